@@ -43,7 +43,7 @@ export interface SettleOptions<T, L extends Levels, F extends string = L[number]
   /** Takes the last view, its `final` being false, where the final fails: for work offline. */
   readonly orLatest?: boolean | undefined;
   /** What becomes of the operation after an early answer: it goes on (default) or is cancelled. */
-  readonly afterEarly?: 'detach' | 'abort' | undefined;
+  readonly afterEarly?: 'continue' | 'cancel' | undefined;
 }
 
 /** Options of `settle` that leave it nothing but the final view. */
@@ -51,7 +51,7 @@ export interface FinalOnlyOptions {
   readonly enough?: undefined;
   readonly withinMs?: undefined;
   readonly orLatest?: false | undefined;
-  readonly afterEarly?: 'detach' | 'abort' | undefined;
+  readonly afterEarly?: 'continue' | 'cancel' | undefined;
 }
 
 export interface WhenOptions {

@@ -52,7 +52,7 @@ export interface ErrorDetails {
   readonly levelErrors?: Readonly<Record<string, unknown>> | undefined;
   /** The path of the offending field, where one is to blame. */
   readonly field?: string | undefined;
-  /** What the service refused the operation with, as its contract declares it; with the code `DOMAIN_PATTERN`. */
+  /** What the service refused the operation with, as its contract declares it; with the code `DOMAIN`. */
   readonly domain?: DomainErrorInfo | undefined;
   readonly cause?: unknown;
 }
@@ -138,7 +138,7 @@ export function checkFunction(value: unknown, field: string): void {
   check(typeof value === 'function', field, 'give a function');
 }
 
-/** The names in a list of options such as `'rest:string,withinMs:number'`. */
+/** The names in a list of options such as `'afterEarly:string,withinMs:number'`. */
 type OptionNamesIn<S extends string> = S extends `${infer First},${infer Others}`
   ? OptionNamesIn<First> | OptionNamesIn<Others>
   : S extends `${infer Name}:${string}`

@@ -19,8 +19,9 @@ export function settleSource<T>(source: Source<T>, options: Options<T> = {}, lev
     const { levelOrder } = source;
     const rank = level === undefined ? NO_RANK : checkLevel(levelOrder, level, 'level');
     const kinds = level ? ('withinMs:number' as typeof SETTLE_OPTIONS) : SETTLE_OPTIONS;
-    const { enough, withinMs, orLatest, afterEarly: remaining } = checkOptions(options, kinds);
-    check(!remaining || remaining === 'abort' || remaining === 'detach', 'rest', "give 'detach' or 'abort'");
+    const { enough, withinMs, orLatest, afterEarly } = checkOptions(options, kinds);
+    const isKnown = !afterEarly || afterEarly === 'cancel' || afterEarly === 'continue';
+    check(isKnown, 'afterEarly', "give 'continue' or 'cancel'");
     check(withinMs === undefined || withinMs >= 0, 'withinMs', 'give milliseconds from 0');
     const isEnough = (view: AnyView<T>): unknown =>
       level ? getRank(levelOrder, view.level) >= rank : enough?.(view) || view.final;
@@ -36,7 +37,7 @@ export function settleSource<T>(source: Source<T>, options: Options<T> = {}, lev
       }
       if (!view) return reject(error);
       resolve(view);
-      if (remaining === 'abort') cancelSource(source, 'settled early');
+      if (afterEarly === 'cancel') cancelSource(source, 'settled early');
     };
     const miss = (reason: string, cause?: CorrectableError): void => {
       const message = `${formatLabel(source.label)}: no view at level "${level}" or above ${reason}`;

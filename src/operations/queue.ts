@@ -85,7 +85,7 @@ export function peek<T = unknown>(queue: string): Operation<QueueItem<T> | null>
  * const { value } = await store.invoke(dequeue('tickets')).settle({ enough: (view) => remaining(view) > 20 });
  */
 export function getRemaining(view: Pick<AnyView, 'meta'>): number {
-  checkRecord(view, { call: 'remaining(view)', field: 'view' });
+  checkRecord(view, { call: 'getRemaining(view)', field: 'view' });
   const reported = view.meta?.['remaining'];
   return typeof reported === 'number' ? reported : NaN;
 }

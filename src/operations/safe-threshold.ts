@@ -20,7 +20,7 @@ const CERTAIN_LEVEL = 'strong';
  * });
  */
 export function getSafeThreshold(view: Pick<AnyView, 'final' | 'level' | 'meta'>): number {
-  checkRecord(view, { call: 'safeThreshold(view)', field: 'view' });
+  checkRecord(view, { call: 'getSafeThreshold(view)', field: 'view' });
   if (view.final && view.level === CERTAIN_LEVEL) return 0;
   const concurrentWriters = view.meta?.['concurrentWriters'];
   return isConcurrentWriters(concurrentWriters) ? computeMaxConcurrentWrites(concurrentWriters) : Infinity;

@@ -26,7 +26,7 @@ import { getPrincipal, submitOrFail, forwardViews } from './forward-views.ts';
  */
 export function dedupeReads(...given: readonly []): Policy {
   // It may have been given to the client without being called.
-  check(given.length === 0, 'options', 'there are none: write sharedReads()');
+  check(given.length === 0, 'options', 'there are none: write dedupeReads()');
   const clients = new WeakMap<Environment, InFlightReads>();
   return (submit) => dedupeSubmit(submit, clients);
 }

@@ -55,7 +55,7 @@ export function retries(options: RetryOptions = {}): Policy {
   const { attempts = 3, backoff = exponentialBackoff(), random = Math.random } = options;
   const isCount = Number.isInteger(attempts) && attempts > 0 && attempts <= MAX_ATTEMPTS;
   check(isCount, 'attempts', `give a whole number from 1 to ${MAX_ATTEMPTS}`);
-  check(hasMethods(backoff, 'getNextDelayMs'), 'backoff', 'give one, as exponentialBackoff()');
+  check(hasMethods(backoff, 'delayMs'), 'backoff', 'give one, as exponentialBackoff()');
   checkOptionTypes(options, 'function', 'random');
   return (submit) => {
     const rules: RetryRules = { attempts, backoff, random, submit };

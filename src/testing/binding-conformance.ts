@@ -130,7 +130,7 @@ export function testBindingConformance(subject: ConformanceSubject, runner: Test
 }
 
 function checkArguments(subject: unknown, runner: unknown): void {
-  const call = "bindingContract({ name: 'memory', open, update, read, expected }, { describe, test, expect })";
+  const call = "testBindingConformance({ name: 'memory', open, update, read, expected }, { describe, test, expect })";
   check(hasMethods(subject, 'open'), 'subject', `must be a binding under test: write ${call}`);
   check(
     hasMethods(runner, 'describe', 'test', 'expect'),

@@ -65,11 +65,11 @@ export interface ServiceReport {
 
 /** A property that a service, or the backend below it, does not keep, with what repeats the simplest run that shows it. */
 export class ServiceCheckError extends Error {
-  override readonly name = 'ServiceFault';
+  override readonly name = 'ServiceCheckError';
   /** The checker that noticed, as `invariants` or `generators`; `repetition` where a run went another way when repeated. */
   readonly checker: string;
   readonly seed: number;
-  /** For `with`, beside the seed and the profile. */
+  /** For `overrides`, beside the seed and the profile. */
   readonly overrides: Partial<SimulationOptions>;
 
   constructor(
@@ -82,8 +82,8 @@ export class ServiceCheckError extends Error {
   ) {
     const value = formatOverrides(circumstances).replaceAll('"Infinity"', 'Infinity');
     const under = profile === undefined ? '' : `profile: '${profile}', `;
-    const again = `${under}seed: ${seed}, runs: ${runs}, with: ${value}`;
-    super(`${checker}: ${message}\nAgain: checkService(service, { …, ${again} })`);
+    const again = `${under}seed: ${seed}, runs: ${runs}, overrides: ${value}`;
+    super(`${checker}: ${message}\nAgain: simulateService(service, { …, ${again} })`);
     this.checker = checker;
     this.seed = seed;
     this.overrides = circumstances;
@@ -182,7 +182,7 @@ function parseDrawnArgs({ contract }: Service, generated: Operation): Record<str
   }
 }
 
-const CALL = 'checkService(service, { draw: ({ pick }) => shop.buy({ item: pick([…]) }) })';
+const CALL = 'simulateService(service, { draw: ({ pick }) => shop.buy({ item: pick([…]) }) })';
 
 const OPTIONS: OptionNamesOf<SimulateServiceOptions> = {
   draw: true,
@@ -203,11 +203,11 @@ function checkOptions(service: Service, options: SimulateServiceOptions): void {
   if (!Number.isInteger(runs) || runs < 1) fail('runs', `must be a whole number from 1 on, not ${runs}`);
   if (!isFirstSeed(seed, runs)) fail('seed', `must be a whole number from 0 to ${getMaxFirstSeed(runs)}, not ${seed}`);
   if (!PROFILES.includes(profile)) fail('profile', `must be one of ${PROFILES.join(', ')}, not ${profile}`);
-  if (!isRecord(input)) fail('with', 'must be the circumstances that a ServiceFault names, or none');
+  if (!isRecord(input)) fail('overrides', 'must be the circumstances that a ServiceCheckError names, or none');
   // All that there are is drawn for a run.
   const generated = drawOptions(0) as unknown as Readonly<Record<string, unknown>>;
   for (const [name, value] of Object.entries(input)) {
-    const field = `with.${name}`;
+    const field = `overrides.${name}`;
     if (!Object.hasOwn(generated, name)) fail(field, `is none of ${Object.keys(generated).join(', ')}`);
     const kind = typeof generated[name];
     if (value !== undefined && typeof value !== kind) fail(field, `must be a ${kind}, not ${formatValue(value)}`);

@@ -51,7 +51,7 @@ export interface SingleSiteServiceOptions {
   readonly onAlarm?: OnAlarm;
 }
 
-const CALL = 'plainService(service, { onAlarm })';
+const CALL = 'singleSiteService(service, { onAlarm })';
 
 const OPTIONS: OptionNamesOf<SingleSiteServiceOptions> = { checkInvariants: true, onAlarm: true };
 

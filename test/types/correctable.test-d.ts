@@ -146,7 +146,7 @@ test('when: a view at that level or a stronger one; at the strongest, the final 
 test('settle: without a condition → the final view', async () => {
   const read = createClient(three).invoke(get<number>('k'));
   expectTypeOf(await read.settle()).toEqualTypeOf<FinalView<number | undefined, Three>>();
-  expectTypeOf(await read.settle({ afterEarly: 'abort' })).toEqualTypeOf<FinalView<number | undefined, Three>>();
+  expectTypeOf(await read.settle({ afterEarly: 'cancel' })).toEqualTypeOf<FinalView<number | undefined, Three>>();
   expectTypeOf(await read.settle({ enough: ({ level }) => level === 'causal' })).toEqualTypeOf<
     View<number | undefined, Three>
   >();

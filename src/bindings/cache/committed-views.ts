@@ -383,7 +383,7 @@ export class CommittedViews {
     const description = cause instanceof NotPlainDataError ? cause.message : 'what was given cannot be copied';
     this.#reportOncePerName(
       id,
-      `${description}, thus not kept: give plain data, or exclude the operation by 'cacheable'`,
+      `${description}, thus not kept: give plain data, or exclude the operation by 'isCacheable'`,
       path,
       cause,
     );

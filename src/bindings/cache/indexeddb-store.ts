@@ -17,7 +17,7 @@ interface DatabaseSchema extends DBSchema {
 const CALL = "indexedDbStore({ name: 'shop' })";
 
 /** 1 had views without keys and stamps. */
-const VERSION = 2;
+const VERSION = 3;
 
 /** A call that has not ended by then is given up, with its connection: some browsers never answer. */
 const REQUEST_TIMEOUT_MS = 10_000;

@@ -120,10 +120,10 @@ export function checkOptions(binding: Binding, options: CacheOptions): void {
   const isUntold = typeof principal === 'function' && binding.principal === undefined && 'connectionState' in binding;
   const where = `belongs to the binding behind, which is asked as somebody: write cached(${binding.name}({ …, principal }))`;
   check(!isUntold, 'principal', where);
-  check(Array.isArray(committedLevels), 'committed', `must be a list of levels, as ['${levels.at(-1)}']`);
+  check(Array.isArray(committedLevels), 'committedLevels', `must be a list of levels, as ['${levels.at(-1)}']`);
   const isStore = store === undefined || hasMethods(store, 'load', 'write', 'close');
   check(isStore, 'store', 'must be one made by mapStore, indexedDbStore or directoryStore, or of your own, or none');
-  checkOptionTypes(options, 'function', 'touches', 'writeThrough', 'cacheable', 'onError', 'now');
+  checkOptionTypes(options, 'function', 'touches', 'writeThrough', 'isCacheable', 'onError', 'now');
   check(ttlMs > 0, 'ttlMs', 'must be a number of milliseconds above 0, as 86_400_000 for a day');
   check(clock === undefined || isClock(clock), 'clock', 'must have now() and setTimer(fire, delayMs), or be none');
   const refuse = (field: string, fix: string): never => {
@@ -131,7 +131,7 @@ export function checkOptions(binding: Binding, options: CacheOptions): void {
   };
   if (levels.includes('cache')) refuse('binding', `give a binding without a level 'cache' of its own`);
   for (const level of committedLevels) {
-    if (!levels.includes(level)) refuse('committed', `'${level}' is none of the levels ${levels.join(', ')}`);
+    if (!levels.includes(level)) refuse('committedLevels', `'${level}' is none of the levels ${levels.join(', ')}`);
   }
   for (const field of ['maxEntries', 'maxBytes'] as const) {
     const max = options[field];

@@ -115,7 +115,7 @@ export function createUnexpectedReplyError(operation: string, cause: unknown): C
 
 /** An update that was sent again after it had failed, and failed for the last time: any of the attempts may have been made. */
 export class RetriesFailedError extends Error {
-  override readonly name = 'RepeatedFailure';
+  override readonly name = 'RetriesFailedError';
   readonly innerErrors: Readonly<Record<string, Error>>;
 
   constructor(earlier: readonly Error[], last: Error) {

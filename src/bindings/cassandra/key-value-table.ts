@@ -17,7 +17,7 @@ export interface KeyValueTableOptions {
  * console.log(getKeyValueTableCql({ keyspace: 'shop' })); // CREATE TABLE IF NOT EXISTS shop.correctables_values …
  */
 export function getKeyValueTableCql(options: KeyValueTableOptions): string {
-  checkRecord(options, { call: "keyValueTable({ keyspace: 'shop' })" });
+  checkRecord(options, { call: "getKeyValueTableCql({ keyspace: 'shop' })" });
   const { keyspace, table = 'correctables_values' } = options;
   const name = `${checkIdentifier('keyspace', keyspace)}.${checkIdentifier('table', table)}`;
   return `CREATE TABLE IF NOT EXISTS ${name} (key text PRIMARY KEY, value text) WITH read_repair = 'BLOCKING'`;

@@ -119,7 +119,11 @@ export function resolveOptions(options: CassandraOptions): ResolvedOptions {
     table: checkIdentifier('table', options.table ?? 'correctables_values'),
     createTable: options.createTable ?? false,
     codec: options.codec ?? jsonCodec,
-    preliminaryReplies: checkOneOf('correctable', options.preliminaryReplies ?? 'auto', ['auto', 'never', 'require']),
+    preliminaryReplies: checkOneOf('preliminaryReplies', options.preliminaryReplies ?? 'auto', [
+      'auto',
+      'never',
+      'require',
+    ]),
     requestTimeoutMs: checkPositive('requestTimeoutMs', options.requestTimeoutMs ?? 12_000),
     credentials: options.credentials,
     // Every connection of the binding is made by it: a password must not go over one that is not.

@@ -105,6 +105,6 @@ export class SelectedReadStrategy implements ReadStrategy {
 
 function createNoPreliminariesError({ contactPoints }: ReadStrategyOptions): CorrectableError {
   const coordinator = formatAddress(contactPoints[0] as ServerAddress);
-  const message = `correctable: ${coordinator} gives no preliminary replies: install the plugin there, or choose 'auto'`;
-  return new CorrectableError('UNSUPPORTED', message, { field: 'correctable' });
+  const message = `preliminaryReplies: ${coordinator} gives no preliminary replies: install the plugin there, or choose 'auto'`;
+  return new CorrectableError('UNSUPPORTED', message, { field: 'preliminaryReplies' });
 }

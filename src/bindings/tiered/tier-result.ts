@@ -22,7 +22,7 @@ export interface ValueWithDetails<out T = unknown> {
  * };
  */
 export function withDetails<T>(value: T, details: ViewDetails = {}): ValueWithDetails<T> {
-  checkRecord(details, { call: 'answer(value, { version: 7 })', field: 'details' });
+  checkRecord(details, { call: 'withDetails(value, { version: 7 })', field: 'details' });
   return { [VALUE_WITH_DETAILS]: true, value, details };
 }
 

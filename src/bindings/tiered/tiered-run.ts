@@ -25,7 +25,7 @@ export interface TieredRunOptions {
   readonly context: InvocationContext;
 }
 
-type TierOutcome = 'answered' | 'failed' | 'skipped';
+type TierOutcome = 'replied' | 'failed' | 'skipped';
 
 export class TieredRun {
   readonly #options: TieredRunOptions;
@@ -123,7 +123,7 @@ export class TieredRun {
         if (isValueWithDetails(result)) sink.view(result.value, level, result.details);
         else sink.view(result, level);
       }
-      return 'answered';
+      return 'replied';
     } catch (error) {
       await this.#handleTierFailure(error, level);
       return 'failed';
@@ -174,7 +174,7 @@ export class TieredRun {
 
   /** Resolves once one has answered and all above it have not: those below it are of no use any more. */
   async #waitForBestWeakerTier(): Promise<void> {
-    for (const requested of this.#weakerOutcomes.toReversed()) if ((await requested) === 'answered') return;
+    for (const requested of this.#weakerOutcomes.toReversed()) if ((await requested) === 'replied') return;
   }
 
   /** The answer of a slow tier is told to nobody who has left. An update is told: it was done. */

@@ -41,7 +41,7 @@ export interface ZooKeeperBindingOptions {
   readonly codec?: ValueCodec;
   /** An identity to present, for ACLs: `{ scheme: 'digest', secret: 'user:password' }`. */
   readonly auth?: { readonly scheme: string; readonly secret: string };
-  /** Gets failures of work that nobody waits for: cleaning up, the janitor. A process warning unless given. */
+  /** Gets failures of work that nobody waits for: cleaning up, the recovery of orphans. A process warning unless given. */
   readonly onBackgroundError?: (error: unknown) => void;
 }
 
@@ -52,7 +52,7 @@ export interface OrphanRecoveryOptions {
 }
 
 export type ResolvedBindingOptions = Required<Omit<ZooKeeperBindingOptions, 'orphanRecovery' | 'auth'>> & {
-  readonly janitor: Required<OrphanRecoveryOptions> | undefined;
+  readonly orphanRecovery: Required<OrphanRecoveryOptions> | undefined;
   readonly auth: ZooKeeperBindingOptions['auth'];
 };
 
@@ -83,11 +83,11 @@ export function resolveBindingOptions(options: ZooKeeperBindingOptions): Resolve
     servers,
     root: root === '/' ? '' : root,
     sessionTimeoutMs: checkCount('sessionTimeoutMs', options.sessionTimeoutMs ?? 12_000),
-    maxInFlight: checkCount('window', options.maxInFlight ?? 100),
+    maxInFlight: checkCount('maxInFlight', options.maxInFlight ?? 100),
     minSlotIntervalMs: checkDuration('minSlotIntervalMs', options.minSlotIntervalMs ?? 0),
-    janitor: orphanRecovery && {
+    orphanRecovery: orphanRecovery && {
       delivery: orphanRecovery.delivery,
-      intervalMs: checkCount('janitor.everyMs', orphanRecovery.intervalMs ?? 5_000),
+      intervalMs: checkCount('orphanRecovery.intervalMs', orphanRecovery.intervalMs ?? 5_000),
     },
     codec: options.codec ?? jsonCodec,
     auth: options.auth,
@@ -106,10 +106,10 @@ function checkOtherOptions(options: ZooKeeperBindingOptions): void {
   if (orphanRecovery === undefined) return;
   checkOptionNames(
     orphanRecovery,
-    { call: "{ janitor: { delivery: 'at-least-once' } }", field: 'janitor' },
+    { call: "{ orphanRecovery: { delivery: 'at-least-once' } }", field: 'orphanRecovery' },
     ORPHAN_RECOVERY_OPTIONS,
   );
-  checkDelivery(orphanRecovery.delivery, 'janitor.delivery');
+  checkDelivery(orphanRecovery.delivery, 'orphanRecovery.delivery');
 }
 
 /** @throws CorrectableError `INVALID_ARGUMENT` for what is none */

@@ -45,7 +45,7 @@ export interface ZooKeeperBinding extends Binding<ZooKeeperLevels> {
    */
   getMinThreshold(): Promise<number>;
   /**
-   * Recovers, once, what dead consumers had claimed and not cleaned up; see the option `janitor` to have it done regularly.
+   * Recovers, once, what dead consumers had claimed and not cleaned up; see the option `orphanRecovery` to have it done regularly.
    *
    * @returns how many claims it has ended
    * @throws CorrectableError when some could not be recovered, after all others were
@@ -106,9 +106,10 @@ class ZooKeeperStore implements ZooKeeperBinding {
     this.#consumers = new ConsumerRegistry(this.#sessions, this.#paths);
     const shared = { sessions: this.#sessions, consumers: this.#consumers };
     this.#queues = new QueueTable((name) => new QueueContext(this.#paths.queue(name), shared, options));
-    const { janitor } = options;
+    const { orphanRecovery } = options;
     this.#stopOrphanRecovery =
-      janitor && runPeriodically(() => this.#runOrphanRecovery(janitor.delivery), janitor.intervalMs, options);
+      orphanRecovery &&
+      runPeriodically(() => this.#runOrphanRecovery(orphanRecovery.delivery), orphanRecovery.intervalMs, options);
   }
 
   get bytes(): { readonly sent: number; readonly received: number } {

@@ -88,7 +88,7 @@ export function all<const P extends Parts<P>>(parts: P): Correctable<ValuesOf<P>
   const sources = Object.values<unknown>(parts).map((part, at) => {
     const source = getSource(part);
     const field = isList ? `parts[${at}]` : `parts.${names[at]}`;
-    check(source, field, 'use correctableOf or correctableFrom');
+    check(source, field, 'use correctableFromValue or correctableFromPromise');
     return source;
   });
   const named = (values: unknown[]): object => Object.fromEntries(values.map((value, at) => [names[at], value]));

@@ -253,7 +253,7 @@ export function createClient<const L extends Levels, C extends boolean = boolean
     get drops() {
       return { ...environment.drops };
     },
-    get counters() {
+    get stats() {
       return { ...environment.stats! };
     },
     invoke: <T>(operation: Operation<T>, how?: RawOptions) => invoke(operation, how),

@@ -10,7 +10,7 @@ export type Handlers<S extends OperationSpecs, C> = {
   readonly [K in keyof S]?: (args: ParsedArgsOf<S[K]>, context: C, operation: Operation) => unknown;
 };
 
-const CALL = 'byContract(contract, { dequeue: ({ queue }, { signal }) => … })';
+const CALL = 'createHandler(contract, { dequeue: ({ queue }, { signal }) => … })';
 
 /**
  * A function over the operations of `contract`, such as a tier of `levels`, that calls the handler which is named like the

@@ -57,7 +57,7 @@ export interface ColorAnalysisOptions {
   readonly shouldContinue?: (made: number) => boolean;
 }
 
-const CALL = 'labelService(service, { runs: 10_000, seed: 1 })';
+const CALL = 'analyzeColors(service, { runs: 10_000, seed: 1 })';
 
 const OPTIONS: OptionNamesOf<ColorAnalysisOptions> = {
   runs: true,

@@ -114,21 +114,21 @@ function checkFields(fields: unknown): void {
     check(
       isField,
       `fields.${name}`,
-      'must be made by counter, register, set, log, cell, queue, stock or bounded, as counter()',
+      'must be made by counter, register, set, log, cell, queue, stock or boundedCounter, as counter()',
     );
     const { kind, min } = field as unknown as Field;
     const fits = kind === 'bounded' ? Number.isSafeInteger(min) : min === undefined;
     check(
       fits,
       `fields.${name}`,
-      'a bounded field has a minimum, a whole number, and no other has: write bounded({ min: 0 })',
+      'a bounded field has a minimum, a whole number, and no other has: write boundedCounter({ min: 0 })',
     );
   }
 }
 
 /** A field of a kind that has no options: whoever gave some would believe that it keeps to them. */
 function createPlainField(kind: FieldKindName, value: readonly unknown[]): Field {
-  check(value.length === 0, 'options', `${kind} takes none: write ${kind}(), or bounded({ min: 0 }) for a minimum`);
+  check(value.length === 0, 'options', `${kind} takes none: write ${kind}(), or boundedCounter({ min: 0 }) for a minimum`);
   return { kind };
 }
 
@@ -250,9 +250,9 @@ export function boundedCounter(options: {
   BoundedView,
   { give(amount: number): Effect<undefined, 'blue', false>; take(amount: number): EffectByRights }
 > {
-  checkOptionNames(options, { call: 'bounded({ min: 0 })' }, BOUNDED_COUNTER_OPTIONS);
+  checkOptionNames(options, { call: 'boundedCounter({ min: 0 })' }, BOUNDED_COUNTER_OPTIONS);
   const { min } = options;
-  check(Number.isSafeInteger(min), 'min', 'must be a whole number, as bounded({ min: 0 })');
+  check(Number.isSafeInteger(min), 'min', 'must be a whole number, as boundedCounter({ min: 0 })');
   return { kind: 'bounded', min };
 }
 

@@ -93,7 +93,7 @@ export interface ConformanceSubject {
 
 /** A promise of bindings that the one under test does not keep: its message is a sentence that says which, and how. */
 export class ConformanceError extends Error {
-  override readonly name = 'ContractBreach';
+  override readonly name = 'ConformanceError';
 }
 
 /**

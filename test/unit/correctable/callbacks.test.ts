@@ -65,7 +65,7 @@ test('C4: callbacks → called without a receiver, so that they cannot reach the
   expect(receivers).toEqual([undefined, undefined, undefined]);
 });
 
-test('C4: attached late while updating → the latest view, then what follows', async () => {
+test('C4: attached late while pending → the latest view, then what follows', async () => {
   const { c, sink } = manual<number>();
   sink.view(1, 'weak');
   sink.view(2, 'causal');

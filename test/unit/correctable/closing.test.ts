@@ -219,7 +219,7 @@ test('C1: limits that nobody has any more → their lists are given up', async (
 
 test('a binding that can be shared → the client works with a handle of its own, and closes that alone', async () => {
   const own = scriptedBinding(LEVELS);
-  const shared = Object.assign(scriptedBinding(LEVELS), { share: () => own });
+  const shared = Object.assign(scriptedBinding(LEVELS), { openHandle: () => own });
   const client = createClient(shared);
   client.invoke(get('k')).onError(() => 0);
   expect([shared.calls.length, own.calls.length]).toEqual([0, 1]);

@@ -13,7 +13,7 @@ const NONE = {
   speculationsWon: 0,
   speculationsLost: 0,
   retried: 0,
-  shared: 0,
+  deduped: 0,
 };
 
 test('C15: finals after a preliminary view → confirmed or corrected, each once; others count as neither', async () => {

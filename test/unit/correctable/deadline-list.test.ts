@@ -70,7 +70,7 @@ test('nobody waits for those that are left when the timer is set again → it ho
     now: () => 10,
     setTimer: (then: () => void) => {
       fire = then;
-      return { cancel: () => {}, hold: (isHeld: boolean) => void retained.push(isHeld) };
+      return { cancel: () => {}, setRef: (isHeld: boolean) => void retained.push(isHeld) };
     },
   };
   const list = createDeadlineList(clock, () => {});

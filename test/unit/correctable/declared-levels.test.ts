@@ -35,7 +35,7 @@ test('C2: what is requested → in the order of the binding, up to the strongest
   expect(levelOrder).toEqual({
     all: ['cache', 'weak', 'strong'],
     requested: ['cache', 'weak', 'strong'],
-    strongest: 2,
+    strongestRank: 2,
   });
   expect(requestLevels(levelOrder, ['weak', 'cache'])).toEqual({
     ...levelOrder,

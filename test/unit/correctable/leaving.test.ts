@@ -71,7 +71,7 @@ test('C10: a view of what is made of a read is enough, and the rest is given up 
   const early = createClient(binding)
     .invoke(get('k'))
     .map(String)
-    .settle({ enough: () => true, afterEarly: 'abort' });
+    .settle({ enough: () => true, afterEarly: 'cancel' });
   const call = await binding.next();
   const { signal } = call.context;
   call.view(1, 'weak');

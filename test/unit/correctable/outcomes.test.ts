@@ -262,7 +262,7 @@ test('the binding throws when asked where an update is → UNKNOWN, reported, ot
 
 test('the table of the specification → the same as here', () => {
   const text = readFileSync(new URL('../../../docs/spec/correctable.md', import.meta.url), 'utf8');
-  const written = [...text.matchAll(/^\| an? (read|update) \| (.*?) \| (.*?) \| `(\w+)` \| `(\w+)` \|$/gm)];
+  const written = [...text.matchAll(/^\| a (read|write) \| (.*?) \| (.*?) \| `(\w+)` \| `(\w+)` \|$/gm)];
   expect(written).toHaveLength(4);
   for (const [, whereabouts, effect, atDeadline, atCancel] of CASES) {
     const left = whereabouts?.mayHaveBeenSent === false ? 'no' : 'yes, or not said';

@@ -99,7 +99,7 @@ test('C9: rest abort → the operation is cancelled; an update becomes UNKNOWN',
     [dequeue('q'), 'UNKNOWN'],
   ] as const) {
     const c = client.invoke<unknown>(operation);
-    const view = c.settle({ enough: () => true, afterEarly: 'abort' });
+    const view = c.settle({ enough: () => true, afterEarly: 'cancel' });
     const call = await binding.next();
     expect(call.context.signal.aborted).toBe(false);
     call.view(1, 'weak');
@@ -225,7 +225,7 @@ test('C9: a view was taken early, and the final has another value → reported a
     {
       type: 'late-correction',
       operation: { name: 'get', key: 'k' },
-      taken: { value: 1, level: 'weak' },
+      earlyView: { value: 1, level: 'weak' },
       final: { value: 2, level: 'strong' },
     },
   ]);

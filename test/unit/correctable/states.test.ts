@@ -7,7 +7,7 @@ import { virtualClock } from '../../../src/testing/virtual-clock.ts';
 import type { Three } from './support.ts';
 import { LEVELS, settled } from './support.ts';
 
-type State = 'updating, no view' | 'updating, at weak' | 'updating, at causal' | 'final' | 'error';
+type State = 'pending, no view' | 'pending, at weak' | 'pending, at causal' | 'final' | 'error';
 type Outcome =
   | 'view'
   | 'final'
@@ -59,9 +59,9 @@ const closed = (outcome: 'drop' | 'nothing'): Record<'final' | 'error', Outcome>
 });
 
 const row = (none: Outcome, weak: Outcome, causal: Outcome, after: 'drop' | 'nothing'): Record<State, Outcome> => ({
-  'updating, no view': none,
-  'updating, at weak': weak,
-  'updating, at causal': causal,
+  'pending, no view': none,
+  'pending, at weak': weak,
+  'pending, at causal': causal,
   ...closed(after),
 });
 
@@ -88,9 +88,9 @@ const TABLE: Record<Event, Record<State, Outcome>> = {
 };
 
 const REACH: Record<State, (sink: Sink<unknown, string>) => void> = {
-  'updating, no view': () => {},
-  'updating, at weak': (sink) => void sink.view('weak', 'weak', { version: 2 }),
-  'updating, at causal': (sink) => void sink.view('causal', 'causal', { version: 2 }),
+  'pending, no view': () => {},
+  'pending, at weak': (sink) => void sink.view('weak', 'weak', { version: 2 }),
+  'pending, at causal': (sink) => void sink.view('causal', 'causal', { version: 2 }),
   final: (sink) => void sink.view('strong', 'strong'),
   error: (sink) => sink.fail(new Error('earlier')),
 };

@@ -23,11 +23,11 @@ const ofContracts: Mistakes = {
     parts: [
       ['an operation that is a schema', 'operations.get', (f) => f('shop', { get: 'read' })],
       [
-        'an operation without an effect',
-        'operations.get.effect',
-        (f) => f('shop', { get: { ...spec, effect: undefined } }),
+        'an operation without an access',
+        'operations.get.access',
+        (f) => f('shop', { get: { ...spec, access: undefined } }),
       ],
-      ['an effect that is none', 'operations.get.effect', (f) => f('shop', { get: { ...spec, effect: 'write' } })],
+      ['an access that is none', 'operations.get.access', (f) => f('shop', { get: { ...spec, access: 'update' } })],
       [
         'arguments that are no schema',
         'operations.get.args',
@@ -57,16 +57,16 @@ const ofContracts: Mistakes = {
         (f) => f('shop', { get: { ...spec, errors: { none: {} } } }),
       ],
       ['a key that is a name', 'key', (f) => f('shop', { get: { ...spec, key: 'queue' } })],
-      ['a color that is misspelt', 'operations.get.color', (f) => f('shop', { get: { ...spec, color: 'red' } })],
+      ['a color that is misspelt', 'operations.get.colour', (f) => f('shop', { get: { ...spec, colour: 'red' } })],
     ],
   },
   operation: {
     shows: "operation({ access: 'read'",
     whole: [
       ['nothing', 'spec', (f) => f()],
-      ['an effect', 'spec', (f) => f('read', spec.args)],
+      ['an access', 'spec', (f) => f('read', spec.args)],
     ],
-    parts: [['no effect', 'spec.effect', (f) => f({ args: spec.args, result: spec.result })]],
+    parts: [['no access', 'spec.access', (f) => f({ args: spec.args, result: spec.result })]],
   },
   parseArgs: {
     shows: 'parseArgs(contract, operation)',
@@ -79,8 +79,8 @@ const ofContracts: Mistakes = {
       ['the name of an operation', 'operation', (f) => f(contract(), 'get')],
     ],
   },
-  byContract: {
-    shows: 'byContract(contract, {',
+  createHandler: {
+    shows: 'createHandler(contract, {',
     whole: [
       ['nothing', 'contract', (f) => f()],
       ['arguments swapped', 'contract', (f) => f({ get: () => 1 }, contract())],
@@ -129,7 +129,7 @@ const badOptions: readonly (readonly [what: string, field: string, options: obje
   ['a WebSocket that is a module', 'WebSocket', { url, WebSocket: { WebSocket: Socket } }],
   ['a policy that is a number', 'reconnect', { url, WebSocket: Socket, reconnect: 1000 }],
   ['a policy that is switched off', 'reconnect', { url, WebSocket: Socket, reconnect: false }],
-  ['a time that is a text', 'heartbeatIntervalMs', { url, WebSocket: Socket, heartbeatMs: '15s' }],
+  ['a time that is a text', 'heartbeatIntervalMs', { url, WebSocket: Socket, heartbeatIntervalMs: '15s' }],
   ['a time that is null-like', 'connectTimeoutMs', { url, WebSocket: Socket, connectTimeoutMs: 0 }],
   ['a codec that nobody knows', 'codec', { url, WebSocket: Socket, codec: 'xml' }],
   ['a principal that is an object', 'principal', { url, WebSocket: Socket, principal: { id: 'ann' } }],
@@ -147,7 +147,7 @@ export const callsOfBindings: Readonly<Record<string, Mistakes>> = {
         ['a list of levels', 'options', (f) => f(levels)],
         ['one delay for all levels', 'delaysMs', (f) => f({ delaysMs: 5 })],
         ['a list of delays', 'delaysMs', (f) => f({ delaysMs: [5, 80] })],
-        ['an option that is misspelt', 'getNextDelayMs', (f) => f({ delayMs: { weak: 5 } })],
+        ['an option that is misspelt', 'delayMs', (f) => f({ delayMs: { weak: 5 } })],
       ],
       parts: [
         ['a delay of no level', 'delaysMs.week', (f) => f({ delaysMs: { week: 5 } })],
@@ -181,7 +181,11 @@ export const callsOfBindings: Readonly<Record<string, Mistakes>> = {
         ['a mode that nobody knows', 'mode', (f) => f(['a'], { a: () => 1 }, { mode: 'fast' })],
       ],
     },
-    answer: { shows: 'answer(value, { version: 7 })', whole: [['a version', 'details', (f) => f(1, 7)]], parts: [] },
+    withDetails: {
+      shows: 'withDetails(value, { version: 7 })',
+      whole: [['a version', 'details', (f) => f(1, 7)]],
+      parts: [],
+    },
   },
   './bindings/cache': {
     cached: {
@@ -192,18 +196,22 @@ export const callsOfBindings: Readonly<Record<string, Mistakes>> = {
         ['arguments swapped', 'binding', (f) => f({ principal: 'ada' }, binding())],
         ['a name for the options', 'options', (f) => f(binding(), 'ada')],
         ['null for the options', 'options', (f) => f(binding(), null)],
-        ['an option that is misspelt', 'maxEntries', (f) => f(binding(), { maxEntries: 5 })],
+        ['an option that is misspelt', 'entriesMax', (f) => f(binding(), { entriesMax: 5 })],
       ],
       parts: [
         ['a principal that is a number', 'principal', (f) => f(binding(), { principal: 7 })],
-        ['one level without a list', 'committed', (f) => f(binding(), { committed: 'strong' })],
-        ['a level that the binding does not have', 'committed', (f) => f(binding(), { committed: ['causal'] })],
+        ['one level without a list', 'committedLevels', (f) => f(binding(), { committedLevels: 'strong' })],
+        [
+          'a level that the binding does not have',
+          'committedLevels',
+          (f) => f(binding(), { committedLevels: ['causal'] }),
+        ],
         ['a store that is a map', 'store', (f) => f(binding(), { store: new Map() })],
         ['half an entry', 'maxEntries', (f) => f(binding(), { maxEntries: 0.5 })],
         ['an age below zero', 'ttlMs', (f) => f(binding(), { ttlMs: -1 })],
         ['a clock that is a function', 'clock', (f) => f(binding(), { clock: Date.now })],
         ['a miss that nobody knows', 'onMiss', (f) => f(binding(), { onMiss: 'throw' })],
-        ['a list of what is cacheable', 'cacheable', (f) => f(binding(), { cacheable: ['get'] })],
+        ['a list of what is cacheable', 'isCacheable', (f) => f(binding(), { isCacheable: ['get'] })],
       ],
     },
     indexedDbStore: {

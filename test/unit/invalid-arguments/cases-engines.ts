@@ -39,16 +39,16 @@ export const callsOfEngines: Readonly<Record<string, Mistakes>> = {
         ['a time that is a text', 'requestTimeoutMs', (f) => f({ ...ring, requestTimeoutMs: '5s' })],
       ],
     },
-    keyValueTable: {
-      shows: "keyValueTable({ keyspace: 'shop' })",
+    getKeyValueTableCql: {
+      shows: "getKeyValueTableCql({ keyspace: 'shop' })",
       whole: [
         ['nothing', 'options', (f) => f()],
         ['a name', 'options', (f) => f('shop')],
       ],
       parts: [['no keyspace', 'keyspace', (f) => f({ table: 't' })]],
     },
-    one: {
-      shows: "one((row) => row['name'], { version: 'written' })",
+    oneRow: {
+      shows: "oneRow((row) => row['name'], { version: 'written' })",
       whole: [
         ['nothing', 'mapper', (f) => f()],
         ['the name of a column', 'mapper', (f) => f('name')],
@@ -73,8 +73,8 @@ export const callsOfEngines: Readonly<Record<string, Mistakes>> = {
       ],
       parts: [],
     },
-    applied: 'takes no arguments',
-    nothing: 'takes no arguments',
+    wasApplied: 'takes no arguments',
+    noResult: 'takes no arguments',
     statement: {
       shows: "{ access: 'read', cql: 'SELECT …'",
       whole: [
@@ -92,7 +92,7 @@ export const callsOfEngines: Readonly<Record<string, Mistakes>> = {
       parts: [
         ['a text', 'add', (f) => f({ add: spec.cql })],
         ['no text', 'add.cql', (f) => f({ add: { ...spec, cql: undefined } })],
-        ['no effect', 'add.effect', (f) => f({ add: { ...spec, effect: 'write' } })],
+        ['no access', 'add.access', (f) => f({ add: { ...spec, access: 'update' } })],
         ['no schema', 'add.args', (f) => f({ add: { ...spec, args: undefined } })],
         ['a result that is a mapper', 'add.result', (f) => f({ add: { ...spec, result: () => 1 } })],
         ['parameters in a list', 'params', (f) => f({ add: { ...spec, params: ['k'] } })],
@@ -124,30 +124,34 @@ export const callsOfEngines: Readonly<Record<string, Mistakes>> = {
         ['an address that is none', 'servers', (f) => f({ servers: ':2181' })],
         ['a root that is no path', 'root', (f) => f({ servers, root: 'shop' })],
         ['a time that is a text', 'sessionTimeoutMs', (f) => f({ servers, sessionTimeoutMs: '5s' })],
-        ['a turn that is a text', 'minSlotIntervalMs', (f) => f({ servers, turnMs: '5' })],
-        ['a janitor that is switched on', 'janitor', (f) => f({ servers, janitor: true })],
-        ['a janitor who does not know what to do', 'janitor.delivery', (f) => f({ servers, janitor: { everyMs: 5 } })],
+        ['a turn that is a text', 'minSlotIntervalMs', (f) => f({ servers, minSlotIntervalMs: '5' })],
+        ['a recovery that is switched on', 'orphanRecovery', (f) => f({ servers, orphanRecovery: true })],
+        [
+          'a recovery without its guarantee',
+          'orphanRecovery.delivery',
+          (f) => f({ servers, orphanRecovery: { intervalMs: 5 } }),
+        ],
         ['a codec by name', 'codec', (f) => f({ servers, codec: 'json' })],
         ['a password alone', 'auth', (f) => f({ servers, auth: 'user:password' })],
         ['a listener that is none', 'onBackgroundError', (f) => f({ servers, onBackgroundError: 'log' })],
       ],
     },
-    length: { shows: 'give a string', whole: [['an object', 'queue', (f) => f({ queue: 'q' })]], parts: [] },
-    minimumThreshold: {
-      shows: 'minimumThreshold({ sellers: 4, window: 5',
+    queueLength: { shows: 'give a string', whole: [['an object', 'queue', (f) => f({ queue: 'q' })]], parts: [] },
+    computeMinThreshold: {
+      shows: 'computeMinThreshold({ consumers: 4, maxInFlight: 5',
       whole: [
         ['nothing', 'options', (f) => f()],
         ['numbers without names', 'options', (f) => f(4, 5)],
-        ['no window', 'sellers', (f) => f({ sellers: 4 })],
-        ['an option that is misspelt', 'seller', (f) => f({ seller: 4, window: 5 })],
+        ['no maxInFlight', 'consumers', (f) => f({ consumers: 4 })],
+        ['an option that is misspelt', 'consumer', (f) => f({ consumer: 4, maxInFlight: 5 })],
       ],
-      parts: [['a text', 'window', (f) => f({ sellers: 4, window: '5' })]],
+      parts: [['a text', 'maxInFlight', (f) => f({ consumers: 4, maxInFlight: '5' })]],
     },
-    requireThreshold: {
-      shows: 'requireThreshold(60, { sellers: 4',
+    assertThreshold: {
+      shows: 'assertThreshold(60, { consumers: 4',
       whole: [
         ['nothing', 'threshold', (f) => f()],
-        ['arguments swapped', 'threshold', (f) => f({ sellers: 4, window: 5 }, 20)],
+        ['arguments swapped', 'threshold', (f) => f({ consumers: 4, maxInFlight: 5 }, 20)],
       ],
       parts: [['a threshold alone', 'options', (f) => f(20)]],
     },

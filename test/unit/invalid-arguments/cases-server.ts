@@ -19,7 +19,7 @@ const service = () =>
 const takesNone = (name: string): MistakesWith => ({
   shows: `${name}()`,
   whole: [
-    ['options, as bounded has them', 'options', (f) => f({ min: 5 })],
+    ['options, as boundedCounter has them', 'options', (f) => f({ min: 5 })],
     ['a first value', 'options', (f) => f(5)],
   ],
   parts: [],
@@ -105,8 +105,8 @@ export const callsOfServer: Readonly<Record<string, Mistakes>> = {
       ],
       parts: [],
     },
-    oneWayDelayMs: {
-      shows: "oneWayDelayMs({ 'ireland-frankfurt': 20 }, 'ireland', 'frankfurt')",
+    getOneWayDelayMs: {
+      shows: "getOneWayDelayMs({ 'ireland-frankfurt': 20 }, 'ireland', 'frankfurt')",
       whole: [
         ['nothing', 'latency', (f) => f()],
         ['two sites', 'latency', (f) => f('ireland', 'frankfurt')],
@@ -227,10 +227,10 @@ export const callsOfServer: Readonly<Record<string, Mistakes>> = {
         ['a color of none', 'colors.add', (f) => f(service(), { add: 'red' })],
       ],
     },
-    local: 'takes any result; in a generator, whose results are held to the contract',
+    uncertified: 'takes any result; in a generator, whose results are held to the contract',
     withMeta: 'takes any result; in a generator, whose mistakes are the alarms of the site',
-    bounded: {
-      shows: 'bounded({ min: 0 })',
+    boundedCounter: {
+      shows: 'boundedCounter({ min: 0 })',
       whole: [
         ['nothing', 'options', (f) => f()],
         ['the minimum alone', 'options', (f) => f(0)],
@@ -251,9 +251,9 @@ export const callsOfServer: Readonly<Record<string, Mistakes>> = {
     stock: takesNone('stock'),
   },
   './testing': {
-    ContractBreach: 'is thrown by the contract suite',
-    bindingContract: {
-      shows: "bindingContract({ name: 'memory', open",
+    ConformanceError: 'is thrown by the contract suite',
+    testBindingConformance: {
+      shows: "testBindingConformance({ name: 'memory', open",
       whole: [
         ['nothing', 'subject', (f) => f()],
         ['a binding', 'subject', (f) => f(binding(), { describe: () => {}, test: () => {}, expect: () => {} })],
@@ -261,8 +261,8 @@ export const callsOfServer: Readonly<Record<string, Mistakes>> = {
       ],
       parts: [],
     },
-    checkService: {
-      shows: 'checkService(service, { draw',
+    simulateService: {
+      shows: 'simulateService(service, { draw',
       whole: [
         ['nothing', 'service', (f) => f()],
         ['a contract', 'service', (f) => f(contract(), { draw: () => {} })],
@@ -274,13 +274,13 @@ export const callsOfServer: Readonly<Record<string, Mistakes>> = {
         ['a draw that is an operation', 'draw', (f) => f(service(), { draw: contract().get({ key: 'k' }) })],
         ['half a run', 'runs', (f) => f(service(), { draw: () => {}, runs: 0.5 })],
         ['a profile that nobody knows', 'profile', (f) => f(service(), { draw: () => {}, profile: 'wild' })],
-        ['circumstances by number', 'with', (f) => f(service(), { draw: () => {}, with: 5 })],
-        ['one that there is not', 'with.sites', (f) => f(service(), { draw: () => {}, with: { sites: 4 } })],
-        ['one as a text', 'with.siteCount', (f) => f(service(), { draw: () => {}, with: { siteCount: '4' } })],
+        ['circumstances by number', 'overrides', (f) => f(service(), { draw: () => {}, overrides: 5 })],
+        ['one that there is not', 'overrides.sites', (f) => f(service(), { draw: () => {}, overrides: { sites: 4 } })],
+        ['one as a text', 'overrides.siteCount', (f) => f(service(), { draw: () => {}, overrides: { siteCount: '4' } })],
       ],
     },
-    labelService: {
-      shows: 'labelService(service, { runs',
+    analyzeColors: {
+      shows: 'analyzeColors(service, { runs',
       whole: [
         ['nothing', 'service', (f) => f()],
         ['a contract', 'service', (f) => f(contract())],
@@ -296,8 +296,8 @@ export const callsOfServer: Readonly<Record<string, Mistakes>> = {
         ['an end that is no function', 'shouldContinue', (f) => f(service(), { shouldContinue: 5 })],
       ],
     },
-    plainService: {
-      shows: 'plainService(service, { onAlarm })',
+    singleSiteService: {
+      shows: 'singleSiteService(service, { onAlarm })',
       whole: [
         ['nothing', 'service', (f) => f()],
         ['a contract', 'service', (f) => f(contract())],
@@ -323,7 +323,7 @@ export const callsOfServer: Readonly<Record<string, Mistakes>> = {
       ],
       parts: [],
     },
-    ServiceFault: 'is made by checkService',
+    ServiceCheckError: 'is made by simulateService',
   },
 };
 

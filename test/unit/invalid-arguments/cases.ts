@@ -76,11 +76,11 @@ export const mistakes: Readonly<Record<string, Mistakes>> = {
         [
           'parts without a list',
           'parts',
-          (f, entry) => f(method(entry, 'correctableOf')(1), method(entry, 'correctableOf')(2)),
+          (f, entry) => f(method(entry, 'correctableFromValue')(1), method(entry, 'correctableFromValue')(2)),
         ],
         ['a promise of parts', 'parts', (f) => f(Promise.all([]))],
         ['a number', 'parts', (f) => f(5)],
-        ['a set of parts', 'parts', (f, entry) => f(new Set([method(entry, 'correctableOf')(1)]))],
+        ['a set of parts', 'parts', (f, entry) => f(new Set([method(entry, 'correctableFromValue')(1)]))],
       ],
       parts: [
         ['a promise', 'parts[0]', (f) => f([Promise.resolve(1)])],
@@ -104,7 +104,7 @@ export const mistakes: Readonly<Record<string, Mistakes>> = {
         ['a text for the time', 'timeoutMs', (f) => f(two, () => {}, { timeoutMs: '5' })],
         ['an option that is misspelt', 'timeout', (f) => f(two, () => {}, { timeout: 5 })],
         ['a name for a comparison', 'equals', (f) => f(two, () => {}, { equals: 'deep' })],
-        ['a text for a switch', 'refining', (f) => f(two, () => {}, { refining: 'yes' })],
+        ['a text for a switch', 'isRefining', (f) => f(two, () => {}, { isRefining: 'yes' })],
         ['withSink: an option that is misspelt', 'timeout', (f) => method(f(two), 'withSink')({ timeout: 5 })],
         ['a controller for its signal', 'signal', (f) => f(two, () => {}, { signal: new AbortController() })],
         ['onUpdate: nothing', 'onUpdate', (f) => method(f(two, open), 'onUpdate')()],
@@ -145,7 +145,11 @@ export const mistakes: Readonly<Record<string, Mistakes>> = {
         ['settle: a text for the time', 'withinMs', (f) => method(f(two, open), 'settle')({ withinMs: 'soon' })],
         ['settle: an option that is misspelt', 'enuf', (f) => method(f(two, open), 'settle')({ enuf: open })],
         ['settle: a level for the condition', 'enough', (f) => method(f(two, open), 'settle')({ enough: 'weak' })],
-        ['settle: a rest that nobody knows', 'rest', (f) => method(f(two, open), 'settle')({ rest: 'cancel' })],
+        [
+          'settle: an end that nobody knows',
+          'afterEarly',
+          (f) => method(f(two, open), 'settle')({ afterEarly: 'abort' }),
+        ],
         ['settle: half a time', 'withinMs', (f) => method(f(two, open), 'settle')({ withinMs: -1 })],
         ['when: no level', 'level', (f) => method(f(two, open), 'when')(), 'UNKNOWN_LEVEL'],
         ['when: a level that nobody has', 'level', (f) => method(f(two, open), 'when')('nosuch'), 'UNKNOWN_LEVEL'],
@@ -155,7 +159,7 @@ export const mistakes: Readonly<Record<string, Mistakes>> = {
         ['when: null', 'options', (f) => method(f(two, open), 'when')('weak', null)],
       ],
     },
-    correctableFrom: {
+    correctableFromPromise: {
       shows: 'give one',
       whole: [
         ['a value', 'promise', (f) => f(5)],
@@ -163,8 +167,8 @@ export const mistakes: Readonly<Record<string, Mistakes>> = {
       ],
       parts: [],
     },
-    correctableOf: 'takes any value',
-    boxed: 'takes whatever it is given, and gives it back',
+    correctableFromValue: 'takes any value',
+    boxCorrectable: 'takes whatever it is given, and gives it back',
     getSnapshot: {
       shows: 'give one',
       whole: [
@@ -196,16 +200,16 @@ export const mistakes: Readonly<Record<string, Mistakes>> = {
     enqueue: { shows: 'give a string', whole: [['an object', 'queue', (f) => f({ queue: 'q', item: 1 })]], parts: [] },
     dequeue: { shows: 'give a string', whole: [['an object', 'queue', (f) => f({ queue: 'q' })]], parts: [] },
     peek: { shows: 'give a string', whole: [['nothing', 'queue', (f) => f()]], parts: [] },
-    remaining: {
-      shows: 'remaining(view)',
+    getRemaining: {
+      shows: 'getRemaining(view)',
       whole: [
         ['nothing', 'view', (f) => f()],
         ['the value of a view', 'view', (f) => f(null)],
       ],
       parts: [],
     },
-    safeThreshold: {
-      shows: 'safeThreshold(view)',
+    getSafeThreshold: {
+      shows: 'getSafeThreshold(view)',
       whole: [
         ['nothing', 'view', (f) => f()],
         ['a number', 'view', (f) => f(20)],
@@ -231,8 +235,8 @@ export const mistakes: Readonly<Record<string, Mistakes>> = {
         ['a number for the random', 'random', (f) => f({ random: 0.5 })],
       ],
     },
-    sharedReads: {
-      shows: 'write sharedReads()',
+    dedupeReads: {
+      shows: 'write dedupeReads()',
       whole: [
         ['options', 'options', (f) => f({ maxDelayMs: 5 })],
         [

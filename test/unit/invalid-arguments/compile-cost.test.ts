@@ -7,13 +7,13 @@ const here = fileURLToPath(new URL('./', import.meta.url));
 
 const PREAMBLE = `
   import * as z from 'zod';
-  import { byContract, defineContract, operation } from '../../../src/contract/index.ts';
+  import { createHandler, defineContract, operation } from '../../../src/contract/index.ts';
   import { createClient } from '../../../src/index.ts';
-  import { defineStatements, one, cassandra } from '../../../src/bindings/cassandra/index.ts';
+  import { defineStatements, oneRow, cassandra } from '../../../src/bindings/cassandra/index.ts';
   import { redblue } from '../../../src/bindings/redblue/index.ts';
   import { blue, counter, defineService, table } from '../../../src/server/index.ts';
-  export const all = [byContract, defineContract, operation, createClient, redblue, blue, counter, defineService, table];
-  export const others = [defineStatements, one, cassandra];
+  export const all = [createHandler, defineContract, operation, createClient, redblue, blue, counter, defineService, table];
+  export const others = [defineStatements, oneRow, cassandra];
 `;
 const ARGS =
   "args: z.object({ a: z.string(), n: z.int(), o: z.object({ x: z.array(z.string()), y: z.enum(['a', 'b']) }) })";
@@ -53,9 +53,9 @@ const PROGRAMS: Readonly<Record<string, (item: Each) => string>> = {
     const args = { a: 'x', n: 1, o: { x: [], y: 'a' } } as const;
     export const calls = [${item((i) => `client.invoke(c.up${i}({ ...args, o: { ...args.o, x: [] } }))`)}] as const;`,
   'a contract with handlers': (item) =>
-    `${contract(item)} export const handle = byContract(c, { ${item((i) => `up${i}: ({ a, n }) => a.repeat(n)`)} });`,
+    `${contract(item)} export const handle = createHandler(c, { ${item((i) => `up${i}: ({ a, n }) => a.repeat(n)`)} });`,
   'statements of Cassandra': (item) => `export const statements = defineStatements({
-    ${item((i) => `up${i}: { access: 'read', cql: 'SELECT', ${ARGS}, result: one((row) => row['name'] as string) }`)}
+    ${item((i) => `up${i}: { access: 'read', cql: 'SELECT', ${ARGS}, result: oneRow((row) => row['name'] as string) }`)}
   });`,
 };
 

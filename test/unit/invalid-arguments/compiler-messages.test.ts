@@ -9,7 +9,7 @@ const PREAMBLE = `
   import { z } from 'zod';
   import { tiered } from '../../../src/bindings/tiered/index.ts';
   import { memory } from '../../../src/bindings/memory/index.ts';
-  import { byContract } from '../../../src/contract/index.ts';
+  import { createHandler } from '../../../src/contract/index.ts';
   import { createClient } from '../../../src/index.ts';
   import { get } from '../../../src/operations/index.ts';
   import { defineContract } from '../../../src/contract/index.ts';
@@ -21,7 +21,7 @@ const PREAMBLE = `
   });
   const tables = { rows: table({ n: counter() }) };
   const store = createClient(memory());
-  export const all = [tiered, byContract, get, blue, defineService, shop, tables, store];
+  export const all = [tiered, createHandler, get, blue, defineService, shop, tables, store];
 `;
 
 const add = 'add: (a, { shadow }) => shadow.add(a, null)';
@@ -49,7 +49,7 @@ const MISTAKES: readonly (readonly [what: string, call: string, ...says: readonl
   ['a level that the store does not have', "store.invoke(get('k'), { levels: ['stronk'] })", `'"stronk"'`, `"strong"`],
   ['a level without a function', "tiered(['cache', 'origin'], { cache: () => 1 })", "'origin' is missing"],
   ['a function of no level', "tiered(['origin'], { origin: () => 1, cahce: () => 1 })", "'cahce' does not exist"],
-  ['a handler of no operation', 'byContract(shop, { sell: () => 1 })', "'sell' does not exist"],
+  ['a handler of no operation', 'createHandler(shop, { sell: () => 1 })', "'sell' does not exist"],
 ];
 
 const RIGHT = ['right', serviceOf(add, buy, left)] as const;

@@ -14,33 +14,33 @@ test('remaining: what the store says; where it says nothing, a number that is no
 });
 
 test('safe threshold: what others may take before → that many', () => {
-  const elsewhere = { withinMs: 100, others: [{ window: 5, turnMs: 20 }] };
-  expect(weak({ remaining: 7, elsewhere })).toBe(30);
+  const concurrentWriters = { commitLatencyMs: 100, throttles: [{ maxInFlight: 5, minSlotIntervalMs: 20 }] };
+  expect(weak({ remaining: 7, concurrentWriters })).toBe(30);
 });
 
 test('safe threshold: nobody else takes → 0; a final view at strong → 0, whatever an earlier one said', () => {
-  const elsewhere = { withinMs: 100, others: [{ window: 5, turnMs: 20 }] };
-  expect(weak({ elsewhere: { withinMs: 0, others: [] } })).toBe(0);
+  const concurrentWriters = { commitLatencyMs: 100, throttles: [{ maxInFlight: 5, minSlotIntervalMs: 20 }] };
+  expect(weak({ concurrentWriters: { commitLatencyMs: 0, throttles: [] } })).toBe(0);
   expect(getSafeThreshold({ final: true, level: 'strong' })).toBe(0);
-  expect(getSafeThreshold({ final: true, level: 'strong', meta: { elsewhere } })).toBe(0);
+  expect(getSafeThreshold({ final: true, level: 'strong', meta: { concurrentWriters } })).toBe(0);
 });
 
 test('safe threshold: a weak view that is final, since nothing else was asked for → as if it were not', () => {
-  const elsewhere = { withinMs: 100, others: [{ window: 5, turnMs: 20 }] };
-  expect(getSafeThreshold({ final: true, level: 'weak', meta: { elsewhere } })).toBe(30);
+  const concurrentWriters = { commitLatencyMs: 100, throttles: [{ maxInFlight: 5, minSlotIntervalMs: 20 }] };
+  expect(getSafeThreshold({ final: true, level: 'weak', meta: { concurrentWriters } })).toBe(30);
   expect(getSafeThreshold({ final: true, level: 'weak' })).toBe(Infinity);
 });
 
 test.each([
   undefined,
   {},
-  { elsewhere: null },
-  { elsewhere: 7 },
-  { elsewhere: { withinMs: 5 } },
-  { elsewhere: { withinMs: -1, others: [] } },
-  { elsewhere: { withinMs: 5, others: [{ window: 5 }] } },
-  { elsewhere: { withinMs: 5, others: [null] } },
-  { elsewhere: { withinMs: Number.NaN, others: [] } },
+  { concurrentWriters: null },
+  { concurrentWriters: 7 },
+  { concurrentWriters: { commitLatencyMs: 5 } },
+  { concurrentWriters: { commitLatencyMs: -1, throttles: [] } },
+  { concurrentWriters: { commitLatencyMs: 5, throttles: [{ maxInFlight: 5 }] } },
+  { concurrentWriters: { commitLatencyMs: 5, throttles: [null] } },
+  { concurrentWriters: { commitLatencyMs: Number.NaN, throttles: [] } },
 ])('safe threshold: %j, which says nothing → no view is enough', (meta) => {
   expect(weak(meta)).toBe(Infinity);
 });

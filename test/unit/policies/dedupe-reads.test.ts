@@ -28,7 +28,7 @@ describe('C15: equal reads under way', () => {
       expect(reported).toEqual(['update old weak', 'update new causal', 'final new strong']);
     for (const read of reads) expect(read.latest).toMatchObject({ seq: 1, confirms: true });
     expect(binding.calls).toHaveLength(1);
-    expect(client.stats).toMatchObject({ shared: 2, confirmed: 3, corrected: 0 });
+    expect(client.stats).toMatchObject({ deduped: 2, confirmed: 3, corrected: 0 });
   });
 
   test('one comes later → the latest view first, not inside the call, then what follows', async () => {
@@ -357,7 +357,7 @@ describe('C15: leaving a shared submission', () => {
     (await binding.next()).view('there', 'strong');
     expect(await Promise.all(reads)).toEqual(['there', 'there', 'there']);
     expect(binding.calls).toHaveLength(3);
-    expect(client.stats).toMatchObject({ retried: 2, shared: 2 });
+    expect(client.stats).toMatchObject({ retried: 2, deduped: 2 });
   });
 
   test('retried, one comes between two attempts, one leaves → shares the next, which goes on for the other', async () => {
@@ -395,7 +395,7 @@ describe('C15: leaving a shared submission', () => {
     (await binding.next()).fail(failure());
     expect(await reads[0]).toBe('there');
     expect(await own).toMatchObject({ message: 'the store is busy' });
-    expect(client.stats).toMatchObject({ retried: 0, shared: 0 });
+    expect(client.stats).toMatchObject({ retried: 0, deduped: 0 });
   });
 });
 

@@ -104,7 +104,7 @@ export class PendingRead implements Exchange {
   #connection: Connection | undefined;
   #reprepareCount = 0;
   /** What became of the preliminary view, whichever attempt it came from: there is one at most. */
-  #preliminary: 'none' | 'told' | 'failed' = 'none';
+  #preliminary: 'none' | 'delivered' | 'failed' = 'none';
   /** This attempt has had a preliminary answer. */
   #hasPreliminary = false;
   #hasEnded = false;
@@ -233,12 +233,12 @@ export class PendingRead implements Exchange {
       this.#preliminary = 'failed';
       return this.sink.failPreliminary(error);
     }
-    this.#preliminary = 'told';
+    this.#preliminary = 'delivered';
     this.sink.deliverPreliminary(page);
   }
 
   #confirm(): void {
-    if (this.#preliminary !== 'told') {
+    if (this.#preliminary !== 'delivered') {
       return this.fail(new CqlError('PROTOCOL', 'the view that is confirmed could not be read'));
     }
     if (this.#finish()) this.sink.confirm();

@@ -54,7 +54,7 @@ export class SessionGuarantees implements BindingSession {
 }
 
 /** What one answer is, beside what was known of the object. */
-type SessionVerdict = 'fine' | 'behind' | 'missing' | 'doubted';
+type SessionVerdict = 'current' | 'behind' | 'missing' | 'uncertain';
 
 /** How much the replicas that gave a final view know. */
 export interface ReadCertainty {
@@ -81,7 +81,7 @@ export class SessionRead {
 
   /** Whether an answer of one replica shows nothing older than what was seen. What cannot be told is not admitted. */
   canShow(objects: readonly ObjectVersion[] | undefined): boolean {
-    return objects?.every((object) => this.#compareToFloor(object) === 'fine') === true;
+    return objects?.every((object) => this.#compareToFloor(object) === 'current') === true;
   }
 
   /** Whether only all replicas can tell that an answer is none of before what was seen. */
@@ -89,7 +89,7 @@ export class SessionRead {
     return objects.some((object) => {
       const judgement = this.#compareToFloor(object);
       if (judgement === 'missing') return !(isCertain && this.#floors.get(object.id)?.isSettled === true);
-      return judgement === 'doubted' && !isCertain;
+      return judgement === 'uncertain' && !isCertain;
     });
   }
 
@@ -121,11 +121,11 @@ export class SessionRead {
 
   #compareToFloor(object: ObjectVersion): SessionVerdict {
     const floor = this.#floors.get(object.id);
-    if (floor === undefined) return 'fine';
+    if (floor === undefined) return 'current';
     if (isOlder(object, floor)) return 'behind';
-    if (object.version !== undefined) return object.version <= floor.uncertainUpTo ? 'doubted' : 'fine';
+    if (object.version !== undefined) return object.version <= floor.uncertainUpTo ? 'uncertain' : 'current';
     if (floor.version !== undefined) return 'missing';
-    return floor.isForgotten ? 'doubted' : 'fine';
+    return floor.isForgotten ? 'uncertain' : 'current';
   }
 
   #getPriorKnowledge(id: string): PriorKnowledge {

@@ -20,9 +20,9 @@ export interface ResultPage<T> {
   readonly pageState?: string;
 }
 
-/** How a statement's rows become its result `T`. Made by `one`, `rows`, `page`, `applied` and `nothing`. */
+/** How a statement's rows become its result `T`. Made by `oneRow`, `rows`, `page`, `wasApplied` and `noResult`. */
 export interface ResultShape<out T> {
-  readonly kind: 'one' | 'rows' | 'page' | 'applied' | 'nothing';
+  readonly kind: 'oneRow' | 'rows' | 'page' | 'wasApplied' | 'noResult';
   /** Most rows that are asked for at once. */
   readonly pageSize: number;
   /** Where the version of the result stands, if anywhere. */
@@ -47,17 +47,17 @@ const PAGE_SIZE = 100;
  * The only row, `undefined` where there is none. More than one is an error.
  *
  * @example
- * one((row) => ({ name: row['name'] as string }));
- * one(z.object({ name: z.string() }));
+ * oneRow((row) => ({ name: row['name'] as string }));
+ * oneRow(z.object({ name: z.string() }));
  */
 export function oneRow<const M extends RowMapper<unknown>>(
   mapper: M,
   options: VersionOption = {},
 ): ResultShape<MappedRow<M> | undefined> {
-  checkShapeArguments('one', { mapper, options, name: 'version', example: "'written'" });
+  checkShapeArguments('oneRow', { mapper, options, name: 'version', example: "'written'" });
   const { version } = options;
   return {
-    kind: 'one',
+    kind: 'oneRow',
     pageSize: 2,
     versionColumn: version,
     buildResult({ rows: [row, another], pageState }, name) {
@@ -124,24 +124,27 @@ export function page<const M extends RowMapper<unknown>>(
  * Of a conditional update (`IF …`): whether it was made.
  *
  * @example
- * implement: { cql: 'INSERT INTO users (name) VALUES (:name) IF NOT EXISTS', result: applied() }
+ * implement: { cql: 'INSERT INTO users (name) VALUES (:name) IF NOT EXISTS', result: wasApplied() }
  */
 export function wasApplied(): ResultShape<boolean> {
   return {
-    kind: 'applied',
+    kind: 'wasApplied',
     pageSize: PAGE_SIZE,
     versionColumn: undefined,
     buildResult({ rows: [row] }, name) {
       const isApplied = row?.['[applied]'];
       if (typeof isApplied === 'boolean') return isApplied;
-      throw new CorrectableError('INVALID_VALUE', `${name}: applied() is for updates with IF, and this one has none`);
+      throw new CorrectableError(
+        'INVALID_VALUE',
+        `${name}: wasApplied() is for updates with IF, and this one has none`,
+      );
     },
   };
 }
 
 /** Nothing: what updates give unless told otherwise. */
 export function noResult(): ResultShape<void> {
-  return { kind: 'nothing', pageSize: PAGE_SIZE, versionColumn: undefined, buildResult: () => undefined };
+  return { kind: 'noResult', pageSize: PAGE_SIZE, versionColumn: undefined, buildResult: () => undefined };
 }
 
 /** What was given to `shape`, which has one option: `name`. */

@@ -111,7 +111,7 @@ export type AnySpecs = Readonly<Record<string, AnySpec>>;
  *   access: 'read',
  *   cql: 'SELECT refs, WRITETIME(refs) AS written FROM profiles WHERE user = :user',
  *   args: z.object({ user: z.string() }),
- *   result: one((row) => row['refs'] as string[], { version: 'written' }),
+ *   result: oneRow((row) => row['refs'] as string[], { version: 'written' }),
  * });
  */
 export function statement<A extends AnySchema, R>(spec: SpecWithResult<A, R>): SpecWithResult<A, R>;
@@ -133,7 +133,7 @@ type SpecWithResult<A extends AnySchema, R> = StatementSpec<A, R> & { readonly r
  *     access: 'read',
  *     cql: 'SELECT refs FROM profiles WHERE user = :user',
  *     args: z.object({ user: z.string() }),
- *     result: one((row) => row['refs'] as string[]),
+ *     result: oneRow((row) => row['refs'] as string[]),
  *   },
  * });
  * const store = createClient(cassandra({ contactPoints: ['frankfurt:9042'], keyspace: 'ads', statements: ads }));
@@ -180,7 +180,7 @@ export type Implementations<C extends ContractLike> = {
  * @throws CorrectableError `INVALID_ARGUMENT` naming the statement and the field that cannot be
  * @example
  * const statements = implementStatements(contract, {
- *   profile: { cql: 'SELECT refs FROM profiles WHERE user = :user', result: one((row) => row['refs'] as string[]) },
+ *   profile: { cql: 'SELECT refs FROM profiles WHERE user = :user', result: oneRow((row) => row['refs'] as string[]) },
  * });
  */
 export function implementStatements<C extends ContractLike>(
@@ -206,7 +206,7 @@ export function implementStatements<C extends ContractLike>(
   return { [STATEMENTS_KEY]: list };
 }
 
-const SPEC_EXAMPLE = "{ access: 'read', cql: 'SELECT …', args: z.object({ … }), result: one(…) }";
+const SPEC_EXAMPLE = "{ access: 'read', cql: 'SELECT …', args: z.object({ … }), result: oneRow(…) }";
 
 const SPEC_FIELDS: OptionNamesOf<AnySpec> = {
   access: true,
@@ -229,28 +229,28 @@ function checkSpec(name: string, value: unknown): void {
   const isSchema = (typeof args === 'object' || typeof args === 'function') && args !== null && '~standard' in args;
   check(isSchema, `${name}.args`, 'must be a schema, as z.object({ user: z.string() })');
   check(
-    result === undefined || hasMethods(result, 'make'),
+    result === undefined || hasMethods(result, 'buildResult'),
     `${name}.result`,
-    'must be made by one, rows, page, applied',
+    'must be made by oneRow, rows, page, wasApplied',
   );
   checkOptionTypes(spec, 'function', 'params', 'key', 'equals');
-  checkOptionTypes(spec, 'boolean', 'idempotent');
+  checkOptionTypes(spec, 'boolean', 'isIdempotent');
 }
 
 function createStatement(name: string, spec: AnySpec): Statement {
   checkSpec(name, spec);
   const { cql, access, isIdempotent = false } = spec;
   if (access === 'read' && !isSelect(cql))
-    throw createInvalidArgumentError(`${name}.access`, "a statement that is no SELECT is an 'write'");
+    throw createInvalidArgumentError(`${name}.access`, "a statement that is no SELECT is a 'write'");
   if (access === 'write' && isSelect(cql)) throw createInvalidArgumentError(`${name}.access`, "a SELECT is a 'read'");
   const result = spec.result ?? noResult();
-  if (access === 'read' && (result.kind === 'nothing' || result.kind === 'applied')) {
-    throw createInvalidArgumentError(`${name}.result`, 'say how rows become the result: one(), rows() or page()');
+  if (access === 'read' && (result.kind === 'noResult' || result.kind === 'wasApplied')) {
+    throw createInvalidArgumentError(`${name}.result`, 'say how rows become the result: oneRow(), rows() or page()');
   }
-  if (result.kind === 'applied' && !isConditional(cql)) {
+  if (result.kind === 'wasApplied' && !isConditional(cql)) {
     throw createInvalidArgumentError(
       `${name}.result`,
-      'applied() is for updates with IF: without one the update is always made',
+      'wasApplied() is for updates with IF: without one the update is always made',
     );
   }
   const markers = findBindMarkers(cql);

@@ -23,7 +23,7 @@ export class ItemAppender {
   readonly #sessions: SessionPair;
   readonly #paths: QueuePaths;
   /** `asking`: the first one is on its way. */
-  #state: 'unknown' | 'asking' | 'there' | 'making' = 'unknown';
+  #state: 'unknown' | 'probing' | 'exists' | 'creating' = 'unknown';
   #waiting: PendingAppend[] = [];
   #order = 0;
 
@@ -37,7 +37,7 @@ export class ItemAppender {
     return new Promise((resolve, reject) => {
       const append: PendingAppend = { order: this.#order++, bytes, onPreliminary, resolve, reject };
       if (this.#state === 'unknown') void this.#sendFirst(append);
-      else if (this.#state === 'there') void this.#send(append);
+      else if (this.#state === 'exists') void this.#send(append);
       else if (this.#waiting.length < MAX_WAITING_APPENDS) this.#waiting.push(append);
       else reject(new ZooKeeperError('TOO_MANY_REQUESTS', { path: this.#paths.items }));
     });
@@ -51,9 +51,9 @@ export class ItemAppender {
   }
 
   async #sendFirst(first: PendingAppend): Promise<void> {
-    this.#state = 'asking';
+    this.#state = 'probing';
     await this.#send(first);
-    if (this.#state === 'asking') this.#resume();
+    if (this.#state === 'probing') this.#resume();
   }
 
   async #send(append: PendingAppend): Promise<void> {
@@ -65,13 +65,13 @@ export class ItemAppender {
     } catch (error) {
       if (!isZooKeeperError(error, 'NO_NODE')) return reject(error);
       this.#waiting.push(append);
-      if (this.#state !== 'making') void this.#createNodesAndResume();
+      if (this.#state !== 'creating') void this.#createNodesAndResume();
     }
   }
 
   /** All that were sent before come back meanwhile: answers come in the order of the requests. */
   async #createNodesAndResume(): Promise<void> {
-    this.#state = 'making';
+    this.#state = 'creating';
     try {
       await this.createNodes();
       this.#resume();
@@ -82,7 +82,7 @@ export class ItemAppender {
   }
 
   #resume(): void {
-    this.#state = 'there';
+    this.#state = 'exists';
     for (const append of this.#waiting.splice(0).sort((a, b) => a.order - b.order)) void this.#send(append);
   }
 }

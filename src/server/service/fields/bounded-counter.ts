@@ -82,7 +82,7 @@ function checkAmount({ table, field }: FieldName, action: string, amount: unknow
 
 /** They would be dropped without a word. */
 function extraArgsError({ table, field }: FieldName, action: string): Error {
-  const message = `The ${action} of a bounded field has no options: it never goes below the minimum of its field, bounded({ min: 0 }).`;
+  const message = `The ${action} of a bounded field has no options: it never goes below the minimum of its field, boundedCounter({ min: 0 }).`;
   return createInternalError('INVALID_ARGUMENT', message, `${table}.${field}`);
 }
 

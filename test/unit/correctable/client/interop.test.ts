@@ -212,20 +212,20 @@ test('C12: console.log of lines in a key and an error for a value → one line a
   const binding = scriptedBinding(LEVELS);
   const read = createClient(binding).invoke(get('user\n7'));
   binding.calls[0]!.view(new Error('down'), 'weak');
-  expect(inspect(read)).toMatch(/^Correctable\(get "user 7"\) \{ updating, weak: .*Error: down.*\}$/);
+  expect(inspect(read)).toMatch(/^Correctable\(get "user 7"\) \{ pending, weak: .*Error: down.*\}$/);
   binding.calls[0]!.view(1, 'strong');
 });
 
 test('C12: console.log → one line: the operation, the state, the latest view', async () => {
   const binding = scriptedBinding(LEVELS);
   const read = createClient(binding).invoke(get('user:7'));
-  expect(inspect(read)).toBe('Correctable(get "user:7") { updating }');
+  expect(inspect(read)).toBe('Correctable(get "user:7") { pending }');
   const user = { name: 'Ada', text: 'x'.repeat(200), tags: ['a', 'b'] };
   binding.calls[0]!.view(user, 'weak');
   const shown = `weak: { name: 'Ada', text: '${user.text}', tags: [ 'a', 'b' ] }`;
-  expect(inspect(read)).toBe(`Correctable(get "user:7") { updating, ${shown} }`);
+  expect(inspect(read)).toBe(`Correctable(get "user:7") { pending, ${shown} }`);
   expect(inspect({ read }, { breakLength: Infinity })).toBe(
-    `{ read: Correctable(get "user:7") { updating, ${shown} } }`,
+    `{ read: Correctable(get "user:7") { pending, ${shown} } }`,
   );
   const mapped = read.map((item) => item);
   const failed = codeOf(mapped);
@@ -238,7 +238,7 @@ test('C12: console.log → one line: the operation, the state, the latest view',
 test('C12: console.log of a value that holds its own Correctable → an end of it', () => {
   const { c, sink } = manual<object>();
   sink.view({ c }, 'weak');
-  expect(inspect(c)).toMatch(/^Correctable\(operation\) \{ updating, weak: \{ c: .*\[Object\].* \}$/);
+  expect(inspect(c)).toMatch(/^Correctable\(operation\) \{ pending, weak: \{ c: .*\[Object\].* \}$/);
 });
 
 test('C13: the executor calls the sink on the spot → the Correctable is born closed', async () => {

@@ -17,7 +17,7 @@ const check = createMessageCheck(kinds);
 const compiled = createMessageCheck(kinds, { compile: compileSchema });
 
 const hello = { version: 1, client: 'a'.repeat(32), attempt: 1, levels: ['weak', 'strong'] };
-const welcome = { version: 1, levels: ['weak'], memory: 'm', limits: { maxFrameBytes: 1, maxInFlight: 1 } };
+const welcome = { version: 1, levels: ['weak'], memoryId: 'm', limits: { maxFrameBytes: 1, maxInFlight: 1 } };
 
 const GOOD: readonly unknown[][] = [
   [0, 'hello', hello],
@@ -53,12 +53,12 @@ const BAD: readonly [row: unknown, field: string][] = [
   [[1.5, 'cancel'], 'id'],
   [['1', 'cancel'], 'id'],
   [[1, 'submit', '', 'read', 1, null], 'name'],
-  [[1, 'submit', 'get', 'write', 1, null], 'access'],
+  [[1, 'submit', 'get', 'update', 1, null], 'access'],
   [[1, 'submit', 'get', 'read', 0, null], 'levels'],
   [[1, 'submit', 'get', 'read', 2 ** 31, null], 'levels'],
   [[1, 'submit', 'get', 'read', 1, null, 5], 'key'],
   [[1, 'submit', 'get', 'read', 1, null, 'k', -1], 'timeoutMs'],
-  [[1, 'submit', 'get', 'read', 1, null, 'k', 1, null, null, null, 'yes'], 'again'],
+  [[1, 'submit', 'get', 'read', 1, null, 'k', 1, null, null, null, 'yes'], 'isResend'],
   [
     [0, 'welcome', { ...welcome, contract: { name: 'shop', hash: 'ff', operations: ['get'] } }],
     'welcome.contract.operations',
