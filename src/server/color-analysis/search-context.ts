@@ -60,10 +60,10 @@ export class SearchContext {
   ): StepResult {
     this.#state.current = state;
     this.#thrown = undefined;
-    const { parse } = generated ?? { parse: this.args.parse(operation, args) };
-    const before = isWatched ? tryEqualCopy(parse) : undefined;
-    const executed = this.#toResult({ serial, operation, args: parse, seed, submittedAtMs: atMs }, state);
-    return before !== undefined && !structurallyEqual(before.copy, parse)
+    const { parsed } = generated ?? { parsed: this.args.parse(operation, args) };
+    const before = isWatched ? tryEqualCopy(parsed) : undefined;
+    const executed = this.#toResult({ serial, operation, args: parsed, seed, submittedAtMs: atMs }, state);
+    return before !== undefined && !structurallyEqual(before.copy, parsed)
       ? { ...executed, hasChangedArgs: true }
       : executed;
   }

@@ -42,7 +42,7 @@ export class Server {
 
   /** Begins on what is in the folder; done when it listens, so after recovery. */
   async begin(): Promise<void> {
-    const serve = [CLI, 'serve', '--service', SERVICE, '--sites', SITES.join(','), '--wan', 'paper'];
+    const serve = [CLI, 'serve', '--service', SERVICE, '--sites', SITES.join(','), '--latency', 'eu-us'];
     const where = ['--data', this.#folder, '--port', String(this.port), '--log-level', 'error', '--json'];
     const child = spawn(process.execPath, [...serve, ...where], { stdio: ['ignore', 'pipe', 'pipe'] });
     this.#child = child;

@@ -45,7 +45,7 @@ export interface GeneratedArgs {
   /** As a client gives them. */
   readonly args: unknown;
   /** What the contract made of them when it was asked: for one run of the generator, which may change it. */
-  readonly parse: unknown;
+  readonly parsed: unknown;
 }
 
 /** Draws arguments of one contract. */
@@ -79,7 +79,7 @@ export class ArgumentGenerator {
           : drawByAuthor(operation, () => value(createDrawContext(source.random, own)));
       const taken = this.#tryParse(operation, args);
       // What an author draws may be one object that he changes each time.
-      if (taken !== undefined) return { args: deepCopy(args), parse: taken.parse };
+      if (taken !== undefined) return { args: deepCopy(args), parsed: taken.parsed };
     }
     return undefined;
   }
@@ -90,12 +90,12 @@ export class ArgumentGenerator {
   }
 
   /** What the contract makes of these arguments, if it takes them: why it does not, nobody asks, and it takes long to say. */
-  #tryParse(operation: string, args: unknown): { readonly parse: unknown } | undefined {
+  #tryParse(operation: string, args: unknown): { readonly parsed: unknown } | undefined {
     const spec = this.#contract.operations[operation];
     if (spec === undefined) return undefined;
     try {
       const result = parseSync(spec.args, deepCopy(args));
-      return result.success ? { parse: result.data } : undefined;
+      return result.success ? { parsed: result.data } : undefined;
     } catch {
       // The schema threw, or answers later.
       return undefined;

@@ -64,8 +64,8 @@ export function formatCommit(
   rows: readonly string[],
   { smallParts: remaining, contained, retainedFrom: retained, sum }: CheckpointCommit,
 ): string {
-  const places = `"contained":${encodeValue(contained)},"kept":${encodeValue(retained)}`;
-  return `{"rows":[${rows.join(',')}],${places},"sum":${sum},"rest":${encodeValue(remaining)}}`;
+  const places = `"contained":${encodeValue(contained)},"retainedFrom":${encodeValue(retained)}`;
+  return `{"rows":[${rows.join(',')}],${places},"sum":${sum},"smallParts":${encodeValue(remaining)}}`;
 }
 
 const NO_COMMIT = { checkpoint: undefined, contained: undefined, retainedFrom: undefined, commits: 0 };

@@ -31,7 +31,7 @@ describe('rubis', () => {
       requests: 26,
       transactions: 16,
       readOnly: 11,
-      updates: 5,
+      writes: 5,
       shadowBlueNoop: 11,
       shadowBlue: 7,
       shadowRed: 2,
@@ -41,7 +41,7 @@ describe('rubis', () => {
   test.each(['registerUser', 'storeBuyNow'])(`%s declared blue → refused within ${WRONG_RUNS} runs`, (name) => {
     const wrong = withColors(service, { [name]: 'blue' });
     const { shadows } = label(wrong, { runs: WRONG_RUNS, arbitraries });
-    expect(shadows.find((item) => item.name === name)).toMatchObject({ declared: 'blue', verdict: 'unsafe' });
+    expect(shadows.find((item) => item.name === name)).toMatchObject({ declaredColor: 'blue', verdict: 'unsafe' });
   });
 });
 
@@ -56,7 +56,7 @@ describe('quoddy', () => {
       requests: 13,
       transactions: 15,
       readOnly: 11,
-      updates: 4,
+      writes: 4,
       shadowBlueNoop: 11,
       shadowBlue: 4,
       shadowRed: 0,

@@ -49,7 +49,7 @@ describe('labels', () => {
       arbitraries,
     });
     const wrong = shadows.find((item) => item.name === name);
-    expect(wrong).toMatchObject({ declared: 'blue', verdict: 'unsafe' });
+    expect(wrong).toMatchObject({ declaredColor: 'blue', verdict: 'unsafe' });
     expect(wrong?.counterexample?.explanation.join(' ')).toContain("breaks 'the stock is never negative'");
   });
 });

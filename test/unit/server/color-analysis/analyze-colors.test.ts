@@ -110,14 +110,14 @@ describe('rules', () => {
     );
     const reason = 'changes rows.items, which goes by the red order alone';
     const push = { name: 'push', operation: 'go', reason };
-    expect(declared?.shadows[0]).toEqual({ ...push, declared: 'red', verdict: 'red' });
-    expect(wrong?.shadows[0]).toEqual({ ...push, declared: 'blue', verdict: 'unsafe' });
+    expect(declared?.shadows[0]).toEqual({ ...push, declaredColor: 'red', verdict: 'red' });
+    expect(wrong?.shadows[0]).toEqual({ ...push, declaredColor: 'blue', verdict: 'unsafe' });
   });
 
   test('what no run has chosen is undecided, never blue', () => {
     const report = analyzeColors(oneUpdate('push', 'red'), { runs: 20 });
     const reason = 'no run has chosen it';
-    const undecided = { name: 'never', operation: null, declared: 'blue', verdict: 'undecided', reason };
+    const undecided = { name: 'never', operation: null, declaredColor: 'blue', verdict: 'undecided', reason };
     expect(createVerdict(report, 'never')).toEqual(undecided);
   });
 
@@ -132,7 +132,7 @@ describe('rules', () => {
   test('what makes a valid state invalid by itself is unsafe, whatever its color', () => {
     const report = analyzeColors(oneUpdate('addOne', 'red'), { runs: 200 });
     const reason = 'makes a valid state invalid by itself, at one site';
-    expect(createVerdict(report, 'add')).toMatchObject({ declared: 'red', verdict: 'unsafe', reason });
+    expect(createVerdict(report, 'add')).toMatchObject({ declaredColor: 'red', verdict: 'unsafe', reason });
     expect(formatCounterexample(report, 'add')?.slice(-2)).toEqual([
       "Ireland, where all of this is known: go { key: 'a' }.",
       "Then rows 'a' breaks 'is not five': items is [], sum is 5.",
@@ -142,7 +142,7 @@ describe('rules', () => {
   test('an operation that is always red makes red what it chooses', () => {
     const service = bankService({ withdraw: 'blue' });
     const report = analyzeColors({ ...service, alwaysRed: new Set(['withdraw']) }, { runs: RUNS });
-    expect(report.shadows[1]).toMatchObject({ name: 'withdraw', declared: 'red', verdict: 'red' });
+    expect(report.shadows[1]).toMatchObject({ name: 'withdraw', declaredColor: 'red', verdict: 'red' });
   });
 });
 

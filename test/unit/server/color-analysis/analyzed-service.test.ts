@@ -33,7 +33,7 @@ test('a reply that is made when it is applied → red without a search', () => {
     {
       name: 'count',
       operation: 'count',
-      declared: 'red',
+      declaredColor: 'red',
       verdict: 'red',
       reason: 'makes its reply when it is applied, in the red order',
     },
@@ -51,7 +51,7 @@ test('an operation that its contract declares blue, tried with a red shadow oper
   }) as unknown as Service;
   const report = analyzeColors(withColors(service, { add: 'red' }), { runs: 20 });
   expect(report.generators).toEqual([]);
-  expect(report.shadows[0]).toMatchObject({ name: 'add', operation: 'add', declared: 'red', verdict: 'blue' });
+  expect(report.shadows[0]).toMatchObject({ name: 'add', operation: 'add', declaredColor: 'red', verdict: 'blue' });
 });
 
 test('of an operation that is always red, or chosen as red → what it does is stamped in the red order', () => {

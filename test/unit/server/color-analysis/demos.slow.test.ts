@@ -52,6 +52,6 @@ describe('declared blue', () => {
       return;
     }
     const { shadows } = analyzeColors(wrong, { runs: WRONG_RUNS, seed: SEED });
-    expect(shadows.find((item) => item.name === name)).toMatchObject({ declared: 'blue', verdict: 'unsafe' });
+    expect(shadows.find((item) => item.name === name)).toMatchObject({ declaredColor: 'blue', verdict: 'unsafe' });
   });
 });

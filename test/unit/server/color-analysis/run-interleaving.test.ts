@@ -87,7 +87,7 @@ describe('a valid state', () => {
     expect(violation).toMatchObject({
       kind: 'alone',
       shadow: 'withdraw',
-      meeting: { past: [], here: there[0], there: [] },
+      interleaving: { past: [], here: there[0], there: [] },
     });
   });
 
@@ -102,8 +102,8 @@ describe('a valid state', () => {
     const inPast = runInterleaving(wrong, { past: [before, breaks, after], here, there: [], place: 0 });
     const there = runInterleaving(wrong, { past: [after], here, there: [before, breaks], place: 0 });
     const reported = { kind: 'alone', shadow: 'withdraw' };
-    expect(inPast.violation).toMatchObject({ ...reported, meeting: { past: [before], here: breaks, there: [] } });
-    expect(there.violation).toMatchObject({ ...reported, meeting: { past: [after, before], here: breaks, there: [] } });
+    expect(inPast.violation).toMatchObject({ ...reported, interleaving: { past: [before], here: breaks, there: [] } });
+    expect(there.violation).toMatchObject({ ...reported, interleaving: { past: [after, before], here: breaks, there: [] } });
   });
 
   test('invariants of all tables count as those of rows do', () => {

@@ -24,11 +24,11 @@ test('what was chosen but never held against another is undecided', () => {
     {
       name: 'deposit',
       operation: 'deposit',
-      declared: 'blue',
+      declaredColor: 'blue',
       verdict: 'undecided',
       reason: 'no run has tried it beside another',
     },
-    { name: 'withdraw', operation: null, declared: 'red', verdict: 'undecided', reason: 'no run has chosen it' },
+    { name: 'withdraw', operation: null, declaredColor: 'red', verdict: 'undecided', reason: 'no run has chosen it' },
   ]);
 });
 
@@ -96,7 +96,7 @@ test('the table counts operations and declared colors; reads do nothing', () => 
     requests: 14,
     transactions: 3,
     readOnly: 1,
-    updates: 2,
+    writes: 2,
     shadowBlueNoop: 1,
     shadowBlue: 1,
     shadowRed: 1,
@@ -108,7 +108,7 @@ test('the table counts as red what only operations choose that are always red', 
   const stats = new TrialStats();
   stats.getTrial('deposit', 'deposit').trialCount = 1;
   const verdicts = createVerdicts(always, stats);
-  expect(verdicts[0]).toMatchObject({ name: 'deposit', declared: 'red' });
+  expect(verdicts[0]).toMatchObject({ name: 'deposit', declaredColor: 'red' });
   expect(createTable(always, verdicts, undefined)).toMatchObject({ shadowBlue: 0, shadowRed: 2 });
   stats.getTrial('deposit', 'withdraw').trialCount = 1;
   expect(createTable(always, createVerdicts(always, stats), undefined)).toMatchObject({ shadowBlue: 1, shadowRed: 1 });
@@ -139,7 +139,7 @@ test('shadow operations are counted by their own names', () => {
   ) as unknown as Service;
   const lists = createAnalyzedService(service);
   expect(createTable(lists, createVerdicts(lists, new TrialStats()), undefined)).toMatchObject({
-    updates: 1,
+    writes: 1,
     shadowBlue: 1,
     shadowRed: 2,
   });

@@ -120,9 +120,9 @@ const ways = {
 };
 
 /** All that a client gets of an error, its causes too. */
-const getContainerCopier = (error: unknown): string =>
+const collectText = (error: unknown): string =>
   error instanceof Error
-    ? `${JSON.stringify(error)} ${error.message} ${getContainerCopier(error.cause)}`
+    ? `${JSON.stringify(error)} ${error.message} ${collectText(error.cause)}`
     : String(error);
 
 async function failureOf(client: Client<RedBlueLevels>, operation: Operation): Promise<CorrectableError> {
@@ -141,7 +141,7 @@ describe.each(Object.entries(ways))('%s, its generator throws', (_, start) => {
       const failure = await failureOf(client, shop[name]({ n: 1 }));
       expect(failure).toMatchObject({ code: 'FINAL_FAILED', field: `generators.${name}`, retryable: false });
       expect(failure.retryAfterMs).toBeUndefined();
-      expect(getContainerCopier(failure)).not.toContain(SECRET);
+      expect(collectText(failure)).not.toContain(SECRET);
       expect(alarms).toContainEqual(
         expect.objectContaining({
           kind: 'generator-error',
@@ -168,7 +168,7 @@ describe.each(Object.entries(ways))('%s, its generator throws', (_, start) => {
       const failure = await failureOf(client, shop[name]({ n: 1 }));
       expect(failure).toMatchObject({ code: 'FINAL_FAILED', retryable: false });
       expect(failure.message).toContain('has taken effect');
-      expect(getContainerCopier(failure)).not.toContain(SECRET);
+      expect(collectText(failure)).not.toContain(SECRET);
       expect(alarms.some(({ kind, message }) => kind === 'generator-error' && message.includes(SECRET))).toBe(true);
     },
   );
@@ -177,7 +177,7 @@ describe.each(Object.entries(ways))('%s, its generator throws', (_, start) => {
     const { client, alarms } = start();
     const failure = await failureOf(client, shop.getter({ n: 1 }));
     expect(failure.code).toBe('FINAL_FAILED');
-    expect(getContainerCopier(failure)).not.toContain(SECRET);
+    expect(collectText(failure)).not.toContain(SECRET);
     expect(alarms.map(({ kind }) => kind)).toContain('generator-error');
   });
 
@@ -191,7 +191,7 @@ describe.each(Object.entries(ways))('%s, its generator throws', (_, start) => {
     const { client, alarms } = start();
     const failure = await failureOf(client, shop[name]({ n }));
     expect(failure).toMatchObject({ code, field, message: expect.stringContaining('whole number') });
-    expect(getContainerCopier(failure)).not.toMatch(/\.123|example/);
+    expect(collectText(failure)).not.toMatch(/\.123|example/);
     expect(alarms).toEqual([]);
   });
 
@@ -199,6 +199,6 @@ describe.each(Object.entries(ways))('%s, its generator throws', (_, start) => {
     const { client } = start();
     const failure = await failureOf(client, shop.wide({ n: 1 }));
     expect(failure).toMatchObject({ code: 'INVALID_VALUE', field: 'effects.0.value' });
-    expect(getContainerCopier(failure)).not.toContain(SECRET);
+    expect(collectText(failure)).not.toContain(SECRET);
   });
 });

@@ -103,7 +103,7 @@ test('a name that is longer than any may be → refused with the field and the b
   const deployment = createEmbedded(notesService(), { sites: ['ireland'] });
   deployments.push(deployment);
   const failed: unknown[] = [];
-  const sink = { update: () => {}, fail: (error: unknown) => void failed.push(error) };
+  const sink = { view: () => {}, fail: (error: unknown) => void failed.push(error) };
   const context = { signal: new AbortController().signal, operationId: 'x'.repeat(MAX_CLIENT_LENGTH + 1) };
   deployment.site('ireland').submitOperation(put('k', 1), ['causal'], sink as never, context as never);
   expect(failed).toEqual([

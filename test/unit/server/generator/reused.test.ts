@@ -139,7 +139,7 @@ function told(operation: Operation<unknown>, operationId: string): Promise<unkno
     const update = (value: unknown, level: string): void => {
       if (level !== 'tentative') resolve(value);
     };
-    const sink = { update, confirm: reject, fail: reject } as unknown as Sink<unknown>;
+    const sink = { view: update, confirm: reject, fail: reject } as unknown as Sink<unknown>;
     deployment.site('ireland').submitOperation(operation, ['causal', 'strong'], sink, context);
   });
 }

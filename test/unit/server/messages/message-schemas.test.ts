@@ -52,7 +52,7 @@ describe('refused', () => {
     ],
     ['an unknown record', proposal({ kind: 'join', id: 'a/1', site: 1 }), /^record\.kind: must be one of operation/],
     ['a record of nobody', proposal({ ...RED, site: 9 }), /^record\.site: must be the ordinal/],
-    ['executions without a number', proposal({ ...RED, after: [['a/1']] }), /^record\.after\.0: must be a list of 2/],
+    ['executions without a number', proposal({ ...RED, dependencies: [['a/1']] }), /^record\.dependencies\.0: must be a list of 2/],
     [
       'a claim by nobody',
       { kind: 'slot.answered', id: 'a/1', hop: 0, by: 1, decision: { kind: 'claim', site: 0, hop: 1 } },

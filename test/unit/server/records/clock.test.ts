@@ -27,8 +27,8 @@ describe('quarantine', () => {
   function make(): { quarantine: ClockQuarantine; told: string[] } {
     const reported: string[] = [];
     const observer = {
-      quarantined: (peer: number, aheadMs: number) => void reported.push(`${peer} ${aheadMs} ms ahead`),
-      released: (peer: number) => void reported.push(`${peer} released`),
+      onQuarantined: (peer: number, aheadMs: number) => void reported.push(`${peer} ${aheadMs} ms ahead`),
+      onReleased: (peer: number) => void reported.push(`${peer} released`),
     };
     return {
       quarantine: new ClockQuarantine({ maxClockSkewMs: 1000, observer } as unknown as ReplicaOptions),

@@ -85,7 +85,7 @@ describe.each(PLACES)('%s', (_name, bindingOf) => {
       new Promise((resolve) => {
         const context = { signal: new AbortController().signal } as InvocationContext;
         const sink = {
-          update: (value: unknown) => {
+          view: (value: unknown) => {
             heard.push(value);
             resolve(value);
             if (isThrowing) throw new Error('thrown at a view');
@@ -124,7 +124,7 @@ describe.each(PLACES)('%s', (_name, bindingOf) => {
         throw new Error('thrown at a view');
       };
       const fail = (error: unknown, level?: string): void => resolve([isCorrectableError(error) && error.code, level]);
-      const sink = { update, fail, confirm: () => {} } as unknown as Sink<unknown, RedBlueLevels[number]>;
+      const sink = { view: update, fail, confirm: () => {} } as unknown as Sink<unknown, RedBlueLevels[number]>;
       binding.submitOperation<unknown>(requested, levels, sink, {
         signal: new AbortController().signal,
       } as InvocationContext);

@@ -88,7 +88,7 @@ test('a sink that throws at a guess, where nothing else was requested → the en
       throw new Error('thrown at a view');
     };
     const fail = (error: unknown): void => resolve(void heard.push(error));
-    const sink = { update, fail, confirm: () => {} } as unknown as Sink<unknown>;
+    const sink = { view: update, fail, confirm: () => {} } as unknown as Sink<unknown>;
     site.submitOperation(enqueue('q', 1), ['tentative'], sink, {} as InvocationContext);
   });
   expect(heard).toEqual(['tentative', 'strong', expect.objectContaining({ code: 'UNKNOWN' })]);

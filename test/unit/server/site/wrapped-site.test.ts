@@ -102,7 +102,7 @@ test('checked by a gateway, asked for thrice by one that changes its answers →
         resolve(bytes[0]);
         return 0;
       };
-      const sink = { update, fail: reject, confirm: () => {} } as unknown as Sink<unknown, RedBlueLevel>;
+      const sink = { view: update, fail: reject, confirm: () => {} } as unknown as Sink<unknown, RedBlueLevel>;
       const context = { operationId: 'one', signal: new AbortController().signal } as InvocationContext;
       site.submitOperation<unknown>(put as never, ['strong'], sink, context);
     });

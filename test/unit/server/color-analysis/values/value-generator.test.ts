@@ -143,6 +143,6 @@ describe('arguments of a contract', () => {
     const booking = { n: 4 };
     const generated = new ArgumentGenerator(contract, { even: () => booking }).draw('even', 'n1', from);
     expect(generated).toEqual({ args: booking, parsed: booking });
-    expect(new Set([booking, generated?.args, generated?.parse]).size).toBe(3);
+    expect(new Set([booking, generated?.args, generated?.parsed]).size).toBe(3);
   });
 });

@@ -179,7 +179,7 @@ describe('what a run stood on comes out otherwise', () => {
       from === SITE &&
       message.kind === 'log.propose' &&
       message.record.kind === 'operation' &&
-      'after' in message.record;
+      'dependencies' in message.record;
     sites.settle(isSecond);
     const scan = sites.submit(OTHER, { name: 'rooms', args: {} });
     const [retained] = sites.sent.filter(isSecond);

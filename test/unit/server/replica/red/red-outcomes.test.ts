@@ -11,7 +11,7 @@ function endings(): { readonly red: RedOutcomes; readonly told: readonly (readon
   const reported: [number, unknown][] = [];
   const host = {
     core: { options: {} },
-    answer: ({ serial }: Submission, _stage: unknown, value: unknown) => void reported.push([serial, value]),
+    reply: ({ serial }: Submission, _stage: unknown, value: unknown) => void reported.push([serial, value]),
   };
   return { red: new RedOutcomes(host as never), told: reported };
 }

@@ -179,7 +179,7 @@ test.each([
   { maxInFlight: 2, minSlotIntervalMs: 0 },
   { maxInFlight: 2, minSlotIntervalMs: Infinity },
 ])('pace %j → INVALID_ARGUMENT', (pace) => {
-  expect(() => shop(pace)).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'paced' }));
+  expect(() => shop(pace)).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'throttled' }));
 });
 
 test('paced: a read, or no operation at all → INVALID_ARGUMENT', () => {
@@ -191,5 +191,5 @@ test('paced: a read, or no operation at all → INVALID_ARGUMENT', () => {
       shadowOperations: () => ({}),
       throttled: { operations: [operation as 'dequeue'], ...PACE },
     });
-  for (const name of ['peek', 'toString']) expect(() => define(name)).toThrow(/paced.operations/);
+  for (const name of ['peek', 'toString']) expect(() => define(name)).toThrow(/throttled.operations/);
 });

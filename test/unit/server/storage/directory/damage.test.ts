@@ -118,7 +118,7 @@ describe('a checkpoint', () => {
     const name = machine.files('.checkpoint')[0];
     const bytes = Buffer.from(machine.disk.read(pathOf(name)));
     // A whole frame of the right number, with another checksum over what stands before it.
-    const text = '{"rows":[],"contained":{"local":180,"red":0},"sum":1,"rest":null}';
+    const text = '{"rows":[],"contained":{"local":180,"red":0},"sum":1,"smallParts":null}';
     const frames = bytes.subarray(0, 16 + bytes.readUInt32LE(0));
     const forged = Buffer.concat([frames, encodeFrame(text, { file: Number.parseInt(name as string, 10), index: 1 })]);
     for (const item of both(machine)) machine.disk.put(pathOf(item), forged);
