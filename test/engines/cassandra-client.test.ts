@@ -40,7 +40,7 @@ async function openPath(limits: Parameters<typeof openPluginReads>[2] = {}): Pro
 
 async function read(path: ReadStrategy, cql: string): Promise<readonly string[]> {
   const heard = new Heard();
-  path.read({ cql, params: ['k'], pageSize: 100 }, { consistency: 'QUORUM', deliverPreliminary: 'ONE' }, heard);
+  path.read({ cql, params: ['k'], pageSize: 100 }, { consistency: 'QUORUM', preliminaryConsistency: 'ONE' }, heard);
   return heard.over;
 }
 

@@ -228,7 +228,7 @@ describe('checkService', () => {
   test('a fault under a profile → the call that repeats it has the profile too', () => {
     const under = { ...options, profile: 'calm' } as const;
     expect(() => simulateService(shopService('blue'), under)).toThrow(
-      /\{ …, profile: 'calm', seed: \d+, runs: 1, with: /,
+      /\{ …, profile: 'calm', seed: \d+, runs: 1, overrides: /,
     );
   });
 
@@ -244,8 +244,8 @@ describe('checkService', () => {
     expect(fault).toBeInstanceOf(ServiceCheckError);
     expect(fault).toMatchObject({ checker: 'invariants', message: expect.stringContaining('nothing is sold twice') });
     const { seed, overrides, message } = fault as ServiceCheckError;
-    expect(message).toContain(`{ …, seed: ${seed}, runs: 1, with: `);
-    expect(faultOf({ seed, runs: 1, with: overrides })).toMatchObject({ checker: 'invariants', seed });
+    expect(message).toContain(`{ …, seed: ${seed}, runs: 1, overrides: `);
+    expect(faultOf({ seed, runs: 1, overrides: overrides })).toMatchObject({ checker: 'invariants', seed });
   });
 
   test('two rows that must not both go → only a condition on all of them sees it', () => {

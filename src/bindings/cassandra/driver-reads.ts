@@ -15,12 +15,12 @@ export class DriverReads implements ReadStrategy {
     this.#cluster = cluster;
   }
 
-  read(statement: ReadStatement, { consistency, deliverPreliminary }: ReadRequest, sink: ReadSink): void {
+  read(statement: ReadStatement, { consistency, preliminaryConsistency }: ReadRequest, sink: ReadSink): void {
     let early: Page | undefined;
     let isLate = false;
     const reported =
-      deliverPreliminary &&
-      this.#read(statement, deliverPreliminary).then(
+      preliminaryConsistency &&
+      this.#read(statement, preliminaryConsistency).then(
         (page) => {
           if (isLate) return;
           early = page;

@@ -160,12 +160,12 @@ export class ReadRun implements ReadSink {
     return meaning;
   }
 
-  #readPage(pageState: string | undefined, deliverPreliminary: Consistency | undefined): void {
+  #readPage(pageState: string | undefined, preliminaryConsistency: Consistency | undefined): void {
     const { plan, strategy } = this.#options;
     const { cql, params, pageSize } = plan;
     strategy.read(
       { cql, params, pageSize, pageState: pageState ?? plan.pageState },
-      { consistency: this.#consistency, deliverPreliminary },
+      { consistency: this.#consistency, preliminaryConsistency },
       this,
     );
   }

@@ -40,7 +40,7 @@ export interface ReadRequest {
    * How many the preliminary view asks (`ONE` or `LOCAL_ONE`); `undefined` where only the final view is wanted. A
    * coordinator that gives preliminary replies asks one by its nature.
    */
-  readonly deliverPreliminary: Consistency | undefined;
+  readonly preliminaryConsistency: Consistency | undefined;
 }
 
 /**

@@ -119,7 +119,7 @@ export class PendingRead implements Exchange {
 
   /** What is still wanted: a preliminary view is told once. */
   get remainingRequest(): ReadRequest {
-    return this.#preliminary === 'none' ? this.#request : { ...this.#request, deliverPreliminary: undefined };
+    return this.#preliminary === 'none' ? this.#request : { ...this.#request, preliminaryConsistency: undefined };
   }
 
   /** Sends the read; prepares its statement first where that has not been done. */
@@ -133,7 +133,7 @@ export class PendingRead implements Exchange {
     const meaning = interpretResponse(response, this.#hasPreliminary);
     const isLast = meaning.kind !== 'preliminary';
     if (!isLast) this.#hasPreliminary = true;
-    if (response.kind === 'rows' && this.remainingRequest.deliverPreliminary !== undefined)
+    if (response.kind === 'rows' && this.remainingRequest.preliminaryConsistency !== undefined)
       this.#hitRate?.recordReply(!isLast);
     if (this.#hasEnded) {
       if (isLast && this.#isOrphaned) this.#connection?.reclaim();
@@ -209,13 +209,13 @@ export class PendingRead implements Exchange {
 
   #frame(prepared: PreparedStatement): Buffer | undefined {
     const { params, pageSize, pageState } = this.statement;
-    const { consistency, deliverPreliminary } = this.remainingRequest;
+    const { consistency, preliminaryConsistency } = this.remainingRequest;
     try {
       return encodeExecute({
         id: prepared.id,
         consistency: CONSISTENCY_CODES[consistency],
         values: encodeParameters(params, prepared.parameters, this.#host.values),
-        isIncremental: deliverPreliminary !== undefined,
+        isIncremental: preliminaryConsistency !== undefined,
         pageSize,
         pageState: pageState === undefined ? undefined : Buffer.from(pageState, 'hex'),
       });
@@ -257,7 +257,7 @@ export class PendingRead implements Exchange {
   #handleServerError(server: ServerError): void {
     if (server.code === SERVER_ERROR.unprepared) return this.#reprepare(server);
     const error = new CqlError('SERVER', server.message, { node: this.#connection?.node, server });
-    if (this.remainingRequest.deliverPreliminary !== undefined && isReplicaShortage(server))
+    if (this.remainingRequest.preliminaryConsistency !== undefined && isReplicaShortage(server))
       this.#host.fetchPreliminary(this, error);
     else this.fail(error);
   }

@@ -109,11 +109,11 @@ class PluginReads implements PluginReadStrategy, ReadHost {
   }
 
   fetchPreliminary(read: PendingRead, rejection: CqlError): void {
-    const { deliverPreliminary } = read.remainingRequest;
-    if (deliverPreliminary === undefined) return read.fail(rejection);
+    const { preliminaryConsistency } = read.remainingRequest;
+    if (preliminaryConsistency === undefined) return read.fail(rejection);
     read.handOverToDriver();
     const { statement, sink } = read;
-    const request = { consistency: deliverPreliminary, deliverPreliminary: undefined };
+    const request = { consistency: preliminaryConsistency, preliminaryConsistency: undefined };
     this.#driverReads.read(statement, request, {
       deliverFinal(page) {
         sink.deliverPreliminary(page);
@@ -147,8 +147,8 @@ class PluginReads implements PluginReadStrategy, ReadHost {
   }
 
   /** Whether two requests are needed for two views: a coordinator answers some statements once. */
-  #isNotWorthRequesting(statement: ReadStatement, { deliverPreliminary }: ReadRequest): boolean {
-    if (deliverPreliminary === undefined) return false;
+  #isNotWorthRequesting(statement: ReadStatement, { preliminaryConsistency }: ReadRequest): boolean {
+    if (preliminaryConsistency === undefined) return false;
     const prepared = this.statements.getPrepared(statement.cql);
     return prepared !== undefined && !prepared.hitRates.get(statement).isWorthRequesting();
   }

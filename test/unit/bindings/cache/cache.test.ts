@@ -282,7 +282,7 @@ describe('cache: what enters', () => {
     expect(await cachedValue(shop.client, get('x'))).toBe('miss');
     // The report names the operation, neither its arguments nor its principal.
     const message =
-      "cache: of 'get', value.run is a function, thus not kept: give plain data, or exclude the operation by 'cacheable'";
+      "cache: of 'get', value.run is a function, thus not kept: give plain data, or exclude the operation by 'isCacheable'";
     expect(onError).toHaveBeenCalledWith(expect.objectContaining({ code: 'INVALID_VALUE', message }));
   });
 });

@@ -482,7 +482,7 @@ test('way: require, the coordinator is an ordinary one → UNSUPPORTED, reads fa
       deliverFinal: nothing,
       fail: resolve,
     };
-    path.read({ cql: '', params: [], pageSize: 1 }, { consistency: 'QUORUM', deliverPreliminary: 'ONE' }, sink);
+    path.read({ cql: '', params: [], pageSize: 1 }, { consistency: 'QUORUM', preliminaryConsistency: 'ONE' }, sink);
   });
   expect(error).toMatchObject({ code: 'UNSUPPORTED' });
 });
@@ -513,7 +513,7 @@ test('way: auto, the coordinator says nothing → reads go by two requests at on
         deliverFinal: nothing,
         fail: resolve,
       };
-      path.read({ cql: '', params: [], pageSize: 1 }, { consistency: 'QUORUM', deliverPreliminary: 'ONE' }, sink);
+      path.read({ cql: '', params: [], pageSize: 1 }, { consistency: 'QUORUM', preliminaryConsistency: 'ONE' }, sink);
     });
   for (const pauseMs of [1_000, 2_000, 4_000]) {
     const before = looks.length;

@@ -53,7 +53,7 @@ const posts = defineStatements({
     cql: 'INSERT INTO users (user) VALUES (:user) IF NOT EXISTS',
     args: user,
     result: wasApplied(),
-    idempotent: true,
+    isIdempotent: true,
   },
 });
 
@@ -291,8 +291,8 @@ test('version: older final than the weak view → regressed, and counted', async
 });
 
 test.each<[string, () => unknown, string]>([
-  ['a read that writes', () => define({ access: 'read', cql: 'DELETE FROM t', result: oneRow(at) }), 'x.effect'],
-  ['an update that reads', () => define({ access: 'write', cql: 'select * from t' }), 'x.effect'],
+  ['a read that writes', () => define({ access: 'read', cql: 'DELETE FROM t', result: oneRow(at) }), 'x.access'],
+  ['an update that reads', () => define({ access: 'write', cql: 'select * from t' }), 'x.access'],
   ['a read without a result', () => define({ access: 'read', cql: 'SELECT a FROM t' }), 'x.result'],
   ['a read of nothing', () => define({ access: 'read', cql: 'SELECT a FROM t', result: noResult() }), 'x.result'],
   ['applied without IF', () => define({ access: 'write', cql: 'DELETE FROM t', result: wasApplied() }), 'x.result'],
@@ -344,7 +344,7 @@ test('effect, condition: looked for in the words of the statement, not in its te
   const read = { access: 'read', cql: '/* newest */ SELECT a FROM t WHERE user = :user', args: user } as const;
   expect(() => defineStatements({ read: { ...read, result: oneRow(at) } })).not.toThrow();
   expect(() => defineStatements({ read: { ...read, access: 'write' } })).toThrow(
-    expect.objectContaining({ field: 'read.effect' }),
+    expect.objectContaining({ field: 'read.access' }),
   );
   const cql = "INSERT INTO t (user, body) VALUES (:user, 'what if') -- if";
   expect(() => defineStatements({ put: { access: 'write', cql, args: user, result: wasApplied() } })).toThrow(
@@ -357,7 +357,7 @@ test('contract: an operation too few, one too many → refused', () => {
     cql: 'SELECT name FROM users WHERE user = :user',
     result: oneRow((row: Row) => row['name'] as string),
   };
-  expect(() => implementStatements(contract, {} as never)).toThrow(expect.objectContaining({ field: 'getName' }));
+  expect(() => implementStatements(contract, {} as never)).toThrow(expect.objectContaining({ field: 'nameOf' }));
   expect(() => implementStatements(contract, { nameOf, other: nameOf } as never)).toThrow(
     expect.objectContaining({ field: 'other' }),
   );

@@ -10,7 +10,7 @@ import { openFake, responseError, UNAVAILABLE } from './fake-driver.ts';
 const args = z.object({ id: z.string() });
 const update = { access: 'write', args } as const;
 const statements = defineStatements({
-  plain: { ...update, cql: "UPDATE t SET v = 'if in' WHERE id = :id", idempotent: true },
+  plain: { ...update, cql: "UPDATE t SET v = 'if in' WHERE id = :id", isIdempotent: true },
   conditional: { ...update, cql: 'INSERT INTO t (id) VALUES (:id) IF NOT EXISTS', result: wasApplied() },
   batch: {
     ...update,
@@ -45,7 +45,8 @@ test.each([
     await expect(made).rejects.toMatchObject({
       code,
       retryable: code === 'UNAVAILABLE' || code === 'OVERLOADED',
-      cause,
+      operation: name,
+      cause: { code, cause },
     });
   },
 );

@@ -267,7 +267,7 @@ const statements = defineStatements({
     access: 'write',
     cql: 'UPDATE goods SET price = :price WHERE id = :id',
     args: z.object({ id: z.string(), price: z.unknown() }),
-    idempotent: true,
+    isIdempotent: true,
   },
   look: {
     access: 'read',

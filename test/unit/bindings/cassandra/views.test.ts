@@ -168,7 +168,12 @@ test.each([
   const { fake, client } = openFake();
   const written = client.invoke(put('k', 1));
   (await fake.next()).fail(cause);
-  expect(await failure(written)).toMatchObject({ code: 'UNKNOWN', cause });
+  expect(await failure(written)).toMatchObject({
+    code: 'UNKNOWN',
+    operation: 'put',
+    key: 'k',
+    cause: { code: 'UNKNOWN', cause },
+  });
 });
 
 test.each([
@@ -185,7 +190,7 @@ test.each([
   const { fake, client } = openFake();
   const written = client.invoke(put('k', 1));
   (await fake.next()).fail(cause);
-  expect(await failure(written)).toMatchObject({ code, cause });
+  expect(await failure(written)).toMatchObject({ code, operation: 'put', key: 'k', cause: { code, cause } });
 });
 
 test.each([
@@ -212,14 +217,17 @@ test.each([
   const { fake, client } = openFake();
   const read = client.invokeStrong(get('k'));
   (await fake.next()).fail(cause);
-  expect(await failure(read)).toMatchObject({ code, cause });
+  const own = code === 'FINAL_FAILED' ? cause : { code, cause };
+  expect(await failure(read)).toMatchObject({ code, operation: 'get', key: 'k', cause: own });
 });
 
 test('read: the table is not there → the message says how to make it', async () => {
   const { fake, client } = openFake();
   const read = client.invokeStrong(get('k'));
   (await fake.next()).fail(responseError(0x2200, 'table correctables_values does not exist'));
-  expect((await failure(read)).message).toContain("keyValueTable({ keyspace: 'shop', table: 'correctables_values' })");
+  expect((await failure(read)).message).toContain(
+    "getKeyValueTableCql({ keyspace: 'shop', table: 'correctables_values' })",
+  );
 });
 
 test('read: the stored text is no JSON → INVALID_VALUE at that level', async () => {

@@ -88,23 +88,25 @@ test('names: any → one part of a path', () => {
 test('binding: options that make no sense → the field named', () => {
   expect(() => zookeeper({ servers: 'a:b' })).toThrow(/^servers/);
   expect(() => zookeeper({ servers: 'a', root: 'x' })).toThrow(/^root/);
-  expect(() => zookeeper({ servers: 'a', maxInFlight: 0 })).toThrow(/^window/);
-  expect(() => zookeeper({ servers: 'a', minSlotIntervalMs: -1 })).toThrow(/^turnMs/);
+  expect(() => zookeeper({ servers: 'a', maxInFlight: 0 })).toThrow(/^maxInFlight/);
+  expect(() => zookeeper({ servers: 'a', minSlotIntervalMs: -1 })).toThrow(/^minSlotIntervalMs/);
 });
 
 test('threshold: what others may take while agreement takes so long → no less will do', () => {
-  const sellers = { consumers: 4, maxInFlight: 5, minSlotIntervalMs: 40, commitLatencyMs: 110 };
-  expect(computeMinThreshold(sellers)).toBe(60);
+  const consumers = { consumers: 4, maxInFlight: 5, minSlotIntervalMs: 40, commitLatencyMs: 110 };
+  expect(computeMinThreshold(consumers)).toBe(60);
   expect(computeMinThreshold({ consumers: 1, maxInFlight: 100 })).toBe(0);
-  expect(() => assertThreshold(60, sellers)).not.toThrow();
-  expect(() => assertThreshold(59, sellers)).toThrow(/give at least 60/);
+  expect(() => assertThreshold(60, consumers)).not.toThrow();
+  expect(() => assertThreshold(59, consumers)).toThrow(/give at least 60/);
 });
 
 test('threshold: nothing said of how fast others are → none will do', () => {
   expect(computeMinThreshold({ consumers: 2, maxInFlight: 1 })).toBe(Infinity);
   expect(computeMinThreshold({ consumers: 2, maxInFlight: 1, minSlotIntervalMs: 40 })).toBe(Infinity);
   expect(computeMinThreshold({ consumers: 2, maxInFlight: 1, commitLatencyMs: 40 })).toBe(Infinity);
-  expect(() => assertThreshold(1_000_000, { consumers: 2, maxInFlight: 1 })).toThrow(/turnMs, withinMs/);
+  expect(() => assertThreshold(1_000_000, { consumers: 2, maxInFlight: 1 })).toThrow(
+    /minSlotIntervalMs, commitLatencyMs/,
+  );
 });
 
 test('binding: an operation that claims another effect than it has → not supported', async () => {

@@ -49,114 +49,114 @@ class Server {
 
 function open(): {
   server: Server;
-  sellers: ConsumerRegistry;
+  registry: ConsumerRegistry;
   writer: { state: SessionState };
   replaceReader: () => void;
 } {
   const server = new Server();
   let reader = server.client();
-  const persist = async (_role: string, request: (zk: ZooKeeper) => unknown): Promise<unknown> => request(reader);
+  const retryLost = async (_role: string, request: (zk: ZooKeeper) => unknown): Promise<unknown> => request(reader);
   const writer: { state: SessionState } = { state: 'connected' };
   const sessions = {
-    consumer: 'me',
+    consumerId: 'me',
     writer,
-    persist,
+    retryLost,
     get reader() {
       return reader;
     },
   };
-  const sellers = new ConsumerRegistry(sessions as unknown as SessionPair, new Paths('/shop'));
-  return { server, sellers, writer, replaceReader: () => void (reader = server.client()) };
+  const registry = new ConsumerRegistry(sessions as unknown as SessionPair, new Paths('/shop'));
+  return { server, registry, writer, replaceReader: () => void (reader = server.client()) };
 }
 
-const pace = JSON.stringify({ window: 5, turnMs: 40 });
-const agreed = (sellers: ConsumerRegistry): void => sellers.commitLatency.end(sellers.commitLatency.begin(0), 30);
+const pace = JSON.stringify({ maxInFlight: 5, minSlotIntervalMs: 40 });
+const agreed = (registry: ConsumerRegistry): void => registry.commitLatency.end(registry.commitLatency.begin(0), 30);
 
-test('sellers: not looked yet → nothing is known, and a look begins', async () => {
-  const { server, sellers } = open();
+test('consumers: not looked yet → nothing is known, and a look begins', async () => {
+  const { server, registry } = open();
   server.change({ me: pace });
-  expect(sellers.concurrentWriters).toBeUndefined();
-  await sellers.refresh();
-  expect(sellers.concurrentWriters).toEqual({ withinMs: 0, others: [] });
+  expect(registry.concurrentWriters).toBeUndefined();
+  await registry.refresh();
+  expect(registry.concurrentWriters).toEqual({ commitLatencyMs: 0, throttles: [] });
   expect(server.looks).toBe(1);
 });
 
-test('sellers: others → their paces, once it is known how long agreement takes', async () => {
-  const { server, sellers } = open();
-  server.change({ me: pace, ann: pace, bob: JSON.stringify({ window: 1, turnMs: 0 }) });
-  await sellers.refresh();
-  expect(sellers.concurrentWriters).toBeUndefined();
-  agreed(sellers);
-  expect(sellers.concurrentWriters?.throttles).toEqual([
-    { window: 5, turnMs: 40 },
-    { window: 1, turnMs: 0 },
+test('consumers: others → their paces, once it is known how long agreement takes', async () => {
+  const { server, registry } = open();
+  server.change({ me: pace, ann: pace, bob: JSON.stringify({ maxInFlight: 1, minSlotIntervalMs: 0 }) });
+  await registry.refresh();
+  expect(registry.concurrentWriters).toBeUndefined();
+  agreed(registry);
+  expect(registry.concurrentWriters?.throttles).toEqual([
+    { maxInFlight: 5, minSlotIntervalMs: 40 },
+    { maxInFlight: 1, minSlotIntervalMs: 0 },
   ]);
 });
 
-test.each([null, '', 'x', '{}', '{"window":-1,"turnMs":40}', '{"window":5}'])(
-  'sellers: one that says %j of itself → no bound',
+test.each([null, '', 'x', '{}', '{"maxInFlight":-1,"minSlotIntervalMs":40}', '{"maxInFlight":5}'])(
+  'consumers: one that says %j of itself → no bound',
   async (data) => {
-    const { server, sellers } = open();
+    const { server, registry } = open();
     server.change({ me: pace, ann: data });
-    await sellers.refresh();
-    agreed(sellers);
-    expect(computeMaxConcurrentWrites(sellers.concurrentWriters ?? expect.fail())).toBe(Infinity);
+    await registry.refresh();
+    agreed(registry);
+    expect(computeMaxConcurrentWrites(registry.concurrentWriters ?? expect.fail())).toBe(Infinity);
   },
 );
 
-test('sellers: somebody comes → nothing is known until looked again', async () => {
-  const { server, sellers } = open();
-  agreed(sellers);
-  expect(await sellers.getMinThreshold()).toBe(0);
+test('consumers: somebody comes → nothing is known until looked again', async () => {
+  const { server, registry } = open();
+  agreed(registry);
+  expect(await registry.getMinThreshold()).toBe(0);
   server.change({ me: pace });
-  expect(sellers.concurrentWriters).toBeUndefined();
-  expect(await sellers.getMinThreshold()).toBe(0);
+  expect(registry.concurrentWriters).toBeUndefined();
+  expect(await registry.getMinThreshold()).toBe(0);
   server.change({ me: pace, ann: pace });
-  expect(sellers.concurrentWriters).toBeUndefined();
-  expect(await sellers.getMinThreshold()).toBe(15);
+  expect(registry.concurrentWriters).toBeUndefined();
+  expect(await registry.getMinThreshold()).toBe(15);
 });
 
-test('sellers: somebody comes during the look → it does not count', async () => {
-  const { server, sellers } = open();
+test('consumers: somebody comes during the look → it does not count', async () => {
+  const { server, registry } = open();
   server.change({ me: pace });
-  const look = sellers.refresh();
+  const look = registry.refresh();
   await Promise.resolve();
   server.change({ me: pace, ann: pace });
   await look;
-  expect(sellers.concurrentWriters).toBeUndefined();
+  expect(registry.concurrentWriters).toBeUndefined();
 });
 
-test('sellers: the reader was replaced → looked again, for its watch is gone', async () => {
-  const { server, sellers, replaceReader } = open();
+test('consumers: the reader was replaced → looked again, for its watch is gone', async () => {
+  const { server, registry, replaceReader } = open();
   server.change({ me: pace });
-  await sellers.refresh();
+  await registry.refresh();
   replaceReader();
-  expect(sellers.concurrentWriters).toBeUndefined();
-  await sellers.refresh();
-  expect(sellers.concurrentWriters?.throttles).toEqual([]);
+  expect(registry.concurrentWriters).toBeUndefined();
+  await registry.refresh();
+  expect(registry.concurrentWriters?.throttles).toEqual([]);
 });
 
 test.each([{ me: pace }, { me: pace, ann: pace }])(
-  'sellers: of %j, the writer is not connected → nothing is known, for claims wait',
+  'consumers: of %j, the writer is not connected → nothing is known, for claims wait',
   async (consumers) => {
-    const { server, sellers, writer } = open();
+    const { server, registry, writer } = open();
     server.change(consumers);
-    agreed(sellers);
-    await sellers.refresh();
+    agreed(registry);
+    await registry.refresh();
     writer.state = 'connecting';
-    expect(sellers.concurrentWriters).toBeUndefined();
-    expect(await sellers.getMinThreshold()).toBe(Infinity);
+    expect(registry.concurrentWriters).toBeUndefined();
+    expect(await registry.getMinThreshold()).toBe(Infinity);
     writer.state = 'connected';
-    expect(sellers.concurrentWriters).toBeDefined();
+    expect(registry.concurrentWriters).toBeDefined();
   },
 );
 
-test('sellers: the look fails → nothing is known, and the next one looks again', async () => {
-  const { server, sellers } = open();
+test('consumers: the look fails → nothing is known, and the next one looks again', async () => {
+  const { server, registry } = open();
   server.change({ me: pace });
   server.fails = true;
-  await sellers.refresh();
-  expect(await sellers.getMinThreshold()).toBe(Infinity);
+  await registry.refresh();
+  expect(await registry.getMinThreshold()).toBe(Infinity);
   server.fails = false;
-  expect(await sellers.getMinThreshold()).toBe(0);
+  expect(await registry.getMinThreshold()).toBe(0);
 });

@@ -25,7 +25,7 @@ describe('a connection that is lost', () => {
     });
     await using opened = await open(node.address);
     expect(await opened.read().over).toEqual(['preliminary a', 'final plain']);
-    expect(opened.plain.requests).toEqual([{ consistency: 'QUORUM', preliminary: undefined }]);
+    expect(opened.plain.requests).toEqual([{ consistency: 'QUORUM', preliminaryConsistency: undefined }]);
   });
 
   test('before any view → both views the plain way; later ones incrementally again', async () => {

@@ -74,7 +74,7 @@ export class DriverReads implements ReadStrategy {
   read(_statement: ReadStatement, request: ReadRequest, sink: ReadSink): void {
     this.requests.push(request);
     if (this.failure !== undefined) return sink.fail(this.failure);
-    if (request.deliverPreliminary !== undefined)
+    if (request.preliminaryConsistency !== undefined)
       sink.deliverPreliminary({ rows: [{ v: 'plain' }], pageState: undefined });
     sink.deliverFinal({ rows: [{ v: 'plain' }], pageState: undefined });
   }
@@ -104,11 +104,15 @@ export async function open(address: string, options: OpenOptions = {}): Promise<
     path,
     plain,
     read(change = {}) {
-      const { consistency = 'QUORUM', deliverPreliminary, ...rest } = { preliminary: 'ONE' as const, ...change };
+      const {
+        consistency = 'QUORUM',
+        preliminaryConsistency,
+        ...rest
+      } = { preliminaryConsistency: 'ONE' as const, ...change };
       const heard = new Heard();
       path.read(
         { cql: 'SELECT v FROM t', params: [], pageSize: 100, ...rest },
-        { consistency, deliverPreliminary },
+        { consistency, preliminaryConsistency },
         heard,
       );
       return heard;

@@ -9,7 +9,7 @@ import { COLUMNS, ScriptedNode, SKIP_METADATA, type Script } from './scripted-no
 const UNPREPARED = 0x2500;
 const UNAVAILABLE = 0x1000;
 const READ_TIMEOUT = 0x1200;
-const ONE_REPLICA = { consistency: 'ONE', preliminary: undefined };
+const ONE_REPLICA = { consistency: 'ONE', preliminaryConsistency: undefined };
 
 describe('answers', () => {
   const cases: readonly { readonly name: string; readonly script: Script; readonly said: readonly string[] }[] = [
@@ -103,7 +103,7 @@ describe('answers', () => {
       onExecute: ({ stream }, peer) => peer.error(stream, READ_TIMEOUT, errorRest.readTimeout(4, 1, 2)),
     });
     await using opened = await open(node.address);
-    const heard = opened.read({ deliverPreliminary: undefined });
+    const heard = opened.read({ preliminaryConsistency: undefined });
     await heard.over;
     expect(heard.error).toMatchObject({
       name: 'CqlError',
@@ -121,7 +121,7 @@ describe('answers', () => {
     opened.plain.failure = new Error('nor that');
     expect(await opened.read().over).toEqual(['preliminary failed undefined', 'fail SERVER 0x1000']);
     expect(opened.plain.requests).toEqual([ONE_REPLICA, ONE_REPLICA]);
-    expect(await opened.read({ deliverPreliminary: undefined }).over).toEqual(['fail SERVER 0x1000']);
+    expect(await opened.read({ preliminaryConsistency: undefined }).over).toEqual(['fail SERVER 0x1000']);
     expect(opened.plain.requests.length).toBe(2);
   });
 
@@ -151,7 +151,7 @@ describe('requests', () => {
     await using node = await ScriptedNode.start({ onExecute: answer });
     await using opened = await open(node.address);
     await opened.read({ consistency: 'QUORUM' }).over;
-    await opened.read({ consistency: 'ONE', deliverPreliminary: undefined }).over;
+    await opened.read({ consistency: 'ONE', preliminaryConsistency: undefined }).over;
     const requested = [0, 1]
       .map((n) => node.executed(n))
       .map(({ consistency, request: { icg } }) => [consistency, icg]);
@@ -286,7 +286,7 @@ describe('statements that the coordinator answers once', () => {
     await using opened = await open(node.address);
     expect(new Set(await many(8, () => isPlain(opened)))).toEqual(new Set([false]));
     expect(new Set(await many(50, () => isPlain(opened)))).toEqual(new Set([true]));
-    expect(await isPlain(opened, { deliverPreliminary: undefined })).toBe(false);
+    expect(await isPlain(opened, { preliminaryConsistency: undefined })).toBe(false);
     expect(await isPlain(opened, { cql: 'SELECT v FROM u' })).toBe(false);
     expect(await isPlain(opened, { pageState: '01' })).toBe(false);
   });
@@ -328,7 +328,7 @@ describe('statements that the coordinator answers once', () => {
   test('only final views wanted → learns nothing', async () => {
     await using node = await ScriptedNode.start({ onExecute: once });
     await using opened = await open(node.address);
-    await many(20, () => isPlain(opened, { deliverPreliminary: undefined }));
+    await many(20, () => isPlain(opened, { preliminaryConsistency: undefined }));
     expect(await isPlain(opened)).toBe(false);
   });
 });
