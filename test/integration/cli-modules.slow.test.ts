@@ -102,7 +102,7 @@ test('a module throws while clients are served → its own error, file and line;
     'service.ts': `${served}setTimeout(() => {\n  throw new Error('boom');\n}, 0);\n`,
   });
   const service = join(folder.path, 'service.ts');
-  const args = ['--service', service, '--force', '--port', '0', '--ephemeral'];
+  const args = ['--service', service, '--skip-color-check', '--port', '0', '--ephemeral'];
   const { code, stderr } = await runProgram([CLI, 'serve', ...args]);
   expect(stderr).toMatch(/^correctables: nothing caught this error, so the process ends: Error: boom\n/m);
   expect(stderr).toMatch(/service\.ts:3:9/);
@@ -176,7 +176,7 @@ test('a port that is taken → exit code 2, the flag', async () => {
   const taken = createServer().listen(0, '127.0.0.1');
   await new Promise((resolve) => taken.once('listening', resolve));
   const { port } = taken.address() as AddressInfo;
-  const args = ['--ephemeral', '--force', '--service', TICKETS, '--port', `${port}`];
+  const args = ['--ephemeral', '--skip-color-check', '--service', TICKETS, '--port', `${port}`];
   const { code, stderr } = await runProgram([CLI, 'serve', ...args]);
   taken.close();
   expect(stderr).toContain(`--port is ${port}, where another program listens`);
@@ -184,19 +184,30 @@ test('a port that is taken → exit code 2, the flag', async () => {
 });
 
 test.each([
-  ['paper', 'paper is for the sites ireland, frankfurt, virginia, and has no round trip for a-b'],
+  ['eu-us', 'eu-us is for the sites ireland, frankfurt, virginia, and has no round trip for a-b'],
   ['a-b=20,a-c=20', 'gives a-c, which is no pair of the sites a, b;'],
   ['a-b=20,b-a=20', 'gives a-b, which is given as b-a too: give it once;'],
-])('sites a,b with --wan %s → exit code 2, the pair', async (wan, message) => {
-  const args = ['--ephemeral', '--force', '--service', TICKETS, '--sites', 'a,b', '--wan', wan, '--port', '0'];
+])('sites a,b with --latency %s → exit code 2, the pair', async (latency, message) => {
+  const args = [
+    '--ephemeral',
+    '--skip-color-check',
+    '--service',
+    TICKETS,
+    '--sites',
+    'a,b',
+    '--latency',
+    latency,
+    '--port',
+    '0',
+  ];
   const { code, stderr } = await runProgram([CLI, 'serve', ...args]);
-  expect(stderr).toContain(`--wan ${message}`);
+  expect(stderr).toContain(`--latency ${message}`);
   expect(code).toBe(2);
 });
 
 /** Serves `service.mjs` of the folder; its first line says that it does. Its labels are looked at elsewhere. */
 function serveModule(folder: string): Program {
-  const args = ['--service', join(folder, 'service.mjs'), '--force', '--sites', 'a', '--port', '0'];
+  const args = ['--service', join(folder, 'service.mjs'), '--skip-color-check', '--sites', 'a', '--port', '0'];
   return new Program([CLI, 'serve', ...args, '--ephemeral', '--json']);
 }
 

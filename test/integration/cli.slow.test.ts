@@ -19,7 +19,7 @@ const BUILT = await built(SERVICE);
 /** Serves a module of `test/support`; its labels are looked at elsewhere. */
 async function serving(name: string, env: NodeJS.ProcessEnv = {}): Promise<Program> {
   const service = await built(`test/support/${name}.ts`);
-  const args = ['--service', service, '--force', '--sites', 'a', '--port', '0', '--ephemeral'];
+  const args = ['--service', service, '--skip-color-check', '--sites', 'a', '--port', '0', '--ephemeral'];
   return new Program([CLI, 'serve', ...args], env);
 }
 
@@ -59,7 +59,7 @@ describe('correctables serve', () => {
     ['', 64],
     ['--max-semi-space-size=16', 16],
   ])('NODE_OPTIONS=%s → young objects have twice %d MiB at most', async (options, semiSpaceMib) => {
-    using server = await serving('young-service', { NODE_OPTIONS: options });
+    using server = await serving('heap-size-service', { NODE_OPTIONS: options });
     const { youngMib } = JSON.parse(await server.line()) as { readonly youngMib: number };
     expect(youngMib).toBe(2 * semiSpaceMib);
     await server.line();
@@ -87,7 +87,7 @@ describe('correctables serve', () => {
   });
 
   test('started → prints what it lays open: addresses, who may connect, data, HTTP; with --json the same as data', async () => {
-    const service = ['--service', BUILT, '--force', '--sites', 'ireland,near'];
+    const service = ['--service', BUILT, '--skip-color-check', '--sites', 'ireland,near'];
     const args = [CLI, 'serve', ...service, '--port', '0', '--ephemeral'];
     using plain = new Program([...args, '--origins', 'https://shop.example, app://shop']);
     const url = /^serving at (http:\/\/127\.0\.0\.1:\d+)$/.exec(await plain.line())?.[1] as string;
@@ -95,8 +95,8 @@ describe('correctables serve', () => {
     lines.push(await plain.line(), await plain.line());
     const address = url.replace('http', 'ws');
     expect(lines).toEqual([
-      `  ireland   ${address}/ireland  red leader`,
-      `  near  ${address}/near`,
+      `  ireland  ${address}/ireland  red leader`,
+      `  near     ${address}/near`,
       'who may connect: programs of this machine only, without a token',
       'pages that may connect: its own, https://shop.example, app://shop',
       'data: in memory, gone with this process',
@@ -125,19 +125,37 @@ describe('correctables serve', () => {
     [['serve', '--service', SERVICE, '--check-invariants', 'maybe'], '--check-invariants takes on or off'],
     [['serve', '--service', SERVICE, '--max-attempts', '0'], '--max-attempts takes a whole number'],
     [['serve', '--service', SERVICE, '--sites', 'ireland,ireland'], '--sites names a site twice'],
-    [['serve', '--service', SERVICE, '--wan', 'ireland-frankfurt'], '--wan takes none, paper'],
+    [['serve', '--service', SERVICE, '--latency', 'ireland-frankfurt'], '--latency takes none, eu-us'],
     [
-      ['serve', '--service', SERVICE, '--wan', 'ireland-frankfurt=1,ireland-frankfurt=2'],
-      '--wan names ireland-frankfurt twice',
+      ['serve', '--service', SERVICE, '--latency', 'ireland-frankfurt=1,ireland-frankfurt=2'],
+      '--latency names ireland-frankfurt twice',
     ],
     [['serve', '--service', SERVICE, '--allow-unauthenticated=true'], '--allow-unauthenticated takes no value'],
     [['serve', '--service', SERVICE, '--allowUnauthenticated=true'], '--allow-unauthenticated takes no value'],
     [
-      ['serve', '--service', SERVICE, '--force', '--ephemeral', '--host', 'fe80::1', '--allow-unauthenticated'],
+      [
+        'serve',
+        '--service',
+        SERVICE,
+        '--skip-color-check',
+        '--ephemeral',
+        '--host',
+        'fe80::1',
+        '--allow-unauthenticated',
+      ],
       '--host is fe80::1, where nothing can listen',
     ],
     [
-      ['serve', '--service', SERVICE, '--force', '--ephemeral', '--host', '192.0.2.1', '--allow-unauthenticated'],
+      [
+        'serve',
+        '--service',
+        SERVICE,
+        '--skip-color-check',
+        '--ephemeral',
+        '--host',
+        '192.0.2.1',
+        '--allow-unauthenticated',
+      ],
       '--host is 192.0.2.1, which is no address of this machine',
     ],
     [['serve', '--service', SERVICE, '--port', 'abc'], '--port takes a whole number'],
@@ -230,7 +248,16 @@ describe('correctables serve', () => {
   test('--help → the flags, exit code 0', async () => {
     const { code, stdout } = await runProgram([CLI, 'serve', '--help']);
     expect(code).toBe(0);
-    for (const flag of ['--service', '--sites', '--red-leader', '--wan', '--port', '--data', '--auth', '--auth-keys'])
+    for (const flag of [
+      '--service',
+      '--sites',
+      '--red-leader',
+      '--latency',
+      '--port',
+      '--data',
+      '--auth',
+      '--auth-keys',
+    ])
       expect(stdout).toContain(flag);
   });
 });

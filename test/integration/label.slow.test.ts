@@ -48,9 +48,9 @@ test('a declaration that is unsafe → exit 1; as JSON, all of it in one line', 
   const report = JSON.parse(stdout) as { readonly shadows: readonly object[] };
   expect(stdout.trim()).not.toContain('\n');
   expect(report).toMatchObject({ service: 'bank', runs: 500, seed: 3, seconds: expect.any(Number) as number });
-  expect(report).toMatchObject({ table: { requests: 4, transactions: 4, readOnly: 1, updates: 3, shadowBlueNoop: 1 } });
+  expect(report).toMatchObject({ table: { requests: 4, transactions: 4, readOnly: 1, writes: 3, shadowBlueNoop: 1 } });
   expect(report.shadows).toContainEqual(
-    expect.objectContaining({ name: 'withdrawAck', operation: 'withdraw', declared: 'blue', verdict: 'unsafe' }),
+    expect.objectContaining({ name: 'withdrawAck', operation: 'withdraw', declaredColor: 'blue', verdict: 'unsafe' }),
   );
   expect(code).toBe(1);
 });
@@ -179,7 +179,7 @@ export const arbitraries = { deposit, withdraw: () => ({ ...deposit(), note: 5n 
 const SERVE = ['dist/cli/main.js', 'serve', '--sites', 'ireland', '--port', '0', '--log-level', 'warn'];
 const unsafeBank = `import { bankService } from ${BUILT};\nexport const service = bankService('blue');\n`;
 
-test('serve, of a service that is unsafe → refused with the story; with --force, or in production, served', async () => {
+test('serve, of a service that is unsafe → refused with the story; with --skip-color-check, or in production, served', async () => {
   await using module = await moduleOf(unsafeBank);
   const serve = [...SERVE, '--ephemeral', '--service', module.path];
   const { code, stdout, stderr } = await runProgram(serve, { NODE_ENV: 'test' });
@@ -187,7 +187,7 @@ test('serve, of a service that is unsafe → refused with the story; with --forc
   expect(stderr).toContain("\n  Virginia, which has not seen it: withdraw { account: 'a', cents: 1 }.\n");
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   for (const [flags, env] of [
-    [['--force'], { NODE_ENV: 'test' }],
+    [['--skip-color-check'], { NODE_ENV: 'test' }],
     [[], { NODE_ENV: 'production' }],
   ] as const) {
     using server = new Program([...serve, ...flags], env);

@@ -167,7 +167,7 @@ describe('HTTP: readiness and metrics', () => {
       correctables_connections: 1,
       correctables_operations_in_flight: 1,
       correctables_operations_total: 1,
-      correctables_replies_kept: 1,
+      correctables_replies_retained: 1,
       correctables_malformed_total: 1,
     })) {
       expect(text).toContain(`${name}{site="here"} ${value}\n`);
