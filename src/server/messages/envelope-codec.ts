@@ -14,7 +14,7 @@ import { RejectedMessageError, findForeignReason, type Address, type Envelope, t
 import { createMessageSchema } from './message-schemas.ts';
 
 /** Version in which envelopes are written. */
-export const ENVELOPE_VERSION = 1;
+export const ENVELOPE_VERSION = 2;
 
 /** What does not fit into so many bytes goes in several envelopes, if it can: so that others come between. */
 export const MAX_ENVELOPE_PART_BYTES = 1 << 20;

@@ -63,7 +63,7 @@ export type MessageRejectionReason =
 
 /** A message that is not taken: whoever sent it sends what matters of it again. */
 export class RejectedMessageError extends Error {
-  override readonly name = 'RefusedMessage';
+  override readonly name = 'RejectedMessageError';
   readonly reason: MessageRejectionReason;
   /** Whom it says that it is from, as far as that was read. */
   readonly from: number | undefined;

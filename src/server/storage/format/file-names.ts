@@ -32,7 +32,7 @@ export function parseFileNumbers(names: readonly string[], ending: FileExtension
 }
 
 /** The version that is written and read. The manifest, each log and checkpoint file, and each group of entries has it. */
-export const FORMAT_VERSION = 1;
+export const FORMAT_VERSION = 2;
 
 /** The first frame of a segment: where the entries in it stand in the logs. */
 export interface SegmentHeader {

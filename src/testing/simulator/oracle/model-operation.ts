@@ -97,7 +97,9 @@ export function createLedgerView({ value, left, holdings: retained }: ModelLedge
 export function toComparableLedger(ledger: ModelLedger | SiteLedger): unknown {
   const { value, grants: input, takes } = ledger;
   const retained =
-    'holdings' in ledger ? [...ledger.holdings] : ledger.holders.map((item) => [item, ledger.at(item)] as const);
+    'holdings' in ledger
+      ? [...ledger.holdings]
+      : ledger.holders.map((item) => [item, ledger.getHolding(item)] as const);
   const some = retained.filter(([, rights]) => rights !== 0).toSorted(([a], [b]) => a - b);
   return { value, given: input, taken: takes, held: some };
 }
@@ -105,7 +107,7 @@ export function toComparableLedger(ledger: ModelLedger | SiteLedger): unknown {
 /** A ledger as a site has it. */
 interface SiteLedger extends Pick<ModelLedger, 'value' | 'grants' | 'takes'> {
   readonly holders: readonly number[];
-  at(origin: number): number;
+  getHolding(origin: number): number;
 }
 
 export function isLedger(value: unknown): value is ModelLedger | SiteLedger {

@@ -121,9 +121,7 @@ const ways = {
 
 /** All that a client gets of an error, its causes too. */
 const collectText = (error: unknown): string =>
-  error instanceof Error
-    ? `${JSON.stringify(error)} ${error.message} ${collectText(error.cause)}`
-    : String(error);
+  error instanceof Error ? `${JSON.stringify(error)} ${error.message} ${collectText(error.cause)}` : String(error);
 
 async function failureOf(client: Client<RedBlueLevels>, operation: Operation): Promise<CorrectableError> {
   const failure: unknown = await client.invoke(operation).then(
@@ -157,7 +155,9 @@ describe.each(Object.entries(ways))('%s, its generator throws', (_, start) => {
     async (name) => {
       const { client } = start();
       await failureOf(client, shop.typed({ n: 1 }));
-      expect(await failureOf(client, shop[name]({ n: 1 }))).toMatchObject({ code: 'FINAL_FAILED', domain: undefined });
+      const failure = await failureOf(client, shop[name]({ n: 1 }));
+      expect(failure.code).toBe('FINAL_FAILED');
+      expect(failure.domain).toBeUndefined();
     },
   );
 

@@ -20,7 +20,7 @@ const codec = new EnvelopeCodec(SEQUENCED_MESSAGE_FORMAT);
 const encoded = (envelope: Envelope, bytes?: number): Uint8Array[] => codec.encode(envelope, bytes);
 const decoded = (bytes: Uint8Array): Envelope => codec.decode(bytes, ORIGINS, 'shop#1');
 const refused = (reason: MessageRejectionReason): unknown =>
-  expect.objectContaining({ name: 'RefusedMessage', reason });
+  expect.objectContaining({ name: 'RejectedMessageError', reason });
 
 describe('envelopes', () => {
   for (const message of MESSAGES) {
@@ -46,22 +46,22 @@ describe('envelopes', () => {
     const bytesOf = (message: Envelope['message']): Uint8Array => encoded(envelopeOf(message))[0] as Uint8Array;
     const sumOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex').slice(0, 12);
     expect(MESSAGES.map((message) => `${message.kind} ${sumOf(bytesOf(message))}`)).toEqual([
-      'blue.operations 32a46f421c57',
-      'blue.received 2638f7788f30',
-      'blue.heartbeat 31318459053c',
-      'blue.have 25228a268cf6',
-      'blue.resend 4b32af91b6b8',
-      'slot.request 18e2902dc4e8',
-      'slot.answered dacca2f77d58',
-      'slot.answered ee682990a75d',
-      'slot.answered 89803f3e65db',
-      'slot.answered 7e2f944ba464',
-      'rights.request 8d25f9151164',
-      'log.propose c9a223230ced',
-      'log.propose b238d574ade0',
-      'log.append 6e0844eaf1e1',
-      'log.appended e5140beaeb74',
-      'term.superseded b4abf4f2349a',
+      'blue.operations 3438c372445a',
+      'blue.received a0d4cff127f8',
+      'blue.heartbeat 8e447c0c66c1',
+      'blue.have 7143fe696c6c',
+      'blue.resend c83db4465b27',
+      'slot.request afbcc1d3f2b0',
+      'slot.answered 0182ab99c132',
+      'slot.answered c33318ae0952',
+      'slot.answered d856621aa7a4',
+      'slot.answered e910d7f321ee',
+      'rights.request f84aecf34f1d',
+      'log.propose 6501f670440a',
+      'log.propose 94ed164b51cf',
+      'log.append abd28abe0742',
+      'log.appended f17211016049',
+      'term.superseded 3576a1e1dd79',
     ]);
     expect(Buffer.from(bytesOf({ kind: 'blue.have', synced: [0, 1, 2, 3], isRequest: true })).toString('hex')).toBe(
       '0199a673686f702331010200010005c083a46b696e64a9626c75652e68617665a673796e6365649400010203a461736b73c3',

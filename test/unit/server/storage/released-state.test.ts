@@ -14,7 +14,7 @@ test('told of a checkpoint → a crash at that moment leaves it', () => {
   const machine = new VirtualMachine(1);
   const reported: LogPositions[] = [];
   class Told extends TestSite {
-    checkpointed(contained: LogPositions): void {
+    onCheckpointed(contained: LogPositions): void {
       reported.push(contained);
       machine.disk.crash();
     }

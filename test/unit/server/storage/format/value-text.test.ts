@@ -92,7 +92,7 @@ const ENTRIES: readonly LoggedEntry[] = [
 
 /** The version, then what each entry is. */
 const PACKED =
-  '01' +
+  '02' +
   '93' +
   '00' +
   '98' +
@@ -131,6 +131,6 @@ test('a row and a commit of a checkpoint → this text', () => {
     retainedFrom: places,
     sum: 5,
   });
-  const reported = '"contained":{"local":1,"red":2},"kept":{"local":1,"red":2},"sum":5';
-  expect(text).toBe(`{"rows":[["rows","gone"]],${reported},"rest":{"own":[]}}`);
+  const reported = '"contained":{"local":1,"red":2},"retainedFrom":{"local":1,"red":2},"sum":5';
+  expect(text).toBe(`{"rows":[["rows","gone"]],${reported},"smallParts":{"own":[]}}`);
 });
