@@ -86,7 +86,7 @@ export function paperBinding({ readQuorum, contactPoint, keyspace, oneRequest }:
     read: readQuorum === 3 ? 'ALL' : 'QUORUM',
     write: WRITE,
     statements,
-    correctable: oneRequest ? 'require' : 'never',
+    preliminaryReplies: oneRequest ? 'require' : 'never',
   });
   return binding as Binding;
 }

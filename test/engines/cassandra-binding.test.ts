@@ -125,7 +125,7 @@ test('tables: not there → INVALID_ARGUMENT that says how to make it; with crea
 // The last ones: they kill nodes.
 test('two of three nodes die → weak views go on, finals fail with what is known, until the nodes are back', async (context) => {
   context.skip(isShort, 'nodes have to start again: not with --short');
-  const client = createClient(cassandra({ ...besideFrankfurt(it), correctable: 'never' }));
+  const client = createClient(cassandra({ ...besideFrankfurt(it), preliminaryReplies: 'never' }));
   await client.invoke(put('k', 'kept'));
   await Promise.all([it.cluster.kill('ireland'), it.cluster.kill('virginia')]);
   expect(await client.invokeWeak(get('k'))).toBe('kept');

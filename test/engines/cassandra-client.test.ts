@@ -70,7 +70,7 @@ describe('the wire', () => {
 test('client: the coordinator frozen, gone, and back → views all the while, then by one request again', async (context) => {
   context.skip(isShort, 'nodes have to start again: not with --short');
   const table = 'failing';
-  const options = { table, createTable: true, correctable: 'require', requestTimeoutMs: 6_000 } as const;
+  const options = { table, createTable: true, preliminaryReplies: 'require', requestTimeoutMs: 6_000 } as const;
   const binding = cassandra({ ...besideFrankfurt(it), ...options });
   await using client = createClient(binding);
   await client.invoke(put('k', 'v'));
@@ -103,7 +103,7 @@ describe('a cluster with TLS and users', () => {
       contactPoints: guarded.cluster.contactPoints('frankfurt'),
       keyspace: guarded.keyspace,
       createTable: true,
-      correctable: 'require',
+      preliminaryReplies: 'require',
     } as const;
     const binding = cassandra({ ...base, credentials: SUPERUSER, tls });
     await binding.whenConnected();

@@ -90,7 +90,7 @@ async function play(world: World, note: Note): Promise<void> {
     contactPoints: ['a'],
     keyspace: 'shop',
     driver: fake.driver,
-    correctable: 'never',
+    preliminaryReplies: 'never',
     write: world.write,
   });
   binding.openSession = () => new SessionGuarantees({ isStrong, maxKeys: world.maxKeys });

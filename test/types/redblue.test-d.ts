@@ -340,9 +340,9 @@ describe('service types', () => {
     defineService(colors, { ...remaining, generators: { ...fine, redOne: () => uncertified(true) } });
     // @ts-expect-error a read has no effects to be local without
     defineService(colors, { ...remaining, generators: { ...fine, read: () => uncertified(true) } });
-    // @ts-expect-error a read chooses nothing
     defineService(colors, {
       ...remaining,
+      // @ts-expect-error a read chooses nothing
       generators: { ...fine, read: (args, { shadow }) => shadow.add(args, true) },
     });
     // @ts-expect-error once is enough

@@ -92,7 +92,7 @@ function bindingAt(
     read: readQuorum === 3 ? 'ALL' : 'QUORUM',
     write: 'QUORUM',
     statements,
-    correctable: way === 3 ? 'require' : 'never',
+    preliminaryReplies: way === 3 ? 'require' : 'never',
   });
   return translated(binding as Binding<Levels>, translations);
 }

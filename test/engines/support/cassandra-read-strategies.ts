@@ -53,12 +53,16 @@ export function besideFrankfurt({ cluster, keyspace }: Place): ClientPlace {
   };
 }
 
-function inProcess(name: string, correctable: 'never' | 'require'): Way {
+function inProcess(name: string, preliminaryReplies: 'never' | 'require'): Way {
   return {
     name,
-    requestsPerRead: correctable === 'require' ? 1 : 2,
+    requestsPerRead: preliminaryReplies === 'require' ? 1 : 2,
     async open(place, { contract: _contract, operations: _operations, lazy = false, ...options } = {}) {
-      const binding = cassandra({ ...besideFrankfurt(place), ...options, correctable }) as CassandraBinding<Levels>;
+      const binding = cassandra({
+        ...besideFrankfurt(place),
+        ...options,
+        preliminaryReplies,
+      }) as CassandraBinding<Levels>;
       if (!lazy) await binding.whenConnected();
       return { binding, store: binding, close: () => binding.close() };
     },

@@ -11,7 +11,7 @@ export interface ClientLocation {
   readonly site: Site;
   readonly profile: Profile;
   /** Two reads, or one to a coordinator that gives preliminary views. */
-  readonly correctable: 'never' | 'auto';
+  readonly preliminaryReplies: 'never' | 'auto';
 }
 
 /** Longer than a coordinator waits for its replicas. */
@@ -21,18 +21,18 @@ const { quorum, quick, everyone, thin } = PROFILES;
 
 /** Several of one coordinator, so that statements are prepared by one and used by another. */
 export const CLIENT_LOCATIONS: readonly ClientLocation[] = [
-  { site: 'frankfurt', profile: quorum, correctable: 'auto' },
-  { site: 'frankfurt', profile: quorum, correctable: 'auto' },
-  { site: 'frankfurt', profile: quorum, correctable: 'never' },
-  { site: 'ireland', profile: quorum, correctable: 'auto' },
-  { site: 'virginia', profile: quorum, correctable: 'never' },
-  { site: 'virginia', profile: quorum, correctable: 'auto' },
-  { site: 'frankfurt', profile: quick, correctable: 'auto' },
-  { site: 'ireland', profile: quick, correctable: 'never' },
-  { site: 'frankfurt', profile: everyone, correctable: 'never' },
-  { site: 'ireland', profile: everyone, correctable: 'auto' },
-  { site: 'frankfurt', profile: thin, correctable: 'auto' },
-  { site: 'virginia', profile: thin, correctable: 'never' },
+  { site: 'frankfurt', profile: quorum, preliminaryReplies: 'auto' },
+  { site: 'frankfurt', profile: quorum, preliminaryReplies: 'auto' },
+  { site: 'frankfurt', profile: quorum, preliminaryReplies: 'never' },
+  { site: 'ireland', profile: quorum, preliminaryReplies: 'auto' },
+  { site: 'virginia', profile: quorum, preliminaryReplies: 'never' },
+  { site: 'virginia', profile: quorum, preliminaryReplies: 'auto' },
+  { site: 'frankfurt', profile: quick, preliminaryReplies: 'auto' },
+  { site: 'ireland', profile: quick, preliminaryReplies: 'never' },
+  { site: 'frankfurt', profile: everyone, preliminaryReplies: 'never' },
+  { site: 'ireland', profile: everyone, preliminaryReplies: 'auto' },
+  { site: 'frankfurt', profile: thin, preliminaryReplies: 'auto' },
+  { site: 'virginia', profile: thin, preliminaryReplies: 'never' },
 ];
 
 export class ClientSession implements AsyncDisposable {
@@ -58,8 +58,8 @@ export class ClientSession implements AsyncDisposable {
     place: ClientLocation,
     number: number,
   ): Promise<ClientSession> {
-    const { site, profile, correctable } = place;
-    const way = correctable === 'never' ? 'two-reads' : 'one-read';
+    const { site, profile, preliminaryReplies } = place;
+    const way = preliminaryReplies === 'never' ? 'two-reads' : 'one-read';
     const links = await Links.open(cluster, site);
     return new ClientSession(`${profile.name}-${site}-${way}-${number}`, place, links, keyspaces[profile.name]);
   }
@@ -87,12 +87,12 @@ export class ClientSession implements AsyncDisposable {
   }
 
   #open(): AnyClient {
-    const { profile, correctable } = this.place;
+    const { profile, preliminaryReplies } = this.place;
     const { read, write } = profile;
     const { contactPoints } = this.links;
     const translateAddress = (host: string): string => this.links.translate(host);
     const cluster = { contactPoints, translateAddress, keyspace: this.#keyspace, table: TABLE };
-    const options = { ...cluster, read, write, correctable, statements, requestTimeoutMs: REQUEST_MS };
+    const options = { ...cluster, read, write, preliminaryReplies, statements, requestTimeoutMs: REQUEST_MS };
     return createClient(cassandra(options));
   }
 }

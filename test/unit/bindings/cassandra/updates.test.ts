@@ -79,7 +79,11 @@ test('answered, and the result does not fit → UNKNOWN with the reason, never "
   const { fake, client } = open();
   const made = client.invoke(statements.told({ id: 'x' }));
   (await fake.next()).answer({ rows: [{ '[applied]': true }] });
-  await expect(made).rejects.toMatchObject({ code: 'UNKNOWN', retryable: false, cause: { code: 'INVALID_VALUE' } });
+  await expect(made).rejects.toMatchObject({
+    code: 'UNKNOWN',
+    retryable: false,
+    cause: { code: 'UNKNOWN', cause: { code: 'INVALID_VALUE' } },
+  });
 });
 
 test('close: an update that is on its way → UNKNOWN; its late answer disturbs nobody', async () => {
