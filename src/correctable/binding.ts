@@ -33,12 +33,12 @@ export interface Sink<in T = unknown, in Level extends string = string> {
    * A view of the result at `level`. At the strongest requested level or a stronger one it closes the operation, and so
    * does one whose `details` say that it is final.
    *
-   * @returns the sequence number that the sink gave to the value, counted from 0 over all calls of `update`; the value
+   * @returns the sequence number that the sink gave to the value, counted from 0 over all calls of `view`; the value
    * is kept for `confirm` whether the view was delivered or dropped.
    */
   view(value: T, level: Level, details?: ViewDetails): number;
   /**
-   * A view at `level` whose value is that of the earlier call of `update` which returned `seq`: a confirmation without
+   * A view at `level` whose value is that of the earlier call of `view` which returned `seq`: a confirmation without
    * payload. No such view closes the operation with `PROTOCOL`. `details` replace the earlier ones key by key.
    */
   confirm(level: Level, seq: number, details?: ViewDetails): void;

@@ -3,7 +3,7 @@ import type { CorrectableError } from './errors.ts';
 import type { CommonLevel, Levels } from './level-types.ts';
 import type { FinalView, PreliminaryView, View, ViewFrom } from './view.ts';
 
-/** Where a Correctable is: `updating` until it closes, once, as `final` or `error`. */
+/** Where a Correctable is: `pending` until it closes, once, as `final` or `error`. */
 export type CorrectableState = 'pending' | 'final' | 'error';
 
 /** The three callbacks of the paper, by name. */
@@ -155,7 +155,7 @@ export interface Correctable<out T, out L extends Levels = Levels, out F extends
    * One view, as early as the conditions allow; the final one where there is none.
    *
    * @example
-   * const { value } = await store.invoke(dequeue('tickets')).settle({ enough: (view) => remaining(view) > 20 });
+   * const { value } = await store.invoke(dequeue('tickets')).settle({ enough: (view) => getRemaining(view) > 20 });
    */
   settle(options?: FinalOnlyOptions): Promise<FinalView<T, L, F>>;
   settle(options: SettleOptions<T, L, F>): Promise<View<T, L, F>>;

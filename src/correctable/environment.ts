@@ -12,7 +12,7 @@ export type DropReason =
   | 'weaker'
   /** A preliminary view with an older version than one delivered before. */
   | 'older'
-  /** A second view at one level from a source that is not `refining`. */
+  /** A second view at one level from a source that is not `isRefining`. */
   | 'repeated'
   /** A preliminary view at a level that was not requested. */
   | 'not-requested'

@@ -11,7 +11,7 @@ export type Access = 'read' | 'write';
 /**
  * An operation on a replicated object. Made by typed builders such as `get(key)` or `dequeue(queue)`.
  *
- * Only `name`, `args`, `effect` and `key` cross a wire; `equals` stays with the client.
+ * Only `name`, `args`, `access` and `key` cross a wire; `equals` stays with the client.
  *
  * `T` is the result. `R` says which levels its views can have, where a contract knows: then the type of the final does.
  */

@@ -51,7 +51,7 @@ export function enqueue<T>(queue: string, item: T): Operation<void> {
  * @throws CorrectableError `INVALID_ARGUMENT` for an empty queue name.
  * @example
  * const ticket = await store.invoke(dequeue<Ticket>('tickets')).settle({
- *   enough: (view) => view.value !== null && remaining(view) >= getSafeThreshold(view),
+ *   enough: (view) => view.value !== null && getRemaining(view) >= getSafeThreshold(view),
  * });
  */
 export function dequeue<T = unknown>(
@@ -82,7 +82,7 @@ export function peek<T = unknown>(queue: string): Operation<QueueItem<T> | null>
  *
  * @throws CorrectableError `INVALID_ARGUMENT` for what is no view.
  * @example
- * const { value } = await store.invoke(dequeue('tickets')).settle({ enough: (view) => remaining(view) > 20 });
+ * const { value } = await store.invoke(dequeue('tickets')).settle({ enough: (view) => getRemaining(view) > 20 });
  */
 export function getRemaining(view: Pick<AnyView, 'meta'>): number {
   checkRecord(view, { call: 'getRemaining(view)', field: 'view' });

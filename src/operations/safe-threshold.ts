@@ -7,7 +7,7 @@ import type { AnyView } from '../correctable/view.ts';
 const CERTAIN_LEVEL = 'strong';
 
 /**
- * How many items a view of a `dequeue` must show as left (`remaining(view)`) for its item to be there in the end: as many
+ * How many items a view of a `dequeue` must show as left (`getRemaining(view)`) for its item to be there in the end: as many
  * as others may take before, unknown to this view. 0 for a final view at level `strong`, and for the view of a store that
  * nobody else takes from; `Infinity` where the store does not say, so that whoever compares with it waits for the final
  * view. A view that is final since nothing stronger was asked for is no better than it was.
@@ -16,7 +16,7 @@ const CERTAIN_LEVEL = 'strong';
  *
  * @example
  * const ticket = await shop.invoke(dequeue('concert')).settle({
- *   enough: (view) => view.value !== null && remaining(view) >= Math.max(20, getSafeThreshold(view)),
+ *   enough: (view) => view.value !== null && getRemaining(view) >= Math.max(20, getSafeThreshold(view)),
  * });
  */
 export function getSafeThreshold(view: Pick<AnyView, 'final' | 'level' | 'meta'>): number {

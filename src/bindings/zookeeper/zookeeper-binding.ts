@@ -62,7 +62,7 @@ export interface ZooKeeperBinding extends Binding<ZooKeeperLevels> {
  * const shop = createClient(zookeeper({ servers: 'zk1:2181,zk2:2181,zk3:2181' }));
  * await shop.invoke(enqueue('tickets', { seat: 12 }));
  * const ticket = await shop.invoke(dequeue('tickets')).settle({
- *   enough: (view) => view.value !== null && remaining(view) >= getSafeThreshold(view),
+ *   enough: (view) => view.value !== null && getRemaining(view) >= getSafeThreshold(view),
  * });
  */
 export function zookeeper(options: ZooKeeperBindingOptions): ZooKeeperBinding {

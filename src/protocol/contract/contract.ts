@@ -26,7 +26,7 @@ export interface OperationSpec<
   R extends Schema = Schema,
   E extends ErrorSchemas = ErrorSchemas,
 > {
-  /** `read` changes nothing; `update` may choose a shadow operation. */
+  /** `read` changes nothing; `write` may choose a shadow operation. */
   readonly access: Access;
   readonly args: A;
   /** Types what a client gets. A RedBlue service holds its results to it; of other stores nobody does. */

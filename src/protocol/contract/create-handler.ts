@@ -13,7 +13,7 @@ export type Handlers<S extends OperationSpecs, C> = {
 const CALL = 'createHandler(contract, { dequeue: ({ queue }, { signal }) => … })';
 
 /**
- * A function over the operations of `contract`, such as a tier of `levels`, that calls the handler which is named like the
+ * A function over the operations of `contract`, such as a tier of `tiered`, that calls the handler which is named like the
  * operation. Handlers get the arguments as the schemas give them back: typed, and checked once an operation.
  *
  * What it returns fails with `UNSUPPORTED` for operations that the contract does not name, and for those without a handler

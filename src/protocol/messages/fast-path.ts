@@ -31,7 +31,7 @@ function hasSimpleHead(row: readonly unknown[]): boolean {
 }
 
 /**
- * Whether a row is a well-formed `submit` without `session`, `move` and `again`. What is not may be well-formed all the
+ * Whether a row is a well-formed `submit` without `session`, `move` and `isResend`. What is not may be well-formed all the
  * same.
  */
 export function isSimpleSubmit(row: unknown): row is SubmitMessage {

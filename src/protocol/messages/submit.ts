@@ -19,7 +19,7 @@ const siteMove: z.ZodMiniType<SiteMove> = z.tuple([shortText, z.int().check(z.mi
  * `levels` is a set of bits: bit `i` requests the level with index `i`. A submission that is repeated after a reconnect
  * has the same `id`. `timeoutMs` is how long the client will still wait. `session` are the tokens that a session has, at
  * most one a site; empty when it is new. `move` says of an update that was sent to another site before: which was the
- * first, and how often the client has changed sites with it. `again` says of an update that it was sent before, to a
+ * first, and how often the client has changed sites with it. `isResend` says of an update that it was sent before, to a
  * server that remembered other updates than this one does: unless the store itself executes a name once, it must not
  * be executed where it is not known. `idempotencyKey` names an update for all clients of the principal.
  */

@@ -498,7 +498,7 @@ describe('what authors keep, and change later', () => {
       new Promise((resolve) => {
         const context = { signal: new AbortController().signal, operationId: 'the same' } as InvocationContext;
         const none = expect.fail;
-        const sink = { update: none, confirm: none, fail: resolve } as unknown as Sink<unknown>;
+        const sink = { view: none, confirm: none, fail: resolve } as unknown as Sink<unknown>;
         binding.submitOperation(till.refuse({}), ['causal'], sink, context);
       });
     const no = { domain: { data: { lines: ['no'] } } };

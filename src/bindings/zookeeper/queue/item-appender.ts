@@ -22,7 +22,7 @@ interface PendingAppend {
 export class ItemAppender {
   readonly #sessions: SessionPair;
   readonly #paths: QueuePaths;
-  /** `asking`: the first one is on its way. */
+  /** `probing`: the first one is on its way. */
   #state: 'unknown' | 'probing' | 'exists' | 'creating' = 'unknown';
   #waiting: PendingAppend[] = [];
   #order = 0;
