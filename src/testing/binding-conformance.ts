@@ -130,8 +130,9 @@ export function testBindingConformance(subject: ConformanceSubject, runner: Test
 }
 
 function checkArguments(subject: unknown, runner: unknown): void {
-  const call = "testBindingConformance({ name: 'memory', open, update, read, expected }, { describe, test, expect })";
-  check(hasMethods(subject, 'open'), 'subject', `must be a binding under test: write ${call}`);
+  const call =
+    "testBindingConformance({ name: 'memory', createBinding, write, read, expected }, { describe, test, expect })";
+  check(hasMethods(subject, 'createBinding'), 'subject', `must be a binding under test: write ${call}`);
   check(
     hasMethods(runner, 'describe', 'test', 'expect'),
     'runner',

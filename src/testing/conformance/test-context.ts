@@ -42,7 +42,7 @@ export interface ConformanceSubject {
   /** An update that `read` shows. */
   readonly write: Operation;
   readonly read: Operation;
-  /** What a read at the strongest level gives after `update` was done once. */
+  /** What a read at the strongest level gives after `write` was done once. */
   readonly expected: unknown;
   /**
    * What is done to one object, by its name, and what that gives. Make it of several updates, whose answers or reads
@@ -52,7 +52,7 @@ export interface ConformanceSubject {
    * with others that leave. Where updates say what they give, their guesses are held to that.
    *
    * Unless given, the portable operations that the binding supports make one: `put` and `get`, and `enqueue`, `dequeue`
-   * and `peek`. Without those it is `update` and `read`, once: no update that is lost later shows by them.
+   * and `peek`. Without those it is `write` and `read`, once: no update that is lost later shows by them.
    *
    * @example
    * history: (object) => [
@@ -65,22 +65,22 @@ export interface ConformanceSubject {
   /** An operation whose final view fails, where the store has one. */
   readonly failingOperation?: Operation;
   /**
-   * Bindings like that of `open` whose weaker levels give nothing, where there can be such, by what becomes of those:
-   * `{ fail: open…, 'stay away': open… }`.
+   * Bindings like that of `createBinding` whose weaker levels give nothing, where there can be such, by what becomes of those:
+   * `{ fail: createFailing…, 'stay away': createSilent… }`.
    */
   readonly weakLevelFails?: Readonly<Record<string, () => Promise<OpenedBinding>>>;
   /**
-   * A binding like that of `open` whose strongest level fails at once, of a read, while a weaker one is still under way and
+   * A binding like that of `createBinding` whose strongest level fails at once, of a read, while a weaker one is still under way and
    * has a view, where there can be such: what is to be had offline.
    */
   readonly strongLevelFails?: () => Promise<OpenedBinding>;
   /**
-   * A binding like that of `open` whose strongest level fails at once, of a read, while its weaker ones never answer, where
+   * A binding like that of `createBinding` whose strongest level fails at once, of a read, while its weaker ones never answer, where
    * there can be such. Not for one that asks its levels one after another.
    */
   readonly neverResponds?: () => Promise<OpenedBinding>;
   /**
-   * A binding like that of `open` whose reads take half a second or so, where there can be such: a faster one has answered
+   * A binding like that of `createBinding` whose reads take half a second or so, where there can be such: a faster one has answered
    * before anybody can tell whether it minds that nobody waits any more.
    */
   readonly slowBinding?: () => Promise<OpenedBinding>;
@@ -97,7 +97,7 @@ export class ConformanceError extends Error {
 }
 
 /**
- * Goes on where `isRetained` is true.
+ * Goes on where `isKept` is true.
  *
  * @throws ConformanceError with the sentence
  */
