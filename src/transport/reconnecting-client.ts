@@ -243,7 +243,7 @@ class WebSocketClient implements ConnectionEvents, ReceiverEvents {
         return this.#connection?.push([this.#attempt, 'ping']);
       case 'drain':
         return this.#releaseConnection((line) => this.#sender.drainConnection(line));
-      case 'drop':
+      case 'terminate':
         return this.#releaseConnection((line) => this.#sender.terminateConnection(line));
       case 'close-socket':
         this.#handshake.end();

@@ -44,7 +44,7 @@ export type ConnectionEvent =
  * - `resume`: submit whatever has no final and waits for no answer, under the same ids.
  * - `ping`: send `ping`.
  * - `drain`: keep the socket beside the next one, for the answers that are still to come on it.
- * - `drop`: forget the socket, closing it without waiting for the peer.
+ * - `terminate`: forget the socket, closing it without waiting for the peer.
  * - `close-socket`: acknowledge what is done and close the socket in order.
  * - `fail`: fail whatever has no final.
  * - `abandon-operations`: fail whatever has no final, since it is another's, and take a new client id.
@@ -56,7 +56,7 @@ export type ConnectionAction =
   | 'resume'
   | 'ping'
   | 'drain'
-  | 'drop'
+  | 'terminate'
   | 'close-socket'
   | 'fail'
   | 'abandon-operations'
@@ -72,12 +72,12 @@ type TransitionRow = Partial<Record<ConnectionEvent, Transition>>;
 
 const createTransition = (state: ConnectionState, ...actions: ConnectionAction[]): Transition => ({ state, actions });
 
-const RETRY = createTransition('waiting', 'drop');
+const RETRY = createTransition('waiting', 'terminate');
 const RETIRE_AND_RETRY = createTransition('waiting', 'drain');
 // Retired first, so that what was said on it is sent.
 const RETIRE_AND_ABANDON = createTransition('waiting', 'drain', 'abandon-operations');
-const REJECTED = createTransition('closed', 'drop', 'fail', 'end');
-const CLOSE_WITHOUT_SOCKET = createTransition('closed', 'drop', 'fail', 'end');
+const REJECTED = createTransition('closed', 'terminate', 'fail', 'end');
+const CLOSE_WITHOUT_SOCKET = createTransition('closed', 'terminate', 'fail', 'end');
 const CLOSE_SOCKET = createTransition('closing', 'fail', 'close-socket');
 
 const TRANSITIONS: Readonly<Record<ConnectionState, TransitionRow>> = {
@@ -90,7 +90,7 @@ const TRANSITIONS: Readonly<Record<ConnectionState, TransitionRow>> = {
   },
   handshaking: {
     welcomed: createTransition('open', 'resume'),
-    'principal-changed': createTransition('waiting', 'drop', 'abandon-operations'),
+    'principal-changed': createTransition('waiting', 'terminate', 'abandon-operations'),
     timeout: RETRY,
     lost: RETRY,
     rejected: REJECTED,
@@ -121,9 +121,9 @@ const TRANSITIONS: Readonly<Record<ConnectionState, TransitionRow>> = {
     close: CLOSE_WITHOUT_SOCKET,
   },
   closing: {
-    timeout: createTransition('closed', 'drop', 'end'),
-    lost: createTransition('closed', 'drop', 'end'),
-    rejected: createTransition('closed', 'drop', 'end'),
+    timeout: createTransition('closed', 'terminate', 'end'),
+    lost: createTransition('closed', 'terminate', 'end'),
+    rejected: createTransition('closed', 'terminate', 'end'),
   },
   closed: {},
 };
