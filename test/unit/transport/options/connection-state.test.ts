@@ -9,10 +9,10 @@ import {
 /** Next state and actions, or `-` where the event changes nothing. */
 type Outcome = string;
 
-const RETRY = 'waiting: drop';
+const RETRY = 'waiting: terminate';
 const MOVE_ON = 'waiting: drain';
 const PART = 'waiting: drain abandon-operations';
-const END = 'closed: drop fail end';
+const END = 'closed: terminate fail end';
 const LEAVE = 'closing: fail close-socket';
 const NOTHING = '-';
 
@@ -32,7 +32,7 @@ const TABLE: Record<ConnectionState, Record<ConnectionEvent, Outcome>> = {
   handshaking: {
     opened: NOTHING,
     welcomed: 'open: resume',
-    'principal-changed': 'waiting: drop abandon-operations',
+    'principal-changed': 'waiting: terminate abandon-operations',
     received: NOTHING,
     timeout: RETRY,
     goaway: NOTHING,
@@ -82,10 +82,10 @@ const TABLE: Record<ConnectionState, Record<ConnectionEvent, Outcome>> = {
     welcomed: NOTHING,
     'principal-changed': NOTHING,
     received: NOTHING,
-    timeout: 'closed: drop end',
+    timeout: 'closed: terminate end',
     goaway: NOTHING,
-    lost: 'closed: drop end',
-    rejected: 'closed: drop end',
+    lost: 'closed: terminate end',
+    rejected: 'closed: terminate end',
     wake: NOTHING,
     close: NOTHING,
   },
