@@ -241,7 +241,7 @@ describe.concurrent('correctables inspect', () => {
       expect(code).toBe(3);
       expect(JSON.parse(stdout)).toMatchObject({
         service: 'kept',
-        sites: [{ name: 'a', lengths: null, refusal: expect.stringContaining('is damaged at byte') }],
+        sites: [{ name: 'a', lengths: null, startError: expect.stringContaining('is damaged at byte') }],
       });
       expect((await inspect(place.dataDir)).stdout).toMatch(
         /DAMAGED at byte \d+: 1 groups of entries cannot be read; \d+ behind/,

@@ -1,7 +1,7 @@
 """A client of the wire protocol, written from docs/protocol.md with Python's standard library alone.
 
 Usage: wire-client.py HOST PORT PATH LEVELS   (LEVELS: weakest first, separated by commas)
-Reads one operation a line from stdin, as JSON [name, effect, args]; prints each row about it, then the next.
+Reads one operation a line from stdin, as JSON [name, access, args]; prints each row about it, then the next.
 """
 import base64, json, os, socket, struct, sys
 
@@ -58,8 +58,8 @@ connection = Connection(host, port, path)
 connection.send([0, "hello", {"version": 6, "client": os.urandom(16).hex(), "attempt": 1, "levels": levels}])
 print(json.dumps(connection.receive()), flush=True)
 for number, line in enumerate(sys.stdin, 1):
-    name, effect, args = json.loads(line)
-    connection.send([number, "submit", name, effect, (1 << len(levels)) - 1, args])
+    name, access, args = json.loads(line)
+    connection.send([number, "submit", name, access, (1 << len(levels)) - 1, args])
     while True:
         row = connection.receive()
         print(json.dumps(row), flush=True)

@@ -13,8 +13,7 @@ const HISTORY: Readonly<Record<number, string>> = {
   3: 'c3ef6a697c7eb047',
   4: 'ec14d869e2e069bd',
   5: 'f1e11c1be041dd0c',
-  6: 'fff4a7d90b620c8d',
-  7: 'ef6f6c2e3937decd',
+  6: 'ef6f6c2e3937decd',
 };
 
 function wireHash(): string {
