@@ -132,7 +132,7 @@ class Run {
       this.#known[key] = version;
     }
     // With versions, an entry that is not evicted only gets newer.
-    const { isVersioned, maxEntries: maxEntries } = this.#options;
+    const { isVersioned, maxEntries } = this.#options;
     if (isVersioned && maxEntries > 1) atLeast(version, this.#shown[key] ?? 0);
     this.#shown[key] = version;
     // Without lagging views, nobody is shown less than what has been acknowledged to anybody.
@@ -145,9 +145,7 @@ function atLeast(version: number, least: number): void {
 }
 
 const runs: TieredRunOptions[] = [true, false].flatMap((isVersioned) =>
-  [true, false].flatMap((isStrongOnly) =>
-    [1, 10].map((maxEntries) => ({ isVersioned, isStrongOnly, maxEntries: maxEntries })),
-  ),
+  [true, false].flatMap((isStrongOnly) => [1, 10].map((maxEntries) => ({ isVersioned, isStrongOnly, maxEntries }))),
 );
 
 test.each(runs)('cache: any interleaving, %j → nothing older is shown than may be', (options) => {

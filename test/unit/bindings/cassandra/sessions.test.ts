@@ -6,7 +6,7 @@ import { get, getMany, put } from '../../../../src/operations/index.ts';
 import { openFake, valueRow } from './fake-driver.ts';
 
 /** With `write: 'ONE'` the final level is `quorum`. */
-function open({ write = 'QUORUM', maxKeys: maxKeys = 100 }: { write?: 'QUORUM' | 'ONE'; maxKeys?: number } = {}) {
+function open({ write = 'QUORUM', maxKeys = 100 }: { write?: 'QUORUM' | 'ONE'; maxKeys?: number } = {}) {
   const { fake, binding, client } = openFake({ write });
   binding.openSession = () => new SessionGuarantees({ isStrong: write === 'QUORUM', maxKeys });
   const session = client.session();
