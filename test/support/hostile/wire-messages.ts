@@ -34,12 +34,9 @@ export function createHello({ client, levels, attempt = 1, token, contract }: He
   return [0, 'hello', { version: PROTOCOL_VERSION, client, attempt, levels, ...optional }];
 }
 
-/** What servers of this version say in addition; earlier ones refuse fields that they do not know. */
-const SINCE_4 = PROTOCOL_VERSION >= 4 ? { memory: 'm'.repeat(22) } : {};
-
 export function createWelcome(levels: readonly string[], more: object = {}): RawMessage {
   const limits = { maxFrameBytes: 1 << 20, maxInFlight: 16_384 };
-  return [0, 'welcome', { version: PROTOCOL_VERSION, levels, limits, ...SINCE_4, ...more }];
+  return [0, 'welcome', { version: PROTOCOL_VERSION, levels, limits, memoryId: 'm'.repeat(22), ...more }];
 }
 
 interface SubmitMessageParts {
