@@ -36,7 +36,7 @@ describe.skipIf(browser === undefined)(subject, () => {
 
   beforeAll(async () => {
     const { outputFiles } = await build({
-      entryPoints: [fileURLToPath(new URL('wire-contract.page.ts', import.meta.url))],
+      entryPoints: [fileURLToPath(new URL('wire-conformance.page.ts', import.meta.url))],
       bundle: true,
       format: 'esm',
       platform: 'browser',
