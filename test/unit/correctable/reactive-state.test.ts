@@ -47,7 +47,12 @@ function frozen<T>(value: T): T {
   return value;
 }
 
-const LIBRARIES: Readonly<Record<string, <T extends object>(value: T) => T>> = { reactive, observable, proxied, frozen };
+const LIBRARIES: Readonly<Record<string, <T extends object>(value: T) => T>> = {
+  reactive,
+  observable,
+  proxied,
+  frozen,
+};
 
 test.each(Object.entries(LIBRARIES))('C12: %s keeps a client and a session → both work, and count', async (_, keep) => {
   const store = createClient(memory());

@@ -276,7 +276,11 @@ export const callsOfServer: Readonly<Record<string, Mistakes>> = {
         ['a profile that nobody knows', 'profile', (f) => f(service(), { draw: () => {}, profile: 'wild' })],
         ['circumstances by number', 'overrides', (f) => f(service(), { draw: () => {}, overrides: 5 })],
         ['one that there is not', 'overrides.sites', (f) => f(service(), { draw: () => {}, overrides: { sites: 4 } })],
-        ['one as a text', 'overrides.siteCount', (f) => f(service(), { draw: () => {}, overrides: { siteCount: '4' } })],
+        [
+          'one as a text',
+          'overrides.siteCount',
+          (f) => f(service(), { draw: () => {}, overrides: { siteCount: '4' } }),
+        ],
       ],
     },
     analyzeColors: {
