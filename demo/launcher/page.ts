@@ -21,7 +21,7 @@ export function startPage(demos: readonly Demo[], isOpen: (demo: Demo) => boolea
       <p class="quiet">One result, several views: an early one, perhaps stale, and the final one that confirms or corrects it. Each demo runs against three sites with the delays of a wide area between them, all in one process on this machine.</p>
     </header>
     <main>
-      <section class="views" aria-labeledby="views">
+      <section class="views" aria-labelledby="views">
         <h2 id="views">Two reads, two views each</h2>
         <p>A copy close by answers first, the shop itself from far away. The copy has not heard yet that sunglasses have become cheaper.</p>
         <div class="reads" aria-live="polite">${read('umbrella')}${read('sunglasses')}
