@@ -253,11 +253,11 @@ export const callsOfServer: Readonly<Record<string, Mistakes>> = {
   './testing': {
     ConformanceError: 'is thrown by the contract suite',
     testBindingConformance: {
-      shows: "testBindingConformance({ name: 'memory', open",
+      shows: "testBindingConformance({ name: 'memory', createBinding",
       whole: [
         ['nothing', 'subject', (f) => f()],
         ['a binding', 'subject', (f) => f(binding(), { describe: () => {}, test: () => {}, expect: () => {} })],
-        ['no runner', 'runner', (f) => f({ name: 'memory', open: async () => ({ binding: binding() }) })],
+        ['no runner', 'runner', (f) => f({ name: 'memory', createBinding: async () => ({ binding: binding() }) })],
       ],
       parts: [],
     },
