@@ -27,7 +27,7 @@ const withProperties = { ...inOneProcess, setupFiles: [...inOneProcess.setupFile
  * each file that has listened.
  */
 const OWN_WORLD =
-  /\bvi\.(useFakeTimers|setSystemTime|mock|doMock|resetModules)\(|from 'msw|\/virtual-time\.ts'|\/cache-model\/play\.ts'/;
+  /\bvi\.(useFakeTimers|setSystemTime|mock|doMock|resetModules)\(|from 'msw|\/virtual-time\.ts'|\/cache-model\/run-schedule\.ts'/;
 const root = fileURLToPath(new URL('.', import.meta.url));
 const textOf = (file: string): string => readFileSync(join(root, file), 'utf8');
 const isApart = (file: string): boolean => OWN_WORLD.test(textOf(file));
@@ -82,7 +82,7 @@ export default defineConfig({
     projects: [
       ...withApart('unit'),
       ...withApart('property'),
-      ...withApart('contract', {
+      ...withApart('conformance', {
         ...inOneProcess,
         setupFiles: [...inOneProcess.setupFiles, 'test/conformance/concurrent-tests.ts'],
       }),

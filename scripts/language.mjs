@@ -7,7 +7,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
-import { root } from './run.mjs';
+import { root } from './exec.mjs';
 
 const MAX_WORDS = 35;
 /** Each banned pattern with the words to use. */
