@@ -34,7 +34,7 @@ export const reads = defineStatements({
 /** One a field: YCSB writes one of them at a time. */
 const updates = FIELD_NAMES.map((name, field) =>
   defineStatements({
-    [name]: { access: 'write' as const, cql: updateCql(field), args: updateArgs, idempotent: true },
+    [name]: { access: 'write' as const, cql: updateCql(field), args: updateArgs, isIdempotent: true },
   }),
 );
 

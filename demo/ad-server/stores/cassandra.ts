@@ -43,9 +43,9 @@ const statements = defineStatements({
     access: 'write',
     cql: PUT_PROFILE,
     args: z.object({ uid: z.string(), refs: z.array(z.string()) }),
-    idempotent: true,
+    isIdempotent: true,
   },
-  putAd: { access: 'write', cql: PUT_AD, args: ad, idempotent: true },
+  putAd: { access: 'write', cql: PUT_AD, args: ad, isIdempotent: true },
 });
 
 const translations = {

@@ -35,12 +35,12 @@ const statements = defineStatements({
     args: z.object({ ids: z.array(z.string()) }),
     result: rows(tweet, { max: SHOWN_MAX }),
   },
-  putTweet: { access: 'write', cql: PUT_TWEET, args: tweet, idempotent: true },
+  putTweet: { access: 'write', cql: PUT_TWEET, args: tweet, isIdempotent: true },
   putPost: {
     access: 'write',
     cql: PUT_POST,
     args: z.object({ author: z.string(), posted: z.bigint(), id: z.string() }),
-    idempotent: true,
+    isIdempotent: true,
   },
 });
 
