@@ -64,7 +64,7 @@ describe('envelopes', () => {
       'term.superseded 3576a1e1dd79',
     ]);
     expect(Buffer.from(bytesOf({ kind: 'blue.have', synced: [0, 1, 2, 3], isRequest: true })).toString('hex')).toBe(
-      '0199a673686f702331010200010005c083a46b696e64a9626c75652e68617665a673796e6365649400010203a461736b73c3',
+      '0299a673686f702331010200010005c083a46b696e64a9626c75652e68617665a673796e6365649400010203a9697352657175657374c3',
     );
   });
 
