@@ -69,7 +69,7 @@ const statements = implementStatements(
   contract,
   Object.fromEntries(
     columns.flatMap((_, at) => [
-      [`write${at}`, { cql: `UPDATE types SET c${at} = :x WHERE id = :id`, idempotent: true }] as const,
+      [`write${at}`, { cql: `UPDATE types SET c${at} = :x WHERE id = :id`, isIdempotent: true }] as const,
       [
         `read${at}`,
         { cql: `SELECT c${at} FROM types WHERE id = :id`, result: oneRow((row): unknown => row[`c${at}`]) },

@@ -22,27 +22,27 @@ const table = 'things';
 const insert = `INSERT INTO ${table} (key, value) VALUES`;
 
 const specs = {
-  insert: { access: 'write', cql: `${insert} (:key, :value)`, args: entry, idempotent: true },
+  insert: { access: 'write', cql: `${insert} (:key, :value)`, args: entry, isIdempotent: true },
   update: {
     access: 'write',
     cql: `UPDATE ${table} SET value = :value WHERE key = :key`,
     args: entry,
-    idempotent: true,
+    isIdempotent: true,
   },
-  keep: { access: 'write', cql: `${insert} (:key, :value) USING TTL 3`, args: entry, idempotent: true },
-  remove: { access: 'write', cql: `DELETE FROM ${table} WHERE key = :key`, args: key, idempotent: true },
+  keep: { access: 'write', cql: `${insert} (:key, :value) USING TTL 3`, args: entry, isIdempotent: true },
+  remove: { access: 'write', cql: `DELETE FROM ${table} WHERE key = :key`, args: key, isIdempotent: true },
   batch: {
     access: 'write',
     cql: `BEGIN BATCH ${insert} (:a, :value); ${insert} (:b, :value); APPLY BATCH`,
     args: pair.extend({ value: z.string() }),
     params: ({ a, b, value }: { a: string; b: string; value: string }): unknown[] => [a, value, b, value],
-    idempotent: true,
+    isIdempotent: true,
   },
   replace: {
     access: 'write',
     cql: `BEGIN BATCH DELETE FROM ${table} WHERE key = :a; ${insert} (:b, :value); APPLY BATCH`,
     args: pair.extend({ value: z.string() }),
-    idempotent: true,
+    isIdempotent: true,
   },
   create: { access: 'write', cql: `${insert} (:key, :value) IF NOT EXISTS`, args: entry, result: wasApplied() },
   /** Where it is made, its answer has no `value`: the result does not fit. */
@@ -94,7 +94,7 @@ const specs = {
     access: 'write',
     cql: `UPDATE ${table} SET d = :d, m = :m WHERE key = :key`,
     args: z.object({ key: z.string(), d: z.string(), m: z.unknown() }),
-    idempotent: true,
+    isIdempotent: true,
   },
   typed: {
     access: 'read',
