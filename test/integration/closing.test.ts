@@ -1,4 +1,4 @@
-/** What closes what: the table of docs/guide/errors-and-leaving.md, row by row. */
+/** What closes what: the table of docs/guides/errors-and-cancellation.md, row by row. */
 import { createServer } from 'node:http';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -26,7 +26,7 @@ afterEach(async () => {
 });
 
 const rows = new Set(
-  readFileSync(new URL('../../docs/guide/errors-and-leaving.md', import.meta.url), 'utf8')
+  readFileSync(new URL('../../docs/guides/errors-and-cancellation.md', import.meta.url), 'utf8')
     .split('| You close |')[1]!
     .split('\n\n')[0]!
     .split('\n')
@@ -50,7 +50,7 @@ const isOpen = async (client: AnyClient): Promise<boolean> => (await codeOf(clie
 const deposit = bank.deposit({ account: 'a', amount: 1 });
 const LEVELS = ['weak', 'strong'] as const;
 
-test(row('a subscription, a loop of `for await`, a `settle` that has its view'), async () => {
+test(row('a subscription, a `for await` loop, a `settle` that has its view'), async () => {
   const client = closeLater(createClient(memory()));
   const read = client.invoke(get('k'));
   read.subscribe(() => 0).unsubscribe();
@@ -69,7 +69,7 @@ test(row('an operation: `cancel()`, its `signal`'), async () => {
   expect(await client.invokeStrong(get('k'))).toBe(1);
 });
 
-test(row('a `session`, in which each read sees what was written and read in it before'), async () => {
+test(row('a [session](sessions.md)'), async () => {
   const client = closeLater(createClient(memory()));
   const session = client.session();
   const read = client.invoke(get('k'), { session });
