@@ -1,4 +1,4 @@
-/** The hook of docs/guide/rendering.md in a page, where views come while it is shown. */
+/** The hook of docs/guides/user-interfaces.md in a page, where views come while it is shown. */
 import { parseHTML } from 'linkedom';
 import { act, createElement, type ReactNode } from 'react';
 import { afterAll, expect, test, vi } from 'vitest';
@@ -18,7 +18,7 @@ afterAll(() => vi.unstubAllGlobals());
 // The page prints, and React recommends tools.
 vi.spyOn(console, 'log').mockImplementation(() => {});
 vi.spyOn(console, 'info').mockImplementation(() => {});
-const { program } = await readPage('guide/rendering');
+const { program } = await readPage('guides/user-interfaces');
 const { createClient, useCorrectable } = await loadCode<{
   readonly createClient: typeof CreateClient;
   readonly useCorrectable: (from: Correctable<unknown, Levels, string>) => Snapshot<unknown, Levels, string>;
