@@ -39,10 +39,10 @@ test('a component → is drawn at each view, not otherwise, and leaves when it g
   const root = createRoot(window.document.createElement('div'));
   await act(() => root.render(createElement(Shown, { from: read })));
   await act(() => root.render(createElement(Shown, { from: read })));
-  expect(generated).toEqual(['undefined updating', 'undefined updating']);
+  expect(generated).toEqual(['undefined pending', 'undefined pending']);
   await act(async () => void call.view('old', 'weak'));
   await act(async () => void call.view('new', 'strong'));
-  expect(generated.slice(2)).toEqual(['old updating', 'new final']);
+  expect(generated.slice(2)).toEqual(['old pending', 'new final']);
   await act(() => root.unmount());
   expect(read.state).toBe('final');
 });
