@@ -132,7 +132,7 @@ function cellsFor(
   return cells.filter(({ value }) => !isFar || travels(value));
 }
 
-/** What the wire refuses: docs/protocol.md has the list. */
+/** What the wire refuses: docs/reference/wire-protocol.md has the list. */
 function travels(value: unknown): boolean {
   if (typeof value === 'number') return Number.isFinite(value) && !Object.is(value, -0);
   if (typeof value !== 'object' || value === null || value instanceof Date || value instanceof Uint8Array) return true;

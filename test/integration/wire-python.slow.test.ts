@@ -1,4 +1,4 @@
-/** Somebody can write a client in another language from docs/protocol.md: this one is in Python, without any library. */
+/** A client in another language can be written from docs/reference/wire-protocol.md: this one is Python without a library. */
 import { spawn, spawnSync } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-"""A client of the wire protocol, written from docs/protocol.md with Python's standard library alone.
+"""A client of the wire protocol, written from docs/reference/wire-protocol.md with Python's standard library alone.
 
 Usage: wire-client.py HOST PORT PATH LEVELS   (LEVELS: weakest first, separated by commas)
 Reads one operation a line from stdin, as JSON [name, access, args]; prints each row about it, then the next.

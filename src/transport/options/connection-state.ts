@@ -1,6 +1,6 @@
 /**
  * The life of a client's connection as a pure state machine: states × events → next state and what to do. The shell in
- * `connection.ts` does the I/O. `docs/protocol.md` has the table; a test runs through all of it.
+ * `connection.ts` does the I/O. `docs/reference/wire-protocol.md` has the table; a test runs through all of it.
  */
 
 /**

@@ -1,4 +1,4 @@
-/** docs/protocol.md says what the code does: the rows, the states, the limits, the close codes. */
+/** docs/reference/wire-protocol.md says what the code does: the rows, the states, the limits, the close codes. */
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { clientMessageKinds } from '../../../src/protocol/messages/client-messages.ts';
@@ -13,7 +13,7 @@ import {
   type ConnectionState,
 } from '../../../src/transport/options/connection-state.ts';
 
-const text = readFileSync(new URL('../../../docs/protocol.md', import.meta.url), 'utf8');
+const text = readFileSync(new URL('../../../docs/reference/wire-protocol.md', import.meta.url), 'utf8');
 
 /** The cells of the tables below a heading. */
 function cells(heading: string): string[][] {

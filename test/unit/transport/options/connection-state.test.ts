@@ -1,4 +1,4 @@
-/** The connection's states × events, all of them (docs/protocol.md shows the same table). */
+/** The connection's states × events, all of them (docs/reference/wire-protocol.md shows the same table). */
 import { describe, expect, test } from 'vitest';
 import {
   getTransition,
