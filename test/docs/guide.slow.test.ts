@@ -27,10 +27,10 @@ describe.concurrent('guide', { timeout: 300_000 }, () => {
     expect(await output(program, `${name}.md.ts`)).toBe(printed);
   });
 
-  test('write-a-binding → its binding keeps the contract that the page tells of', async () => {
-    const { checked, printed } = await readPage('guide/write-a-binding');
+  test('write-your-own → its binding passes the conformance suite', async () => {
+    const { checked, printed } = await readPage('bindings/write-your-own');
     const program = checked.replace("import { describe, expect, test } from 'vitest';", RUNNER) + REPORT;
-    expect(await output(program, 'write-a-binding.md.ts')).toBe(`${printed}judged\n`);
+    expect(await output(program, 'write-your-own.md.ts')).toBe(`${printed}judged\n`);
   });
 });
 

@@ -38,7 +38,7 @@ const ofOne = (object: ObjectName): ReadKind[] => [
     objects: [object],
     touches: [object],
   },
-  // As docs/guide/write-a-binding.md writes it: the object in `key` alone.
+  // As docs/bindings/write-your-own.md writes it: the object in `key` alone.
   { name: `count ${object}`, operation: read('count', object), objects: [object], touches: [object] },
 ];
 
