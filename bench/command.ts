@@ -17,7 +17,7 @@ export async function runCommand(benches: readonly Bench[]): Promise<void> {
     .option('--json', 'Print one JSON object on stdout')
     .option('--quick', 'Fewer and shorter rounds; writes no files')
     .option('--binding <name>', 'The store to measure, where a benchmark has several')
-    .option('--way <n>', 'Cassandra: 1 two reads, 2 a gateway, 3 a coordinator with preliminary views (3 unless given)')
+    .option('--way <n>', 'Cassandra: 1 two reads, 2 a gateway, 3 a coordinator with preliminary views (default: 3)')
     .option('--history <file>', 'Write the history that the claims are computed from')
     .option('--connections <n>', 'How many connections the crowd has (200 unless given)')
     .option('--beside <dir>', 'Another checkout whose site is measured in the same rounds');

@@ -38,7 +38,7 @@ export function parseOptions(argv: readonly string[]): Options | undefined {
     .command('[study]', `A case study of the RedBlue paper at several sites: ${STUDIES.join(', ')}; with a page`)
     .option('--headless', 'Run for a while without a page, check the invariants at every site, print figures')
     .option('--json', 'Print the figures as one JSON object on stdout')
-    .option('--mix <name>', "How often which request is asked for (the study's first mix unless given)")
+    .option('--mix <name>', "The mix of requests (default: the study's first mix)")
     .option('--sites <n>', `How many sites, in the order of the paper: ${SITES.join(', ')}`, { default: 3 })
     .option('--users <n>', 'Emulated users at each site', { default: 10 })
     .option('--scale <share>', "The share of the paper's data to load, up to 1", { default: 0.02 })
@@ -117,5 +117,5 @@ function numberBetween(options: Raw, name: string, { min, max }: Range): number 
 function readInteger(options: Raw, name: string, { min, max }: Range): number {
   const value = options[name];
   if (typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max) return value;
-  throw new UsageError(`--${name} takes a whole number from ${min} to ${max}, not "${String(value)}"`);
+  throw new UsageError(`--${name} takes an integer from ${min} to ${max}, not "${String(value)}"`);
 }

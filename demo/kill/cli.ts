@@ -51,7 +51,7 @@ function parse(argv: readonly string[]): Raw | undefined {
     .option('--json', 'Print the figures as one JSON line')
     .option('--history <file>', 'Write one JSON line per operation sent, acknowledged and found')
     .option('--check <file>', 'Only recompute the figures from such a file')
-    .option('--data <dir>', 'The data folder, kept afterwards; a temporary one unless given');
+    .option('--data <dir>', 'The data directory, kept afterwards; default: a temporary one');
   cli.help();
   const { args, options } = cli.parse([...argv], { run: false });
   if (options['help'] === true) return undefined;
@@ -66,7 +66,7 @@ function parse(argv: readonly string[]): Raw | undefined {
 function readInteger(options: Raw, name: string): number {
   const value = options[name];
   if (typeof value === 'number' && Number.isInteger(value) && value >= 1) return value;
-  throw new UsageError(`--${name} takes a whole number from 1 on, not "${String(value)}"`);
+  throw new UsageError(`--${name} takes an integer from 1 on, not "${String(value)}"`);
 }
 
 function path(options: Raw, name: string): string | undefined {

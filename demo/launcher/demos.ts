@@ -27,7 +27,7 @@ export const demos: readonly Demo[] = [
     name: 'tickets',
     title: 'Ticket shop',
     about:
-      'One stock of tickets, sold from three sites at once. Customers are told yes on the early view while plenty are left; the last few wait for the final one. Move the threshold, cut a site off, send a rush of customers.',
+      'One stock of tickets, sold from three sites at once. Customers get a yes on the early view while plenty are left; the last few wait for the final one. Move the threshold, cut a site off, send a rush of customers.',
     paper: 'Correctables, OSDI 2016, Listing 5 and Figure 12',
     start: async () => (await import('../tickets/server.ts')).startShop({ port: ANY_PORT }),
   },

@@ -32,5 +32,5 @@ export function parsePort(argv: readonly string[], environment: NodeJS.ProcessEn
 function checked(name: string, value: unknown): number {
   const port = /^\d+$/.test(String(value)) ? Number(value) : Number.NaN;
   if (port <= PORT_MAX) return port;
-  throw new UsageError(`${name} takes a whole number from 0 to ${PORT_MAX}, not "${String(value)}"`);
+  throw new UsageError(`${name} takes an integer from 0 to ${PORT_MAX}, not "${String(value)}"`);
 }

@@ -72,14 +72,14 @@ export function parseOptions(argv: readonly string[], program: Program): Options
     .option('--scale <share>', "The share of the paper's data to load, up to 1", { default: program.scale })
     .option('--seconds <n>', 'How long to measure', { default: 10 })
     .option('--workload <name>', 'YCSB mix: A (half updates), B (5 %), C (none)', { default: 'B' })
-    .option('--workers <n>', 'Requests under way at a time', { default: 4 })
+    .option('--workers <n>', 'Requests in flight at a time', { default: 4 })
     .option(
       '--client <site>',
       `The site that the client stands beside: ${SITES.join(', ')} (frankfurt; with cassandra, ireland)`,
     )
-    .option('--way <n>', 'Cassandra: 1 two reads, 2 a gateway, 3 a coordinator with preliminary views (3 unless given)')
-    .option('--coordinator <site>', 'Cassandra: the site of the node that the client asks (frankfurt unless given)')
-    .option('--read-quorum <n>', 'Cassandra: replicas that a final read asks, 2 or 3 (2 unless given)')
+    .option('--way <n>', 'Cassandra: 1 two reads, 2 a gateway, 3 a coordinator with preliminary views (default: 3)')
+    .option('--coordinator <site>', 'Cassandra: the site of the node that the client contacts (default: frankfurt)')
+    .option('--read-quorum <n>', 'Cassandra: replicas that a final read asks, 2 or 3 (default: 2)')
     .option('--wan <preset>', `Delays between the sites: ${WANS.join(', ')}`, { default: 'paper' })
     .option('--seed <n>', 'Seeds the data and the choice of users', { default: 1 })
     .option('--history <file>', 'Write one JSON line per view and delivery')
@@ -157,7 +157,7 @@ function numberBetween(options: Raw, name: string, { min, max }: Range): number 
 function readInteger(options: Raw, name: string, range: Range): number {
   const value = options[name];
   if (Number.isInteger(value)) return numberBetween(options, name, range);
-  throw new UsageError(`--${name} takes a whole number from ${range.min} to ${range.max}, not "${String(value)}"`);
+  throw new UsageError(`--${name} takes an integer from ${range.min} to ${range.max}, not "${String(value)}"`);
 }
 
 function file(options: Raw, name: string): string | undefined {

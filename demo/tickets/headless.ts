@@ -80,7 +80,7 @@ async function sale(event: string, options: Options, setting: SaleSetting): Prom
   const onPurchase = (purchase: Purchase): void => {
     if (purchase.told === undefined || purchase.finalMs !== undefined) return;
     reported += 1;
-    if (reported % Math.ceil(tickets / 5) === 0) progress(`${event}: ${reported} customers told`);
+    if (reported % Math.ceil(tickets / 5) === 0) progress(`${event}: ${reported} customers answered`);
   };
   const names = isByRights ? { nameOf: ticketNames(event) } : {};
   const policy = { threshold, isFixed: fixed };

@@ -47,13 +47,13 @@ export function parseOptions(argv: readonly string[]): Options | undefined {
     .option('--json', 'Print the figures as one JSON object on stdout')
     .option('--binding <name>', `The store: ${BINDINGS.join(', ')}`, { default: 'redblue' })
     .option('--stock <kind>', `How tickets are sold: ${STOCKS.join(', ')}`, { default: 'queue' })
-    .option('--retailers <n>', `How many retailers sell at once (${DEFAULT_RETAILERS} unless --client says)`)
+    .option('--retailers <n>', `How many retailers sell at once (${DEFAULT_RETAILERS} unless --client sets it)`)
     .option('--tickets <n>', 'How many tickets there are', { default: 500 })
     .option('--threshold <n>', 'Say yes early only while more than this many tickets are left', { default: 20 })
     .option('--fixed', 'Trust the threshold alone: otherwise more must be left than others may have sold')
     .option(
       '--client <sites>',
-      `The site of each retailer: ${SITES.join(', ')}; one for all of them; "${PAPER}": all beside frankfurt (${SPREAD.join()} unless given)`,
+      `The site of each retailer: ${SITES.join(', ')}; one for all of them; "${PAPER}": all beside frankfurt (${SPREAD.join()}, by default)`,
     )
     .option('--wan <preset>', `Delays between the sites: ${WANS.join(', ')}`, { default: 'paper' })
     .option('--history <file>', 'Write one JSON line per event of the sale with early confirmation')
@@ -126,7 +126,7 @@ function repeated(sites: readonly Site[], count: number): readonly Site[] {
 function readInteger(options: Raw, name: string, { min, max }: { min: number; max: number }): number {
   const value = options[name];
   if (typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max) return value;
-  throw new UsageError(`--${name} takes a whole number from ${min} to ${max}, not "${String(value)}"`);
+  throw new UsageError(`--${name} takes an integer from ${min} to ${max}, not "${String(value)}"`);
 }
 
 function file(options: Raw, name: string): string | undefined {

@@ -1,26 +1,26 @@
-/** `correctables inspect`: says what is in a data folder, and what is lost of it. */
+/** `correctables inspect`: says what is in a data directory, and what is lost of it. */
 import { resolve } from 'node:path';
 import type { Inspection, InspectedSite } from '../server/storage/directory/inspect.ts';
 import type { Command } from './command.ts';
 import { createUsageError, type RawOptions } from './options.ts';
 import { printLines } from './print.ts';
 
-/** Some of the data is lost: the folder will not be used as it is. */
+/** Some of the data is lost: the directory will not be used as it is. */
 const EXIT_DATA_LOST = 3;
 
 export const INSPECT: Command = {
   name: 'inspect',
-  summary: 'Say what is in a data folder, and what of it is lost or damaged; changes nothing',
+  summary: 'Say what is in a data directory, and what of it is lost or damaged; changes nothing',
   argument: { typed: '<dataDir>', names: 'folder' },
   flags: [['--json', 'Print it as one JSON line']],
   example: 'correctables inspect correctables-data',
   run: inspect,
 };
 
-/** Prints what is in the folder. Reads only, beside a running server too. */
+/** Prints what is in the directory. Reads only, beside a running server too. */
 async function inspect(options: RawOptions, dataDir: string | undefined): Promise<void> {
   if (dataDir === undefined)
-    throw createUsageError('<dataDir>', 'is required: name the folder, as in inspect correctables-data');
+    throw createUsageError('<dataDir>', 'is required: name the directory, as in inspect correctables-data');
   const { inspectDataDirectory: inspectDataFolder } = await import('../server/storage/directory/inspect.ts');
   const found = inspectDataFolder(resolve(dataDir));
   if (found.startError !== null || found.sites.some(({ startError: rejection }) => rejection !== null))

@@ -33,7 +33,7 @@ export async function loadModule(flag: string, path: string): Promise<Readonly<R
     if (isLoaderErrorFor(error, 'ERR_MODULE_NOT_FOUND', 'Cannot find module', url))
       throw createUsageError(flag, `names ${path}, and there is no such file`);
     if (isLoaderErrorFor(error, 'ERR_UNSUPPORTED_DIR_IMPORT', 'Directory import', url))
-      throw createUsageError(flag, `names ${path}, which is a folder: name the file in it`);
+      throw createUsageError(flag, `names ${path}, which is a directory: name the file in it`);
     const fault = await findSyntaxError(error, url);
     if (fault === undefined)
       throw createUsageError(

@@ -1,8 +1,8 @@
 /** Checks of command line values: each failure names the flag and what it takes. */
 import { CorrectableError } from '../correctable/errors.ts';
+import { findClosestName } from '../correctable/unknown-option.ts';
 import { describeOriginError } from '../server/gateway/context/origins.ts';
 
-const UNKNOWN_OPTION = 'is not an option of this command';
 const ENVIRONMENT_PREFIX = 'CORRECTABLES_';
 const NEEDS_VALUE = 'needs a value';
 
@@ -47,12 +47,12 @@ export function readText(options: RawOptions, flag: string): string {
   throw createUsageError(flag, value === undefined ? 'is required' : NEEDS_VALUE);
 }
 
-/** A whole number within bounds. @throws INVALID_ARGUMENT */
+/** Reads an integer within bounds. @throws INVALID_ARGUMENT */
 export function readInteger(options: RawOptions, flag: string, { min, max }: { min: number; max: number }): number {
   const input = options[flag];
   const value = typeof input === 'string' && /^\d+$/.test(input) ? Number(input) : input;
   if (typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max) return value;
-  throw createUsageError(flag, `takes a whole number from ${min} to ${max}, not "${String(input)}"`);
+  throw createUsageError(flag, `must be an integer from ${min} to ${max}, got "${String(input)}"`);
 }
 
 /** A comma-separated list of distinct names. @throws INVALID_ARGUMENT */
@@ -93,7 +93,7 @@ export function rejectDots(argv: readonly string[]): void {
   const dotted = findFlags(argv)
     .map(parseFlag)
     .find((flag) => flag.includes('.') && !/^-\d/.test(flag));
-  if (dotted !== undefined) throw createUsageError(dotted, UNKNOWN_OPTION);
+  if (dotted !== undefined) throw createUsageError(dotted, 'is an unknown flag');
 }
 
 /**
@@ -113,7 +113,7 @@ export function readTypedOptions(
   const typed: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(options)) {
     if (name === '--') continue;
-    if (Array.isArray(value)) throw createUsageError(name, `is given ${value.length} times; give it once`);
+    if (Array.isArray(value)) throw createUsageError(name, `was passed ${value.length} times; pass it once`);
     if (value === true && known.get(name) === true) throw createUsageError(name, NEEDS_VALUE);
     typed[name] = typeof value === 'number' ? (findTypedText(argv, name) ?? value) : value;
   }
@@ -124,11 +124,16 @@ function checkFlag(word: string, known: ReadonlyMap<string, boolean>, argv: read
   if (/^-\d/.test(word)) rejectNegativeNumbers(argv);
   const name = parseFlagName(word) ?? '';
   const takesValue = known.get(name);
-  if (takesValue === undefined) throw createUsageError(parseFlag(word), UNKNOWN_OPTION);
+  if (takesValue === undefined) throw createUsageError(parseFlag(word), describeUnknownFlag(name, known));
   if (!takesValue && word.includes('='))
     throw createUsageError(name, 'takes no value: give it as it is, or leave it out');
   // The parser would take the next word for it.
   if (word === `${parseFlag(word)}=`) throw createUsageError(name, NEEDS_VALUE);
+}
+
+function describeUnknownFlag(name: string, known: ReadonlyMap<string, boolean>): string {
+  const closest = findClosestName(name, [...known.keys()]);
+  return `is an unknown flag${closest === undefined ? '' : `. Did you mean ${formatFlag(closest)}?`}`;
 }
 
 /** A number below 0 reads as flags of one digit each. */

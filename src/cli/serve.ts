@@ -1,6 +1,7 @@
 /** `correctables serve`: loads a service and serves it until interrupted. */
 import fs from 'node:fs';
 import { resolve } from 'node:path';
+import { findClosestName } from '../correctable/unknown-option.ts';
 import { isCorrectableError, type CorrectableError } from '../correctable/errors.ts';
 import { MAX_BUSY_POLL_US } from '../server/gateway/connection/busy-poll.ts';
 import type { RunningServer, ServeOptions } from '../server/serve.ts';
@@ -35,7 +36,7 @@ const SERVE_FLAGS: readonly Flag[] = [
     'Delays between the sites: none, eu-us (for ireland, frankfurt, virginia), or pairs as ireland-frankfurt=20,…',
     'none',
   ],
-  ['--data <dir>', `Folder for what must not be lost, made if there is none (default: ${DEFAULT_DATA_DIR})`],
+  ['--data <dir>', `Directory for what must not be lost, made if there is none (default: ${DEFAULT_DATA_DIR})`],
   ['--ephemeral', 'Keep everything in memory: it is gone with the process'],
   ['--host <address>', 'Address to listen on', '127.0.0.1'],
   ['--port <n>', 'Port to listen on; 0 for any free one', 7420],
@@ -49,7 +50,7 @@ const SERVE_FLAGS: readonly Flag[] = [
   ['--busy-poll-us <us>', 'Stay awake so long after an answer: shorter round trips for processor time', 0],
   [
     '--check-invariants <when>',
-    'Alarms where rows break what the service says of them: on or off (default: on unless NODE_ENV is production)',
+    'Raise an alarm if a row breaks an invariant of the service: on or off (default: on unless NODE_ENV is production)',
   ],
   ['--skip-color-check', 'Serve a service though a shadow operation of it is declared blue and must not be'],
   ['--log-level <level>', 'debug, info, warn, error or silent', 'info'],
@@ -71,7 +72,7 @@ const LISTEN_ERRORS: Readonly<Record<string, { readonly flag: 'host' | 'port'; r
     problem: 'where nothing can listen: give an address of this machine, a link-local one as fe80::1%eth0',
   },
   ENOTFOUND: { flag: 'host', problem: 'which is no address, and no name of one' },
-  EAI_AGAIN: { flag: 'host', problem: 'which is no address, and no name server says of which one it is the name' },
+  EAI_AGAIN: { flag: 'host', problem: 'which is neither an address nor a name that a name server knows' },
 };
 
 export const SERVE: Command = {
@@ -84,7 +85,7 @@ export const SERVE: Command = {
   run: serveUntilEndSignal,
 };
 
-/** Serves until SIGINT or SIGTERM, then lets what is under way end. */
+/** Serves until SIGINT or SIGTERM, then lets what is in flight end. */
 async function serveUntilEndSignal(options: RawOptions): Promise<void> {
   const sites = readNames(options, 'sites');
   const redLeader = options['redLeader'] === undefined ? sites[0] : readText(options, 'redLeader');
@@ -200,12 +201,12 @@ function describeLatencyError({ latency }: ServeOptions, { field = '', message }
   return `${latency === 'eu-us' ? 'eu-us is for the sites ireland, frankfurt, virginia, and ' : ''}has no round trip for ${pair}`;
 }
 
-/** The absolute path of the data folder; `undefined` for none. */
+/** The absolute path of the data directory; `undefined` for none. */
 function resolveDataDir(options: RawOptions): string | undefined {
   if (options['ephemeral'] !== true)
     return resolve(options['data'] === undefined ? DEFAULT_DATA_DIR : readText(options, 'data'));
   if (options['data'] === undefined) return undefined;
-  throw createUsageError('ephemeral', 'keeps nothing, and --data names a folder to keep it in: give one of them');
+  throw createUsageError('ephemeral', 'keeps nothing, and --data names a directory to keep it in: give one of them');
 }
 
 /** Whether invariants are checked, where it is said. */
@@ -357,33 +358,4 @@ function rejectMisspelledExports(module: Readonly<Record<string, unknown>>, path
     if (meant === undefined) continue;
     throw createUsageError('auth', `names ${path}, which exports \`${name}\`. Did you mean \`${meant}\`? Rename it`);
   }
-}
-
-/** More edits than this are another word. */
-const MAX_EDITS = 3;
-
-/** Returns the name of `names` that `typed` most resembles; `undefined` if none is within three edits. */
-export function findClosestName(typed: string, names: readonly string[]): string | undefined {
-  const distances = names.map((name) => ({
-    name,
-    edits: computeEditDistance(typed.toLowerCase(), name.toLowerCase()),
-  }));
-  const [closest] = distances.sort((item, other) => item.edits - other.edits);
-  // Short names resemble everything.
-  const max = Math.min(MAX_EDITS, Math.floor(typed.length / 2));
-  return closest !== undefined && closest.edits <= max ? closest.name : undefined;
-}
-
-/** The Levenshtein distance. */
-function computeEditDistance(from: string, to: string): number {
-  let row = Array.from({ length: to.length + 1 }, (_, index) => index);
-  for (const [i, letter] of [...from].entries()) {
-    const next = [i + 1];
-    for (let j = 0; j < to.length; j++) {
-      const replaced = (row[j] as number) + (letter === to[j] ? 0 : 1);
-      next.push(Math.min(replaced, (row[j + 1] as number) + 1, (next[j] as number) + 1));
-    }
-    row = next;
-  }
-  return row[to.length] as number;
 }

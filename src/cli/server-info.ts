@@ -16,7 +16,7 @@ export interface ServerInfo {
   readonly access: 'authenticated' | 'loopback' | 'everybody';
   /** The origins of pages that may connect, beside the server's own. */
   readonly origins: readonly string[];
-  /** The data folder; `null` where nothing is kept. */
+  /** The data directory; `null` where nothing is kept. */
   readonly data: string | null;
   /** What is answered over HTTP, to whoever may connect. */
   readonly http: readonly string[];

@@ -64,7 +64,7 @@ async function verifyToken(token: string, set: KeySet, requirements: JWTVerifyOp
     if (!mayHaveUnknownKey(error, token) || set.loadCount === Infinity) throw error;
     await set.reload();
     if (set.loadCount === readsBefore) {
-      const message = 'The token is of a key that was not known when the keys were read, a moment ago; ask again.';
+      const message = 'The token is of a key that was not known when the keys were read, a moment ago; retry.';
       throw new CorrectableError('UNAVAILABLE', message, { cause: error });
     }
     return verifySignature(token, set, requirements);
@@ -137,7 +137,7 @@ interface KeySet {
 async function loadKeys(keys: string): Promise<KeySet> {
   if (keys.startsWith('https://')) return new RemoteKeys(parseKeysUrl(keys));
   if (keys.startsWith('http://'))
-    throw createUsageError('auth-keys', 'takes an https address, or whoever is between says who may connect');
+    throw createUsageError('auth-keys', 'must be an https address: otherwise an attacker on the way decides who may connect');
   try {
     const set = JSON.parse(await readFile(keys, 'utf8')) as JSONWebKeySet;
     const getKey = createLocalJWKSet(set);

@@ -176,7 +176,7 @@ export interface Binding<L extends Levels = Levels, out C extends boolean = bool
    * stronger level that the operation has answers instead, and where it has none, its strongest, as `final`: either way
    * labeled with the level achieved. So the stronger one does where the strongest requested level of an update fails or
    * comes too late: a weaker level than its final never fails an update. Where the final of a read fails while a weaker
-   * level is under way, that is awaited first, for a bounded time: nobody hears of it after the failure.
+   * level is in flight, that is awaited first, for a bounded time: nobody hears of it after the failure.
    *
    * What it throws fails the operation. Where it returns a promise, the end of that promise is the end of the
    * submission: without a final view by then the operation closes with `CLOSED_WITHOUT_FINAL`, or with the rejection.
@@ -201,7 +201,7 @@ export interface Binding<L extends Levels = Levels, out C extends boolean = bool
   /** Opens a session, or goes on with one that has the `tokens`; absent where the stack cannot keep one. */
   openSession?(tokens?: readonly string[]): BindingSession;
   /**
-   * Releases connections and timers. Reads still under way fail with `UNAVAILABLE`; updates too where they certainly do
+   * Releases connections and timers. Reads still in flight fail with `UNAVAILABLE`; updates too where they certainly do
    * not take effect any more, otherwise with `UNKNOWN`.
    */
   close(): Promise<void>;
@@ -231,7 +231,7 @@ export function isAbandoned(waiting: { readonly signal: AbortSignal }, sinceMs =
 const WEAKER_TIMEOUT_MS = 1_000;
 
 /**
- * Before a whole read fails: waits for what weaker levels have under way, but not for long (C6), nor once the time limit
+ * Before a whole read fails: waits for what weaker levels have in flight, but not for long (C6), nor once the time limit
  * of their level has passed. A deadline keeps the process alive as long as anybody waits; where there is none, this does.
  */
 export async function waitForWeaker(

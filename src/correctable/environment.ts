@@ -63,7 +63,7 @@ export interface ClientStats {
   readonly speculationsLost: number;
   /** Attempts after the first, by `retry`. */
   readonly retried: number;
-  /** Reads that were not submitted since an equal one was under way, by `dedupeReads`. */
+  /** Reads that were not submitted since an equal one was in flight, by `dedupeReads`. */
   readonly deduped: number;
 }
 

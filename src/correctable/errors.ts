@@ -2,6 +2,7 @@
 import { getToStringTag } from './built-in-class.ts';
 import type { Levels } from './level-types.ts';
 import type { View } from './view.ts';
+import { describeUnknownOption } from './unknown-option.ts';
 
 /** What went wrong, as a stable code. */
 export type ErrorCode =
@@ -155,12 +156,14 @@ export function checkOptions<O extends object, const S extends string>(
   kinds: S & ([keyof O] extends [OptionNamesIn<S>] ? unknown : never),
   field = 'options',
 ): O {
-  let wrong: string | undefined = options && typeof options === 'object' && !Array.isArray(options) ? undefined : field;
+  check(options && typeof options === 'object' && !Array.isArray(options), field, `must be an object {${kinds}}`);
   for (const name in options) {
     const value = options[name];
-    const [, kind = ''] = `,${kinds}`.split(`,${name}:`);
-    if (value !== undefined && !kind.split(',')[0]!.includes(typeof value)) wrong ??= name;
+    if (value === undefined) continue;
+    const [, kind] = `,${kinds}`.split(`,${name}:`);
+    const types = kind?.split(',')[0];
+    if (!types) check(false, name, describeUnknownOption(name, kinds.split(/:[^,]*,?/).slice(0, -1)));
+    check(types.includes(typeof value), name, `must be a ${types.replace('|', ' or ')}, got ${typeof value}`);
   }
-  if (wrong) check(false, wrong, `give {${kinds}}`);
   return options;
 }

@@ -1,5 +1,5 @@
 /**
- * What may have taken effect of an operation and of all that it is made of, so that nobody is told to ask again for what
+ * What may have taken effect of an operation and of all that it is made of, so that nobody is told to retry for what
  * may have been done (C10, C14).
  */
 import { isCorrectableError } from './errors.ts';

@@ -287,7 +287,7 @@ export function formatEffectCaveat(done: EffectState): string {
   return done === NO_EFFECT ? '' : `; ${done === WRITE ? 'the update' : 'a step of it'} may take effect all the same`;
 }
 
-/** The failure of one part, as it is true of the whole: who is told to ask again must not do another part twice. */
+/** The failure of one part, as it is true of the whole: who is told to retry must not do another part twice. */
 export function toCompositeError<T, E>(source: Source<T>, error: E): E | CorrectableError {
   if (!isCorrectableError(error) || !(error.retryable || error.code === 'ABORTED')) return error;
   const done = getEffectState(source);

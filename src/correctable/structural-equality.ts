@@ -7,7 +7,7 @@ const MAX_UNTRACKED_PAIRS = 100_000;
 type Properties = Readonly<Record<string, unknown>>;
 type Collection = ReadonlyMap<unknown, unknown> | ReadonlySet<unknown>;
 
-/** One comparison under way. */
+/** One comparison in flight. */
 interface Comparison {
   /** The objects that are still to be compared, in pairs: a stack of our own, since that of the engine has an end. */
   pairs: object[];

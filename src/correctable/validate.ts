@@ -3,7 +3,8 @@
  * else, or be taken in silence. The library entry has `isThenable` of it; for the rest it makes do with `check` and
  * `checkOptions`, which are smaller.
  */
-import { check } from './errors.ts';
+import { check, CorrectableError } from './errors.ts';
+import { describeUnknownOption } from './unknown-option.ts';
 
 /** The names of all options in `O`, for `checkOptionNames`; the compiler keeps such a list whole. */
 export type OptionNamesOf<O> = { readonly [K in keyof O]-?: true };
@@ -72,9 +73,12 @@ export function checkRecord(value: unknown, { call, field = 'options' }: Usage):
 export function checkOptionNames(input: unknown, usage: Usage, names: Readonly<Record<string, true>>): void {
   checkRecord(input, usage);
   for (const [name, value] of Object.entries(input as object)) {
-    const isKnown = value === undefined || Object.hasOwn(names, name);
-    const where = usage.field === undefined ? name : `${usage.field}.${name}`;
-    check(isKnown, where, `is none of ${Object.keys(names).join(', ')}: write ${usage.call}`);
+    if (value === undefined || Object.hasOwn(names, name)) continue;
+    const field = usage.field === undefined ? name : `${usage.field}.${name}`;
+    const callee = /^\w+(?=\()/.exec(usage.call)?.[0];
+    const place = usage.field ?? (callee === undefined ? 'options' : `${callee}()`);
+    const message = `${place}: ${describeUnknownOption(name, Object.keys(names))} Example: ${usage.call}`;
+    throw new CorrectableError('INVALID_ARGUMENT', message, { field });
   }
 }
 

@@ -1,4 +1,4 @@
-/** One submission for equal reads under way (C15). */
+/** One submission for equal reads in flight (C15). */
 import { deriveSource } from '../correctable/derived-source.ts';
 import type { Environment } from '../correctable/environment.ts';
 import { check } from '../correctable/errors.ts';
@@ -10,7 +10,7 @@ import { serialize } from '../values/serialize.ts';
 import { getPrincipal, submitOrFail, forwardViews } from './forward-views.ts';
 
 /**
- * Lets a read of a client have the views of one that is under way: of the same operation, for the same levels, with
+ * Lets a read of a client have the views of one that is in flight: of the same operation, for the same levels, with
  * equal arguments: plain data, as it was when submitted. Whoever comes later is told the latest view first. Each has a
  * time limit and a signal of its own; the submission is given up with the last of them.
  *

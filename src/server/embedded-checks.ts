@@ -92,7 +92,7 @@ function checkPair(
   }
   const reverse = getPairNames(pair).find((item) => item !== text);
   if (reverse !== undefined && latency[reverse] !== undefined)
-    throw invalidOptionError(`latency.${text}`, `is given as ${reverse} too: give it once`);
+    throw invalidOptionError(`latency.${text}`, `is set as ${reverse} too: set it once`);
 }
 
 /** The names of a pair, from either end. */
@@ -121,7 +121,7 @@ function checkGenerators(value: unknown, names: OptionNames['generators']): void
 function checkCount(field: string, value: unknown): void {
   if (value === undefined || (typeof value === 'number' && Number.isInteger(value) && value >= 1)) return;
   const input = typeof value === 'string' ? `the text '${value}'` : String(value);
-  throw invalidOptionError(field, `must be a whole number from 1 on, not ${input}`);
+  throw invalidOptionError(field, `must be an integer from 1 on, not ${input}`);
 }
 
 function checkClusterKey(key: unknown): void {

@@ -17,10 +17,10 @@ export interface EmbeddedOptions<N extends string = string> {
    * takes of a `bounded` field is executed again for `siteTimeoutMs` after its first rejection, however often.
    */
   readonly maxAttempts?: number;
-  /** Operations under way at one site, at most; more fail with `OVERLOADED`. Default 100 000. */
+  /** Operations in flight at one site, at most; more fail with `OVERLOADED`. Default 100 000. */
   readonly maxInFlight?: number;
   /**
-   * Red updates and strong reads under way at one site, at most, of those: while the red leader is away, what waits for
+   * Red updates and strong reads in flight at one site, at most, of those: while the red leader is away, what waits for
    * it leaves room for the others. More fail with `OVERLOADED`. Default: half of `maxInFlight`.
    */
   readonly maxRedInFlight?: number;
@@ -37,7 +37,7 @@ export interface EmbeddedOptions<N extends string = string> {
    */
   readonly maxClockSkewMs?: number;
   /**
-   * The folder that keeps logs and checkpoints, made if there is none: what was answered is on the disk then. Without
+   * The directory that keeps logs and checkpoints, made if there is none: what was answered is on the disk then. Without
    * it the deployment is ephemeral: state lives in memory and is gone with the process.
    */
   readonly dataDir?: string | undefined;
@@ -47,7 +47,7 @@ export interface EmbeddedOptions<N extends string = string> {
    */
   readonly maxBacklogEntries?: number;
   /**
-   * Authenticates session tokens: the same at all sites, and after a restart. Default: the one in the data folder, or a
+   * Authenticates session tokens: the same at all sites, and after a restart. Default: the one in the data directory, or a
    * random one.
    */
   readonly clusterKey?: string | Uint8Array;

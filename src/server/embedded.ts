@@ -50,7 +50,7 @@ export interface Embedded<N extends string = string> {
    * @throws CorrectableError `INVALID_ARGUMENT` when there is no such site.
    */
   retainedReplies(name: N): RetainedReplies;
-  /** Stops all sites. Reads under way fail with `UNAVAILABLE`, updates with `UNKNOWN`: they may have taken effect. */
+  /** Stops all sites. Reads in flight fail with `UNAVAILABLE`, updates with `UNKNOWN`: they may have taken effect. */
   close(): Promise<void>;
 }
 
@@ -59,8 +59,8 @@ export interface Embedded<N extends string = string> {
  * state lives in memory and is gone with it. Arguments and results are copied, as over the wire: each side may do with
  * its own what it likes.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` naming the option that does not fit, or how the data in the folder differs;
- * `UNAVAILABLE` when another process has the folder open, its data cannot be read, or a site has lost its past.
+ * @throws CorrectableError `INVALID_ARGUMENT` naming the option that does not fit, or how the data in the directory differs;
+ * `UNAVAILABLE` when another process has the directory open, its data cannot be read, or a site has lost its past.
  * @example
  * const shop = createEmbedded(ticketService, { sites: ['ireland', 'frankfurt', 'virginia'], redLeader: 'ireland',
  * latency: 'eu-us' });
@@ -75,14 +75,14 @@ export function createEmbedded<const N extends string>(service: Service, options
 
 /** A deployment that has taken up what it saved, and could begin. */
 export interface OpenedDeployment<N extends string = string> {
-  /** Takes no operations yet. Closed before it begins, it leaves its folder for whatever that was for before. */
+  /** Takes no operations yet. Closed before it begins, it leaves its directory for whatever that was for before. */
   readonly embedded: Embedded<N>;
   /** How many messages of other sites a site has not taken, by reason. */
   rejectedMessages(site: N): RejectedMessageCounts;
   /**
-   * Writes down what the folder is for from now on, and starts all sites; closes them where that cannot be written.
+   * Writes down what the directory is for from now on, and starts all sites; closes them where that cannot be written.
    *
-   * @throws CorrectableError `UNAVAILABLE` where there is no room for it, or another process has taken the folder over
+   * @throws CorrectableError `UNAVAILABLE` where there is no room for it, or another process has taken the directory over
    */
   begin(): void;
 }

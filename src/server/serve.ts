@@ -60,7 +60,7 @@ export interface RunningServer<N extends string = string> {
   readonly url: string;
   /** The websocket address of a site, for `redblue(contract, { url })`. */
   siteUrl(name: N): string;
-  /** Lets what is under way end, then closes the connections, the sites and the port. */
+  /** Lets what is in flight end, then closes the connections, the sites and the port. */
   close(options?: { readonly drainMs?: number }): Promise<void>;
 }
 
@@ -69,7 +69,7 @@ export interface RunningServer<N extends string = string> {
  * one state lives in memory and is gone with it.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` naming the option that does not fit; as `createEmbedded` where the data
- * folder cannot be used; the system's error when the port is taken.
+ * directory cannot be used; the system's error when the port is taken.
  * @example
  * const server = await serve({ service, sites: ['ireland', 'frankfurt', 'virginia'], redLeader: 'ireland',
  * latency: 'eu-us', port: 7400 });
@@ -169,7 +169,7 @@ function createRetentionMetrics<N extends string>(backend: Embedded<N>): StoreMe
       ),
   });
   return [
-    gauge('correctables_answers_remembered', 'Updates whose end a log remembers, for who asks again', 'operations'),
+    gauge('correctables_answers_remembered', 'Updates whose outcome a log retains for retries', 'operations'),
     gauge('correctables_answer_bytes_remembered', 'About how many bytes their answers take', 'bytes'),
   ];
 }

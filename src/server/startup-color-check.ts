@@ -37,12 +37,12 @@ export function checkColorsAtStartup({ service, arbitraries, messages }: Startin
   for (const { name, declaredColor, verdict, reason, counterexample } of report?.shadows ?? []) {
     if (verdict !== 'unsafe') continue;
     const story = (counterexample?.explanation ?? []).map((line) => `\n  ${line}`).join('');
-    const advice = `correctables label says more; ${messages.skipFlag}`;
+    const advice = `run correctables label for details; ${messages.skipFlag}`;
     const message = `${messages.source}: the shadow operation '${name}' is declared ${declaredColor}, and ${reason}.${story}\n${advice}.`;
     throw new CorrectableError('INVALID_ARGUMENT', message, { field: 'service' });
   }
   for (const { operation, isFault, problem } of report?.generators ?? []) {
-    if (isFault) onTrouble(`The generator of '${operation}' is wrong: ${problem}. correctables label says more.`);
+    if (isFault) onTrouble(`The generator of '${operation}' is wrong: ${problem}. Run correctables label for details.`);
   }
 }
 
@@ -71,7 +71,7 @@ function runShortAnalysis(
   if (stop !== undefined) {
     const runs = report?.runs ?? 0;
     const looked = runs === 0 ? 'were not looked at' : `were looked at in ${runs} runs alone`;
-    const again = labeling && ` correctables label --seed ${labeling.seed} --runs 1 says more.`;
+    const again = labeling && ` correctables label --seed ${labeling.seed} --runs 1 shows the details.`;
     onTrouble(`The labels of the service ${looked}: ${stop}${again ?? ''}`);
   }
   return report;

@@ -75,7 +75,7 @@ export function testBindingConformance(subject: ConformanceSubject, runner: Test
     test('read: all levels, again and again → a preliminary view, if there is such a level', () =>
       deliversPreliminaries(trial));
     test('read: weaker levels → what the object is, or was', () => showsPastValues(trial));
-    test('read: each level, just after an update → what is said to be strongest shows it', () =>
+    test('read: each level, just after an update → the strongest level shows it', () =>
       reportsReachedLevels(trial));
     test('update: all levels → the strongest read shows it', () => showsWrites(trial));
     test('update: weakest level only → takes effect all the same', () => levelsChooseViewsOnly(trial));
@@ -83,15 +83,15 @@ export function testBindingConformance(subject: ConformanceSubject, runner: Test
       completesWrites(trial));
     test('update: preliminary views → what it has given, or would have', () => guessesPastValues(trial));
     test('update: many objects at once → each done once', () => executesConcurrentWrites(trial));
-    test('read: begun after an update, with older reads under way → shows it', () => readsAcknowledgedWrites(trial));
+    test('read: begun after an update, with older reads in flight → shows it', () => readsAcknowledgedWrites(trial));
     for (const [description, open] of Object.entries(subject.weakLevelFails ?? {})) {
       test(`read: weaker levels ${description} → does not fail with them`, () => readsWithoutWeakLevels(trial, open));
-      test(`update: weaker levels ${description} → the final answers, whatever was requested`, () =>
+      test(`update: weaker levels ${description} → the final answers, for any requested levels`, () =>
         completesWithoutWeakLevels(trial, open));
     }
     const { neverResponds, failingOperation, strongLevelFails } = subject;
     if (strongLevelFails !== undefined) {
-      test('read: the strongest level fails at once → weaker views under way, then the failure', () =>
+      test('read: the strongest level fails at once → weaker views in flight, then the failure', () =>
         deliversWeakerLevels(trial, strongLevelFails));
     }
     if (neverResponds !== undefined) {
@@ -100,29 +100,29 @@ export function testBindingConformance(subject: ConformanceSubject, runner: Test
     }
     test('history: strongest level only → each update once, versions never go back', () =>
       followsOneHistory(trial, true));
-    test('history: all levels → the same finals, whatever the preliminary views were', () =>
+    test('history: all levels → the same finals with any preliminary views', () =>
       followsOneHistory(trial, false));
     test('history: several objects at once → to each its own', () => followsManyHistories(trial));
     test('history: equal steps of one object at once → the answers that they have in turn', () =>
       followsEqualSteps(trial));
-    test('update: cancelled under way → runs to its end', () => executesCanceledWrites(trial));
-    test('update: cancelled, weakest level only, closed → a while later as it was said', () =>
+    test('update: cancelled in flight → runs to its end', () => executesCanceledWrites(trial));
+    test('update: cancelled, weakest level only, closed → a while later as it was reported', () =>
       keepsReportedOutcomes(trial));
-    test('update: cancelled at any time → not done later where that was said', () => reportsAbortsTruthfully(trial));
+    test('update: cancelled at any time → not done later if it was reported as not done', () => reportsAbortsTruthfully(trial));
     test('cancel: a read and an update leave → others are done all the same', () => isolatesCancellation(trial));
-    test('update: submitted twice by one name → done once, if the binding says so', () => checkExactlyOnce(trial));
+    test('update: submitted twice under one name → done once, if the binding declares so', () => checkExactlyOnce(trial));
     test('update: submitted twice with one idempotency key → done once, if the binding has keys', () =>
       keepsKeys(trial));
     test('read: cancelled → closes, and the binding stays usable', () => survivesCancellation(trial));
     test('read: aborted → let go, and others are not', () => abandonsReads(trial));
-    test('signal: many operations under one → nobody listens after they have closed', () => releasesSignals(trial));
-    test('sink: every call → a requested level or above, confirms only what was said', () => deliversInOrder(trial));
+    test('signal: many operations under one → no listener is left after they have closed', () => releasesSignals(trial));
+    test('sink: every call → a requested level or above, confirms only what was delivered', () => deliversInOrder(trial));
     test('session: read after write → every view shows the write', () => keepsSessionGuarantees(trial));
     test('operation: unknown → UNSUPPORTED', () => rejectsUnknownOperations(trial));
-    test('close: operations under way and later → closed, none hangs', () => closesForClients(trial));
-    test('close: the binding itself → what is under way ends, nothing is told after', () =>
+    test('close: operations in flight and later → closed, none hangs', () => closesForClients(trial));
+    test('close: the binding itself → what is in flight ends, nothing is delivered after', () =>
       endsOperationsOnClose(trial));
-    test('close: an update under way → done, UNKNOWN, or certainly not done', () => closesUpdates(trial));
+    test('close: an update in flight → done, UNKNOWN, or certainly not done', () => closesUpdates(trial));
     test('close: one client of several on a shared binding → the others go on', () => closesOneOfSeveral(trial));
     if (failingOperation !== undefined)
       test('failure: the final fails → a typed error', () => failsWithTypedError(trial, failingOperation));

@@ -1,5 +1,6 @@
 /** An author's own service in the simulator: under its faults, watched by its checkers and its oracle. */
 import type { Operation } from '../correctable/operation.ts';
+import { describeUnknownOption } from '../correctable/unknown-option.ts';
 import { CorrectableError } from '../correctable/errors.ts';
 import { checkOptionNames, isRecord, type OptionNamesOf } from '../correctable/validate.ts';
 import { copyForWire } from '../protocol/codec/portable-values.ts';
@@ -200,15 +201,15 @@ function checkOptions(service: Service, options: SimulateServiceOptions): void {
     throw new CorrectableError('INVALID_ARGUMENT', `${field} ${problem}.`, { field });
   };
   if (typeof draw !== 'function') fail('draw', 'must be a function that gives an operation of the contract');
-  if (!Number.isInteger(runs) || runs < 1) fail('runs', `must be a whole number from 1 on, not ${runs}`);
-  if (!isFirstSeed(seed, runs)) fail('seed', `must be a whole number from 0 to ${getMaxFirstSeed(runs)}, not ${seed}`);
+  if (!Number.isInteger(runs) || runs < 1) fail('runs', `must be an integer from 1 on, not ${runs}`);
+  if (!isFirstSeed(seed, runs)) fail('seed', `must be an integer from 0 to ${getMaxFirstSeed(runs)}, not ${seed}`);
   if (!PROFILES.includes(profile)) fail('profile', `must be one of ${PROFILES.join(', ')}, not ${profile}`);
   if (!isRecord(input)) fail('overrides', 'must be the circumstances that a ServiceCheckError names, or none');
   // All that there are is drawn for a run.
   const generated = drawOptions(0) as unknown as Readonly<Record<string, unknown>>;
   for (const [name, value] of Object.entries(input)) {
     const field = `overrides.${name}`;
-    if (!Object.hasOwn(generated, name)) fail(field, `is none of ${Object.keys(generated).join(', ')}`);
+    if (!Object.hasOwn(generated, name)) fail(field, describeUnknownOption(name, Object.keys(generated)));
     const kind = typeof generated[name];
     if (value !== undefined && typeof value !== kind) fail(field, `must be a ${kind}, not ${formatValue(value)}`);
   }

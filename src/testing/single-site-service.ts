@@ -101,7 +101,7 @@ class SingleSite implements SubmissionPort {
   readonly #waiting = new Fifo<WaitingReply>();
   /** Answers, for whoever asks again. */
   readonly #retainedReplies = new IdTable<ReplyOrError>();
-  /** Reads and entries of the turn under way, and its time. */
+  /** Reads and entries of the turn in flight, and its time. */
   #read: ExecutedRead[] = [];
   #gathered: object[] = [];
   #turnMs: number | undefined;

@@ -105,7 +105,7 @@ async function listSites(base: URL, probe: Probe): Promise<readonly SiteUrls[] |
       return { socketUrl: socket.href, readyUrl: new URL(`/ready/${name}`, base).href };
     });
   } catch (cause) {
-    const message = `${base.origin} does not tell its sites: ${cause instanceof Error ? cause.message : String(cause)}`;
+    const message = `${base.origin} does not list its sites: ${cause instanceof Error ? cause.message : String(cause)}`;
     return new CorrectableError('UNAVAILABLE', message, { cause });
   }
 }

@@ -67,7 +67,7 @@ class WebSocketClient implements ConnectionEvents, ReceiverEvents {
   #state: ConnectionState = 'connecting';
   /** The line that is being opened, or that operations are submitted on. */
   #connection: Connection | undefined;
-  /** To whom all belongs that is under way, as the application says; none before it was asked. */
+  /** To whom all belongs that is in flight, as the application says; none before it was asked. */
   #principal: string | undefined;
   #attempt = 0;
   /** The policy gives up, but answers may still come on earlier lines. */
@@ -164,7 +164,7 @@ class WebSocketClient implements ConnectionEvents, ReceiverEvents {
     return principal === this.#principal;
   }
 
-  /** What is under way is another's. */
+  /** What is in flight is another's. */
   #abandonOperations(): void {
     // First, so that whoever is told and goes on at once goes on as the new client, and in no session of the former.
     this.#handshake.renewClientId();
@@ -177,7 +177,7 @@ class WebSocketClient implements ConnectionEvents, ReceiverEvents {
   }
 
   /**
-   * Closes the socket. What is under way fails with `UNAVAILABLE`, updates that were sent with `UNKNOWN`; what is
+   * Closes the socket. What is in flight fails with `UNAVAILABLE`, updates that were sent with `UNKNOWN`; what is
    * submitted from then on is refused.
    */
   async close(): Promise<void> {
@@ -334,7 +334,7 @@ class WebSocketClient implements ConnectionEvents, ReceiverEvents {
     }
     if (code === CloseCode.expired && this.#options.isTokenFixed) {
       this.#setReason(
-        new CorrectableError('UNAUTHENTICATED', 'the token has expired: give a function, which is asked anew'),
+        new CorrectableError('UNAUTHENTICATED', 'the token has expired: pass a function, which is called for a new one'),
       );
       return this.#dispatch('rejected');
     }
@@ -345,7 +345,7 @@ class WebSocketClient implements ConnectionEvents, ReceiverEvents {
 
   #formatDetail(line: Connection, code: number, reason: string): string {
     const detail = formatCloseDetail(code, line.closeError?.message ?? reason);
-    return this.#handshake.isWaitingForToken ? `${detail}, while no token was given yet` : detail;
+    return this.#handshake.isWaitingForToken ? `${detail}, before a token was received` : detail;
   }
 
   onWelcome(line: Connection, welcome: Welcome): void {

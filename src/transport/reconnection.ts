@@ -30,7 +30,7 @@ export class SitePool {
 
   /**
    * There will be another attempt. A connection that was lost is tried once more at the same site, since moving costs
-   * the operations under way more than a moment; a site that could not be reached is left.
+   * the operations in flight more than a moment; a site that could not be reached is left.
    */
   recordFailure(wasOpen: boolean): void {
     this.#lossCount++;
@@ -43,7 +43,7 @@ export class SitePool {
 
 /**
  * A connection that has held for so long counts as one that worked. Being welcomed is not enough: a server that welcomes
- * a client only to lose it again would be asked again and again without a pause.
+ * a client only to lose it again would be retried and again without a pause.
  */
 const STABLE_AFTER_MS = 5_000;
 

@@ -137,7 +137,7 @@ export class Sender {
   ): InFlightOperation {
     const { maxInFlight, codec } = this.#options;
     if (this.inFlight.size >= maxInFlight) {
-      const message = `${maxInFlight} operations are under way on this connection already`;
+      const message = `${maxInFlight} operations are in flight on this connection already`;
       throw new CorrectableError('OVERLOADED', message, { retryAfterMs: 100 });
     }
     checkSendable(operation, context.idempotencyKey);

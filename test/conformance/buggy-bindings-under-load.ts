@@ -273,7 +273,7 @@ export const PLANTED_IN_CIRCUMSTANCES: Readonly<Record<string, Planted>> = {
   'says that a weak view asked for alone is strong': {
     make: LabelsWeakStrong,
     delays: FAR_BEHIND,
-    test: 'read: each level, just after an update → what is said to be strongest shows it',
+    test: 'read: each level, just after an update → the strongest level shows it',
     says: 'a view said to be at strong is 0, not 1',
   },
   'loses updates under load': {
@@ -303,17 +303,17 @@ export const PLANTED_IN_CIRCUMSTANCES: Readonly<Record<string, Planted>> = {
   },
   'knows repeats by their sequence alone': {
     make: OnceBySequence,
-    test: 'update: submitted twice by one name → done once, if the binding says so',
+    test: 'update: submitted twice under one name → done once, if the binding declares so',
     says: 'isExactlyOnce is true, but an update is taken for that of another client with the same sequence: 0, not 1',
   },
   'knows repeats of what has ended alone': {
     make: OnceIfEnded,
-    test: 'update: submitted twice by one name → done once, if the binding says so',
+    test: 'update: submitted twice under one name → done once, if the binding declares so',
     says: 'submitted twice with one operationId, the first still under way, is done twice',
   },
   'has no answer for a repeat': {
     make: OnceWithoutAnswer,
-    test: 'update: submitted twice by one name → done once, if the binding says so',
+    test: 'update: submitted twice under one name → done once, if the binding declares so',
     says: '"add" of "k", submitted twice with one operationId, gives 1, then null',
   },
   'fails reads with their weaker levels': {
@@ -348,13 +348,13 @@ export const PLANTED_IN_CIRCUMSTANCES: Readonly<Record<string, Planted>> = {
   'changes what it has told': {
     make: ChangesWhatItTold,
     delays: FAR_BEHIND,
-    test: 'sink: every call → a requested level or above, confirms only what was said',
+    test: 'sink: every call → a requested level or above, confirms only what was delivered',
     says: 'told as {"n":',
     more: inObjects,
   },
   'says of what it has sent that it has not left': {
     make: DeniesWhatIsSent,
-    test: 'update: cancelled at any time → not done later where that was said',
-    says: 'cancelled: told that it was not done (ABORTED: ',
+    test: 'update: cancelled at any time → not done later if it was reported as not done',
+    says: 'cancelled: reported as not done (ABORTED: ',
   },
 };

@@ -456,7 +456,7 @@ export const PLANTED: Readonly<Record<string, Planted>> = {
   },
   'leaks abort listeners': {
     make: LeaksListeners,
-    test: 'signal: many operations under one → nobody listens after they have closed',
+    test: 'signal: many operations under one → no listener is left after they have closed',
     says: 'context.signal keeps listeners of operations that have closed: 8 of 16 operations leave one',
   },
   'never gives a preliminary view': {
@@ -466,23 +466,23 @@ export const PLANTED: Readonly<Record<string, Planted>> = {
   },
   'gives a wrong final view where several levels are asked for': {
     make: WrongFinalOfSeveral,
-    test: 'history: all levels → the same finals, whatever the preliminary views were',
+    test: 'history: all levels → the same finals with any preliminary views',
     says: 'asked for all levels: the final view is wrong: 2, not 1',
   },
   'confirms a stale preliminary view as the final one': {
     make: ConfirmsStale,
-    test: 'history: all levels → the same finals, whatever the preliminary views were',
+    test: 'history: all levels → the same finals with any preliminary views',
     says: 'the final view is wrong: 0, not 1',
     delays: FAR_BEHIND,
   },
   'tells the final view before the preliminary one': {
     make: FinalBeforePreliminary,
-    test: 'sink: every call → a requested level or above, confirms only what was said',
-    says: 'asked for weak, strong: a view at weak after the final one, which nobody sees any more',
+    test: 'sink: every call → a requested level or above, confirms only what was delivered',
+    says: 'asked for weak, strong: a view at weak after the final one, which no caller sees',
   },
   'ignores requested levels': {
     make: IgnoresLevels,
-    test: 'sink: every call → a requested level or above, confirms only what was said',
+    test: 'sink: every call → a requested level or above, confirms only what was delivered',
     says: '"add" of "k", asked for weak: a view at strong, which was not requested',
   },
   'loses every third update': {
@@ -512,17 +512,17 @@ export const PLANTED: Readonly<Record<string, Planted>> = {
   },
   'does cancelled updates again': {
     make: RepeatsCancelled,
-    test: 'update: cancelled, weakest level only, closed → a while later as it was said',
+    test: 'update: cancelled, weakest level only, closed → a while later as it was reported',
     says: 'an update that was cancelled under way takes effect once: 250 ms after it has, the strongest read gives 2, not 1',
   },
   'does updates again that were asked for a guess alone': {
     make: RepeatsGuessed,
-    test: 'update: cancelled, weakest level only, closed → a while later as it was said',
+    test: 'update: cancelled, weakest level only, closed → a while later as it was reported',
     says: 'an update that was asked for weak alone takes effect once: 250 ms after it has, the strongest read gives 2, not 1',
   },
   'does updates after it has denied them at close()': {
     make: DeniesAtClose,
-    test: 'update: cancelled, weakest level only, closed → a while later as it was said',
+    test: 'update: cancelled, weakest level only, closed → a while later as it was reported',
     says: 'under way at close(): told that it was not done (UNAVAILABLE: the tally was closed), but done within 250 ms',
   },
   'gives preliminary views of another key': {
@@ -542,7 +542,7 @@ export const PLANTED: Readonly<Record<string, Planted>> = {
   },
   'says that it executes once, and does not look at names': {
     make: ForgetsNames,
-    test: 'update: submitted twice by one name → done once, if the binding says so',
+    test: 'update: submitted twice under one name → done once, if the binding declares so',
     says: 'isExactlyOnce is true, but "add" of "k", submitted twice with one operationId, is done twice: "total" of "k" gives 2, not 1',
   },
   'says that it has idempotency keys, and does not look at them': {

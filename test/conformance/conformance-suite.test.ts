@@ -56,7 +56,7 @@ test('contract suite: a sound binding → no failure', async () => {
 test('contract suite: an update fails because its guess does → caught', async () => {
   const fault = faulty(guessing((sink) => sink.fail(new CorrectableError('UNAVAILABLE', 'no guess'), 'weak')));
   const subject = { ...fault, weakLevelFails: { fail: fault.createBinding } };
-  await expectCaught(subject, 'update: weaker levels fail → the final answers, whatever was requested');
+  await expectCaught(subject, 'update: weaker levels fail → the final answers, for any requested levels');
   await expectCaught(
     subject,
     'update: one level requested, many at once → one final view each, at it or above if there is such a level',
@@ -88,7 +88,7 @@ test('contract suite: every view twice → caught', async () => {
 
 test('contract suite: a confirmation of what was never said → caught', async () => {
   const subject = faulty(submitBy(() => (_operation, levels, sink) => sink.confirm(levels.at(-1)!, 0)));
-  await expectCaught(subject, 'sink: every call → a requested level or above, confirms only what was said');
+  await expectCaught(subject, 'sink: every call → a requested level or above, confirms only what was delivered');
 });
 
 test('contract suite: sessions that keep nothing → caught', async () => {

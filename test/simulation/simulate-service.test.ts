@@ -269,7 +269,7 @@ describe('checkService', () => {
         },
       },
       snapshotInvariants: {
-        'somebody is on duty': ({ doctors, opened }) =>
+        'a doctor is on duty': ({ doctors, opened }) =>
           !opened.has('ward') || doctors.keys().some((item) => doctors.row(item).shifts > 0),
       },
     });

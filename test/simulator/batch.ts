@@ -26,11 +26,11 @@ export interface BatchResult {
 
 /** What a batch of the profile `swarm` has to go through: what was injected, and what happened afterwards. */
 export const EXPECTED = [
-  'told CONFLICT',
-  'told REPLICA_BEHIND',
-  'told UNKNOWN',
-  'told REPLY_EXPIRED',
-  'told OVERLOADED',
+  'answered CONFLICT',
+  'answered REPLICA_BEHIND',
+  'answered UNKNOWN',
+  'answered REPLY_EXPIRED',
+  'answered OVERLOADED',
   'refused by the domain',
   'floors',
   'transfers of rights',
@@ -41,7 +41,7 @@ export const EXPECTED = [
   'blue.operations lost',
   'blue.operations repeated',
   'blue.operations overtaking',
-  'told to be late',
+  'answered TIMEOUT',
   'given up',
   'given up in time',
   'red rejected',

@@ -12,7 +12,7 @@ export const adWords: PageMessages = {
     '<em>final</em> references, a trip over the wide area, and then fetches the ads. With speculation it takes the ' +
     '<em>preliminary</em> references of the site next door and fetches the ads at once, while the final references are ' +
     'on their way. Nearly always they are the same, and the ads are there already. If they are not, the prefetch is ' +
-    'cancelled and the right ads are fetched: nobody is shown an ad that the final references do not name. References ' +
+    'cancelled and the right ads are fetched: no user is shown an ad that the final references do not name. References ' +
     'are changed at one site at once, and reach the others after that: the final ones are those that the site has after ' +
     'the trip, and a change that was made elsewhere meanwhile may still be on its way.',
   source:

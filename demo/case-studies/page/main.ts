@@ -22,7 +22,7 @@ async function follow(): Promise<void> {
   } catch {
     const failure = byId('failure', HTMLParagraphElement);
     failure.hidden = false;
-    setText(failure, 'The case study has been closed. Start it again in the terminal, and load this page anew.');
+    setText(failure, 'The case study has been closed. Start it again in the terminal, then reload this page.');
   }
 }
 

@@ -44,14 +44,14 @@ export const bonds: Bonds<typeof tables> = {
   users: {
     'friendship is mutual': (user, { users }) =>
       [...users.row(user).friends].every((other) => users.row(other).friends.has(user)),
-    'nobody is their own friend': (user, { users }) => !users.row(user).friends.has(user),
-    'what is shown as a status was said': (user, { users, updates }) => {
+    'no user is their own friend': (user, { users }) => !users.row(user).friends.has(user),
+    'a status is an update of its user': (user, { users, updates }) => {
       const { status } = users.row(user);
       return status === undefined || updates.has(status);
     },
   },
   updates: {
-    'whatever was said is news': (key, { updates, activities }) =>
+    'every update is in the activities': (key, { updates, activities }) =>
       activities.row(key).about?.content === updates.row(key).text,
   },
 };

@@ -127,7 +127,7 @@ function showState<T>(race: Race<T>, things: string): void {
 /** Whether the lanes show something, or are about to. */
 function hasLanes({ phase, asked: requested, heat }: Race<unknown>): boolean {
   if (requested === undefined) return phase !== 'failed';
-  return heat !== undefined || (requested.state === 'under way' && requested.of === 1);
+  return heat !== undefined || (requested.state === 'in flight' && requested.of === 1);
 }
 
 function showFailure(failure: unknown): void {

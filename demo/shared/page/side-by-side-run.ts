@@ -37,7 +37,7 @@ export interface Asked {
   readonly served: number;
   readonly of: number;
   /** `given up` when the page left the site meanwhile. */
-  readonly state: 'under way' | 'delivered' | 'failed' | 'given up';
+  readonly state: 'in flight' | 'delivered' | 'failed' | 'given up';
 }
 
 export interface TieredRunOptions {
@@ -137,7 +137,7 @@ export class Race<T> {
     const stand = this.#stand;
     if (stand === undefined || isBusy(this.#phase)) return;
     for (const [served, user] of users.entries()) {
-      this.#asked = { user, site: stand.site, served, of: users.length, state: 'under way' };
+      this.#asked = { user, site: stand.site, served, of: users.length, state: 'in flight' };
       this.#heat = undefined;
       this.#enter('fetching');
       try {
@@ -200,7 +200,7 @@ export class Race<T> {
   }
 
   #end(state: Asked['state']): void {
-    if (this.#asked?.state === 'under way') this.#asked = { ...this.#asked, state };
+    if (this.#asked?.state === 'in flight') this.#asked = { ...this.#asked, state };
   }
 
   #fail(failure: unknown): void {

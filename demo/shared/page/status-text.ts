@@ -30,7 +30,7 @@ export function formatTargetText(requested: Asked | undefined, things: string): 
 function requestText({ user, site, state }: Asked, things: string): string {
   const whom = `${things} for user ${user}, beside ${site}`;
   switch (state) {
-    case 'under way':
+    case 'in flight':
       return `Fetching ${whom}…`;
     case 'delivered':
       return capitalised(whom);
@@ -44,14 +44,14 @@ function requestText({ user, site, state }: Asked, things: string): string {
 function seriesText({ user, site, served, of, state }: Asked, things: string): string {
   const sofar = `${served} of ${of} users served beside ${site}`;
   switch (state) {
-    case 'under way':
+    case 'in flight':
       return `${sofar}…`;
     case 'delivered':
       return capitalised(`${things} for user ${user}, the last of ${of}, beside ${site}`);
     case 'failed':
       return `${sofar}; the request for user ${user} has failed`;
     case 'given up':
-      return `${sofar}; the rest was given up when the site was changed`;
+      return `${sofar}; the rest was cancelled when the site changed`;
   }
 }
 

@@ -49,7 +49,7 @@ function getSteps(row: Row): HTMLElement[] {
   const final = revoked ? 'none left: revoked' : ticket(row.finalItem);
   return [
     step('Preliminary', row.preliminaryMs, { text: ticket(row.preliminaryItem), otherwise }),
-    step('You are told', row.toldMs, {
+    step('You get the answer', row.toldMs, {
       text: answer(row),
       className: row.early === true ? 'early' : 'waited',
       otherwise,

@@ -38,7 +38,7 @@ export function noticesFor({ lostSites, cutSites, rows, next }: Situation): Noti
     revoked > 0
       ? {
           about: 'revoked',
-          text: `${people(revoked)} told yes, and others had the ticket first: more were sold within one trip between the sites than the threshold holds back.`,
+          text: `${people(revoked)} got a yes, but others had the ticket first: more were sold within one trip between the sites than the threshold holds back.`,
         }
       : undefined,
     unanswered > 0

@@ -14,9 +14,9 @@ const COUNTS: readonly {
   readonly meaning: string;
   readonly faulty?: true;
 }[] = [
-  { name: 'confirmed', label: 'told yes', meaning: 'Customers told yes' },
-  { name: 'confirmedEarly', label: 'told yes early', meaning: 'Customers told yes on the preliminary view' },
-  { name: 'revoked', label: 'revoked', meaning: 'Told yes, but the final view was empty', faulty: true },
+  { name: 'confirmed', label: 'confirmed', meaning: 'Customers who got a yes' },
+  { name: 'confirmedEarly', label: 'confirmed early', meaning: 'Customers who got a yes on the preliminary view' },
+  { name: 'revoked', label: 'revoked', meaning: 'Got a yes, but the final view was empty', faulty: true },
   { name: 'oversold', label: 'oversold', meaning: 'Tickets handed out beyond the stock', faulty: true },
   { name: 'duplicates', label: 'sold twice', meaning: 'Tickets that two customers hold', faulty: true },
 ];
@@ -78,7 +78,7 @@ function explain(threshold: number): void {
   const above = threshold === 0 ? 'As long as tickets are left' : `While more than ${threshold} tickets are left`;
   const below =
     threshold === 0
-      ? 'There is no threshold now, so the last customers may be told yes and get no ticket: revoked.'
+      ? 'There is no threshold now, so the last customers may get a yes and no ticket: revoked.'
       : `For the last ${threshold} the shop waits for the final answer, so the latency steps up, and none of them is promised a ticket that another site has just sold.`;
   setText(byId('above-threshold', HTMLSpanElement), above);
   setText(byId('below-threshold', HTMLSpanElement), below);

@@ -66,7 +66,7 @@ function readInteger(query: URLSearchParams, field: string, { fallback, min, max
   if (text === null) return fallback;
   const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
   if (value >= min && value <= max) return value;
-  throw invalid(field, `"${text}" is not a whole number from ${min} to ${max}`);
+  throw invalid(field, `"${text}" is not an integer from ${min} to ${max}`);
 }
 
 function siteNames(query: URLSearchParams): readonly string[] {

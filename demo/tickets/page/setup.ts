@@ -93,7 +93,7 @@ function siteLine(shop: TicketShop, name: string, list: HTMLElement): ShowSetup 
   const cable = button('', '', () => shop.setCut(name, !isCut()));
   const invite = make('a', '', 'another tab');
   invite.target = '_blank';
-  invite.title = `Sells the same tickets beside ${name}. Tabs that nobody sees sell slowly: give it a window of its own.`;
+  invite.title = `Sells the same tickets beside ${name}. Hidden tabs sell slowly: open it in a window of its own.`;
   cable.dataset['cable'] = name;
   list.append(
     make(

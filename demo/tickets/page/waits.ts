@@ -12,9 +12,9 @@ type Kind = Exclude<DotKind, 'mean' | 'meanStrong'>;
 type Groups = Readonly<Record<Kind, readonly Row[]>>;
 
 const KINDS: readonly { readonly kind: Kind; readonly label: string; readonly duration: Duration }[] = [
-  { kind: 'early', label: 'Told yes early', duration: 'toldMs' },
+  { kind: 'early', label: 'Yes on the early view', duration: 'toldMs' },
   { kind: 'background', label: '… and their final view', duration: 'finalMs' },
-  { kind: 'waited', label: 'Told yes on the final view', duration: 'toldMs' },
+  { kind: 'waited', label: 'Yes on the final view', duration: 'toldMs' },
   { kind: 'strong', label: 'Without incremental views', duration: 'toldMs' },
 ];
 const NO_DOTS: PlotData = { background: [], strong: [], early: [], waited: [], meanStrong: [], mean: [] };
@@ -110,5 +110,5 @@ function spoken({ early, waited, strong }: Groups): string {
     return p50 === null ? 'none yet' : `${group.length} purchases, median ${formatMs(p50)}`;
   };
   const [first, second, third] = [early, waited, strong].map(median);
-  return `Purchase latency against tickets left. Told early: ${first}. Told on the final view: ${second}. Without incremental views: ${third}.`;
+  return `Purchase latency against tickets left. Answered early: ${first}. Answered on the final view: ${second}. Without incremental views: ${third}.`;
 }

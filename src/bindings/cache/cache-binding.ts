@@ -29,7 +29,7 @@ import type { CachedView } from './view-cache.ts';
 
 type LevelsWithCache<L extends Levels> = readonly ['cache', ...L];
 
-const ARGS_CHANGED_MESSAGE = 'its arguments were changed after it was asked: ask again with an object of its own';
+const ARGS_CHANGED_MESSAGE = 'its arguments were changed after it was asked: retry with an object of its own';
 
 /** One submission on its way. */
 interface CacheSubmission {
@@ -205,7 +205,7 @@ export class CacheBinding<L extends Levels> implements Binding<LevelsWithCache<L
     this.#readPrincipal();
     const isFormer = subject.principalEpoch !== this.#views.principalEpoch;
     if (isFormer)
-      return refuse(`${describeMiss(subject)}, and somebody else is signed in now: ask again as them`, false);
+      return refuse(`${describeMiss(subject)}, and another user is signed in now: retry as that user`, false);
     if (this.#deliverCached(submission)) return undefined;
     const { operation, principal } = subject;
     // What the store said to those of now would be filed under those of before.
@@ -497,12 +497,12 @@ function createErrorReporter(onError: ((error: unknown) => void) | undefined): (
 
 /** What one of them has seen would be shown to the other. */
 function createInvalidPrincipalError(caller: unknown): CorrectableError {
-  const fix = `must give a text, not ${typeof caller}: '' where nobody is signed in`;
+  const fix = `must return a string, got ${typeof caller}: return '' if no user is signed in`;
   return new CorrectableError('INVALID_ARGUMENT', `principal: ${fix}`, { field: 'principal' });
 }
 
 function createPrincipalMismatchError(): CorrectableError {
-  const fix = 'the binding behind asks as somebody else: leave it out, and the cache takes it from there';
+  const fix = 'the binding behind has another principal: leave it out, and the cache takes it from there';
   return new CorrectableError('INVALID_ARGUMENT', `principal: ${fix}`, { field: 'principal' });
 }
 

@@ -39,7 +39,7 @@ export interface CacheOperation {
   readonly operationCopy?: Operation | undefined;
   readonly copyError?: unknown;
   readonly principal: string;
-  /** Counts the principals: what was under way for a former one is not filed. */
+  /** Counts the principals: what was in flight for a former one is not filed. */
   readonly principalEpoch: number;
   /** What its view is filed under; `undefined` for an operation whose views are not cached. */
   readonly id: string | undefined;
@@ -243,7 +243,7 @@ export class CommittedViews {
     this.hasUnreadStore = false;
   }
 
-  /** Memory is empty, and stays so of what is under way: for another principal, or at the end. */
+  /** Memory is empty, and stays so of what is in flight: for another principal, or at the end. */
   clear(): void {
     this.#cache.clear();
     this.#principalEpoch += 1;
@@ -380,7 +380,7 @@ export class CommittedViews {
 
   #reportCopyError(id: string, cause: unknown): void {
     const path = cause instanceof NotPlainDataError ? cause.path : undefined;
-    const description = cause instanceof NotPlainDataError ? cause.message : 'what was given cannot be copied';
+    const description = cause instanceof NotPlainDataError ? cause.message : 'the value cannot be copied';
     this.#reportOncePerName(
       id,
       `${description}, thus not kept: give plain data, or exclude the operation by 'isCacheable'`,

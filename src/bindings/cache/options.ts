@@ -118,7 +118,7 @@ export function checkOptions(binding: Binding, options: CacheOptions): void {
   check(isPrincipal, 'principal', 'must be a name, or a function that gives one');
   // It would go on answering over a connection of whoever was signed in before.
   const isUntold = typeof principal === 'function' && binding.principal === undefined && 'connectionState' in binding;
-  const where = `belongs to the binding behind, which is asked as somebody: write cached(${binding.name}({ …, principal }))`;
+  const where = `belongs to the binding behind, which has a principal: write cached(${binding.name}({ …, principal }))`;
   check(!isUntold, 'principal', where);
   check(Array.isArray(committedLevels), 'committedLevels', `must be a list of levels, as ['${levels.at(-1)}']`);
   const isStore = store === undefined || hasMethods(store, 'load', 'write', 'close');
@@ -136,7 +136,7 @@ export function checkOptions(binding: Binding, options: CacheOptions): void {
   for (const field of ['maxEntries', 'maxBytes'] as const) {
     const max = options[field];
     if (max !== undefined && !(Number.isSafeInteger(max) && max > 0))
-      refuse(field, `${field} is a whole number above 0`);
+      refuse(field, `${field} is an integer above 0`);
   }
   if (options.onMiss !== undefined && options.onMiss !== 'fail' && options.onMiss !== 'fetch') {
     refuse('onMiss', `choose 'fail' or 'fetch', not '${String(options.onMiss)}'`);

@@ -129,7 +129,7 @@ export class Persistence {
   }
 
   /**
-   * Reads what is stored, after the calls that are under way: once for all who ask until it begins.
+   * Reads what is stored, after the calls that are in flight: once for all who ask until it begins.
    *
    * @throws whatever the store does; then it is read before the next writing
    */

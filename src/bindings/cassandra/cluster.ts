@@ -98,7 +98,7 @@ export class Cluster {
     }
   }
 
-  /** What is under way fails; connections that are still being made are ended as soon as the driver lets go of them. */
+  /** What is in flight fails; connections that are still being made are ended as soon as the driver lets go of them. */
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;

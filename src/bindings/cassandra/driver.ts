@@ -13,7 +13,7 @@ export interface DriverQueryOptions {
   readonly pageState?: string;
   readonly autoPage?: boolean;
   readonly timestamp?: number;
-  /** Decides what is asked again of this execution: a policy of the driver's own class. */
+  /** Decides what is retried of this execution: a policy of the driver's own class. */
   readonly retry?: never;
 }
 

@@ -213,7 +213,7 @@ export class ReadRun implements ReadSink {
     }
     this.#session?.recordFinal(objects, { isCertain: false, isSettled: false });
     const { name } = this.#options.plan;
-    const message = `${name}: the replicas that were asked show something else than what this session has seen last: ask again`;
+    const message = `${name}: the replicas that were asked show something else than what this session has seen last: retry`;
     this.fail(new CorrectableError('REPLICA_BEHIND', message));
   }
 

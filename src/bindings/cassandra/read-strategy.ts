@@ -56,7 +56,7 @@ export interface ReadSink {
   confirm(): void;
   /** The final view. It may equal the preliminary one all the same. */
   deliverFinal(page: Page): void;
-  /** The final view failed: there is nothing more to come. A preliminary view under way is awaited first. */
+  /** The final view failed: there is nothing more to come. A preliminary view in flight is awaited first. */
   fail(error: unknown): void;
 }
 
@@ -64,7 +64,7 @@ export interface ReadSink {
 export interface ReadStrategy {
   /** Never throws: what goes wrong is told to the sink. Reads of a closed path fail. */
   read(statement: ReadStatement, request: ReadRequest, sink: ReadSink): void;
-  /** Ends all connections; reads under way fail. */
+  /** Ends all connections; reads in flight fail. */
   close(): Promise<void>;
 }
 

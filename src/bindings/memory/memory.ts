@@ -1,7 +1,7 @@
 /**
  * A primary-backup store in this process (Correctables, OSDI 2016, Listing 7): weaker levels answer from a backup copy
  * that lags behind, the strongest one from the primary. An update's preliminary view is simulated on the backup plus
- * this site's own updates under way (§5.2), so it may diverge where other sites update too.
+ * this site's own updates in flight (§5.2), so it may diverge where other sites update too.
  */
 import {
   bindMethods,
@@ -256,7 +256,7 @@ function createClosedError(): CorrectableError {
   return new CorrectableError('UNAVAILABLE', 'The memory binding is closed; create another', { retryable: false });
 }
 
-/** For updates under way: closing does not call them back. */
+/** For updates in flight: closing does not call them back. */
 function createInterruptedError(): CorrectableError {
   return new CorrectableError(
     'UNKNOWN',

@@ -135,7 +135,7 @@ class TieredBinding<L extends Levels> implements Binding<L> {
     await this.#options.close?.();
   }
 
-  /** For updates under way: their tier has been asked, and goes on. */
+  /** For updates in flight: their tier has been asked, and goes on. */
   #ended(): CorrectableError {
     const message = `the binding '${this.name}' was closed under the update, which may take effect all the same`;
     return new CorrectableError('UNKNOWN', message);

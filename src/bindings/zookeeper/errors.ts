@@ -70,7 +70,7 @@ export function createAbandonedError(): CorrectableError {
   return new CorrectableError('ABORTED', 'given up before the claim was sent: nothing was taken');
 }
 
-/** For an update that was under way, and not answered in the time that closing has. */
+/** For an update that was in flight, and not answered in the time that closing has. */
 export function createInterruptedError(): CorrectableError {
   return new CorrectableError('UNKNOWN', 'The ZooKeeper binding was closed under the update, which may take effect');
 }

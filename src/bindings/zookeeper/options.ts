@@ -25,7 +25,7 @@ export interface ZooKeeperBindingOptions {
   /** How long the ensemble keeps a session that it does not hear from, in milliseconds; 12 000 unless given. */
   readonly sessionTimeoutMs?: number;
   /**
-   * Most dequeues of this binding under way at once in one queue; others wait. Other bindings are told: it bounds how many
+   * Most dequeues of this binding in flight at once in one queue; others wait. Other bindings are told: it bounds how many
    * of these dequeues their estimates cannot know of. 100 unless given.
    */
   readonly maxInFlight?: number;
@@ -128,7 +128,7 @@ function checkField(field: string, check: () => unknown): void {
 
 function checkCount(field: string, value: number): number {
   if (Number.isInteger(value) && value > 0) return value;
-  throw new CorrectableError('INVALID_ARGUMENT', `${field}: give a whole number above 0`, { field });
+  throw new CorrectableError('INVALID_ARGUMENT', `${field}: give an integer above 0`, { field });
 }
 
 function checkDuration(field: string, value: number): number {

@@ -61,7 +61,7 @@ export class SessionPair {
     return this.#writerCount;
   }
 
-  /** From now on nothing new is begun; what is under way goes on until `close`. */
+  /** From now on nothing new is begun; what is in flight goes on until `close`. */
   beginClosing(): void {
     this.#isClosing = true;
   }

@@ -54,7 +54,7 @@ export interface ZooKeeperBinding extends Binding<ZooKeeperLevels> {
 }
 
 /**
- * A binding to a ZooKeeper ensemble, with the levels `weak` (the nearest server's state and our own operations under way)
+ * A binding to a ZooKeeper ensemble, with the levels `weak` (the nearest server's state and our own operations in flight)
  * and `strong` (agreed by the ensemble). Operations: `enqueue`, `dequeue`, `peek`, `length`, `get`, `put`.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` that names the option
@@ -71,7 +71,7 @@ export function zookeeper(options: ZooKeeperBindingOptions): ZooKeeperBinding {
 
 const OPERATIONS: ReadonlySet<string> = new Set(['enqueue', 'dequeue', 'peek', 'length', 'get', 'put']);
 const WRITES: ReadonlySet<string> = new Set(['enqueue', 'dequeue', 'put']);
-/** How long updates that are under way may take when the binding is closed. */
+/** How long updates that are in flight may take when the binding is closed. */
 const CLOSE_TIMEOUT_MS = 2_000;
 
 interface OperationArgs {

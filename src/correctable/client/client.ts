@@ -39,7 +39,7 @@ export interface ClientOptions extends EnvironmentOptions {
    */
   readonly retry?: Policy | undefined;
   /**
-   * Lets a read have the views of an equal one under way: `dedupeReads()` of `correctables/policies`. Unless given, each
+   * Lets a read have the views of an equal one in flight: `dedupeReads()` of `correctables/policies`. Unless given, each
    * read is submitted, so that what it is told is no older than its call.
    */
   readonly dedupeReads?: Policy | undefined;
@@ -145,7 +145,7 @@ export interface Client<L extends Levels, C extends boolean = boolean> extends A
   /** Opens a session. Throws `UNSUPPORTED` where the binding cannot keep one, `UNAVAILABLE` after `close`. */
   session(this: void, options?: SessionOptions): Session;
   /**
-   * Closes the binding, or, where several clients share it, this client's part of it. Reads under way fail with
+   * Closes the binding, or, where several clients share it, this client's part of it. Reads in flight fail with
    * `UNAVAILABLE`, updates with `UNKNOWN` unless they certainly do not take effect.
    */
   close(this: void): Promise<void>;

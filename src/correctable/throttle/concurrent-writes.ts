@@ -5,7 +5,7 @@
 
 /** How fast one place takes: what it promises to the others, and keeps to by `Places`. */
 export interface Throttle {
-  /** Most updates under way at once. Each has one of so many places. */
+  /** Most updates in flight at once. Each has one of so many places. */
   readonly maxInFlight: number;
   /** How soon a place may be taken again after it was taken, in milliseconds. */
   readonly minSlotIntervalMs: number;

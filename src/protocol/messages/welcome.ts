@@ -31,7 +31,7 @@ export interface Welcome {
   readonly limits: {
     /** Largest frame that the server reads, in bytes. */
     readonly maxFrameBytes: number;
-    /** Most operations under way on one connection. */
+    /** Most operations in flight on one connection. */
     readonly maxInFlight: number;
   };
 }

@@ -100,9 +100,9 @@ export function createStorageAlarms(site: string, onAlarm: OnAlarm): StorageEven
       tell('checkpoint-failed', `no checkpoint could be written (${message}). Nothing is lost; it is tried again.`),
     onDamaged: (description) => tell('data-damaged', `${description}.`.replace(/\.\.$/, '.')),
     onStopped: ({ message }) =>
-      tell('site-stopped', `its log cannot be written (${message}), so it has stopped. Mend the disk and restart.`),
+      tell('site-stopped', `its log cannot be written (${message}), so it has stopped. Fix the disk and restart.`),
     onFenced: ({ message }) =>
-      tell('site-fenced', `another one has its data, so it has stopped (${message}). One process a data folder.`),
+      tell('site-fenced', `another one has its data, so it has stopped (${message}). One process a data directory.`),
   };
 }
 

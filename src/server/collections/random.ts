@@ -34,7 +34,7 @@ export class Random {
     return this.bits() / 2 ** 32;
   }
 
-  /** A whole number in [min, max]. */
+  /** A integer in [min, max]. */
   between(min: number, max: number): number {
     return min + Math.floor(this.fraction() * (max - min + 1));
   }

@@ -153,8 +153,8 @@ function checkOptions(service: unknown, options: ColorAnalysisOptions): void {
   requireService(service, CALL);
   checkOptionNames(options, { call: CALL }, OPTIONS);
   const { runs = 1, seed = 0, arbitraries = {}, requests } = options;
-  check(Number.isInteger(runs) && runs >= 1, 'runs', `must be a whole number from 1 on, not ${runs}`);
-  check(isFirstSeed(seed, runs), 'seed', `must be a whole number from 0 to ${getMaxFirstSeed(runs)}, not ${seed}`);
+  check(Number.isInteger(runs) && runs >= 1, 'runs', `must be an integer from 1 on, not ${runs}`);
+  check(isFirstSeed(seed, runs), 'seed', `must be an integer from 0 to ${getMaxFirstSeed(runs)}, not ${seed}`);
   checkRecord(arbitraries, { call: '{ arbitraries: { withdraw: ({ pick }) => ({ … }) } }', field: 'arbitraries' });
   const isCount = requests === undefined || (Number.isInteger(requests) && requests >= 0);
   check(isCount, 'requests', 'must be their number, or none');

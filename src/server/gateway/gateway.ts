@@ -103,9 +103,9 @@ export interface Gateway {
   acceptsFrom(address: string | undefined): boolean;
   status(): GatewayStatus;
   /**
-   * Says `goaway` to all clients, lets what is under way end within `drainMs` (default 5000), then closes all
+   * Says `goaway` to all clients, lets what is in flight end within `drainMs` (default 5000), then closes all
    * connections. Clients keep what has no final and submit it again elsewhere or after a restart. Asked again meanwhile,
-   * it is the same closing: the shortest `drainMs` counts. `Infinity` waits for all that is under way. Rejects with
+   * it is the same closing: the shortest `drainMs` counts. `Infinity` waits for all that is in flight. Rejects with
    * `INVALID_ARGUMENT`, having done nothing, for a `drainMs` that is no time.
    */
   close(options?: { readonly drainMs?: number }): Promise<void>;
@@ -321,7 +321,7 @@ class Shutdown {
   /** Fulfilled when all connections have gone, or nothing more can be done about them. */
   readonly done: Promise<void>;
   readonly #connections: ReadonlySet<Closable>;
-  /** Until when what is under way may end; `undefined` once that is over. */
+  /** Until when what is in flight may end; `undefined` once that is over. */
   #drainsUntil: number | undefined;
   #timer: Timer | undefined;
   #wake: (() => void) | undefined;

@@ -242,7 +242,7 @@ export class GeneratorRunner {
   /** Of an operation that its contract declares red no view is final at `causal`: its types say so. */
   #checkMayBeLocal(operation: string): void {
     if (this.#service.contract.operations[operation]?.color !== 'red') return;
-    const message = `'${operation}' is declared red but said local(). Leave that out, or its color out of the contract.`;
+    const message = `'${operation}' is declared red but returned uncertified(). Leave that out, or its color out of the contract.`;
     throw createInternalError('INVALID_ARGUMENT', message, `operations.${operation}.color`);
   }
 

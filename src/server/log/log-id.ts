@@ -12,7 +12,7 @@ export type LogIds = Readonly<Record<LogKind, LogId>>;
 /** Both kinds, in the order in which what is done to all of them is done. */
 export const LOG_KINDS = ['local', 'red'] as const;
 
-/** @param partition a whole number from 0 on */
+/** @param partition an integer from 0 on */
 export function createLogIds(partition = 0): LogIds {
   return partition === 0 ? { local: 'local', red: 'red' } : { local: `local.${partition}`, red: `red.${partition}` };
 }

@@ -1,6 +1,6 @@
 /**
  * Where an engine of the red log is plugged in: how a site's node of it is made, and what has to be known of the messages
- * of its nodes. Each engine has a folder beside `sequenced/`, and only who puts a deployment together names it.
+ * of its nodes. Each engine has a directory beside `sequenced/`, and only who puts a deployment together names it.
  */
 import type { Origin } from '../records/origin.ts';
 import type { RedRecord } from '../records/records.ts';

@@ -12,7 +12,7 @@ import type { Position } from './position.ts';
  * their engine (`red-log-engine.ts`); `M` is what those of one engine send each other.
  */
 export interface RedLog<R, M extends LogMessage = LogMessage> {
-  /** Whether something is under way that a lost message could hold up: then ticks are needed. */
+  /** Whether something is in flight that a lost message could hold up: then ticks are needed. */
   readonly isBusy: boolean;
   /** The first entry that is needed beside what `save` gives: other sites may lack it, or it is not delivered. */
   readonly retainedFrom: number;

@@ -32,7 +32,7 @@ const ENVELOPE_DEPTH = -16;
 
 const MAX_DEPLOYMENT = 256;
 const FIELD_COUNT = 9;
-/** Where the time stands: whole numbers stand before it, of which the last is the term. */
+/** Where the time stands: integers stand before it, of which the last is the term. */
 const SENT_AT_INDEX = FIELD_COUNT - 2;
 
 /** The version, then the envelope: what is not there is nil. */

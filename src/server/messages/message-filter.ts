@@ -96,7 +96,7 @@ export class MessageFilter {
   #raiseTerm(passed: number, from: Address): void {
     const term = createEpochAbove(passed, this.#term);
     // Nobody would take anything of it.
-    if (term > MAX_START) this.reject(createRejection('content', `nothing may be said above the term ${passed}`, from));
+    if (term > MAX_START) this.reject(createRejection('content', `no message may have a term above ${passed}`, from));
     else this.#term = term;
   }
 

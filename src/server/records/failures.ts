@@ -59,13 +59,13 @@ export function concludedError(error: CorrectableError): CorrectableError {
 
 /** Whoever asked has gone before anything of it had left the site. */
 export function abandonedError(): CorrectableError {
-  const message = 'It was given up, or its time was over, while it waited for the red order. Nothing was done.';
+  const message = 'It was cancelled or timed out while it waited for the red order. Nothing was done.';
   return new CorrectableError('ABORTED', message);
 }
 
 /** Whoever asked has gone, or asks anew, while others wait for the same operation. */
 export function callerLeftError(): CorrectableError {
-  const message = 'It was given up here, or asked for again and again. It may take effect all the same.';
+  const message = 'It was cancelled here, or retried too often. It may take effect all the same.';
   return new CorrectableError('UNKNOWN', message);
 }
 
@@ -98,7 +98,7 @@ export function redFullError(maxRedInFlight: number): CorrectableError {
 
 /** The site takes nothing more of the red log, since it does not go on as it should. */
 export function redHaltedError(because: string): CorrectableError {
-  const message = `The red log cannot be relied upon at this site: ${because}. Nothing was done; blue updates and causal reads go on, red updates and strong reads once the log is repaired and the site restarted: ask again then.`;
+  const message = `The red log cannot be relied upon at this site: ${because}. Nothing was done; blue updates and causal reads go on, red updates and strong reads once the log is repaired and the site restarted: retry then.`;
   return new CorrectableError('UNAVAILABLE', message);
 }
 
@@ -111,7 +111,7 @@ export function haltedFullError(maxBytes: number): CorrectableError {
 /** The same, of an operation that another site, or an earlier start of this one, may have begun. */
 export function mayHaveStartedError(): CorrectableError {
   const message =
-    'The site takes no more of its kind now, and the operation may have been begun before: it may still take effect. Ask again.';
+    'The site takes no more of its kind now, and the operation may have been begun before: it may still take effect. Retry.';
   return new CorrectableError('UNKNOWN', message);
 }
 

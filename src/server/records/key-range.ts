@@ -73,12 +73,12 @@ export const isInRange = (range: ReadRange, value: Scalar): boolean =>
 /**
  * The interval that the options describe.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` when the limit is not a whole number from 0 on.
+ * @throws CorrectableError `INVALID_ARGUMENT` when the limit is not an integer from 0 on.
  */
 export function toReadRange(table: string, field: string | undefined, options: ScanOptions): ReadRange {
   const { equals, prefix, limit } = options;
   if (limit !== undefined && !(Number.isInteger(limit) && limit >= 0)) {
-    const message = `limit must be a whole number from 0 on, not ${describeKind(limit)}.`;
+    const message = `limit must be an integer from 0 on, not ${describeKind(limit)}.`;
     throw createInternalError('INVALID_ARGUMENT', message, `${field ?? table}.limit`);
   }
   let { from, before } = options;

@@ -17,11 +17,11 @@ function prefixPath(place: string | number, problem: string | undefined): string
   return `${place}${problem.startsWith(':') ? '' : '.'}${problem}`;
 }
 
-/** A whole number from `least` on. */
+/** A integer from `least` on. */
 export const integerFrom =
   (least: number): RecordSchema =>
   (value) =>
-    Number.isSafeInteger(value) && (value as number) >= least ? undefined : `: must be a whole number from ${least} on`;
+    Number.isSafeInteger(value) && (value as number) >= least ? undefined : `: must be an integer from ${least} on`;
 
 export const count: RecordSchema = integerFrom(0);
 

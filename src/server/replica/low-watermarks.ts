@@ -4,7 +4,7 @@
  * receiver has not applied by then. What all sites' floors cover, every operation still to come has seen, so its time is
  * above (B4): the stamps of such removals decide nothing any more.
  *
- * A floor holds for red operations too, since it waits until those have ended that were under way when its vector was
+ * A floor holds for red operations too, since it waits until those have ended that were in flight when its vector was
  * taken; and for those of an earlier start of the site, since a record of this start has to be through before. As an
  * entry of the site's own log it survives a crash: the next start sees what the floor has seen before it does anything.
  */
@@ -70,7 +70,7 @@ export class LowWatermarks {
     state.store.forgetRemovals(covered);
   }
 
-  /** Writes a floor where it is time for one, and nothing that is under way has seen less. */
+  /** Writes a floor where it is time for one, and nothing that is in flight has seen less. */
   writeIfDue(): void {
     const { blue, red, core } = this.#host;
     if (this.#pending === undefined) {

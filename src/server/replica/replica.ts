@@ -115,7 +115,7 @@ export class Replica implements ReplicaCore, RedPathHost, WritesHost {
     return this.writes.lookups;
   }
 
-  /** Whether something is under way that a lost message could hold up. */
+  /** Whether something is in flight that a lost message could hold up. */
   get isBusy(): boolean {
     return (
       this.blue.isBusy ||

@@ -47,7 +47,7 @@ interface UnansweredWrite {
   readonly slot: DedupSlot | undefined;
 }
 
-/** The updates under way at one site. */
+/** The updates in flight at one site. */
 export class Writes implements OperationLookupHost {
   readonly core: ReplicaCore;
   readonly lookups: OperationLookups;

@@ -114,7 +114,7 @@ function rejectMisplaced(operation: string, value: unknown): void {
     throw misplacedError(
       operation,
       'local()',
-      'It is said once, of all that is returned, and not beside a shadow operation.',
+      'Call it once, around all that is returned, and not beside a shadow operation.',
     );
   }
   if (value instanceof WithMeta)
@@ -122,6 +122,6 @@ function rejectMisplaced(operation: string, value: unknown): void {
 }
 
 function misplacedError(operation: string, description: string, fix: string): CorrectableError {
-  const message = `'${operation}' gave ${description} where a result belongs, and would lose it there. ${fix}`;
+  const message = `'${operation}' gave ${description} in place of a result, and would lose it there. ${fix}`;
   return createInternalError('INVALID_ARGUMENT', message, `generators.${operation}`);
 }

@@ -48,7 +48,7 @@ function ignore(): void {}
 
 const ROW_INVARIANT_CALL = "{ invariants: { accounts: { 'nothing is overdrawn': ({ balance }) => balance >= 0 } } }";
 const SNAPSHOT_INVARIANT_CALL =
-  "{ snapshotInvariants: { 'somebody is on duty': ({ doctors }) => doctors.keys().length > 0 } }";
+  "{ snapshotInvariants: { 'a doctor is on duty': ({ doctors }) => doctors.keys().length > 0 } }";
 
 /** @throws CorrectableError `INVALID_ARGUMENT` naming the one that is no function, or is of no table */
 export function checkInvariants(
@@ -72,7 +72,7 @@ function checkConditions(value: unknown, { call, field }: { readonly call: strin
     check(
       typeof holds === 'function',
       `${field}.${name}`,
-      `must be a function that says whether it holds: write ${call}`,
+      `must be a function that returns whether it holds: write ${call}`,
     );
   }
 }

@@ -139,7 +139,7 @@ export interface ServiceImplementation<
    */
   readonly alwaysRed?: readonly (keyof O & string)[];
   /**
-   * Red updates of which a site has only so many under way: `window`, each place used once in `minSlotIntervalMs`.
+   * Red updates of which a site has only so many in flight: `window`, each place used once in `minSlotIntervalMs`.
    * More wait at the
    * site, before their preview. As every site keeps to it, previews can say what may happen elsewhere unknown to them:
    * their views carry it for `getSafeThreshold`. Name all that take from the same.

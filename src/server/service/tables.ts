@@ -237,7 +237,7 @@ const BOUNDED_COUNTER_OPTIONS: OptionNamesOf<{ readonly min: number }> = { min: 
  * site holds as many, and red where it does not: an operation that its contract declares blue cannot choose it. Rights
  * travel to where they are used. At first `min` stands; `give` adds to it.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` where `min` is missing or no whole number
+ * @throws CorrectableError `INVALID_ARGUMENT` where `min` is missing or no integer
  * @example
  * sell: blue((a: { event: string; seats: number }) => [events.row(a.event).seats.take(a.seats)]),
  * // …

@@ -6,7 +6,7 @@ const NAME_LENGTH = 16;
 
 /**
  * Tells deployments apart, whatever machines they run on: the same wherever one has its cluster key and its service, and
- * over restarts with its data folder. It says nothing of the key.
+ * over restarts with its data directory. It says nothing of the key.
  */
 export function hashDeploymentName(key: string | Uint8Array, service: string): string {
   const name = createHmac('sha256', key).update(JSON.stringify([HASH_LABEL, service]));

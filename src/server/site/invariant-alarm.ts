@@ -31,7 +31,7 @@ export interface InvariantObserver {
 type AppliedChange = Pick<RedOperation, 'id' | 'shadow' | 'effects'>;
 
 /** What an operator does about a broken invariant. */
-const ADVICE = 'Make the shadow operation red and let its generator check what it needs, or mend the invariant.';
+const ADVICE = 'Make the shadow operation red and let its generator check what it needs, or fix the invariant.';
 
 /**
  * Tells of each row that is not as the service says, and of each condition on all tables that does not hold, once.

@@ -19,7 +19,7 @@ export function createClockObserver(origins: Origins, site: Origin, onAlarm: OnA
       tell(
         'clock-quarantined',
         peer,
-        `its clock is ${aheadMs} ms ahead. What it writes is refused until that is set right.`,
+        `its clock is ${aheadMs} ms ahead. Its writes are refused until the clock is corrected.`,
       ),
     onReleased: (peer) => tell('clock-released', peer, 'its clock is right again, and what it writes is taken.'),
   };

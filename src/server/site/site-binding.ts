@@ -58,7 +58,7 @@ export interface SubmissionPort {
   /** Why the site has stopped, where its storage has failed. */
   readonly failure?: CorrectableError | undefined;
   submit(submission: Submitter): void;
-  /** Fails what came through `door` and is under way; the site itself goes on. */
+  /** Fails what came through `door` and is in flight; the site itself goes on. */
   endSubmissions(door: object): void;
 }
 
@@ -378,7 +378,7 @@ function copyError(error: CorrectableError, operation: string): CorrectableError
     return new CorrectableError(code, message, { ...error, cause: error.cause, domain: copy });
   } catch (cause) {
     // What the service refuses is not done, whether or not it can say why.
-    const untold = `${message}: refused, but what it says of that cannot be told`;
+    const untold = `${message}: refused, but the details of its error cannot be sent`;
     return new CorrectableError('FINAL_FAILED', untold, { field: 'domain.data', cause });
   }
 }
@@ -393,7 +393,7 @@ function closedError(name: string): CorrectableError {
  * will see what becomes of it.
  */
 export function interruptedError(effect: Access, reason: string, cause?: Error): CorrectableError {
-  const message = effect === 'write' ? 'The update may take effect all the same.' : 'The read may be asked again.';
+  const message = effect === 'write' ? 'The update may take effect all the same.' : 'The read can be retried.';
   return new CorrectableError(effect === 'write' ? 'UNKNOWN' : 'UNAVAILABLE', `${reason}. ${message}`, { cause });
 }
 
@@ -402,14 +402,14 @@ export function interruptedError(effect: Access, reason: string, cause?: Error):
  * guess, and of a read, is it a failure like others.
  */
 export function undeliveredError(effect: Access, stage: Stage, cause: unknown): CorrectableError {
-  const reason = isCorrectableError(cause) ? cause.message : 'it cannot be read, or who is told of it has thrown';
+  const reason = isCorrectableError(cause) ? cause.message : 'it cannot be read, or its listener threw';
   if (effect === 'write' && stage !== 'tentative') {
-    const message = `The update took effect, but its result cannot be told: ${reason}`;
+    const message = `The update took effect, but its result cannot be sent: ${reason}`;
     return new CorrectableError('UNKNOWN', message, { cause });
   }
   return isCorrectableError(cause)
     ? cause
-    : new CorrectableError('FINAL_FAILED', `The result cannot be told: ${reason}`, { cause });
+    : new CorrectableError('FINAL_FAILED', `The result cannot be sent: ${reason}`, { cause });
 }
 
 /** The identity under which the operation may be submitted again; without one it never is. */
@@ -431,9 +431,9 @@ function createIdentity(
   if (client.startsWith(UNOWNED_PREFIX) || client.startsWith(KEYED)) {
     invalidIdentityError('client', 'must not begin with U+0000 or U+0001, as names of operations without one do');
   }
-  if (!isCount(sequence) || sequence < 1) invalidIdentityError('sequence', 'must be a whole number from 1 on');
-  if (!isCount(acknowledged)) invalidIdentityError('acknowledged', 'must be a whole number');
-  if (!isCount(hop)) invalidIdentityError('hop', 'must be a whole number from 0 on');
+  if (!isCount(sequence) || sequence < 1) invalidIdentityError('sequence', 'must be an integer from 1 on');
+  if (!isCount(acknowledged)) invalidIdentityError('acknowledged', 'must be an integer');
+  if (!isCount(hop)) invalidIdentityError('hop', 'must be an integer from 0 on');
   if (homeSite === undefined)
     invalidIdentityError('home', `must be one of ${origins.names.join(', ')}, not '${String(home)}'`);
   if (hop === 0 && homeSite !== site) {

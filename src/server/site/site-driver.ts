@@ -24,7 +24,7 @@ export interface SiteDriverOptions extends Omit<SiteOptions, 'epoch'> {
   send(envelope: Envelope): void;
   /** How often a busy site looks for messages that were lost. */
   readonly tickIntervalMs: number;
-  /** Submissions under way at most; more fail with `OVERLOADED`. */
+  /** Submissions in flight at most; more fail with `OVERLOADED`. */
   readonly maxInFlight: number;
   /** Entries kept for sites that lack them, at most; with more, updates fail with `OVERLOADED`. */
   readonly maxBacklogEntries: number;
@@ -66,7 +66,7 @@ export class SiteDriver implements SubmissionPort {
   readonly #options: SiteDriverOptions;
   readonly #machine: SiteMachine;
   readonly #submitters = new SequenceMap<Submitter>();
-  /** What takes the listener away again from the signal of a submission, by its serial: of those that were under way long. */
+  /** What takes the listener away again from the signal of a submission, by its serial: of those that were in flight long. */
   readonly #removeListeners = new Map<number, () => void>();
   /** By how much the clock that people set is ahead of the one that only runs forward, when that was last noticed. */
   #wallAheadMs: number;
@@ -118,7 +118,7 @@ export class SiteDriver implements SubmissionPort {
   }
 
   /**
-   * Begins: what was under way when the site was stopped goes on. To be called once all sites can receive: before that
+   * Begins: what was in flight when the site was stopped goes on. To be called once all sites can receive: before that
    * nothing is changed.
    */
   start(): void {
@@ -231,7 +231,7 @@ export class SiteDriver implements SubmissionPort {
     this.#interrupt(end, () => true);
   }
 
-  /** Fails what is under way and `ends`; gives the serials of it. */
+  /** Fails what is in flight and `ends`; gives the serials of it. */
   #interrupt({ reason, cause }: SiteFailure, ends: (submitter: Submitter) => boolean): readonly number[] {
     const ended: number[] = [];
     this.#submitters.forEach((submitter, serial) => {
@@ -376,7 +376,7 @@ function isLongRunning({ acceptedAtMs = 0 }: Submitter, nowMs: number): boolean 
 }
 
 function overloadedError(maxInFlight: number): CorrectableError {
-  const message = `The site has ${maxInFlight} operations under way, as many as it takes. Nothing was done: try later.`;
+  const message = `The site has ${maxInFlight} operations in flight, as many as it takes. Nothing was done: try later.`;
   return new CorrectableError('OVERLOADED', message);
 }
 

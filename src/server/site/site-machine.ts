@@ -137,7 +137,7 @@ export class SiteMachine {
     this.#exchangeOutputs();
   }
 
-  /** Whether something is under way that a lost message could hold up: then ticks are needed. */
+  /** Whether something is in flight that a lost message could hold up: then ticks are needed. */
   get isBusy(): boolean {
     return this.replica.isBusy || this.log.isBusy;
   }

@@ -7,7 +7,7 @@ import { compareEntries, isBeforeEnd, isAtOrAfterStart, type Entry, type ReadRan
 /** So many entries a chunk has at most, unless told otherwise. */
 const MAX_CHUNK_ENTRIES = 512;
 
-/** A sorted set of entries. It must not change while a scan of it is under way. */
+/** A sorted set of entries. It must not change while a scan of it is in flight. */
 export class SortedEntries {
   readonly #chunks: Entry[][] = [];
   readonly #maxChunk: number;

@@ -69,7 +69,7 @@ export class Checkpointer {
     return this.#isRunning;
   }
 
-  /** Begins a checkpoint, unless one is under way. */
+  /** Begins a checkpoint, unless one is in flight. */
   start(): void {
     if (this.#isRunning || this.#isClosed) return;
     const { cutProblem } = this.#options.source;

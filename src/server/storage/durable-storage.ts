@@ -16,7 +16,7 @@ import { SegmentLog, type SegmentLogOptions } from './segment-log.ts';
 export interface DurableStorageOptions {
   readonly files: Files;
   readonly timing: Timing;
-  /** The folder of the site, relative to `files`. */
+  /** The directory of the site, relative to `files`. */
   readonly directory: string;
   /** The partition whose logs they are; 0 unless given. */
   readonly partition?: number;
@@ -28,7 +28,7 @@ export interface DurableStorageOptions {
   readonly largeGroup?: number;
   /** A checkpoint is made each time that so much was written to the logs: about what a restart reads again. */
   readonly checkpointBytes?: number;
-  /** Says whether the folder still is this process's alone: absent where nobody else can come by it. */
+  /** Says whether the directory still is this process's alone: absent where nobody else can come by it. */
   readonly lock?: Pick<DirectoryLock, 'isHeld' | 'onLost'>;
   /** Told of what an operator must know. */
   readonly events?: StorageEvents;
@@ -46,7 +46,7 @@ const CHECKPOINT_BYTES = 32 * 1024 * 1024;
 /** A site that is restarted again and again makes a checkpoint when it has so many log files. */
 const MAX_SEGMENTS_AT_START = 4;
 
-/** One site's logs and checkpoints in a folder. */
+/** One site's logs and checkpoints in a directory. */
 export class DurableStorage implements SiteStorage {
   readonly term: Term;
   readonly #options: Omit<DurableStorageOptions, 'recovered'>;
@@ -170,7 +170,7 @@ export class DurableStorage implements SiteStorage {
     this.#log.append(this.term, log, entries);
   }
 
-  /** Begins a checkpoint, unless one is under way. */
+  /** Begins a checkpoint, unless one is in flight. */
   checkpoint(): void {
     this.#checkpointedBytes = this.#log.writtenBytes;
     this.#checkpointer?.start();

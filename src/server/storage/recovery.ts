@@ -1,5 +1,5 @@
 /**
- * What a site finds in its folder when it starts: the last checkpoint and the entries after it, up to the first frame
+ * What a site finds in its directory when it starts: the last checkpoint and the entries after it, up to the first frame
  * that is not whole.
  *
  * Every start writes into a new file. So a torn end is never written over, and a file's header says where the one
@@ -77,9 +77,9 @@ interface FoundCopy {
 }
 
 /**
- * Reads the folder of a site. Changes nothing.
+ * Reads the directory of a site. Changes nothing.
  *
- * @param site the name of the site whose folder it is to be; any, unless given
+ * @param site the name of the site whose directory it is to be; any, unless given
  * @throws CorrectableError `UNAVAILABLE` when something is missing that was on the disk once, or it is another site's.
  */
 export function recoverSite(files: Files, folder: string, site?: string): RecoveredSite {
@@ -182,7 +182,7 @@ function findLostCheckpoints(logs: Logs, { number = 0, copies }: LatestCheckpoin
   });
 }
 
-/** What the log files of a folder have to fit. */
+/** What the log files of a directory have to fit. */
 interface SegmentRequirements {
   readonly retainedFrom: LatestCheckpoint['retainedFrom'];
   readonly site: string | undefined;
@@ -210,7 +210,7 @@ function readSegments(
       throw unreadableError(`${path} has format ${format}; this version reads format ${FORMAT_VERSION}`);
     if (site !== undefined && header.site !== undefined && header.site !== site) {
       throw unreadableError(
-        `${path} is a file of site '${header.site}', and not of '${site}': two folders were exchanged`,
+        `${path} is a file of site '${header.site}', and not of '${site}': two directories were exchanged`,
       );
     }
     // Whoever wrote it had been deposed by then, and was told so: nothing of it was ever acknowledged.
@@ -273,9 +273,9 @@ function findJoinPosition(logs: Logs, segment: Segment, path: string): void {
 
 /** What to do where a site cannot go on from what it has. Another site cannot give it its past yet. */
 export const RESTORE_ADVICE =
-  'Put back what is gone, or the whole data folder from one backup that was made while no process had it open. ' +
-  'Do not remove the folder of a single site: one that starts without its past contradicts the others for ever. ' +
-  '`correctables inspect <dataDir>` says what is there and what is lost';
+  'Put back what is gone, or the whole data directory from one backup that was made while no process had it open. ' +
+  'Do not remove the directory of a single site: one that starts without its past contradicts the others for ever. ' +
+  'run `correctables inspect <dataDir>` to see what is there and what is lost';
 
 function unreadableError(problem: string): CorrectableError {
   const message = `The data cannot be read: ${problem}. Nothing was changed. ${RESTORE_ADVICE}.`;

@@ -1,10 +1,10 @@
 /**
- * Both logs of a site in one sequence of files. What gathers while one write is under way goes into the next one: each
+ * Both logs of a site in one sequence of files. What gathers while one write is in flight goes into the next one: each
  * group is one write into a file that has its full size already, so that the disk has nothing else to bring up to date.
- * A large group does not wait for the one before it: two of those are under way at a time.
+ * A large group does not wait for the one before it: two of those are in flight at a time.
  *
  * The next file is made when the current one is half full. When it cannot be made, for lack of room or of descriptors,
- * the log says that it is full and the other half takes what is still under way, so that everything that was accepted
+ * the log says that it is full and the other half takes what is still in flight, so that everything that was accepted
  * can end. It is tried again each second. Only a write that fails ends the log: what is on the disk is known until then.
  */
 import type { LocalLog, LocalLogListener, StoredLogs, Term } from '../log/local-log.ts';
@@ -52,7 +52,7 @@ interface NextFile {
 const MAX_FRAME_BYTES = 512 * 1024;
 /** The first file of a start is made while everybody waits. */
 const MAX_FIRST_FILE_BYTES = 1024 * 1024;
-/** A group that is so much smaller than the one before it waits for more: the end of a frame, whose next is under way. */
+/** A group that is so much smaller than the one before it waits for more: the end of a frame, whose next is in flight. */
 const SMALL_GROUP_SHARE = 1 / 8;
 /** So few wait for what else has come, and let answers go out before: their write may hold up everything else. */
 const MAX_FEW_ENTRIES = 8;

@@ -96,7 +96,7 @@ async function checkReleasesSignal(trial: TestContext, binding: Binding): Promis
   });
 }
 
-/** By the time that `close` has resolved, what was under way knows how it ended, and nothing is told any more. */
+/** By the time that `close` has resolved, what was in flight knows how it ended, and nothing is told any more. */
 export async function endsOperationsOnClose(trial: TestContext): Promise<void> {
   const { write, read } = trial.subject;
   await trial.withBinding(async (binding) => {
@@ -105,7 +105,7 @@ export async function endsOperationsOnClose(trial: TestContext): Promise<void> {
     const views = inFlight.map((listener) => listener.views.length);
     for (const listener of inFlight) {
       const name = formatOperation(listener.operation);
-      await trial.withTimeout(listener.closed, `${name}: under way at close(), and hears of no end`);
+      await trial.withTimeout(listener.closed, `${name}: in flight at close(), and hears of no end`);
     }
     const late = ViewRecorder.submit(binding, read);
     await trial.withTimeout(late.closed, `${formatOperation(read)}, after close(): hangs, not UNAVAILABLE`);
@@ -140,7 +140,7 @@ export async function closesForClients(trial: TestContext): Promise<void> {
     const isTyped = error === undefined || isCorrectableError(error);
     assertHolds(
       isTyped,
-      () => `${formatOperation(read)}, under way at close(): fails with no CorrectableError, but ${formatError(error)}`,
+      () => `${formatOperation(read)}, in flight at close(): fails with no CorrectableError, but ${formatError(error)}`,
     );
     await binding.close();
     const late = await getFailure(trial.createClient(binding).invoke(read));
@@ -160,7 +160,7 @@ export async function closesUpdates(trial: TestContext): Promise<void> {
     const reported = await outcome;
     assertHolds(
       reported !== 'not typed',
-      `${formatOperation(write)}, under way at close(): fails with no CorrectableError`,
+      `${formatOperation(write)}, in flight at close(): fails with no CorrectableError`,
     );
     const observer = binding.openHandle === undefined ? await secondBinding?.() : binding;
     if (reported === 'done' || reported === 'UNKNOWN' || observer === undefined) return;
@@ -171,7 +171,7 @@ export async function closesUpdates(trial: TestContext): Promise<void> {
     assertHolds(
       !isDone,
       () =>
-        `${formatOperation(write)}, under way at close(): ${reported} says that it was not done, but ${formatValue(shown)} shows it`,
+        `${formatOperation(write)}, in flight at close(): ${reported} reports that it was not done, but ${formatValue(shown)} shows it`,
     );
   });
 }

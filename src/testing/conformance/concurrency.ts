@@ -1,4 +1,4 @@
-/** What the contract suite holds a binding to that has several things under way: each is done as if it were alone. */
+/** What the contract suite holds a binding to that has several things in flight: each is done as if it were alone. */
 import type { Binding } from '../../correctable/binding.ts';
 import { getFailure } from './levels.ts';
 import {
@@ -36,7 +36,7 @@ export async function executesConcurrentWrites(trial: TestContext): Promise<void
 }
 
 /**
- * A read that begins after an update was acknowledged shows it: what an older read under way is about to be told is not
+ * A read that begins after an update was acknowledged shows it: what an older read in flight is about to be told is not
  * for it. Which of the older ones took its answer before the update, nobody knows: there are several.
  */
 export async function readsAcknowledgedWrites(trial: TestContext): Promise<void> {
@@ -60,7 +60,7 @@ async function readDuringWrite(trial: TestContext, client: AnyClient, mark: Mark
     if (!progress.isDone) read();
   }
   await update;
-  await trial.assertShows(client, mark, 'begun after the update was acknowledged, with older reads under way: wrong');
+  await trial.assertShows(client, mark, 'begun after the update was acknowledged, with older reads in flight: wrong');
   await Promise.all(reads);
 }
 

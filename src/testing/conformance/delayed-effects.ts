@@ -23,7 +23,7 @@ export async function keepsReportedOutcomes(trial: TestContext): Promise<void> {
   const { subject } = trial;
   await trial.withBinding(async (binding, { secondBinding }) => {
     const client = trial.createClient(binding);
-    const cancelled = 'an update that was cancelled under way';
+    const cancelled = 'an update that was cancelled in flight';
     await trial.getFinal(client, subject.read, [client.strongest]);
     const leaving = client.invoke(subject.write);
     leaving.cancel('contract suite');
@@ -48,7 +48,7 @@ export async function keepsReportedOutcomes(trial: TestContext): Promise<void> {
     assertHolds(
       !isDone,
       () =>
-        `${name}, under way at close(): told that it was not done (${reported}), but done within ${DELAYED_EFFECT_MS} ms`,
+        `${name}, in flight at close(): reported as not done (${reported}), but done within ${DELAYED_EFFECT_MS} ms`,
     );
   });
 }
@@ -108,7 +108,7 @@ export async function reportsAbortsTruthfully(trial: TestContext): Promise<void>
       const isDone = trial.isSame(value, expected);
       assertHolds(
         !isDone,
-        () => `${formatOperation(write)}, cancelled: told that it was not done (${reported}), and it was done`,
+        () => `${formatOperation(write)}, cancelled: reported as not done (${reported}), and it was done`,
       );
     }
   });

@@ -45,7 +45,7 @@ export async function ordersViews(trial: TestContext): Promise<void> {
     const lost = (['unknown-level', 'not-requested', 'closed'] as const).filter((reason) => drops[reason] > 0);
     assertHolds(
       lost.length === 0,
-      () => `${formatOperation(read)}: views that nobody can be shown (${lost.join(', ')})`,
+      () => `${formatOperation(read)}: views that cannot be shown (${lost.join(', ')})`,
     );
   });
 }
@@ -124,7 +124,7 @@ export async function deliversWeakerLevels(trial: TestContext, open: () => Promi
     );
     assertHolds(
       error.lastView !== undefined,
-      `${formatOperation(read)}: fails before the view of a weaker level that was under way`,
+      `${formatOperation(read)}: fails before the view of a weaker level that was in flight`,
       error,
     );
   }, open);

@@ -103,7 +103,7 @@ export class ViewRecorder implements Sink {
     const requested = `${formatOperation(this.operation)}, asked for ${this.requested.join(', ')}`;
     assertHolds(
       this.#unreportedError === undefined,
-      () => `${requested}: confirms view ${this.#unreportedError}, which it has not told`,
+      () => `${requested}: confirms view ${this.#unreportedError}, which it has not delivered`,
     );
     this.#checkLevels(requested);
     this.#checkOrder(requested);
@@ -145,7 +145,7 @@ export class ViewRecorder implements Sink {
     const late = end < 0 ? undefined : this.views[end + 1];
     assertHolds(
       late === undefined,
-      () => `${requested}: a view at ${late?.level} after the final one, which nobody sees any more`,
+      () => `${requested}: a view at ${late?.level} after the final one, which no caller sees`,
     );
     this.views.reduce<RecordedView | undefined>((before, view) => {
       if (before === undefined) return view;
@@ -159,7 +159,7 @@ export class ViewRecorder implements Sink {
   /** What was told is its hearers': a binding that goes on to work with it changes what they have. */
   #checkValues(requested: string): void {
     const changed = this.views.find(({ value, text }) => formatValue(value) !== text);
-    const values = (): string => `told as ${changed?.text}, and changed into ${formatValue(changed?.value)} since`;
+    const values = (): string => `delivered as ${changed?.text}, and changed into ${formatValue(changed?.value)} since`;
     assertHolds(
       changed === undefined,
       () => `${requested}: the value of the view at ${changed?.level} was ${values()}`,

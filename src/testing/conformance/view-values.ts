@@ -129,7 +129,7 @@ async function checkReachedLevels(
       const requested = `${formatOperation(read)}, asked for ${levels.join(', ')}, after ${formatOperation(write)}`;
       assertHolds(
         trial.isSame(value, expected),
-        () => `${requested}: a view said to be at ${level} is ${formatValue(value)}, not ${formatValue(expected)}`,
+        () => `${requested}: a view delivered at ${level} is ${formatValue(value)}, not ${formatValue(expected)}`,
       );
     }
   });

@@ -118,7 +118,7 @@ export async function executesCanceledWrites(trial: TestContext): Promise<void> 
     const error = await getFailure(leaving);
     const isTold = isDone || isCorrectableError(error, 'UNKNOWN');
     assertHolds(isTold, () => `an update that was cancelled: not UNKNOWN, but ${formatError(error)}`);
-    await trial.waitUntilShown(client, 'an update that was cancelled under way');
+    await trial.waitUntilShown(client, 'an update that was cancelled in flight');
   });
 }
 
@@ -132,7 +132,7 @@ interface Naming {
 const BY_CLIENT: Naming = { capability: 'isExactlyOnce', part: 'operationId', submit: submitAsClient };
 const BY_KEY: Naming = { capability: 'hasIdempotencyKeys', part: 'idempotencyKey', submit: submitWithKey };
 
-/** A repeat is known when the first has ended, and while it is under way; what has another name is no repeat. */
+/** A repeat is known when the first has ended, and while it is in flight; what has another name is no repeat. */
 export async function checkExactlyOnce(trial: TestContext): Promise<void> {
   await trial.withBinding(async (binding) => {
     if (binding.isExactlyOnce !== true) return;
@@ -174,7 +174,7 @@ async function checkRepeat(
   const client = trial.createClient(binding);
   const { value } = await trial.getFinal(client, read, [client.strongest]);
   const twice = `submitted twice with one ${part}`;
-  const when = isUnderWay ? `${twice}, the first still under way` : twice;
+  const when = isUnderWay ? `${twice}, the first still in flight` : twice;
   assertHolds(
     trial.isSame(value, expected),
     () =>

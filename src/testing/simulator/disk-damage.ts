@@ -2,14 +2,14 @@
  * What may happen to the files of a site while it is down, beside a crash: whole files are gone, bits flip, an old version
  * comes back. A start has to refuse then, or to lose nothing.
  *
- * Two things are left out, since no site can notice them from its own folder: damage to the last frame of its last log
+ * Two things are left out, since no site can notice them from its own directory: damage to the last frame of its last log
  * file, which looks like a torn write, and the loss of that file as a whole.
  */
 import { decodeFrames, findFrames, HEADER_BYTES } from '../../server/storage/format/frames.ts';
 import { parseFileNumbers, formatSegmentName } from '../../server/storage/format/file-names.ts';
 import type { Random } from '../../server/collections/random.ts';
 
-/** The contents of a folder's files, by name. */
+/** The contents of a directory's files, by name. */
 export type DirectoryFiles = ReadonlyMap<string, Uint8Array>;
 
 /** What happened. */

@@ -292,7 +292,7 @@ function copyFiles(files: ReadonlyMap<string, Uint8Array>): Map<string, Uint8Arr
   return new Map([...files].map(([path, bytes]) => [path, bytes.slice()]));
 }
 
-/** A disk of a site has one folder. */
+/** A disk of a site has one directory. */
 function toFileNames(files: ReadonlyMap<string, Uint8Array>): Map<string, Uint8Array> {
   return new Map([...files].map(([path, bytes]) => [getFileName(path), bytes]));
 }

@@ -207,7 +207,7 @@ function drawRights(seed: number): Partial<SimulationOptions> {
   return random.chance(0.25) ? { ...near, ...CROWD_OPTIONS } : near;
 }
 
-/** Who asks again before an answer can be there, at all sites, about one thing: somebody is under way there at any time. */
+/** Who asks again before an answer can be there, at all sites, about one thing: somebody is in flight there at any time. */
 const CROWD_OPTIONS: Partial<SimulationOptions> = {
   delayMeanMs: 0.3,
   syncMeanMs: 0,

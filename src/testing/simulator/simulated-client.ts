@@ -49,7 +49,7 @@ interface SentRequest {
   isAbandoned: boolean;
 }
 
-/** Where the operation under way was sent first, and how often it has moved. */
+/** Where the operation in flight was sent first, and how often it has moved. */
 interface OperationPath {
   readonly home: Origin;
   hop: number;

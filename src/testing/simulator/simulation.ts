@@ -397,7 +397,7 @@ export class Simulation {
     }
   }
 
-  /** Lets late requests come and what is under way between the sites end. */
+  /** Lets late requests come and what is in flight between the sites end. */
   #settle(): void {
     this.#timeline.run(this.#timeline.nowMs + SETTLE_MS);
     const untilMs = this.#timeline.nowMs + CONVERGE_MS;
@@ -449,7 +449,7 @@ export class Simulation {
     const busy = this.#sites.flatMap((site) => (site.isLost || this.#isIdle(site) ? [] : [site.origin]));
     assertProperty(
       busy.length === 0,
-      () => `something is left under way at site ${busy.join()}, long after all have ended`,
+      () => `something is left in flight at site ${busy.join()}, long after all have ended`,
     );
   }
 
@@ -460,8 +460,8 @@ export class Simulation {
     const coverage: Record<string, number> = {
       'operations answered': this.#history.getAnswered().length,
       'operations failed': this.#history.operations.filter(({ error }) => error !== undefined).length,
-      'told CONFLICT': failed('CONFLICT'),
-      'told REPLICA_BEHIND': failed('REPLICA_BEHIND'),
+      'answered CONFLICT': failed('CONFLICT'),
+      'answered REPLICA_BEHIND': failed('REPLICA_BEHIND'),
       'blue applied': this.#counts.blue,
       'red applied': this.#counts.red,
       'red rejected': this.#counts.rejected,
@@ -479,12 +479,12 @@ export class Simulation {
       'clocks set': this.#counts.clockSteps,
       'views in sessions': this.#counts.sessionViews,
       moves: sum(({ stats }) => stats.moves),
-      'told UNKNOWN': sum(({ stats }) => stats.unknown),
-      'told to be late': sum(({ stats }) => stats.late),
+      'answered UNKNOWN': sum(({ stats }) => stats.unknown),
+      'answered TIMEOUT': sum(({ stats }) => stats.late),
       'given up': sum(({ stats }) => stats.givenUp),
       'given up in time': sum(({ stats }) => stats.undone),
-      'told REPLY_EXPIRED': sum(({ stats }) => stats.expired),
-      'told OVERLOADED': sum(({ stats }) => stats.refused),
+      'answered REPLY_EXPIRED': sum(({ stats }) => stats.expired),
+      'answered OVERLOADED': sum(({ stats }) => stats.refused),
       'refused by the domain': this.#counts.refusals,
       floors: this.#counts.floors,
       'transfers of rights': this.#counts.transfers,

@@ -1,7 +1,7 @@
 /**
  * Notices cancelled operations. Looking at an operation's signal makes an `AbortController`, which costs more than all
  * the rest of a submission; most operations are answered long before anybody could want to cancel them. So only those
- * are looked at that are still under way when a short while has passed, or that have to wait.
+ * are looked at that are still in flight when a short while has passed, or that have to wait.
  */
 import type { InFlightOperation } from './in-flight-operation.ts';
 import type { InFlightOperations } from './in-flight-operations.ts';
@@ -9,13 +9,13 @@ import type { Scheduling } from '../options/scheduling.ts';
 
 const SIGNAL_CHECK_DELAY_MS = 20;
 
-/** Tells `onCancelled` of every operation under way whose signal aborts. */
+/** Tells `onCancelled` of every operation in flight whose signal aborts. */
 export class CancellationWatcher {
   readonly #inFlight: InFlightOperations;
   readonly #scheduling: Scheduling;
   readonly #onCancelled: (operation: InFlightOperation) => void;
   #cancelTimer: (() => void) | undefined;
-  /** Operations up to this number have been under way for as long as the timer runs. */
+  /** Operations up to this number have been in flight for as long as the timer runs. */
   #checkUpToId = 0;
 
   constructor(

@@ -74,7 +74,7 @@ export interface OperationParts {
   readonly context: InvocationContext;
 }
 
-/** One operation under way, and where it is: the application's side asks that when it gives up. */
+/** One operation in flight, and where it is: the application's side asks that when it gives up. */
 export class InFlightOperation implements SubmissionStatus {
   readonly id: number;
   readonly name: string;

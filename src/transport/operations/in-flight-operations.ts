@@ -87,7 +87,7 @@ export class InFlightOperations {
     return this.#lastId;
   }
 
-  /** The number up to which all updates have ended; a read under way holds nothing back, since it is asked anew. */
+  /** The number up to which all updates have ended; a read in flight holds nothing back, since it is asked anew. */
   get watermark(): number {
     while (this.#watermark < this.#lastWriteId && this.#operations.get(this.#watermark + 1)?.access !== 'write') {
       this.#watermark++;
@@ -198,7 +198,7 @@ export class InFlightOperations {
     this.#end(operation, createNoReplyError(operation, cause));
   }
 
-  /** Ends all that are under way now. */
+  /** Ends all that are in flight now. */
   abandonAll(cause: CorrectableError): void {
     for (const operation of this.#select(() => true)) this.abandon(operation, cause);
   }

@@ -83,7 +83,7 @@ export function createLossError(url: string, detail: string): CorrectableError {
 
 /** The error for what another than whoever is signed in now has submitted. */
 export function createPrincipalChangedError(): CorrectableError {
-  const message = 'the principal has changed; what is still wanted has to be submitted anew';
+  const message = 'the principal has changed; submit again what is still needed';
   return new CorrectableError('UNAVAILABLE', message, { retryable: false });
 }
 

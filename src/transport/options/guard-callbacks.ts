@@ -33,7 +33,7 @@ export function guardPrincipal(principal: () => unknown): () => string {
     if (typeof value === 'string') return value;
     throw createInvalidArgumentError(
       'principal',
-      `must give a text, not ${typeof value}: '' where nobody is signed in`,
+      `must return a string, got ${typeof value}: return '' if no user is signed in`,
     );
   };
 }

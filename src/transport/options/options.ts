@@ -17,7 +17,7 @@ import type { ServedContract } from '../../protocol/messages/welcome.ts';
 export interface ConnectionOptions {
   /**
    * Where the gateway listens, for example `ws://127.0.0.1:7070/ireland`; several, in order of preference, for the sites of
-   * one store. `findSites` gives them, the nearest first. Operations under way move to the next site when one is lost.
+   * one store. `findSites` gives them, the nearest first. Operations in flight move to the next site when one is lost.
    */
   readonly url: string | URL | readonly (string | URL)[];
   /**
@@ -27,13 +27,13 @@ export interface ConnectionOptions {
   readonly WebSocket?: WebSocketConstructor | undefined;
   /**
    * Sent in the first message of every connection. A function is asked each time, and may return a fresh token. Where it
-   * fails it is asked again, after a delay that grows.
+   * fails it is retried, after a delay that grows.
    */
   readonly token?: string | (() => string | Promise<string>) | undefined;
   /**
    * Who is signed in, by a name that changes with the `token`: a text, or a function that is asked at each submission and
    * with each token; `''` for nobody. What was submitted belongs to whoever this was then, and is never sent over a
-   * connection that another has opened. Once another is seen, what the former has under way fails with `UNAVAILABLE`, not
+   * connection that another has opened. Once another is seen, what the former has in flight fails with `UNAVAILABLE`, not
    * to be repeated as it is, and updates that were sent with `UNKNOWN`; sessions end; the next connection has a fresh
    * token and nothing in common with the one before.
    *

@@ -4,7 +4,7 @@ import { readX, writeX } from '../../support/wire.ts';
 import type { FakePlatform } from './fake-platform.ts';
 import { start, submit, welcome } from './set-up.ts';
 
-const CHANGED = 'the principal has changed; what is still wanted has to be submitted anew';
+const CHANGED = 'the principal has changed; submit again what is still needed';
 
 function helloOf(platform: FakePlatform): { readonly client: string; readonly attempt: number } {
   return platform.socket.rows('hello')[0]?.[2] as { client: string; attempt: number };

@@ -46,7 +46,7 @@ describe('waiting again', () => {
   });
 
   test.each([
-    ['before there is a token → so', true, 'closed with 1006, while no token was given yet'],
+    ['before there is a token → so', true, 'closed with 1006, before a token was received'],
     ['after hello → without a word of tokens', false, 'closed with 1006'],
   ])('lost %s', async (_, isPending, detail) => {
     const { told: reported, platform } = startTold({ token: () => (isPending ? new Promise(() => {}) : 'token') });

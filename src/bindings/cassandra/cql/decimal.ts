@@ -11,7 +11,7 @@ const MIN_SCALE = -(2 ** 31);
 const MAX_LEADING_ZEROS = 6;
 const DECIMAL_PATTERN = /^([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d{1,10}))?$/;
 
-/** The text of the bytes of a decimal: a scale of four bytes, then the digits as one whole number. */
+/** The text of the bytes of a decimal: a scale of four bytes, then the digits as one integer. */
 export function formatDecimal(bytes: Uint8Array): string {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const scale = buffer.readInt32BE(0);

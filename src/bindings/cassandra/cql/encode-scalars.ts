@@ -94,7 +94,7 @@ function encodeInteger(value: unknown, width: number, type: CqlType): Uint8Array
   throw createCqlTypeError(
     value,
     type,
-    `a ${width === 8 ? 'bigint' : 'whole number'} from ${-most} to ${most - 1n} is`,
+    `a ${width === 8 ? 'bigint' : 'integer'} from ${-most} to ${most - 1n} is`,
   );
 }
 

@@ -2,7 +2,7 @@
 
 const INTEGER = /^-?\d+$/;
 
-/** The whole number that a number, a bigint or a text of digits is; `undefined` for what is none, or not known exactly. */
+/** The integer that a number, a bigint or a text of digits is; `undefined` for what is none, or not known exactly. */
 export function toBigint(value: unknown): bigint | undefined {
   if (typeof value === 'bigint') return value;
   if (typeof value === 'number') return Number.isSafeInteger(value) ? BigInt(value) : undefined;

@@ -113,7 +113,7 @@ export class Connection {
     this.#orphanCount -= 1;
   }
 
-  /** Ends the connection; what is under way is lost with `reason`. */
+  /** Ends the connection; what is in flight is lost with `reason`. */
   async close(reason: CqlError): Promise<void> {
     if (this.#hasEnded) return;
     const isGone = new Promise<void>((resolve) => this.#socket.once('close', () => resolve()));
@@ -192,7 +192,7 @@ export class Connection {
     if (this.#hasEnded || frame.stream < 0) return;
     const exchange = this.#exchanges[frame.stream];
     if (exchange === undefined) {
-      throw new CqlError('PROTOCOL', `an answer to request ${frame.stream}, which is not under way`);
+      throw new CqlError('PROTOCOL', `an answer to request ${frame.stream}, which is not in flight`);
     }
     let isLast = true;
     try {

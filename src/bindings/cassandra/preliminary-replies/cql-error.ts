@@ -7,7 +7,7 @@
  * - `AUTHENTICATION`: the node refused the credentials, or wants some.
  * - `PROTOCOL`: the node said what the protocol does not allow.
  * - `BAD_VALUE`: a parameter cannot be written as its column's type.
- * - `OVERLOADED`: too many reads under way in this client.
+ * - `OVERLOADED`: too many reads in flight in this client.
  * - `CLOSED`: the client was closed.
  */
 export type CqlErrorCode =

@@ -6,9 +6,9 @@ import type { HandshakeOptions } from './handshake.ts';
 
 /** Bounds that no application sets, and tests make small. */
 const DEFAULT_LIMITS = {
-  /** Most requests under way on the connection; more wait. The protocol has 32 768 numbers for them. */
+  /** Most requests in flight on the connection; more wait. The protocol has 32 768 numbers for them. */
   maxInFlight: 2_048,
-  /** Most reads under way or waiting; more are refused. */
+  /** Most reads in flight or waiting; more are refused. */
   maxReads: 20_000,
   /** Largest answer in bytes: what nodes send at most unless told otherwise. */
   maxFrameBytes: 256 * 1024 * 1024,

@@ -1,5 +1,5 @@
 /**
- * One read under way: its two views in order, over another connection where one is lost, and over the plain way where
+ * One read in flight: its two views in order, over another connection where one is lost, and over the plain way where
  * there is none.
  */
 import { isCorrectableError } from '../../../correctable/errors.ts';
@@ -60,7 +60,7 @@ const LENGTH_BYTES = 4;
  */
 export function readPage({ metadata, rowCount, reader }: RawRows, values: ValueConverter): Page {
   const { columns } = metadata;
-  if (columns === undefined) throw createProtocolError('rows without their columns, which nobody asked to leave out');
+  if (columns === undefined) throw createProtocolError('rows without their columns, which was not requested');
   reader.checkCount(rowCount, Math.max(1, LENGTH_BYTES * columns.length));
   const rows: Row[] = [];
   for (let n = 0; n < rowCount; n += 1) {

@@ -179,5 +179,5 @@ function createClosedError(): CqlError {
 }
 
 function createOverloadedError(maxReads: number): CqlError {
-  return new CqlError('OVERLOADED', `${maxReads} reads are under way or waiting: wait for some of them`);
+  return new CqlError('OVERLOADED', `${maxReads} reads are in flight or waiting: wait for some of them`);
 }

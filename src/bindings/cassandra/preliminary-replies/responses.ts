@@ -41,7 +41,7 @@ const TRACE_ID_BYTES = 16;
 
 /** @throws CqlError `PROTOCOL` for a body that makes no sense */
 export function readResponse({ opcode, flags, body }: Frame): Response {
-  if ((flags & FRAME_FLAG.compression) !== 0) throw createProtocolError('a compressed frame, which nobody asked for');
+  if ((flags & FRAME_FLAG.compression) !== 0) throw createProtocolError('a compressed frame, which was not requested');
   const reader = new BodyReader(body);
   if ((flags & FRAME_FLAG.tracing) !== 0) reader.raw(TRACE_ID_BYTES);
   // For whoever looks after the node, who has them in its log.

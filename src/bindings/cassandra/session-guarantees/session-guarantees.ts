@@ -12,7 +12,7 @@
  * - *fine*: anything else.
  *
  * A key is found gone by those who surely know: what was seen of it is void, and what was written up to then is doubted,
- * until somebody who surely knows shows the key. What was learnt of a key while a read was under way stays, whatever the
+ * until somebody who surely knows shows the key. What was learnt of a key while a read was in flight stays, whatever the
  * read shows. Of a key that was forgotten, `strong` knows what was answered, not what one replica alone has shown.
  */
 import type { BindingSession } from '../../../correctable/binding.ts';
@@ -65,7 +65,7 @@ export interface ReadCertainty {
 }
 
 /**
- * One read in a session. What the session's other operations see while it is under way does not count: the read began
+ * One read in a session. What the session's other operations see while it is in flight does not count: the read began
  * before them.
  */
 export class SessionRead {

@@ -176,5 +176,5 @@ function mapRow<M extends RowMapper<unknown>>(mapper: M, row: Row, name: string)
 
 function checkCount(field: string, value: number): number {
   if (Number.isInteger(value) && value > 0) return value;
-  throw new CorrectableError('INVALID_ARGUMENT', `${field}: give a whole number above 0`, { field });
+  throw new CorrectableError('INVALID_ARGUMENT', `${field}: give an integer above 0`, { field });
 }

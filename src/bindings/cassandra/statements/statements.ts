@@ -324,7 +324,7 @@ function readPageArgs(name: string, value: unknown, args: unknown, maxSize: numb
     throw wrong('pageState', 'give that of the page before');
   }
   if (typeof pageSize !== 'number' || !Number.isInteger(pageSize) || pageSize < 1 || pageSize > maxSize) {
-    throw wrong('pageSize', `give a whole number from 1 to ${maxSize}`);
+    throw wrong('pageSize', `give an integer from 1 to ${maxSize}`);
   }
   return { pageState, pageSize };
 }

@@ -13,7 +13,7 @@ export interface ZooKeeperOptions {
   readonly sessionTimeoutMs?: number;
   /** A server, `host:port`, to be connected to whenever it can be. */
   readonly preferredServer?: string;
-  /** Most requests under way or waiting at once; more are refused. 10 000. */
+  /** Most requests in flight or waiting at once; more are refused. 10 000. */
   readonly maxRequests?: number;
   /** Largest request in bytes: the server closes the connection over its `jute.maxbuffer`. 1 000 000. */
   readonly maxRequestBytes?: number;
@@ -60,7 +60,7 @@ type NumberField = 'sessionTimeoutMs' | 'maxRequests' | 'maxRequestBytes' | 'max
 function checkPositive(options: ZooKeeperOptions, field: NumberField, unlessGiven: number): number {
   const value = options[field] ?? unlessGiven;
   if (Number.isInteger(value) && value > 0 && value < 2 ** 31) return value;
-  throw new ZooKeeperError('BAD_ARGUMENTS', { hint: `${field}: give a whole number above 0` });
+  throw new ZooKeeperError('BAD_ARGUMENTS', { hint: `${field}: give an integer above 0` });
 }
 
 function throwAsync(error: unknown): void {

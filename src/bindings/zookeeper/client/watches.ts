@@ -40,7 +40,7 @@ export class Watches {
     persistent: new Map(),
     recursive: new Map(),
   };
-  /** How many questions are under way that leave a watch at a path: the server may have it before the answer is here. */
+  /** How many questions are in flight that leave a watch at a path: the server may have it before the answer is here. */
   readonly #requestCounts = new Map<string, number>();
   readonly #onUncaught: (error: unknown) => void;
 

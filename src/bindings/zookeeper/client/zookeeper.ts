@@ -265,7 +265,7 @@ export class ZooKeeper implements AsyncDisposable {
     this.#session.dropConnection();
   }
 
-  /** Ends the session, its ephemeral nodes with it. Requests under way are answered first. */
+  /** Ends the session, its ephemeral nodes with it. Requests in flight are answered first. */
   close(): Promise<void> {
     return this.#session.close();
   }
@@ -346,5 +346,5 @@ function toBytes(data: NodeContent): Uint8Array | null {
 
 function checkTtl(path: string, mode: CreateMode, ttlMs: number): void {
   if (!mode.startsWith('ttl') || (Number.isInteger(ttlMs) && ttlMs > 0)) return;
-  throw new ZooKeeperError('BAD_ARGUMENTS', { path, hint: 'ttlMs: give a whole number of milliseconds above 0' });
+  throw new ZooKeeperError('BAD_ARGUMENTS', { path, hint: 'ttlMs: give an integer of milliseconds above 0' });
 }

@@ -1,5 +1,5 @@
 /**
- * One dequeue. Preliminary view: the operation simulated on the follower's state plus our own dequeues under way (§5.2).
+ * One dequeue. Preliminary view: the operation simulated on the follower's state plus our own dequeues in flight (§5.2).
  * Final view: the item of the claim that the ensemble has ordered.
  */
 import type { SubmissionStatus } from '../../../correctable/binding.ts';
@@ -53,7 +53,7 @@ class Dequeue implements SubmissionStatus {
   readonly #access: QueueContext;
   readonly #call: OperationCall;
   #mayHaveBeenSent = false;
-  /** Ends what others wait for who find nothing: the claim under way has been delivered, or left to them. */
+  /** Ends what others wait for who find nothing: the claim in flight has been delivered, or left to them. */
   #endClaimWait: () => void = () => {};
   #isPreliminaryBegun = false;
   #hasEnded = false;
@@ -140,7 +140,7 @@ class Dequeue implements SubmissionStatus {
 
   /**
    * Asks whether nothing is left: first the server as it is, then, if so or if it does not say, after it has caught up. Of
-   * what is left it tells no guess: only a claim under way knows which others are before it.
+   * what is left it tells no guess: only a claim in flight knows which others are before it.
    */
   async #checkEmpty(): Promise<boolean> {
     const { queue, sessions } = this.#access;

@@ -36,7 +36,7 @@ export async function executeEnqueue(access: QueueContext, item: unknown, call: 
   else call.sink.confirm('strong', seq, { meta: { number } });
 }
 
-/** The number after those of the follower and of our own enqueues under way. */
+/** The number after those of the follower and of our own enqueues in flight. */
 async function predictNumber({ queue, sessions }: QueueContext, inFlight: InFlightWrite): Promise<number> {
   return (await queue.readTail(sessions.reader)) + queue.countEnqueuesBefore(inFlight);
 }

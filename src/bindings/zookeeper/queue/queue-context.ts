@@ -35,7 +35,7 @@ export class QueueContext {
   /** Claims whose item could not be brought when it was wanted: the next dequeues take them. */
   readonly undeliveredClaims: OwnClaim[] = [];
   readonly #onError: (error: unknown) => void;
-  /** Claims under way and not delivered yet, to be waited for. */
+  /** Claims in flight and not delivered yet, to be waited for. */
   readonly #pendingClaims = new Set<Promise<void>>();
   /** The session that hears of the queue's end. */
   #watchedSession: unknown;
@@ -61,7 +61,7 @@ export class QueueContext {
     this.throttleGate = new ThrottleGate(options, () => consumers.commitLatency.estimateMs(performance.now()) ?? 0);
   }
 
-  /** Whether nothing was ever put in or taken, as far as was seen, nor may be under way. To be asked while nobody uses it. */
+  /** Whether nothing was ever put in or taken, as far as was seen, nor may be in flight. To be asked while nobody uses it. */
   get isForgettable(): boolean {
     return (
       this.queue.isUnknown &&
@@ -116,7 +116,7 @@ export class QueueContext {
     };
   }
 
-  /** Resolves when the claims under way now have been delivered, or their items are left over (`unread`). */
+  /** Resolves when the claims in flight now have been delivered, or their items are left over (`unread`). */
   async waitForClaims(): Promise<void> {
     await Promise.all(this.#pendingClaims);
   }

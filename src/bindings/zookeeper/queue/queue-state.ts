@@ -17,7 +17,7 @@ export interface QueueBounds {
   readonly zxid: bigint;
 }
 
-/** An update of this binding that is under way, by its place among those that were begun. */
+/** An update of this binding that is in flight, by its place among those that were begun. */
 export type InFlightWrite = number;
 
 /** How much the last prediction counts. */
@@ -103,7 +103,7 @@ export class QueueState {
     if (number !== undefined && this.#tail.value !== undefined) this.#tail.advanceTo(number + 1);
   }
 
-  /** Claims of this binding under way that were begun before `claim`, which the server may not have executed yet. */
+  /** Claims of this binding in flight that were begun before `claim`, which the server may not have executed yet. */
   countClaimsBefore(claim: InFlightWrite | undefined): number {
     return countBefore(this.#claims, claim);
   }
@@ -112,7 +112,7 @@ export class QueueState {
     return countBefore(this.#enqueues, enqueue);
   }
 
-  /** How many items are left by what was seen last, all claims under way counted; undefined if nothing was seen yet. */
+  /** How many items are left by what was seen last, all claims in flight counted; undefined if nothing was seen yet. */
   get remaining(): number | undefined {
     const tail = this.#tail.value;
     return tail === undefined ? undefined : tail - (this.#head.value ?? 0) - this.#claims.size;

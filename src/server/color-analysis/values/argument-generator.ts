@@ -13,7 +13,7 @@ import type { Random } from '../../collections/random.ts';
 export interface DrawContext {
   /** One of the choices. */
   readonly pick: <const C extends readonly [unknown, ...unknown[]]>(choices: C) => C[number];
-  /** A whole number from `min` to `max`. */
+  /** A integer from `min` to `max`. */
   readonly between: (min: number, max: number) => number;
   /** True that often, from 0 to 1. */
   readonly chance: (probability: number) => boolean;

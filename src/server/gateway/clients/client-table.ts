@@ -55,7 +55,7 @@ export class ClientTable {
     return this.#clients.size;
   }
 
-  /** Updates, under way or ended, of all clients. */
+  /** Updates, in flight or ended, of all clients. */
   get replies(): number {
     let replies = 0;
     for (const record of this.#clients.values()) replies += record.size;

@@ -1,4 +1,4 @@
-/** Whether a submission may be executed: what it asks for, how much is under way, and what the application says. */
+/** Whether a submission may be executed: what it asks for, how much is in flight, and what the application says. */
 import { CorrectableError } from '../../../correctable/errors.ts';
 import { isThenable } from '../../../correctable/validate.ts';
 import type { Access, Operation } from '../../../correctable/operation.ts';
@@ -69,7 +69,7 @@ export function admit(row: SubmitMessage, client: ConnectedClient, frame: Receiv
 /**
  * What the application says: nothing where it allows the operation at once, a promise where it takes its time. Throws
  * why the operation is refused, and so does the promise. Only `true` allows it: a hook that forgot to answer does not.
- * One that cannot tell has not said no: the client may ask again.
+ * One that cannot tell has not said no: the client may retry.
  */
 export function authorize(operation: Operation, client: ConnectedClient): Promise<void> | undefined {
   const { host, principal } = client;
@@ -105,7 +105,7 @@ function assertAllowed(allowed: unknown, operation: Operation): void {
 function logHookError(error: unknown, operation: Operation, { logger }: GatewayContext): CorrectableError {
   const fields = { operation: operation.name, err: error };
   if (isUndecided(error)) {
-    logger.warn(fields, 'authorize could not tell whether an operation is allowed');
+    logger.warn(fields, 'authorize failed to decide whether an operation is allowed');
     return error instanceof HookTimeoutError ? error : undecidedError(operation);
   }
   logger.error(fields, 'authorize failed: the operation is refused');
@@ -114,7 +114,7 @@ function logHookError(error: unknown, operation: Operation, { logger }: GatewayC
 
 /** In words of ours: those of the hook may name what it asks. */
 function undecidedError({ name }: Operation): CorrectableError {
-  const message = `authorize could not tell whether ${name} is allowed to this client; nothing was done`;
+  const message = `authorize failed to decide whether this client may call ${name}; nothing was done`;
   return new CorrectableError('UNAVAILABLE', message);
 }
 
@@ -140,7 +140,7 @@ function rejectOverRate(nowMs: number, { host, rate }: ConnectedClient): void {
   throw overloadedError(host, {
     limit: 'maxOperationsPerSecond',
     unit: description,
-    advice: 'wait for as long as is said',
+    advice: 'wait for retryAfterMs',
     retryAfterMs,
   });
 }
@@ -157,7 +157,7 @@ function rejectOverLoad(frame: ReceivedFrame, { host, load, outlet }: ConnectedC
     });
   }
   if (load.operations >= maxInFlight) {
-    const subject = 'operations under way on this connection';
+    const subject = 'operations in flight on this connection';
     throw overloadedError(host, {
       limit: 'maxInFlight',
       unit: subject,
@@ -167,7 +167,7 @@ function rejectOverLoad(frame: ReceivedFrame, { host, load, outlet }: ConnectedC
   const fullBy = load.total.findFullBudget(load, frame.addedBytes);
   if (fullBy === undefined) return;
   throw budgetFullError(host, fullBy, {
-    unit: 'requests under way',
+    unit: 'requests in flight',
     advice: 'wait for answers, or ask for less at a time',
   });
 }
@@ -178,7 +178,7 @@ function requireKeys({ binding }: GatewayContext): void {
   throw new CorrectableError('UNSUPPORTED', message, { field: 'idempotencyKey' });
 }
 
-/** It is handed on, and kept while the operation is under way. */
+/** It is handed on, and kept while the operation is in flight. */
 function checkTrace(trace: unknown, { owner }: ConnectedClient): void {
   if (trace === undefined || trace === null) return;
   const size = typeof trace === 'string' ? trace.length : owner.codec.encodeValue(trace, 'trace').length;

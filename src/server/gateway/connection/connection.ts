@@ -156,7 +156,7 @@ export class GatewayConnection implements ClientConnection, ClientOutlet, Messag
     if (!this.#sender.isAwaitingPing) this.#sender.sendPing();
   }
 
-  /** Takes no more submissions, and closes once those under way have ended and were sent. */
+  /** Takes no more submissions, and closes once those in flight have ended and were sent. */
   drain(drainMs: number): void {
     if (this.#client === undefined) return this.close(CloseCode.goingAway, 'the server is shutting down');
     if (this.#goaway !== undefined) return;
@@ -295,7 +295,7 @@ export class GatewayConnection implements ClientConnection, ClientOutlet, Messag
         if (this.#goaway !== undefined) this.#goaway = 'seen';
         return this.#closeIfDrained();
       case 'hello':
-        return this.close(CloseCode.malformed, 'hello may be said only once');
+        return this.close(CloseCode.malformed, 'hello may be sent only once');
     }
   }
 
@@ -397,7 +397,7 @@ export class GatewayConnection implements ClientConnection, ClientOutlet, Messag
     const { principal } = verdict;
     if (principal.id !== client.principal.id) {
       // The client greets again, and is told there that it is somebody else now.
-      return this.close(CloseCode.expired, 'the fresh token is of somebody else: greet with it');
+      return this.close(CloseCode.expired, 'the new token belongs to another principal: send hello with it');
     }
     client.principal = principal;
     this.push([0, 'renewed', this.#expiry.schedule(principal) ?? null]);

@@ -194,7 +194,7 @@ export class Sender {
     return socket.bufferedBytes + length <= this.#windowBytes;
   }
 
-  /** Gives the socket as much as it should have. One part at least is always under way, to tell when there is room. */
+  /** Gives the socket as much as it should have. One part at least is always in flight, to tell when there is room. */
   #pump(): void {
     const { socket } = this.#parts;
     for (let next = this.#queue[0]; next !== undefined; next = this.#queue[0]) {

@@ -118,7 +118,7 @@ export async function checkToken(host: GatewayContext, token: string | undefined
     return hasEnded(principal) ? EXPIRED_TOKEN : { principal };
   } catch (error) {
     if (isUndecided(error)) {
-      host.logger.warn({ err: error, ...peer }, 'authenticate could not tell who a client is');
+      host.logger.warn({ err: error, ...peer }, 'authenticate failed to identify a client');
       return { code: CloseCode.internal, reason: 'the token could not be checked', isUndecided: true };
     }
     host.logger.info({ err: error, ...peer }, 'a client was not authenticated');

@@ -64,7 +64,7 @@ export interface GatewayContext {
   readonly logger: Logger;
   readonly clients: ClientTable;
   readonly principals: Principals;
-  /** What is under way in the store. */
+  /** What is in flight in the store. */
   readonly load: TotalLoad;
   readonly stats: GatewayStats;
   readonly isDraining: boolean;

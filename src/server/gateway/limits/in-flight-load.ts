@@ -28,8 +28,8 @@ export class TotalLoad {
   }
 
   /**
-   * Of whom too much would be under way with one more operation on a connection, in so many bytes; nobody if there is
-   * room. In any case one operation may be under way: on the connection, of its principal, and of all.
+   * Of whom too much would be in flight with one more operation on a connection, in so many bytes; nobody if there is
+   * room. In any case one operation may be in flight: on the connection, of its principal, and of all.
    */
   findFullBudget({ operations, bytes, principal }: ConnectionLoad, frameBytes: number): BudgetOwner | undefined {
     const added = OPERATION_BYTES + frameBytes;
@@ -42,7 +42,7 @@ export class TotalLoad {
 /** What the operations of one connection take up. */
 export class ConnectionLoad {
   readonly total: TotalLoad;
-  /** Of its principal, once that is known: nothing is under way before. */
+  /** Of its principal, once that is known: nothing is in flight before. */
   principal: PrincipalLoad = { bytes: 0 };
   operations = 0;
   bytes = 0;
@@ -76,7 +76,7 @@ export class ReceivedFrame {
     this.bytes = bytes;
   }
 
-  /** What one more operation of it adds to what is under way. */
+  /** What one more operation of it adds to what is in flight. */
   get addedBytes(): number {
     return this.#slots === 0 ? this.bytes : 0;
   }

@@ -1,4 +1,5 @@
 /** The bounds within which a gateway works; what goes beyond is refused, never queued without end. */
+import { describeUnknownOption } from '../../../correctable/unknown-option.ts';
 import { CorrectableError, createInvalidArgumentError } from '../../../correctable/errors.ts';
 
 /** Limits of a gateway that its operator sets. `Infinity` stands for none, except for `maxFrameBytes`. */
@@ -17,14 +18,14 @@ export interface GatewayLimits {
    */
   readonly maxOperationsPerSecond: number;
   /**
-   * Most operations under way on one connection, cancelled ones included while the store has not ended them; more fail
+   * Most operations in flight on one connection, cancelled ones included while the store has not ended them; more fail
    * with `OVERLOADED`. Default 16 384.
    */
   readonly maxInFlight: number;
   /** Largest frame read, in bytes. Default 1 MiB. */
   readonly maxFrameBytes: number;
   /**
-   * Bytes for what clients make the gateway keep: half is for requests under way, half for replies kept for a repetition.
+   * Bytes for what clients make the gateway keep: half is for requests in flight, half for replies kept for a repetition.
    * Of each half a principal may have a half, and a client a quarter; more fails with `OVERLOADED`. So do operations on a
    * connection on which a 64th of all waits to be sent. Default 512 MiB.
    */
@@ -45,7 +46,7 @@ export interface ByteBudget {
 /** What a gateway works within: its limits, what follows from them, and what no option changes. */
 export interface InternalLimits extends GatewayLimits {
   readonly maxConnectionsPerPrincipal: number;
-  /** Of requests under way, and the same again of replies kept. */
+  /** Of requests in flight, and the same again of replies kept. */
   readonly budget: ByteBudget;
   /**
    * Bytes waiting to be sent on one connection from which on operations fail with `OVERLOADED`. At four times as many the
@@ -113,7 +114,8 @@ export function fillLimits(input: Partial<GatewayLimits> = {}): GatewayLimits {
   const limits: Record<keyof GatewayLimits, number> = { ...DEFAULT_LIMITS };
   for (const [name, value] of Object.entries(input)) {
     if (value === undefined) continue;
-    if (!Object.hasOwn(DEFAULT_LIMITS, name)) rejectLimit(name, `is none of ${Object.keys(DEFAULT_LIMITS).join(', ')}`);
+    if (!Object.hasOwn(DEFAULT_LIMITS, name))
+      rejectLimit(name, describeUnknownOption(name, Object.keys(DEFAULT_LIMITS), 'limit'));
     checkLimit(name, value);
     limits[name as keyof GatewayLimits] = value;
   }
@@ -147,10 +149,10 @@ function checkLimit(name: string, value: unknown): void {
   const isPositive = typeof value === 'number' && value > 0;
   if (name === 'maxFrameBytes') {
     if (isPositive && Number.isInteger(value) && value <= MAX_FRAME_BYTES) return;
-    rejectLimit(name, `must be a whole number from 1 to ${MAX_FRAME_BYTES}, not ${String(value)}`);
+    rejectLimit(name, `must be an integer from 1 to ${MAX_FRAME_BYTES}, not ${String(value)}`);
   }
   if (isPositive && (value === Infinity || FRACTIONAL_LIMITS.test(name) || Number.isSafeInteger(value))) return;
-  const description = FRACTIONAL_LIMITS.test(name) ? 'a positive number' : 'a whole number from 1 on';
+  const description = FRACTIONAL_LIMITS.test(name) ? 'a positive number' : 'an integer from 1 on';
   rejectLimit(name, `must be ${description}, or Infinity for no limit, not ${String(value)}`);
 }
 

@@ -12,7 +12,7 @@ export interface PrincipalShare {
 }
 
 /**
- * The principals that have connections, or had some a moment ago, or have something under way: a principal that comes
+ * The principals that have connections, or had some a moment ago, or have something in flight: a principal that comes
  * back finds neither a fresh bucket nor an empty load.
  */
 export class Principals {
@@ -46,7 +46,7 @@ export class Principals {
     if (share !== undefined) share.connections -= 1;
   }
 
-  /** Forgets those without connections that would find their bucket full, and have nothing under way. */
+  /** Forgets those without connections that would find their bucket full, and have nothing in flight. */
   forgetIdle(nowMs: number): void {
     for (const [id, { connections, rate, load }] of this.#shares) {
       if (connections === 0 && load.bytes === 0 && rate.isFull(nowMs)) this.#shares.delete(id);

@@ -203,7 +203,7 @@ function checkOptions(options: Partial<Record<keyof ListenOptions, unknown>>): v
   if (port !== undefined && !isPort(port)) {
     throw createInvalidArgumentError(
       'port',
-      `must be a whole number from 0, any free one, to ${MAX_PORT}, not ${String(port)}`,
+      `must be an integer from 0, any free one, to ${MAX_PORT}, not ${String(port)}`,
     );
   }
   checkFunction('page', page);
@@ -239,7 +239,7 @@ function checkGateway(field: string, gateway: unknown): void {
   if (!isGateway(gateway)) throw createInvalidArgumentError(field, 'must be a gateway, made by createGateway');
   const { state } = gateway.status();
   if (state !== 'serving')
-    throw createInvalidArgumentError(field, `is ${state}, and lets nobody in: make another gateway`);
+    throw createInvalidArgumentError(field, `is ${state} and accepts no clients: create another gateway`);
 }
 
 function isGateway(value: unknown): value is Gateway {

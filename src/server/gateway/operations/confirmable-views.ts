@@ -1,4 +1,4 @@
-/** The views of an operation under way that may be confirmed: by the store, or because a later one is the same. */
+/** The views of an operation in flight that may be confirmed: by the store, or because a later one is the same. */
 import type { ViewDetails } from '../../../correctable/binding.ts';
 import type { CorrectableError } from '../../../correctable/errors.ts';
 import type { EncodedData } from '../../../protocol/codec/codec.ts';

@@ -38,12 +38,12 @@ import { createConfirmMessage, coversDetails, encodeView, createTail, createView
 
 /** The ending of an update whose result can neither be sent now nor asked for later. */
 const RESULT_NOT_SENT =
-  'the update took effect; its result is not told, since too much waits to be sent to this client';
+  'the update took effect; its result was not sent, since too much waits to be sent to this client';
 
 /** What a view that is held takes beside what is written of it, in bytes. */
 const CONFIRMABLE_VIEW_BYTES = 128;
 
-/** An operation under way. */
+/** An operation in flight. */
 export class HostedOperation extends EncodingSink implements Sink, InvocationContext, RepeatableWrite {
   readonly id: number;
   session: BindingSession | undefined;
@@ -441,7 +441,7 @@ export class HostedOperation extends EncodingSink implements Sink, InvocationCon
       return this.#fail(error, level);
     }
     if (!this.isWrite) return this.#fail(problem, this.#strongest);
-    const message = `the update took effect, but its result cannot be told: ${reason}`;
+    const message = `the update took effect, but its result cannot be sent: ${reason}`;
     return this.#fail(
       new CorrectableError('UNKNOWN', message, { field: isTyped ? problem.field : undefined }),
       this.#strongest,

@@ -45,7 +45,7 @@ export function truncateError(error: unknown, { codec, maxResultBytes }: ErrorOu
   const row = codec.encodeMessage(toFailMessage(0, error));
   if (canFitFrame(codec, row, maxResultBytes)) return error;
   const bytes = codec.byteLength(row);
-  const message = `${error.message}: what it says takes ${bytes} bytes, the server sends ${maxResultBytes} at most`;
+  const message = `${error.message}: its details take ${bytes} bytes, the server sends ${maxResultBytes} at most`;
   return new CorrectableError('INVALID_VALUE', message, { field: 'domain.data' });
 }
 

@@ -44,7 +44,7 @@ export interface RetainedClient {
   onEnded(update: RepeatableWrite & { readonly id: number }, as: RepeatableWrite): void;
 }
 
-/** An update as it is remembered, for a repetition of it: under way, or ended. */
+/** An update as it is remembered, for a repetition of it: in flight, or ended. */
 export interface RepeatableWrite {
   /** Sends the rows to a new connection, beginning with what is known already, in full. */
   repeat(outlet: Outlet, load: ConnectionLoad): void;

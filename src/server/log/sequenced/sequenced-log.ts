@@ -148,7 +148,7 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
     return outputs;
   }
 
-  /** Whether something is under way that a lost message could hold up. */
+  /** Whether something is in flight that a lost message could hold up. */
   get isBusy(): boolean {
     if (this.#proposals.size > 0 || this.#unsent.size > 0 || this.#delivered < this.length) return true;
     // Asked after every input: loops, since lists would be made anew each time.

@@ -56,7 +56,7 @@ export interface ReplicaOptions {
   readonly maxClockSkewMs: number;
   /** What certification and the tables of identifiers remember, alike at all sites; as usual unless given. */
   readonly retentionLimits?: CertifierLimits | undefined;
-  /** Red updates and strong reads under way at most: what waits for the red order leaves room for all else. */
+  /** Red updates and strong reads in flight at most: what waits for the red order leaves room for all else. */
   readonly maxRedInFlight?: number | undefined;
   /** Own undecided red operations that may lie under the run of another; the default unless given. */
   readonly maxPipelineLength?: number | undefined;

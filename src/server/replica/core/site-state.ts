@@ -160,10 +160,10 @@ export class SiteState {
 
 /**
  * The operation is done, and only its answer cannot be told: whatever the reply failed with, no code may say that it can
- * be asked again, or that nothing was done.
+ * be retried, or that nothing was done.
  */
 function replyFailedError(error: CorrectableError): CorrectableError {
   const code = error.code === 'FINAL_FAILED' ? error.code : 'UNKNOWN';
-  const message = `${error.message} The operation has taken effect all the same: do not ask again.`;
+  const message = `${error.message} The operation has taken effect all the same: do not retry.`;
   return new CorrectableError(code, message, { field: error.field, cause: error, retryable: false });
 }

@@ -280,7 +280,7 @@ export class OperationLookups {
 
   #unknownError({ site }: OperationLookup): CorrectableError {
     const name = this.#host.core.options.origins.getName(site);
-    const message = `Site ${name}, where the operation was sent before, cannot be reached. It may still take effect: ask again.`;
+    const message = `Site ${name}, where the operation was sent before, cannot be reached. It may still take effect: retry.`;
     return new CorrectableError('UNKNOWN', message);
   }
 

@@ -33,7 +33,7 @@ function describeConflict(conflict: Conflict | undefined, run: RejectedRequest['
       return `a red operation before it had changed what it scans (lastly ${table}${field === undefined ? '' : ` by ${field}`})`;
     }
     case 'window':
-      return 'so many red operations came before it that nobody remembers what they changed (its site is far behind)';
+      return 'so many red operations came before it that what they changed is no longer known (its site is far behind)';
     case 'predecessor':
     case undefined:
       return 'red operations before it had changed what it reads or writes';

@@ -1,5 +1,5 @@
 /**
- * What operations of other sites have met while they are still under way. A site that went on to propose one behind the
+ * What operations of other sites have met while they are still in flight. A site that went on to propose one behind the
  * other there would keep them out: a whole chain stands in the log before they are there again. So would one that is nearer
  * to the leader, whose takes come one after the other: a new one waits for the end of one of them first.
  */

@@ -151,7 +151,7 @@ export class RedPath {
     this.#pendingDurability.filter((record) => this.#isStillWanted(record));
   }
 
-  /** Whether the operation is under way here, or has ended. */
+  /** Whether the operation is in flight here, or has ended. */
   hasOperation(id: OperationId): boolean {
     return this.#requests.get(id) !== undefined || this.certifier.getOutcome(id) !== undefined;
   }
@@ -208,7 +208,7 @@ export class RedPath {
     else this.#host.reply(submission, 'strong', expiredError());
   }
 
-  /** Of those who ask again the latest is answered by the operation's end. */
+  /** Of those who retry the latest is answered by the operation's end. */
   #leave(requester: Submission | undefined): void {
     if (requester !== undefined) this.#host.reply(requester, 'strong', callerLeftError());
   }

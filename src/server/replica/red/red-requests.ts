@@ -1,4 +1,4 @@
-/** The red operations of one site that are under way. */
+/** The red operations of one site that are in flight. */
 import type { CorrectableError } from '../../../correctable/errors.ts';
 import { SequenceMap } from '../../../protocol/sequence-map.ts';
 import { NameCounts } from '../../collections/counts.ts';
@@ -104,21 +104,21 @@ export interface RedRequest {
   proposalWaiters: Fifo<RedRequest> | undefined;
   /** Those that wait until it has ended, or lacks rights. */
   endWaiters: Fifo<RedRequest> | undefined;
-  /** Nothing of it is under way any more. */
+  /** Nothing of it is in flight any more. */
   isOver: boolean;
   /** Why it cannot be executed again, once that is so. */
   failure?: CorrectableError;
 }
 
 /**
- * Red operations under way, by identifier, and who is last to write what: an operation that reads what an earlier one of
+ * Red operations in flight, by identifier, and who is last to write what: an operation that reads what an earlier one of
  * the same site is about to write waits for it here until it can stand on it, since the red order would only send it back.
  */
 export class RedRequests {
   /** By the serial of the submission that each began with: what maps let go of is soon garbage if it is but a number. */
   readonly #requests = new SequenceMap<RedRequest>();
   readonly #serials = new Map<OperationId, number>();
-  /** By the serial of a submission that asks for an operation under way. */
+  /** By the serial of a submission that asks for an operation in flight. */
   readonly #joinedSubmissions = new Map<number, OperationId>();
   /** By their clients. */
   readonly #clients = new NameCounts();
@@ -209,7 +209,7 @@ export class RedRequests {
     return request;
   }
 
-  /** The latest operation under way that is expected to write something of `reads`. */
+  /** The latest operation in flight that is expected to write something of `reads`. */
   findLastWriter({ names, ranges }: ReadSet, except: RedRequest): RedRequest | undefined {
     let latest = 0;
     const look = (name: string): void => {

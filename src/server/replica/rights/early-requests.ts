@@ -1,6 +1,6 @@
 /**
  * Questions of other sites that came before what they are about: a share that was given, and is on its way here. Who asks
- * would ask again only when its question is overdue, so the newest of each site and field is kept for as long.
+ * would retry only when its question is overdue, so the newest of each site and field is kept for as long.
  */
 import type { RightsRequest } from '../../records/records.ts';
 import type { Origin } from '../../records/origin.ts';
@@ -15,7 +15,7 @@ export interface EarlyRequest {
   readonly request: RightsRequest;
   /** Up to where its sender showed the stream of this site. */
   readonly seenStamp: number;
-  /** It is asked again by then. */
+  /** It is retried by then. */
   readonly untilMs: number;
 }
 

@@ -15,7 +15,7 @@ interface RequestTimeouts {
   readonly reachTimeoutMs: number;
 }
 
-/** Questions of one site under way. */
+/** Questions of one site in flight. */
 export class RightsRequests {
   readonly #times: RequestTimeouts;
   /** By field and for what: when it was asked last, unless something has come since. The latest stands last. */
@@ -45,7 +45,7 @@ export class RightsRequests {
     return this.#getSilentMs(name, description, nowMs) < this.#times.resendAfterMs;
   }
 
-  /** Something has come of this field: who needs more may ask again. */
+  /** Something has come of this field: who needs more may retry. */
   onAnswered(name: BoundedName): void {
     for (const description of REQUEST_TARGETS) this.#sentAtMs.delete(description + formatFieldKey(name));
   }

@@ -240,7 +240,7 @@ export class Rights implements RightsPort {
     if (turn !== undefined) this.#sendRequests(name, SPLIT_BY_MODE[turn](lacking, others, giveHalf(ledger)));
   }
 
-  /** Something has come that helps here: who needs more may ask again. */
+  /** Something has come that helps here: who needs more may retry. */
   #onReceived(effect: Effect): void {
     const { to } = effect.value as Transfer;
     if (to === RED || to === this.core.options.site) this.#requests.onAnswered(effect);

@@ -76,7 +76,7 @@ const createAmountEffect =
 
 function checkAmount({ table, field }: FieldName, action: string, amount: unknown): void {
   if (isAmount(amount)) return;
-  const message = `The ${action} of a bounded field wants a whole number from 0 on, not ${describeKind(amount)}: count in the smallest unit.`;
+  const message = `The ${action} of a bounded field wants an integer from 0 on, not ${describeKind(amount)}: count in the smallest unit.`;
   throw createInternalError('INVALID_ARGUMENT', message, `${table}.${field}`);
 }
 

@@ -1,5 +1,5 @@
 /**
- * A counter: sites add to it, and the additions commute. Amounts are whole numbers, since only those add up to the same
+ * A counter: sites add to it, and the additions commute. Amounts are integers, since only those add up to the same
  * sum in every order: count cents, not fractions.
  */
 import { compareStamps, loadPosition, savePosition } from '../../records/effect.ts';
@@ -94,7 +94,7 @@ const createAddEffect = createEffectBuilder('add');
 
 const buildAddEffect: EffectBuilder = (name, key, amount) => {
   if (!Number.isSafeInteger(amount)) {
-    const message = `A counter adds whole numbers, not ${describeKind(amount)}: count in the smallest unit, such as cents.`;
+    const message = `A counter adds integers, not ${describeKind(amount)}: count in the smallest unit, such as cents.`;
     throw createInternalError('INVALID_ARGUMENT', message, `${name.table}.${name.field}`);
   }
   return createAddEffect(name, key, amount);

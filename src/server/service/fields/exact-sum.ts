@@ -1,5 +1,5 @@
 /**
- * Sums of whole numbers. One that numbers no longer hold exactly is kept as a bigint, so that sites agree there too, in
+ * Sums of integers. One that numbers no longer hold exactly is kept as a bigint, so that sites agree there too, in
  * whatever order they add.
  */
 

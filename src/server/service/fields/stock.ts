@@ -23,7 +23,7 @@ export interface AddResult {
 
 /** How far a `take` may go. */
 export interface TakeOptions {
-  /** What has to be left: where less would be, nothing is taken. A whole number, 0 unless given. */
+  /** What has to be left: where less would be, nothing is taken. A integer, 0 unless given. */
   readonly atLeast?: number;
 }
 
@@ -74,7 +74,7 @@ function checkTakeOptions({ table, field }: FieldName, options: unknown): TakeOp
 const buildTakeEffect: EffectBuilder = (name, key, amount, options) => {
   const { atLeast = 0 } = options === undefined ? NO_OPTIONS : checkTakeOptions(name, options);
   if (!Number.isSafeInteger(atLeast)) {
-    const message = `atLeast must be a whole number, not ${describeKind(atLeast)}: count in the smallest unit, such as cents.`;
+    const message = `atLeast must be an integer, not ${describeKind(atLeast)}: count in the smallest unit, such as cents.`;
     throw createInternalError('INVALID_ARGUMENT', message, `${name.table}.${name.field}.atLeast`);
   }
   const value: TakeValue = { amount: checkAmount(name, 'take', amount), atLeast };
@@ -92,7 +92,7 @@ function isTake(value: unknown): boolean {
 
 function checkAmount({ table, field }: FieldName, action: string, amount: unknown): number {
   if (isAmount(amount)) return amount;
-  const message = `A stock's ${action} wants a whole number from 0 on, not ${describeKind(amount)}: count in the smallest unit, and what goes out with take.`;
+  const message = `A stock's ${action} wants an integer from 0 on, not ${describeKind(amount)}: count in the smallest unit, and what goes out with take.`;
   throw createInternalError('INVALID_ARGUMENT', message, `${table}.${field}`);
 }
 

@@ -1,9 +1,9 @@
 /**
- * The folder in which a deployment keeps what it must not lose:
+ * The directory in which a deployment keeps what it must not lose:
  *
  *     manifest.json     what the data was made for
  *     cluster.key       authenticates session tokens
- *     lock              there while a process has the folder open
+ *     lock              there while a process has the directory open
  *     sites/<name>/     the logs and checkpoints of a site
  */
 import { randomBytes } from 'node:crypto';
@@ -27,10 +27,10 @@ import { NodeFiles } from '../disk/node-files.ts';
 import { readLog } from '../format/log-file.ts';
 import { getCheckpointNumbers } from '../recovery.ts';
 
-/** An open folder. */
+/** An open directory. */
 export interface DataDirectory {
   readonly files: Files;
-  /** Says whether the folder still is this process's alone. */
+  /** Says whether the directory still is this process's alone. */
   readonly lock: Pick<DirectoryLock, 'isHeld' | 'onLost'>;
   /** Authenticates session tokens: a new one where there is none. */
   readonly clusterKey: Uint8Array;
@@ -38,16 +38,16 @@ export interface DataDirectory {
   readonly hasManifest: boolean;
   /** Whether there was a key once, and is none. */
   readonly hasLostKey: boolean;
-  /** The folder of a site, relative to `files`. */
+  /** The directory of a site, relative to `files`. */
   getSiteDirectory(name: string): string;
   /**
-   * Writes down what the folder is for from now on, once it is known that all sites can start: a refused start leaves it
+   * Writes down what the directory is for from now on, once it is known that all sites can start: a refused start leaves it
    * for whatever it was for before.
    *
-   * @throws CorrectableError `UNAVAILABLE` where there is no room for it, or the folder has been taken over
+   * @throws CorrectableError `UNAVAILABLE` where there is no room for it, or the directory has been taken over
    */
   adopt(): void;
-  /** Lets go of the folder once no file in it is being made or removed. */
+  /** Lets go of the directory once no file in it is being made or removed. */
   close(): Promise<void>;
 }
 
@@ -60,11 +60,11 @@ const SITE_NAME = /^[\w-]+$/;
 const MAX_SITE_NAME_LENGTH = 255;
 
 /**
- * Opens the folder, making it if there is none, for this process alone. Calls `onWait` before it waits for the lock of a
+ * Opens the directory, making it if there is none, for this process alone. Calls `onWait` before it waits for the lock of a
  * process elsewhere.
  *
  * @throws CorrectableError `UNAVAILABLE` when another process has it open, or what says what it is for, or its key,
- * is damaged or gone; `INVALID_ARGUMENT` when its data is of something else, there can be no such folder, or none of a
+ * is damaged or gone; `INVALID_ARGUMENT` when its data is of something else, there can be no such directory, or none of a
  * site's name.
  */
 export function openDataDirectory(
@@ -122,7 +122,7 @@ export function openDataDirectory(
   }
 }
 
-/** Why there can be no folder at a path, by the system's code. */
+/** Why there can be no directory at a path, by the system's code. */
 const DIRECTORY_ERRORS: Readonly<Record<string, string>> = {
   EEXIST: 'is a file, or a part of it is',
   ENOTDIR: 'is a file, or a part of it is',
@@ -133,14 +133,14 @@ const DIRECTORY_ERRORS: Readonly<Record<string, string>> = {
   EROFS: 'is on a disk that cannot be written',
 };
 
-/** @throws CorrectableError `INVALID_ARGUMENT` where there can be no folder at the path */
+/** @throws CorrectableError `INVALID_ARGUMENT` where there can be no directory at the path */
 function withDirectoryErrors<T>(path: string, make: () => T): T {
   try {
     return make();
   } catch (error) {
     const reason = DIRECTORY_ERRORS[(error as NodeJS.ErrnoException).code ?? ''];
     if (reason === undefined) throw error;
-    const message = `dataDir: '${path}' ${reason}. Give the path of a folder that is there, or that can be made.`;
+    const message = `dataDir: '${path}' ${reason}. Give the path of a directory that is there, or that can be made.`;
     throw new CorrectableError('INVALID_ARGUMENT', message, { field: 'dataDir', cause: error });
   }
 }
@@ -151,18 +151,18 @@ function withSpaceErrors<T>(description: string, make: () => T): T {
     return make();
   } catch (error) {
     if (!(error instanceof Error) || !isNoSpace(error)) throw error;
-    const message = `The data folder cannot be used: there is no room on the disk, not even for ${description}.`;
+    const message = `The data directory cannot be used: there is no room on the disk, not even for ${description}.`;
     throw new CorrectableError('UNAVAILABLE', message, { field: 'dataDir', cause: error });
   }
 }
 
-/** The first start writes it before any site writes: a folder with data in it has lost its own. */
+/** The first start writes it before any site writes: a directory with data in it has lost its own. */
 function readManifest(files: Files): Manifest | undefined {
   if (files.list('.').includes(MANIFEST_FILE)) return parseManifest(files.read(MANIFEST_FILE));
   const witness = files.list('sites').find((name) => hasHistory(files, getLogDirectory(name)));
   if (witness === undefined) return undefined;
   throw unusableDirectoryError(
-    `there is no ${MANIFEST_FILE}, which says what the data is for, and ${getLogDirectory(witness)} has some`,
+    `there is no ${MANIFEST_FILE}, which describes the deployment, but ${getLogDirectory(witness)} has some`,
   );
 }
 
@@ -178,13 +178,13 @@ export function readKey(files: Files): Uint8Array | undefined {
 }
 
 function invalidSiteError(name: string): CorrectableError {
-  const message = `sites: '${name}' cannot be the name of a folder; use letters, digits, - and _.`;
+  const message = `sites: '${name}' cannot be the name of a directory; use letters, digits, - and _.`;
   return new CorrectableError('INVALID_ARGUMENT', message, { field: 'sites' });
 }
 
 function siteNameTooLongError(name: string): CorrectableError {
   const has = `'${name.slice(0, 20)}…' has ${name.length} letters`;
-  const message = `sites: ${has}, and the name of its folder takes ${MAX_SITE_NAME_LENGTH}: give a shorter one.`;
+  const message = `sites: ${has}, and the name of its directory takes ${MAX_SITE_NAME_LENGTH}: give a shorter one.`;
   return new CorrectableError('INVALID_ARGUMENT', message, { field: 'sites' });
 }
 
@@ -193,7 +193,7 @@ function siteNameTooLongError(name: string): CorrectableError {
  * that they have, and never agree with it any more.
  *
  * Every start of a deployment makes a file for each site before anything is written to one of them, and the first one
- * does so before it writes the manifest. So where there is none, a folder without files is new where all the others have
+ * does so before it writes the manifest. So where there is none, a directory without files is new where all the others have
  * nothing written either; where there is one, they are not all new.
  *
  * @throws CorrectableError `UNAVAILABLE` that says what to do.
@@ -205,7 +205,7 @@ export function rejectMissingSites(files: Files, folders: readonly string[], has
     if (!hasManifest) return;
     const unused = `Where nothing was ever written, remove ${MANIFEST_FILE}`;
     throw unusableDirectoryError(
-      `there is nothing in ${missing.join(', ')}, and ${MANIFEST_FILE} says that there was. ${unused}`,
+      `there is nothing in ${missing.join(', ')}, and ${MANIFEST_FILE} lists data there. ${unused}`,
     );
   }
   const witness = folders.find((folder) => hasHistory(files, folder));
@@ -220,7 +220,7 @@ function isEmpty(files: Files, folder: string): boolean {
   return parseFileNumbers(names, 'log').length === 0 && getCheckpointNumbers(names).length === 0;
 }
 
-/** Whether anything was ever written in the folder of a site. */
+/** Whether anything was ever written in the directory of a site. */
 function hasHistory(files: Files, folder: string): boolean {
   const names = files.list(folder);
   if (getCheckpointNumbers(names).length > 0) return true;

@@ -1,4 +1,4 @@
-/** What is in a data folder, and what is lost of it. Changes nothing, and wants no lock: for a folder that refuses to start. */
+/** What is in a data directory, and what is lost of it. Changes nothing, and wants no lock: for a directory that refuses to start. */
 import fs from 'node:fs';
 import { join } from 'node:path';
 import { CorrectableError, createInvalidArgumentError } from '../../../correctable/errors.ts';
@@ -50,7 +50,7 @@ export interface InspectedSite {
   readonly damages: readonly string[];
 }
 
-/** A data folder as it is found. */
+/** A data directory as it is found. */
 export interface Inspection {
   readonly dataDir: string;
   readonly service: string;
@@ -60,7 +60,7 @@ export interface Inspection {
 }
 
 const LOCK_FILE = 'lock';
-/** Looks at a folder in which a process is working, at most. */
+/** Looks at a directory in which a process is working, at most. */
 const MAX_INSPECTIONS = 20;
 
 /** What is to be found at one look; beside a running server it is of no one moment. */
@@ -71,19 +71,19 @@ interface InspectionPass {
 }
 
 /**
- * Looks through a data folder. Beside a running server it looks again where something is amiss: that may come of files
+ * Looks through a data directory. Beside a running server it looks again where something is amiss: that may come of files
  * that came, grew and went meanwhile.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` when there is none, `UNAVAILABLE` when its files come and go too quickly.
  */
 export function inspectDataDirectory(dataDir: string): Inspection {
   if (!fs.existsSync(dataDir)) {
-    throw createInvalidArgumentError('dataDir', `is ${dataDir}, which does not exist: name the folder given to --data`);
+    throw createInvalidArgumentError('dataDir', `is ${dataDir}, which does not exist: name the directory given to --data`);
   }
   if (!fs.existsSync(join(dataDir, MANIFEST_FILE))) {
     throw createInvalidArgumentError(
       'dataDir',
-      `is ${dataDir}, which has no ${MANIFEST_FILE}: name the folder given to --data`,
+      `is ${dataDir}, which has no ${MANIFEST_FILE}: name the directory given to --data`,
     );
   }
   const files = new NodeFiles(dataDir);

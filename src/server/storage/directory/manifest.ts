@@ -1,5 +1,5 @@
 /**
- * What a data folder was made for. A service may gain operations, tables and fields; what the data names must stay as
+ * What a data directory was made for. A service may gain operations, tables and fields; what the data names must stay as
  * it is, and so must the sites and the leader, since the logs go by their places.
  */
 import { createHash } from 'node:crypto';
@@ -24,7 +24,7 @@ export interface Manifest {
   readonly redLeader: string;
 }
 
-/** The deployment that wants to use a folder. */
+/** The deployment that wants to use a directory. */
 export interface Deployment {
   readonly service: Service;
   readonly sites: readonly string[];
@@ -73,7 +73,7 @@ function isObject(value: unknown): boolean {
 export function checkFormat({ format }: Manifest, dataDir: string): void {
   if (format === FORMAT_VERSION) return;
   const problem = `has format ${format}, and this version reads format ${FORMAT_VERSION}`;
-  throw mismatchError(`The data in ${dataDir} ${problem}: use the version that wrote it, or name another folder.`);
+  throw mismatchError(`The data in ${dataDir} ${problem}: use the version that wrote it, or name another directory.`);
 }
 
 /**
@@ -87,7 +87,7 @@ export function checkManifest(found: Manifest, requested: Manifest, dataDir: str
   };
   checkFormat(found, dataDir);
   if (found.service.name !== requested.service.name) {
-    refuse(`belongs to the service '${found.service.name}', not '${requested.service.name}': name another folder.`);
+    refuse(`belongs to the service '${found.service.name}', not '${requested.service.name}': name another directory.`);
   }
   if (found.sites.join() !== requested.sites.join()) {
     refuse(`is of the sites ${found.sites.join(', ')}, in this order, not of ${requested.sites.join(', ')}.`);

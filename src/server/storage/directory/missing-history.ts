@@ -80,7 +80,7 @@ export function describeMissingHistory(
 }
 
 /**
- * @param known what the sites held when the folder was looked at before: beside a running server the others get on
+ * @param known what the sites held when the directory was looked at before: beside a running server the others get on
  * between two looks
  * @throws CorrectableError `UNAVAILABLE` that says what a site has lost, and what to do.
  */
@@ -95,7 +95,7 @@ export function rejectMissingHistories(
   }
 }
 
-/** The sites of a folder cannot be started together. */
+/** The sites of a directory cannot be started together. */
 export function unusableDirectoryError(problem: string): CorrectableError {
   const message = `The data cannot be used: ${problem}. Nothing was changed. ${RESTORE_ADVICE}.`;
   return new CorrectableError('UNAVAILABLE', message, { retryable: false, field: 'dataDir' });

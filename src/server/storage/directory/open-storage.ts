@@ -1,4 +1,4 @@
-/** Where the sites of a deployment keep what they must not lose: a data folder, or nowhere. */
+/** Where the sites of a deployment keep what they must not lose: a data directory, or nowhere. */
 import type { SiteStorage } from '../../log/site-storage.ts';
 import { getHolding, rejectMissingHistories } from './missing-history.ts';
 import { createStorageAlarms, type OnAlarm, type SiteAlarm } from '../../alarms/site-alarm.ts';
@@ -22,13 +22,13 @@ export interface DeploymentStorage {
 }
 
 interface DurableDeployment extends Deployment {
-  /** Whether session tokens go by a key that is not the folder's. */
+  /** Whether session tokens go by a key that is not the directory's. */
   readonly hasOwnKey?: boolean;
   readonly onAlarm: OnAlarm;
 }
 
 /**
- * Opens the storage in a folder, or one in memory where there is none.
+ * Opens the storage in a directory, or one in memory where there is none.
  *
  * @throws CorrectableError as `openDataDirectory` and `DurableStorage`
  */
@@ -113,6 +113,6 @@ function recoverAll(
 }
 
 function createLostKeyAlarm(site: string): SiteAlarm {
-  const message = 'The data folder had no cluster.key any more, and has a new one: sessions of before do not go on.';
+  const message = 'The data directory had no cluster.key any more, and has a new one: sessions of before do not go on.';
   return { kind: 'data-damaged', site, message };
 }

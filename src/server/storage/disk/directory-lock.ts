@@ -1,5 +1,5 @@
 /**
- * Keeps a second process out of a data folder. A process that was killed leaves its lock behind, so a lock says whose it
+ * Keeps a second process out of a data directory. A process that was killed leaves its lock behind, so a lock says whose it
  * is. On this machine that is looked up. Elsewhere (another machine, another container) a lock counts as left behind
  * when its time has not moved for a while, measured by the clock of whoever waits: clocks of two machines are never
  * compared, since they may be apart.
@@ -61,7 +61,7 @@ const systemClock: LockClock = {
 };
 
 /**
- * Takes the lock of a folder. Where somebody elsewhere has had it, this waits, with the whole thread, until it is known
+ * Takes the lock of a directory. Where somebody elsewhere has had it, this waits, with the whole thread, until it is known
  * whether he still has: up to 15 s. Before it waits it calls `onWait`.
  *
  * @throws CorrectableError `UNAVAILABLE` when another process, or this one, has it.
@@ -169,10 +169,10 @@ class OwnedDirectoryLock implements DirectoryLock {
   }
 }
 
-/** What whoever goes on with a folder that is no longer his is told. */
+/** What whoever goes on with a directory that is no longer his is told. */
 export function lockLostError(): CorrectableError {
   const reason = 'this process was held up for so long that another one has taken it over';
-  const message = `The data folder is no longer this process's: ${reason}.`;
+  const message = `The data directory is no longer this process's: ${reason}.`;
   return markFenced(new CorrectableError('UNAVAILABLE', message, { retryable: false, field: 'dataDir' }));
 }
 
@@ -252,7 +252,7 @@ function describeLockProblem(
     return isAlive ? `process ${holder.pid} has it open` : undefined;
   }
   onWait(
-    `The data folder was locked by process ${holder.pid} of another machine or container (${path}). ` +
+    `The data directory was locked by process ${holder.pid} of another machine or container (${path}). ` +
       `Waiting up to ${STALE_AFTER_MS / 1000} s to see if it still runs.`,
   );
   if (!isTouchedWithinStaleTime(path, found, clock)) return undefined;
@@ -286,5 +286,5 @@ function getErrorCode(error: unknown): unknown {
 }
 
 function directoryInUseError(path: string, problem: string): CorrectableError {
-  return new CorrectableError('UNAVAILABLE', `The data folder is in use (${path}): ${problem}.`, { field: 'dataDir' });
+  return new CorrectableError('UNAVAILABLE', `The data directory is in use (${path}): ${problem}.`, { field: 'dataDir' });
 }

@@ -1,11 +1,11 @@
 /**
- * Files of a folder that somebody else may have taken over while this process was held up: once that has happened nothing
+ * Files of a directory that somebody else may have taken over while this process was held up: once that has happened nothing
  * counts as written, and nothing is made, replaced or removed.
  */
 import type { Files, SyncedFile } from './files.ts';
 import { lockLostError, type DirectoryLock } from './directory-lock.ts';
 
-/** Files below a folder whose lock is asked first. */
+/** Files below a directory whose lock is asked first. */
 export class FencedFiles implements Files {
   readonly #files: Files;
   readonly #lock: Pick<DirectoryLock, 'isHeld'>;

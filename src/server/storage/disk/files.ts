@@ -6,7 +6,7 @@
 /** A file in which each write is on the disk when it is done (`O_DSYNC`). */
 export interface SyncedFile {
   /**
-   * Writes all of `bytes` at `position`. Writes at several places may be under way, and end in any order; `done` may have
+   * Writes all of `bytes` at `position`. Writes at several places may be in flight, and end in any order; `done` may have
    * been called on return.
    */
   write(bytes: Uint8Array, position: number, done: (error: Error | undefined) => void): void;
@@ -15,7 +15,7 @@ export interface SyncedFile {
 
 /** A disk, as far as storage needs one. Paths are relative to its root, with `/` between names. */
 export interface Files {
-  /** The names in a folder, in any order; none where there is no such folder. */
+  /** The names in a directory, in any order; none where there is no such directory. */
   list(folder: string): readonly string[];
   read(path: string): Uint8Array;
   makeDirectory(path: string): void;
@@ -49,7 +49,7 @@ export function isNoSpace(error: Error): boolean {
   return code === 'ENOSPC' || code === 'EDQUOT';
 }
 
-/** An error that says that somebody else has taken the place over: nothing that was under way counts, nor ever will. */
+/** An error that says that somebody else has taken the place over: nothing that was in flight counts, nor ever will. */
 export function createFencedError(message: string): Error {
   return markFenced(new Error(message));
 }

@@ -12,7 +12,7 @@ const FILE_MODE = 0o600;
 const DIRECTORY_MODE = 0o700;
 const ZEROS = new Uint8Array(1024 * 1024);
 
-/** The files below one folder. */
+/** The files below one directory. */
 export class NodeFiles implements Files {
   readonly #root: string;
   /** Files that are being made or removed. */
@@ -102,7 +102,7 @@ export class NodeFiles implements Files {
     return this.#pending.size > 0;
   }
 
-  /** Ends when no file is being made or removed: before that nobody else should use the folder. */
+  /** Ends when no file is being made or removed: before that nobody else should use the directory. */
   async whenIdle(): Promise<void> {
     while (this.isBusy) await Promise.all(this.#pending);
   }
@@ -209,7 +209,7 @@ async function createInBackground(path: string, sizeBytes: number, open: () => S
   }
 }
 
-/** A new name is on the disk only when its folder is. Windows cannot sync folders and does not need it. */
+/** A new name is on the disk only when its directory is. Windows cannot sync directories and does not need it. */
 function syncDirectory(path: string): void {
   if (process.platform === 'win32') return;
   const descriptor = fs.openSync(path, 'r');

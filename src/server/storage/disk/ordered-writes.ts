@@ -1,5 +1,5 @@
 /**
- * Writes into files that may be under way together, each at its own place, and that count in the order in which they
+ * Writes into files that may be in flight together, each at its own place, and that count in the order in which they
  * were begun: what stands behind a write that is lost cannot be found again.
  */
 import { isNoSpace, type SyncedFile, type Timing } from './files.ts';
@@ -28,7 +28,7 @@ interface BegunWrite extends LogWrite {
   isDone: boolean;
 }
 
-/** The writes of one log that are under way. */
+/** The writes of one log that are in flight. */
 export class OrderedWrites {
   readonly #options: OrderedWritesOptions;
   readonly #writes: BegunWrite[] = [];

@@ -1,8 +1,8 @@
-/** What the files in a site's folder are called, and what their first frames say. */
+/** What the files in a site's directory are called, and what their first frames say. */
 import type { LogId } from '../../log/log-id.ts';
 
 /**
- * The folder of a site's logs and checkpoints in a data folder: both logs of a partition lie in the same files, those of
+ * The directory of a site's logs and checkpoints in a data directory: both logs of a partition lie in the same files, those of
  * partition 0 where the logs of a site have always been.
  */
 export function getLogDirectory(site: string, log: LogId = 'local'): string {

@@ -22,7 +22,7 @@ export interface FoundLog {
   readonly damage: LogDamage | undefined;
 }
 
-/** Frames that may be under way at one time: those of two writes, of which the first of a file has the header too. */
+/** Frames that may be in flight at one time: those of two writes, of which the first of a file has the header too. */
 const MAX_PENDING_FRAMES = 2;
 
 /** Reads the bytes of a file. */
@@ -43,7 +43,7 @@ export function readLog(bytes: Uint8Array, file: number): FoundLog {
 }
 
 /**
- * A crash loses what was under way, and may leave what was under way behind it. What a later frame proves to have been on
+ * A crash loses what was in flight, and may leave what was in flight behind it. What a later frame proves to have been on
  * the disk before is lost by something else.
  */
 function findDamage(

@@ -75,7 +75,7 @@ export interface GeneratorRun {
   readonly outcome: Outcome;
   /** It ran with what the site had proposed: its place in the red order says whether that was right. */
   readonly isPipelined: boolean;
-  /** Nothing of the site was under way that a guess would have to count. */
+  /** Nothing of the site was in flight that a guess would have to count. */
   readonly isAlone: boolean;
 }
 

@@ -33,15 +33,15 @@ export class ExactlyOnceChecker extends SiteChecker<Map<string, number>> {
     const isShown = this.#sites.some((site) => this.getState(site).has(id));
     assertProperty(
       error === undefined || error === 'UNKNOWN' || !isShown,
-      () => `${id} was told to have failed (${error}) and took effect`,
+      () => `${id} was reported as failed (${error}) and took effect`,
     );
     assertProperty(
       operation.isCertainlyNotApplied !== true || !isShown,
-      () => `${id} was told that nothing was done, was not asked for again, and took effect`,
+      () => `${id} was reported as not done, was not retried, and took effect`,
     );
     assertProperty(
       error !== 'REPLY_EXPIRED',
-      () => `${id} was said to have expired, and its client had not acknowledged it`,
+      () => `${id} was reported as expired, and its client had not acknowledged it`,
     );
     const reported = [...replies.map(({ value }) => encodeValue(value)), ...failures];
     assertProperty(new Set(reported).size <= 1, () => `${id} was answered ${reported.join(', then ')}`);

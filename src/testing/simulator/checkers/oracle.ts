@@ -44,7 +44,7 @@ import type { StateReader } from '../../../server/state/store.ts';
 
 /** For messages. */
 const STATE_ADVICE =
-  'what a service knows belongs into its tables: what a variable beside them holds is lost when a site starts anew, and is other at each site';
+  'what a service knows belongs into its tables: what a variable beside them holds is lost when a site restarts, and differs at each site';
 /** For messages, of what may come of the world too. */
 export const PURITY_ADVICE = `a generator takes time, randomness and identifiers from its context alone, and ${STATE_ADVICE}`;
 
@@ -269,7 +269,7 @@ export class OracleChecker implements Checker {
     assertProperty(difference === undefined, () => `site ${site} ends with ${difference}`);
   }
 
-  /** Where nothing else of its site was under way, a guess is what comes of the run on what the site showed. */
+  /** Where nothing else of its site was in flight, a guess is what comes of the run on what the site showed. */
   #checkPreliminary(site: Origin, serial: number, value: unknown): void {
     const runs = this.#runs.get(`${site}:${serial}`) ?? [];
     assertProperty(runs.length > 0, () => `a guess was made at site ${site}, and no generator ran`);
@@ -300,7 +300,7 @@ export class OracleChecker implements Checker {
     const floor = this.#redFloors.get(key) ?? 0;
     assertProperty(
       runs.some(({ seen }) => (seen[RED] ?? 0) >= floor),
-      () => `a strong read at site ${site} misses some of the ${floor} red operations that were told before it`,
+      () => `a strong read at site ${site} misses some of the ${floor} red operations that were answered before it`,
     );
   }
 
@@ -308,7 +308,7 @@ export class OracleChecker implements Checker {
   #place(operation: AnyOperation, list: number, place: number): void {
     const { id, site, effects } = operation;
     const run = this.#created.get(formatOperation(operation));
-    assertProperty(run !== undefined, () => `site ${site} shows ${id}, which nobody made`);
+    assertProperty(run !== undefined, () => `site ${site} shows ${id}, which no client submitted`);
     // The red order counts on from the latest time in it.
     const time = isRed(operation)
       ? Math.max((this.#redTimes.at(-1) ?? 0) + 1, operation.clock)
@@ -346,7 +346,7 @@ export class OracleChecker implements Checker {
     assertProperty(
       isSame(expected, outcome) && isSameSentList(expected.effects, effects),
       () =>
-        `${id} (${input.operation}) stands at ${model.place} of the red order, where it ${describeOutcome(expected)}; it was executed after ${seen[RED]} of them, where it ${describeOutcome(outcome)}`,
+        `${id} (${input.operation}) stands at ${model.place} of the red order and there it ${describeOutcome(expected)}; it was executed after ${seen[RED]} of them, and there it ${describeOutcome(outcome)}`,
     );
     const reply = createReplyAt(this.#service, view(), model, { ...expected, operation: input.operation });
     return { reply, refusal: expected.domainError };

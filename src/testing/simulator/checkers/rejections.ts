@@ -74,7 +74,7 @@ export class RejectionChecker implements Checker {
     assertProperty(
       this.#crowded.has(id),
       () =>
-        `${id} was told OVERLOADED at site ${site}, and wherever it was there was room: ${options.maxRedInFlight} may wait`,
+        `${id} got OVERLOADED at site ${site}, although there was room: ${options.maxRedInFlight} may wait`,
     );
   }
 
@@ -87,7 +87,7 @@ export class RejectionChecker implements Checker {
     const waitedMs = this.#context.healthyPeriods.nowMs - submittedAtMs;
     assertProperty(
       waitedMs >= waitMs,
-      () => `${id} was told ${code} ${waitedMs} ms after its client asked first, and is waited for ${waitMs} ms`,
+      () => `${id} got ${code} ${waitedMs} ms after its client asked first, and is waited for ${waitMs} ms`,
     );
   }
 }

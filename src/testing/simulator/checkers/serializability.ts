@@ -79,7 +79,7 @@ export class SerializabilityChecker extends SiteChecker<ShownState> {
       for (const item of dependencies) {
         const name = formatExecution(operation, item);
         const proposed = this.#proposed.get(name);
-        assertProperty(proposed !== undefined, () => `${operation.id} stands on ${name}, which nobody proposed`);
+        assertProperty(proposed !== undefined, () => `${operation.id} stands on ${name}, which no site proposed`);
         if (below.has(name) || executions.has(name)) continue;
         below.set(name, proposed);
         add(proposed.operation);

@@ -53,7 +53,7 @@ export class ReplyChecker implements Checker {
     const { id } = reported.operation;
     assertProperty(
       !this.#endedOperations.has(key),
-      () => `${id} was told ${reported.code ?? reported.stage} at site ${reported.site} after its end`,
+      () => `${id} got ${reported.code ?? reported.stage} at site ${reported.site} after its end`,
     );
     if (reported.isEnd) this.#endedOperations.add(key);
     else this.#checkWeaker(reported, this.#submissions.get(key) as ClientSubmission);
@@ -65,25 +65,25 @@ export class ReplyChecker implements Checker {
     const isWanted = isRead ? stage === 'causal' && wants.causal : stage === 'tentative' && wants.tentative;
     assertProperty(
       isWanted && wants.strong,
-      () => `${id} was told at ${stage} what nobody asked for, or what should have ended it`,
+      () => `${id} got an answer at ${stage} that was not requested, or that should have ended it`,
     );
   }
 
   #checkCode({ operation: { id }, isRead, stage, isAbandoned }: SubmissionEvent, code: string): void {
-    assertProperty(stage === undefined, () => `${id} failed with ${code} at ${stage}, where no generator can`);
+    assertProperty(stage === undefined, () => `${id} failed with ${code} at ${stage}, which no generator can`);
     assertProperty(!isRead || READ_ERROR_CODES.has(code), () => `${id} only reads and failed with ${code}`);
     if (code === 'ABORTED') {
       assertProperty(
         isAbandoned || this.#movedOperations.has(id),
-        () => `${id} was told ABORTED, and its client still waited there`,
+        () => `${id} got ABORTED, and its client still waited there`,
       );
     } else if (code === 'REPLICA_BEHIND') {
-      assertProperty(this.#inSessions.has(id), () => `${id} was told REPLICA_BEHIND without a session`);
+      assertProperty(this.#inSessions.has(id), () => `${id} got REPLICA_BEHIND without a session`);
     } else if (code === 'CONFLICT') {
       const most = Math.max(0, ...[...(this.#rejected.get(id)?.values() ?? [])].map(({ size }) => size));
       assertProperty(
         most >= this.#maxAttempts,
-        () => `${id} was told CONFLICT after ${most} executions, of ${this.#maxAttempts} that it may have`,
+        () => `${id} got CONFLICT after ${most} executions, of ${this.#maxAttempts} that it may have`,
       );
     }
   }

@@ -239,7 +239,7 @@ function toPortableReply(reply: Reply): Reply {
 
 /** `local()` is for what could have been answered early. @throws Error as `checkOutcome` */
 function checkMayBeLocal({ contract }: Service, operation: string): void {
-  if (contract.operations[operation]?.color === 'red') throw new Error('it is declared red and said local()');
+  if (contract.operations[operation]?.color === 'red') throw new Error('it is declared red and returned uncertified()');
 }
 
 type Scan = (options?: ScanOptions) => readonly string[];

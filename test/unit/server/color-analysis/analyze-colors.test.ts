@@ -419,7 +419,7 @@ describe('what is said of all tables, and does not hold of empty ones', () => {
         greet: (args, { shadow }) => shadow.greet(args, null),
       },
       snapshotInvariants: {
-        'somebody is on duty': ({ people }) => people.keys().some((key) => people.row(key).onDuty === true),
+        'a doctor is on duty': ({ people }) => people.keys().some((key) => people.row(key).onDuty === true),
       },
     }) as unknown as Service;
 
@@ -433,7 +433,7 @@ describe('what is said of all tables, and does not hold of empty ones', () => {
     const report = analyzeColors(staffService(false), { runs: 90 });
     expect(verdictsIn(report)).toEqual({ hire: 'undecided', leave: 'undecided', greet: 'undecided' });
     expect(report.shadows[2]?.reason).toBe(
-      "no run has chosen it in a valid state: of empty tables 'somebody is on duty' does not hold",
+      "no run has chosen it in a valid state: of empty tables 'a doctor is on duty' does not hold",
     );
   });
 });

@@ -53,7 +53,7 @@ describe('a meeting', () => {
         greet: (args, { shadow }) => shadow.greet(args, null),
       },
       snapshotInvariants: {
-        'somebody is on duty': ({ people }) => people.keys().some((key) => people.row(key).onDuty === true),
+        'a doctor is on duty': ({ people }) => people.keys().some((key) => people.row(key).onDuty === true),
       },
     }) as unknown as Service;
     const meetings = meetingsOf(drawings(new SearchContext(staff), { scope: NARROW, here: 'greet', there: 'greet' }));

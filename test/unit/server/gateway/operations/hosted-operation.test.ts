@@ -237,7 +237,7 @@ describe('submission', () => {
     const { submission, outlet } = start(2, effect);
     submission.view(value, 'strong');
     expect(outlet.rows[0]?.slice(0, 3)).toEqual([7, 'fail', code]);
-    expect(outlet.rows[0]?.[3]).toMatch(/^(the update took effect, but its result cannot be told: )?value/);
+    expect(outlet.rows[0]?.[3]).toMatch(/^(the update took effect, but its result cannot be sent: )?value/);
     expect(outlet.ends).toBe(1);
   });
 
