@@ -40,8 +40,8 @@ async function run({ quick, history, progress }: Settings): Promise<Outcome> {
 
 /** A sale with one line a purchase, comma-separated, so that thousands of them stay readable. */
 function sampleOf({ placement, stock, round, sale }: RoundSale): object {
-  const columns = 'retailer,ticketsLeft,told,finalMs';
-  const purchases = sale.purchases.map(({ retailer, ticketsLeft, told: reported, finalMs }) =>
+  const columns = 'retailer,ticketsLeft,answer,finalMs';
+  const purchases = sale.purchases.map(({ retailer, ticketsLeft, answer: reported, finalMs }) =>
     [retailer, ticketsLeft, reported, finalMs === undefined ? '' : Number(finalMs.toPrecision(3))].join(','),
   );
   const { latencyMs: _, ...verdict } = verifySales(sale.history);

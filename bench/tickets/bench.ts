@@ -66,9 +66,9 @@ function isBinding(name: string): name is Options['binding'] {
 
 /** A sale with one line a purchase, comma-separated, so that thousands of them stay readable. */
 function sampleOf({ placement, stock, threshold, recipe, round, sale }: RoundSale): object {
-  const columns = 'ticketsLeft,told,toldMs,finalMs';
-  const purchases = sale.purchases.map(({ ticketsLeft, told: reported, early, toldMs, finalMs }) => {
-    const ms = [toldMs, finalMs].map((value) => (value === undefined ? '' : Number(value.toPrecision(3))));
+  const columns = 'ticketsLeft,answer,answeredMs,finalMs';
+  const purchases = sale.purchases.map(({ ticketsLeft, answer: reported, early, answeredMs, finalMs }) => {
+    const ms = [answeredMs, finalMs].map((value) => (value === undefined ? '' : Number(value.toPrecision(3))));
     return [ticketsLeft, early === true ? 'early' : reported, ...ms].join(',');
   });
   const { latencyMs: _, ...verdict } = verifySales(sale.history, { threshold: threshold ?? 0 });

@@ -15,10 +15,10 @@ export interface MeanWait {
  */
 export function averageWaits(sales: readonly (readonly Purchase[])[]): MeanWait[] {
   const sums = new Map<number, { total: number; count: number }>();
-  for (const { told: reported, toldMs, ticketsLeft } of sales.flat()) {
-    if (reported !== 'yes' || toldMs === undefined || ticketsLeft === undefined) continue;
+  for (const { answer: reported, answeredMs, ticketsLeft } of sales.flat()) {
+    if (reported !== 'yes' || answeredMs === undefined || ticketsLeft === undefined) continue;
     const sum = sums.get(ticketsLeft) ?? { total: 0, count: 0 };
-    sums.set(ticketsLeft, { total: sum.total + toldMs, count: sum.count + 1 });
+    sums.set(ticketsLeft, { total: sum.total + answeredMs, count: sum.count + 1 });
   }
   const means = [...sums].map(([ticketsLeft, { total, count }]) => ({ ticketsLeft, ms: total / count }));
   return means.sort((a, b) => b.ticketsLeft - a.ticketsLeft);

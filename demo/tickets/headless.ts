@@ -78,7 +78,7 @@ async function sale(event: string, options: Options, setting: SaleSetting): Prom
   const stock = await (isByRights ? redistributePool : stockUp)(shops, event, tickets);
   let reported = 0;
   const onPurchase = (purchase: Purchase): void => {
-    if (purchase.told === undefined || purchase.finalMs !== undefined) return;
+    if (purchase.answer === undefined || purchase.finalMs !== undefined) return;
     reported += 1;
     if (reported % Math.ceil(tickets / 5) === 0) progress(`${event}: ${reported} customers answered`);
   };

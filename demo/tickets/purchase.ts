@@ -23,10 +23,10 @@ export type PurchaseEvent =
       readonly needed?: number;
     }
   | {
-      readonly kind: 'told';
+      readonly kind: 'answered';
       readonly level: string;
       readonly item: string | null;
-      readonly told: Answer;
+      readonly answer: Answer;
       readonly early: boolean;
     };
 
@@ -53,7 +53,7 @@ export function purchaseTicket(
   let reported = false;
   const tell = (level: string, item: string | null, early: boolean): void => {
     reported = true;
-    onEvent({ kind: 'told', level, item, told: item === null ? 'no' : 'yes', early });
+    onEvent({ kind: 'answered', level, item, answer: item === null ? 'no' : 'yes', early });
   };
 
   const purchase = strongOnly ? shop.invokeStrong(dequeue<string>(event)) : shop.invoke(dequeue<string>(event));

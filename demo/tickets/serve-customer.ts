@@ -24,8 +24,8 @@ export interface Purchase {
   readonly retailer: number;
   readonly preliminaryMs?: number;
   readonly finalMs?: number;
-  readonly toldMs?: number;
-  readonly told?: Answer;
+  readonly answeredMs?: number;
+  readonly answer?: Answer;
   readonly early?: boolean;
   /** Tickets left when the purchase began, as the first view that said so put it. */
   readonly ticketsLeft?: number;
@@ -87,7 +87,7 @@ export function serveCustomer(shop: Shop, options: CustomerOptions): Served {
     const now = performance.now();
     options.onEvent({ ...whose, ...step, atMs: now - saleBeganAt });
     change(advance(purchase, step, now - begunAt));
-    if (step.kind === 'told') answered(step.told);
+    if (step.kind === 'answered') answered(step.answer);
   };
   options.onEvent({ ...whose, kind: 'begun', retailer, ...(site && { site }), atMs: begunAt - saleBeganAt });
   change(purchase); // Listed in the order in which they come, not in which they hear something.
@@ -117,8 +117,8 @@ function advance(purchase: Purchase, step: PurchaseEvent, tookMs: number): Purch
       return { ...purchase, preliminaryMs: tookMs, preliminaryItem: step.item, ...leftAtStart(purchase, step) };
     case 'final':
       return { ...purchase, finalMs: tookMs, finalItem: step.item, ...leftAtStart(purchase, step) };
-    case 'told':
-      return { ...purchase, toldMs: tookMs, told: step.told, early: step.early };
+    case 'answered':
+      return { ...purchase, answeredMs: tookMs, answer: step.answer, early: step.early };
   }
 }
 

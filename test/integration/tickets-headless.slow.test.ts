@@ -42,7 +42,7 @@ test('demo:tickets --headless --json → retailers at three sites: nobody revoke
   expect(figures.confirmedEarly + figures.heldBack).toBeGreaterThanOrEqual(150);
   expect(verifySales(history, { threshold: 20 })).toEqual(expect.objectContaining(judgedOf(figures)));
   const kinds = new Set(history.map(({ kind }) => kind));
-  expect(kinds).toEqual(new Set(['stocked', 'begun', 'preliminary', 'final', 'told']));
+  expect(kinds).toEqual(new Set(['stocked', 'begun', 'preliminary', 'final', 'answered']));
   expect(stderr).toContain('sold out');
 });
 
@@ -91,7 +91,7 @@ test.each([
   const folder = await mkdtemp(join(tmpdir(), 'tickets-'));
   const path = join(folder, 'history.jsonl');
   const sale = customers.flatMap((operation) =>
-    [{ kind: 'told', told: 'yes', early: true }, ...end].map((line) => ({ operation, atMs: 1, ...line })),
+    [{ kind: 'answered', answer: 'yes', early: true }, ...end].map((line) => ({ operation, atMs: 1, ...line })),
   );
   const lines = [{ kind: 'stocked', item: '#1', atMs: 0 }, ...sale].map((line) => JSON.stringify(line));
   await writeFile(path, lines.join('\n'));

@@ -44,12 +44,12 @@ function offer(select: HTMLSelectElement, sites: readonly Site[], preferred = ''
 }
 
 function getSteps(row: Row): HTMLElement[] {
-  const revoked = row.told === 'yes' && row.finalItem === null;
+  const revoked = row.answer === 'yes' && row.finalItem === null;
   const otherwise = waiting(row);
   const final = revoked ? 'none left: revoked' : ticket(row.finalItem);
   return [
     step('Preliminary', row.preliminaryMs, { text: ticket(row.preliminaryItem), otherwise }),
-    step('You get the answer', row.toldMs, {
+    step('You get the answer', row.answeredMs, {
       text: answer(row),
       className: row.early === true ? 'early' : 'waited',
       otherwise,
@@ -87,7 +87,7 @@ function ticket(item: string | null | undefined): string | undefined {
   return item === null ? formatItem(item) : `ticket ${formatItem(item)}`;
 }
 
-function answer({ told: reported, early }: Row): string | undefined {
+function answer({ answer: reported, early }: Row): string | undefined {
   if (reported === undefined) return undefined;
   if (reported === 'no') return 'no: sold out';
   return early === true ? 'yes, early' : 'yes, on the final view';

@@ -23,10 +23,10 @@ export function noticesFor({ lostSites, cutSites, rows, next }: Situation): Noti
   let [waiting, tried, revoked, unanswered] = [0, 0, 0, 0];
   let reason: unknown;
   for (const row of rows) {
-    const isOpen = row.told === undefined && row.failure === undefined;
+    const isOpen = row.answer === undefined && row.failure === undefined;
     if (row.retries !== undefined) tried += 1;
     if (row.retries !== undefined && isOpen) waiting += 1;
-    if (row.told === 'yes' && row.finalItem === null) revoked += 1;
+    if (row.answer === 'yes' && row.finalItem === null) revoked += 1;
     if (row.failure !== undefined) [unanswered, reason] = [unanswered + 1, row.failure];
   }
   const notices: (Notice | undefined)[] = [

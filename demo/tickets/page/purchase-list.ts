@@ -58,7 +58,7 @@ function viewCell({ failure }: Row, item: string | null | undefined, ms: number 
 }
 
 function finalCell(row: Row): HTMLTableCellElement {
-  const { told: reported, finalItem, finalMs, failure } = row;
+  const { answer: reported, finalItem, finalMs, failure } = row;
   if (reported === 'yes' && finalItem === null && finalMs !== undefined) {
     return make('td', '', make('span', 'bad', 'revoked'), second(formatMs(finalMs)));
   }
@@ -66,9 +66,9 @@ function finalCell(row: Row): HTMLTableCellElement {
   return viewCell(row, finalItem, finalMs);
 }
 
-function toldCell({ told: reported, early, toldMs, retries, failure }: Row): HTMLTableCellElement {
+function toldCell({ answer: reported, early, answeredMs, retries, failure }: Row): HTMLTableCellElement {
   const tries = retries === undefined ? '' : `try ${retries + 1}`;
-  if (reported === undefined || toldMs === undefined) {
+  if (reported === undefined || answeredMs === undefined) {
     if (failure !== undefined) return make('td', '', second('–'));
     return make('td', '', make('span', 'waited', tries === '' ? '' : 'busy'), second(tries === '' ? '…' : `${tries}…`));
   }
@@ -77,7 +77,7 @@ function toldCell({ told: reported, early, toldMs, retries, failure }: Row): HTM
     early === true ? 'early' : 'waited',
     `${reported}, ${early === true ? 'early' : 'on final'}`,
   );
-  return make('td', '', answer, second(tries === '' ? formatMs(toldMs) : `${formatMs(toldMs)}, ${tries}`));
+  return make('td', '', answer, second(tries === '' ? formatMs(answeredMs) : `${formatMs(answeredMs)}, ${tries}`));
 }
 
 function second(text: string): HTMLElement {

@@ -7,15 +7,15 @@ import { DOT_COLORS, latencyPlot, type Dot, type DotKind, type PlotData } from '
 import type { Row, SaleRecord } from './sale-record.ts';
 import type { TicketShop } from './ticket-shop.ts';
 
-type Duration = 'toldMs' | 'finalMs';
+type Duration = 'answeredMs' | 'finalMs';
 type Kind = Exclude<DotKind, 'mean' | 'meanStrong'>;
 type Groups = Readonly<Record<Kind, readonly Row[]>>;
 
 const KINDS: readonly { readonly kind: Kind; readonly label: string; readonly duration: Duration }[] = [
-  { kind: 'early', label: 'Yes on the early view', duration: 'toldMs' },
+  { kind: 'early', label: 'Yes on the early view', duration: 'answeredMs' },
   { kind: 'background', label: '… and their final view', duration: 'finalMs' },
-  { kind: 'waited', label: 'Yes on the final view', duration: 'toldMs' },
-  { kind: 'strong', label: 'Without incremental views', duration: 'toldMs' },
+  { kind: 'waited', label: 'Yes on the final view', duration: 'answeredMs' },
+  { kind: 'strong', label: 'Without incremental views', duration: 'answeredMs' },
 ];
 const NO_DOTS: PlotData = { background: [], strong: [], early: [], waited: [], meanStrong: [], mean: [] };
 
@@ -60,13 +60,13 @@ function averageChoice(shop: TicketShop): () => boolean {
 }
 
 function parseGroups(sales: readonly SaleRecord[]): Groups {
-  const reported = sales.flatMap(({ rows }) => [...rows.values()].filter((row) => row.told === 'yes'));
+  const reported = sales.flatMap(({ rows }) => [...rows.values()].filter((row) => row.answer === 'yes'));
   const early = reported.filter((row) => row.early === true);
   return {
     early,
     background: early.filter((row) => row.finalMs !== undefined),
     waited: reported.filter((row) => row.early !== true),
-    strong: sales.flatMap(({ baseline }) => [...baseline.values()].filter((row) => row.told === 'yes')),
+    strong: sales.flatMap(({ baseline }) => [...baseline.values()].filter((row) => row.answer === 'yes')),
   };
 }
 
@@ -106,7 +106,7 @@ function legendRow(legend: HTMLElement, kind: Kind, label: string): (size: numbe
 /** The plot in a sentence, for those who do not see it. */
 function spoken({ early, waited, strong }: Groups): string {
   const median = (group: readonly Row[]): string => {
-    const { p50 } = percentilesOf(group.flatMap(({ toldMs }) => toldMs ?? []));
+    const { p50 } = percentilesOf(group.flatMap(({ answeredMs }) => answeredMs ?? []));
     return p50 === null ? 'none yet' : `${group.length} purchases, median ${formatMs(p50)}`;
   };
   const [first, second, third] = [early, waited, strong].map(median);

@@ -58,7 +58,7 @@ type Line = Readonly<Record<string, unknown>>;
 interface Customer {
   begunAtMs: number;
   preliminary: Line | undefined;
-  told: Line | undefined;
+  answered: Line | undefined;
   final: Line | undefined;
   failed: Line | undefined;
   answers: number;
@@ -81,7 +81,7 @@ export function verifySales(
     else note(line, customers);
   }
   const all = [...customers.values()];
-  const yes = all.filter(({ told: reported }) => reported?.['told'] === 'yes');
+  const yes = all.filter(({ answered: reported }) => reported?.['answer'] === 'yes');
   const freezeForUser = all.flatMap((customer) => (hasTicket(customer) ? [customer.final?.['item']] : []));
   const different = new Set(freezeForUser);
   const unanswered = all.filter(isUnanswered).length;
@@ -91,7 +91,7 @@ export function verifySales(
   return {
     tickets: stock.size,
     confirmed: yes.length,
-    confirmedEarly: yes.filter(({ told: reported }) => reported?.['early'] === true).length,
+    confirmedEarly: yes.filter(({ answered: reported }) => reported?.['early'] === true).length,
     heldBack: yes.filter((customer) => isHeldBack(customer, threshold)).length,
     revoked,
     contradicted: all.filter(isContradicted).length,
@@ -111,7 +111,7 @@ function note(line: Line, customers: Map<unknown, Customer>): void {
   const operation = line['operation'];
   let customer = customers.get(operation);
   if (customer === undefined) {
-    const none = { preliminary: undefined, told: undefined, final: undefined, failed: undefined };
+    const none = { preliminary: undefined, answered: undefined, final: undefined, failed: undefined };
     customer = { begunAtMs: atMs(line), ...none, answers: 0, finals: 0 };
     customers.set(operation, customer);
   }
@@ -119,8 +119,8 @@ function note(line: Line, customers: Map<unknown, Customer>): void {
     case 'preliminary':
       customer.preliminary ??= line;
       break;
-    case 'told':
-      customer.told ??= line;
+    case 'answered':
+      customer.answered ??= line;
       customer.answers += 1;
       break;
     case 'final':
@@ -143,30 +143,30 @@ function isUnanswered({ final, failed }: Customer): boolean {
 }
 
 function isContradicted(customer: Customer): boolean {
-  const { final, told: reported, answers, finals } = customer;
+  const { final, answered: reported, answers, finals } = customer;
   if (answers > 1 || finals > 1) return true;
   if (final !== undefined && final['item'] === undefined) return true;
-  return hasTicket(customer) && reported?.['told'] !== 'yes';
+  return hasTicket(customer) && reported?.['answer'] !== 'yes';
 }
 
-function isHeldBack({ preliminary, told: reported }: Customer, threshold: number): boolean {
+function isHeldBack({ preliminary, answered: reported }: Customer, threshold: number): boolean {
   if (reported?.['early'] === true || preliminary === undefined || preliminary['item'] === null) return false;
   return Number(preliminary['ticketsLeft']) > threshold;
 }
 
 function latenciesOf(customers: readonly Customer[], threshold: number): Latencies {
-  const took = (which: 'preliminary' | 'told' | 'final', of: readonly Customer[]): Percentiles =>
+  const took = (which: 'preliminary' | 'answered' | 'final', of: readonly Customer[]): Percentiles =>
     percentilesOf(of.flatMap(({ begunAtMs, [which]: line }) => (line === undefined ? [] : [atMs(line) - begunAtMs])));
   const isAbove = ({ preliminary, final }: Customer): boolean =>
     Number((preliminary ?? final)?.['ticketsLeft'] ?? 0) > threshold;
-  const sold = customers.filter(({ told: reported }) => reported?.['told'] === 'yes');
+  const sold = customers.filter(({ answered: reported }) => reported?.['answer'] === 'yes');
   return {
     preliminary: took('preliminary', customers),
     final: took('final', customers),
-    purchase: took('told', sold),
-    purchaseAbove: took('told', customers.filter(isAbove)),
+    purchase: took('answered', sold),
+    purchaseAbove: took('answered', customers.filter(isAbove)),
     purchaseBelow: took(
-      'told',
+      'answered',
       customers.filter((customer) => !isAbove(customer)),
     ),
   };

@@ -18,7 +18,7 @@ function notices(situation: Partial<Situation>): readonly Notice[] {
 }
 
 test('notices: a sale without trouble → none', () => {
-  expect(notices({ rows: [row({ told: 'yes', finalItem: '#1' }), row({ told: 'no', finalItem: null })] })).toEqual([]);
+  expect(notices({ rows: [row({ answer: 'yes', finalItem: '#1' }), row({ answer: 'no', finalItem: null })] })).toEqual([]);
 });
 
 test('notices: a site cut off by hand → says to plug it in; lost otherwise → says it is tried again', () => {
@@ -31,7 +31,7 @@ test('notices: a site cut off by hand → says to plug it in; lost otherwise →
 });
 
 test('notices: turned away → counts those who still wait', () => {
-  const rows = [row({ retries: 2 }), row({ retries: 1, told: 'yes', finalItem: '#1' }), row({})];
+  const rows = [row({ retries: 2 }), row({ retries: 1, answer: 'yes', finalItem: '#1' }), row({})];
   expect(notices({ rows })).toEqual([
     { about: 'busy', text: expect.stringMatching(/^2 customers were turned away.*; 1 wait to try again\.$/) },
   ]);
@@ -39,7 +39,7 @@ test('notices: turned away → counts those who still wait', () => {
 
 test('notices: told yes and no ticket → revoked; no final answer → unanswered, with the reason', () => {
   const failure = new CorrectableError('UNKNOWN', 'lost');
-  const rows = [row({ told: 'yes', early: true, finalItem: null }), row({ failure })];
+  const rows = [row({ answer: 'yes', early: true, finalItem: null }), row({ failure })];
   expect(notices({ rows }).map(({ about }) => about)).toEqual(['revoked', 'unanswered']);
   expect(notices({ rows })[1]?.text).toBe('One customer was left without a final answer (no answer).');
 });

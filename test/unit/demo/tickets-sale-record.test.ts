@@ -16,14 +16,14 @@ function saleOf(tickets: number, rows: readonly Partial<Row>[], baseline: readon
 }
 
 test('left: only what is sold here for certain counts, until the store says less', () => {
-  const sale = saleOf(10, [{ finalItem: '#1' }, { finalItem: null }, { told: 'yes' }]);
+  const sale = saleOf(10, [{ finalItem: '#1' }, { finalItem: null }, { answer: 'yes' }]);
   expect(sale.left).toBe(9);
   sale.heardLeft = 4;
   expect(sale.left).toBe(4);
 });
 
 test('sold elsewhere: purchases under way may explain what is gone, failed ones do not', () => {
-  const sale = saleOf(10, [{ finalItem: '#1' }, { told: 'yes' }, { failure: new Error('lost') }]);
+  const sale = saleOf(10, [{ finalItem: '#1' }, { answer: 'yes' }, { failure: new Error('lost') }]);
   sale.heardLeft = 8;
   expect(soldElsewhere(sale)).toBe(0);
   sale.heardLeft = 5;

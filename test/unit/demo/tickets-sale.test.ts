@@ -61,7 +61,7 @@ test('sale: a purchase fails and the retailer recovers → the sale goes on, the
   expect(verifySales(history)).toMatchObject(CLEAN);
   expect(recovered).toEqual([[expect.objectContaining({ code: 'UNKNOWN' }), 0]]);
   expect(purchases[1]).toMatchObject({ failure: { code: 'UNKNOWN' } });
-  expect(purchases[1]).not.toHaveProperty('told');
+  expect(purchases[1]).not.toHaveProperty('answered');
 });
 
 test('sale: stopped → no further customer, the one being served gets an answer', async () => {
@@ -70,7 +70,7 @@ test('sale: stopped → no further customer, the one being served gets an answer
     if (customer === 'r1-c3') stop.abort();
   };
   const { purchases } = await sell(failingShop('UNKNOWN', []), { signal: stop.signal, onPurchase });
-  expect(purchases.map(({ told: reported, finalMs }) => [reported, typeof finalMs])).toEqual(
+  expect(purchases.map(({ answer: reported, finalMs }) => [reported, typeof finalMs])).toEqual(
     Array.from({ length: 3 }, () => ['yes', 'number']),
   );
 });

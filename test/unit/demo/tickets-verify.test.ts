@@ -9,26 +9,26 @@ interface Customer {
   /** Undefined: the purchase has no end. */
   readonly final?: string | null;
   readonly ticketsLeft?: number;
-  readonly toldMs?: number;
+  readonly answeredMs?: number;
 }
 
 /** The lines of a sale of `#1` to `#tickets`. */
 function history(tickets: number, customers: readonly Customer[]): object[] {
   const stock = Array.from({ length: tickets }, (_, n) => ({ kind: 'stocked', item: `#${n + 1}`, atMs: 0 }));
   const lines = customers.flatMap(
-    ({ told: reported = 'yes', early = false, final, ticketsLeft = 1, toldMs = 1 }, n) => {
+    ({ answer: reported = 'yes', early = false, final, ticketsLeft = 1, answeredMs = 1 }, n) => {
       const common = { customer: `c${n}`, operation: `concert/c${n}` };
       return [
         { ...common, kind: 'begun', atMs: 10 },
         { ...common, kind: 'preliminary', level: 'weak', item: '#?', ticketsLeft, atMs: 11 },
         {
           ...common,
-          kind: 'told',
+          kind: 'answered',
           level: early ? 'weak' : 'strong',
           item: '#?',
-          told: reported,
+          answer: reported,
           early,
-          atMs: 10 + toldMs,
+          atMs: 10 + answeredMs,
         },
         ...(final === undefined ? [] : [{ ...common, kind: 'final', level: 'strong', item: final, atMs: 50 }]),
       ];
@@ -46,7 +46,7 @@ function faults(tickets: number, customers: readonly Customer[]): Partial<Verdic
   return faultsOf(history(tickets, customers));
 }
 
-const last: Customer = { told: 'no', final: null };
+const last: Customer = { answer: 'no', final: null };
 
 test('judge: a clean sale → confirmed and early counted, no faults', () => {
   const sale = [{ early: true, final: '#1' }, { final: '#2' }, last] as const;
@@ -81,7 +81,7 @@ test('judge: sold out with tickets that nobody got → lost, unless a purchase w
 const steps = (operation: string, ...lines: object[]): object[] =>
   lines.map((line) => ({ operation, atMs: 1, ...line }));
 const stock = (...items: unknown[]): object[] => items.map((item) => ({ kind: 'stocked', item, atMs: 0 }));
-const notified = (answer: string): object => ({ kind: 'told', told: answer, early: true });
+const notified = (answer: string): object => ({ kind: 'answered', answer: answer, early: true });
 const final = (item?: unknown): object => ({ kind: 'final', item });
 const failed = (code: string): object => ({ kind: 'failed', code });
 const soldOut = steps('last', final(null), notified('no'));
@@ -139,9 +139,9 @@ test('judge: told late though more than the threshold were left → held back', 
 
 test('judge: latencies from the lines, split at the threshold, the threshold itself below', () => {
   const sale = [
-    { final: '#1', ticketsLeft: 21, toldMs: 1 },
-    { final: '#2', ticketsLeft: 20, toldMs: 40 },
-    { ...last, ticketsLeft: 0, toldMs: 41 },
+    { final: '#1', ticketsLeft: 21, answeredMs: 1 },
+    { final: '#2', ticketsLeft: 20, answeredMs: 40 },
+    { ...last, ticketsLeft: 0, answeredMs: 41 },
   ];
   const { latencyMs } = verifySales(history(2, sale), { threshold: 20 });
   expect(latencyMs.purchaseAbove).toEqual({ p50: 1, p95: 1, p99: 1 });

@@ -1,4 +1,4 @@
-/** Looking at all data of a site: pages follow each other, what is broken is told, and equal data gives equal digests. */
+/** Looking at all data of a site: pages follow each other, what is broken is answer, and equal data gives equal digests. */
 import { createClient } from 'correctables';
 import { defineContract } from 'correctables/contract';
 import { blue, counter, createEmbedded, defineService, set, table, type Invariants } from 'correctables/server';

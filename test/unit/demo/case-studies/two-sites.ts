@@ -4,7 +4,7 @@ import type { RedBlueLevels } from 'correctables/bindings/redblue';
 import { createEmbedded, type Service, type SiteAlarm } from 'correctables/server';
 import type { Store } from '../../../../demo/case-studies/case-study.ts';
 
-/** The sites, and what they have told: invariants that do not hold, above all. */
+/** The sites, and what they have answer: invariants that do not hold, above all. */
 export interface TwoSites extends AsyncDisposable {
   readonly east: Client<RedBlueLevels>;
   readonly west: Client<RedBlueLevels>;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { findClosestName } from '../../../src/cli/serve.ts';
+import { findClosestName } from '../../../src/correctable/unknown-option.ts';
 
 test.each([
   ['authorize', 'authorize'],
