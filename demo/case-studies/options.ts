@@ -4,7 +4,7 @@ import { UsageError } from '../../engines/usage-error.ts';
 import { SITES } from './sites.ts';
 import { STUDIES, type StudyName } from './studies.ts';
 
-export const WANS = ['paper', 'none'] as const;
+const LATENCIES = ['ec2', 'none'] as const;
 
 export interface Options {
   readonly study: StudyName;
@@ -21,7 +21,7 @@ export interface Options {
   readonly seconds: number;
   /** The share of the study's time between two requests. */
   readonly think: number;
-  readonly wan: (typeof WANS)[number];
+  readonly wan: 'paper' | 'none';
   readonly seed: number;
   readonly port: number;
 }
@@ -44,7 +44,7 @@ export function parseOptions(argv: readonly string[]): Options | undefined {
     .option('--scale <share>', "The share of the paper's data to load, up to 1", { default: 0.02 })
     .option('--seconds <n>', 'How long the users work, with --headless', { default: 10 })
     .option('--think <share>', 'The share of the time that users look at a page; 0: none', { default: 0.1 })
-    .option('--wan <preset>', `Delays between the sites: ${WANS.join(', ')}`, { default: 'paper' })
+    .option('--latency <preset>', `Delays between the sites: ${LATENCIES.join(', ')}`, { default: 'ec2' })
     .option('--seed <n>', 'Seeds the data and the users', { default: 1 })
     .option('--port <n>', 'The port of the page (0: any free one)', { default: 7430 });
   cli.help();
@@ -65,7 +65,7 @@ export function parseOptions(argv: readonly string[]): Options | undefined {
     scale: numberBetween(options, 'scale', { min: 0.0001, max: 1 }),
     seconds: numberBetween(options, 'seconds', { min: 0.5, max: 3600 }),
     think: numberBetween(options, 'think', { min: 0, max: 10 }),
-    wan: oneOf(options, 'wan', WANS),
+    wan: oneOf(options, 'latency', LATENCIES) === 'none' ? 'none' : 'paper',
     seed: readInteger(options, 'seed', { min: 0, max: 2 ** 32 - 1 }),
     port: readInteger(options, 'port', { min: 0, max: 65_535 }),
   };

@@ -5,7 +5,7 @@ import { UsageError } from '../../engines/usage-error.ts';
 
 export const BINDINGS = ['redblue', 'cassandra'] as const;
 export const SITES = ['ireland', 'frankfurt', 'virginia'] as const;
-export const WANS = ['paper', 'none'] as const;
+const LATENCIES = ['eu-us', 'none'] as const;
 
 /**
  * Ways to reach Cassandra: 1, two reads through `cassandra-driver`; 2, a gateway beside the coordinator; 3, a coordinator
@@ -16,7 +16,7 @@ export const WAYS = [1, 2, 3] as const;
 export const READ_QUORUMS = [2, 3] as const;
 
 export type Site = (typeof SITES)[number];
-export type WanPreset = (typeof WANS)[number];
+export type WanPreset = 'paper' | 'none';
 
 /** What only a Cassandra behind the application can be told. */
 export interface CassandraOptions {
@@ -80,7 +80,7 @@ export function parseOptions(argv: readonly string[], program: Program): Options
     .option('--way <n>', 'Cassandra: 1 two reads, 2 a gateway, 3 a coordinator with preliminary views (default: 3)')
     .option('--coordinator <site>', 'Cassandra: the site of the node that the client contacts (default: frankfurt)')
     .option('--read-quorum <n>', 'Cassandra: replicas that a final read asks, 2 or 3 (default: 2)')
-    .option('--wan <preset>', `Delays between the sites: ${WANS.join(', ')}`, { default: 'paper' })
+    .option('--latency <preset>', `Delays between the sites: ${LATENCIES.join(', ')}`, { default: 'eu-us' })
     .option('--seed <n>', 'Seeds the data and the choice of users', { default: 1 })
     .option('--history <file>', 'Write one JSON line per view and delivery')
     .option('--port <n>', 'The port of the page (0: any free one)', { default: program.port });
@@ -108,7 +108,7 @@ export function parseOptions(argv: readonly string[], program: Program): Options
     workload: oneOf(options, 'workload', WORKLOADS),
     workers: readInteger(options, 'workers', { min: 1, max: 1024 }),
     client: oneOf({ client: binding === 'cassandra' ? 'ireland' : 'frankfurt', ...options }, 'client', SITES),
-    wan: oneOf(options, 'wan', WANS),
+    wan: oneOf(options, 'latency', LATENCIES) === 'none' ? 'none' : 'paper',
     seed: readInteger(options, 'seed', { min: 0, max: 2 ** 32 - 1 }),
     history: file(options, 'history'),
     port: readInteger(options, 'port', { min: 0, max: 65_535 }),

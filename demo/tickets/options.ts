@@ -6,7 +6,7 @@ export const BINDINGS = ['redblue', 'zookeeper'] as const;
 export const SITES = ['ireland', 'frankfurt', 'virginia'] as const;
 /** How tickets are sold: from a queue, in the order of all sites, or by rights that each site holds. */
 export const STOCKS = ['queue', 'rights'] as const;
-export const WANS = ['paper', 'none'] as const;
+const LATENCIES = ['eu-us', 'none'] as const;
 
 /** The sites of as many retailers as are asked for, in turn. */
 const SPREAD = ['ireland', 'frankfurt', 'virginia', 'frankfurt'] as const;
@@ -28,7 +28,7 @@ export interface Options {
   readonly fixed: boolean;
   /** The site that each retailer stands beside. */
   readonly client: readonly Site[];
-  readonly wan: (typeof WANS)[number];
+  readonly wan: 'paper' | 'none';
   readonly history: string | undefined;
   readonly port: number;
 }
@@ -55,7 +55,7 @@ export function parseOptions(argv: readonly string[]): Options | undefined {
       '--client <sites>',
       `The site of each retailer: ${SITES.join(', ')}; one for all of them; "${PAPER}": all beside frankfurt (${SPREAD.join()}, by default)`,
     )
-    .option('--wan <preset>', `Delays between the sites: ${WANS.join(', ')}`, { default: 'paper' })
+    .option('--latency <preset>', `Delays between the sites: ${LATENCIES.join(', ')}`, { default: 'eu-us' })
     .option('--history <file>', 'Write one JSON line per event of the sale with early confirmation')
     .option('--port <n>', 'The port of the page (0: any free one)', { default: 7400 });
   cli.help();
@@ -84,7 +84,7 @@ export function parseOptions(argv: readonly string[]): Options | undefined {
     threshold: readInteger(options, 'threshold', { min: 0, max: 100_000 }),
     fixed: options['fixed'] === true,
     client: placement(options),
-    wan: oneOf(options, 'wan', WANS),
+    wan: oneOf(options, 'latency', LATENCIES) === 'none' ? 'none' : 'paper',
     history: file(options, 'history'),
     port: readInteger(options, 'port', { min: 0, max: 65_535 }),
   };

@@ -51,7 +51,7 @@ test.each([
   ['--workload', 'D'],
   ['--workers', '1.5'],
   ['--client', 'mars'],
-  ['--wan', 'moon'],
+  ['--latency', 'moon'],
   ['--binding', 'floppy'],
   ['--port', '70000'],
   ['--sceonds', '20'],

@@ -43,7 +43,7 @@ test.each([
   ['--client', 'mars'],
   ['--client', 'ireland,mars'],
   ['--client', 'ireland,'],
-  ['--wan', 'moon'],
+  ['--latency', 'moon'],
   ['--stock', 'shares'],
   ['--binding', 'floppy'],
   ['--binding', 'zookeeper'],

@@ -4,7 +4,7 @@ import { percentilesOf } from '../../../demo/tickets/verify/percentiles.ts';
 import { CLEAN_SALE } from '../../support/clean-sale.ts';
 
 interface Customer {
-  readonly told?: 'yes' | 'no';
+  readonly answer?: 'yes' | 'no';
   readonly early?: boolean;
   /** Undefined: the purchase has no end. */
   readonly final?: string | null;

@@ -29,7 +29,7 @@ test.each([
   ['tpcw --scale 2', '--scale takes a number from 0.0001 to 1, not "2"'],
   ['tpcw --seconds soon', '--seconds takes a number'],
   ['tpcw --think 11', '--think takes a number from 0 to 10'],
-  ['tpcw --wan moon', '--wan takes one of paper, none, not "moon"'],
+  ['tpcw --latency moon', '--latency takes one of ec2, none, not "moon"'],
   ['tpcw --mix 3', '--mix takes a name'],
   ['tpcw --prot 1', 'unknown option --prot'],
 ])('options: "%s" → refused: %s', (line, message) => {
