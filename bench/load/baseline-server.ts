@@ -67,7 +67,7 @@ export function answering(log: Pick<GroupCommit, 'add'>): (call: BaselineCall) =
       if (typeof value !== 'string') throw new Error('the value must be a string');
       values.set(key, value);
     } else {
-      if (!Number.isSafeInteger(value)) throw new Error('cents must be a whole number');
+      if (!Number.isSafeInteger(value)) throw new Error('cents must be an integer');
       const cents = value as number;
       const balance = balances.get(key) ?? 0;
       if (name === 'withdraw' && balance < cents) return false;

@@ -74,7 +74,7 @@ import * as z from 'zod';
 // Correctables, clients and sessions.
 export const binding = memory({ store: memoryStore() });
 export const store = createClient(binding, {
-  retry: retries({ backoff: exponentialBackoff() }),
+  retry: retryPolicy({ backoff: exponentialBackoff() }),
   dedupeReads: dedupeReads(),
 });
 export const read = () => store.invoke(get<number>('k'));
@@ -106,7 +106,7 @@ export const withSink = correctable(['quoted', 'charged']).withSink<number>();
 export const known = correctableFromValue(3);
 export const from = correctableFromPromise(Promise.resolve(3));
 export const clock = { ...systemClock };
-export const policies = [retries(), dedupeReads()];
+export const policies = [retryPolicy(), dedupeReads()];
 export const failure = (error: unknown) =>
   isCorrectableError(error) ? [error.code, error.lastView] : new CorrectableError('UNKNOWN', 'x');
 export async function* views() {

@@ -137,7 +137,10 @@ interface KeySet {
 async function loadKeys(keys: string): Promise<KeySet> {
   if (keys.startsWith('https://')) return new RemoteKeys(parseKeysUrl(keys));
   if (keys.startsWith('http://'))
-    throw createUsageError('auth-keys', 'must be an https address: otherwise an attacker on the way decides who may connect');
+    throw createUsageError(
+      'auth-keys',
+      'must be an https address: otherwise an attacker on the way decides who may connect',
+    );
   try {
     const set = JSON.parse(await readFile(keys, 'utf8')) as JSONWebKeySet;
     const getKey = createLocalJWKSet(set);

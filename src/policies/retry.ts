@@ -29,7 +29,7 @@ export interface RetryOptions {
   readonly random?: (() => number) | undefined;
 }
 
-const USAGE = { call: 'retries({ attempts: 3 })' };
+const USAGE = { call: 'retryPolicy({ attempts: 3 })' };
 
 const OPTIONS: OptionNamesOf<RetryOptions> = { attempts: true, backoff: true, random: true };
 
@@ -47,14 +47,14 @@ interface RetryRules extends Required<{ readonly [K in keyof RetryOptions]: NonN
  *
  * @throws CorrectableError `INVALID_ARGUMENT` naming the option that does not fit
  * @example
- * const store = createClient(binding, { retry: retries({ attempts: 5 }) });
+ * const store = createClient(binding, { retry: retryPolicy({ attempts: 5 }) });
  * await store.invoke(put('k', 1), { retry: false }); // one attempt
  */
-export function retries(options: RetryOptions = {}): Policy {
+export function retryPolicy(options: RetryOptions = {}): Policy {
   checkOptionNames(options, USAGE, OPTIONS);
   const { attempts = 3, backoff = exponentialBackoff(), random = Math.random } = options;
   const isCount = Number.isInteger(attempts) && attempts > 0 && attempts <= MAX_ATTEMPTS;
-  check(isCount, 'attempts', `give a whole number from 1 to ${MAX_ATTEMPTS}`);
+  check(isCount, 'attempts', `give an integer from 1 to ${MAX_ATTEMPTS}`);
   check(hasMethods(backoff, 'delayMs'), 'backoff', 'give one, as exponentialBackoff()');
   checkOptionTypes(options, 'function', 'random');
   return (submit) => {

@@ -75,8 +75,7 @@ export function testBindingConformance(subject: ConformanceSubject, runner: Test
     test('read: all levels, again and again → a preliminary view, if there is such a level', () =>
       deliversPreliminaries(trial));
     test('read: weaker levels → what the object is, or was', () => showsPastValues(trial));
-    test('read: each level, just after an update → the strongest level shows it', () =>
-      reportsReachedLevels(trial));
+    test('read: each level, just after an update → the strongest level shows it', () => reportsReachedLevels(trial));
     test('update: all levels → the strongest read shows it', () => showsWrites(trial));
     test('update: weakest level only → takes effect all the same', () => levelsChooseViewsOnly(trial));
     test('update: one level requested, many at once → one final view each, at it or above if there is such a level', () =>
@@ -100,23 +99,26 @@ export function testBindingConformance(subject: ConformanceSubject, runner: Test
     }
     test('history: strongest level only → each update once, versions never go back', () =>
       followsOneHistory(trial, true));
-    test('history: all levels → the same finals with any preliminary views', () =>
-      followsOneHistory(trial, false));
+    test('history: all levels → the same finals with any preliminary views', () => followsOneHistory(trial, false));
     test('history: several objects at once → to each its own', () => followsManyHistories(trial));
     test('history: equal steps of one object at once → the answers that they have in turn', () =>
       followsEqualSteps(trial));
     test('update: cancelled in flight → runs to its end', () => executesCanceledWrites(trial));
     test('update: cancelled, weakest level only, closed → a while later as it was reported', () =>
       keepsReportedOutcomes(trial));
-    test('update: cancelled at any time → not done later if it was reported as not done', () => reportsAbortsTruthfully(trial));
+    test('update: cancelled at any time → not done later if it was reported as not done', () =>
+      reportsAbortsTruthfully(trial));
     test('cancel: a read and an update leave → others are done all the same', () => isolatesCancellation(trial));
-    test('update: submitted twice under one name → done once, if the binding declares so', () => checkExactlyOnce(trial));
+    test('update: submitted twice under one name → done once, if the binding declares so', () =>
+      checkExactlyOnce(trial));
     test('update: submitted twice with one idempotency key → done once, if the binding has keys', () =>
       keepsKeys(trial));
     test('read: cancelled → closes, and the binding stays usable', () => survivesCancellation(trial));
     test('read: aborted → let go, and others are not', () => abandonsReads(trial));
-    test('signal: many operations under one → no listener is left after they have closed', () => releasesSignals(trial));
-    test('sink: every call → a requested level or above, confirms only what was delivered', () => deliversInOrder(trial));
+    test('signal: many operations under one → no listener is left after they have closed', () =>
+      releasesSignals(trial));
+    test('sink: every call → a requested level or above, confirms only what was delivered', () =>
+      deliversInOrder(trial));
     test('session: read after write → every view shows the write', () => keepsSessionGuarantees(trial));
     test('operation: unknown → UNSUPPORTED', () => rejectsUnknownOperations(trial));
     test('close: operations in flight and later → closed, none hangs', () => closesForClients(trial));

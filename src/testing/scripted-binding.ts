@@ -63,7 +63,7 @@ export function scriptedBinding<const L extends Levels>(
   createLevelOrder(levels);
   checkOptionNames(options, { call: "scriptedBinding(['weak', 'strong'], { onCall })" }, OPTIONS);
   checkOptionTypes(options, 'function', 'supports', 'onCall', 'isOlder');
-  checkOptionTypes(options, 'boolean', 'sessions');
+  checkOptionTypes(options, 'boolean', 'hasSessions');
   return new ScriptableBinding(levels, options);
 }
 

@@ -334,7 +334,10 @@ class WebSocketClient implements ConnectionEvents, ReceiverEvents {
     }
     if (code === CloseCode.expired && this.#options.isTokenFixed) {
       this.#setReason(
-        new CorrectableError('UNAUTHENTICATED', 'the token has expired: pass a function, which is called for a new one'),
+        new CorrectableError(
+          'UNAUTHENTICATED',
+          'the token has expired: pass a function, which is called for a new one',
+        ),
       );
       return this.#dispatch('rejected');
     }

@@ -296,10 +296,10 @@ export const PLANTED_IN_CIRCUMSTANCES: Readonly<Record<string, Planted>> = {
     test: 'cancel: a read and an update leave → others are done all the same',
     says: 'ends with others that were cancelled: UNKNOWN: ',
   },
-  'tells a read what an older one under way is told': {
+  'tells a read what an older one in flight is told': {
     make: JoinsOlderReads,
-    test: 'read: begun after an update, with older reads under way → shows it',
-    says: 'begun after the update was acknowledged, with older reads under way: wrong: 0, not 1',
+    test: 'read: begun after an update, with older reads in flight → shows it',
+    says: 'begun after the update was acknowledged, with older reads in flight: wrong: 0, not 1',
   },
   'knows repeats by their sequence alone': {
     make: OnceBySequence,
@@ -309,7 +309,7 @@ export const PLANTED_IN_CIRCUMSTANCES: Readonly<Record<string, Planted>> = {
   'knows repeats of what has ended alone': {
     make: OnceIfEnded,
     test: 'update: submitted twice under one name → done once, if the binding declares so',
-    says: 'submitted twice with one operationId, the first still under way, is done twice',
+    says: 'submitted twice with one operationId, the first still in flight, is done twice',
   },
   'has no answer for a repeat': {
     make: OnceWithoutAnswer,

@@ -502,7 +502,7 @@ export const PLANTED: Readonly<Record<string, Planted>> = {
   },
   'does nothing on close()': {
     make: ClosesNothing,
-    test: 'close: the binding itself → what is under way ends, nothing is told after',
+    test: 'close: the binding itself → what is in flight ends, nothing is delivered after',
     says: 'close() ends nothing: "add" of "k" goes on, with a view at weak after it',
   },
   'goes back in versions': {
@@ -513,7 +513,7 @@ export const PLANTED: Readonly<Record<string, Planted>> = {
   'does cancelled updates again': {
     make: RepeatsCancelled,
     test: 'update: cancelled, weakest level only, closed → a while later as it was reported',
-    says: 'an update that was cancelled under way takes effect once: 250 ms after it has, the strongest read gives 2, not 1',
+    says: 'an update that was cancelled in flight takes effect once: 250 ms after it has, the strongest read gives 2, not 1',
   },
   'does updates again that were asked for a guess alone': {
     make: RepeatsGuessed,
@@ -523,7 +523,7 @@ export const PLANTED: Readonly<Record<string, Planted>> = {
   'does updates after it has denied them at close()': {
     make: DeniesAtClose,
     test: 'update: cancelled, weakest level only, closed → a while later as it was reported',
-    says: 'under way at close(): told that it was not done (UNAVAILABLE: the tally was closed), but done within 250 ms',
+    says: 'in flight at close(): reported as not done (UNAVAILABLE: the tally was closed), but done within 250 ms',
   },
   'gives preliminary views of another key': {
     make: GuessesByAnyKey,

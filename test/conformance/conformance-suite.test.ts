@@ -112,7 +112,7 @@ test('contract suite: says at closing that an update was not done, and it was �
       submit(operation, levels, lying, context);
     }),
   );
-  await expectCaught(subject, 'close: an update under way → done, UNKNOWN, or certainly not done');
+  await expectCaught(subject, 'close: an update in flight → done, UNKNOWN, or certainly not done');
 });
 
 test('contract suite: one client of a shared binding closes it for all → caught', async () => {
@@ -145,7 +145,7 @@ test('contract suite: the strongest level fails, and takes a weaker view with it
         submit(operation, ['weak'], heard, context);
       }),
     );
-  const name = 'read: the strongest level fails at once → weaker views under way, then the failure';
+  const name = 'read: the strongest level fails at once → weaker views in flight, then the failure';
   const subject = (hasListener: boolean): ConformanceSubject => ({
     ...faulty(() => ({})),
     strongLevelFails: submitting(hasListener).createBinding,

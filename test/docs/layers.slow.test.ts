@@ -36,7 +36,7 @@ function foldersWithFiles(): string[] {
   return [...new Set(files.map((file) => dirname(file)))];
 }
 
-it('every folder of src → a layer, and no folder in a layer that there is not', () => {
+it('every directory of src → a layer, and no directory in a layer that there is not', () => {
   const listed = folders.filter((name) => name !== 'src');
   const without = foldersWithFiles().filter(
     (folder) => folder !== 'src' && !listed.some((name) => `${folder}/`.startsWith(`${name}/`)),
@@ -45,7 +45,7 @@ it('every folder of src → a layer, and no folder in a layer that there is not'
   expect(folders.filter((name) => !existsSync(join(root, name)))).toEqual([]);
 });
 
-it(`every folder of src → at most ${FILES_MAX} files`, () => {
+it(`every directory of src → at most ${FILES_MAX} files`, () => {
   const large = foldersWithFiles().filter((folder) => {
     const files = readdirSync(join(root, folder)).filter((name) => name.endsWith('.ts'));
     return files.length > FILES_MAX;
@@ -53,7 +53,7 @@ it(`every folder of src → at most ${FILES_MAX} files`, () => {
   expect(large).toEqual([]);
 });
 
-it('all that a folder may not import, planted in each folder → all of it is found', async () => {
+it('all that a directory may not import, planted in each directory → all of it is found', async () => {
   mkdirSync(join(root, 'build'), { recursive: true });
   planted = mkdtempSync(join(root, 'build/layers-'));
   const requested: string[] = [];
@@ -120,7 +120,7 @@ async function brokenBy(files: Readonly<Record<string, string>>): Promise<[file:
   return (output as ICruiseResult).summary.violations.map(({ from, rule }) => [from, rule.name]);
 }
 
-it('a circle of imports within one folder → found', async () => {
+it('a circle of imports within one directory → found', async () => {
   const found = await brokenBy({
     'src/correctable/first.mjs': `import './second.mjs';\n`,
     'src/correctable/second.mjs': `import './first.mjs';\n`,

@@ -42,7 +42,7 @@ test('a project that there is not → says which there are', () => {
   expect(() => withProjects(['--project=unit', '--project=!unit'])).toThrow('no project is left to run');
 });
 
-test('projects: one for each folder of tests', () => {
+test('projects: one for each directory of tests', () => {
   const folders = readdirSync(new URL('../', import.meta.url), { withFileTypes: true })
     .filter((entry) => entry.isDirectory())
     .map(({ name }) => name);

@@ -72,7 +72,7 @@ test.each([
   ['a test of another name', '| X1 | So it is. | U `certifiers` |', ['U `certifiers`']],
   ['a test in another room', '| X1 | So it is. | U `certifier`, I `certifier` |', ['I `certifier`']],
   ['half the name of a planted fault', '| X1 | So it is. | P `no-sy` |', ['P `no-sy`']],
-  ['a folder that has moved', 'U = `test/unit/stores`', ['test/unit/stores']],
+  ['a directory that has moved', 'U = `test/unit/stores`', ['test/unit/stores']],
   ['a test that has moved', 'See `folder-locks.test.ts`.', ['`folder-locks.test.ts`']],
   ['a letter that nothing stands for', '| X1 | So it is. | Z `certifier` |', ['Z `certifier`']],
 ])('a page with %s → is caught', (_, text, missing) => {

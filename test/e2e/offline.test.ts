@@ -106,7 +106,7 @@ describe.skipIf(browser === undefined)(subject, () => {
     expect(await page.textContent('main')).not.toContain('call bob');
   });
 
-  test('a read is under way when the site comes back → it is answered, and not asked again', async () => {
+  test('a read is in flight when the site comes back → it is answered, and not retried', async () => {
     await page.click('#ask');
     await shows('No note yet.', 'cache', 'Offline');
     await site.write('bob', 'call ann');

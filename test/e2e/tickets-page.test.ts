@@ -64,7 +64,7 @@ await describeShop('tickets page', (open) => {
   test('an address that makes no sense → says which parameter and what it may be', async () => {
     await using visited = await open('?tickets=many');
     await inPhase(visited.page, 'failed');
-    expect(await visited.page.textContent('#failure-detail')).toContain('tickets: "many" is not a whole number from 1');
+    expect(await visited.page.textContent('#failure-detail')).toContain('tickets: "many" is not an integer from 1');
   });
 
   test('a site that does not exist → says which there are', async () => {

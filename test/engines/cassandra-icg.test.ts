@@ -269,7 +269,7 @@ test('no replica: the closest one that is → preliminary from it', async () => 
 });
 
 describe('many at once', () => {
-  test('several connections, hundreds under way → each preliminary before its final, none astray', async () => {
+  test('several connections, hundreds in flight → each preliminary before its final, none astray', async () => {
     const clients = await Promise.all(Array.from({ length: 4 }, () => RawCql.connect(on.cluster.address('frankfurt'))));
     const worker = async (client: RawCql, index: number): Promise<void> => {
       const id = await client.prepare(`SELECT v FROM ${table('kv')} WHERE k = ?`);

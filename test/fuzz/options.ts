@@ -37,9 +37,9 @@ export function parseOptions(argv: readonly string[]): Options | undefined {
   }
   return {
     minutes: numberOf(options, 'minutes', { min: 0.01, max: MINUTES_MAX, what: 'a number of minutes' }) ?? 1,
-    frames: numberOf(options, 'frames', { min: 1, max: 1e12, what: 'a whole number', whole: true }) ?? Infinity,
+    frames: numberOf(options, 'frames', { min: 1, max: 1e12, what: 'an integer', whole: true }) ?? Infinity,
     seed:
-      numberOf(options, 'seed', { min: 0, max: SEED_MAX, what: 'a whole number', whole: true }) ??
+      numberOf(options, 'seed', { min: 0, max: SEED_MAX, what: 'an integer', whole: true }) ??
       Math.floor(Math.random() * SEED_MAX),
     json: options['json'] === true,
   };

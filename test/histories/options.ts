@@ -45,7 +45,7 @@ export function parseOptions(argv: readonly string[], engines: readonly string[]
     engine,
     minutes: numberOf(options, 'minutes', { min: 0.01, max: MINUTES_MAX, what: 'a number of minutes' }) ?? 1,
     seed:
-      numberOf(options, 'seed', { min: 0, max: SEED_MAX, what: 'a whole number', whole: true }) ??
+      numberOf(options, 'seed', { min: 0, max: SEED_MAX, what: 'an integer', whole: true }) ??
       Math.floor(Math.random() * SEED_MAX),
     json: options['json'] === true,
     history: options['history'] === undefined ? undefined : String(options['history']),

@@ -50,7 +50,7 @@ test('interrupted → what was done until then, and a clean end', async () => {
 test.each([
   [['tpch'], 'name a case study: tpcw'],
   [['tpcw', '--headless', '--mix', 'bidding'], '--mix takes one of shopping, browsing, ordering, not "bidding"'],
-  [['tpcw', '--sites', '9'], '--sites takes a whole number from 1 to 5'],
+  [['tpcw', '--sites', '9'], '--sites takes an integer from 1 to 5'],
 ])('demo:case %j → exit 2, and what is wrong', async (args, message) => {
   const { code, stdout, stderr } = await runProgram([CASE, ...args]);
   expect(stderr).toContain(message);

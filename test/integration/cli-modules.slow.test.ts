@@ -157,10 +157,10 @@ test.each([
   },
 );
 
-test('a module is a folder → exit code 2, and says so', async () => {
+test('a module is a directory → exit code 2, and says so', async () => {
   await using folder = await modules({});
   const { code, stderr } = await runProgram([CLI, 'serve', '--ephemeral', '--service', folder.path]);
-  expect(stderr).toContain(`--service names ${folder.path}, which is a folder`);
+  expect(stderr).toContain(`--service names ${folder.path}, which is a directory`);
   expect(code).toBe(2);
 });
 

@@ -218,7 +218,7 @@ describe.concurrent('correctables inspect', () => {
     runProgram(['dist/cli/main.js', 'inspect', ...args]);
 
   test(
-    'a folder, then one with damage → what is there; what is lost, with exit code 3',
+    'a directory, then one with damage → what is there; what is lost, with exit code 3',
     { timeout: SLOW_MS },
     async () => {
       using place = temporary();
@@ -251,8 +251,8 @@ describe.concurrent('correctables inspect', () => {
 
   test.each([
     [['inspect', '/nowhere'], 'does not exist'],
-    [['inspect'], '<dataDir> is required: name the folder'],
-    [['inspect', 'a', 'b'], 'inspect takes one folder'],
+    [['inspect'], '<dataDir> is required: name the directory'],
+    [['inspect', 'a', 'b'], 'inspect takes one directory'],
     [['inspect', 'a', '--port', '1'], '--port is not an option'],
   ])('%s → exit code 2, and what to give instead', { timeout: SLOW_MS }, async (args, message) => {
     const { code, stderr } = await runProgram(['dist/cli/main.js', ...args]);

@@ -124,7 +124,7 @@ test.each([
   [['label', '/nowhere.js'], '<service> names /nowhere.js, and there is no such file'],
   [['label', 'demo/bank/contract.ts'], '<service> names demo/bank/contract.ts, which exports no service'],
   [['label', BANK, 'more'], 'label takes one module'],
-  [['label', BANK, '--runs', '0'], '--runs takes a whole number from 1'],
+  [['label', BANK, '--runs', '0'], '--runs takes an integer from 1'],
   [['label', BANK, '--runs', '-5'], '--runs takes no number below 0, not "-5"'],
   [['label', BANK, '--port', '1'], '--port is not an option'],
 ])('%j → exit 2, and what is wrong', async (args, message) => {

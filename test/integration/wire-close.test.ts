@@ -55,7 +55,7 @@ async function underWay(operation: readonly unknown[]) {
   return { ...scene, sink };
 }
 
-test('close: operation under way → goaway, its final, then 1001', async () => {
+test('close: operation in flight → goaway, its final, then 1001', async () => {
   await using scene = await underWay(GET);
   const { server, client, sink } = scene;
   const { closed } = await scene.goAway(5_000);
@@ -153,7 +153,7 @@ test.each([
 test.each([
   [60_000, 60_000],
   [Infinity, 2 ** 30],
-])('close: asked again with less time than %d ms → both end then, once', async (drainMs, reported) => {
+])('close: retried with less time than %d ms → both end then, once', async (drainMs, reported) => {
   await using scene = await underWay(PUT);
   const { server, client } = scene;
   const { closed: first } = await scene.goAway(drainMs, reported);

@@ -190,7 +190,7 @@ describe('wire: operations', () => {
 });
 
 describe('wire: limits', () => {
-  test('more under way than allowed → OVERLOADED, retryable, with a delay; the others go on', async () => {
+  test('more in flight than allowed → OVERLOADED, retryable, with a delay; the others go on', async () => {
     await using server = await startGateway({ limits: { maxInFlight: 2 } });
     await using client = new RawClient(server.url);
     await client.greet();

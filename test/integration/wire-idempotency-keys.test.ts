@@ -122,7 +122,7 @@ test('a process that ends before the answer comes → another one gets it', asyn
   expect(await total(sites, 'ireland')).toBe(5);
 });
 
-test('all sites started again from their folder → what was done is known', async () => {
+test('all sites started again from their directory → what was done is known', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'correctables-keys-'));
   onTestFinished(() => rm(folder, { recursive: true }));
   const before = await start(folder);

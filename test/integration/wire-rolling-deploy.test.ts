@@ -74,7 +74,7 @@ describe('rolling deploy', () => {
     await client.close();
   });
 
-  test('update under way at the old version when the server is updated → UNKNOWN, its neighbor goes on', async () => {
+  test('update in flight at the old version when the server is updated → UNKNOWN, its neighbor goes on', async () => {
     const first = await startGateway({ contract: v1 });
     const { binding, client } = page(first, v1);
     const [pay, price] = [new SinkDouble(), new SinkDouble()];

@@ -32,7 +32,7 @@ describe('several sites', () => {
     await store.close();
   });
 
-  test('lost under way → moved with home and hop, also back again; a read goes without', async () => {
+  test('lost in flight → moved with home and hop, also back again; a read goes without', async () => {
     const stores = [onceStore(), onceStore()] as const;
     const ireland = await startGateway({ store: stores[0], site: 'ireland' });
     await using frankfurt = await startGateway({ store: stores[1], site: 'frankfurt' });

@@ -31,7 +31,7 @@ describe('tokens', () => {
     expect((await client.closed).code).toBe(4402);
   });
 
-  test('renewed on the live connection → goes on beyond the first end, operations under way too', async () => {
+  test('renewed on the live connection → goes on beyond the first end, operations in flight too', async () => {
     await using server = await startGateway({ authenticate });
     await using client = new RawClient(server.url);
     await client.greet({ token: 'ada:60000' });

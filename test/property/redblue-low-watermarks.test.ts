@@ -88,7 +88,7 @@ describe('removals', () => {
   });
 
   testShares(
-    'the changes → most runs remove rows while sites differ, and start sites that have work under way',
+    'the changes → most runs remove rows while sites differ, and start sites that have work in flight',
     async () => {
       const shares = await sharesOf(disturbed, 100);
       expect(shares['a clock is ahead']).toBeGreaterThan(0.6);
@@ -142,7 +142,7 @@ describe('removals', () => {
     expect(isThere(sites)).toEqual([false, false, false]);
   });
 
-  test('an earlier red write that is under way → its site writes no floor above it, the removal takes it', () => {
+  test('an earlier red write that is in flight → its site writes no floor above it, the removal takes it', () => {
     const sites = new Sites(service, 3, { removalsPerWatermark: 1 });
     removeAhead(sites, () => true);
     submit(sites, { site: 1, name: 'open', kind: 'duty b on', isRed: true });

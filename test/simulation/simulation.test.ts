@@ -81,7 +81,7 @@ describe('simulation', () => {
     [265, 'the model read sets in the order in which they had come'],
     [4489, 'streams that get on one operation a round trip were not waited for'],
     [6314, 'an operation that was dropped and asked for again had executions of one name'],
-    [10698, 'what was under way at the end was not waited for'],
+    [10698, 'what was in flight at the end was not waited for'],
   ])('seed %i had a fault once: %s → none', (seed) => {
     expect(simulate(seed, 'swarm').violation).toBeUndefined();
   });

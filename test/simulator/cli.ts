@@ -47,7 +47,7 @@ function flagsOf(input: Readonly<Record<string, unknown>>): Flags {
   const whole = (name: string, least: number): number => {
     const value = Number(input[name]);
     if (Number.isInteger(value) && value >= least) return value;
-    throw new Error(`--${name} must be a whole number from ${least} on`);
+    throw new Error(`--${name} must be an integer from ${least} on`);
   };
   const flag = (name: string): boolean => input[name] === true;
   const overrides = parseOverrides(String(input['with']));

@@ -395,7 +395,7 @@ export const INJECTED_BUGS: Readonly<Record<string, InjectedBug>> = {
     makeMachine: BUGGY_REPLICAS.clingingRedPath,
   },
   'guesses-out-of-the-air': {
-    rule: 'a guess is what comes of the run on what the site shows, where nothing else of it is under way',
+    rule: 'a guess is what comes of the run on what the site shows, where nothing else of it is in flight',
     caughtBy: ['oracle'],
     profile: 'calm',
     makeMachine: LYING_REPLICAS.guesses,
@@ -481,7 +481,7 @@ export const INJECTED_BUGS: Readonly<Record<string, InjectedBug>> = {
     makeMachine: BUGGY_RIGHTS.greedy,
   },
   'a-question-asked-once': {
-    rule: 'a question for rights is asked again where nothing comes',
+    rule: 'a question for rights is retried where nothing comes',
     caughtBy: ['waits'],
     profile: 'partitions',
     shownBy: 106,

@@ -32,7 +32,7 @@ import {
   isCorrectableError,
 } from '../../src/index.ts';
 import { dequeue, get, getMany, put } from '../../src/operations/index.ts';
-import { exponentialBackoff, retries, dedupeReads } from '../../src/policies/index.ts';
+import { exponentialBackoff, retryPolicy, dedupeReads } from '../../src/policies/index.ts';
 
 type Three = readonly ['weak', 'causal', 'strong'];
 declare const three: Binding<Three>;
@@ -89,9 +89,9 @@ test('invokeWeak and invokeStrong: one level each', () => {
 });
 
 test('policies: made by their functions, the counters for reading', () => {
-  const client = createClient(three, { retry: retries({ attempts: 2 }), dedupeReads: dedupeReads() });
+  const client = createClient(three, { retry: retryPolicy({ attempts: 2 }), dedupeReads: dedupeReads() });
   void client.invoke(get('k'), { retry: false, dedupeReads: false, levels: ['weak'] });
-  void client.invokeWeak(get('k'), { retry: retries({ backoff: exponentialBackoff({ initialDelayMs: 5 }) }) });
+  void client.invokeWeak(get('k'), { retry: retryPolicy({ backoff: exponentialBackoff({ initialDelayMs: 5 }) }) });
   expectTypeOf(client.stats.confirmed).toEqualTypeOf<number>();
   // @ts-expect-error nobody sets a counter
   client.stats.confirmed = 0;

@@ -135,8 +135,7 @@ export function checkOptions(binding: Binding, options: CacheOptions): void {
   }
   for (const field of ['maxEntries', 'maxBytes'] as const) {
     const max = options[field];
-    if (max !== undefined && !(Number.isSafeInteger(max) && max > 0))
-      refuse(field, `${field} is an integer above 0`);
+    if (max !== undefined && !(Number.isSafeInteger(max) && max > 0)) refuse(field, `${field} is an integer above 0`);
   }
   if (options.onMiss !== undefined && options.onMiss !== 'fail' && options.onMiss !== 'fetch') {
     refuse('onMiss', `choose 'fail' or 'fetch', not '${String(options.onMiss)}'`);

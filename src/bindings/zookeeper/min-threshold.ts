@@ -6,7 +6,7 @@ import { computeMaxConcurrentWrites } from '../../correctable/throttle/concurren
 export interface ConsumersOptions {
   /** How many bindings take from the queue at the same time, in all processes and at all sites. */
   readonly consumers: number;
-  /** Most dequeues that each of them has under way: the binding's `maxInFlight`. */
+  /** Most dequeues that each of them has in flight: the binding's `maxInFlight`. */
   readonly maxInFlight: number;
   /** How soon each uses a slot again: the binding's `minSlotIntervalMs`. */
   readonly minSlotIntervalMs?: number;
@@ -25,7 +25,7 @@ const OPTIONS: OptionNamesOf<ConsumersOptions> = {
 
 /**
  * The smallest threshold at which a preliminary view can be trusted. An estimate of what remains knows the dequeues that
- * the server has executed and those of its own binding that are under way; it cannot know those that others finish or
+ * the server has executed and those of its own binding that are in flight; it cannot know those that others finish or
  * begin until the claim has its place. `maxInFlight` bounds these only together with how often each slot is used within
  * that time: without `minSlotIntervalMs` and `commitLatencyMs` no threshold will do, and the answer is `Infinity`. A
  * promise made on a view with more items left than this is kept if agreement takes no longer than `commitLatencyMs`

@@ -34,7 +34,7 @@ export interface ClientOptions extends EnvironmentOptions {
   /** Called at each invocation: what it returns travels with the operation as its trace context. */
   readonly trace?: () => unknown;
   /**
-   * Tries again what failed, could succeed the next time, and certainly had no effect: `retries({ attempts: 3 })` of
+   * Tries again what failed, could succeed the next time, and certainly had no effect: `retryPolicy({ attempts: 3 })` of
    * `correctables/policies`. Unless given, the first failure is the operation's.
    */
   readonly retry?: Policy | undefined;

@@ -121,14 +121,18 @@ function checkFields(fields: unknown): void {
     check(
       fits,
       `fields.${name}`,
-      'a bounded field has a minimum, a whole number, and no other has: write boundedCounter({ min: 0 })',
+      'a bounded field has a minimum, an integer, and no other has: write boundedCounter({ min: 0 })',
     );
   }
 }
 
 /** A field of a kind that has no options: whoever gave some would believe that it keeps to them. */
 function createPlainField(kind: FieldKindName, value: readonly unknown[]): Field {
-  check(value.length === 0, 'options', `${kind} takes none: write ${kind}(), or boundedCounter({ min: 0 }) for a minimum`);
+  check(
+    value.length === 0,
+    'options',
+    `${kind} takes none: write ${kind}(), or boundedCounter({ min: 0 }) for a minimum`,
+  );
   return { kind };
 }
 
@@ -252,7 +256,7 @@ export function boundedCounter(options: {
 > {
   checkOptionNames(options, { call: 'boundedCounter({ min: 0 })' }, BOUNDED_COUNTER_OPTIONS);
   const { min } = options;
-  check(Number.isSafeInteger(min), 'min', 'must be a whole number, as boundedCounter({ min: 0 })');
+  check(Number.isSafeInteger(min), 'min', 'must be an integer, as boundedCounter({ min: 0 })');
   return { kind: 'bounded', min };
 }
 

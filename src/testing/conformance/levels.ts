@@ -43,10 +43,7 @@ export async function ordersViews(trial: TestContext): Promise<void> {
     trial.assertSame(final.value, expected, `${formatOperation(read)}, asked for all levels: the final view is wrong`);
     const { drops } = client;
     const lost = (['unknown-level', 'not-requested', 'closed'] as const).filter((reason) => drops[reason] > 0);
-    assertHolds(
-      lost.length === 0,
-      () => `${formatOperation(read)}: views that cannot be shown (${lost.join(', ')})`,
-    );
+    assertHolds(lost.length === 0, () => `${formatOperation(read)}: views that cannot be shown (${lost.join(', ')})`);
   });
 }
 

@@ -61,7 +61,7 @@ export async function runOn(cluster: Cluster, options: HistoriesOptions): Promis
     const operations = calls.filter(isOperation);
     return {
       operations: countBy(operations, ({ kind }) => kind),
-      outcomes: countBy(operations, ({ outcome = 'under way' }) => outcome),
+      outcomes: countBy(operations, ({ outcome = 'in flight' }) => outcome),
       injected: countBy(
         calls.filter(({ session }) => session === NEMESIS),
         ({ kind }) => kind,

@@ -92,7 +92,7 @@ export class Episodes {
       await using zk = new ZooKeeper(scene.ensemble.connectString('ireland'));
       const base = `${scene.root}/queues/${QUEUE.again}`;
       await scene.note('delete queue', QUEUE.again, () => deleteQueue(zk, base));
-      scene.injected.add(isQuiet ? 'deletions' : 'deletions under way');
+      scene.injected.add(isQuiet ? 'deletions' : 'deletions in flight');
     } finally {
       scene.again.open();
     }

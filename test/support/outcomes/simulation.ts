@@ -122,7 +122,7 @@ export class OutcomeSimulation {
   #remembered(): string[] {
     return this.#gateways.flatMap((gateway) => {
       const { inFlight = 0, clients = 0, replyBytes = 0 } = gateway?.status() ?? {};
-      const problems = inFlight > 0 ? [`${inFlight} operations are under way for ever`] : [];
+      const problems = inFlight > 0 ? [`${inFlight} operations are in flight for ever`] : [];
       const isForgotten = this.#setting.bounds.clientIdleMs === undefined || (clients === 0 && replyBytes === 0);
       return isForgotten ? problems : [...problems, `${clients} clients are remembered, with ${replyBytes} bytes`];
     });
@@ -179,7 +179,7 @@ export class OutcomeSimulation {
     const isUnderWay = this.#updates.some(({ mark, caller }) => {
       return caller.told === undefined && this.#network.hasLeft(mark);
     });
-    if (isUnderWay) this.#sights.saw(`${description}, with an update under way`);
+    if (isUnderWay) this.#sights.saw(`${description}, with an update in flight`);
   }
 
   #update({ wants, timeoutMs, ...kind }: UpdateStep): void {

@@ -51,7 +51,7 @@ test('open loop: an operation that fails → the run fails', async () => {
   await expect(broken).rejects.toThrow('refused');
 });
 
-test('closed loop: never more under way than its window', async () => {
+test('closed loop: never more in flight than its window', async () => {
   let inFlight = 0;
   let most = 0;
   const submit: Submit = async () => {

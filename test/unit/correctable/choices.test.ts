@@ -22,7 +22,7 @@ test.each([
   ['nothing', {}, 1],
   ['not to share it', { dedupeReads: false }, 2],
   ['not to try it again', { retry: false }, 2],
-] as const)('a read that one like it is under way for, and its call chooses %s → so', (_, how, submissions) => {
+] as const)('a read that one like it is in flight for, and its call chooses %s → so', (_, how, submissions) => {
   const { binding, client } = setUp({ retry, dedupeReads: dedupeReads() });
   client.invoke(get('k'));
   client.invoke(get('k'), how);

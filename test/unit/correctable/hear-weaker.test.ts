@@ -11,7 +11,7 @@ const never = new Promise(() => {});
 /** No time limit. */
 const free = { deadlineAt: undefined };
 
-test('C6: weaker levels stay under way → a second is waited for them', async () => {
+test('C6: weaker levels stay in flight → a second is waited for them', async () => {
   vi.useFakeTimers();
   const onHeard = vi.fn();
   const heard = waitForWeaker(never, free).then(onHeard);

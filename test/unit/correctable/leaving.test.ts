@@ -100,7 +100,7 @@ test('C4: the signal of a subscription aborts → it is closed', () => {
   expect(subscription.closed).toBe(true);
 });
 
-test('C10: an update is cancelled under way → UNKNOWN, never "not done"', async () => {
+test('C10: an update is cancelled in flight → UNKNOWN, never "not done"', async () => {
   const binding = scriptedBinding(LEVELS);
   const write = createClient(binding).invoke(put('k', 1));
   (await binding.next()).view(undefined, 'weak');

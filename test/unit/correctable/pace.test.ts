@@ -11,7 +11,7 @@ test('unseen: nobody else → none; somebody without a pace → no bound', () =>
   ).toBe(Infinity);
 });
 
-test('unseen: a full window under way, and one more for every turn that begins meanwhile', () => {
+test('unseen: a full window in flight, and one more for every turn that begins meanwhile', () => {
   const throttles = [{ maxInFlight: 5, minSlotIntervalMs: 20 }];
   const at = (commitLatencyMs: number): number => computeMaxConcurrentWrites({ commitLatencyMs, throttles });
   expect([at(0), at(1), at(20), at(21), at(100)]).toEqual([5, 10, 10, 15, 30]);

@@ -13,7 +13,7 @@ import { CorrectableError } from '../../../src/index.ts';
 
 const part = (state: string, effectState: EffectState = NO_EFFECT): SourcePart => ({ state, effectState });
 
-test('parts under way → the most that one of them may have done, also of parts of parts', () => {
+test('parts in flight → the most that one of them may have done, also of parts of parts', () => {
   const [whole, inner, innermost] = [part('pending'), part('pending'), part('pending', WRITE)];
   addPart(whole, part('pending', UNOBSERVED));
   expect(getEffectState(whole)).toBe(UNOBSERVED);
@@ -42,7 +42,7 @@ test.each([3, 7, 8, 50])(
   },
 );
 
-test('many parts that are under way → each is kept, once', () => {
+test('many parts that are in flight → each is kept, once', () => {
   const whole = part('pending');
   const open = Array.from({ length: 20 }, () => part('pending'));
   for (let round = 0; round < 50; round += 1) for (const item of open) addPart(whole, item);

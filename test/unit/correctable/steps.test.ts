@@ -59,7 +59,7 @@ for (const step of ['speculate', 'chain'] as const) {
         expect(await error).toMatchObject({ code: 'UNKNOWN', retryable: false });
       });
 
-      test('a step that is a read is under way → the error of the source', async () => {
+      test('a step that is a read is in flight → the error of the source', async () => {
         const item = setUp();
         const result = item.read[step](() => item.client.invoke(get('other')));
         const errors = Promise.all([errorOf(item.read), errorOf(result)]);
@@ -101,7 +101,7 @@ describe('a step of a confirmed input', () => {
     expect((await error).message.endsWith(UNSEEN)).toBe(true);
   });
 
-  test('it gave all of a read that fails and of a promise → nobody is told to ask again', async () => {
+  test('it gave all of a read that fails and of a promise → nobody is told to retry', async () => {
     const { read, binding, client } = setUp();
     const error = errorOf(read.chain(() => all([client.invoke(get('other')), correctableFromPromise(never())])));
     await settled();
@@ -291,7 +291,7 @@ test('map throws what is retryable over an update → UNKNOWN with the cause', a
   expect(await error).toMatchObject({ code: 'UNKNOWN', retryable: false, cause: { cause: awayError } });
 });
 
-test('an effect of onCommit is under way: the deadline passes, or cancelled → UNKNOWN', async () => {
+test('an effect of onCommit is in flight: the deadline passes, or cancelled → UNKNOWN', async () => {
   for (const end of [(item: SetUp) => item.clock.advance(TIMEOUT_MS), undefined]) {
     const element = setUp();
     const result = element.read.speculate((value, { onCommit }) => {
@@ -329,7 +329,7 @@ test('an update that certainly did nothing has failed → a join and a chain wit
 
 test.each([
   ['executed', true],
-  ['under way', false],
+  ['in flight', false],
 ])('an update on an input that was refuted is %s, many steps follow → it counts all the same', async (_, isDone) => {
   const { binding, client } = setUp();
   const { c, sink } = manual<number>({ isRefining: true });

@@ -77,7 +77,7 @@ test.each<[how: string, refute: (call: ScriptedCall<Three[number]>) => void]>([
   expect(await code).toBe('TIMEOUT');
 });
 
-test('C8f: effects are under way or done, and the result is cancelled → nothing is undone', async () => {
+test('C8f: effects are in flight or done, and the result is cancelled → nothing is undone', async () => {
   const { c, sink } = manual<number>();
   const undo = vi.fn();
   let finish!: () => void;

@@ -51,7 +51,7 @@ test('content: more at once than there are connections → all are served, over 
   await new Promise((resolve) => server.close(resolve));
 });
 
-test('content: the signal aborts → the requests under way end, and no more are made', async () => {
+test('content: the signal aborts → the requests in flight end, and no more are made', async () => {
   const slow = await startContentService(60_000);
   const http = axios.create({ baseURL: slow.url });
   let requests = 0;

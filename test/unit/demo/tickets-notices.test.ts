@@ -18,7 +18,9 @@ function notices(situation: Partial<Situation>): readonly Notice[] {
 }
 
 test('notices: a sale without trouble → none', () => {
-  expect(notices({ rows: [row({ answer: 'yes', finalItem: '#1' }), row({ answer: 'no', finalItem: null })] })).toEqual([]);
+  expect(notices({ rows: [row({ answer: 'yes', finalItem: '#1' }), row({ answer: 'no', finalItem: null })] })).toEqual(
+    [],
+  );
 });
 
 test('notices: a site cut off by hand → says to plug it in; lost otherwise → says it is tried again', () => {

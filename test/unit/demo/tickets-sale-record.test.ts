@@ -22,7 +22,7 @@ test('left: only what is sold here for certain counts, until the store says less
   expect(sale.left).toBe(4);
 });
 
-test('sold elsewhere: purchases under way may explain what is gone, failed ones do not', () => {
+test('sold elsewhere: purchases in flight may explain what is gone, failed ones do not', () => {
   const sale = saleOf(10, [{ finalItem: '#1' }, { answer: 'yes' }, { failure: new Error('lost') }]);
   sale.heardLeft = 8;
   expect(soldElsewhere(sale)).toBe(0);

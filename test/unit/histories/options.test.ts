@@ -7,7 +7,7 @@ const ENGINES = ['cassandra', 'zookeeper'];
 
 test.each([
   [['--minutes', 'soon'], '--minutes takes a number of minutes from 0.01 to 1440, not "soon"'],
-  [['--seed', '1.5'], '--seed takes a whole number from 0 to 2147483647, not "1.5"'],
+  [['--seed', '1.5'], '--seed takes an integer from 0 to 2147483647, not "1.5"'],
   [['--sead', '7'], 'unknown option --sead; see --help'],
 ])('%j is refused by both', (args, message) => {
   expect(() => parseFuzz(args)).toThrow(message);
@@ -15,7 +15,7 @@ test.each([
 });
 
 test('the fuzzer refuses 0 frames', () => {
-  expect(() => parseFuzz(['--frames', '0'])).toThrow('--frames takes a whole number from 1');
+  expect(() => parseFuzz(['--frames', '0'])).toThrow('--frames takes an integer from 1');
 });
 
 test.each([

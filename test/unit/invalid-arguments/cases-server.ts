@@ -60,7 +60,7 @@ export const callsOfServer: Readonly<Record<string, Mistakes>> = {
           (f) => f({ service: service(), sites: ['ireland'], authentication: () => {} }),
         ],
         [
-          'a folder, misspelt',
+          'a directory, misspelt',
           'dataFolder',
           (f) => f({ service: service(), sites: ['ireland'], dataFolder: './data' }),
         ],

@@ -219,7 +219,7 @@ export const mistakes: Readonly<Record<string, Mistakes>> = {
   },
   './policies': {
     retries: {
-      shows: 'retries({ attempts: 3 })',
+      shows: 'retryPolicy({ attempts: 3 })',
       whole: [
         ['a number', 'options', (f) => f(3)],
         ['not called, given to a client', 'options', (f) => createClient(binding(), { retry: f as unknown as Policy })],

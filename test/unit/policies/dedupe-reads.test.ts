@@ -3,13 +3,13 @@ import { describe, expect, test, vi } from 'vitest';
 import type { InvokeOptions, Operation, Policy, Sink } from '../../../src/index.ts';
 import { createClient } from '../../../src/index.ts';
 import { dequeue, get, getMany, put } from '../../../src/operations/index.ts';
-import { retries, dedupeReads } from '../../../src/policies/index.ts';
+import { retryPolicy, dedupeReads } from '../../../src/policies/index.ts';
 import { codeOf, heldBytes, LEVELS, record, settled } from '../correctable/support.ts';
 import { errorOf, failure, setUp } from './support.ts';
 
 const shared = { dedupeReads: dedupeReads() };
 
-describe('C15: equal reads under way', () => {
+describe('C15: equal reads in flight', () => {
   test('unless asked for → each is submitted', () => {
     const { binding, client } = setUp({});
     for (let n = 0; n < 2; n++) client.invoke(get('k')).onError(() => 0);
@@ -85,7 +85,7 @@ describe('C15: equal reads under way', () => {
     expect(binding.calls).toHaveLength(1);
   });
 
-  test('arguments are changed while a read of them is under way → another, and the one before is found again', () => {
+  test('arguments are changed while a read of them is in flight → another, and the one before is found again', () => {
     const { binding, client } = setUp(shared);
     const args = { table: 't', page: { from: 0 } };
     for (const from of [0, 2, 0, 2]) {
@@ -348,7 +348,7 @@ describe('C15: leaving a shared submission', () => {
 
   test('retried → the attempts are shared, however much chance is in the wait', async () => {
     let draws = 0;
-    const { clock, binding, client } = setUp({ ...shared, retry: retries({ random: () => (draws += 0.1) }) });
+    const { clock, binding, client } = setUp({ ...shared, retry: retryPolicy({ random: () => (draws += 0.1) }) });
     const reads = [1, 2, 3].map(() => client.invoke(get('k')));
     (await binding.next()).fail(failure());
     await clock.advance(150);
@@ -361,7 +361,7 @@ describe('C15: leaving a shared submission', () => {
   });
 
   test('retried, one comes between two attempts, one leaves → shares the next, which goes on for the other', async () => {
-    const { clock, binding, client } = setUp({ ...shared, retry: retries({ backoff: { delayMs: () => 10 } }) });
+    const { clock, binding, client } = setUp({ ...shared, retry: retryPolicy({ backoff: { delayMs: () => 10 } }) });
     const first = client.invoke(get('k'), { timeoutMs: 5 });
     const gone = errorOf(first);
     (await binding.next()).fail(failure());
@@ -376,7 +376,7 @@ describe('C15: leaving a shared submission', () => {
   });
 
   test('retried, all leave between two attempts → no more of them, and no timer', async () => {
-    const { clock, binding, client } = setUp({ ...shared, retry: retries({ backoff: { delayMs: () => 10 } }) });
+    const { clock, binding, client } = setUp({ ...shared, retry: retryPolicy({ backoff: { delayMs: () => 10 } }) });
     const reads = [client.invoke(get('k')), client.invoke(get('k'))];
     const gone = reads.map(errorOf);
     (await binding.next()).fail(failure());
@@ -388,7 +388,7 @@ describe('C15: leaving a shared submission', () => {
   });
 
   test('a policy of its own for trying again → a submission of its own', async () => {
-    const { binding, client } = setUp({ ...shared, retry: retries() });
+    const { binding, client } = setUp({ ...shared, retry: retryPolicy() });
     const reads = [client.invoke(get('k')), client.invoke(get('k'), { retry: false })];
     (await binding.next()).view('there', 'strong');
     const own = errorOf(reads[1]!);
@@ -463,7 +463,7 @@ describe('C15: what the binding says of a shared submission', () => {
   });
 });
 
-test('C15: an equal read of another principal under way → one of its own; each gets the answer to their own', async () => {
+test('C15: an equal read of another principal in flight → one of its own; each gets the answer to their own', async () => {
   const { binding, client } = setUp(shared);
   const page = { user: 'ann' };
   binding.principal = () => page.user;

@@ -2,7 +2,7 @@
 import { describe, expect, test, vi } from 'vitest';
 import { CorrectableError, createClient } from '../../../src/index.ts';
 import { get, put } from '../../../src/operations/index.ts';
-import { retries, dedupeReads } from '../../../src/policies/index.ts';
+import { retryPolicy, dedupeReads } from '../../../src/policies/index.ts';
 import { virtualClock } from '../../../src/testing/virtual-clock.ts';
 import { record, settled } from '../correctable/support.ts';
 import { errorOf, failure, retry, scripted, setUp, STEP_MS } from './support.ts';
@@ -85,7 +85,7 @@ describe('C15: an operation fails with what is retryable', () => {
       [0, 50, 100],
       [0.5, 75, 150],
     ] as const) {
-      const { clock, binding, client } = setUp({ retry: retries({ random: () => random }) });
+      const { clock, binding, client } = setUp({ retry: retryPolicy({ random: () => random }) });
       client.invoke(get('k')).onError(() => 0);
       for (const delayMs of [initialDelayMs, secondMs]) {
         binding.calls.at(-1)!.fail(failure());
@@ -223,7 +223,7 @@ describe('C15: time', () => {
   });
 
   test('the limit of the final level passes between two attempts → UNAVAILABLE, and no more of them', async () => {
-    const { clock, binding, client } = setUp({ retry: retries({ backoff: { delayMs: () => 50 } }) });
+    const { clock, binding, client } = setUp({ retry: retryPolicy({ backoff: { delayMs: () => 50 } }) });
     const error = errorOf(client.invoke(put('k', 1), { levelTimeoutsMs: { strong: 20 } }));
     (await binding.next()).fail(failure());
     await clock.advance(20);
@@ -296,7 +296,7 @@ describe('C15: policies', () => {
     expect(await error).toMatchObject({ message: 'the store is busy' });
 
     const { clock, binding, client } = setUp({});
-    const twice = retries({ attempts: 2, backoff: { delayMs: () => 1 } });
+    const twice = retryPolicy({ attempts: 2, backoff: { delayMs: () => 1 } });
     const read = errorOf(client.invokeWeak(get('k'), { retry: twice }));
     (await binding.next()).fail(failure());
     await clock.advance(1);
@@ -308,7 +308,7 @@ describe('C15: policies', () => {
   });
 
   test('the backoff gives up → no more attempts', async () => {
-    const { binding, client, uncaught } = setUp({ retry: retries({ backoff: { delayMs: () => undefined } }) });
+    const { binding, client, uncaught } = setUp({ retry: retryPolicy({ backoff: { delayMs: () => undefined } }) });
     const error = errorOf(client.invoke(get('k')));
     (await binding.next()).fail(failure());
     expect(await error).toMatchObject({ message: 'the store is busy' });
@@ -325,7 +325,7 @@ describe('C15: policies', () => {
     ['gives no number', () => Number.NaN],
     ['gives less than nothing', () => -1],
   ])('the backoff %s → told to onUncaught, and no more attempts', async (_how, delayMs: () => number) => {
-    const { clock, binding, client, uncaught } = setUp({ retry: retries({ backoff: { delayMs } }) });
+    const { clock, binding, client, uncaught } = setUp({ retry: retryPolicy({ backoff: { delayMs } }) });
     const error = errorOf(client.invoke(get('k')));
     (await binding.next()).fail(failure());
     expect(await error).toMatchObject({ message: 'the store is busy' });

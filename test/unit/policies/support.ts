@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import type { Binding, Client, ClientOptions, ErrorCode } from '../../../src/index.ts';
 import { CorrectableError, createClient, isCorrectableError } from '../../../src/index.ts';
 import { get } from '../../../src/operations/index.ts';
-import { retries } from '../../../src/policies/index.ts';
+import { retryPolicy } from '../../../src/policies/index.ts';
 import type { ScriptedBinding, VirtualClock } from '../../../src/testing/index.ts';
 import { scriptedBinding } from '../../../src/testing/scripted-binding.ts';
 import { virtualClock } from '../../../src/testing/virtual-clock.ts';
@@ -13,7 +13,7 @@ import { LEVELS } from '../correctable/support.ts';
 export const STEP_MS = 10;
 
 /** Three attempts; 10 ms before the second, 20 ms before the third. */
-export const retry = retries({ backoff: { delayMs: (attempt) => attempt * STEP_MS } });
+export const retry = retryPolicy({ backoff: { delayMs: (attempt) => attempt * STEP_MS } });
 
 export interface SetUp {
   readonly clock: VirtualClock;

@@ -98,7 +98,7 @@ describe('createEmbedded', () => {
   const alarms: SiteAlarm[] = [];
   const onAlarm = (alarm: SiteAlarm): number => alarms.push(alarm);
 
-  test('in a folder → refused with the story, and nothing stays locked; told to, it starts', async () => {
+  test('in a directory → refused with the story, and nothing stays locked; told to, it starts', async () => {
     const service = bankService({ withdraw: 'blue' });
     const refused = expect.objectContaining({
       code: 'INVALID_ARGUMENT',
@@ -110,7 +110,7 @@ describe('createEmbedded', () => {
     expect(() => createEmbedded(service, { sites: ['ireland'], dataDir })).toThrow(refused as Error);
   });
 
-  test('without a folder, or in production → not looked at unless asked to', async () => {
+  test('without a directory, or in production → not looked at unless asked to', async () => {
     const service = bankService({ withdraw: 'blue' });
     await createEmbedded(service, { sites: ['ireland'] }).close();
     vi.stubEnv('NODE_ENV', 'production');

@@ -61,7 +61,7 @@ describe('plain service', () => {
     expect(heard.sort()).toEqual(['UNAVAILABLE', 'UNKNOWN']);
   });
 
-  test('asked again under one identity → takes effect once, one answer; behind the watermark → REPLY_EXPIRED', async () => {
+  test('retried under one identity → takes effect once, one answer; behind the watermark → REPLY_EXPIRED', async () => {
     const binding = singleSiteService(ticketService);
     const client = createClient(binding);
     const submit = (sequence: number, acknowledged: number): Promise<unknown> => {

@@ -15,7 +15,7 @@ async function startWith(maxInFlight: number): Promise<Fixture> {
 
 const sent = ({ socket }: FakePlatform): unknown[] => socket.rows('submit').map(([id]) => id);
 
-test('most of what is under way takes long → the others take turns on the places that are left', async () => {
+test('most of what is in flight takes long → the others take turns on the places that are left', async () => {
   const { platform, connection } = await startWith(10);
   for (let n = 0; n < 15; n++) submit(connection, readX);
   platform.tick();
@@ -27,7 +27,7 @@ test('most of what is under way takes long → the others take turns on the plac
   }
 });
 
-test('reads under way are cancelled → those that wait have their places, without a word of the server', async () => {
+test('reads in flight are cancelled → those that wait have their places, without a word of the server', async () => {
   const { platform, connection } = await startWith(4);
   const controller = new AbortController();
   for (let n = 0; n < 4; n++) submit(connection, readX, quietContext({ signal: controller.signal }));
@@ -111,7 +111,7 @@ const crowded = (note: Note): fc.IRawProperty<unknown> =>
       } else if (description === 'cancel') {
         const element = operations.at(-1 - which);
         if (element !== undefined && !element.isAnswered && !isCancelled(element))
-          once(isSent(element) ? 'cancelled under way' : 'cancelled while it waits');
+          once(isSent(element) ? 'cancelled in flight' : 'cancelled while it waits');
         element?.controller.abort();
       } else {
         const entry = awaited()[which];
@@ -137,7 +137,7 @@ testShares(
   async () => {
     const shares = await sharesOf(crowded, 100);
     expect(shares['somebody waits']).toBeGreaterThan(0.5);
-    for (const description of ['cancelled under way', 'cancelled while it waits']) {
+    for (const description of ['cancelled in flight', 'cancelled while it waits']) {
       expect(shares[description], description).toBeGreaterThan(0.25);
     }
   },

@@ -84,7 +84,7 @@ describe('a server that goes', () => {
     expect(platform.socket.rows('submit')).toEqual([]);
   });
 
-  test('nothing under way → the old socket is closed at once, the next one opened', async () => {
+  test('nothing in flight → the old socket is closed at once, the next one opened', async () => {
     const { platform } = await startOpen({ url: TWO });
     platform.socket.receive([0, 'goaway', 30_000]);
     expect(platform.socket.closedByClient).toBe(true);

@@ -42,7 +42,7 @@ test.each<[what: string, ireland: Network['answers'][string], asked: number]>([
   ['refuses clients', ['closed'], 1],
   ['is out of reach', ['down'], 1],
   ['refuses the second time', [0, 'closed'], 2],
-])('a site that %s → last, and not asked again', async (_what, ireland, times) => {
+])('a site that %s → last, and not retried', async (_what, ireland, times) => {
   const { asked: requested, options } = played({ answers: { ireland } });
   expect(await findSites(HOME, options)).toEqual([socket('frankfurt'), socket('ireland')]);
   expect(requested['ireland']).toBe(times);

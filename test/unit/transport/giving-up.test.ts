@@ -130,7 +130,7 @@ test('answered → what the caller keeps does not keep the operation', async () 
 });
 
 describe('closed by the application', () => {
-  test('under way → failures that name the operation', async () => {
+  test('in flight → failures that name the operation', async () => {
     const { connection } = start();
     const sink = submit(connection, writeX);
     await connection.close();

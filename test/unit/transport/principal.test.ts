@@ -23,7 +23,7 @@ async function comeBack(before: string | undefined, after: string | undefined) {
 }
 
 describe('another principal', () => {
-  test('after a reconnect → what was under way fails with the truth, the client takes a new id, nothing is submitted before', async () => {
+  test('after a reconnect → what was in flight fails with the truth, the client takes a new id, nothing is submitted before', async () => {
     const { platform, connection, states } = start();
     await welcome(platform, { principal: 'guest' });
     const guest = helloOf(platform);

@@ -102,7 +102,7 @@ describe('connection: operations', () => {
     expect(await submit(connection).failure(0)).toMatchObject({ code: 'PROTOCOL' });
   });
 
-  test('cancelled while under way → cancel is sent, later views are ignored', async () => {
+  test('cancelled while in flight → cancel is sent, later views are ignored', async () => {
     const { platform, connection } = await startOpen();
     const controller = new AbortController();
     const sink = submit(connection, readX, quietContext({ signal: controller.signal }));
@@ -169,7 +169,7 @@ describe('connection: operations', () => {
 });
 
 describe('connection: loss and return', () => {
-  test('lost under way → submitted again under the same id; what was answered is not', async () => {
+  test('lost in flight → submitted again under the same id; what was answered is not', async () => {
     const { platform, connection } = await startOpen();
     const done = submit(connection, writeX);
     const open = submit(connection, writeX);

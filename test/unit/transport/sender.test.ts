@@ -24,7 +24,7 @@ test('submitted later with the same deadline → less time is left', async () =>
   expect(platform.socket.rows('submit').map((row) => row[7])).toEqual([1_000, 600]);
 });
 
-test('more than may be under way → OVERLOADED, to be tried again after a tenth of a second', async () => {
+test('more than may be in flight → OVERLOADED, to be tried again after a tenth of a second', async () => {
   const { connection } = await startOpen({ maxInFlight: 1 });
   submit(connection);
   expect(await submit(connection).failure(0)).toMatchObject({ code: 'OVERLOADED', retryAfterMs: 100 });

@@ -47,7 +47,7 @@ test.each([
   expect([line.expectReply(), line.limitMs, line.expectReply()]).toEqual([limitMs < HEARTBEAT_MS, limitMs, false]);
 });
 
-test('asked and answered → twice as long each time, up to the heartbeat; asked again it is short again', () => {
+test('asked and answered → twice as long each time, up to the heartbeat; retried it is short again', () => {
   const line = silence();
   line.expectReply();
   const limits = [300, 400, 500, 600].map((nowMs) => {

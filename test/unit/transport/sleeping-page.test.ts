@@ -5,7 +5,7 @@ import { FakePlatform, settled } from './fake-platform.ts';
 import { connectBy, welcome } from './set-up.ts';
 
 const HOUR_MS = 3_600_000;
-test('page slept an hour, the socket looks open → it asks, hears nothing, comes back with a fresh token; what was under way goes on', async () => {
+test('page slept an hour, the socket looks open → it asks, hears nothing, comes back with a fresh token; what was in flight goes on', async () => {
   const platform = new FakePlatform();
   let requested = 0;
   const connection = connectBy(platform, { token: () => `token ${++requested}` });

@@ -60,7 +60,7 @@ describe('the first answer counts', () => {
     expect(questions.open).toHaveLength(2);
   });
 
-  test('asked again, and that question fails → the first may still be answered', async () => {
+  test('retried, and that question fails → the first may still be answered', async () => {
     const { questions, tokens, pass } = world();
     await pass(72_000);
     questions.open[1]?.fail(new Error('already signing in'));
@@ -69,7 +69,7 @@ describe('the first answer counts', () => {
     expect(tokens()).toEqual(['first']);
   });
 
-  test('the first question fails, asked again before → the second may still be answered', async () => {
+  test('the first question fails, retried before → the second may still be answered', async () => {
     const { platform, questions, tokens, pass } = world();
     await pass(72_000);
     const { length } = platform.sockets;

@@ -8,7 +8,7 @@ import { start, startOpen, submit, welcome } from './set-up.ts';
 const FAILS = new Error('fetch failed');
 
 describe('renewal', () => {
-  test('token function fails → asked again until it has one; the connection stays, the reason is told', async () => {
+  test('token function fails → retried until it has one; the connection stays, the reason is told', async () => {
     const reported: unknown[][] = [];
     let requested = 0;
     const { platform, connection } = start({
@@ -54,7 +54,7 @@ describe('handshaking', () => {
     ['a number', 7],
     ['an object', { token: 'x' }],
     ['null', null],
-  ])('token function gives %s → the reason says so, it is asked again', async (_, value) => {
+  ])('token function gives %s → the reason says so, it is retried', async (_, value) => {
     const reported: unknown[] = [];
     let requested = 0;
     const { platform } = start({
@@ -111,7 +111,7 @@ describe('handshaking', () => {
 
   test.each([
     ['a text → closed: there is no fresh one', 'secret', 'closed'],
-    ['a function → asked again', () => 'secret', 'waiting'],
+    ['a function → retried', () => 'secret', 'waiting'],
   ])('token has expired, given as %s', async (_what, token, state) => {
     const { platform, states } = await startOpen({ token });
     platform.socket.lose(4402, 'the token has expired');

@@ -91,11 +91,7 @@ function encodeInteger(value: unknown, width: number, type: CqlType): Uint8Array
   if (bytes !== undefined) return bytes;
   const most = 2n ** BigInt(8 * width - 1);
   // Numbers that large are not exact.
-  throw createCqlTypeError(
-    value,
-    type,
-    `a ${width === 8 ? 'bigint' : 'integer'} from ${-most} to ${most - 1n} is`,
-  );
+  throw createCqlTypeError(value, type, `a ${width === 8 ? 'bigint' : 'integer'} from ${-most} to ${most - 1n} is`);
 }
 
 function isAscii(text: string): boolean {

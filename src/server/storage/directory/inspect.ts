@@ -78,7 +78,10 @@ interface InspectionPass {
  */
 export function inspectDataDirectory(dataDir: string): Inspection {
   if (!fs.existsSync(dataDir)) {
-    throw createInvalidArgumentError('dataDir', `is ${dataDir}, which does not exist: name the directory given to --data`);
+    throw createInvalidArgumentError(
+      'dataDir',
+      `is ${dataDir}, which does not exist: name the directory given to --data`,
+    );
   }
   if (!fs.existsSync(join(dataDir, MANIFEST_FILE))) {
     throw createInvalidArgumentError(

@@ -286,5 +286,7 @@ function getErrorCode(error: unknown): unknown {
 }
 
 function directoryInUseError(path: string, problem: string): CorrectableError {
-  return new CorrectableError('UNAVAILABLE', `The data directory is in use (${path}): ${problem}.`, { field: 'dataDir' });
+  return new CorrectableError('UNAVAILABLE', `The data directory is in use (${path}): ${problem}.`, {
+    field: 'dataDir',
+  });
 }

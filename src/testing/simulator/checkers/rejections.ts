@@ -73,8 +73,7 @@ export class RejectionChecker implements Checker {
     if (isClientFull || service.throttled?.operations.has(operation) === true || this.#isHalted(site)) return;
     assertProperty(
       this.#crowded.has(id),
-      () =>
-        `${id} got OVERLOADED at site ${site}, although there was room: ${options.maxRedInFlight} may wait`,
+      () => `${id} got OVERLOADED at site ${site}, although there was room: ${options.maxRedInFlight} may wait`,
     );
   }
 

@@ -59,7 +59,7 @@ function isMade(step: Step, steps: readonly Step[], { sights }: Register): boole
 }
 
 function inWords({ call, value }: Step): string {
-  return `${call.kind} "${value}" of ${call.session} (${call.beginMs.toFixed(1)} ms: ${call.outcome ?? 'under way'})`;
+  return `${call.kind} "${value}" of ${call.session} (${call.beginMs.toFixed(1)} ms: ${call.outcome ?? 'in flight'})`;
 }
 
 function named({ expected }: Step): string {

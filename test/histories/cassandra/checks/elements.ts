@@ -90,5 +90,5 @@ function counterFaults(calls: readonly Call[]): string[] {
 }
 
 function inWords({ call }: Append): string {
-  return `${call.kind} of ${call.session} (${call.beginMs.toFixed(1)} ms: ${call.outcome ?? 'under way'})`;
+  return `${call.kind} of ${call.session} (${call.beginMs.toFixed(1)} ms: ${call.outcome ?? 'in flight'})`;
 }

@@ -90,7 +90,7 @@ function told({ call }: Write): string {
 function by({ call, value }: Write): string {
   const description = value === null ? '' : ` "${value}"`;
   const until = call.endMs === undefined ? '' : ` to ${ms(call.endMs)}`;
-  return `${call.kind}${description} of ${call.session} (${ms(call.beginMs)}${until} ms: ${call.outcome ?? 'under way'})`;
+  return `${call.kind}${description} of ${call.session} (${ms(call.beginMs)}${until} ms: ${call.outcome ?? 'in flight'})`;
 }
 
 function ms(time: number): string {

@@ -120,7 +120,7 @@ describe('cache: sessions', () => {
   });
 
   test.each([true, false])(
-    'monotonic reads: read while a put is under way, by the session itself: %s → the put does not hide what was read',
+    'monotonic reads: read while a put is in flight, by the session itself: %s → the put does not hide what was read',
     async (isOwn) => {
       const shop = setUp();
       const session = shop.client.session();

@@ -335,7 +335,7 @@ describe('cache: principals', () => {
     });
   });
 
-  test('the principal changes while a read is under way → filed under nobody', async () => {
+  test('the principal changes while a read is in flight → filed under nobody', async () => {
     let user = 'ada';
     const { store, client } = setUp({ principal: () => user });
     const read = client.invoke(get('inbox'));

@@ -49,7 +49,7 @@ test('W = 1: our own write is nowhere to be seen → not counted: it may have be
   expect(binding.stats).toMatchObject({ finals: 1, staleFinals: 0 });
 });
 
-test('W = 1: a write that is answered while the read is under way → the older value is no staleness', async () => {
+test('W = 1: a write that is answered while the read is in flight → the older value is no staleness', async () => {
   const { fake, binding, client } = open(PAPER);
   const read = client.invokeStrong(get('k'));
   const reading = await fake.next();
@@ -200,7 +200,7 @@ test('session: the final is older than the early view, asked once more it is not
   expect(await read.settle()).toMatchObject({ level: 'strong', value: 'new', confirms: true });
 });
 
-test('session: a write that is answered while a read is under way → the older value is no failure', async () => {
+test('session: a write that is answered while a read is in flight → the older value is no failure', async () => {
   const { fake, client } = open();
   using session = client.session();
   const read = client.invoke(get('k'), { session, levels: ['strong'] });

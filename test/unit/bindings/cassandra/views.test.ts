@@ -237,7 +237,7 @@ test('read: the stored text is no JSON → INVALID_VALUE at that level', async (
   expect(await failure(read)).toMatchObject({ code: 'INVALID_VALUE' });
 });
 
-test('close: operations under way and later → UNAVAILABLE, the driver is shut down once', async () => {
+test('close: operations in flight and later → UNAVAILABLE, the driver is shut down once', async () => {
   const { fake, binding, client } = openFake();
   const read = client.invoke(get('k'));
   const { strong } = await bothReads(fake);

@@ -42,7 +42,7 @@ test('memory: the backup lags → the preliminary view is old, the final is not'
   expect(read.latest).toMatchObject({ value: 'new', level: 'strong', version: 1, confirms: false });
 });
 
-test('memory: own updates under way → an update is simulated on top of them', async () => {
+test('memory: own updates in flight → an update is simulated on top of them', async () => {
   const { clock, store } = setup();
   const early = [enqueue('q', 'a'), enqueue('q', 'b')].map((operation) => store.invoke(operation));
   const taken = [store.invoke(dequeue('q')), store.invoke(dequeue('q')), store.invoke(dequeue('q'))];
@@ -147,7 +147,7 @@ test('memory: a session of another client, or a closed one → INVALID_ARGUMENT'
   }
 });
 
-test('memory: closed with operations under way → reads: UNAVAILABLE; updates: UNKNOWN, since they reach a shared store', async () => {
+test('memory: closed with operations in flight → reads: UNAVAILABLE; updates: UNKNOWN, since they reach a shared store', async () => {
   const shared = memoryStore();
   const { store } = setup({ store: shared });
   const codes = [store.invoke(put('k', 1)), store.invoke(get('k'))].map((operation) =>
@@ -258,7 +258,7 @@ test('timers are faked, the clock is not → views arrive with the timers', asyn
 });
 
 test.each([-3_600_000, 3_600_000])(
-  'the wall clock is set by %i ms while operations are under way → delays and limits last as long as they do',
+  'the wall clock is set by %i ms while operations are in flight → delays and limits last as long as they do',
   async (byMs) => {
     const wallNow = Date.now.bind(Date);
     const client = createClient(memory({ delaysMs: { weak: 20, strong: 30 } }));

@@ -41,7 +41,7 @@ function outcome(result: PromiseLike<unknown>): { now: unknown } {
   return reported;
 }
 
-describe('primary-backup: the strongest tier fails at once, a weaker one is under way', () => {
+describe('primary-backup: the strongest tier fails at once, a weaker one is in flight', () => {
   test.each(['parallel', 'sequential'] as const)('%s → its view is shown first, then the failure', async (mode) => {
     const { client, cache } = offlineStore(mode);
     const read = client.invoke(get('x'));

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { zookeeper } from '../../../../src/bindings/zookeeper/index.ts';
 import { FakeEnsemble } from '../../../support/zookeeper-server/ensemble.ts';
 
-test('connected: a server that is there → resolves, also when asked again', async () => {
+test('connected: a server that is there → resolves, also when retried', async () => {
   await using ensemble = await FakeEnsemble.start();
   const binding = zookeeper({ servers: ensemble.connectString });
   await binding.whenConnected();

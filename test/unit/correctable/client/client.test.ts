@@ -1,7 +1,7 @@
 /** What a client tells its binding, and what of it comes back (C1, C10, C14). */
 import { expect, test, vi } from 'vitest';
 import { CorrectableError, createClient, getSnapshot } from '../../../../src/index.ts';
-import { retries } from '../../../../src/policies/index.ts';
+import { retryPolicy } from '../../../../src/policies/index.ts';
 import { get, put } from '../../../../src/operations/index.ts';
 import { scriptedBinding } from '../../../../src/testing/scripted-binding.ts';
 import { virtualClock } from '../../../../src/testing/virtual-clock.ts';
@@ -91,7 +91,7 @@ test.each(['onUpdate', 'onFinal', 'onError'] as const)(
 
 test('idempotencyKey: an update → the binding gets it, at a retry too', async () => {
   const binding = scriptedBinding(LEVELS);
-  const client = createClient(binding, { retry: retries({ attempts: 2, backoff: { delayMs: () => 0 } }) });
+  const client = createClient(binding, { retry: retryPolicy({ attempts: 2, backoff: { delayMs: () => 0 } }) });
   const written = client.invoke(put('k', 1), { idempotencyKey: 'order-4711' });
   const first = await binding.next();
   first.fail(new CorrectableError('OVERLOADED', 'later'));

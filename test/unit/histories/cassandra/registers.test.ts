@@ -75,7 +75,7 @@ test('registers: a strong view behind an earlier one → a fault, unless nobody 
   expect(faults(...resurrected)).toHaveLength(1);
 });
 
-test('registers: a condition is stamped while it is under way, one without an outcome whenever → judged by that', () => {
+test('registers: a condition is stamped while it is in flight, one without an outcome whenever → judged by that', () => {
   expect(faults(swap([0, 20], null, 'a'), write([10, 30], 'b', b), finally_('a'))).toEqual([]);
   expect(faults(swap([0, 20], null, 'a'), write([21, 30], 'b', b), finally_('a'))).toHaveLength(1);
   expect(faults(write([0, 9], 'b'), swap([20, 30], 'b', 'a'), finally_('b'))).toHaveLength(1);

@@ -70,7 +70,7 @@ test.each<[what: string, one: z.core.$ZodType, other: z.core.$ZodType]>([
     full.object({ a: full.string(), b: full.null() }).pick({ a: true }),
     z.object({ a: z.string() }),
   ],
-  ['whole numbers', full.number().int().min(1), full.int().min(1)],
+  ['integers', full.number().int().min(1), full.int().min(1)],
   ['a format by itself and as a check', full.string().email(), z.email()],
   ['described', full.string().describe('a name'), z.string()],
   ['with another message', full.string('a name, please'), z.string()],

@@ -103,7 +103,10 @@ describe('a valid state', () => {
     const there = runInterleaving(wrong, { past: [after], here, there: [before, breaks], place: 0 });
     const reported = { kind: 'alone', shadow: 'withdraw' };
     expect(inPast.violation).toMatchObject({ ...reported, interleaving: { past: [before], here: breaks, there: [] } });
-    expect(there.violation).toMatchObject({ ...reported, interleaving: { past: [after, before], here: breaks, there: [] } });
+    expect(there.violation).toMatchObject({
+      ...reported,
+      interleaving: { past: [after, before], here: breaks, there: [] },
+    });
   });
 
   test('invariants of all tables count as those of rows do', () => {

@@ -106,8 +106,8 @@ describe('serve and createEmbedded', () => {
     ['delays that are none', { sites: ['ireland', 'frankfurt'], latency: null }, 'latency'],
     ['delays that nobody knows', { sites: ['ireland', 'frankfurt'], latency: 'slow' }, 'latency'],
     ['a key that is a number', { clusterKey: 5 }, 'clusterKey'],
-    ['a data folder without a name', { dataDir: '' }, 'dataDir'],
-    ['a data folder that is a number', { dataDir: 5 }, 'dataDir'],
+    ['a data directory without a name', { dataDir: '' }, 'dataDir'],
+    ['a data directory that is a number', { dataDir: 5 }, 'dataDir'],
     ['an alarm that is none', { onAlarm: 'page me' }, 'onAlarm'],
     ['generators in the place of their bounds', { generators: () => {} }, 'generators'],
   ] as const;

@@ -190,7 +190,7 @@ describe.each(Object.entries(ways))('%s, its generator throws', (_, start) => {
   ] as const)('%s: what we throw at its arguments → our code and words, no data', async (name, n, code, field) => {
     const { client, alarms } = start();
     const failure = await failureOf(client, shop[name]({ n }));
-    expect(failure).toMatchObject({ code, field, message: expect.stringContaining('whole number') });
+    expect(failure).toMatchObject({ code, field, message: expect.stringContaining('integer') });
     expect(collectText(failure)).not.toMatch(/\.123|example/);
     expect(alarms).toEqual([]);
   });

@@ -29,7 +29,7 @@ describe('refused', () => {
     ['a kind that every object has', { kind: 'constructor' }, /^kind: must be one of/],
     ['a field that is missing', { kind: 'blue.received' }, 'sequence: is missing'],
     ['a field that nobody knows', { kind: 'blue.received', sequence: 1, urgent: true }, 'urgent: is no field of it'],
-    ['a number below 0', { kind: 'blue.received', sequence: -1 }, 'sequence: must be a whole number from 0 on'],
+    ['a number below 0', { kind: 'blue.received', sequence: -1 }, 'sequence: must be an integer from 0 on'],
     ['part of a number', { kind: 'log.appended', length: 0.5, committed: 0 }, /^length: must be a whole/],
     ['no operations', operations(), /^operations: must have 1 to/],
     [
@@ -52,7 +52,11 @@ describe('refused', () => {
     ],
     ['an unknown record', proposal({ kind: 'join', id: 'a/1', site: 1 }), /^record\.kind: must be one of operation/],
     ['a record of nobody', proposal({ ...RED, site: 9 }), /^record\.site: must be the ordinal/],
-    ['executions without a number', proposal({ ...RED, dependencies: [['a/1']] }), /^record\.dependencies\.0: must be a list of 2/],
+    [
+      'executions without a number',
+      proposal({ ...RED, dependencies: [['a/1']] }),
+      /^record\.dependencies\.0: must be a list of 2/,
+    ],
     [
       'a claim by nobody',
       { kind: 'slot.answered', id: 'a/1', hop: 0, by: 1, decision: { kind: 'claim', site: 0, hop: 1 } },

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { createEpochAbove, createEpoch } from '../../../../src/server/records/epoch.ts';
 
-test('epochs → whole numbers that logs hold, in the order of the numbers of starts', () => {
+test('epochs → integers that logs hold, in the order of the numbers of starts', () => {
   const most = createEpoch(2 ** 32 - 1, 1 - Number.EPSILON);
   expect([Number.isSafeInteger(most), createEpoch(7, 0) > createEpoch(6, 1 - Number.EPSILON)]).toEqual([true, true]);
 });

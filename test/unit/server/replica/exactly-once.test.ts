@@ -73,7 +73,7 @@ describe('exactly once: clauses', () => {
     expect(second.value).toEqual(first.value);
   });
 
-  test('2 hops: a reconnect to the same site keeps the hop → joins what is under way', () => {
+  test('2 hops: a reconnect to the same site keeps the hop → joins what is in flight', () => {
     const sites = new Sites(service);
     const both = [sites.ask(H, add(5), { id: 'c/1' }), sites.ask(H, add(5), { id: 'c/1' })];
     expect(totals(sites)).toEqual([5, 5, 5]);
@@ -174,7 +174,7 @@ describe('exactly once: clauses', () => {
     expect(late.map(({ code }) => code)).toEqual(['REPLY_EXPIRED', 'REPLY_EXPIRED', 'REPLY_EXPIRED']);
   });
 
-  test('8 UNKNOWN: a log on the walk is out of reach → UNKNOWN; asked again once it is back → the answer', () => {
+  test('8 UNKNOWN: a log on the walk is out of reach → UNKNOWN; retried once it is back → the answer', () => {
     const sites = new Sites(service);
     sites.ask(H, add(5), { id: 'c/1' });
     sites.settle();
@@ -234,7 +234,7 @@ describe('exactly once: stories that end badly under simpler rules', () => {
     expect(totals(sites)).toEqual([0, 0, 0]);
   });
 
-  test('5 red record under way, crash, and the retry finds another path → still red, once', () => {
+  test('5 red record in flight, crash, and the retry finds another path → still red, once', () => {
     const sites = stocked(100);
     sites.ask(S, take(70), { id: 'c/1', home: S });
     sites.sync(S);
@@ -265,7 +265,7 @@ describe('exactly once: stories that end badly under simpler rules', () => {
     expect([first, ...copies].map(({ value }) => value)).toEqual([false, false, false]);
   });
 
-  test('7 CONFLICT was told → asked again, anywhere, it stays CONFLICT', () => {
+  test('7 CONFLICT was told → retried, anywhere, it stays CONFLICT', () => {
     const sites = stocked(100);
     const rivals = [sites.ask(S, take(30), { id: 'c/1', home: S }), sites.ask(T, take(30), { id: 'd/1', home: T })];
     sites.settle();

@@ -223,7 +223,7 @@ describe('options', () => {
     });
   }
 
-  test('more operations under way than maxInFlight → OVERLOADED, the others end', async () => {
+  test('more operations in flight than maxInFlight → OVERLOADED, the others end', async () => {
     const client = createClient(start(ticketService, { maxInFlight: 2, maxRedInFlight: 2 }).site('frankfurt'));
     const sales = [1, 2, 3].map(() => client.invoke(tickets.dequeue({ queue: 'q' })));
     await expect(sales[2]).rejects.toMatchObject({ code: 'OVERLOADED', retryable: true });

@@ -110,7 +110,7 @@ describe('invariants of the snapshot', () => {
     expect(alarms).toEqual([expect.objectContaining({ message: expect.stringContaining('"ofPeople"') })]);
   });
 
-  test('a condition that reads otherwise by what it finds → asked again by what it read last', () => {
+  test('a condition that reads otherwise by what it finds → retried by what it read last', () => {
     let count = 0;
     const { apply } = observed(
       serviceWith({

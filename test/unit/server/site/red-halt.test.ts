@@ -81,7 +81,7 @@ test('a record is left out → nothing behind it is taken; blue goes on; what ne
   expect(lengthAt(FAULTY)).toBe(4);
 });
 
-test('what it had under way → waits, and is done once the site is started again', () => {
+test('what it had in flight → waits, and is done once the site is started again', () => {
   chances.jumpChance = 1;
   const outcome = sites.submit(FAULTY, enqueue('q', 'a'));
   sites.settle();
@@ -110,7 +110,7 @@ function restart(): void {
   sites.pass(100);
 }
 
-test('asked for by a name → refused, and nothing is decided by that: asked again once it is repaired, it is done', () => {
+test('asked for by a name → refused, and nothing is decided by that: retried once it is repaired, it is done', () => {
   halt();
   const named = { id: 'c/1', home: FAULTY };
   for (let attempt = 0; attempt < 2; attempt += 1) {

@@ -55,7 +55,7 @@ const nothingToSave = {
   retainedFrom: places,
 };
 
-describe('data folder', () => {
+describe('data directory', () => {
   test('restart → blue and red operations that were answered are there, at every site', async () => {
     const first = start();
     const ireland = createClient(first.site('ireland'));
@@ -84,7 +84,7 @@ describe('data folder', () => {
     },
   );
 
-  test('a start that lacks a delay → INVALID_ARGUMENT, and the folder is not left locked', async () => {
+  test('a start that lacks a delay → INVALID_ARGUMENT, and the directory is not left locked', async () => {
     const latency = { 'ireland-frankfurt': 0, 'ireland-virginia': 0 };
     expect(() => start({ latency })).toThrow(
       expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'latency.frankfurt-virginia' }),
@@ -146,7 +146,7 @@ describe('data folder', () => {
     expect(() => start({}, service)).toThrow(message);
   });
 
-  test('whole files that make no state → refused, told; nothing is changed, and the folder is not left locked', async () => {
+  test('whole files that make no state → refused, told; nothing is changed, and the directory is not left locked', async () => {
     await stop(start({}, valuesService()));
     const deployment = { service: valuesService(), sites: SITES, redLeader: 'ireland', onAlarm: () => {} };
     const storage = openStorage(dataDir, deployment);
@@ -178,14 +178,14 @@ describe('data folder', () => {
     expect(() => start({}, valuesService())).toThrow("the table 'queues'");
   });
 
-  test('a site whose name is no folder name → INVALID_ARGUMENT', () => {
+  test('a site whose name is no directory name → INVALID_ARGUMENT', () => {
     const sites = ['../ireland'] as const;
     expect(() => createEmbedded(notesService(), { sites, dataDir })).toThrow(
       expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'sites' }),
     );
   });
 
-  test('a site whose name is too long for a folder → INVALID_ARGUMENT, and nothing is made', async () => {
+  test('a site whose name is too long for a directory → INVALID_ARGUMENT, and nothing is made', async () => {
     const sites = ['ireland', 'f'.repeat(300)] as const;
     const message = expect.stringMatching(/has 300 letters.* 255/);
     expect(() => createEmbedded(notesService(), { sites, dataDir })).toThrow(
@@ -200,7 +200,7 @@ describe('data folder', () => {
     ['below a file', () => join(dataDir, 'taken', 'data'), 'is a file'],
     ['a name that is too long', () => join(dataDir, 'd'.repeat(300)), 'too long a name'],
     ['no path at all', () => `${dataDir}/\0`, 'must not have'],
-  ])('a data folder that is %s → INVALID_ARGUMENT that says so, from serve too', async (_, path, says) => {
+  ])('a data directory that is %s → INVALID_ARGUMENT that says so, from serve too', async (_, path, says) => {
     writeFileSync(join(dataDir, 'taken'), 'mine');
     const refused = { code: 'INVALID_ARGUMENT', field: 'dataDir', message: expect.stringContaining(says) };
     const options = { sites: ['ireland'], dataDir: path() } as const;

@@ -27,7 +27,7 @@ describe('durable storage: logs', () => {
     });
   });
 
-  test('what comes while a write is under way → goes into one write together', () => {
+  test('what comes while a write is in flight → goes into one write together', () => {
     const machine = new VirtualMachine(1);
     const site = machine.start();
     let writes = 0;

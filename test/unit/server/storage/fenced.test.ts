@@ -19,7 +19,7 @@ import { setImmediate as endOfTurn } from 'node:timers/promises';
 const HEAD_BYTES = 16;
 const isLog = (path: string): boolean => path.endsWith('.log');
 
-test('taken over while an update is under way → UNKNOWN, an alarm, and the next holder lacks it', async () => {
+test('taken over while an update is in flight → UNKNOWN, an alarm, and the next holder lacks it', async () => {
   const machine = new VirtualMachine(1);
   const alarms: SiteAlarm[] = [];
   const events = createStorageAlarms('ireland', (alarm) => alarms.push(alarm));
@@ -47,7 +47,7 @@ test('taken over while an update is under way → UNKNOWN, an alarm, and the nex
   next.close();
 });
 
-test('a folder whose lock another process has → says that it is fenced, not that its disk failed', () => {
+test('a directory whose lock another process has → says that it is fenced, not that its disk failed', () => {
   expect(isFenced(lockLostError())).toBe(true);
   expect(isFenced(new Error('EIO'))).toBe(false);
 });

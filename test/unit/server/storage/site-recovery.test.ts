@@ -122,8 +122,8 @@ class TestLock {
   }
 }
 
-describe('a folder that somebody else has taken over', () => {
-  test('nothing more is told: what is under way fails, reads too', async () => {
+describe('a directory that somebody else has taken over', () => {
+  test('nothing more is told: what is in flight fails, reads too', async () => {
     const lock = new TestLock();
     const client = start(['ireland'], lock);
     expect(await write(client, 'a', 1)).toBe('done');
@@ -145,7 +145,7 @@ describe('a folder that somebody else has taken over', () => {
 });
 
 describe('a disk that fails', () => {
-  test('a write fails → updates under way: UNKNOWN, later ones: UNAVAILABLE, with the cause', async () => {
+  test('a write fails → updates in flight: UNKNOWN, later ones: UNAVAILABLE, with the cause', async () => {
     const client = start();
     machine.disk.write = (_write, _isMounted, done) => done(new Error('EIO: i/o error'));
     const message: unknown = expect.stringContaining('EIO');

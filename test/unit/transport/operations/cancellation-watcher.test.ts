@@ -20,7 +20,7 @@ test('submitted while others wait to be looked at, and cancelled → noticed whe
   expect(platform.socket.rows('cancel')).toEqual([[2, 'cancel']]);
 });
 
-test('nothing is under way any more → nobody looks', async () => {
+test('nothing is in flight any more → nobody looks', async () => {
   const { platform, connection } = await startOpen({ heartbeatIntervalMs: Infinity });
   submit(connection, readX);
   platform.advance(15);

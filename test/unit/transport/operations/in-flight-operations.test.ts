@@ -118,7 +118,7 @@ describe('a confirmation', () => {
     [1, true],
     [STRONGEST, false],
     [STRONGEST + 1, false],
-  ])('at level %i → still under way: %s', (level, isLeft) => {
+  ])('at level %i → still in flight: %s', (level, isLeft) => {
     for (const cancelled of [false, true]) {
       const { inFlight, line, begin } = client();
       const { operation, sink } = begin();
@@ -150,7 +150,7 @@ describe('a failure', () => {
     [STRONGEST + 1, undefined, false],
     [undefined, undefined, false],
     [null, undefined, false],
-  ])('of level %s → told as that of %s; still under way: %s', (level, name, isLeft) => {
+  ])('of level %s → told as that of %s; still in flight: %s', (level, name, isLeft) => {
     for (const cancelled of [false, true]) {
       const { inFlight, line, begin } = client();
       const { operation, sink } = begin();

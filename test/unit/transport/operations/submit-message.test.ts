@@ -58,7 +58,7 @@ test('an idempotency key → the last element', () => {
 
 describe('the time that is left', () => {
   test.each([
-    ['is no whole number of milliseconds → rounded', NOW_MS + 10.6, 11],
+    ['is no integer of milliseconds → rounded', NOW_MS + 10.6, 11],
     ['is over → none, never a negative one', NOW_MS - 10, 0],
     ['is all there is → no limit', Infinity, undefined],
     ['is longer than a number can say exactly → no limit', NOW_MS + 2 ** 60, undefined],

@@ -207,7 +207,7 @@ describe('a node that says nothing', () => {
 });
 
 describe('closing', () => {
-  test('reads under way, waiting and later → CLOSED; the node sees the end; the plain way stays open', async () => {
+  test('reads in flight, waiting and later → CLOSED; the node sees the end; the plain way stays open', async () => {
     await using node = await ScriptedNode.start({ onExecute: answer });
     const opened = await open(node.address, { maxInFlight: 2 });
     await opened.read().over;

@@ -55,7 +55,7 @@ describe('pipelining', () => {
     expect(streams[3]).toBe(item);
   });
 
-  test('more than may be under way → the rest waits, then more is refused', async () => {
+  test('more than may be in flight → the rest waits, then more is refused', async () => {
     const retained: number[] = [];
     await using node = await ScriptedNode.start({ onExecute: answer });
     await using opened = await open(node.address, { maxInFlight: 2, maxReads: 5 });

@@ -291,7 +291,7 @@ describe('statements that the coordinator answers once', () => {
     expect(await isPlain(opened, { pageState: '01' })).toBe(false);
   });
 
-  test('another answer when asked again → one request from then on', async () => {
+  test('another answer when retried → one request from then on', async () => {
     await using node = await ScriptedNode.start({ onExecute: once });
     await using opened = await open(node.address);
     await many(8, () => isPlain(opened));

@@ -125,7 +125,7 @@ test('a watch given up → the server forgets it', async () => {
 });
 
 test.each(['data', 'exists', 'children'] as const)(
-  'a watch given up while a question for another one (%s) is under way → that one is told',
+  'a watch given up while a question for another one (%s) is in flight → that one is told',
   async (kind) => {
     await using ensemble = await FakeEnsemble.start();
     await using zk = new ZooKeeper(ensemble.connectString);

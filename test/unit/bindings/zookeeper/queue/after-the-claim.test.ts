@@ -12,7 +12,7 @@ const isItemRead = ({ type, path }: Seen): boolean => type === OP.getData && pat
 const ERRORS = { THROTTLED: -127, REQUEST_TIMEOUT: -122, OPERATION_TIMEOUT: -7 };
 
 test.concurrent.each(Object.entries(ERRORS))(
-  'the read of the item is answered %s, twice → asked again, and sold',
+  'the read of the item is answered %s, twice → retried, and sold',
   async (_name, error) => {
     await using ensemble = await FakeEnsemble.start();
     await using shop = open(ensemble);

@@ -45,7 +45,7 @@ test('answered while closing waits → delivered, and cleaned up', async () => {
   expect([ensemble.children(CLAIMS), ensemble.children(ITEMS)]).toEqual([[], ['-0000000002']]);
 });
 
-test('closed twice → once; reads under way → UNAVAILABLE', async () => {
+test('closed twice → once; reads in flight → UNAVAILABLE', async () => {
   await using ensemble = await FakeEnsemble.start();
   const shop = open(ensemble);
   await stock(shop, 1);

@@ -34,7 +34,7 @@ test('a queue that is there → nobody waits for the first one', async () => {
   expect(await drain(shop)).toEqual(['first', ...inOrder]);
 });
 
-test('some find no queue while others are under way → made again, each added once', async () => {
+test('some find no queue while others are in flight → made again, each added once', async () => {
   await using ensemble = await FakeEnsemble.start(1, { toLeaderMs: 4, fromLeaderMs: 4 });
   await using shop = open(ensemble);
   await shop.client.invokeStrong(enqueue(QUEUE, 'first'));

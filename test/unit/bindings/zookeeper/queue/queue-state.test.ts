@@ -38,7 +38,7 @@ function open(items: number): { server: Server; queue: QueueState } {
   return { server, queue: new QueueState(new QueuePaths('/q')) };
 }
 
-test('left: claims under way → counted until they have a number, then by it', async () => {
+test('left: claims in flight → counted until they have a number, then by it', async () => {
   const { server, queue } = open(10);
   expect(queue.remaining).toBeUndefined();
   await queue.readBounds(server.zk);

@@ -28,8 +28,8 @@ describe('what a schema takes is what is drawn', () => {
   test.each<[string, z.ZodType]>([
     ['texts of a length', z.string().min(3).max(5)],
     ['texts of a format', z.email()],
-    ['whole numbers above 0', z.int().positive()],
-    ['whole numbers within bounds', z.int().min(10).max(12)],
+    ['integers above 0', z.int().positive()],
+    ['integers within bounds', z.int().min(10).max(12)],
     ['multiples', z.number().multipleOf(5).min(0)],
     ['choices', z.enum(['up', 'down'])],
     ['one value', z.literal('only')],

@@ -181,7 +181,7 @@ describe('update that was sent before, under another memory', () => {
     expect((await store.next()).context.operationId).toMatch(/\/1$/);
   });
 
-  test('moved on while it is under way here, to a store that keeps no names → not executed twice', async () => {
+  test('moved on while it is in flight here, to a store that keeps no names → not executed twice', async () => {
     await using server = await startGateway({ site: 'ireland' });
     await using client = new RawClient(server.url);
     await client.greet();

@@ -114,7 +114,7 @@ describe('one connection', () => {
     await expect.poll(() => server.gateway.status().clients).toBe(0);
   });
 
-  test('read under way, the connection goes → its signal aborts', async () => {
+  test('read in flight, the connection goes → its signal aborts', async () => {
     await using server = await startGateway();
     await using client = new RawClient(server.url);
     await client.greet();
@@ -195,7 +195,7 @@ describe('store that executes each update once', () => {
     expect(await again.row()).toEqual([1, 'view', 1, 0, 'done']);
   });
 
-  test('connection lost under way → the update is not aborted', async () => {
+  test('connection lost in flight → the update is not aborted', async () => {
     const store = new StoreDouble();
     store.isExactlyOnce = true;
     await using server = await startGateway({ store });

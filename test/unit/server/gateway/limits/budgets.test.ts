@@ -59,7 +59,7 @@ const named = (limit: keyof GatewayLimits, description = ''): unknown =>
 const OF_PRINCIPAL = named('maxMemoryBytes', 'of all clients of this principal');
 const OF_ALL = named('maxMemoryBytes', 'of all clients');
 
-describe('bytes of requests under way', () => {
+describe('bytes of requests in flight', () => {
   test('of one principal over several connections → refused by name; another one is served', async () => {
     const { gateway, store, join } = open(budget({ principal: 10 * KB }));
     const [first, second, other] = [await join('ada', 'a1'), await join('ada', 'a2'), await join('bob')];
@@ -84,7 +84,7 @@ describe('bytes of requests under way', () => {
     expect(await second.submit(6 * KB)).toBeUndefined();
   });
 
-  test('of all → who takes much is refused, and there is room for who has little under way', async () => {
+  test('of all → who takes much is refused, and there is room for who has little in flight', async () => {
     const { gateway, join } = open(budget({ total: 44 * KB, share: 2 * KB }));
     const greedy = await Promise.all(['a', 'b', 'c', 'd', 'e', 'f'].map((name) => join(name)));
     const answers: (string | undefined)[] = [];
@@ -95,7 +95,7 @@ describe('bytes of requests under way', () => {
     expect(gateway.status().inFlightBytes).toBeLessThanOrEqual(44 * KB);
   });
 
-  test('a frame that is larger than may be under way → served while there is nothing else', async () => {
+  test('a frame that is larger than may be in flight → served while there is nothing else', async () => {
     const { join } = open(budget({ principal: 100, total: 100 }));
     const [ada, bob] = [await join('ada'), await join('bob')];
     expect(await ada.submit(6 * KB, 'read')).toBeUndefined();
@@ -142,8 +142,8 @@ describe('bytes of replies', () => {
 });
 
 test.each([
-  ['maxInFlight', { maxInFlight: 1 }, 'operations under way on this connection'],
-  ['maxMemoryBytes', budget({ client: 1_000 }), 'bytes of requests under way of this client'],
+  ['maxInFlight', { maxInFlight: 1 }, 'operations in flight on this connection'],
+  ['maxMemoryBytes', budget({ client: 1_000 }), 'bytes of requests in flight of this client'],
   ['maxOperationsPerSecond', { maxOperationsPerSecond: 1 }, 'operations a second of this principal'],
 ] as const)('%s met → OVERLOADED that names it and says what to do', async (limit, bounds, description) => {
   const { join } = open(bounds);

@@ -20,7 +20,7 @@ async function ponged(client: RawClient): Promise<void> {
   expect(await client.row()).toEqual([9999, 'pong']);
 }
 
-describe('operations under way', () => {
+describe('operations in flight', () => {
   test('cancelled again and again → count until the store has ended them', async () => {
     await using server = await startGateway({ limits: { maxInFlight: 2 } });
     await using client = new RawClient(server.url);
@@ -111,7 +111,7 @@ describe('operations under way', () => {
   });
 });
 
-describe('bytes of operations under way', () => {
+describe('bytes of operations in flight', () => {
   const large = (id: number): unknown[] => [id, 'submit', 'put', 'write', 2, 'x'.repeat(4_000)];
   const bounds = { budget: { ...BOUNDLESS, client: 12_500 } };
 
@@ -146,7 +146,7 @@ describe('bytes of operations under way', () => {
     expect(inFlight(server)).toBe(3);
   });
 
-  test('one that is larger than all → served while nothing else is under way', async () => {
+  test('one that is larger than all → served while nothing else is in flight', async () => {
     await using server = await startGateway({ bounds: { budget: { ...BOUNDLESS, client: 100 } } });
     server.store.answer = ({ sink }) => sink.view('v', 'strong');
     await using client = new RawClient(server.url);

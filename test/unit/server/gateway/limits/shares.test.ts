@@ -33,7 +33,7 @@ describe('principals', () => {
     },
   );
 
-  test('gone, and something of it is under way → remembered until that has ended', () => {
+  test('gone, and something of it is in flight → remembered until that has ended', () => {
     const principals = new Principals({ ...bounds, maxOperationsPerSecond: Infinity });
     const load = principals.acquire('a', 0)?.load as PrincipalLoad;
     load.bytes = 100;

@@ -272,7 +272,7 @@ describe('submission', () => {
     expect(outlet.rows).toEqual([[7, 'view', 2, 1, { a: 1 }, null, { remaining: 4 }]]);
   });
 
-  test('repetition of one under way → what the store confirms then is sent in full, at its level', () => {
+  test('repetition of one in flight → what the store confirms then is sent in full, at its level', () => {
     const { submission, memory } = start();
     const seq = submission.view('v', 'tentative');
     const outlet = new OutletDouble();
@@ -380,7 +380,7 @@ describe('what is kept', () => {
     expect(budget.bytes).toBe(0);
   });
 
-  test('forgotten while under way → nothing is kept of its end', () => {
+  test('forgotten while in flight → nothing is kept of its end', () => {
     const { submission, budget } = start();
     submission.forget();
     submission.view({ a: 1 }, 'strong');

@@ -61,7 +61,7 @@ describe('places', () => {
     expect(put).toHaveProperty('seen');
   });
 
-  test('asked again while it waits → one answer for both, one item taken', () => {
+  test('retried while it waits → one answer for both, one item taken', () => {
     const sites = stocked();
     for (const id of ['x/1', 'x/2']) sites.ask(1, dequeue, { id });
     const [first, again] = [sites.ask(1, dequeue, { id: 'x/3' }), sites.ask(1, dequeue, { id: 'x/3' })];

@@ -69,7 +69,7 @@ test.each([
   expect(since.value).toBe('l4');
 });
 
-test('one more while the others are under way → refused', () => {
+test('one more while the others are in flight → refused', () => {
   const sites = start();
   for (let n = 1; n <= PER_CLIENT; n += 1) requested(sites, contract.order(`l${n}`), n);
   const more = requested(sites, contract.order('l4'), 4);

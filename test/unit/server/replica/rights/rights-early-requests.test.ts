@@ -43,7 +43,7 @@ test.each([
 });
 
 test.each([1, 2])(
-  'synced %i times before the take → its own share is under way, and nobody waits for a question',
+  'synced %i times before the take → its own share is in flight, and nobody waits for a question',
   (times) => {
     const sites = new Sites(service, 2, { maxAttempts: 5 });
     sites.submit(0, open({ seats: 10 }));

@@ -114,7 +114,7 @@ describe('rights', () => {
     expect(findBySubmission(1)).toBe(0);
   });
 
-  test('a question that is lost → asked again while somebody waits', () => {
+  test('a question that is lost → retried while somebody waits', () => {
     const sites = opened(12);
     const takes = Array.from({ length: 6 }, () => sites.submit(1, item));
     sites.settle(({ message }) => message.kind === 'rights.request');

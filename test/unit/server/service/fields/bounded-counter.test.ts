@@ -183,7 +183,7 @@ describe('in flight, beyond 2^53', () => {
 });
 
 describe('a table with a bounded field', () => {
-  test('rows that can be removed, minima and amounts that are no whole numbers → INVALID_ARGUMENT', () => {
+  test('rows that can be removed, minima and amounts that are no integers → INVALID_ARGUMENT', () => {
     const refused = (field: string): unknown => expect.objectContaining({ code: 'INVALID_ARGUMENT', field });
     expect(() => table({ seats: boundedCounter({ min: 0 }) }, { removable: true })).toThrow(refused('removable'));
     expect(() => boundedCounter({ min: 0.5 })).toThrow(refused('min'));

@@ -137,7 +137,7 @@ describe('a stock', () => {
     );
   });
 
-  test('amounts and limits that are no whole numbers → INVALID_ARGUMENT that names the field', () => {
+  test('amounts and limits that are no integers → INVALID_ARGUMENT that names the field', () => {
     const { events } = createEffectTables({ events: table({ seats: stock() }) });
     const seats = events.row('e').seats;
     for (const amount of [-1, 0.5, NaN, 2 ** 60, '1' as never]) {

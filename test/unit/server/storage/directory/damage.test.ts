@@ -246,7 +246,7 @@ describe('a log file', () => {
     expect(machine.start().entries.local).toHaveLength(9);
   });
 
-  test('torn, with a whole one behind that was under way with it → cut, no refusal', () => {
+  test('torn, with a whole one behind that was in flight with it → cut, no refusal', () => {
     const machine = new VirtualMachine(1, { checkpointBytes: Infinity, largeGroup: 1 });
     const site = machine.start();
     write(machine, site, 3);

@@ -37,7 +37,10 @@ const gone = (): never => {
 test('a file goes before it is read → looked at again', async () => {
   await work('v');
   vi.spyOn(NodeFiles.prototype, 'read').mockImplementationOnce(gone);
-  expect(inspectDataDirectory(dataDir)).toMatchObject({ startError: null, sites: [{ startError: null }, { startError: null }] });
+  expect(inspectDataDirectory(dataDir)).toMatchObject({
+    startError: null,
+    sites: [{ startError: null }, { startError: null }],
+  });
 });
 
 test('files go again and again → UNAVAILABLE that says so', async () => {

@@ -59,13 +59,13 @@ const rejection = (description: RegExp): unknown =>
 
 describe('a deployment', () => {
   test.each(['ireland', 'virginia'])(
-    'the folder of %s is gone → no start, nothing is made, and what to do is said',
+    'the directory of %s is gone → no start, nothing is made, and what to do is said',
     async (lost) => {
       const first = start();
       for (const site of SITES) await work(first, site, `of ${site}`);
       await first.close();
       rmSync(folderOf(lost), { recursive: true });
-      const advice = `nothing in sites/${lost}, and .* Put back what is gone, .* Do not remove the folder of a single site`;
+      const advice = `nothing in sites/${lost}, and .* Put back what is gone, .* Do not remove the directory of a single site`;
       for (let attempt = 0; attempt < 2; attempt += 1) {
         expect(start).toThrow(rejection(new RegExp(advice)));
         expect(readdirSync(join(dataDir, 'sites'))).not.toContain(lost);
@@ -74,7 +74,7 @@ describe('a deployment', () => {
     },
   );
 
-  test.each(['ireland', 'virginia'])('the folder of %s as it was before → no start', async (old) => {
+  test.each(['ireland', 'virginia'])('the directory of %s as it was before → no start', async (old) => {
     const first = start();
     await work(first, 'frankfurt', 'first');
     await first.close();
@@ -92,7 +92,7 @@ describe('a deployment', () => {
     ['blue', /site frankfurt has 1 operations of ireland, and ireland keeps those from \d+ on/],
     ['red', /site frankfurt has \d+ entries of the red log, and ireland, which leads it, keeps those from \d+ on/],
   ] as const)(
-    'a site that made nothing, its folder as it was before the others let go of %s entries → no start',
+    'a site that made nothing, its directory as it was before the others let go of %s entries → no start',
     { timeout: 240_000 },
     async (color, description) => {
       await workAtIrl(color, 1);
@@ -111,7 +111,7 @@ describe('a deployment', () => {
     },
   );
 
-  test('the folders of two sites exchanged → no start, nothing is made, and which they are is said', async () => {
+  test('the directories of two sites exchanged → no start, nothing is made, and which they are is said', async () => {
     const first = start();
     for (const site of SITES) await work(first, site, `of ${site}`);
     await first.close();

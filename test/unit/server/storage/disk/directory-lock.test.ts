@@ -153,7 +153,7 @@ describe('the owner', () => {
     expect(fs.readFileSync(path, 'utf8')).toBe(text);
   });
 
-  test('somebody has taken over → nothing more is made, replaced or removed in the folder', () => {
+  test('somebody has taken over → nothing more is made, replaced or removed in the directory', () => {
     const clock = new TestClock();
     const nodeFiles = new NodeFiles(root);
     const files = new FencedFiles(nodeFiles, take(clock));

@@ -28,7 +28,7 @@ test('a checkpoint behind a whole one fails → the whole one stays, and what it
   expect(machine.start().entries).toEqual(site.entries);
 });
 
-test('a checkpoint has all, and the first write of a new log file is under way → the file before it stays', () => {
+test('a checkpoint has all, and the first write of a new log file is in flight → the file before it stays', () => {
   const machine = new VirtualMachine(1, SMALL);
   const site = machine.start();
   const write = machine.disk.write.bind(machine.disk);
@@ -50,7 +50,7 @@ test('a checkpoint has all, and the first write of a new log file is under way �
   expect(machine.start().entries.local).toEqual(synced);
 });
 
-test('a large group that does not fit, while another one is under way → the next file begins behind that', () => {
+test('a large group that does not fit, while another one is in flight → the next file begins behind that', () => {
   const machine = new VirtualMachine(1, { ...SMALL, largeGroup: 3 });
   const site = machine.start();
   site.append('local', ...texts(6, 'x'.repeat(90)));

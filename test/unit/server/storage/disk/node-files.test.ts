@@ -95,7 +95,7 @@ describe('files that are made and removed in the background', () => {
     expect(removal).toHaveBeenCalledTimes(3);
   });
 
-  test('a data folder is closed → not let go of before they are', async () => {
+  test('a data directory is closed → not let go of before they are', async () => {
     const deployment = { service: notesService(), sites: ['ireland'], redLeader: 'ireland' };
     const folder = openDataDirectory(root, deployment);
     const { files } = folder;

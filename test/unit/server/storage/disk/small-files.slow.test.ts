@@ -83,7 +83,7 @@ test.each([
   await embedded.close();
 });
 
-test('a newer service that serves → has the folder from then on', async () => {
+test('a newer service that serves → has the directory from then on', async () => {
   await work();
   const server = await serve({ service: notesService(), sites: SITES, dataDir });
   await server.close();
@@ -222,14 +222,14 @@ test('the key is gone, and there is no room for a manifest that must change → 
   expect(alarms).toEqual([expect.objectContaining({ kind: 'data-damaged', message: expect.stringContaining('key') })]);
 });
 
-describe('a deployment that has opened its folder', () => {
+describe('a deployment that has opened its directory', () => {
   const open = (service = valuesService()): OpenedDeployment =>
     openEmbedded(service, { sites: SITES, dataDir, onAlarm: (alarm) => alarms.push(alarm) });
 
   test.each([
     ['writes another manifest', notesService],
     ['has none to write', valuesService],
-  ])("loses it before it begins, and %s → refused, and the folder is the other one's", async (_, service) => {
+  ])("loses it before it begins, and %s → refused, and the directory is the other one's", async (_, service) => {
     await work();
     const late = open(service());
     rmSync(pathOf('lock'));
