@@ -35,7 +35,7 @@ async function start(): Promise<string> {
   const server = await serve({
     service,
     sites,
-    idlePollUs: target.tuned ? IDLE_POLL_US : 0,
+    busyPollUs: target.tuned ? IDLE_POLL_US : 0,
     ...(target.durable ? { dataDir: await freshFolder(), checkColors: false } : {}),
   });
   return server.siteUrl('a');

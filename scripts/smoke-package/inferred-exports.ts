@@ -42,7 +42,7 @@ import {
   queueOperations,
 } from 'correctables/contract';
 import { dequeue, enqueue, get, peek, put, getRemaining } from 'correctables/operations';
-import { retries, dedupeReads } from 'correctables/policies';
+import { retryPolicy, dedupeReads } from 'correctables/policies';
 import { atLeast, finalOnly, fromObservable, toObservable, values } from 'correctables/rxjs';
 import {
   blue,

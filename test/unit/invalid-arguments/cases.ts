@@ -218,7 +218,7 @@ export const mistakes: Readonly<Record<string, Mistakes>> = {
     },
   },
   './policies': {
-    retries: {
+    retryPolicy: {
       shows: 'retryPolicy({ attempts: 3 })',
       whole: [
         ['a number', 'options', (f) => f(3)],

@@ -53,7 +53,7 @@ describe('idle poll', () => {
     expect(pollsUntilAsleep()).toBe(0);
   });
 
-  test.each([-1, NaN, Infinity, 100_001])('%d µs → INVALID_ARGUMENT, field idlePollUs', (forUs) => {
+  test.each([-1, NaN, Infinity, 100_001])('%d µs → INVALID_ARGUMENT, field busyPollUs', (forUs) => {
     expect(() => new BusyPoll(forUs)).toThrow(
       expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'busyPollUs' }) as Error,
     );
