@@ -18,7 +18,7 @@ export interface ValueWithDetails<out T = unknown> {
  * @example
  * const tier: Tier = async (operation) => {
  *   const { rows } = await replica.query('SELECT body, revision FROM pages WHERE id = $1', [operation.key]);
- *   return answer(rows[0].body, { version: rows[0].revision });
+ *   return withDetails(rows[0].body, { version: rows[0].revision });
  * };
  */
 export function withDetails<T>(value: T, details: ViewDetails = {}): ValueWithDetails<T> {

@@ -20,7 +20,7 @@ export interface TierContext {
 }
 
 /**
- * Answers one operation at one level: returns the value, `answer(value, { version, meta })`, or `skipLevel`, or a promise
+ * Answers one operation at one level: returns the value, `withDetails(value, { version, meta })`, or `skipLevel`, or a promise
  * of one of them. What it throws is the failure of its level.
  */
 export type Tier = (operation: Operation, context: TierContext) => unknown;

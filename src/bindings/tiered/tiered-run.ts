@@ -150,7 +150,7 @@ export class TieredRun {
     const error = new CorrectableError(
       'CLOSED_WITHOUT_FINAL',
       `no tier answered '${operation.name}' at '${level}' or stronger: ` +
-        'let the strongest tier return a value or throw, not noAnswer',
+        'let the strongest tier return a value or throw, not skipLevel',
     );
     await this.#waitForWeakerTiers(error, level);
     if (!this.#isStopped) sink.fail(error);

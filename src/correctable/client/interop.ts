@@ -15,7 +15,7 @@ export interface CorrectableBox<T, L extends Levels, F extends string = L[number
  * Boxes a Correctable, so that an `async` function can return it without its being absorbed into its final value.
  *
  * @example
- * const open = async () => boxed(store.invoke(get('doc')));
+ * const open = async () => boxCorrectable(store.invoke(get('doc')));
  * const { correctable } = await open();
  */
 export function boxCorrectable<T, L extends Levels, F extends string>(

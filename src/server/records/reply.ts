@@ -38,7 +38,7 @@ export class UncertifiedResult<out R> {
  * does one whose result has a shadow operation in it, or `local` once more: nothing is done then.
  *
  * @example
- * if (tables.votes.has(vote)) return local({ counted: false }); // whoever has voted here, has voted
+ * if (tables.votes.has(vote)) return uncertified({ counted: false }); // whoever has voted here, has voted
  */
 export function uncertified<R>(result: R | WithMeta<R>): UncertifiedResult<R> {
   return new UncertifiedResult(result);

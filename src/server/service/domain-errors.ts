@@ -113,7 +113,7 @@ function rejectMisplaced(operation: string, value: unknown): void {
   if (value instanceof UncertifiedResult) {
     throw misplacedError(
       operation,
-      'local()',
+      'uncertified()',
       'Call it once, around all that is returned, and not beside a shadow operation.',
     );
   }

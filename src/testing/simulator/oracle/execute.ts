@@ -237,7 +237,7 @@ function toPortableReply(reply: Reply): Reply {
   return reply;
 }
 
-/** `local()` is for what could have been answered early. @throws Error as `checkOutcome` */
+/** `uncertified()` is for what could have been answered early. @throws Error as `checkOutcome` */
 function checkMayBeLocal({ contract }: Service, operation: string): void {
   if (contract.operations[operation]?.color === 'red') throw new Error('it is declared red and returned uncertified()');
 }
