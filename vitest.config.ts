@@ -81,6 +81,7 @@ export default defineConfig({
     experimental: { fsModuleCache: true },
     projects: [
       ...withApart('unit'),
+      ...withApart('docs'),
       ...withApart('property'),
       ...withApart('conformance', {
         ...inOneProcess,

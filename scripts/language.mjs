@@ -20,14 +20,22 @@ const BANNED = [
   [/\bwhole numbers?\b/i, 'integer'],
   [/\b(?:data )?folders?\b/i, 'directory'],
   [/\bunless given\b|\b(?:is|are) given\b|\bwas given\b/i, 'default, received, passed'],
-  [/\b(?:colour|behaviour|favour|honour|labelling|labelled|authoris|generalis|normalis|recognis|initialis|serialis|synchronis)/i, 'American spelling'],
-  [/^(?:Who|Whoever|What) (?:is|are|was|a|an|the|it|they|you|has|does|comes?|stands?|happens)\b[^?]*\.$/i, 'name the actor first'],
+  [
+    /\b(?:colour|behaviour|favour|honour|labelling|labelled|authoris|generalis|normalis|recognis|initialis|serialis|synchronis)/i,
+    'American spelling',
+  ],
+  [
+    /^(?:Who|Whoever|What) (?:is|are|was|a|an|the|it|they|you|has|does|comes?|stands?|happens)\b[^?]*\.$/i,
+    'name the actor first',
+  ],
   [/^Where\b[^?]*\.$/i, 'if, when'],
   [/, where (?:no|nothing|none|one|it|there)\b/i, 'if, when'],
 ];
 
 const git = (...patterns) =>
-  execFileSync('git', ['ls-files', '-co', '--exclude-standard', ...patterns], { cwd: root, encoding: 'utf8' }).split('\n').filter((file) => file !== '' && existsSync(join(root, file)));
+  execFileSync('git', ['ls-files', '-co', '--exclude-standard', ...patterns], { cwd: root, encoding: 'utf8' })
+    .split('\n')
+    .filter((file) => file !== '' && existsSync(join(root, file)));
 const problems = [];
 const counts = new Map(BANNED.map(([, words]) => [words, 0]));
 
@@ -81,7 +89,8 @@ function checkPage(file) {
 function checkLiterals(file) {
   const source = ts.createSourceFile(file, readFileSync(join(root, file), 'utf8'), ts.ScriptTarget.Latest, true);
   const visit = (node) => {
-    const isText = ts.isStringLiteralLike(node) || ts.isTemplateHead(node) || ts.isTemplateMiddle(node) || ts.isTemplateTail(node);
+    const isText =
+      ts.isStringLiteralLike(node) || ts.isTemplateHead(node) || ts.isTemplateMiddle(node) || ts.isTemplateTail(node);
     if (isText && /\w \w/.test(node.text)) {
       const { line } = source.getLineAndCharacterOfPosition(node.getStart());
       checkWords(`${file}:${line + 1}`, node.text);
@@ -126,7 +135,8 @@ for (const file of git('README.md', 'docs/*.md').filter((name) => !name.startsWi
 for (const file of git('src/*.ts', 'demo/*.ts', 'demo/*.tsx')) checkLiterals(file);
 checkDocstrings();
 
-if (process.argv.includes('--count')) for (const [words, count] of counts) console.log(`${count} times instead of: ${words}`);
+if (process.argv.includes('--count'))
+  for (const [words, count] of counts) console.log(`${count} times instead of: ${words}`);
 for (const problem of problems) console.log(problem);
 console.log(`${problems.length} problems`);
 process.exit(problems.length === 0 ? 0 : 1);

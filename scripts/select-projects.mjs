@@ -1,6 +1,6 @@
 /** Which projects of vitest run. Vitest takes several excluded ones as alternatives, so those that stay are named. */
 
-const SHARED = ['unit', 'conformance', 'property'].flatMap((name) => [name, `${name}-apart`]);
+const SHARED = ['unit', 'docs', 'conformance', 'property'].flatMap((name) => [name, `${name}-apart`]);
 const CHECKED = [...SHARED, 'simulation', 'integration'];
 
 /** Each lane with its projects. */

@@ -12,7 +12,7 @@ import { root, run } from './exec.mjs';
 
 const HELP = `node scripts/test.mjs [options] [vitest arguments]
 
-  npm test              the fast lane: unit, contract, property and simulation tests with a tenth of the cases,
+  npm test              the fast lane: unit, docs, conformance, property and simulation tests with a tenth of the cases,
                         integration tests, types. It needs no build.
   npm run test:all      builds, then runs every test in full that needs Node alone, and the browsers.
   npm run test:engines  builds, then starts real ZooKeeper and Cassandra. \`-- --short\` does less.

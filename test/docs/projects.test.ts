@@ -10,8 +10,10 @@ const { LANES, withProjects } = (await import('../../scripts/select-projects.mjs
 const FAST = [
   'unit',
   'unit-apart',
-  'contract',
-  'contract-apart',
+  'docs',
+  'docs-apart',
+  'conformance',
+  'conformance-apart',
   'property',
   'property-apart',
   'simulation',

@@ -22,7 +22,7 @@ const SECTIONS: Readonly<Record<string, readonly (readonly [file: string, ...int
     ['correctable/correctable.ts', 'SettleOptions', 'WhenOptions', 'SubscribeOptions'],
   ],
   correctable: [['correctable/client/create.ts', 'CorrectableOptions']],
-  'retries and exponentialBackoff': [
+  'retryPolicy and exponentialBackoff': [
     ['policies/retry.ts', 'RetryOptions'],
     ['correctable/backoff.ts', 'BackoffOptions'],
   ],
