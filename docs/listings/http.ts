@@ -4,10 +4,10 @@
  */
 import axios, { isAxiosError, type AxiosInstance } from 'axios';
 import { CorrectableError, type Binding, type Access, type Operation } from 'correctables';
-import { answer, tiered, noAnswer, type TierContext } from 'correctables/bindings/tiered';
+import { withDetails, tiered, skipLevel, type TierContext } from 'correctables/bindings/tiered';
 
 /** What each operation does, whatever a caller says of it. */
-const EFFECTS: ReadonlyMap<string, Access> = new Map<string, Access>([
+const ACCESS: ReadonlyMap<string, Access> = new Map<string, Access>([
   ['article', 'read'],
   ['rename', 'write'],
 ]);
@@ -36,33 +36,33 @@ export function articles(urls: { cache: string; origin: string }): Binding<reado
       cache: (operation, context) => ask(cache, operation, context).catch(missOrThrow),
       origin: (operation, context) => ask(origin, operation, context).catch((error) => explain(error, operation)),
     },
-    { supports: ({ name, effect }) => EFFECTS.get(name) === effect },
+    { supports: ({ name, access }) => ACCESS.get(name) === access },
   );
 }
 
-async function ask(server: AxiosInstance, { args, effect }: Operation, context: TierContext): Promise<unknown> {
+async function ask(server: AxiosInstance, { args, access }: Operation, context: TierContext): Promise<unknown> {
   const { id, title } = args as { readonly id: string; readonly title?: string };
   const { data, headers } = await server.request({
-    method: effect === 'read' ? 'GET' : 'PATCH',
+    method: access === 'read' ? 'GET' : 'PATCH',
     // Made of the arguments, not of the key: that is a hint, which callers may set as they like.
     url: `/articles/${encodeURIComponent(id)}`,
-    ...(effect === 'write' && { data: { title } }),
+    ...(access === 'write' && { data: { title } }),
     signal: context.signal,
   });
   const revision: unknown = headers['x-revision'];
-  return answer(data, revision === undefined ? {} : { version: Number(revision) });
+  return withDetails(data, revision === undefined ? {} : { version: Number(revision) });
 }
 
 /** 504 is how a cache says "not cached" to `only-if-cached`: no answer, which is no failure. */
-function missOrThrow(error: unknown): typeof noAnswer {
-  if (isAxiosError(error) && error.response?.status === 504) return noAnswer;
+function missOrThrow(error: unknown): typeof skipLevel {
+  if (isAxiosError(error) && error.response?.status === 504) return skipLevel;
   throw error;
 }
 
 /** No response at all: the caller may try again, but for an update that may have been sent. */
-function explain(error: unknown, { effect }: Operation): never {
+function explain(error: unknown, { access }: Operation): never {
   if (!isAxiosError(error) || error.response !== undefined) throw error;
-  if (effect === 'read' || error.code === 'ECONNREFUSED') {
+  if (access === 'read' || error.code === 'ECONNREFUSED') {
     throw new CorrectableError('UNAVAILABLE', 'the origin cannot be reached: try again', { cause: error });
   }
   throw new CorrectableError('UNKNOWN', 'the origin gave no answer: it may have done the update', { cause: error });

@@ -4,7 +4,7 @@
  */
 import { createClient } from 'correctables';
 import { memory } from 'correctables/bindings/memory';
-import { dequeue, enqueue, remaining } from 'correctables/operations';
+import { dequeue, enqueue, getRemaining } from 'correctables/operations';
 
 const THRESHOLD = 2;
 const store = createClient(memory());
@@ -14,9 +14,9 @@ async function purchaseTicket(eventId: string): Promise<void> {
   let done = false;
   await store.invoke(dequeue<string>(eventId)).setCallbacks({
     onUpdate: (weakResult, view) => {
-      if (weakResult !== null && remaining(view) >= THRESHOLD) {
+      if (weakResult !== null && getRemaining(view) >= THRESHOLD) {
         done = true; // many tickets left, so we can buy
-        console.log(`confirmed early, ${remaining(view)} left`);
+        console.log(`confirmed early, ${getRemaining(view)} left`);
       }
     },
     onFinal: (strongResult) => {
@@ -30,7 +30,7 @@ async function purchaseTicket(eventId: string): Promise<void> {
 /** The same decision as one call: the first view that is `enough`, otherwise the final one. */
 async function purchaseTicketAtOnce(eventId: string): Promise<boolean> {
   const view = await store.invoke(dequeue<string>(eventId)).settle({
-    enough: (view) => view.value !== null && remaining(view) >= THRESHOLD,
+    enough: (view) => view.value !== null && getRemaining(view) >= THRESHOLD,
   });
   return view.value !== null;
 }

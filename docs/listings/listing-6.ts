@@ -3,7 +3,7 @@
  * access; the binding makes three of it: to the phone's cache, the closest backup, and the distant primary.
  */
 import { createClient, type Operation } from 'correctables';
-import { answer, tiered, noAnswer } from 'correctables/bindings/tiered';
+import { withDetails, tiered, skipLevel } from 'correctables/bindings/tiered';
 
 interface Edition {
   readonly revision: number;
@@ -33,7 +33,7 @@ const news = createClient(
 
 /** An edition as a view: its revision keeps an older one that comes late from replacing it on the screen. */
 function show(edition: Edition | undefined): unknown {
-  return edition === undefined ? noAnswer : answer(edition.items, { version: edition.revision });
+  return edition === undefined ? skipLevel : withDetails(edition.items, { version: edition.revision });
 }
 
 function refreshDisplay(items: readonly string[], level: string): void {

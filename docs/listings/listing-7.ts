@@ -22,13 +22,13 @@ class SimpleBinding implements Binding<Levels> {
   }
 
   async submitOperation<T>(operation: Operation<T>, levels: readonly string[], sink: Sink<T>): Promise<void> {
-    if (levels.includes('weak') && operation.effect === 'read') {
+    if (levels.includes('weak') && operation.access === 'read') {
       const backupResult = await queryClosestBackup(operation);
-      sink.update(backupResult as T, 'weak');
+      sink.view(backupResult as T, 'weak');
     }
-    if (levels.includes('strong') || operation.effect === 'write') {
+    if (levels.includes('strong') || operation.access === 'write') {
       const primaryResult = await queryPrimary(operation);
-      sink.update(primaryResult as T, 'strong');
+      sink.view(primaryResult as T, 'strong');
     }
   }
 
@@ -39,8 +39,8 @@ async function queryClosestBackup({ key = '' }: Operation): Promise<unknown> {
   return backup.get(key);
 }
 
-async function queryPrimary({ effect, key = '', args }: Operation): Promise<unknown> {
-  if (effect === 'write') primary.set(key, (args as { value: unknown }).value);
+async function queryPrimary({ access, key = '', args }: Operation): Promise<unknown> {
+  if (access === 'write') primary.set(key, (args as { value: unknown }).value);
   return primary.get(key);
 }
 

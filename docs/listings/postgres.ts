@@ -3,7 +3,7 @@
  * node-postgres' pool that is used, so that any client, or a test, can stand in.
  */
 import type { Binding, Access, Operation } from 'correctables';
-import { answer, tiered } from 'correctables/bindings/tiered';
+import { withDetails, tiered } from 'correctables/bindings/tiered';
 
 /** What is needed of `pg.Pool`. */
 export interface Pool {
@@ -14,7 +14,7 @@ export interface Pool {
 /** A statement with its parameters. The statements stay in this file; callers name operations. */
 interface Statement {
   /** What the statement does, whatever a caller says of it: a read may be asked twice, and at the replica. */
-  readonly effect: Access;
+  readonly access: Access;
   readonly of: (args: never) => readonly [text: string, values: readonly unknown[]];
 }
 
@@ -47,7 +47,7 @@ export function wiki(pools: { replica: Pool; primary: Pool }): Binding<readonly 
     const [text, values] = (STATEMENTS[name] as Statement).of(args as never);
     const [row] = (await pool.query(text, values)).rows;
     // The revision orders the answers: a replica that lags behind is seen to do so.
-    return row === undefined ? null : answer(row['body'], { version: row['revision'] });
+    return row === undefined ? null : withDetails(row['body'], { version: row['revision'] });
   };
   return tiered(
     ['weak', 'strong'],
@@ -56,7 +56,7 @@ export function wiki(pools: { replica: Pool; primary: Pool }): Binding<readonly 
       strong: (operation) => ask(pools.primary, operation),
     },
     {
-      supports: ({ name, effect }) => Object.hasOwn(STATEMENTS, name) && STATEMENTS[name]?.effect === effect,
+      supports: ({ name, access }) => Object.hasOwn(STATEMENTS, name) && STATEMENTS[name]?.access === access,
       close: async () => {
         await Promise.all([pools.replica.end(), pools.primary.end()]);
       },

@@ -20,7 +20,7 @@ interface Layers {
 const require = createRequire(import.meta.url);
 const layers = require('../../scripts/layers.cjs') as Layers;
 const cruiser = require('../../.dependency-cruiser.cjs') as IConfiguration;
-const root = fileURLToPath(new URL('../../..', import.meta.url));
+const root = fileURLToPath(new URL('../..', import.meta.url));
 const FILES_MAX = 24;
 const { folders } = layers;
 let planted: string | undefined;

@@ -5,7 +5,7 @@ import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 
-const root = fileURLToPath(new URL('../../../', import.meta.url));
+const root = fileURLToPath(new URL('../../', import.meta.url));
 
 /** The names of the files under a folder that end so, without the ending; slow tests have no other name than fast ones. */
 async function namesIn(folder: string, ending: string): Promise<string[]> {
@@ -13,7 +13,7 @@ async function namesIn(folder: string, ending: string): Promise<string[]> {
   return files.filter((file) => file.endsWith(ending)).map((file) => basename(file, ending).replace(/\.slow$/, ''));
 }
 
-const planted = await readFile(`${root}test/simulator/planted.ts`, 'utf8');
+const planted = await readFile(`${root}test/simulator/injected-bugs.ts`, 'utf8');
 /** What a letter before a name stands for. */
 const SHOWN: Readonly<Record<string, readonly string[]>> = {
   U: await namesIn('test/unit', '.test.ts'),
