@@ -1,0 +1,18 @@
+/** The three files of docs/redblue/tutorial.md run together: the client prints what the page shows. */
+import { expect, test } from 'vitest';
+import { output } from './bundle.ts';
+import { readPage } from './guide.ts';
+
+test('tutorial: contract, service and client → print what the page shows', async () => {
+  const { files, printed } = await readPage('redblue/tutorial');
+  const [contract = '', service = '', client = ''] = ['contract.ts', 'service.ts', 'client.ts'].map((name) =>
+    files.get(name)?.replace(/^import .* from '\.\/.*';\n/gm, ''),
+  );
+  const start = `
+    import { serve } from 'correctables/server';
+    const server = await serve({ service, sites: ['ireland', 'frankfurt', 'virginia'], latency: 'eu-us' });
+    process.env['SHOP_URL'] = server.url.replace('http', 'ws');
+  `;
+  expect(printed).not.toBe('');
+  expect(await output(`${contract}${service}${start}${client}await server.close();`, 'tutorial.ts')).toBe(printed);
+});
