@@ -1,5 +1,5 @@
 /**
- * `npm run smoke:docs [-- --nodes 20,22,24] [--node PATH] [--pages guide/tls,redblue]`: packs the package, installs the
+ * `npm run smoke:docs [-- --nodes 20,22,24] [--node PATH] [--pages operate/tls]`: packs the package, installs the
  * archive into an empty project, with what the pages of the documentation import beside it, and runs the code of each
  * page there as pasted, under each Node version (fetched as the npm package `node`), or under the one at PATH alone. It
  * must print what the page says, where it says it, and nothing on stderr. Where Node takes TypeScript it gets the
@@ -19,7 +19,7 @@ const HELP = `npm run smoke:docs [-- options]
 
   --nodes 20,22,24             run the code of the pages under these
   --node PATH                  under this one alone
-  --pages guide/tls,redblue    that of these pages alone
+  --pages operate/tls          that of this page alone; several are separated by commas
   --help                       print this`;
 
 const { values } = parseArgs({
