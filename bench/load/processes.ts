@@ -114,7 +114,7 @@ export async function startServer(
   return { url, pid: child.pid as number, stop: () => ended(child) };
 }
 
-/** What `correctables serve` gives the thread that it serves in (docs/operating.md, "Memory"). */
+/** What `correctables serve` gives the thread that it serves in (docs/operate/run-a-server.md, "Memory"). */
 export const SERVER_FLAGS = '--max-semi-space-size=64';
 
 /** What our servers run with: others can be given, for profiles and experiments. */

@@ -14,7 +14,7 @@ import { load, service } from './service.ts';
 
 const tell = (message: unknown): void => void process.send?.(message);
 
-/** What `docs/operating.md` recommends to sites with processors to spare. */
+/** What `docs/operate/run-a-server.md` recommends to sites with processors to spare. */
 const IDLE_POLL_US = 400;
 
 const target = JSON.parse(process.argv[2] as string) as Target;

@@ -3,7 +3,7 @@
  * auto-pipelining there; the same values of 16 bytes. In closed loops at several windows of operations under way, with one
  * client process and with several; and in open ones, at shares of the rate that both can follow, where latencies count
  * from when an operation should have begun. The sites run with the defaults of `correctables serve`, and once more as
- * docs/operating.md recommends where there are processors to spare.
+ * docs/operate/run-a-server.md recommends where there are processors to spare.
  */
 import { isUndecided } from '../harness/goals.ts';
 import type { Bench, Outcome, Settings } from '../harness/bench.ts';

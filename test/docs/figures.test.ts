@@ -27,7 +27,7 @@ function shareOfTime(contender: string): string {
 
 /** By page: what it says of them, with the figures of the results. */
 const TOLD: Readonly<Record<string, readonly string[]>> = {
-  'docs/operating.md': [
+  'docs/operate/run-a-server.md': [
     `operations one at a time took ${shareOfTime('ephemeral')} of the time in memory, ${shareOfTime('durable')} on a disk`,
   ],
 };

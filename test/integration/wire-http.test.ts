@@ -155,7 +155,7 @@ describe('HTTP: readiness and metrics', () => {
     await server.store.next();
     await client.row();
     const text = await (await fetch(`${server.listener.url}/metrics`)).text();
-    const document = readFileSync(new URL('../../docs/operating-gateway.md', import.meta.url), 'utf8');
+    const document = readFileSync(new URL('../../docs/operate/metrics-and-alarms.md', import.meta.url), 'utf8');
     const documented = [...document.matchAll(/^\| `(correctables_\w+)` \| (\w+)/gm)].map(([, name, kind]) => [
       name,
       kind,
