@@ -10,14 +10,18 @@ const files = (await readdir(src, { recursive: true })).filter((file) => file.en
 const source = (await Promise.all(files.map((file) => readFile(join(src, file), 'utf8')))).join('\n');
 
 test('troubleshooting: every quoted message → is one of the package', () => {
-  const quoted = [...page.matchAll(/^\|.*$/gm)].flatMap(([row]) => [...row.matchAll(/"([^"]+)"/g)].map(([, text]) => text));
+  const quoted = [...page.matchAll(/^\|.*$/gm)].flatMap(([row]) =>
+    [...row.matchAll(/"([^"]+)"/g)].map(([, text]) => text),
+  );
   expect(quoted.length).toBeGreaterThan(5);
   expect(quoted.filter((text) => !source.includes(text ?? ''))).toEqual([]);
 });
 
 test('troubleshooting: every kind of alarm → has a row', async () => {
   const alarms = await readFile(join(src, 'server/alarms/site-alarm.ts'), 'utf8');
-  const kinds = [...alarms.slice(0, alarms.indexOf('readonly site')).matchAll(/\| '([a-z-]+)'/g)].map(([, kind]) => kind);
+  const kinds = [...alarms.slice(0, alarms.indexOf('readonly site')).matchAll(/\| '([a-z-]+)'/g)].map(
+    ([, kind]) => kind,
+  );
   expect(kinds.length).toBeGreaterThan(10);
   const pages = [page, await readFile(new URL('../../docs/operate/metrics-and-alarms.md', import.meta.url), 'utf8')];
   expect(kinds.filter((kind) => !pages.every((text) => text.includes(`\`${kind}\``)))).toEqual([]);

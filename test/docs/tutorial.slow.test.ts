@@ -10,9 +10,9 @@ test('tutorial: contract, service and client → print what the page shows', asy
   );
   const start = `
     import { serve } from 'correctables/server';
-    const server = await serve({ service, sites: ['ireland', 'frankfurt', 'virginia'], latency: 'eu-us' });
-    process.env['SHOP_URL'] = server.url.replace('http', 'ws');
+    const running = await serve({ service, sites: ['ireland', 'frankfurt', 'virginia'], latency: 'eu-us' });
+    process.env['SHOP_URL'] = running.url.replace('http', 'ws');
   `;
   expect(printed).not.toBe('');
-  expect(await output(`${contract}${service}${start}${client}await server.close();`, 'tutorial.ts')).toBe(printed);
+  expect(await output(`${contract}${service}${start}${client}await running.close();`, 'tutorial.ts')).toBe(printed);
 });
