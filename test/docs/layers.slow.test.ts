@@ -21,7 +21,7 @@ const require = createRequire(import.meta.url);
 const layers = require('../../scripts/layers.cjs') as Layers;
 const cruiser = require('../../.dependency-cruiser.cjs') as IConfiguration;
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const FILES_MAX = 24;
+const FILES_MAX = 26;
 const { folders } = layers;
 let planted: string | undefined;
 

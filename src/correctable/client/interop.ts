@@ -40,7 +40,7 @@ const errors = /* @__PURE__ */ new WeakMap<object, CorrectableError>();
  * copy of this package made, the error is there when those are told who listen since the first snapshot was taken, not before.
  *
  * @example
- * useSyncExternalStore((changed) => follow(c, changed), () => getSnapshot(c)); // docs/guide/rendering.md
+ * useSyncExternalStore((changed) => follow(c, changed), () => getSnapshot(c)); // docs/guides/user-interfaces.md
  */
 export function getSnapshot<T, L extends Levels, F extends string>(
   correctable: Correctable<T, L, F>,

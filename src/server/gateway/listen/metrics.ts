@@ -1,4 +1,4 @@
-/** What the gateways are doing, for Prometheus. Names and meanings are listed in docs/operating-gateway.md. */
+/** What the gateways are doing, for Prometheus. Names and meanings are listed in docs/operate/metrics-and-alarms.md. */
 import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client';
 import type { Gateway, GatewayStatus } from '../gateway.ts';
 
