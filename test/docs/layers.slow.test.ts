@@ -90,7 +90,7 @@ it('all that a directory may not import, planted in each directory → all of it
     'layers: src/bindings/memory → src/bindings/cache',
     'layers: src/bindings/remote → src/server/records',
     'layers: src/server/gateway → src/server/replica/red',
-    'layers: src/server/replica/causal → src/server/replica/once',
+    'layers: src/server/replica/causal → src/server/replica/exactly-once',
     'layers: src/server → src/transport',
     'layers: demo → src/correctable',
   ])
