@@ -1,4 +1,4 @@
-/** The ten lines of docs/guide/two-http-calls.md, where their page does not go. */
+/** The read of docs/start/quick-start-http.md in cases that its page does not show. */
 import { readFile } from 'node:fs/promises';
 import axios, { isAxiosError } from 'axios';
 import { delay, http, HttpResponse } from 'msw';
@@ -7,17 +7,17 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { Correctable } from '../../src/index.ts';
 import { loadCode } from './bundle.ts';
 
-const page = await readFile(new URL('../../docs/guide/two-http-calls.md', import.meta.url), 'utf8');
+const page = await readFile(new URL('../../docs/start/quick-start-http.md', import.meta.url), 'utf8');
 const [, block = ''] = /```ts\n([\s\S]*?)```/.exec(page) ?? [];
 const { article } = await loadCode<{
   readonly article: (id: string) => Correctable<{ title: string }, readonly ['cache', 'origin']>;
-}>(`${block}export { article };`, 'two-http-calls');
+}>(`${block}export { article };`, 'quick-start-http');
 
 const CACHE = 'https://cache.example/articles/7';
 const ORIGIN = 'https://origin.example/articles/7';
 
 const network = setupServer();
-/** What requests have failed with, as axios says it. */
+/** The codes with which requests have failed. */
 const failures: (string | undefined)[] = [];
 
 beforeAll(() => {
@@ -33,19 +33,19 @@ afterEach(() => {
 });
 afterAll(() => network.close());
 
-/** A server that has been asked, and gives no answer. */
+/** Resolves when `url` is requested. The server never replies. */
 function silent(url: string): Promise<void> {
-  return new Promise((onAsked) => {
+  return new Promise((onRequest) => {
     network.use(
       http.get(url, async () => {
-        onAsked();
+        onRequest();
         await delay('infinite');
       }),
     );
   });
 }
 
-test('cancelled → both requests end', async () => {
+test('a canceled read ends both requests', async () => {
   const requested = [silent(CACHE), silent(ORIGIN)];
   const read = article('7');
   await Promise.all(requested);
@@ -54,7 +54,7 @@ test('cancelled → both requests end', async () => {
   await expect.poll(() => failures).toEqual(['ERR_CANCELED', 'ERR_CANCELED']);
 });
 
-test('a cache that is slower than the origin → no part of it', async () => {
+test('ignores a cache that is slower than the origin', async () => {
   void silent(CACHE);
   network.use(http.get(ORIGIN, () => HttpResponse.json({ title: 'new' })));
   const levels: string[] = [];
@@ -62,7 +62,7 @@ test('a cache that is slower than the origin → no part of it', async () => {
   expect(levels).toEqual(['origin']);
 });
 
-test('an origin that fails before the cache has answered → its failure, with what the cache said', async () => {
+test('an origin that fails before the cache replies → its failure, with the cached view', async () => {
   let answer: () => void = () => {};
   const isTime = new Promise<void>((resolve) => (answer = resolve));
   network.use(
@@ -78,7 +78,7 @@ test('an origin that fails before the cache has answered → its failure, with w
   await expect(read).rejects.toMatchObject({ code: 'FINAL_FAILED', lastView: { value: { title: 'old' } } });
 });
 
-test('both down → the failure of the origin, beside that of the cache', async () => {
+test('both down → the failure of the origin, with that of the cache', async () => {
   network.use(
     http.get(CACHE, () => new HttpResponse(null, { status: 504 })),
     http.get(ORIGIN, () => new HttpResponse(null, { status: 503 })),
