@@ -149,7 +149,7 @@ async function runInBrowser(): Promise<readonly string[]> {
     page.on('pageerror', reject);
     page.on('console', (message) => {
       lines.push(message.text());
-      if (message.text().startsWith('early:')) resolve();
+      if (message.text().includes('(corrected)')) resolve();
     });
   });
   await page.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);

@@ -1,5 +1,5 @@
 /** Pages of the documentation: their code runs and prints what they say. */
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 import { output } from './bundle.ts';
 import { pageNames, parsePage, readPage } from './guide.ts';
@@ -49,8 +49,11 @@ describe('blocks', () => {
   });
 });
 
-test('README → lists every page of the guide', async () => {
-  const readme = await readFile(new URL('../../README.md', import.meta.url), 'utf8');
-  const unlisted = pages.filter((name) => !readme.includes(`(docs/${name}.md)`));
-  expect(unlisted).toEqual([]);
+test('docs/README.md → lists every page, and no other', async () => {
+  const docs = new URL('../../docs/', import.meta.url);
+  const files = await readdir(docs, { recursive: true });
+  const index = await readFile(new URL('README.md', docs), 'utf8');
+  const listed = [...index.matchAll(/\]\(([^)]+\.md)\)/g)].map(([, path = '']) => path);
+  const written = files.filter((file) => file.endsWith('.md') && file !== 'README.md');
+  expect(listed.toSorted()).toEqual(written.toSorted());
 });

@@ -1,7 +1,8 @@
-/** The README, and the pages beside it, are true: the example runs as pasted, commands and their flags exist. */
+/** README.md and the pages to start with: the example runs as pasted, commands and their flags exist. */
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
+import { parsePage } from '../docs/guide.ts';
 import { built } from '../support/programs.ts';
 import { root, runProgram, type Ended } from '../support/run-program.ts';
 
@@ -9,7 +10,8 @@ const read = (page: string): Promise<string> => readFile(join(root, page), 'utf8
 const readme = await read('README.md');
 const { scripts } = JSON.parse(await read('package.json')) as { readonly scripts: Readonly<Record<string, string>> };
 
-const PAGES = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md'] as const;
+const START_PAGES = ['install', 'quick-start-redblue'].map((name) => `docs/start/${name}.md`);
+const PAGES = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md', 'docs/README.md', ...START_PAGES];
 
 /** The commands of a page: lines of its `sh` blocks, and inline code. */
 async function commandsOf(page: string): Promise<string[]> {
@@ -24,25 +26,32 @@ async function commandsOf(page: string): Promise<string[]> {
 
 const commands = [...new Set((await Promise.all(PAGES.map(commandsOf))).flat())].toSorted();
 
-test('README: the example, as pasted → prints what stands below it, and begins with a view that is corrected', async () => {
-  const [, example] = /^```ts\n([\s\S]*?)^```$/m.exec(readme) ?? [];
-  const [, printed] = /^```text\n([\s\S]*?)^```$/m.exec(readme) ?? [];
-  // In the package's folder its name resolves to the built package itself.
-  const folder = join(root, 'build', `readme-${process.pid}`);
-  await mkdir(folder, { recursive: true });
-  await writeFile(join(folder, 'example.mts'), example ?? '');
-  const { code, stdout, stderr } = await runProgram(['--import', 'tsx', join(folder, 'example.mts')]);
-  await rm(folder, { recursive: true });
+test('README: its program, as pasted → prints what the page shows, and begins with a view that is corrected', async () => {
+  const { program, printed } = parsePage('README', readme);
+  // In a directory of the package its name resolves to the built package itself.
+  const directory = join(root, 'build', `readme-${process.pid}`);
+  await mkdir(directory, { recursive: true });
+  await writeFile(join(directory, 'example.mts'), program);
+  const { code, stdout, stderr } = await runProgram(['--import', 'tsx', join(directory, 'example.mts')]);
+  await rm(directory, { recursive: true });
   expect(stderr).toBe('');
   expect(code).toBe(0);
   expect(stdout).toBe(printed);
-  expect(stdout).toMatch(/\(preliminary\)\n.*\(corrected\)\n/);
+  expect(stdout).toMatch(/^.*\(preliminary\)\n.*\(corrected\)\n/);
 });
+
+test('README: has at most 150 lines, and the two commands to run the demo and the tests', () => {
+  expect(readme.split('\n').length - 1).toBeLessThanOrEqual(150);
+  expect(commands).toEqual(expect.arrayContaining(['npm ci', 'npm run demo', 'npm test']));
+});
+
+/** What follows `npm` and names no script. */
+const NPM_COMMANDS: ReadonlySet<string> = new Set(['ci', 'install', 'pack', 'init', 'pkg']);
 
 test('commands: every npm script that a page names → exists', () => {
   const names = commands.flatMap((command) => /^npm (?:run )?([a-z:]+)/.exec(command)?.[1] ?? []);
   expect(names.length).toBeGreaterThan(10);
-  for (const name of names.filter((item) => !['ci', 'install'].includes(item))) {
+  for (const name of names.filter((item) => !NPM_COMMANDS.has(item))) {
     expect(Object.keys(scripts)).toContain(name);
   }
 });
@@ -81,9 +90,9 @@ test.each(flagged)('%s → its program knows the flags', async (command) => {
   for (const [flag] of command.matchAll(/--[a-z][a-z-]*/g)) expect(stdout).toContain(flag);
 });
 
-test('npx correctables serve, as the README has it → knows the flags', async () => {
+test('npx correctables serve, as the quick start has it → knows the flags', async () => {
   const serve = commands.filter((command) => command.startsWith('npx correctables serve'));
-  expect(serve).toHaveLength(2);
+  expect(serve.length).toBeGreaterThan(0);
   const { code, stdout } = await runProgram(['dist/cli/main.js', 'serve', '--help']);
   expect(code).toBe(0);
   for (const [flag] of serve.join(' ').matchAll(/--[a-z][a-z-]*/g)) expect(stdout).toContain(flag);
@@ -98,8 +107,8 @@ test('npx vitest, as CONTRIBUTING has it → finds tests', async () => {
   expect(stdout).toContain('.test.ts');
 });
 
-test.each(PAGES)('%s: every file that it points to is there', async (page) => {
+test.each(PAGES)('%s: every file that it links to exists', async (page) => {
   const targets = [...(await read(page)).matchAll(/\]\(([^)#:]+)[^):]*\)/g)].map(([, path]) => path as string);
   if (page !== 'CHANGELOG.md') expect(targets.length).toBeGreaterThan(2);
-  for (const path of targets) expect(await readFile(join(root, path)), path).toBeDefined();
+  for (const path of targets) expect(await readFile(join(root, dirname(page), path)), path).toBeDefined();
 });
