@@ -30,7 +30,11 @@ export interface Page {
 }
 
 /** Pages whose programs need a store that is not at hand here: they are type-checked, and run with the stores' own tests. */
-export const pagesWithEngines: readonly string[] = ['bindings/cassandra', 'bindings/zookeeper'];
+export const pagesWithEngines: readonly string[] = [
+  'bindings/cassandra',
+  'bindings/zookeeper',
+  'start/quick-start-cassandra',
+];
 
 /** The pages of the documentation that have code, by their paths in docs. */
 export async function pagesWithCode(): Promise<string[]> {

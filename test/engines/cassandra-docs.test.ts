@@ -43,6 +43,13 @@ test('page: its program → prints what the page says', async () => {
   expect(stdout).toBe(page.printed.replaceAll('shop.', `${it.keyspace}.`));
 });
 
+test('quick start: its program → prints what the page shows', async () => {
+  const start = await readPage('start/quick-start-cassandra');
+  const { stdout, stderr } = await runProgram(tsx(file('quick-start.ts', start.program)));
+  expect(stderr).toBe('');
+  expect(stdout).toBe(start.printed);
+});
+
 test('page: its gateway and its client → both views of what the program wrote', async () => {
   await it.client('frankfurt').execute(`INSERT INTO ${it.keyspace}.users (user, name) VALUES ('ada', 'Ada')`);
   const part = (name: string, port?: number): string => file(name, page.files.get(name) ?? '', port);
