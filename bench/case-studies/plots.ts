@@ -37,7 +37,7 @@ function legend(colors: Colors, place: object, dy: number): Plot.Markish[] {
   });
 }
 
-/** Figures 10 (a, b) and 12: mean latencies, a panel a place, by the number of sites. */
+/** Figures 8 (a, b) and 10: mean latencies, a panel a place, by the number of sites. */
 export function bySitesFigure(title: string, rows: readonly LatencyRow[], colors: Colors): string {
   const places = SITES.map((site) => PLACES[site]);
   const points = rows.map((row) => ({ ...row, where: PLACES[row.place] }));
@@ -64,7 +64,7 @@ export interface Point {
   readonly ms: number;
 }
 
-/** Figures 11, 13 and 14: latency against throughput, a line a series, from the least load to the greatest. */
+/** Figures 9, 11 and 12: latency against throughput, a line a series, from the least load to the greatest. */
 export function throughputFigure(
   title: string,
   {
@@ -95,7 +95,7 @@ export function throughputFigure(
 /** Points of a line: more add nothing that could be seen. */
 const STEPS = 200;
 
-/** Figures 10 (c, d) and 15: which share took at most so long; a panel a key, a line a series. */
+/** Figures 8 (c, d) and 13: which share took at most so long; a panel a key, a line a series. */
 export function distributionFigure(
   title: string,
   { panels, colors: colors }: { readonly panels: Readonly<Record<string, readonly Taken[]>>; readonly colors: Colors },

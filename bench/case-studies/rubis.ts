@@ -1,4 +1,4 @@
-/** RUBiS at one to five sites, with its bidding mix (RedBlue, OSDI 2012, Figures 12 and 13 and Table 4). */
+/** RUBiS at one to five sites, with its bidding mix (RedBlue, OSDI 2012, Figures 10 and 11 and Table 4). */
 import { shopBench } from './shop-bench.ts';
 
 export const rubis = shopBench({

@@ -1,6 +1,6 @@
 /**
  * What the benchmarks of TPC-W and RUBiS have in common (RedBlue, OSDI 2012, §8.3): the latency of a blue and a red
- * request by place and number of sites (Figure 12), clicks a second under rising loads (Figures 13 and 14), and how
+ * request by place and number of sites (Figure 10), clicks a second under rising loads (Figures 11 and 12), and how
  * many shadow operations are red at run time (Table 4). All sites and all users share this machine: what more sites
  * bring in clicks a second is limited by its processors, where the paper had machines for each site.
  */
@@ -26,7 +26,7 @@ export interface ShopPlan {
     readonly blue: string;
     readonly red: string;
     readonly mix: Mix;
-    /** How often the red one is red (Figure 12). */
+    /** How often the red one is red (Figure 10). */
     readonly redShare: number;
   };
   /** The share of shadow operations that are blue, by mix (Table 4); the first mix is run at one to five sites. */
@@ -36,7 +36,7 @@ export interface ShopPlan {
 
 /** At each place. */
 const USERS = [4, 16, 64];
-/** The most sites; and how many all mixes are run at, as in Figure 14. */
+/** The most sites; and how many all mixes are run at, as in Figure 12. */
 const SITES_MAX = SITES.length;
 const SITES_OF_MIXES = 2;
 /** Two points of a percentage. */

@@ -1,4 +1,4 @@
-/** TPC-W at one to five sites, with its three mixes (RedBlue, OSDI 2012, Figures 12 to 14 and Table 4). */
+/** TPC-W at one to five sites, with its three mixes (RedBlue, OSDI 2012, Figures 10 to 12 and Table 4). */
 import { shopBench } from './shop-bench.ts';
 
 /** Every step on the way to a purchase as often as the others. */

@@ -1,5 +1,5 @@
 /**
- * What one operation takes by color, place and number of sites (RedBlue, OSDI 2012, §8.2.1, Figure 10). Users at all
+ * What one operation takes by color, place and number of sites (RedBlue, OSDI 2012, §8.2.1, Figure 8). Users at all
  * five places ask the nearest site, each with one operation under way. A blue one should take the way there and back,
  * a red one the way to the leader and what a majority takes as well. Beside it the paper's token ring, simulated.
  */
@@ -228,7 +228,7 @@ export function computeGoalResults(
   ];
 }
 
-/** Figure 10 (c) and (d). */
+/** Figure 8 (c) and (d). */
 function fromSingapore(taken: readonly Taken[]): string {
   const place = SITES.at(-1) as Site;
   const bySites = (color: Color): readonly Taken[] =>

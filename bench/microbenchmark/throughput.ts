@@ -1,5 +1,5 @@
 /**
- * Operations a second of two sites by the share of red ones (RedBlue, OSDI 2012, §8.2.2, Figure 11), from few under
+ * Operations a second of two sites by the share of red ones (RedBlue, OSDI 2012, §8.2.2, Figure 9), from few under
  * way to many. Beside it the paper's token ring with nothing but red operations, simulated: its sites are as fast as
  * these were measured to be with blue ones.
  */

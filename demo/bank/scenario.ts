@@ -1,4 +1,4 @@
-/** Alice in Europe and Bob in the United States share an account (RedBlue, OSDI 2012, Figures 3, 5 and 7). */
+/** Alice in Europe and Bob in the United States share an account (RedBlue, OSDI 2012, Figures 3, 5 and 6). */
 import { createClient, type Client } from 'correctables';
 import type { RedBlueLevels } from 'correctables/bindings/redblue';
 import { createEmbedded, type Embedded } from 'correctables/server';
@@ -7,14 +7,34 @@ import { bankService } from './service.ts';
 
 const ACCOUNT = 'joint';
 
-/** What both see in the end, in cents, and what they were told. */
+/** What both see in the end, in cents, and the answers that they got. */
 export interface Ending {
-  /** After a deposit by Alice, and interest accrued by Bob at the same time (Figure 3): at each site. */
+  /** The balance at each site after a deposit by Alice, and interest accrued by Bob at the same time (Figure 5). */
   readonly early: readonly number[];
   /** Whether Alice's and Bob's withdrawals were paid. */
   readonly paid: readonly boolean[];
-  /** The balance at each site once both have heard of everything (Figures 5 and 7). */
+  /** The balance at each site once both have all operations (Figures 5 and 6). */
   readonly final: readonly number[];
+}
+
+/**
+ * Plays the first half of the example without shadow operations, as in Figure 3: each site repeats the original
+ * operations, its own first. Interest then depends on the order, so the sites differ for good. Returns both balances.
+ */
+export async function playOriginals(): Promise<number[]> {
+  const sites = (['eu', 'us'] as const).map((name) => createEmbedded(bankService(), { sites: [name] }));
+  const [eu, us] = sites.map((site) => createClient(site.site(site.sites[0] as 'eu' | 'us'))) as [Client, Client];
+  const deposit = (at: Client, cents: number): Promise<unknown> => at.invoke(bank.deposit({ account: ACCOUNT, cents }));
+  const accrue = (at: Client): Promise<unknown> => at.invoke(bank.accrueInterest({ account: ACCOUNT }));
+  try {
+    for (const site of [eu, us]) await deposit(site, 100_00);
+    await Promise.all([deposit(eu, 20_00), accrue(us)]);
+    await Promise.all([accrue(eu), deposit(us, 20_00)]);
+    return await Promise.all([eu, us].map((site) => site.invokeStrong(bank.balance({ account: ACCOUNT }))));
+  } finally {
+    await Promise.all([eu, us].map((client) => client.close()));
+    await Promise.all(sites.map((site) => site.close()));
+  }
 }
 
 /**
@@ -55,7 +75,7 @@ function balances(deployment: Bank): Promise<number[]> {
   return Promise.all(clientsOf(deployment).map((client) => client.invokeStrong(bank.balance({ account: ACCOUNT }))));
 }
 
-/** Blue operations are on their way to the other site when they are answered: waits until both show this balance. */
+/** Waits until both sites show this balance: a blue operation is answered before the other site has it. */
 async function allHear(deployment: Bank, cents: number): Promise<void> {
   while ((await balances(deployment)).some((balance) => balance !== cents));
 }

@@ -2,8 +2,8 @@
  * The bank's implementation (RedBlue, OSDI 2012, Figure 4): each operation is a generator, which decides at one site,
  * and a shadow operation, which changes all of them.
  *
- * Interest shows why: computed anew at every site it would not commute with deposits. Here the generator computes it
- * once, and what is replicated is a sum to add.
+ * Interest shows why. If every site computed it, it would not commute with deposits (Figure 3). Here the generator
+ * computes it once, and what is replicated is an amount to add.
  */
 import { blue, counter, defineService, shadow, table, type Service } from 'correctables/server';
 import { bank } from './contract.ts';

@@ -1,11 +1,11 @@
-/** Buying what is in the cart: RedBlue, OSDI 2012, Figure 9, with as many books in the cart as there are. */
+/** Buying what is in the cart: RedBlue, OSDI 2012, Figure 7, with as many books in the cart as there are. */
 import { uncertified } from 'correctables/server';
 import { discounted, linesOf } from './cart.ts';
 import { addressFor } from './customers.ts';
 import type { GeneratorsOf, HasOf } from './generators.ts';
 import type { Purchase } from './shadows.ts';
 
-/** A purchase that would leave fewer than these fills the stock up instead (Figure 9, line 8), by so many more (line 9). */
+/** A purchase that would leave fewer than these fills the stock up instead (Figure 7, line 8), by so many more (line 9). */
 const STOCK_MIN = 10;
 const REFILL = 21;
 
@@ -25,7 +25,7 @@ function getLengthChange(stock: number, quantity: number): number | undefined {
   return delta > 0 ? delta : undefined;
 }
 
-/** The purchase, as the scratchpad of Figure 9 (b) comes to it: `empty` of an empty cart, `tooMany` where it rolls back. */
+/** The purchase, as the scratchpad of Figure 7 (b) comes to it: `empty` of an empty cart, `tooMany` where it rolls back. */
 function decided(wish: Wish, shipTo: string, { tables, uniqueId, now: at }: Has): Purchase | 'empty' | 'tooMany' {
   const { cart, customer } = wish;
   const inCart = linesOf(tables, cart).filter(({ quantity }) => quantity > 0);

@@ -84,7 +84,7 @@ export const shadowOperations = (on: EffectTables<typeof tables>) => {
     ...change.gone.map((item) => cartLines.remove(lineKey(change.cart, item))),
     ...setLines(change),
   ];
-  /** Figure 9, (c) and (d): the order, the stock, and an empty cart. */
+  /** Figure 7, (c) and (d): the order, the stock, and an empty cart. */
   const buy = (bought: Purchase) => {
     const { order, cart, customer, at, totalCents, shipType, shipTo, payment, lines, stocking } = bought;
     return [
@@ -135,7 +135,7 @@ export const shadowOperations = (on: EffectTables<typeof tables>) => {
       customers.row(customer).session.write({ loginAt: at, expiresAt }),
     ]),
 
-    // Figure 9: the stock is filled up, or taken from.
+    // Figure 7: the stock is filled up, or taken from.
     doBuyConfirmIncre: blue(buy),
     doBuyConfirmDecre: red(buy),
     doBuyConfirmAddrIncre: blue(buyElsewhere),

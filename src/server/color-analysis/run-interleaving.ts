@@ -43,7 +43,7 @@ type LocalViolation = ViolationWitness & { readonly kind: 'alone'; readonly brok
 
 /**
  * `beside`: it does so at a site that has gone on, which its own site could not know: it is not invariant-safe (RedBlue,
- * OSDI 2012, Definition 8).
+ * OSDI 2012, Definition 7).
  * `differs`: it does not commute with what the other site has done.
  * `takes` says whether these sites take by rights to bounded fields.
  */

@@ -1,6 +1,6 @@
 /**
  * Effects on whole rows. A row exists from the first write to it, or from its insertion. A removal takes what was
- * written up to its time stamp (RedBlue, OSDI 2012, Figure 9) and no more: what was written concurrently with a later
+ * written up to its time stamp (RedBlue, OSDI 2012, Figure 7) and no more: what was written concurrently with a later
  * stamp stays, at every site, in whichever order the two arrive.
  */
 import type { Effect } from '../records/effect.ts';

@@ -1,4 +1,4 @@
-/** TPC-W's bookstore: what its transactions do, and what two sites do together (RedBlue, OSDI 2012, §7.1, Figure 9). */
+/** TPC-W's bookstore: what its transactions do, and what two sites do together (RedBlue, OSDI 2012, §7.1, Figure 7). */
 import { createClient, type Client } from 'correctables';
 import type { RedBlueLevels } from 'correctables/bindings/redblue';
 import { createEmbedded, type Embedded } from 'correctables/server';
@@ -63,7 +63,7 @@ beforeEach(async () => {
 
 afterEach(() => deployment.close());
 
-describe('Figure 9', () => {
+describe('Figure 7', () => {
   test('enough left → the stock goes down, the order is there, the cart is empty, and it took the red order', async () => {
     await east.invoke(tpcw.loadItems({ items: [book('1', 30)] }));
     const cart = await openCart('1');

@@ -16,7 +16,7 @@ afterEach(async () => {
   for (const deployment of deployments.splice(0)) await deployment.close();
 });
 
-describe('shop (RedBlue, OSDI 2012, Figure 9)', () => {
+describe('shop (RedBlue, OSDI 2012, Figure 7)', () => {
   const cart = z.object({ cart: z.string() });
   const shop = defineContract('shop', {
     addToCart: {
