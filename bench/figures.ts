@@ -1,6 +1,6 @@
 /**
- * Writes what the benchmarks measured into docs/benchmarks.md and README.md: `npm run figures`. A test holds them equal.
- * Results that docs/benchmarks.md lists as measured by older definitions are left out.
+ * Writes what the benchmarks measured into docs/performance.md and docs/papers.md: `npm run figures`. A test holds them
+ * equal. The tables of docs/performance.md leave out results that the page lists as measured by older definitions.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -9,11 +9,11 @@ import { listResults, readResult, type Report } from './harness/results.ts';
 
 type Reports = ReadonlyMap<string, Report>;
 
-const PAGE = 'docs/benchmarks.md';
-const BEGIN = '<!-- figures: bench/results -->';
+const PAGE = 'docs/performance.md';
+const PAPERS = 'docs/papers.md';
 const END = '<!-- end of figures -->';
 
-/** What README.md says, in its words; in the order in which it says it. */
+/** The first table of docs/performance.md, in its order. */
 const HEADLINES: readonly (readonly [file: string, bar: string, words: string])[] = [
   ['core', 'awaited-vs-promise', 'time of a Correctable by `await`, as a multiple of a Promise’s by `await`'],
   ['core', 'callbacks-vs-promise', 'the same with callbacks for both views, beside one callback of a Promise'],
@@ -48,7 +48,7 @@ const HEADLINES: readonly (readonly [file: string, bar: string, words: string])[
 const urlOf = (path: string): URL => new URL(`../${path}`, import.meta.url);
 const read = (path: string): string => readFileSync(urlOf(path), 'utf8');
 
-/** Returns the names of the results that docs/benchmarks.md lists as measured by older definitions. */
+/** Returns the names of the results that docs/performance.md lists as measured by older definitions. */
 export function listOlderResults(): string[] {
   return [...read(PAGE).matchAll(/^\| `([\w-]+)` \| measured by the definition of \S+ \|$/gm)].map(
     ([, name = '']) => name,
@@ -62,7 +62,7 @@ const row = (cells: readonly unknown[]): string => `| ${cells.join(' | ')} |`;
 const table = (heads: readonly string[], rows: readonly (readonly unknown[])[]): string =>
   [row(heads), row(heads.map(() => '---')), ...rows.map(row)].join('\n');
 
-/** Returns the tables of docs/benchmarks.md. */
+/** Returns a table for each benchmark. */
 function formatPage(all: Reports): string {
   const parts = [...all].map(([name, { bars, date, commit, judged, machine, versions }]) => {
     const with_ = Object.entries(versions).map(([description, version]) => `${description} ${version}`);
@@ -81,13 +81,64 @@ function formatPage(all: Reports): string {
   return parts.join('\n\n');
 }
 
-/** Returns the table of README.md. */
-function formatReadme(all: Reports): string {
+/** Returns the table of the headlines. */
+function formatHeadlines(all: Reports): string {
   const rows = HEADLINES.flatMap(([name, bar, words]) => {
     const found = all.get(name)?.bars.find((item) => item.name === bar);
-    return found === undefined ? [] : [[words, range(found), `[\`${name}\`](${PAGE}#${name})`]];
+    return found === undefined ? [] : [[words, range(found), `[\`${name}\`](#${name})`]];
   });
-  return table(['what', 'measured', 'how'], rows);
+  return table(['what', 'measured', 'benchmark'], rows);
+}
+
+/** Replaces what stands between the mark of that name and the next end. */
+function fill(text: string, mark: string, content: string): string {
+  const begin = `<!-- figures: ${mark} -->`;
+  const [before, remaining = ''] = text.split(begin);
+  const end = remaining.indexOf(END);
+  if (end < 0) throw new Error(`${PAGE} lacks ${begin} … ${END}`);
+  return `${before}${begin}\n\n${content}\n\n${remaining.slice(end)}`;
+}
+
+/** Returns a figure of a report: `name` of a bar, `field[name=value …]` of a row, or a number. */
+function readTerm({ bars, rows }: Report, term: string): number {
+  const [, field = '', where] = /^([\w-]+)\[(.*)\]$/.exec(term) ?? [];
+  const wanted = where?.split(' ').map((pair) => pair.replaceAll('_', ' ').split('=')) ?? [];
+  const isWanted = (item: Readonly<Record<string, unknown>>): boolean =>
+    wanted.every(([name = '', value]) => String(item[name]) === value);
+  const found =
+    where === undefined
+      ? (bars.find((bar) => bar.name === term)?.value ?? Number(term))
+      : (rows as readonly Readonly<Record<string, unknown>>[]).find(isWanted)?.[field];
+  if (typeof found !== 'number' || Number.isNaN(found)) throw new Error(`${PAPERS}: no figure ${term}`);
+  return found;
+}
+
+/** Returns the value of `FILE: TERM / TERM - TERM`, from left to right, times `FACTOR *` if that stands before it. */
+function evaluate(formula: string): number {
+  const [, factor = '1', file = '', first = '', remaining = ''] =
+    /^(?:(-?\d+) \* )?([\w-]+): ([^ [\]]+(?:\[[^\]]*\])?)(.*)$/.exec(formula) ?? [];
+  const report = readResult(file);
+  const steps = [...remaining.matchAll(/ ([-/]) ([^ [\]]+(?:\[[^\]]*\])?)/g)];
+  const value = steps.reduce(
+    (sum, [, sign, term = '']) => (sign === '/' ? sum / readTerm(report, term) : sum - readTerm(report, term)),
+    readTerm(report, first),
+  );
+  return Number(factor) * value;
+}
+
+/**
+ * Returns docs/papers.md with the figures of today. A cell that ends with a formula in a comment gets its value, and the cell
+ * behind it the ratio to the cell before it, if that is a number.
+ */
+function fillPapers(text: string): string {
+  return text.replaceAll(
+    /\| ([^|]*) \| [-\d.]* ?([^|<]*)<!-- = (.*?) --> \| [^|]*\|/g,
+    (_, paper: string, unit: string, formula: string) => {
+      const value = evaluate(formula);
+      const ratio = Number.parseFloat(paper) > 0 ? `${three(value / Number.parseFloat(paper))} ` : '';
+      return `| ${paper} | ${three(value)} ${unit}<!-- = ${formula} --> | ${ratio}|`;
+    },
+  );
 }
 
 /** Returns the pages whose figures are not those of the results, and writes them if asked to. */
@@ -95,16 +146,15 @@ export function updateFigures(isWriting: boolean): string[] {
   const older = listOlderResults();
   const names = listResults().filter((name) => !older.includes(name));
   const all = new Map(names.map((name) => [name, readResult(name)]));
-  const contents = [
-    [PAGE, formatPage(all)],
-    ['README.md', formatReadme(all)],
+  const performance = (text: string): string =>
+    fill(fill(text, 'headlines', formatHeadlines(all)), 'bench/results', formatPage(all));
+  const pages = [
+    [PAGE, performance],
+    [PAPERS, fillPapers],
   ] as const;
-  return contents.flatMap(([page, content]) => {
+  return pages.flatMap(([page, update]) => {
     const text = read(page);
-    const [before, remaining = ''] = text.split(BEGIN);
-    const [, after] = remaining.split(END);
-    if (after === undefined) throw new Error(`${page} lacks ${BEGIN} … ${END}`);
-    const requested = `${before}${BEGIN}\n\n${content}\n\n${END}${after}`;
+    const requested = update(text);
     if (requested === text) return [];
     if (isWriting) writeFileSync(urlOf(page), requested);
     return [page];
