@@ -7,7 +7,7 @@
 const { readFileSync, writeFileSync } = require('node:fs');
 const { dirname, join } = require('node:path');
 const entries = require('./entries.json');
-const { layers, never } = require('./layers.json');
+const { layers, table, never } = require('./layers.json');
 
 const CHECKED = '^(src|demo|bench|engines|test|scripts)/';
 const PAGE = join(__dirname, '../docs/ARCHITECTURE.md');
@@ -51,23 +51,36 @@ function rulesOf() {
   });
 }
 
-/** Returns the table of docs/ARCHITECTURE.md, and the exceptions below it. */
+/** Returns the table of docs/ARCHITECTURE.md, and the exceptions below it. Throws if a folder is not in exactly one row. */
 function tableOf() {
-  const published = (folder) =>
+  const shown = table.flatMap((row) => row.folders);
+  const wrong = [...folders, ...shown].filter((name) => shown.filter((item) => item === name).length !== 1);
+  if (wrong.length > 0)
+    throw new Error(`scripts/layers.json: not in exactly one row of the table: ${wrong.join(', ')}`);
+  const list = (names) => names.map((name) => `\`${name}\``).join(', ');
+  const published = (names) =>
     entries
-      .filter(({ source }) => dirname(source) === folder)
+      .filter(({ source }) => names.includes(dirname(source)))
       .map(({ subpath }) => `\`${subpath.replace('.', 'correctables')}\``)
       .join(' ');
-  const lines = layers.flatMap((layer, at) =>
-    layer.map(
-      ({ folder, what, pure }) =>
-        `| ${layers.length - at} | \`${folder}/\` | ${what} | ${pure ? 'yes' : ''} | ${published(folder)} |`,
-    ),
+  const layersOf = (names) => {
+    const all = names.map(
+      (name) => layers.length - layers.findIndex((layer) => layer.some((row) => row.folder === name)),
+    );
+    const [low, high] = [Math.min(...all), Math.max(...all)];
+    return low === high ? low : `${low} to ${high}`;
+  };
+  const isPure = (names) => names.every((name) => rows.some(({ folder, pure }) => folder === name && pure));
+  const outer = (names) => names.filter((name) => !names.some((other) => other !== name && isWithin(name, other)));
+  const lines = table.map(
+    ({ name, what, folders: names }) =>
+      `| ${layersOf(names)} | ${list(name ? [name] : outer(names))} | ${what} | ${isPure(names) ? 'yes' : ''} | ${published(names)} |`,
   );
-  const list = (names) => names.map((name) => `\`${name}\``).join(', ');
-  const exceptions = never.map(({ from, to, because }) => `- Never from ${list(from)} to ${list(to)}: ${because}.`);
+  const exceptions = never.map(
+    ({ from, to, toText, because }) => `- ${list(from)} never import ${toText ?? list(to)}: ${because}.`,
+  );
   return [
-    '| layer | folder | what it is | pure | published as |',
+    '| layer | directory | what it is | pure | published as |',
     '|---|---|---|---|---|',
     ...lines,
     '',
