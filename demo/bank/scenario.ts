@@ -7,6 +7,8 @@ import { bankService } from './service.ts';
 
 const ACCOUNT = 'joint';
 
+type BankClient = Client<RedBlueLevels>;
+
 /** What both see in the end, in cents, and the answers that they got. */
 export interface Ending {
   /** The balance at each site after a deposit by Alice, and interest accrued by Bob at the same time (Figure 5). */
@@ -22,10 +24,15 @@ export interface Ending {
  * operations, its own first. Interest then depends on the order, so the sites differ for good. Returns both balances.
  */
 export async function playOriginals(): Promise<number[]> {
-  const sites = (['eu', 'us'] as const).map((name) => createEmbedded(bankService(), { sites: [name] }));
-  const [eu, us] = sites.map((site) => createClient(site.site(site.sites[0] as 'eu' | 'us'))) as [Client, Client];
-  const deposit = (at: Client, cents: number): Promise<unknown> => at.invoke(bank.deposit({ account: ACCOUNT, cents }));
-  const accrue = (at: Client): Promise<unknown> => at.invoke(bank.accrueInterest({ account: ACCOUNT }));
+  const [europe, states] = [
+    createEmbedded(bankService(), { sites: ['eu'] }),
+    createEmbedded(bankService(), { sites: ['us'] }),
+  ];
+  const [eu, us] = [createClient(europe.site('eu')), createClient(states.site('us'))];
+  const deposit = (at: BankClient, cents: number): Promise<unknown> =>
+    Promise.resolve(at.invoke(bank.deposit({ account: ACCOUNT, cents })));
+  const accrue = (at: BankClient): Promise<unknown> =>
+    Promise.resolve(at.invoke(bank.accrueInterest({ account: ACCOUNT })));
   try {
     for (const site of [eu, us]) await deposit(site, 100_00);
     await Promise.all([deposit(eu, 20_00), accrue(us)]);
@@ -33,7 +40,7 @@ export async function playOriginals(): Promise<number[]> {
     return await Promise.all([eu, us].map((site) => site.invokeStrong(bank.balance({ account: ACCOUNT }))));
   } finally {
     await Promise.all([eu, us].map((client) => client.close()));
-    await Promise.all(sites.map((site) => site.close()));
+    await Promise.all([europe.close(), states.close()]);
   }
 }
 
@@ -68,7 +75,7 @@ export async function play(withdrawals: 'red' | 'blue'): Promise<Ending> {
 
 type Bank = Embedded<'eu' | 'us'>;
 
-const clientsOf = (deployment: Bank): Client<RedBlueLevels>[] =>
+const clientsOf = (deployment: Bank): BankClient[] =>
   deployment.sites.map((site) => createClient(deployment.site(site)));
 
 function balances(deployment: Bank): Promise<number[]> {
