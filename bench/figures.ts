@@ -15,34 +15,42 @@ const END = '<!-- end of figures -->';
 
 /** The first table of docs/performance.md, in its order. */
 const HEADLINES: readonly (readonly [file: string, bar: string, words: string])[] = [
-  ['core', 'awaited-vs-promise', 'time of a Correctable by `await`, as a multiple of a Promise’s by `await`'],
-  ['core', 'callbacks-vs-promise', 'the same with callbacks for both views, beside one callback of a Promise'],
-  ['core', 'invoke-vs-promise', 'the same for `invoke` on a store in memory'],
-  ['core', 'rxjs-vs-promise', 'the same for an RxJS subject that remembers its value'],
+  ['core', 'awaited-vs-promise', 'Time to `await` a Correctable, divided by a Promise'],
+  ['core', 'callbacks-vs-promise', 'Time for callbacks of both views, divided by one callback of a Promise'],
+  ['core', 'invoke-vs-promise', 'Time to `invoke` on the memory binding, divided by a Promise'],
+  ['core', 'rxjs-vs-promise', 'To compare: time of an RxJS subject that keeps its value, divided by a Promise'],
   [
     'wire',
     'time-vs-equal-echo-one-view-64',
-    'processor time of an operation, as a multiple of an echo of as many bytes',
+    'Processor time of an operation on the wire, divided by an echo of as many bytes',
   ],
-  ['wire', 'time-vs-equal-echo-both-views-64', 'the same with both views'],
+  ['wire', 'time-vs-equal-echo-both-views-64', 'The same with both views'],
   [
     'redblue-overhead',
     'one-site-vs-the-same-parts',
-    'a site’s throughput, as a share of the same parts without replication',
+    'Throughput of a site, divided by the same parts without replication',
   ],
-  ['redblue-overhead', 'one-site-vs-a-day', 'the same, of what a good engineer writes in a day'],
-  ['server', 'ephemeral-blue-vs-ioredis-1', 'blue updates in memory beside Redis, one at a time'],
-  ['server', 'ephemeral-blue-vs-ioredis-64', 'the same, 64 at a time'],
-  ['server', 'ephemeral-blue-vs-ioredis-1024', 'the same, 1024 at a time'],
-  ['server', 'durable-blue-vs-ioredis-aof-1', 'blue updates on a disk beside Redis with a synced log, one at a time'],
-  ['server', 'durable-blue-vs-ioredis-aof-64', 'the same, 64 at a time'],
-  ['server', 'durable-blue-vs-ioredis-aof-1024', 'the same, 1024 at a time'],
+  ['redblue-overhead', 'one-site-vs-a-day', 'Throughput of a site, divided by what a good engineer writes in a day'],
+  ['server', 'ephemeral-blue-vs-ioredis-1', 'Blue updates in memory, divided by Redis, one in flight'],
+  ['server', 'ephemeral-blue-vs-ioredis-64', 'The same, 64 in flight'],
+  ['server', 'ephemeral-blue-vs-ioredis-1024', 'The same, 1024 in flight'],
+  [
+    'server',
+    'durable-blue-vs-ioredis-aof-1',
+    'Blue updates on a disk, divided by Redis with a synced log, one in flight',
+  ],
+  ['server', 'durable-blue-vs-ioredis-aof-64', 'The same, 64 in flight'],
+  ['server', 'durable-blue-vs-ioredis-aof-1024', 'The same, 1024 in flight'],
   [
     'cassandra-load',
     'throughput-drop-A-ireland',
-    'of the throughput at the peak, what preliminary views cost on Cassandra (YCSB A)',
+    'Share of the throughput on Cassandra that preliminary views cost (YCSB A)',
   ],
-  ['cassandra-load', 'throughput-drop-A-ireland-vs-driver', 'the same, beside cassandra-driver without this package'],
+  [
+    'cassandra-load',
+    'throughput-drop-A-ireland-vs-driver',
+    'The same, compared with `cassandra-driver` without this package',
+  ],
 ];
 
 const urlOf = (path: string): URL => new URL(`../${path}`, import.meta.url);
