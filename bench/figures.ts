@@ -11,47 +11,8 @@ type Reports = ReadonlyMap<string, Report>;
 
 const PAGE = 'docs/performance.md';
 const PAPERS = 'docs/papers.md';
+const BEGIN = '<!-- figures: bench/results -->';
 const END = '<!-- end of figures -->';
-
-/** The first table of docs/performance.md, in its order. */
-const HEADLINES: readonly (readonly [file: string, bar: string, words: string])[] = [
-  ['core', 'awaited-vs-promise', 'Time to `await` a Correctable, divided by a Promise'],
-  ['core', 'callbacks-vs-promise', 'Time for callbacks of both views, divided by one callback of a Promise'],
-  ['core', 'invoke-vs-promise', 'Time to `invoke` on the memory binding, divided by a Promise'],
-  ['core', 'rxjs-vs-promise', 'To compare: time of an RxJS subject that keeps its value, divided by a Promise'],
-  [
-    'wire',
-    'time-vs-equal-echo-one-view-64',
-    'Processor time of an operation on the wire, divided by an echo of as many bytes',
-  ],
-  ['wire', 'time-vs-equal-echo-both-views-64', 'The same with both views'],
-  [
-    'redblue-overhead',
-    'one-site-vs-the-same-parts',
-    'Throughput of a site, divided by the same parts without replication',
-  ],
-  ['redblue-overhead', 'one-site-vs-a-day', 'Throughput of a site, divided by what a good engineer writes in a day'],
-  ['server', 'ephemeral-blue-vs-ioredis-1', 'Blue updates in memory, divided by Redis, one in flight'],
-  ['server', 'ephemeral-blue-vs-ioredis-64', 'The same, 64 in flight'],
-  ['server', 'ephemeral-blue-vs-ioredis-1024', 'The same, 1024 in flight'],
-  [
-    'server',
-    'durable-blue-vs-ioredis-aof-1',
-    'Blue updates on a disk, divided by Redis with a synced log, one in flight',
-  ],
-  ['server', 'durable-blue-vs-ioredis-aof-64', 'The same, 64 in flight'],
-  ['server', 'durable-blue-vs-ioredis-aof-1024', 'The same, 1024 in flight'],
-  [
-    'cassandra-load',
-    'throughput-drop-A-ireland',
-    'Share of the throughput on Cassandra that preliminary views cost (YCSB A)',
-  ],
-  [
-    'cassandra-load',
-    'throughput-drop-A-ireland-vs-driver',
-    'The same, compared with `cassandra-driver` without this package',
-  ],
-];
 
 const urlOf = (path: string): URL => new URL(`../${path}`, import.meta.url);
 const read = (path: string): string => readFileSync(urlOf(path), 'utf8');
@@ -89,22 +50,20 @@ function formatPage(all: Reports): string {
   return parts.join('\n\n');
 }
 
-/** Returns the table of the headlines. */
-function formatHeadlines(all: Reports): string {
-  const rows = HEADLINES.flatMap(([name, bar, words]) => {
+/** Returns the first table of docs/performance.md with the figures of today: a cell that ends with `~ FILE: BAR`. */
+function fillHeadlines(text: string, all: Reports): string {
+  return text.replaceAll(/\| [^|]*<!-- ~ ([\w-]+): ([\w-]+) --> \|/g, (_, name: string, bar: string) => {
     const found = all.get(name)?.bars.find((item) => item.name === bar);
-    return found === undefined ? [] : [[words, range(found), `[\`${name}\`](#${name})`]];
+    return `| ${found === undefined ? 'by an older definition' : range(found)} <!-- ~ ${name}: ${bar} --> |`;
   });
-  return table(['what', 'measured', 'benchmark'], rows);
 }
 
-/** Replaces what stands between the mark of that name and the next end. */
-function fill(text: string, mark: string, content: string): string {
-  const begin = `<!-- figures: ${mark} -->`;
-  const [before, remaining = ''] = text.split(begin);
-  const end = remaining.indexOf(END);
-  if (end < 0) throw new Error(`${PAGE} lacks ${begin} … ${END}`);
-  return `${before}${begin}\n\n${content}\n\n${remaining.slice(end)}`;
+/** Replaces what stands between the marks. */
+function fill(text: string, content: string): string {
+  const [before, remaining = ''] = text.split(BEGIN);
+  const [, after] = remaining.split(END);
+  if (after === undefined) throw new Error(`${PAGE} lacks ${BEGIN} … ${END}`);
+  return `${before}${BEGIN}\n\n${content}\n\n${END}${after}`;
 }
 
 /** Returns a figure of a report: `name` of a bar, `field[name=value …]` of a row, or a number. */
@@ -154,8 +113,7 @@ export function updateFigures(isWriting: boolean): string[] {
   const older = listOlderResults();
   const names = listResults().filter((name) => !older.includes(name));
   const all = new Map(names.map((name) => [name, readResult(name)]));
-  const performance = (text: string): string =>
-    fill(fill(text, 'headlines', formatHeadlines(all)), 'bench/results', formatPage(all));
+  const performance = (text: string): string => fill(fillHeadlines(text, all), formatPage(all));
   const pages = [
     [PAGE, performance],
     [PAPERS, fillPapers],
