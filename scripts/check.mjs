@@ -19,6 +19,7 @@ const steps = {
   browser: ['node', ['scripts/browser-bundles.mjs']],
   size: ['size-limit', []],
   hygiene: ['node', ['scripts/lint-repo.mjs']],
+  language: ['node', ['scripts/language.mjs']],
   budgets: ['node', ['scripts/budgets.mjs']],
 };
 

@@ -5,7 +5,7 @@
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import ts from 'typescript';
 import { root } from './exec.mjs';
 
@@ -117,7 +117,7 @@ function checkDocstrings() {
       if (seen.has(`${source.fileName}:${pos}`)) continue;
       seen.add(`${source.fileName}:${pos}`);
       const { line } = source.getLineAndCharacterOfPosition(pos);
-      checkWords(`${source.fileName.slice(root.length + 1)}:${line + 1}`, text.replaceAll('\n', ' '));
+      checkWords(`${relative(root, source.fileName)}:${line + 1}`, text.replaceAll('\n', ' '));
     }
     for (const member of node.members ?? node.type?.members ?? []) check(member);
   };
