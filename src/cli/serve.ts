@@ -266,7 +266,7 @@ export function parseLimits(options: RawOptions, value?: Partial<GatewayLimits>)
     fillLimits(limits);
   } catch (error) {
     if (!isCorrectableError(error, 'INVALID_ARGUMENT')) throw error;
-    throw createUsageError('limits', `does not fit: ${error.message}`);
+    throw createUsageError('limits', `does not fit: ${error.message.replace(/\.$/, '')}`);
   }
   return { ...value, ...limits };
 }

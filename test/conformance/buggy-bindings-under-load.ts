@@ -274,7 +274,7 @@ export const PLANTED_IN_CIRCUMSTANCES: Readonly<Record<string, Planted>> = {
     make: LabelsWeakStrong,
     delays: FAR_BEHIND,
     test: 'read: each level, just after an update → the strongest level shows it',
-    says: 'a view said to be at strong is 0, not 1',
+    says: 'a view delivered at strong is 0, not 1',
   },
   'loses updates under load': {
     make: LosesUnderLoad,
@@ -349,7 +349,7 @@ export const PLANTED_IN_CIRCUMSTANCES: Readonly<Record<string, Planted>> = {
     make: ChangesWhatItTold,
     delays: FAR_BEHIND,
     test: 'sink: every call → a requested level or above, confirms only what was delivered',
-    says: 'told as {"n":',
+    says: 'delivered as {"n":',
     more: inObjects,
   },
   'says of what it has sent that it has not left': {

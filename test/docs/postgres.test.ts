@@ -72,7 +72,7 @@ describe('postgres: replica and primary', () => {
     const { client, replica, primary } = setUp();
     const view = await client.invokeWeak(edit('home', 'newer')).settle();
     expect(view).toMatchObject({ value: 'newer', level: 'strong', version: 3 });
-    expect(primary.statements).toEqual(['update']);
+    expect(primary.statements).toEqual(['UPDATE']);
     expect(replica.statements).toEqual([]);
   });
 

@@ -277,7 +277,7 @@ describe('checkService', () => {
       pick([ward.hire, ward.leave, ward.leave])({ key: pick(['ann', 'bob']) });
     const calm = { runs: 10, profile: 'calm', draw } as const;
     expect(() => simulateService(wardService, calm)).toThrow(
-      expect.objectContaining({ checker: 'invariants', message: expect.stringContaining('"somebody is on duty"') }),
+      expect.objectContaining({ checker: 'invariants', message: expect.stringContaining('"a doctor is on duty"') }),
     );
     simulateService({ ...wardService, snapshotInvariants: {} }, calm);
     simulateService(withColors(wardService, { leave: 'red' }), calm);

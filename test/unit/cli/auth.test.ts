@@ -232,7 +232,7 @@ describe('flags that cannot be', () => {
 
   test.each([
     [{ authIssuer: 'x' }, 'give --auth-keys as well'],
-    [{ authKeys: 'http://id.example/keys' }, '--auth-keys takes an https address'],
+    [{ authKeys: 'http://id.example/keys' }, '--auth-keys must be an https address'],
     [{ authKeys: 'https://' }, 'takes the path or the https address'],
   ])('%j → %s', async (options, message) => {
     await expect(loadAuth(options)).rejects.toMatchObject({

@@ -70,8 +70,8 @@ test.each([
   [{ nodes: '2' }, '--nodes takes one of 1, 3'],
   [{ wan: 'moon' }, '--wan takes one of none, paper'],
   [{ placement: 'moon' }, '--placement takes one of paper, twissandra'],
-  [{ network: 'x' }, '--network takes an integer from 0 to 254, not "x"'],
-  [{ network: '300' }, '--network takes an integer from 0 to 254, not "300"'],
+  [{ network: 'x' }, '--network takes a whole number from 0 to 254, not "x"'],
+  [{ network: '300' }, '--network takes a whole number from 0 to 254, not "300"'],
 ])('up: %j → a usage error that names the option', async (options, message) => {
   const answer = cassandra.up(options, () => {});
   await expect(answer).rejects.toThrow(UsageError);

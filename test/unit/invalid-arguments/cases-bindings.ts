@@ -98,7 +98,7 @@ const ofContracts: Mistakes = {
 
 const ofConnections: Mistakes = {
   exponentialBackoff: {
-    shows: 'initialDelayMs:number',
+    shows: 'initialDelayMs',
     whole: [
       ['a number', 'options', (f) => f(100)],
       ['an option that is misspelt', 'max', (f) => f({ max: 1000 })],

@@ -248,7 +248,7 @@ export const mistakes: Readonly<Record<string, Mistakes>> = {
       parts: [],
     },
     exponentialBackoff: {
-      shows: 'initialDelayMs:number',
+      shows: 'initialDelayMs',
       whole: [
         ['a number', 'options', (f) => f(100)],
         ['an option that is misspelt', 'max', (f) => f({ max: 1000 })],

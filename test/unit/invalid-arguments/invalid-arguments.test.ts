@@ -60,7 +60,9 @@ test('an option that is misspelt, in the core → the message lists those that t
   const { createClient } = await import('../../../src/index.ts');
   // @ts-expect-error misspelt
   const error = await endOf(() => createClient(binding(), { timeoutMS: 5 }));
-  expect(error.message).toMatch(/^timeoutMS: give \{.*\btimeoutMs:number,.*\bretry:function\b/);
+  expect(error.message).toMatch(
+    /^timeoutMS: unknown option "timeoutMS"\. Did you mean "timeoutMs"\? Options: .*\bretry\b/,
+  );
 });
 
 test('a deployment in the place of one of its sites → the message says how a site is taken', async () => {

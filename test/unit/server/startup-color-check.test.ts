@@ -78,7 +78,7 @@ describe('code that does not return after some runs', () => {
   test('nothing was found by then → told how far it came, with the run to make again', () => {
     const { told: reported } = stuck(bankService());
     const message =
-      /^The labels of the service were looked at in (\d+) runs alone: A generator ran for long\. correctables label --seed (\d+) --runs 1 says more\.$/;
+      /^The labels of the service were looked at in (\d+) runs alone: A generator ran for long\. correctables label --seed (\d+) --runs 1 shows the details\.$/;
     expect(reported).toEqual([expect.stringMatching(message)]);
     const [, runs, seed] = message.exec(reported[0] ?? '') ?? [];
     expect(Number(seed)).toBe(Number(runs) + 1);

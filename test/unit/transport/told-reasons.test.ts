@@ -74,7 +74,10 @@ describe('closed for good', () => {
     const { told: reported, platform } = startTold({ token: 'fixed' });
     await welcome(platform);
     platform.socket.lose(4402, 'the token has expired');
-    expect(reported.at(-1)).toEqual(['closed', expect.stringContaining('give a function, which is asked anew')]);
+    expect(reported.at(-1)).toEqual([
+      'closed',
+      expect.stringContaining('pass a function, which is called for a new one'),
+    ]);
   });
 
   test('the application closes, and then the server goes away → by the application all the same', async () => {

@@ -142,7 +142,7 @@ describe('what is said of it', () => {
     ],
     ['a pair without its delay', { sites, latency: {} }, 'latency.a-b', /is missing.*\{ 'a-b': 20 \}/],
     ['a delay that is a text', { sites, latency: { 'a-b': '5' } }, 'latency.a-b', /not '5'/],
-    ['a delay from both ends', { sites, latency: { 'a-b': 5, 'b-a': 6 } }, 'latency.a-b', /given as b-a too/],
+    ['a delay from both ends', { sites, latency: { 'a-b': 5, 'b-a': 6 } }, 'latency.a-b', /set as b-a too/],
     [
       'a delay of two pairs',
       { sites: ['a', 'b-c', 'a-b', 'c'], latency: { 'a-b-c': 10, 'c-a-b': 500 } },

@@ -30,7 +30,7 @@ describe('refused', () => {
     ['a field that is missing', { kind: 'blue.received' }, 'sequence: is missing'],
     ['a field that nobody knows', { kind: 'blue.received', sequence: 1, urgent: true }, 'urgent: is no field of it'],
     ['a number below 0', { kind: 'blue.received', sequence: -1 }, 'sequence: must be an integer from 0 on'],
-    ['part of a number', { kind: 'log.appended', length: 0.5, committed: 0 }, /^length: must be a whole/],
+    ['part of a number', { kind: 'log.appended', length: 0.5, committed: 0 }, /^length: must be an integer/],
     ['no operations', operations(), /^operations: must have 1 to/],
     [
       'too many operations',
@@ -44,7 +44,11 @@ describe('refused', () => {
       operations({ ...BLUE, vector: [0, 0, 0, 0, 0] }),
       /^operations\.0\.vector: must/,
     ],
-    ['a stamp that is none', operations({ ...BLUE, vector: [0, '1'] }), /^operations\.0\.vector\.1: must be a whole/],
+    [
+      'a stamp that is none',
+      operations({ ...BLUE, vector: [0, '1'] }),
+      /^operations\.0\.vector\.1: must be an integer/,
+    ],
     [
       'an effect without a row',
       operations({ ...BLUE, effects: [{ table: 't' }] }),

@@ -88,11 +88,11 @@ describe('local', () => {
   test.each([
     ['effects', 'a shadow operation'],
     ['blueEffects', 'a shadow operation'],
-    ['nested', 'local()'],
-    ['inMeta', 'local()'],
+    ['nested', 'uncertified()'],
+    ['inMeta', 'uncertified()'],
     ['twiceMeta', 'withMeta()'],
-    ['beside', 'local()'],
-    ['besideBlue', 'local()'],
+    ['beside', 'uncertified()'],
+    ['besideBlue', 'uncertified()'],
   ] as const)(
     '%s: where a result belongs → INVALID_ARGUMENT that names %s, nothing changed',
     async (name, description) => {
