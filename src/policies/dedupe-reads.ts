@@ -6,7 +6,7 @@ import type { Operation } from '../correctable/operation.ts';
 import type { Policy, SubmitFunction } from '../correctable/policy.ts';
 import type { Source } from '../correctable/source.ts';
 import { addCleanUp } from '../correctable/source.ts';
-import { serialize } from '../values/serialize.ts';
+import { toCanonicalString } from '../values/canonical-string.ts';
 import { getPrincipal, submitOrFail, forwardViews } from './forward-views.ts';
 
 /**
@@ -43,7 +43,7 @@ function dedupeSubmit(submit: SubmitFunction, clients: WeakMap<Environment, InFl
       addCleanUp(source, () => inFlight.clear());
     }
     if (operation.access === 'write' || source.session || source.levelSignals) return submit(operation, source);
-    const args = serialize(operation.args);
+    const args = toCanonicalString(operation.args);
     if (args === undefined) return submit(operation, source);
     const id = JSON.stringify([getPrincipal(source), operation.name, operation.key, source.levelOrder.requested, args]);
     const equal = inFlight.get(id) as Source<T> | undefined;

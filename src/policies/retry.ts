@@ -10,7 +10,7 @@ import type { Policy, SubmitFunction } from '../correctable/policy.ts';
 import { activeRun } from '../correctable/speculative-run.ts';
 import type { Source } from '../correctable/source.ts';
 import { getExtras, formatLabel, addCleanUp } from '../correctable/source.ts';
-import { serialize } from '../values/serialize.ts';
+import { toCanonicalString } from '../values/canonical-string.ts';
 import { getPrincipal, submitOrFail, forwardViews } from './forward-views.ts';
 
 /** More would outlive whoever waits. */
@@ -62,7 +62,7 @@ export function retryPolicy(options: RetryOptions = {}): Policy {
     return (operation, source) => {
       // Between two attempts nothing was done, and another one comes all the same.
       if (operation.access === 'write') Object.assign(getExtras(source), { futureEffects: WRITE, run: activeRun.run });
-      startAttempt(rules, operation, source, 1, serialize(operation.args));
+      startAttempt(rules, operation, source, 1, toCanonicalString(operation.args));
     };
   };
 }
@@ -91,7 +91,7 @@ function startAttempt<T>(
     scheduleRetry(source, delayMs, () => {
       if (isOver() || !isSamePrincipal(requester, source)) return end();
       // What its caller has made of them since is another operation.
-      if (args !== serialize(operation.args)) return end(ARGS_CHANGED_SUFFIX);
+      if (args !== toCanonicalString(operation.args)) return end(ARGS_CHANGED_SUFFIX);
       source.environment.count('retried');
       startAttempt(rules, operation, source, number + 1, args);
     });

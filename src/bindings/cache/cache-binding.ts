@@ -7,7 +7,7 @@ import { CorrectableError, isCorrectableError } from '../../correctable/errors.t
 import { isThenable } from '../../correctable/validate.ts';
 import type { Levels } from '../../correctable/level-types.ts';
 import type { Operation } from '../../correctable/operation.ts';
-import { CommittedViews, type InnerView, type CacheOperation } from './committed-views.ts';
+import { CacheCoherence, type InnerView, type CacheOperation } from './cache-coherence.ts';
 import type { Invalidation } from './invalidation-log.ts';
 import { getViewOperationHash, isViewId, getViewOperationName, getViewPrincipal, toViewId } from './cache-key.ts';
 import { InnerContext } from './inner-context.ts';
@@ -56,7 +56,7 @@ export class CacheBinding<L extends Levels> implements Binding<LevelsWithCache<L
   readonly #levels: LevelsWithCache<L>;
   readonly #clock: Clock;
   readonly #onError: (error: unknown) => void;
-  readonly #views: CommittedViews;
+  readonly #views: CacheCoherence;
   readonly #persistence: Persistence | undefined;
   /** As last heard; `undefined` where nobody could say. */
   #principal: string | undefined;
@@ -86,7 +86,7 @@ export class CacheBinding<L extends Levels> implements Binding<LevelsWithCache<L
     this.#clock = options.clock ?? systemClock;
     this.#onError = createErrorReporter(options.onError);
     const now = options.now ?? ((): number => this.#readWallClock());
-    this.#views = new CommittedViews({
+    this.#views = new CacheCoherence({
       levels,
       committed: new Set(options.committedLevels ?? levels.filter((level) => level !== 'tentative')),
       isOlder: (version, than) => this.#isSurelyOlder(version, than),

@@ -1,16 +1,16 @@
 /** What a cached view is filed under: whose it is and which operation gave it. */
 import type { Operation } from '../../correctable/operation.ts';
-import { serialize } from '../../values/serialize.ts';
+import { toCanonicalString } from '../../values/canonical-string.ts';
 
 /** An argument that is absent and one that is `undefined` mean the same to every store. */
-const SERIALIZE_OPTIONS = { isLoose: true, maxParts: 1_000_000 };
+const CANONICAL_OPTIONS = { isLoose: true, maxParts: 1_000_000 };
 
 /**
  * Returns the id of an operation's view in the cache of `principal`: equal for operations with equal names, keys, arguments
  * and hashes, if their contract has one. `undefined` if the arguments are no plain data.
  */
 export function toViewId(principal: string, { name, key, args }: Operation, hash?: string): string | undefined {
-  const parts = [serialize(key, SERIALIZE_OPTIONS), serialize(args, SERIALIZE_OPTIONS)];
+  const parts = [toCanonicalString(key, CANONICAL_OPTIONS), toCanonicalString(args, CANONICAL_OPTIONS)];
   if (parts.includes(undefined)) return undefined;
   return JSON.stringify([principal, name, ...parts, ...(hash === undefined ? [] : [hash])]);
 }

@@ -2,7 +2,7 @@
 import type { Sink, ViewDetails } from '../../correctable/binding.ts';
 import { mergeDetails } from '../../correctable/binding.ts';
 import { CorrectableError } from '../../correctable/errors.ts';
-import type { InnerView } from './committed-views.ts';
+import type { InnerView } from './cache-coherence.ts';
 import { copyOrReuse } from '../../values/deep-copy.ts';
 
 /** How many values of one operation are kept for confirmations, as a client keeps them (C7). */

@@ -2,7 +2,7 @@
 import { createInvalidArgumentError } from '../../correctable/errors.ts';
 import { toJson } from '../shared/to-json.ts';
 import { isBytes, isDate, isMap, isPlain, isSet } from '../../values/value-kinds.ts';
-import { toPlainValue, setOwnProperty } from './cql/decode-values.ts';
+import { toPlainValue, setOwnProperty } from './cql/plain-values.ts';
 import { CqlTypeError } from './cql/encode-scalars.ts';
 import type { CqlType } from './cql/cql-types.ts';
 import { encodeValue, type DriverEncoding } from './cql/encode-values.ts';

@@ -1,8 +1,6 @@
-/** What goes into a replica and what comes out: all that it says to the world outside. */
-import type { CorrectableError } from '../../correctable/errors.ts';
-import type { BlueMessage, LocalEntry, OperationId, RedRecord, RightsMessage, SlotMessage } from './records.ts';
+/** Operations as a site submits them to its replica, and the stages that their views reach. */
+import type { OperationId } from './records.ts';
 import type { Origin } from './origin.ts';
-import type { Reply } from './reply.ts';
 import type { Vector } from './vector.ts';
 
 /** Of an operation that may be submitted again, here or at another site: its name, and the way that it has come. */
@@ -46,28 +44,3 @@ export interface SubmissionRequest extends Omit<Submission, 'serial' | 'seed' | 
  * reaches `causal` and never more.
  */
 export type Stage = 'tentative' | 'causal' | 'strong' | 'committed';
-
-/** What a replica wants done, in order. */
-export type ReplicaOutput =
-  | { readonly kind: 'send'; readonly to: Origin; readonly message: BlueMessage | SlotMessage | RightsMessage }
-  | { readonly kind: 'store'; readonly log: 'local'; readonly entries: readonly LocalEntry[] }
-  | { readonly kind: 'propose'; readonly record: RedRecord }
-  /** Nobody waits for it any more: not to be proposed, if that can still be. */
-  | { readonly kind: 'withdraw'; readonly record: RedRecord }
-  /** `committed` is the one view of an update that its own site has decided; nothing follows the `last`. */
-  | {
-      readonly kind: 'view';
-      readonly serial: number;
-      readonly stage: Stage;
-      readonly reply: Reply;
-      readonly isLast: boolean;
-      /** What the session has seen with this view; none of a guess, and outside of sessions. */
-      readonly seen?: Vector | undefined;
-    }
-  /** Without a stage the operation failed as a whole, and nothing follows. */
-  | {
-      readonly kind: 'failed';
-      readonly serial: number;
-      readonly error: CorrectableError;
-      readonly stage?: Stage | undefined;
-    };

@@ -17,7 +17,7 @@ import { REDBLUE_LEVELS, type RedBlueLevel, type RedBlueLevels } from '../../pro
 import { EncodingSink } from '../../protocol/codec/encoding-sink.ts';
 import { copyForWire } from '../../protocol/codec/portable-values.ts';
 import { isWellFormed } from '../../protocol/codec/tagged-values.ts';
-import { serialize } from '../../values/serialize.ts';
+import { toCanonicalString } from '../../values/canonical-string.ts';
 import { MAX_CLIENT_LENGTH } from '../records/retention-limits.ts';
 import { keyedOperationId, KEYED, formatOperationId as operationIdOf } from '../records/operation-id.ts';
 import type { Origin, Origins } from '../records/origin.ts';
@@ -463,7 +463,7 @@ const VARIANT_BYTES = 6;
  * counts as moved, for another site may have been asked for it before.
  */
 function keyedIdentity(key: string, operation: Operation, { sites }: Origins): SubmissionIdentity {
-  const args = serialize(ParsedOperation.getInput(operation), { isLoose: true, maxParts: Infinity });
+  const args = toCanonicalString(ParsedOperation.getInput(operation), { isLoose: true, maxParts: Infinity });
   if (!isName(key) || args === undefined) {
     const message = `idempotencyKey: give a non-empty string of ${NAME_RULE}, and arguments of at most 100 levels of plain data.`;
     throw new CorrectableError('INVALID_ARGUMENT', message, { field: 'context.idempotencyKey' });

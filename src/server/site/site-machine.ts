@@ -26,7 +26,8 @@ import { MAX_HALTED_BYTES } from '../records/retention-limits.ts';
 import { measurePlainData } from '../../values/estimate-bytes.ts';
 import { EffectValidator } from '../service/validate-effect.ts';
 import { describeContentProblem } from '../messages/validate-content.ts';
-import type { ReplicaOutput, Submission } from '../records/submissions.ts';
+import type { ReplicaOutput } from '../records/replica-output.ts';
+import type { Submission } from '../records/submissions.ts';
 
 /** What a site wants done. */
 export type SiteOutput =

@@ -12,7 +12,7 @@ import { LOG_KINDS, type LogKind } from '../log/log-id.ts';
 import type { LogPositions, RecoveredState } from '../log/recovered-state.ts';
 import { readCheckpoint, type FoundCheckpoint } from './format/checkpoint-file.ts';
 import type { Files } from './disk/files.ts';
-import { readLog, type LogDamage } from './format/log-file.ts';
+import { readLog, type LogDamage } from './format/log-file-reader.ts';
 import {
   FORMAT_VERSION,
   formatCheckpointCopyName,

@@ -21,7 +21,7 @@ import { parseSync } from '../../../src/protocol/contract/parse-sync.ts';
 import { deepCopy, copyPlainData, NotPlainDataError } from '../../../src/values/deep-copy.ts';
 import { freezeForUser, freezeWireCopy, freezeArgsCopy } from '../../../src/values/deep-freeze.ts';
 import { estimateBytes, measurePlainData, estimateEncodedBytes } from '../../../src/values/estimate-bytes.ts';
-import { serialize } from '../../../src/values/serialize.ts';
+import { toCanonicalString } from '../../../src/values/canonical-string.ts';
 
 const foreign = <T>(code: string): T => runInNewContext(`(${code})`) as T;
 const own = (code: string): unknown => runInThisContext(`(${code})`);
@@ -82,16 +82,16 @@ test.each(KEPT)('%s → copied as its like of this realm', (code) => {
 });
 
 test.each(KEPT.slice(0, 7))('%s → the same text as its like, another than others', (code) => {
-  expect(serialize(foreign(code))).toBeDefined();
-  expect(serialize(foreign(code))).toBe(serialize(own(code)));
-  expect(new Set(KEPT.slice(0, 7).map((item) => serialize(foreign(item)))).size).toBe(7);
+  expect(toCanonicalString(foreign(code))).toBeDefined();
+  expect(toCanonicalString(foreign(code))).toBe(toCanonicalString(own(code)));
+  expect(new Set(KEPT.slice(0, 7).map((item) => toCanonicalString(foreign(item)))).size).toBe(7);
 });
 
 test.each(OF_CLASSES)('%s → plain data nowhere', (code) => {
   for (const codec of [jsonCodec, msgpackCodec])
     expect(() => codec.encodeValue(foreign(code))).toThrow(expect.objectContaining({ code: 'INVALID_VALUE' }));
   expect(() => copyPlainData(foreign(code))).toThrow(NotPlainDataError);
-  expect(serialize(foreign(code))).toBeUndefined();
+  expect(toCanonicalString(foreign(code))).toBeUndefined();
   const value = foreign(code);
   expect(deepCopy(value)).toBe(value);
   expect(freezeArgsCopy(value)).toBe(value);

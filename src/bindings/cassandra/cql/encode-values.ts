@@ -7,7 +7,7 @@ import { isDate, isMap, isSet } from '../../../values/value-kinds.ts';
 import type { CassandraDriver, DriverEncoder } from '../driver.ts';
 import { resolveType } from './custom-types.ts';
 import { encodeFixedInteger, encodeUnsignedVint } from './integers.ts';
-import { toPlainDriverValue } from './decode-values.ts';
+import { toPlainDriverValue } from './plain-values.ts';
 import { CqlTypeError, createCqlTypeError, encodeScalar } from './encode-scalars.ts';
 import {
   getEntryTypes,

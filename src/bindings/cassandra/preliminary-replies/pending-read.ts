@@ -4,12 +4,12 @@
  */
 import { isCorrectableError } from '../../../correctable/errors.ts';
 import { CONSISTENCY_CODES } from '../consistency-levels.ts';
-import { setOwnProperty } from '../cql/decode-values.ts';
+import { setOwnProperty } from '../cql/plain-values.ts';
 import type { Page, ReadRequest, ReadSink, ReadStatement, Row } from '../read-strategy.ts';
 import type { ValueConverter } from '../value-converter.ts';
 import type { Column } from './columns.ts';
 import type { Connection, Exchange } from './connection.ts';
-import type { PreliminaryHitRate } from './preliminary-hit-rate.ts';
+import type { PreliminaryAvailability } from './preliminary-availability.ts';
 import { CqlError, isReplicaShortage, createProtocolError, SERVER_ERROR, type ServerError } from './cql-error.ts';
 import { ICG_KEY, encodeParameters, encodeExecute } from './requests.ts';
 import type { RawRows, Response } from './responses.ts';
@@ -134,7 +134,7 @@ export class PendingRead implements Exchange {
     const isLast = meaning.kind !== 'preliminary';
     if (!isLast) this.#hasPreliminary = true;
     if (response.kind === 'rows' && this.remainingRequest.preliminaryConsistency !== undefined)
-      this.#hitRate?.recordReply(!isLast);
+      this.#availability?.recordReply(!isLast);
     if (this.#hasEnded) {
       if (isLast && this.#isOrphaned) this.#connection?.reclaim();
       return isLast;
@@ -272,8 +272,8 @@ export class PendingRead implements Exchange {
     this.fail(new CqlError('SERVER', server.message, { node: connection?.node, server }));
   }
 
-  get #hitRate(): PreliminaryHitRate | undefined {
-    return this.#prepared?.hitRates.get(this.statement);
+  get #availability(): PreliminaryAvailability | undefined {
+    return this.#prepared?.availability.get(this.statement);
   }
 
   #finish(): boolean {

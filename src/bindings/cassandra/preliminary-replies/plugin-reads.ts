@@ -150,7 +150,7 @@ class PluginReads implements PluginReadStrategy, ReadHost {
   #isNotWorthRequesting(statement: ReadStatement, { preliminaryConsistency }: ReadRequest): boolean {
     if (preliminaryConsistency === undefined) return false;
     const prepared = this.statements.getPrepared(statement.cql);
-    return prepared !== undefined && !prepared.hitRates.get(statement).isWorthRequesting();
+    return prepared !== undefined && !prepared.availability.get(statement).isWorthRequesting();
   }
 
   #readWithDriver(read: PendingRead): void {

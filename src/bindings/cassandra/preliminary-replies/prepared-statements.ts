@@ -2,7 +2,7 @@
 import { RecentMap } from '../session-guarantees/recent-map.ts';
 import type { Column } from './columns.ts';
 import type { Connection } from './connection.ts';
-import { StatementHitRates } from './preliminary-hit-rate.ts';
+import { StatementAvailability } from './preliminary-availability.ts';
 import { CqlError } from './cql-error.ts';
 import { encodePrepare } from './requests.ts';
 
@@ -10,7 +10,7 @@ export interface PreparedStatement {
   readonly id: Buffer;
   readonly parameters: readonly Column[];
   /** Whether the coordinator gives preliminary views of it. */
-  readonly hitRates: StatementHitRates;
+  readonly availability: StatementAvailability;
 }
 
 /** Most statements that are remembered; the oldest is forgotten first. Every node keeps its own. */
@@ -57,7 +57,7 @@ export class PreparedStatements {
       });
     }
     const { id, parameters } = response.statement;
-    const statement: PreparedStatement = { id, parameters, hitRates: new StatementHitRates() };
+    const statement: PreparedStatement = { id, parameters, availability: new StatementAvailability() };
     this.#prepared.set(cql, statement);
     return statement;
   }

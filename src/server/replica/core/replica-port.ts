@@ -10,7 +10,8 @@ import type { BlueOperation, LocalEntry, OperationId, RedOperation } from '../..
 import type { Service } from '../../service/service.ts';
 import type { RightsPort } from './rights-port.ts';
 import type { SiteState } from './site-state.ts';
-import type { ReplicaOutput, Submission } from '../../records/submissions.ts';
+import type { ReplicaOutput } from '../../records/replica-output.ts';
+import type { Submission } from '../../records/submissions.ts';
 
 /**
  * Sees what a replica does: for checkers and metrics. It is called in the middle of things, and what it throws would leave

@@ -24,7 +24,7 @@ import {
 } from './manifest.ts';
 import { getLogDirectory, parseFileNumbers, formatSegmentName } from '../format/file-names.ts';
 import { NodeFiles } from '../disk/node-files.ts';
-import { readLog } from '../format/log-file.ts';
+import { readLog } from '../format/log-file-reader.ts';
 import { getCheckpointNumbers } from '../recovery.ts';
 
 /** An open directory. */

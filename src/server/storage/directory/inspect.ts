@@ -7,7 +7,7 @@ import type { LogPositions } from '../../log/recovered-state.ts';
 import { readCheckpoint } from '../format/checkpoint-file.ts';
 import { readKey, rejectMissingSites } from './data-directory.ts';
 import type { Files } from '../disk/files.ts';
-import { readLog, type LogDamage } from '../format/log-file.ts';
+import { readLog, type LogDamage } from '../format/log-file-reader.ts';
 import { Origins } from '../../records/origin.ts';
 import { MANIFEST_FILE, checkFormat, parseManifest, type Manifest } from './manifest.ts';
 import { formatFileName, getLogDirectory, parseFileNumbers } from '../format/file-names.ts';

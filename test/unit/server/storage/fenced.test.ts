@@ -10,7 +10,7 @@ import { lockLostError } from '../../../../src/server/storage/disk/directory-loc
 import { encodeFrame, sealFrame } from '../../../../src/server/storage/format/frames.ts';
 import { FORMAT_VERSION } from '../../../../src/server/storage/format/file-names.ts';
 import { packEntries } from '../../../../src/server/storage/format/packed-entries.ts';
-import { readLog } from '../../../../src/server/storage/format/log-file.ts';
+import { readLog } from '../../../../src/server/storage/format/log-file-reader.ts';
 import { valuesService } from './notes-service.ts';
 import { startSite } from './virtual-site.ts';
 import { FOLDER, VirtualMachine } from './virtual-storage.ts';

@@ -1,4 +1,4 @@
-/** Values of the driver as plain ones (see `Row`), which can be compared and sent. */
+/** Converts values of the driver to plain ones (see `Row`), which can be compared and sent. */
 import { CorrectableError } from '../../../correctable/errors.ts';
 import type { CassandraDriver } from '../driver.ts';
 import { resolveType } from './custom-types.ts';

@@ -76,7 +76,7 @@ export interface InnerView {
 }
 
 /** What the rules depend on. */
-export interface CommittedViewsOptions {
+export interface CacheCoherenceOptions {
   /** The levels of the store behind, weakest first. */
   readonly levels: readonly string[];
   readonly committed: ReadonlySet<string>;
@@ -101,9 +101,9 @@ const FIRST_TIME = 1;
 /** Operations of more names than this are not told of one by one. */
 const MAX_REPORTED_NAMES = 1_000;
 
-export class CommittedViews {
+export class CacheCoherence {
   readonly #cache: ViewCache;
-  readonly #options: CommittedViewsOptions;
+  readonly #options: CacheCoherenceOptions;
   readonly #invalidations: InvalidationLog;
   /** Of views that nothing tells apart by age: only what surely is newer than all of them is let in. */
   readonly #unorderedViews: TagTimestamps;
@@ -116,7 +116,7 @@ export class CommittedViews {
   #principalEpoch = 0;
   #isStopped = false;
 
-  constructor(options: CommittedViewsOptions) {
+  constructor(options: CacheCoherenceOptions) {
     const { limits, clock, onChange } = options;
     this.#options = options;
     this.#cache = new ViewCache(limits, onChange);

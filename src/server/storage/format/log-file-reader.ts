@@ -1,4 +1,4 @@
-/** One log file as it is found: its entries, and whether it ends as a crash leaves it or was damaged later. */
+/** Reads one log file: its entries, and whether it ends as after a crash or was damaged later. */
 import { HEADER_BYTES, decodeFrames, findFrames, type LaterFrame } from './frames.ts';
 import { FORMAT_VERSION, type SegmentHeader } from './file-names.ts';
 import { unpackEntries, type LoggedEntry } from './packed-entries.ts';

@@ -12,7 +12,7 @@ const MAX_CONSECUTIVE_MISSES = 64;
 /** Of so many reads one asks again: it may have been chance all the same, or the replication has changed. */
 const SKIPS_BEFORE_RETRY = 256;
 
-export class PreliminaryHitRate {
+export class PreliminaryAvailability {
   #maxMisses = MAX_MISSES;
   #misses = 0;
   #skipped = 0;
@@ -41,12 +41,12 @@ interface ReadShape {
 }
 
 /** What is known of one statement: of first pages and later ones, of one partition and of several (`IN ?`). */
-export class StatementHitRates {
-  readonly #first = new PreliminaryHitRate();
-  readonly #firstOfSeveral = new PreliminaryHitRate();
-  readonly #later = new PreliminaryHitRate();
+export class StatementAvailability {
+  readonly #first = new PreliminaryAvailability();
+  readonly #firstOfSeveral = new PreliminaryAvailability();
+  readonly #later = new PreliminaryAvailability();
 
-  get({ params, pageState }: ReadShape): PreliminaryHitRate {
+  get({ params, pageState }: ReadShape): PreliminaryAvailability {
     if (pageState !== undefined) return this.#later;
     return params.some(hasMultipleValues) ? this.#firstOfSeveral : this.#first;
   }

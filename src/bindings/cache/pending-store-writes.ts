@@ -1,4 +1,4 @@
-/** What a cache wants written and its store has not taken yet: of each view the last change only, and not more than it may. */
+/** Collects the changes that a cache has not written to its store yet: the last change of each view, up to a limit. */
 import type { Invalidation } from './invalidation-log.ts';
 import { getTags, type TagScope } from './tags.ts';
 import type { WriteBatch } from './store-transaction.ts';
@@ -14,7 +14,7 @@ export const INVALIDATE_ALL: Invalidation = { kind: 'drop', scope: undefined };
 /** Nor by whom. */
 export const ANY_WRITE: Invalidation = { kind: 'write', scope: undefined };
 
-export class PendingWrites implements WriteBatch {
+export class PendingStoreWrites implements WriteBatch {
   readonly views = new Map<string, CachedView | undefined>();
   #changes: Invalidation[] = [];
   /** Whether memory has a view under `id`. */
@@ -46,7 +46,7 @@ export class PendingWrites implements WriteBatch {
   }
 
   /** The store has refused what was to be written before this: what has changed since counts. */
-  restoreRejected(refused: PendingWrites): void {
+  restoreRejected(refused: PendingStoreWrites): void {
     const since = [...this.views];
     this.views.clear();
     for (const [id, view] of refused.views) this.views.set(id, view);

@@ -1,4 +1,4 @@
-/** Values as they are now, as one string: the same for equal values, whatever becomes of them later. */
+/** Converts a value to one string, the same for structurally equal values. A later change of the value does not change it. */
 import { getBuiltInClass } from '../correctable/built-in-class.ts';
 
 /** What refers to itself ends. */
@@ -7,7 +7,7 @@ const MAX_DEPTH = 100;
 const ESTIMATED_PART_LENGTH = 8;
 
 /** How values are written out. */
-export interface SerializeOptions {
+export interface CanonicalStringOptions {
   /** At most so many parts: what shares parts, level upon level, ends. Default: 10 000. */
   readonly maxParts?: number;
   /** Whether values are the same if a store cannot tell them apart: `-0` and `0`, no field and one that is `undefined`. */
@@ -18,7 +18,7 @@ export interface SerializeOptions {
  * Returns the same string for structurally equal values, and another for others. `undefined` for what is large, for what is
  * not plain data, and for what cannot be read: of that nothing is known but its identity.
  */
-export function serialize(value: unknown, writing: SerializeOptions = {}): string | undefined {
+export function toCanonicalString(value: unknown, writing: CanonicalStringOptions = {}): string | undefined {
   try {
     return serializeParts(value, writing);
   } catch {
@@ -27,7 +27,10 @@ export function serialize(value: unknown, writing: SerializeOptions = {}): strin
   }
 }
 
-function serializeParts(value: unknown, { maxParts = 10_000, isLoose = false }: SerializeOptions): string | undefined {
+function serializeParts(
+  value: unknown,
+  { maxParts = 10_000, isLoose = false }: CanonicalStringOptions,
+): string | undefined {
   let left = maxParts;
   const refuse = (): string => {
     left = 0;

@@ -1,0 +1,32 @@
+/** Outputs of a replica: messages to send, entries to store, red records to propose, and views to deliver. */
+import type { CorrectableError } from '../../correctable/errors.ts';
+import type { BlueMessage, LocalEntry, RedRecord, RightsMessage, SlotMessage } from './records.ts';
+import type { Origin } from './origin.ts';
+import type { Reply } from './reply.ts';
+import type { Stage } from './submissions.ts';
+import type { Vector } from './vector.ts';
+
+/** One output. The caller handles outputs in order. */
+export type ReplicaOutput =
+  | { readonly kind: 'send'; readonly to: Origin; readonly message: BlueMessage | SlotMessage | RightsMessage }
+  | { readonly kind: 'store'; readonly log: 'local'; readonly entries: readonly LocalEntry[] }
+  | { readonly kind: 'propose'; readonly record: RedRecord }
+  /** Nobody waits for it any more: not to be proposed, if that can still be. */
+  | { readonly kind: 'withdraw'; readonly record: RedRecord }
+  /** `committed` is the one view of an update that its own site has decided; nothing follows the `last`. */
+  | {
+      readonly kind: 'view';
+      readonly serial: number;
+      readonly stage: Stage;
+      readonly reply: Reply;
+      readonly isLast: boolean;
+      /** What the session has seen with this view; none of a guess, and outside of sessions. */
+      readonly seen?: Vector | undefined;
+    }
+  /** Without a stage the operation failed as a whole, and nothing follows. */
+  | {
+      readonly kind: 'failed';
+      readonly serial: number;
+      readonly error: CorrectableError;
+      readonly stage?: Stage | undefined;
+    };
