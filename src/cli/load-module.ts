@@ -23,7 +23,7 @@ export async function loadModule(flag: string, path: string): Promise<Readonly<R
     // Node 20 tells a thread's listeners 0.
     if (code !== EXIT_UNSETTLED_AWAIT && process.exitCode !== EXIT_UNSETTLED_AWAIT) return;
     console.error(
-      `correctables: ${formatFlagOrArgument(flag)} names ${path}, which never finished loading (a top-level await)`,
+      `error: ${formatFlagOrArgument(flag)} names ${path}, which never finished loading (a top-level await)`,
     );
   };
   process.once('exit', sayUnfinished);

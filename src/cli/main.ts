@@ -45,7 +45,7 @@ try {
   if (options['version'] === true) console.log(readPackageVersion());
   else if (options['help'] !== true) await run(command, words);
 } catch (error) {
-  console.error(`correctables: ${error instanceof Error ? formatCliError(error) : String(error)}`);
+  console.error(`error: ${error instanceof Error ? formatCliError(error) : String(error)}`);
   process.exitCode = isCorrectableError(error, 'INVALID_ARGUMENT') ? EXIT_USAGE : EXIT_FAILED;
 }
 
@@ -60,7 +60,7 @@ function formatCliError(error: Error): string {
 
 async function run(command: Command | undefined, words: readonly string[]): Promise<void> {
   if (command === undefined) {
-    if (words.length > 0) console.error(`correctables: no command "${words[0]}"`);
+    if (words.length > 0) console.error(`error: unknown command "${words[0]}"`);
     cli.outputHelp();
     process.exitCode = EXIT_USAGE;
     return;

@@ -15,7 +15,11 @@ export type RawOptions = Readonly<Record<string, unknown>>;
 export function createUsageError(name: string, message: string): CorrectableError {
   const typed = formatFlagOrArgument(name);
   const field = typed.replaceAll(/^(-+|<)|>$/g, '');
-  return new CorrectableError('INVALID_ARGUMENT', `${typed} ${message}; see --help`, { field });
+  return new CorrectableError(
+    'INVALID_ARGUMENT',
+    `${typed} ${message}${/[.?]$/.test(message) ? '' : '.'} See --help.`,
+    { field },
+  );
 }
 
 /** As it is typed: a flag with its dashes, `<service>` as it is. */

@@ -149,7 +149,7 @@ async function serveUntilEndSignal(options: RawOptions): Promise<void> {
   const printed = printLines(asJson ? [JSON.stringify(exposure)] : linesOf(exposure));
   giveBack();
   // It serves all the same: whoever asks it to end must find it listening.
-  await printed.catch((error: Error) => console.error(`correctables: ${error.message}`));
+  await printed.catch((error: Error) => console.error(`error: ${error.message}`));
   const signal = await interrupted;
   await server.close();
   closeModules(signal);
@@ -266,7 +266,7 @@ export function parseLimits(options: RawOptions, value?: Partial<GatewayLimits>)
     fillLimits(limits);
   } catch (error) {
     if (!isCorrectableError(error, 'INVALID_ARGUMENT')) throw error;
-    throw createUsageError('limits', `does not fit: ${error.message.replace(/\.$/, '')}`);
+    throw createUsageError('limits', `does not fit: ${error.message}`);
   }
   return { ...value, ...limits };
 }

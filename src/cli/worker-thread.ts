@@ -66,7 +66,7 @@ export async function runInWorkerThread(file: URL): Promise<void> {
   });
   // Without a listener Node prints it, amid frames and lines of its own that say nothing of it.
   worker.once('error', (error) =>
-    console.error(`correctables: nothing caught this error, so the process ends: ${inspect(error)}`),
+    console.error(`error: nothing caught this error, so the process ends: ${inspect(error)}`),
   );
   process.exitCode = await new Promise<number>((resolve) => worker.once('exit', resolve));
 }
@@ -136,7 +136,7 @@ function callListeners(signal: Signal | ForwardedSignal): boolean {
 export function closeModules(signal: Signal): void {
   const problem = `a module keeps something open after ${signal}: close it in process.on('${signal}', …)`;
   const end = (): never => {
-    console.error(`correctables: ${problem}`);
+    console.error(`error: ${problem}`);
     process.exit();
   };
   setTimeout(end, CLOSE_TIMEOUT_MS).unref();

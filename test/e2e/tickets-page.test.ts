@@ -18,7 +18,7 @@ await describeShop('tickets page', (open) => {
 
     const [preliminary, reported, final] = await page.locator('#steps li').allTextContents();
     expect(preliminary).toMatch(/^Preliminaryticket #\d+[\d.]+ ms$/);
-    expect(reported).toMatch(/^You are toldyes, early[\d.]+ ms$/);
+    expect(reported).toMatch(/^You get the answeryes, early[\d.]+ ms$/);
     expect(final).toMatch(/^Finalticket #\d+[\d.]+ ms$/);
     expect(await page.textContent('#left')).toBe('29');
     expect(await counts(page)).toEqual({ confirmed: 1, confirmedEarly: 1, revoked: 0, oversold: 0, duplicates: 0 });

@@ -23,7 +23,7 @@ async function servedUntil(signal: NodeJS.Signals, text: string): ReturnType<Pro
 
 test.each(['SIGINT', 'SIGTERM'] as const)('a module keeps a timer, %s → ends, and says why so late', async (signal) => {
   const { code, stderr } = await servedUntil(signal, `${served}setInterval(() => {}, 60_000);\n`);
-  expect(stderr).toContain(`correctables: a module keeps something open after ${signal}`);
+  expect(stderr).toContain(`error: a module keeps something open after ${signal}`);
   expect(code).toBe(0);
 });
 
@@ -104,7 +104,7 @@ test('a module throws while clients are served → its own error, file and line;
   const service = join(folder.path, 'service.ts');
   const args = ['--service', service, '--skip-color-check', '--port', '0', '--ephemeral'];
   const { code, stderr } = await runProgram([CLI, 'serve', ...args]);
-  expect(stderr).toMatch(/^correctables: nothing caught this error, so the process ends: Error: boom\n/m);
+  expect(stderr).toMatch(/^error: nothing caught this error, so the process ends: Error: boom\n/m);
   expect(stderr).toMatch(/service\.ts:3:9/);
   expect(stderr).not.toContain('node:internal/event_target');
   expect(code).toBe(1);
@@ -149,7 +149,7 @@ test.each([
       const path = join(folder.path, Object.keys(files)[0] ?? '');
       const args = flag === 'auth' ? ['--auth', path, '--service', TICKETS] : ['--service', path];
       const { code, stderr } = await runProgram([CLI, 'serve', '--ephemeral', '--port', '0', ...args]);
-      expect(stderr).toContain(`correctables: --${flag} names ${path}, which threw while it was loaded: `);
+      expect(stderr).toContain(`error: --${flag} names ${path}, which threw while it was loaded: `);
       expect(stderr).toContain(message);
       if (at !== undefined) expect(stderr).toContain(`(${join(folder.path, at)})`);
       expect(code).toBe(2);
@@ -168,7 +168,7 @@ test('a module awaits what never comes → says which, exit code 13 as of Node',
   await using folder = await modules({ 'a.mjs': 'await new Promise(() => {});\n' });
   const path = join(folder.path, 'a.mjs');
   const { code, stderr } = await runProgram([CLI, 'serve', '--ephemeral', '--service', path]);
-  expect(stderr).toBe(`correctables: --service names ${path}, which never finished loading (a top-level await)\n`);
+  expect(stderr).toBe(`error: --service names ${path}, which never finished loading (a top-level await)\n`);
   expect(code).toBe(13);
 });
 
@@ -186,7 +186,7 @@ test('a port that is taken → exit code 2, the flag', async () => {
 test.each([
   ['eu-us', 'eu-us is for the sites ireland, frankfurt, virginia, and has no round trip for a-b'],
   ['a-b=20,a-c=20', 'gives a-c, which is no pair of the sites a, b;'],
-  ['a-b=20,b-a=20', 'gives a-b, which is given as b-a too: give it once;'],
+  ['a-b=20,b-a=20', 'gives a-b, which is set as b-a too: set it once.'],
 ])('sites a,b with --latency %s → exit code 2, the pair', async (latency, message) => {
   const args = [
     '--ephemeral',

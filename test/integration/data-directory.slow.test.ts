@@ -253,7 +253,7 @@ describe.concurrent('correctables inspect', () => {
     [['inspect', '/nowhere'], 'does not exist'],
     [['inspect'], '<dataDir> is required: name the directory'],
     [['inspect', 'a', 'b'], 'inspect takes one directory'],
-    [['inspect', 'a', '--port', '1'], '--port is not an option'],
+    [['inspect', 'a', '--port', '1'], '--port is an unknown flag'],
   ])('%s → exit code 2, and what to give instead', { timeout: SLOW_MS }, async (args, message) => {
     const { code, stderr } = await runProgram(['dist/cli/main.js', ...args]);
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(message) });

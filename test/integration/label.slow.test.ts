@@ -102,7 +102,7 @@ export const service = { ...bank, generators: { ...bank.generators, deposit } };
   await using module = await moduleOfBank(text);
   for (const flags of [[], ['--json']]) {
     const { code, stdout, stderr } = await label(module.path, '--runs', '5', ...flags);
-    expect(stderr).toContain('correctables: what was found cannot be printed: a module has ended stdout\n');
+    expect(stderr).toContain('error: what was found cannot be printed: a module has ended stdout\n');
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
   }
 });
@@ -115,7 +115,7 @@ test.runIf(existsSync('/dev/full'))('what was found cannot be printed → exit 1
     shell.stderr.setEncoding('utf8').on('data', (text: string) => (reported += text));
     shell.once('close', (ended) => resolve({ code: ended, stderr: reported }));
   });
-  expect(stderr).toContain('correctables: what was found cannot be printed: ENOSPC');
+  expect(stderr).toContain('error: what was found cannot be printed: ENOSPC');
   expect(code).toBe(1);
 });
 
@@ -124,9 +124,9 @@ test.each([
   [['label', '/nowhere.js'], '<service> names /nowhere.js, and there is no such file'],
   [['label', 'demo/bank/contract.ts'], '<service> names demo/bank/contract.ts, which exports no service'],
   [['label', BANK, 'more'], 'label takes one module'],
-  [['label', BANK, '--runs', '0'], '--runs takes an integer from 1'],
+  [['label', BANK, '--runs', '0'], '--runs must be an integer from 1'],
   [['label', BANK, '--runs', '-5'], '--runs takes no number below 0, not "-5"'],
-  [['label', BANK, '--port', '1'], '--port is not an option'],
+  [['label', BANK, '--port', '1'], '--port is an unknown flag'],
 ])('%j → exit 2, and what is wrong', async (args, message) => {
   const { code, stderr, stdout } = await runProgram(['dist/cli/main.js', ...args]);
   expect(stderr).toContain(message);
@@ -150,7 +150,7 @@ const boom = () => {
 export const arbitraries = { deposit: boom };
 `);
   const { code, stderr } = await label(module.path);
-  expect(stderr).toContain(`correctables: arbitraries.deposit threw: Error: boom (${module.path}:3:9)\n`);
+  expect(stderr).toContain(`error: arbitraries.deposit threw: Error: boom (${module.path}:3:9)\n`);
   expect(code).toBe(2);
 });
 

@@ -100,7 +100,7 @@ test('package: an error of the package → its stack names file and line of the 
     .split('\n')
     .slice(Number(line) - 1)
     .join(' ');
-  expect(from.replaceAll(/\s+/g, ' ').trim()).toMatch(/^check\( ?given\?\.submitOperation, 'binding'/);
+  expect(from.replaceAll(/\s+/g, ' ').trim()).toMatch(/^check\( ?value\?\.submitOperation, 'binding'/);
 });
 
 /** Bundles a program that imports the built package. */

@@ -32,7 +32,7 @@ function show(state: PageState): void {
   const past = before ?? { interactions: 0, seconds: 0 };
   if (seconds > past.seconds) tell('rate', ((interactions - past.interactions) / (seconds - past.seconds)).toFixed(1));
   tell('red', percent(shares.red));
-  tell('write', percent(shares.update));
+  tell('update', percent(shares.update));
   const failed = Object.entries(failures).map(([code, times]) => `${times} ${code}`);
   tell('failed', failed.join(', ') || 'none');
   tell('invariants', broken.length === 0 ? 'held so far' : `broken: ${broken.join('; ')}`);

@@ -104,7 +104,7 @@ test.each(['sites', 'sites/frankfurt and sites/ireland'])(
     for (const name of gone.split(' and ')) rmSync(pathOf(name), { recursive: true });
     await refuse(
       start,
-      /nothing in sites\/ireland, sites\/frankfurt, and manifest\.json says that there was\. .* remove manifest\.json/,
+      /nothing in sites\/ireland, sites\/frankfurt, and manifest\.json lists data there\. .* remove manifest\.json/,
     );
     expect(alarms).toEqual([expect.objectContaining({ kind: 'data-damaged' })]);
     expect(inspectDataDirectory(dataDir).startError).toMatch(/nothing in sites\/ireland, sites\/frankfurt/);
