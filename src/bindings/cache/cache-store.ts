@@ -1,24 +1,24 @@
-/** Where cached views outlive the process: a small interface with one implementation a platform. */
+/** Storage for cached views that outlive the process: a small interface with one implementation for each platform. */
 
-/** Which of the caches on a store wrote something, and in which of the store's transactions. */
+/** The cache that wrote an entry, and the transaction of the store in which it did. */
 export interface WriteStamp {
-  /** The cache: another one after each reload. */
+  /** The ID of the cache, which changes with each reload. */
   readonly cacheId: string;
   /** The number of the transaction, from 1. */
   readonly seq: number;
 }
 
 /**
- * One cached view, as it is stored. Plain data that `structuredClone` accepts; a `Buffer` of Node's may come back as a
- * `Uint8Array`, which is equal to it. A store may refuse what it cannot keep: the view stays in memory.
+ * One cached view, as it is stored: plain data that `structuredClone` accepts. A Node `Buffer` may come back as an
+ * equal `Uint8Array`. If a store rejects a view that it cannot keep, the view stays in memory.
  */
 export interface CacheEntry {
   readonly value: unknown;
-  /** The level at which the store behind gave the view. */
+  /** The level at which the store behind the cache returned the view. */
   readonly level: string;
   readonly version?: unknown;
   readonly meta?: Readonly<Record<string, unknown>>;
-  /** When it was cached, in milliseconds since the epoch. */
+  /** When the view was cached, in milliseconds since the epoch. */
   readonly cachedAt: number;
   /** The objects that the view depends on; `undefined` if it may depend on any. */
   readonly touches: readonly string[] | undefined;
@@ -35,27 +35,27 @@ export function isCacheEntry(found: unknown): found is CacheEntry {
   return typeof level === 'string' && Number.isFinite(cachedAt) && areTouches && isMeta;
 }
 
-/** A change to apply: an entry to put in the place of what was there, or `undefined` to remove it. */
+/** A change to apply: an entry that replaces the stored one, or `undefined` to remove it. */
 export type CacheChange = readonly [id: string, entry: CacheEntry | undefined];
 
 /**
- * Says what to write instead of some changes, from what is stored under their ids. It changes nothing itself, so that a
- * transaction may be tried again.
+ * Returns what to write instead of some changes, given the entries stored under their ids. It changes nothing itself,
+ * so a store may retry the transaction.
  */
 export type Transact = (found: ReadonlyMap<string, CacheEntry>) => readonly CacheChange[];
 
-/** One cache's way to the others on its store. */
+/** One cache's connection to the other caches on its store. */
 export interface CacheSubscription {
-  /** Hands plain data to all others. */
+  /** Sends plain data to all other caches. */
   publish(notice: unknown): void;
   close(): void;
 }
 
 /**
- * Durable home of a cache. It is read at opening and written behind: the cache itself answers from memory, within its
- * bounds, and waits for the store no longer than it says in its options.
+ * Durable storage of a cache. The cache reads it at opening and writes to it in the background. It answers from memory,
+ * within its limits, and waits at most 1 000 ms for a call of the store.
  *
- * Where one cache at a time uses a store, three methods are all there is to write:
+ * If only one cache at a time uses your store, you need just three methods:
  *
  * @example
  * const rows = new Map<string, CacheEntry>(await readAll());
@@ -69,24 +69,22 @@ export interface CacheSubscription {
  * };
  */
 export interface CacheStore {
-  /** Every entry as of one moment, those used longest ago first where the store knows. Called before `write`. */
+  /** Returns every entry as of one moment, least recently used first if the store knows. Called before `write`. */
   load(): Promise<Iterable<readonly [id: string, entry: CacheEntry]>>;
   /**
-   * Applies all changes or none. Called again only when the call before has ended. A store that several caches use at a
-   * time, as pages of one site do, reads what is there under the ids of `changes`, and writes what `settle` makes of it
-   * instead of them, all in one transaction: else one page would write what is older over what is newer.
+   * Applies all changes or none. The cache waits until a call has ended before it makes the next one. If several caches
+   * share the store, such as pages of one site, use one transaction. In it, read what is stored under the ids of
+   * `changes`, and write what `settle` returns for it. Otherwise one page could replace newer entries with older ones.
    *
-   * After a failed call the cache calls `close` before the next one. A store whose `close` leaves it open for other caches
-   * reopens by itself what may acknowledge a write and lose it.
+   * After a failed call, the cache calls `close` before the next one. If other caches keep your store open after
+   * `close`, it must itself reopen a database that may acknowledge a write and lose it.
    */
   write(changes: readonly CacheChange[], settle?: Transact): Promise<void>;
-  /**
-   * Where several caches use the store at a time: `hear` is to be called with whatever another one of them tells.
-   */
+  /** Calls `hear` with each notice that another cache publishes. You need it if several caches share the store. */
   subscribe?(hear: (notice: unknown) => void): CacheSubscription;
   /**
-   * Releases what it holds; what the caches still need that are connected, stays. A later call of `load` or `write` opens it
-   * again: somebody signs out after closing.
+   * Releases the resources of the store, except those that other connected caches still need. A later call of `load` or
+   * `write` opens it again, for example when a user signs out after closing.
    */
   close(): Promise<void>;
 }
@@ -112,7 +110,7 @@ export class StoreSubscribers {
 }
 
 /**
- * A store in a `Map`: for tests, and for a cache that outlives the clients of one process.
+ * Creates a store in a `Map`, for tests and for a cache that outlives the clients of one process.
  *
  * @example
  * const store = mapStore();

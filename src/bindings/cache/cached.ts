@@ -13,33 +13,34 @@ export type CachedLevels<L extends Levels> = readonly ['cache', ...L];
 
 /** A binding with a cache in front. */
 export interface CachedBinding<L extends Levels> extends Binding<CachedLevels<L>> {
-  /** How much the cache holds: views, and about how many bytes. */
+  /** How much the cache holds: the number of views, and approximately their bytes. */
   readonly size: { readonly entries: number; readonly bytes: number };
-  /** Resolves when what the store kept has been read; after a second at the latest. */
+  /** Resolves when the stored views have been read, or after 1 000 ms at the latest. */
   ready(): Promise<void>;
   /**
-   * Drops the views that depend on `key`, for example on a notice that another client has changed it: from memory at once,
-   * from the store when it resolves, in other pages on the store when they hear of it.
+   * Drops the views that depend on `key`, for example after a notice that another client changed it. Memory drops them
+   * at once, and the store before the promise resolves. Other pages on the store drop them when they are notified.
    *
-   * @throws CorrectableError `UNAVAILABLE` where the store has not taken that within a second
+   * @throws CorrectableError `UNAVAILABLE` if the store has not applied it within 1 000 ms
    */
   invalidate(key: string): Promise<void>;
   /**
-   * Drops the views of one principal, at signing out for example, or of all: as `invalidate` does, and what is stored is
-   * removed, whoever wrote it. Also after `close()`.
+   * Drops the views of one principal, for example at sign-out. Default: of all. Works like `invalidate`, also after
+   * `close()`, and removes stored views whichever cache wrote them.
    *
-   * @throws CorrectableError `UNAVAILABLE` where the store could not: the data may still be there
+   * @throws CorrectableError `UNAVAILABLE` if the store failed: the data may still be there
    */
   clear(options?: { readonly principal?: string }): Promise<void>;
 }
 
 /**
- * Puts a cache in front of a binding.
+ * Puts a cache in front of a binding, as a first level `cache`, and returns the combined binding.
  *
- * Cached views have `meta.cachedAt` (milliseconds since the epoch) and `meta.cachedFrom` (the level that they had). A
- * miss is a skipped level. Asked for alone, as `invokeWeak` does, level `cache` never touches the store behind; a miss is
- * `UNAVAILABLE` then. Throws `INVALID_ARGUMENT` for options that do not fit.
+ * Cached views have `meta.cachedAt` (milliseconds since the epoch) and `meta.cachedFrom` (the level that they had). On
+ * a miss, level `cache` is skipped. If you request it alone, as `invokeWeak` does, the store behind gets no request,
+ * and a miss fails with `UNAVAILABLE`. The option `onMiss` changes that.
  *
+ * @throws CorrectableError `INVALID_ARGUMENT` if an option does not fit
  * @example
  * // One client a user: made at signing in, closed at signing out.
  * const store = createClient(cached(redblue(shop, { url, token }), { principal: user.id }));

@@ -4,7 +4,7 @@ import { check } from '../../correctable/errors.ts';
 import { checkRecord, isNonEmptyString } from '../../correctable/validate.ts';
 import type { CacheChange, CacheEntry, CacheStore } from './cache-store.ts';
 
-/** What `indexedDbStore` is made from. */
+/** Options of `indexedDbStore`. */
 export interface IndexedDbStoreOptions {
   /** The name of the database, one for each cache of the site. */
   readonly name: string;
@@ -39,10 +39,10 @@ type TransactionCallback<T, M extends Mode> = (
 ) => Promise<T>;
 
 /**
- * Keeps a cache in IndexedDB, unencrypted. Pages of one site may share a database: each reads it when it opens, tells the
- * others of its updates by a `BroadcastChannel` of that name, and writes nothing older over what they have written.
+ * Creates a store that keeps a cache in IndexedDB, unencrypted. Pages of one site may share a database. Each reads it
+ * at opening, and notifies the others by a `BroadcastChannel` of its name. None replaces newer entries with older ones.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` where the name is missing
+ * @throws CorrectableError `INVALID_ARGUMENT` if the name is missing
  * @example
  * const binding = cached(redblue(shop, { url }), { store: indexedDbStore({ name: 'shop' }), principal: user.id });
  */

@@ -9,21 +9,21 @@ import { check, CorrectableError } from '../../correctable/errors.ts';
 import { checkRecord, isNonEmptyString, isRecord } from '../../correctable/validate.ts';
 import { StoreSubscribers, type CacheChange, type CacheEntry, type CacheStore, type Transact } from './cache-store.ts';
 
-/** What `directoryStore` is made from. */
+/** Options of `directoryStore`. */
 export interface DirectoryStoreOptions {
-  /** The directory, made where it is missing. One store at a time can have it open, of all on the machine. */
+  /** The directory, created if missing. Only one store on the machine can have it open at a time. */
   readonly directory: string;
 }
 
 const CALL = "directoryStore({ directory: './cache' })";
 
 /**
- * Keeps a cache in a directory, unencrypted. Writes are not synced: what a power cut takes is a miss. Several caches may use
- * it at a time: give each the one object. As long as one of them is open, another store on the directory, in this process or
- * in another, is refused: its cache is told `UNAVAILABLE`, and goes on in memory. The operating system keeps the lock: that
- * of a process that was killed is gone with it.
+ * Creates a store that keeps a cache in a directory, unencrypted. Writes are not synced to disk: views that a power
+ * failure loses become misses. If several caches use the directory at a time, pass the same store object to all. While
+ * one of them is open, any other store on the directory fails with `UNAVAILABLE`, also in another process. Its cache
+ * then continues in memory. The operating system releases the lock of a killed process.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` where the directory is missing
+ * @throws CorrectableError `INVALID_ARGUMENT` if the directory is missing
  * @example
  * const binding = cached(remote({ url, levels }), { store: directoryStore({ directory: './cache' }) });
  */

@@ -15,7 +15,7 @@ import type { Levels } from '../../correctable/level-types.ts';
 import type { Operation } from '../../correctable/operation.ts';
 import type { CacheStore } from './cache-store.ts';
 
-/** A read whose result an update has just decided. */
+/** A read and its result, which a write has just determined. */
 export interface CachedWrite {
   readonly operation: Operation;
   readonly value: unknown;
@@ -24,52 +24,52 @@ export interface CachedWrite {
 /** Options of `cached`. */
 export interface CacheOptions<L extends Levels = Levels> {
   /**
-   * Whose views these are: they are filed under this name, and shown under no other. It has to be the principal as whom
-   * the binding behind asks; unless given, that is what the binding says, and `''` where it says nothing. A function is
-   * asked at every submission and every answer: where it gives another name than before, memory is empty, what is under
-   * way for the former is not filed, and what the store kept for the new one is read. Of `remote` and `redblue` the
-   * function belongs into their options, since their connection is somebody's: refused here where they have none.
+   * The principal for whom views are stored; no other principal sees them. The binding behind must act for the same
+   * one. Default: the principal that the binding behind reports, or `''` if it reports none. A function is called at
+   * every submission and every answer. If the name changes, the cache empties its memory and reads the stored views of
+   * the new principal. It does not store results in flight for the former one. For `remote` and `redblue`, set the
+   * function in their own options, because their connection has a principal. Otherwise `cached` rejects it.
    */
   readonly principal?: string | (() => string);
-  /** The levels of the binding behind whose views may be cached: all but one named `tentative`, unless given. */
+  /** The levels of the binding behind whose views may be cached. Default: all but `tentative`. */
   readonly committedLevels?: readonly L[number][];
   /**
-   * What to do with an operation that asks for level `cache` alone and misses. `'fail'` (default): `UNAVAILABLE`, the
-   * store behind is not asked. `'fetch'`: the store's weakest level answers instead, labeled as such.
+   * Selects the result if level `cache` is requested alone and misses. `'fail'`: `UNAVAILABLE`, without a request to
+   * the store behind. `'fetch'`: a view of the store's weakest level, labeled as such. Default: `'fail'`.
    */
   readonly onMiss?: 'fail' | 'fetch';
-  /** Keeps at most this many views, 1,000 unless given; the least recently used leave first. */
+  /** Maximum number of cached views; the least recently used are dropped first. Default: 1 000. */
   readonly maxEntries?: number;
-  /** Keeps at most about this many bytes, 16 MiB unless given. */
+  /** Approximate maximum size of the cached views in bytes. Default: 16 MiB. */
   readonly maxBytes?: number;
   /**
-   * How long a view may be shown after it was cached, in milliseconds; however long unless given. An older one is a miss,
-   * and leaves memory and the store. Of a view from before a reload, the time that the wall clock says has passed; it
-   * is too old where that is negative.
+   * How long a view may be shown after it was cached, in milliseconds. Default: no limit. An older view is a miss, and
+   * the cache drops it from memory and the store. After a reload, the wall clock determines the age; a negative age
+   * counts as too old.
    */
   readonly ttlMs?: number;
-  /** Where views outlive the process; nowhere unless given. Closed together with the binding. */
+  /** Stores views beyond the life of the process. Default: none. The binding's `close` closes it too. */
   readonly store?: CacheStore;
   /**
-   * The objects that an operation reads or changes; `undefined` if it may be any, in which case every update drops it
-   * and it, if it is an update, drops everything. Unless given: `args.keys` where that is a list of names, else `key`.
+   * Returns the objects that an operation reads or changes, or `undefined` if it may be any. Every write then drops the
+   * views of such a read, and such a write drops all. Default: `args.keys` if an array of names, else `key`.
    */
   readonly touches?: (operation: Operation) => readonly string[] | undefined;
   /**
-   * The read whose result is known once an update has been committed with `result`; `undefined` where it isn't, and the
-   * cached views of what it touches are dropped. Unless given: `put` decides `get` of its key.
+   * Returns the read whose result is known once a write has been committed with `result`. If it returns `undefined`,
+   * the cache drops the views of what the write touches. Default: `put` determines `get` of its key.
    */
   readonly writeThrough?: (operation: Operation, result: unknown) => CachedWrite | undefined;
-  /** Whether the views of this read may be cached; all unless given. */
+  /** Returns whether the views of this read may be cached. Default: all may. */
   readonly isCacheable?: (operation: Operation) => boolean;
   /**
-   * Told of what went wrong beside the operations: the store could not be read or written, a value cannot be copied.
-   * The cache goes on in memory. Unless given: `reportError`, in Node a process warning.
+   * Called with errors that fail no operation: a store that cannot be read or written, or a value that cannot be
+   * copied. The cache continues in memory. Default: `reportError`, or a process warning in Node.
    */
   readonly onError?: (error: unknown) => void;
-  /** Milliseconds since the epoch, for `meta.cachedAt`; those of `clock` unless given. */
+  /** Returns milliseconds since the epoch, for `meta.cachedAt`. Default: the time of `clock`. */
   readonly now?: () => number;
-  /** What ages and waits are measured with; the process's clock unless given. */
+  /** Measures ages and timeouts. Default: the clock of the process. */
   readonly clock?: Clock;
 }
 
