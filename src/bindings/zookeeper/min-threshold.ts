@@ -6,11 +6,11 @@ import { computeMaxConcurrentWrites } from '../../correctable/throttle/concurren
 export interface ConsumersOptions {
   /** How many bindings take from the queue at the same time, in all processes and at all sites. */
   readonly consumers: number;
-  /** Most dequeues that each of them has in flight: the binding's `maxInFlight`. */
+  /** Maximum number of dequeues that each binding has in flight: its `maxInFlight`. */
   readonly maxInFlight: number;
-  /** How soon each uses a slot again: the binding's `minSlotIntervalMs`. */
+  /** How soon each binding reuses a slot, in milliseconds: its `minSlotIntervalMs`. Default: 0. */
   readonly minSlotIntervalMs?: number;
-  /** How long agreement takes at most where the threshold is to hold, in milliseconds. */
+  /** How long agreement may take at most for the threshold to hold, in milliseconds. Default: `Infinity`. */
   readonly commitLatencyMs?: number;
 }
 
@@ -24,14 +24,14 @@ const OPTIONS: OptionNamesOf<ConsumersOptions> = {
 };
 
 /**
- * The smallest threshold at which a preliminary view can be trusted. An estimate of what remains knows the dequeues that
- * the server has executed and those of its own binding that are in flight; it cannot know those that others finish or
- * begin until the claim has its place. `maxInFlight` bounds these only together with how often each slot is used within
- * that time: without `minSlotIntervalMs` and `commitLatencyMs` no threshold will do, and the answer is `Infinity`. A
- * promise made on a view with more items left than this is kept if agreement takes no longer than `commitLatencyMs`
- * (docs/spec/thresholds.md).
+ * Returns the smallest threshold at which you can trust a preliminary view. An estimate of what remains includes
+ * dequeues that the server has executed, and those of its own binding in flight. It cannot include those that other
+ * bindings finish or begin until the claim has its place. `maxInFlight` bounds these only together with how often each
+ * slot is used in that time. Without `minSlotIntervalMs` and `commitLatencyMs`, the result is therefore `Infinity`,
+ * unless there is only one consumer. If a view has more items left than the threshold, a promise made on it holds. This
+ * requires that agreement takes no longer than `commitLatencyMs` (docs/spec/thresholds.md).
  *
- * @throws CorrectableError `INVALID_ARGUMENT` naming what does not fit
+ * @throws CorrectableError `INVALID_ARGUMENT` naming the option that does not fit
  * @example
  * const threshold = computeMinThreshold({ consumers: 4, maxInFlight: 5, minSlotIntervalMs: 40, commitLatencyMs: 110 }); // 60
  */
@@ -50,9 +50,9 @@ export function computeMinThreshold(options: ConsumersOptions): number {
 }
 
 /**
- * Refuses a threshold that dequeues elsewhere could break.
+ * Throws if dequeues of other consumers could break the threshold.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` that says what would do
+ * @throws CorrectableError `INVALID_ARGUMENT` naming a sufficient threshold, or the options that are missing for one
  */
 export function assertThreshold(threshold: number, consumers: ConsumersOptions): void {
   const isNumber = typeof threshold === 'number';

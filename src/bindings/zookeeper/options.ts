@@ -12,42 +12,42 @@ import { parseConnectString } from './client/server-pool.ts';
 import { jsonCodec, type ValueCodec } from './value-codec.ts';
 
 /**
- * What becomes of items whose consumer died between taking them and cleaning up: nobody knows whether they were delivered.
+ * How to recover items whose consumer crashed between taking them and cleaning up, so that their delivery is unknown.
  * `at-most-once` drops them, `at-least-once` puts them back.
  */
 export type DeliveryGuarantee = 'at-most-once' | 'at-least-once';
 
 export interface ZooKeeperBindingOptions {
-  /** `host:port,host:port/chroot`: the nearest server first, which is the one that answers preliminary views. */
+  /** Addresses as `host:port,host:port/chroot`. The first one should be the nearest: it answers preliminary views. */
   readonly servers: string;
-  /** The node below which everything is kept; `/correctables` unless given. */
+  /** The node below which the binding keeps everything. Default: `/correctables`. */
   readonly root?: string;
-  /** How long the ensemble keeps a session that it does not hear from, in milliseconds; 12 000 unless given. */
+  /** How long the ensemble keeps a session without messages, in milliseconds. Default: 12 000. */
   readonly sessionTimeoutMs?: number;
   /**
-   * Most dequeues of this binding in flight at once in one queue; others wait. Other bindings are told: it bounds how many
-   * of these dequeues their estimates cannot know of. 100 unless given.
+   * Maximum number of this binding's dequeues in flight in one queue; others wait. Other bindings read the value: it
+   * bounds how many of these dequeues their estimates cannot include. Default: 100.
    */
   readonly maxInFlight?: number;
   /**
-   * How soon a place of the window is used again, in milliseconds; others are told this too. Give it where several
-   * bindings take from one queue: without it nothing bounds what they may take unknown to each other, and
-   * `getSafeThreshold` lets nobody be told early. 0 unless given.
+   * How soon a slot of `maxInFlight` is reused, in milliseconds. Other bindings read this value too. Set it if several
+   * bindings take from one queue. Without it, nothing bounds what they take unknown to each other, and
+   * `getSafeThreshold` permits no early decision. Default: 0.
    */
   readonly minSlotIntervalMs?: number;
-  /** Recovers the items of dead consumers; nobody does unless given. */
+  /** Recovers the items of crashed consumers. Default: no recovery. */
   readonly orphanRecovery?: OrphanRecoveryOptions;
-  /** How values become bytes; JSON unless given. */
+  /** Converts values to bytes and back. Default: JSON. */
   readonly codec?: ValueCodec;
-  /** An identity to present, for ACLs: `{ scheme: 'digest', secret: 'user:password' }`. */
+  /** The identity of the client, for ACLs: `{ scheme: 'digest', secret: 'user:password' }`. */
   readonly auth?: { readonly scheme: string; readonly secret: string };
-  /** Gets failures of work that nobody waits for: cleaning up, the recovery of orphans. A process warning unless given. */
+  /** Called with failures of background work: cleanup and the recovery of orphans. Default: a process warning. */
   readonly onBackgroundError?: (error: unknown) => void;
 }
 
 export interface OrphanRecoveryOptions {
   readonly delivery: DeliveryGuarantee;
-  /** How often to look, in milliseconds; 5 000 unless given. */
+  /** How often to look for orphans, in milliseconds. Default: 5 000. */
   readonly intervalMs?: number;
 }
 

@@ -3,11 +3,11 @@ import { CorrectableError } from '../../correctable/errors.ts';
 import type { Operation } from '../../correctable/operation.ts';
 
 /**
- * How many items `queue` has.
+ * Creates a read of the number of items in `queue`.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` for an empty queue name.
+ * @throws CorrectableError `INVALID_ARGUMENT` if the queue name is empty
  * @example
- * const jobs = await store.invokeStrong(length('jobs'));
+ * const jobs = await store.invokeStrong(queueLength('jobs'));
  */
 export function queueLength(queue: string): Operation<number> {
   if (typeof queue === 'string' && queue !== '') return { name: 'length', args: { queue }, access: 'read', key: queue };

@@ -33,31 +33,31 @@ export interface ZooKeeperBinding extends Binding<ZooKeeperLevels> {
   /**
    * Resolves when both sessions are connected.
    *
-   * @throws CorrectableError `UNAVAILABLE` when they are not within the time of a session, with why; `UNAUTHENTICATED`
+   * @throws CorrectableError `UNAVAILABLE` with the cause after a session timeout, `UNAUTHENTICATED` if `auth` fails
    */
   whenConnected(): Promise<void>;
   /**
-   * The smallest threshold at which a preliminary view of now can be trusted, given the bindings that are alive, their
-   * paces, and how long agreement has taken lately: `Infinity` until this binding has taken something, if there are
-   * others, and while it has no connection. Views say theirs to `getSafeThreshold`.
+   * Returns the smallest threshold at which you can trust a preliminary view now. It depends on the live bindings,
+   * their rates and recent agreement times. It is `Infinity` while there is no connection. If there are others, it is
+   * `Infinity` until this binding has taken something. Views pass theirs to `getSafeThreshold`.
    *
-   * @throws CorrectableError `UNAVAILABLE` once the binding is closed
+   * @throws CorrectableError `UNAVAILABLE` if the binding is closed
    */
   getMinThreshold(): Promise<number>;
   /**
-   * Recovers, once, what dead consumers had claimed and not cleaned up; see the option `orphanRecovery` to have it done regularly.
+   * Recovers, once, what crashed consumers had claimed and not cleaned up. Option `orphanRecovery` does it regularly.
    *
-   * @returns how many claims it has ended
-   * @throws CorrectableError when some could not be recovered, after all others were
+   * @returns the number of claims that it has ended
+   * @throws CorrectableError if some could not be recovered, after all others were
    */
   recoverOrphans(delivery: DeliveryGuarantee): Promise<number>;
 }
 
 /**
- * A binding to a ZooKeeper ensemble, with the levels `weak` (the nearest server's state and our own operations in flight)
- * and `strong` (agreed by the ensemble). Operations: `enqueue`, `dequeue`, `peek`, `length`, `get`, `put`.
+ * Creates a binding to a ZooKeeper ensemble. Level `weak` is the nearest server's state with own operations in flight.
+ * Level `strong` is agreed by the ensemble. Operations: `enqueue`, `dequeue`, `peek`, `length`, `get`, `put`.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` that names the option
+ * @throws CorrectableError `INVALID_ARGUMENT` naming the option
  * @example
  * const shop = createClient(zookeeper({ servers: 'zk1:2181,zk2:2181,zk3:2181' }));
  * await shop.invoke(enqueue('tickets', { seat: 12 }));

@@ -26,7 +26,7 @@ const CODES = {
   [-127]: 'THROTTLED',
 } as const;
 
-/** A stable name of a failure. The last ones are this client's own. */
+/** A stable name of a failure. The client itself defines the last ones. */
 export type ZooKeeperErrorCode =
   | (typeof CODES)[keyof typeof CODES]
   | 'UNKNOWN_ERROR'
@@ -56,16 +56,16 @@ const HINTS: { readonly [code in ZooKeeperErrorCode]?: string } = {
 
 export interface ZooKeeperErrorDetails {
   readonly path?: string | undefined;
-  /** Which part of a `multi` failed, from 0. */
+  /** The index of the part of a `multi` that failed, from 0. */
   readonly part?: number | undefined;
-  /** Whether the request was sent and may have been executed although no reply came, or one that leaves it open. */
+  /** Whether the request was sent and may have been executed, although no reply or no decisive one came. */
   readonly mayHaveTakenEffect?: boolean | undefined;
   readonly hint?: string | undefined;
   readonly cause?: unknown;
 }
 
 /**
- * A failed request.
+ * The error of a failed request.
  *
  * @example
  * try {
@@ -81,7 +81,7 @@ export class ZooKeeperError extends Error {
   readonly path: string | undefined;
   readonly part: number | undefined;
   readonly hint: string | undefined;
-  /** True when an update was sent and no reply said what became of it: it may have been executed, or may still be. */
+  /** True if a write was sent and no reply reported its outcome: it may have been executed, or may still be. */
   readonly mayHaveTakenEffect: boolean;
 
   constructor(code: ZooKeeperErrorCode, details: ZooKeeperErrorDetails = {}) {
@@ -113,7 +113,7 @@ export function isUndecided(code: ZooKeeperErrorCode): boolean {
   return UNDECIDED_CODES.has(code);
 }
 
-/** Whether `error` is a `ZooKeeperError`, of `code` if one is given; holds across copies of the package. */
+/** Returns whether `error` is a `ZooKeeperError`, with `code` if you pass one. Works across copies of the package. */
 export function isZooKeeperError(error: unknown, code?: ZooKeeperErrorCode): error is ZooKeeperError {
   return (
     error instanceof Error &&

@@ -4,7 +4,7 @@ import type { JuteReader, JuteWriter } from './jute.ts';
 import { readStat, type Acl, type Stat } from './stat-and-acl.ts';
 import { getCreateOpCode, OP, readCreated, writeCreate, type CreateResult, type CreateMode } from './requests.ts';
 
-/** One part of a transaction. A `version` is the one that the node must have; any unless given. */
+/** One part of a transaction. If you pass `version`, the node must have it. Default: any version. */
 export type MultiPart =
   | {
       readonly type: 'create';
@@ -23,7 +23,7 @@ export type MultiPart =
   | { readonly type: 'delete'; readonly path: string; readonly version?: number }
   | { readonly type: 'check'; readonly path: string; readonly version: number };
 
-/** What became of one part, in the order of the parts. */
+/** The result of one part. Results have the order of the parts. */
 export type MultiResult =
   | ({ readonly type: 'create' } & CreateResult)
   | { readonly type: 'set'; readonly stat: Stat }

@@ -2,28 +2,28 @@
 import { isRecord } from '../../../correctable/validate.ts';
 import { ZooKeeperError } from './errors.ts';
 
-/** What it takes to take up a session again. The password is a secret. */
+/** The credentials with which a client resumes a session. The password is a secret. */
 export interface Credentials {
   readonly sessionId: bigint;
   readonly password: Uint8Array;
 }
 
 export interface ZooKeeperOptions {
-  /** How long the ensemble keeps the session without hearing of it, in milliseconds; the servers may change it. 12 000. */
+  /** How long the ensemble keeps a session without messages, in ms; servers may change it. Default: 12 000. */
   readonly sessionTimeoutMs?: number;
-  /** A server, `host:port`, to be connected to whenever it can be. */
+  /** The server, `host:port`, to which the client connects whenever possible. */
   readonly preferredServer?: string;
-  /** Most requests in flight or waiting at once; more are refused. 10 000. */
+  /** Maximum number of requests in flight or waiting; more fail with `TOO_MANY_REQUESTS`. Default: 10 000. */
   readonly maxRequests?: number;
-  /** Largest request in bytes: the server closes the connection over its `jute.maxbuffer`. 1 000 000. */
+  /** Maximum request size in bytes. Above its `jute.maxbuffer`, a server closes the connection. Default: 1 000 000. */
   readonly maxRequestBytes?: number;
-  /** Largest reply in bytes. 16 MiB. */
+  /** Maximum reply size in bytes. Default: 16 MiB. */
   readonly maxReplyBytes?: number;
-  /** A session to go on with, of a client that was not closed; a new one unless given. */
+  /** The session to resume, of a client that was not closed. Default: a new session. */
   readonly credentials?: Credentials;
-  /** A transaction that the client must not fall behind, beside its own: another session that it reads for. */
+  /** Returns a transaction that the client must not fall behind, besides its own: of a session for which it reads. */
   readonly getMinZxid?: () => bigint;
-  /** Gets what listeners throw. An uncaught exception unless given. */
+  /** Called with errors that listeners throw. Default: they become uncaught exceptions. */
   readonly onUncaught?: (error: unknown) => void;
 }
 

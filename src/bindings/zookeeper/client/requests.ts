@@ -48,7 +48,7 @@ export interface Request<T> {
 /** Error numbers that requests look at themselves. */
 export const NO_NODE = -101;
 
-/** How a node lives: until deleted, with its session, until its last child goes, or until it was idle for a time. */
+/** The life of a node: until deleted, until its session ends, until its last child goes, or until idle for a time. */
 export type CreateMode =
   | 'persistent'
   | 'persistent-sequential'
@@ -85,7 +85,7 @@ const SEQUENCE = /^-?\d{10}$/;
 
 export interface CreateResult {
   readonly path: string;
-  /** Present if asked for, and for containers and nodes with a time to live. */
+  /** Present for containers and nodes with a time to live, and in all results of `multi`. */
   readonly stat: Stat | undefined;
 }
 
@@ -124,7 +124,7 @@ export interface NodeData {
 }
 
 export interface NodeChildren {
-  /** Names, without the path of the parent, in no order. */
+  /** Names of the children, without the path of the parent, in no order. */
   readonly children: readonly string[];
   readonly stat: Stat;
 }

@@ -1,19 +1,19 @@
 /** The records that requests and replies are made of. */
 import type { JuteReader, JuteWriter } from './jute.ts';
 
-/** What ZooKeeper keeps about a node. Times in milliseconds since the epoch. */
+/** The metadata of a node. Times are in milliseconds since the epoch. */
 export interface Stat {
-  /** Transaction that made the node, that changed its data last, that changed its children last. */
+  /** The transactions that created the node, last changed its data, and last changed its children. */
   readonly czxid: bigint;
   readonly mzxid: bigint;
   readonly pzxid: bigint;
   readonly ctime: number;
   readonly mtime: number;
-  /** Changes of the data, of the children (made and deleted), of the ACL. */
+  /** Numbers of changes: of the data, of the children (created and deleted), and of the ACL. */
   readonly version: number;
   readonly cversion: number;
   readonly aversion: number;
-  /** The session that an ephemeral node lives by; 0 for others. */
+  /** The session on which an ephemeral node depends; 0 for others. */
   readonly ephemeralOwner: bigint;
   readonly dataLength: number;
   readonly numChildren: number;
@@ -39,19 +39,19 @@ export function readStat(reader: JuteReader): Stat {
 const PERMISSIONS = { read: 1, write: 2, create: 4, delete: 8, admin: 16 } as const;
 export type Permission = keyof typeof PERMISSIONS;
 
-/** Who may do what with a node. */
+/** One entry of the access control list (ACL) of a node: who may do what. */
 export interface Acl {
-  /** `world`, `auth`, `digest`, `ip`, … */
+  /** The scheme: `world`, `auth`, `digest`, `ip`, … */
   readonly scheme: string;
   readonly id: string;
   readonly permissions: readonly Permission[] | 'all';
 }
 
-/** Everybody may do everything. */
+/** Allows everything to everyone. */
 export const OPEN_ACL: readonly Acl[] = [{ scheme: 'world', id: 'anyone', permissions: 'all' }];
-/** Whoever the client has identified itself as (`addAuth`) may do everything, others nothing. */
+/** Allows everything to the identities of the client (`addAuth`), and nothing to others. */
 export const CREATOR_ALL_ACL: readonly Acl[] = [{ scheme: 'auth', id: '', permissions: 'all' }];
-/** Everybody may read. */
+/** Allows reads to everyone. */
 export const READ_ACL: readonly Acl[] = [{ scheme: 'world', id: 'anyone', permissions: ['read'] }];
 
 const ALL = 31;

@@ -2,7 +2,7 @@
 import type { Chroot } from './path.ts';
 import type { JuteReader, JuteWriter } from './jute.ts';
 
-/** Something happened to a node that is watched. */
+/** A change of a watched node. */
 export interface WatchEvent {
   readonly type: 'created' | 'deleted' | 'data-changed' | 'children-changed';
   readonly path: string;

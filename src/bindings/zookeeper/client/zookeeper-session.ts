@@ -13,10 +13,10 @@ import { OP, type Request } from './requests.ts';
 import { ServerPool, type ConnectString } from './server-pool.ts';
 import { readWatchEvent, Watches, writeRearm } from './watches.ts';
 
-/** `connecting` before the first connection and between two; `expired`, `auth-failed` and `closed` are for good. */
+/** `connecting`: before the first connection and between two. `expired`, `auth-failed` and `closed` are permanent. */
 export type SessionState = 'connecting' | 'connected' | 'expired' | 'auth-failed' | 'closed';
 
-/** What happens to a session. */
+/** An event of a session. */
 export type SessionEvent =
   /** `isNew`: the session has just begun; otherwise it goes on over another connection, its ephemeral nodes alive. */
   | { readonly type: 'connected'; readonly server: string; readonly isNew: boolean; readonly timeoutMs: number }

@@ -12,34 +12,34 @@ import { ZooKeeperSession, type SessionListener, type SessionState } from './zoo
 import type { WatchListener } from './watches.ts';
 
 export interface CreateOptions {
-  /** `persistent` unless given. */
+  /** How long the node exists. Default: `persistent`. */
   readonly mode?: CreateMode;
-  /** Everybody may do everything, unless given. */
+  /** The permissions. Default: everyone may do everything. */
   readonly acl?: readonly Acl[];
-  /** For the modes with a time to live: how long the node stays without a change and without children. */
+  /** How long the node stays without a change and without children. Only for the modes with a time to live. */
   readonly ttlMs?: number;
   /**
-   * Sequential nodes only: hears of the path that the node should get, before the ensemble has agreed, from a server that
+   * Called with the path that a sequential node should get, before the ensemble has agreed. It needs a server that
    * gives preliminary replies (`engines/zookeeper-czk`). Other servers ignore it.
    */
   readonly onPreliminary?: (path: string) => void;
 }
 
-/** A condition: the version that the node must have. `0` is version 0; any version unless given. */
+/** A condition: the version that the node must have; `0` is version 0. Default: any version. */
 export interface VersionOption {
   readonly version?: number;
 }
 
-/** A listener that hears of the next change, once. */
+/** A listener that is called once, at the next change. */
 export interface WatchOption {
   readonly watch?: WatchListener;
 }
 
-/** How old an answer is. */
+/** An option that reports how old an answer is. */
 export interface ZxidOption {
   /**
-   * Hears, before the answer is told, of the last transaction that the server had applied when it gave it; also where
-   * the answer is an error. `lastZxid` may by then count what was answered afterwards.
+   * Called before the answer is delivered, with the last transaction that the server had applied when it answered.
+   * Called for errors too. By then, `lastZxid` may include later answers.
    */
   readonly onZxid?: (zxid: bigint) => void;
 }
@@ -59,11 +59,11 @@ const WATCH_MODE = { persistent: 0, recursive: 1 } as const;
 const ANY_WATCHER = 3;
 
 /**
- * A session with a ZooKeeper ensemble. It connects by itself, keeps itself alive, and goes on at another server when a
- * connection is lost. Requests are answered in the order in which they were made; those of one tick travel together.
+ * A session with a ZooKeeper ensemble. It connects by itself, sends heartbeats, and moves to another server if it loses
+ * a connection. Requests are answered in the order in which you make them. Those of one tick are sent together.
  *
- * A request that was sent and lost fails with `CONNECTION_LOSS`, and `mayHaveTakenEffect` says whether it could have been
- * executed. Requests made between two connections wait, for as long as the session could last.
+ * If a request was sent and lost, it fails with `CONNECTION_LOSS`. Its `mayHaveTakenEffect` reports whether it could
+ * have been executed. Requests made between two connections wait, for as long as the session could last.
  *
  * @example
  * const zk = new ZooKeeper('127.0.0.1:2181,127.0.0.2:2181/my-application');
@@ -77,8 +77,9 @@ export class ZooKeeper implements AsyncDisposable {
   readonly #session: ZooKeeperSession;
 
   /**
-   * @param connectString `host:port,host:port/chroot`
-   * @throws ZooKeeperError `BAD_ARGUMENTS` for an address, a path or an option that makes no sense
+   * Creates a client of the servers in `connectString`: `host:port,host:port/chroot`.
+   *
+   * @throws ZooKeeperError `BAD_ARGUMENTS` if an address, a path or an option is invalid
    */
   constructor(connectString: string, options: ZooKeeperOptions = {}) {
     this.#session = new ZooKeeperSession(parseConnectString(connectString), resolveOptions(options));
@@ -88,27 +89,27 @@ export class ZooKeeper implements AsyncDisposable {
     return this.#session.state;
   }
 
-  /** The session's number; 0 before it has begun. */
+  /** The ID of the session; 0 before it has begun. */
   get sessionId(): bigint {
     return this.#session.id;
   }
 
-  /** What another client would need to go on with this session; undefined before it has begun. */
+  /** The credentials with which another client can resume this session; `undefined` before it has begun. */
   get credentials(): Credentials | undefined {
     return this.#session.credentials;
   }
 
-  /** As negotiated with the server. */
+  /** The session timeout that was negotiated with the server. */
   get sessionTimeoutMs(): number {
     return this.#session.timeoutMs;
   }
 
-  /** The server at the other end, `host:port`; undefined between connections. */
+  /** The connected server, `host:port`; `undefined` between connections. */
   get server(): string | undefined {
     return this.#session.server;
   }
 
-  /** Why there is no connection; undefined while there is one, and before the first attempt has failed. */
+  /** Why there is no connection; `undefined` while there is one, and before the first attempt has failed. */
   get blockedBy(): ZooKeeperError | undefined {
     return this.#session.blockedBy;
   }
@@ -123,12 +124,12 @@ export class ZooKeeper implements AsyncDisposable {
     return { ...this.#session.bytes };
   }
 
-  /** Hears of what happens to the session. Returns how to stop hearing. */
+  /** Calls `listener` for each event of the session. Returns a function that removes it. */
   onSession(listener: SessionListener): () => void {
     return this.#session.addListener(listener);
   }
 
-  /** Resolves when the session is connected; rejects when it is over. */
+  /** Resolves when the session is connected. Rejects with a `ZooKeeperError` if it has ended. */
   whenConnected(): Promise<void> {
     return new Promise((resolve, reject) => {
       const settle = (): boolean => {
@@ -145,7 +146,7 @@ export class ZooKeeper implements AsyncDisposable {
     });
   }
 
-  /** Makes a node and returns its path, which has a number at its end in the sequential modes. */
+  /** Creates a node and returns its path, which ends with a number in the sequential modes. */
   async create(path: string, data: NodeContent, options: CreateOptions = {}): Promise<string> {
     const { mode = 'persistent', acl = OPEN_ACL, ttlMs = 0, onPreliminary } = options;
     checkPath(path, mode.endsWith('sequential'));
@@ -164,22 +165,22 @@ export class ZooKeeper implements AsyncDisposable {
     return chroot.toClientPath(created.path);
   }
 
-  /** What is known about a node; `null` where there is none. */
+  /** Returns the metadata of a node, or `null` if it does not exist. */
   exists(path: string, options: WatchOption & ZxidOption = {}): Promise<Stat | null> {
     return this.#read(OP.exists, path, { ...options, read: readStat }).catch(replaceErrorWith('NO_NODE', null));
   }
 
-  /** The data of a node. */
+  /** Returns the data of a node, with its metadata. */
   get(path: string, options: WatchOption & ZxidOption = {}): Promise<NodeData> {
     return this.#read(OP.getData, path, { ...options, read: requests.readData });
   }
 
-  /** The names of a node's children. */
+  /** Returns the names of a node's children, with its metadata. */
   children(path: string, options: WatchOption & ZxidOption = {}): Promise<NodeChildren> {
     return this.#read(OP.getChildren2, path, { ...options, read: requests.readChildren });
   }
 
-  /** Changes the data of a node. */
+  /** Changes the data of a node and returns its new metadata. */
   set(path: string, data: NodeContent, { version = ANY_VERSION }: VersionOption = {}): Promise<Stat> {
     const write = (writer: JuteWriter): unknown => writer.buffer(toBytes(data)).int(version);
     return this.#request(OP.setData, path, { isWrite: true, write, read: readStat });
@@ -189,7 +190,7 @@ export class ZooKeeper implements AsyncDisposable {
     return this.#request(OP.delete, path, { isWrite: true, write: (writer) => writer.int(version), read: () => {} });
   }
 
-  /** Waits until the server has caught up with the leader: reads that follow see all that was committed before. */
+  /** Waits until the server has caught up with the leader. Later reads see all that was committed before. */
   sync(path = '/'): Promise<void> {
     return this.#request(OP.sync, path, { read: (reader) => void reader.string() });
   }
@@ -197,7 +198,7 @@ export class ZooKeeper implements AsyncDisposable {
   /**
    * Executes all parts or none.
    *
-   * @throws ZooKeeperError with `part`, the number of the part that failed
+   * @throws ZooKeeperError with `part`, the index of the part that failed
    */
   async multi(parts: readonly MultiPart[]): Promise<readonly MultiResult[]> {
     const resolved = parts.map((part): ResolvedPart => this.#resolve(part));
@@ -216,15 +217,15 @@ export class ZooKeeper implements AsyncDisposable {
     return this.#request(OP.getAcl, path, { read: requests.readAcls });
   }
 
-  /** Changes who may do what. The version is that of the ACL (`aversion`). */
+  /** Changes the permissions of a node. `version` is that of the ACL (`aversion`). */
   setAcl(path: string, acl: readonly Acl[], { version = ANY_VERSION }: VersionOption = {}): Promise<Stat> {
     const write = (writer: JuteWriter): unknown => writer.list(acl, writeAcl).int(version);
     return this.#request(OP.setAcl, path, { isWrite: true, write, read: readStat });
   }
 
   /**
-   * Hears of every change of a node, or of a node and all below it, until the returned function is called. Re-armed by
-   * itself after a reconnection.
+   * Calls `listener` for every change of a node until you call the returned function. If `isRecursive` is true, it
+   * covers all nodes below too. The client restores the watch after a reconnection.
    */
   async watch(path: string, listener: WatchListener, { isRecursive = false } = {}): Promise<() => Promise<void>> {
     const { watches } = this.#session;
@@ -250,22 +251,22 @@ export class ZooKeeper implements AsyncDisposable {
     };
   }
 
-  /** Identifies the client, for ACLs: `addAuth('digest', 'user:password')`. Repeated on every new connection. */
+  /** Identifies the client, for ACLs: `addAuth('digest', 'user:password')`. Every new connection repeats it. */
   addAuth(scheme: string, secret: string): void {
     this.#session.addIdentity({ scheme, secret: Buffer.from(secret) });
   }
 
-  /** Prefers a server from now on, `host:port`, and goes there if connected to another; `undefined` for any. */
+  /** Prefers the server `host:port` from now on, and moves there if connected to another; `undefined` for any. */
   preferServer(server: string | undefined): void {
     this.#session.preferServer(server);
   }
 
-  /** Cuts the connection as a failing network would: for tests of what happens then. */
+  /** Cuts the connection as a failing network would, for tests. */
   dropConnection(): void {
     this.#session.dropConnection();
   }
 
-  /** Ends the session, its ephemeral nodes with it. Requests in flight are answered first. */
+  /** Ends the session and its ephemeral nodes. Requests in flight are answered first. */
   close(): Promise<void> {
     return this.#session.close();
   }
