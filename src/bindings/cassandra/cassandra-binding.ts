@@ -29,14 +29,14 @@ import { WriteRun } from './write-run.ts';
 import { openPluginReads } from './preliminary-replies/plugin-reads.ts';
 
 export interface CassandraBinding<L extends CassandraLevels = CassandraLevels> extends Binding<L> {
-  /** What came of the reads so far. */
+  /** Counts of the reads so far. */
   readonly stats: ReadStats;
   /**
-   * Whether reads are one request to a coordinator that gives preliminary replies, or two requests to any; `undefined`
-   * until the first one has found out.
+   * How many requests a read takes. `1`: to a coordinator that gives preliminary replies. `2`: to any coordinator.
+   * `undefined`: not known until the first read.
    */
   readonly requestsPerRead: 1 | 2 | undefined;
-  /** Resolves when the cluster is connected and checked; rejects when it cannot be. Waiting for it is optional. */
+  /** Resolves when the cluster is connected and checked, and rejects if it cannot be. You need not wait for it. */
   whenConnected(): Promise<void>;
 }
 
@@ -55,13 +55,13 @@ export type LevelsOf<O extends CassandraOptions> = CassandraLevels<
 >;
 
 /**
- * A binding to a Cassandra cluster, with the levels `weak`, one replica, and `strong`, R replicas of which at least one has
- * every update that was answered before. Where R + W > N does not hold for `read` and `write`, the final level is called
- * `quorum`, and its views may be stale. Operations: `get`, `put`, `getMany`, and those of `statements`.
+ * Creates a binding to a Cassandra cluster. Level `weak` reads one replica. Level `strong` reads R replicas, of which
+ * one or more have every write that was acknowledged before. If R + W > N does not hold for `read` and `write`, the
+ * final level is `quorum`, and its views may be stale. Operations: `get`, `put`, `getMany`, and those of `statements`.
  *
- * Connects at the first operation, through `cassandra-driver`, which has to be installed beside this package.
+ * Connects at the first operation, through `cassandra-driver`, which you must install beside this package.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` that names the option
+ * @throws CorrectableError `INVALID_ARGUMENT` naming the option
  * @example
  * const store = createClient(cassandra({ contactPoints: ['frankfurt:9042', 'ireland:9042'], keyspace: 'shop' }));
  * await store.invoke(put('user:7', { name: 'Ada' }));

@@ -15,7 +15,7 @@ export const READ_CONSISTENCIES = [
   'ALL',
 ] as const;
 
-/** The number of replicas that a request asks, by Cassandra's names. */
+/** A Cassandra consistency level: the number of replicas for a request. */
 export type Consistency = (typeof READ_CONSISTENCIES)[number];
 
 /** What they are in the native protocol. */
@@ -46,8 +46,8 @@ type IntersectingQuorums =
 type IntersectingQuorumsInDataCenter = IntersectingQuorums | readonly [AnyQuorum, AnyQuorum];
 
 /**
- * The name of the final level of reads at `R` and writes at `W`; `S` says whether all replicas are in one data centre.
- * Where these are not known at compile time, both names.
+ * The name of the final level of reads at `R` and writes at `W`. `S` is true if all replicas are in one data center. If
+ * these are not known at compile time, the type is both names.
  */
 export type FinalLevel<R extends Consistency, W extends Consistency, S extends boolean> = R extends unknown
   ? W extends unknown

@@ -4,7 +4,7 @@
  */
 import { CorrectableError } from '../../correctable/errors.ts';
 
-/** What `Client.execute` is told. */
+/** Options of `Client.execute`. */
 export interface DriverQueryOptions {
   readonly prepare?: boolean;
   readonly consistency?: number;
@@ -13,19 +13,19 @@ export interface DriverQueryOptions {
   readonly pageState?: string;
   readonly autoPage?: boolean;
   readonly timestamp?: number;
-  /** Decides what is retried of this execution: a policy of the driver's own class. */
+  /** Decides which failures of this execution are retried: a policy of the driver's own class. */
   readonly retry?: never;
 }
 
-/** What `Client.execute` gives; updates have no rows. */
+/** The result of `Client.execute`. Writes have no rows. */
 export interface DriverResult {
   readonly rows?: readonly object[] | undefined;
-  /** The columns of the rows, where the driver says them. */
+  /** The columns of the rows, if the driver reports them. */
   readonly columns?: readonly DriverColumn[] | null | undefined;
   readonly pageState?: string | null | undefined;
 }
 
-/** A column or a marker, as the driver knows it. */
+/** A column or a marker, as the driver describes it. */
 export interface DriverColumn {
   readonly name: string;
   readonly type: { readonly code: number; readonly info?: unknown };
@@ -46,7 +46,7 @@ interface DriverStatement {
 /** A connected driver. */
 export interface DriverClient {
   readonly keyspace?: string | undefined;
-  /** Its `DriverStatements`. Without them, values are written as it thinks best. */
+  /** Its `DriverStatements`. Without them, the driver chooses how to encode values. */
   readonly metadata?: object | undefined;
   connect(): Promise<void>;
   execute(cql: string, params?: unknown[], options?: DriverQueryOptions): Promise<DriverResult>;
@@ -64,7 +64,7 @@ export interface DriverHosts {
   values(): DriverHost[];
 }
 
-/** Turns values of the driver into bytes and back; `type` is as the protocol's metadata has it. */
+/** Converts values of the driver to bytes and back. `type` is as in the metadata of the protocol. */
 export interface DriverEncoder {
   encode(value: unknown, type: object): unknown;
   decode(bytes: Uint8Array | null, type: object): unknown;
@@ -72,7 +72,7 @@ export interface DriverEncoder {
 
 type AbstractClass<T> = abstract new (...args: never[]) => T;
 
-/** The module `cassandra-driver`, as far as the binding needs it. */
+/** The parts of the module `cassandra-driver` that the binding needs. */
 export interface CassandraDriver {
   readonly Client: new (options: never) => DriverClient;
   readonly policies: {
@@ -81,13 +81,13 @@ export interface CassandraDriver {
     readonly addressResolution: { readonly EC2MultiRegionTranslator: new () => object };
     readonly speculativeExecution: { readonly NoSpeculativeExecutionPolicy: new () => object };
   };
-  /** How values are written and read; without it a driver can only be used as a whole. */
+  /** Encodes and decodes values. Without it, the binding can only use the driver as a whole. */
   readonly Encoder?: new (protocolVersion: number, options: object) => DriverEncoder;
   readonly types: {
-    /** What the encoder gives for a value that is not to be touched. */
+    /** The encoder's mark for a value that a write leaves unchanged. */
     readonly unset?: object;
     readonly BigDecimal: AbstractClass<object> & { toBuffer(value: object): Buffer };
-    /** Its `months`, `days` and `nanoseconds` are not in its types. */
+    /** The driver's types lack its `months`, `days` and `nanoseconds`. */
     readonly Duration: AbstractClass<object>;
     readonly InetAddress: AbstractClass<object>;
     readonly Integer: AbstractClass<object> & { toBuffer(value: object): Buffer };

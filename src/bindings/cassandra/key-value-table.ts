@@ -2,17 +2,17 @@
 import { checkRecord } from '../../correctable/validate.ts';
 import { checkIdentifier } from './options.ts';
 
-/** Where the table is. */
+/** Options of `getKeyValueTableCql`: the keyspace and name of the table. */
 export interface KeyValueTableOptions {
   readonly keyspace: string;
   readonly table?: string;
 }
 
 /**
- * The statement that makes the table of `get`, `put` and `getMany`: run it once, when you deploy. `read_repair` is what
- * keeps strong reads from going back in time. Takes the options of `cassandra` too.
+ * Returns the statement that creates the table of `get`, `put` and `getMany`. Run it once, when you deploy. Its
+ * `read_repair` keeps strong reads from going back in time. You can pass the options of `cassandra` too.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` for a name that CQL does not take as it is
+ * @throws CorrectableError `INVALID_ARGUMENT` if CQL does not accept a name as it is
  * @example
  * console.log(getKeyValueTableCql({ keyspace: 'shop' })); // CREATE TABLE IF NOT EXISTS shop.correctables_values …
  */

@@ -17,53 +17,53 @@ import { jsonCodec, type ValueCodec } from './value-converter.ts';
 
 export interface CassandraOptions {
   /**
-   * Nodes as `host` or `host:port`, the closest first: it coordinates all requests; the others, in their order, only while
-   * it is down. These are the addresses by which the nodes know each other, or those that `translateAddress` makes of them.
-   * Nodes do not say on which port they listen: those that are listed by name, on the port of the first one.
+   * Nodes as `host` or `host:port`, the closest first. The first one coordinates all requests, the others only while it
+   * is down, in their order. Use the addresses by which the nodes know each other, or those that `translateAddress`
+   * returns. Nodes do not report their ports: a node that is not listed by address has the port of the first one.
    */
   readonly contactPoints: readonly string[];
   /**
-   * Where a client reaches a node that the cluster names by this address, as `host` or `host:port`: for nodes behind address
-   * translation. The address itself unless given.
+   * Returns where a client reaches a node that the cluster knows by this address, as `host` or `host:port`. Use it for
+   * nodes behind address translation. Default: the address itself.
    */
   readonly translateAddress?: (address: string) => string;
-  /** For tables that a statement names without a keyspace, that of `get` and `put` among them. */
+  /** The keyspace of tables that a statement names without one, and of the table of `get` and `put`. */
   readonly keyspace: string;
-  /** How many replicas a final view asks; `QUORUM` unless given. */
+  /** How many replicas a final view reads. Default: `QUORUM`. */
   readonly read?: Consistency;
-  /** How many replicas have an update before it is answered; `QUORUM` unless given. */
+  /** How many replicas must have a write before it is acknowledged. Default: `QUORUM`. */
   readonly write?: Consistency;
-  /** Which single replica a preliminary view asks: any, or one of the coordinator's data centre. `ONE` unless given. */
+  /** Which single replica a preliminary view reads: any, or one of the coordinator's data center. Default: `ONE`. */
   readonly weak?: 'ONE' | 'LOCAL_ONE';
   /**
-   * Says that all replicas are in one data centre, so that `LOCAL_QUORUM` counts as a quorum of all. Checked against the
-   * replication of every keyspace that is used; false unless given.
+   * Declares that all replicas are in one data center, so that `LOCAL_QUORUM` counts as a quorum of all. The binding
+   * checks this against the replication of every keyspace that it uses. Default: `false`.
    */
   readonly singleDataCenter?: boolean;
   /** The application's own prepared statements, made by `defineStatements` or `implementStatements`. */
   readonly statements?: Statements | readonly Statements[];
-  /** The table of `get`, `put` and `getMany`; `correctables_values` unless given. See `getKeyValueTableCql`. */
+  /** The table of `get`, `put` and `getMany`, see `getKeyValueTableCql`. Default: `correctables_values`. */
   readonly table?: string;
-  /** Makes that table if there is none. For development: several that make one at the same time disagree. */
+  /** Creates that table if missing. For development: concurrent creations conflict. Default: `false`. */
   readonly createTable?: boolean;
-  /** How the values of `put` become text; JSON unless given. */
+  /** Converts the values of `put` to text and back. Default: JSON. */
   readonly codec?: ValueCodec;
-  /** Whether to use a coordinator that gives preliminary replies; `auto` unless given. */
+  /** Whether to use a coordinator that gives preliminary replies. Default: `auto`. */
   readonly preliminaryReplies?: PreliminaryRepliesOption;
-  /** How long to wait for an answer of the coordinator, in milliseconds; 12 000 unless given. */
+  /** How long to wait for a reply of the coordinator, in milliseconds. Default: 12 000. */
   readonly requestTimeoutMs?: number;
-  /** Who connects. */
+  /** The user as whom the binding connects. */
   readonly credentials?: { readonly username: string; readonly password: string };
   /**
-   * Options for `tls.connect`: connects by TLS, and refuses nodes whose certificate is not vouched for (`ca`), or is for
-   * neither their address nor a name in `contactPoints`. `clientOptions.sslOptions` unless given.
+   * Options of `tls.connect`: the binding connects by TLS. It rejects a node whose certificate is not trusted (`ca`),
+   * or names neither its address nor a name in `contactPoints`. Default: `clientOptions.sslOptions`.
    */
   readonly tls?: object;
-  /** The module `cassandra-driver`; the installed one unless given. */
+  /** The module `cassandra-driver`. Default: the installed one. */
   readonly driver?: CassandraDriver;
   /**
-   * Further options for the driver's client, under its own names; those of this binding come before them, and it has no
-   * use for `profiles` and speculative executions.
+   * Further options for the driver's client, under its own names. Options of this binding take precedence. It does not
+   * use `profiles` and speculative executions.
    */
   readonly clientOptions?: object;
 }

@@ -7,17 +7,17 @@ import type { ServerAddress } from '../shared/server-address.ts';
 import type { Consistency } from './consistency-levels.ts';
 
 /**
- * A row by column names. Values are plain, the same whichever way they came: text, ascii, uuid, timeuuid, inet, date, time,
- * duration, decimal → string; int, smallint, tinyint, float, double → number; bigint, counter, varint → bigint;
- * timestamp → Date; blob → Uint8Array; list, set, tuple, vector → array; user-defined type → object; map → object where its
- * keys are strings, otherwise array of [key, value]; null → null.
+ * A row by column names. Values are plain, the same whichever way they came. text, ascii, uuid, timeuuid, inet, date,
+ * time, duration, decimal → string. int, smallint, tinyint, float, double → number. bigint, counter, varint → bigint.
+ * timestamp → Date. blob → Uint8Array. list, set, tuple, vector → array. user-defined type → object. map → object if
+ * its keys are strings, otherwise array of [key, value]. null → null.
  */
 export type Row = Readonly<Record<string, unknown>>;
 
-/** One page of a result; a result that fits has one. */
+/** One page of a result. A result that fits has one page. */
 export interface Page {
   readonly rows: readonly Row[];
-  /** Where the next page begins, in hexadecimal digits; `undefined` on the last one. */
+  /** The position of the next page, in hexadecimal digits; `undefined` on the last one. */
   readonly pageState: string | undefined;
 }
 
@@ -87,7 +87,7 @@ export interface ReadStrategyOptions {
 }
 
 /**
- * Which way reads take. `auto`: one request where the coordinator gives preliminary replies, otherwise two; `never`: two;
- * `require`: one, and where it cannot be had the binding fails with `UNSUPPORTED`.
+ * Selects how reads run. `auto`: one request if the coordinator gives preliminary replies, otherwise two. `never`: two
+ * requests. `require`: one request; if that is impossible, the binding fails with `UNSUPPORTED`.
  */
 export type PreliminaryRepliesOption = 'auto' | 'never' | 'require';

@@ -87,13 +87,13 @@ export class ValueConverter {
   }
 }
 
-/** How values of `put` become the text of a column, and back. */
+/** Converts values of `put` to the text of a column and back. */
 export interface ValueCodec {
   encode(value: unknown): string;
   decode(text: string): unknown;
 }
 
-/** JSON: what it cannot say is refused, what it says differently (a date) comes back as JSON has it. */
+/** Encodes values as JSON. Rejects what JSON cannot represent; dates and the like come back in their JSON form. */
 export const jsonCodec: ValueCodec = {
   encode: toJson,
   decode: (text) => JSON.parse(text) as unknown,

@@ -5,18 +5,18 @@ import { isOlder, SeenVersions, type SeenVersion } from './seen-versions.ts';
 
 /** Counts over the life of a binding. */
 export interface ReadStats {
-  /** Final views at the strongest level. */
+  /** Number of final views at the strongest level. */
   readonly finals: number;
-  /** Of those, how many had a preliminary view before them. */
+  /** How many of `finals` had a preliminary view before them. */
   readonly withPreliminary: number;
-  /** Of those, how many were of another value. */
+  /** How many of `withPreliminary` had another value than their preliminary view. */
   readonly diverged: number;
-  /** Of those, how many were older: one replica had a write that the others had not, and that was not answered yet. */
+  /** How many of `diverged` were older: one replica had a write that the others lacked, not acknowledged yet. */
   readonly regressed: number;
   /**
-   * Finals of `get` and `getMany` older than what this binding had written, or shown in a final view, before they were
-   * asked for; or of the same time with another value. Of what is not there any more nobody can tell: it is not counted.
-   * At level `strong` more than 0 means that others write with less than they should, or at the very same microsecond.
+   * Stale final views of `get` and `getMany`. Before such a read, this binding had written a newer value or shown one
+   * in a final view, or another value of the same time. Removed values are not counted: nothing shows their age. At
+   * level `strong`, more than 0 means that others write with a lower consistency, or at the same microsecond.
    */
   readonly staleFinals: number;
 }

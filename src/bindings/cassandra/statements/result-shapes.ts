@@ -7,35 +7,35 @@ import { checkOptionNames } from '../../../correctable/validate.ts';
 import type { Page, Row } from '../read-strategy.ts';
 import { validateWithSchema, type AnySchema, type SchemaOutput } from './standard-schema.ts';
 
-/** Makes a value of a row: a function, or a schema that the row fits. */
+/** Converts a row to a value: a function, or a schema that the row fits. */
 export type RowMapper<T> = ((row: Row) => T) | AnySchema;
 
-/** What a mapper gives. */
+/** The type of the values that a mapper returns. */
 export type MappedRow<M> = M extends AnySchema ? SchemaOutput<M> : M extends (row: Row) => infer T ? T : never;
 
 /** One page of a result that may be longer. */
 export interface ResultPage<T> {
   readonly rows: T[];
-  /** Hand it to the same statement as `pageState` for the next page; absent on the last one. */
+  /** Pass it to the same statement as `pageState` to get the next page. Absent on the last page. */
   readonly pageState?: string;
 }
 
-/** How a statement's rows become its result `T`. Made by `oneRow`, `rows`, `page`, `wasApplied` and `noResult`. */
+/** Converts a statement's rows to its result `T`. Made by `oneRow`, `rows`, `page`, `wasApplied` and `noResult`. */
 export interface ResultShape<out T> {
   readonly kind: 'oneRow' | 'rows' | 'page' | 'wasApplied' | 'noResult';
-  /** Most rows that are asked for at once. */
+  /** Maximum number of rows in one request. */
   readonly pageSize: number;
-  /** Where the version of the result stands, if anywhere. */
+  /** The column with the version of the result, if any. */
   readonly versionColumn: string | undefined;
-  /** Makes the result of the statement called `name`. @throws CorrectableError */
+  /** Returns the result of the statement called `name`. @throws CorrectableError if the rows do not fit */
   readonly buildResult: (page: Page, name: string) => T;
 }
 
-/** How the version of a result is found. */
+/** The option that selects the version of a result. */
 export interface VersionOption {
   /**
-   * The column with the time of writing in microseconds, for example `written` of `SELECT …, WRITETIME(refs) AS written`:
-   * an older view is then known for what it is.
+   * The column with the time of the write in microseconds, for example `written` of `SELECT …, WRITETIME(refs) AS
+   * written`. It lets the binding detect older views.
    */
   readonly version?: string;
 }
@@ -44,7 +44,7 @@ const DEFAULT_MAX_ROWS = 5_000;
 const PAGE_SIZE = 100;
 
 /**
- * The only row, `undefined` where there is none. More than one is an error.
+ * Returns the shape whose result is the only row, `undefined` if none. More than one fails with `INVALID_VALUE`.
  *
  * @example
  * oneRow((row) => ({ name: row['name'] as string }));
@@ -72,7 +72,7 @@ export function oneRow<const M extends RowMapper<unknown>>(
 }
 
 /**
- * All rows. More than `max`, 5000 unless given, is an error: a result that can grow wants `page`.
+ * Returns the shape for all rows. More than `max` fail with `INVALID_VALUE`: use `page` if they grow. Default: 5 000.
  *
  * @example
  * rows((row) => row['ad'] as string, { max: 40 });
@@ -96,8 +96,8 @@ export function rows<const M extends RowMapper<unknown>>(
 }
 
 /**
- * One page, with where the next one begins. The arguments may have `pageState`, of the page before, and `pageSize`, up to
- * `size`, which is 100 unless given.
+ * Returns the shape whose result is one page, with the position of the next one. The arguments may have `pageState`,
+ * from the page before, and `pageSize`, up to `size`. Default of `size`: 100.
  *
  * @example
  * const { rows, pageState } = await store.invoke(posts.timeline({ user: 'ada' }));
@@ -121,7 +121,7 @@ export function page<const M extends RowMapper<unknown>>(
 }
 
 /**
- * Of a conditional update (`IF …`): whether it was made.
+ * Returns the shape whose result is whether a conditional write (`IF …`) was applied.
  *
  * @example
  * implement: { cql: 'INSERT INTO users (name) VALUES (:name) IF NOT EXISTS', result: wasApplied() }
@@ -142,7 +142,7 @@ export function wasApplied(): ResultShape<boolean> {
   };
 }
 
-/** Nothing: what updates give unless told otherwise. */
+/** Returns the shape without a result, the default for writes. */
 export function noResult(): ResultShape<void> {
   return { kind: 'noResult', pageSize: PAGE_SIZE, versionColumn: undefined, buildResult: () => undefined };
 }

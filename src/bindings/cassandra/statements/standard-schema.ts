@@ -11,7 +11,7 @@ export interface Issue {
 
 type ValidationResult<T> = { readonly value: T; readonly issues?: undefined } | { readonly issues: readonly Issue[] };
 
-/** Any schema, whatever it takes and gives. */
+/** Any schema, with any input and output. */
 export interface AnySchema {
   readonly '~standard': {
     readonly version: 1;
@@ -22,9 +22,9 @@ export interface AnySchema {
   };
 }
 
-/** What a schema takes. */
+/** The input type of a schema. */
 export type SchemaInput<S extends AnySchema> = NonNullable<S['~standard']['types']>['input'];
-/** What a schema gives. */
+/** The output type of a schema. */
 export type SchemaOutput<S extends AnySchema> = NonNullable<S['~standard']['types']>['output'];
 
 /** How a misfit is reported. */

@@ -21,42 +21,42 @@ import { validateWithSchema, type AnySchema, type SchemaInput, type SchemaOutput
 
 /** How a statement is executed. */
 export interface StatementText<Args, R> {
-  /** With named markers (`:user`), which stand for the arguments of these names, or `?`, for which `params` is needed. */
+  /** The CQL text. Named markers (`:user`) stand for the arguments of these names. Markers `?` require `params`. */
   readonly cql: string;
-  /** How rows become the result; needed for reads. */
+  /** Converts rows to the result. Required for reads. */
   readonly result?: ResultShape<R>;
-  /** A value for each marker, in their order; unless given, those of the arguments by the markers' names. */
+  /** Returns a value for each marker, in their order. Default: the arguments with the markers' names. */
   params?(args: Args): readonly unknown[];
   /**
-   * Whether an update may be sent again where nobody knows whether it was made: not for counters, lists that grow, `now()`
-   * and conditions. False unless given; reads always may.
+   * Whether a write may be resent if its outcome is unknown. Not for counters, lists that grow, `now()` and conditions.
+   * Default: `false`. Reads may always be resent.
    */
   readonly isIdempotent?: boolean;
 }
 
-/** One statement: what callers see of it, and how it is executed. */
+/** One statement: its interface for callers, and how it is executed. */
 export interface StatementSpec<A extends AnySchema = AnySchema, R = unknown> extends StatementText<SchemaOutput<A>, R> {
   readonly access: Access;
   /** The arguments: a schema of zod, valibot or another library with the Standard Schema interface. */
   readonly args: A;
   /** The object that the operation is about: used for routing, caching and ordering. */
   key?(args: SchemaInput<A>): string;
-  /** Whether two results mean the same to the application; structural equality unless given. */
+  /** Returns whether two results mean the same to the application. Default: structural equality. */
   equals?(a: R, b: R): boolean;
 }
 
-/** A checked statement, ready to be executed. */
+/** A checked statement, ready to execute. */
 export interface Statement {
   readonly name: string;
   readonly access: Access;
   readonly cql: string;
   readonly isIdempotent: boolean;
   readonly result: ResultShape<unknown>;
-  /** The arguments, checked, and the values for the markers. @throws CorrectableError `INVALID_ARGUMENT` */
+  /** Returns checked arguments and marker values. @throws CorrectableError `INVALID_ARGUMENT` if they do not fit */
   readonly bind: (args: unknown) => BoundStatement;
 }
 
-/** What the arguments of one call come to. */
+/** The values for the markers of one call, and its page. */
 export interface BoundStatement {
   readonly params: readonly unknown[];
   readonly pageState: string | undefined;
@@ -65,7 +65,7 @@ export interface BoundStatement {
 
 const STATEMENTS_KEY: unique symbol = Symbol.for('correctables.cassandra.statements');
 
-/** A catalogue of statements, to be given to a binding. */
+/** A catalog of statements, to pass to a binding. */
 export interface Statements {
   readonly [STATEMENTS_KEY]: readonly Statement[];
 }
@@ -88,7 +88,7 @@ type ResultOfSpec<S> = 'result' extends keyof S
     : void
   : void;
 
-/** Any statement: what its functions take is between them and its schemas. */
+/** Any statement, without the types of its arguments and result. */
 export interface AnySpec {
   readonly access: Access;
   readonly cql: string;
@@ -104,7 +104,7 @@ export interface AnySpec {
 export type AnySpecs = Readonly<Record<string, AnySpec>>;
 
 /**
- * A statement with its types inferred, so that `params`, `key` and `equals` are typed by the schema and the result.
+ * Returns a statement with inferred types: `params`, `key` and `equals` get theirs from the schema and the result.
  *
  * @example
  * const profile = statement({
@@ -124,9 +124,9 @@ export function statement(spec: AnySpec): AnySpec {
 type SpecWithResult<A extends AnySchema, R> = StatementSpec<A, R> & { readonly result: ResultShape<R> };
 
 /**
- * A catalogue of statements with a typed builder for each.
+ * Creates a catalog of statements with a typed builder for each.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` naming the statement and the field that cannot be
+ * @throws CorrectableError `INVALID_ARGUMENT` naming the statement and the invalid field
  * @example
  * const ads = defineStatements({
  *   profile: {
@@ -158,14 +158,14 @@ export function defineStatements<const S extends AnySpecs>(specs: S): StatementB
   return Object.assign(builders, { [STATEMENTS_KEY]: list }) as unknown as StatementBuilders<S> & Statements;
 }
 
-/** The part of a service contract that is needed: what `defineContract` makes has it. */
+/** The part of a service contract that is needed, as `defineContract` returns it. */
 export interface ContractLike {
   readonly operations: Readonly<
     Record<string, { readonly access: Access; readonly args: AnySchema; readonly result: AnySchema }>
   >;
 }
 
-/** How each operation of a contract is executed; those of the portable vocabulary are built in. */
+/** How each operation of a contract is executed. Those of the portable vocabulary are built in. */
 export type Implementations<C extends ContractLike> = {
   readonly [K in Exclude<keyof C['operations'], 'get' | 'put' | 'getMany'>]: StatementText<
     SchemaOutput<C['operations'][K]['args']>,
@@ -174,10 +174,10 @@ export type Implementations<C extends ContractLike> = {
 };
 
 /**
- * The statements behind a contract: pages and other clients share the contract, and name its operations; the statements
- * stay on the server that hosts the binding.
+ * Creates the statements behind a contract. Pages and other clients share the contract, and name its operations. The
+ * statements stay on the server that hosts the binding.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` naming the statement and the field that cannot be
+ * @throws CorrectableError `INVALID_ARGUMENT` naming the statement and the invalid field
  * @example
  * const statements = implementStatements(contract, {
  *   profile: { cql: 'SELECT refs FROM profiles WHERE user = :user', result: oneRow((row) => row['refs'] as string[]) },
