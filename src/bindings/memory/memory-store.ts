@@ -5,9 +5,9 @@ import type { Operation } from '../../correctable/operation.ts';
 import type { ReplicaReply } from './replica.ts';
 import { Replica } from './replica.ts';
 
-/** A primary that several memory bindings can share: each is then a site with a backup copy of its own. */
+/** A primary that several memory bindings can share. Each binding is then a site with a backup copy of its own. */
 export interface MemoryStore {
-  /** How many updates the primary has executed. */
+  /** How many writes the primary has executed. */
   readonly applied: number;
 }
 
@@ -72,7 +72,7 @@ export class Primary implements MemoryStore {
 }
 
 /**
- * A primary to be shared by several `memory` bindings.
+ * Creates a primary that several `memory` bindings can share.
  *
  * @example
  * const store = memoryStore();

@@ -41,30 +41,30 @@ class MemorySession implements BindingSession {
   }
 }
 
-/** The levels of a memory binding unless it is given others. */
+/** The default levels of a memory binding. */
 export type MemoryLevels = readonly ['weak', 'strong'];
 
 export interface MemoryOptions<L extends Levels = MemoryLevels> {
-  /** Names of the levels, weakest first; `weak` and `strong` unless given. */
+  /** Names of the levels, weakest first. Default: `['weak', 'strong']`. */
   readonly levels?: L;
-  /** When each level answers, in milliseconds after the call. Unless given: evenly from 0 (weakest) to 20. */
+  /** When each level answers, in milliseconds after the call. Default: evenly spaced from 0 (weakest) to 20. */
   readonly delaysMs?: { readonly [level in L[number]]?: number };
-  /** How long an update takes from the primary to the backup, in milliseconds. Half the strongest delay unless given. */
+  /** How long a write takes from the primary to the backup, in milliseconds. Default: half the strongest delay. */
   readonly lagMs?: number;
-  /** The primary, to be shared with other bindings; one of its own unless given. */
+  /** The primary, which other bindings can share. Default: one of its own. */
   readonly store?: MemoryStore;
   readonly clock?: Clock;
 }
 
 export interface MemoryBinding<L extends Levels> extends Binding<L> {
-  /** How many preliminary views were not shown because they were behind the session of their operation. */
+  /** How many preliminary views were skipped because they were older than their session had seen. */
   readonly skippedForSession: number;
 }
 
 /**
- * A memory binding. Values are shared by reference: treat them as immutable.
+ * Creates a binding to a store in this process. Values are shared by reference: treat them as immutable.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` naming the option that does not fit.
+ * @throws CorrectableError `INVALID_ARGUMENT` naming the option that does not fit
  * @example
  * const store = createClient(memory({ delaysMs: { weak: 5, strong: 80 } }));
  * await store.invoke(enqueue('tickets', { seat: 12 }));

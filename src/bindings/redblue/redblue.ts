@@ -9,11 +9,11 @@ import { connectClient } from '../../transport/reconnecting-client.ts';
 const CALL = "redblue(contract, { url: 'ws://127.0.0.1:7070/ireland' })";
 
 /**
- * Binds a client to a site of a RedBlue service. Arguments are checked against the contract before anything is sent. At
- * a server with another version of the contract, operations that both versions have alike are served, and others fail
+ * Binds a client to a site of a RedBlue service. Arguments are checked against the contract before anything is sent. If
+ * the server has another version of the contract, it serves operations that are the same in both versions. Others fail
  * with `UNSUPPORTED`.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` or `UNSUPPORTED` for options that cannot work.
+ * @throws CorrectableError `INVALID_ARGUMENT` or `UNSUPPORTED` if the options cannot work
  * @example
  * const shop = createClient(redblue(tickets, { url: 'ws://127.0.0.1:7070/ireland' }));
  * shop.invoke(tickets.dequeue({ queue: 'concert' })).onUpdate(showGuess).onFinal(showTicket);

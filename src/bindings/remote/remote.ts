@@ -10,22 +10,22 @@ import { connectClient } from '../../transport/reconnecting-client.ts';
 
 /** Options of `remote`. */
 export interface RemoteOptions<L extends Levels> extends ConnectionOptions {
-  /** The levels of the store behind the gateway, weakest first: must be the same there. */
+  /** The levels of the store behind the gateway, weakest first. They must be the same there. */
   readonly levels: L;
   /**
-   * The operations of the store with their schemas, made by `defineContract`: arguments are checked before anything is
-   * sent, and again at the gateway. Results are not: they are what the store gives, and only a RedBlue service holds
-   * its own to the contract. At a gateway with another version of it, operations that both versions have alike are
-   * served, and others fail with `UNSUPPORTED`. Without a contract, arguments are sent as they came, also where a
-   * gateway with one hosts this binding: the server behind must have it too.
+   * The operations of the store with their schemas, made by `defineContract`. Arguments are checked before anything is
+   * sent, and again at the gateway. Results are not checked: only a RedBlue service checks its own. If the gateway has
+   * another version, it serves operations that are the same in both. Others fail with `UNSUPPORTED`. Without a
+   * contract, arguments are sent unchanged, even if a gateway with a contract hosts this binding. The server behind
+   * must then have the contract too.
    */
   readonly contract?: OperationRegistry | undefined;
   /**
-   * Names of the operations that the store has, so that others are refused before anything is sent; not needed with a
-   * contract. Default: any name is sent, and the gateway refuses with `UNSUPPORTED` what its store does not have.
+   * Names of the store's operations: others are refused before anything is sent. Not needed with a contract. Default:
+   * any name is sent, and the gateway refuses unknown ones with `UNSUPPORTED`.
    */
   readonly operations?: readonly string[] | undefined;
-  /** Whether the store keeps sessions that can be taken to another of its servers. Default: no, `session()` is refused. */
+  /** Whether the store keeps sessions that can move to another of its servers. Default: no, `session()` is refused. */
   readonly hasSessions?: boolean | undefined;
 }
 
@@ -40,10 +40,10 @@ const OPTIONS: OptionNamesOf<RemoteOptions<Levels>> = {
 };
 
 /**
- * Binds a client to a store behind a gateway. Operations survive the loss of the connection and a restart of the server:
- * what has no final is submitted again under the same id.
+ * Binds a client to a store behind a gateway. Operations survive the loss of the connection and a restart of the
+ * server. The client resends an operation that has no final view, under the same id.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` or `UNSUPPORTED`, naming the option that cannot work.
+ * @throws CorrectableError `INVALID_ARGUMENT` or `UNSUPPORTED`, naming the option that cannot work
  * @example
  * const store = createClient(remote({ url: 'ws://127.0.0.1:7070/ireland', levels: ['weak', 'strong'] }));
  * store.invoke(get('handshaking')).onUpdate(show).onFinal(show);

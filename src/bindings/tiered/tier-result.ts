@@ -4,7 +4,7 @@ import { checkRecord } from '../../correctable/validate.ts';
 
 const VALUE_WITH_DETAILS: unique symbol = Symbol.for('correctables.valueWithDetails');
 
-/** A value together with what is known about it. Made by `answer`. */
+/** A value with its version or metadata, made by `withDetails`. */
 export interface ValueWithDetails<out T = unknown> {
   readonly [VALUE_WITH_DETAILS]: true;
   readonly value: T;
@@ -12,8 +12,8 @@ export interface ValueWithDetails<out T = unknown> {
 }
 
 /**
- * A tier's value with its version or extra facts. A plain value needs no wrapping; a wrapper of its own keeps a value
- * that happens to have a field `version` from being taken apart.
+ * Returns a tier's value with its version or metadata. A plain value needs no wrapper. If it happens to have a field
+ * `version`, that field stays part of the value.
  *
  * @example
  * const tier: Tier = async (operation) => {
@@ -26,10 +26,10 @@ export function withDetails<T>(value: T, details: ViewDetails = {}): ValueWithDe
   return { [VALUE_WITH_DETAILS]: true, value, details };
 }
 
-/** What a tier returns when it has no answer, such as a cache that misses: its level is skipped. */
+/** Means that a tier has no answer, for example on a cache miss. The tier returns it, and its level is skipped. */
 export const skipLevel: unique symbol = Symbol.for('correctables.skipLevel');
 
-/** Whether a tier's result was made by `answer`. */
+/** Returns whether a tier made its result with `withDetails`. */
 export function isValueWithDetails(result: unknown): result is ValueWithDetails {
   return typeof result === 'object' && result !== null && VALUE_WITH_DETAILS in result;
 }

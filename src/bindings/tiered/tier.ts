@@ -3,25 +3,25 @@ import type { InvocationContext } from '../../correctable/binding.ts';
 import type { Operation } from '../../correctable/operation.ts';
 import { followSignal } from '../../correctable/subscribe.ts';
 
-/** The circumstances of one call of a tier. */
+/** The context of one call of a tier. */
 export interface TierContext {
-  /** The level that the tier answers for. */
+  /** The level at which the tier answers. */
   readonly level: string;
   /**
-   * Hand it to the driver or `fetch`: aborted when nobody wants the answer any more: the operation has ended, by the answer
-   * of a stronger tier too, the time limit of the level has passed, or the client is closed. That of an update never
-   * aborts, since an update that was submitted runs to its end.
+   * Pass it to the driver or `fetch`: it aborts when no caller needs the answer any more. The operation may have ended,
+   * also by the answer of a stronger tier, the level may have timed out, or the client may be closed. The signal of a
+   * write never aborts, because a submitted write runs to its end.
    */
   readonly signal: AbortSignal;
-  /** When the client gives up, in milliseconds since the epoch; `undefined` for no deadline. */
+  /** When the client gives up, in milliseconds since the epoch; `undefined` without a deadline. */
   readonly deadlineAt: number | undefined;
-  /** Trace context to hand on. */
+  /** The trace context to pass on. */
   readonly trace: unknown;
 }
 
 /**
- * Answers one operation at one level: returns the value, `withDetails(value, { version, meta })`, or `skipLevel`, or a promise
- * of one of them. What it throws is the failure of its level.
+ * Answers one operation at one level: returns the value, `withDetails(value, { version, meta })`, `skipLevel`, or a
+ * promise of one of them. If it throws, its level fails with that error.
  */
 export type Tier = (operation: Operation, context: TierContext) => unknown;
 

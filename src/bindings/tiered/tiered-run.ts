@@ -9,7 +9,7 @@ import { followSignal } from '../../correctable/subscribe.ts';
 import { isValueWithDetails, skipLevel } from './tier-result.ts';
 import { TierCall, type Tier } from './tier.ts';
 
-/** Whether the tiers of a read are asked one after the other, as in Listing 7, or all at once. */
+/** Whether a read calls its tiers one after the other, as in Listing 7, or all at once. */
 export type TierMode = 'sequential' | 'parallel';
 
 /** What a run works on. */

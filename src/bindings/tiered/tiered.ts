@@ -11,7 +11,7 @@ import type { Operation } from '../../correctable/operation.ts';
 import { TieredRun, type TierMode } from './tiered-run.ts';
 import type { Tier } from './tier.ts';
 
-/** For each level, the function that answers at it. Updates go to that of the strongest level only, once. */
+/** The function that answers at each level. A write calls only that of the strongest level, once. */
 export type Tiers<L extends Levels> = Readonly<Record<L[number], Tier>>;
 
 /** Options of `tiered`. */
@@ -37,15 +37,15 @@ interface TieredSetup<L extends Levels> extends TieredOptions {
 }
 
 /**
- * Creates a binding whose levels are functions, such as a cache in front of an origin, or a backup and its primary
+ * Creates a binding whose levels are functions, such as a cache and its origin, or a backup and its primary
  * (Correctables, OSDI 2016, Listing 7). `levels` names the levels, weakest first; `tiers` has one function for each.
  *
  * If a tier throws, only its level fails while a stronger tier is pending. If a tier returns `skipLevel`, its level is
- * left out. If the strongest tier fails, the binding waits up to 1,000 ms for weaker tiers that are pending.
- * Writes go to the strongest tier only.
+ * left out. If the strongest tier fails, the binding waits up to 1 000 ms for weaker tiers that are pending. Writes go
+ * to the strongest tier only.
  *
- * The names are an array of their own because object keys have no order for the compiler: a tool that sorts keys would
- * make the cache the strongest level.
+ * The names are an array because object keys have no order for the compiler. A tool that sorts keys would make the
+ * cache the strongest level.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` if levels and tiers do not match
  * @example
