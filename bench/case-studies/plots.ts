@@ -70,7 +70,7 @@ export function throughputFigure(
   {
     what: description,
     points,
-    colors: colors,
+    colors,
   }: { readonly what: string; readonly points: readonly Point[]; readonly colors: Colors },
 ): string {
   const at = { x: 'perSecond', y: 'ms', z: 'series' } as const;
@@ -98,7 +98,7 @@ const STEPS = 200;
 /** Figures 8 (c, d) and 13: which share took at most so long; a panel a key, a line a series. */
 export function distributionFigure(
   title: string,
-  { panels, colors: colors }: { readonly panels: Readonly<Record<string, readonly Taken[]>>; readonly colors: Colors },
+  { panels, colors }: { readonly panels: Readonly<Record<string, readonly Taken[]>>; readonly colors: Colors },
 ): string {
   const points = Object.entries(panels).flatMap(([panel, taken]) =>
     Object.keys(colors).flatMap((series) => {

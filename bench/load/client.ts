@@ -60,7 +60,7 @@ async function openStore(): Promise<Opened> {
 }
 
 async function openDay(): Promise<Opened> {
-  const { connectBaseline: connectBaseline } = await import('./baseline-client.ts');
+  const { connectBaseline } = await import('./baseline-client.ts');
   const call = await connectBaseline(url);
   const account = (n: number): string => keys[n % KEYS] as string;
   const withdraw: Submit = (n) => call('withdraw', account(n), booked(n, 1, -1));

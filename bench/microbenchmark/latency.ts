@@ -131,7 +131,7 @@ async function measure(
       const from = performance.now() + WARM_UP_MS;
       const work = async (
         place: Site,
-        { color: color, series }: (typeof phase)[number],
+        { color, series }: (typeof phase)[number],
         user: number,
       ): Promise<void> => {
         const at = SITES.indexOf(place);
@@ -241,6 +241,6 @@ function fromSingapore(taken: readonly Taken[]): string {
   const panels = { blue: bySites('blue'), red: bySites('red') };
   return distributionFigure(`What operations take from ${PLACES[place]}, by the number of sites`, {
     panels,
-    colors: colors,
+    colors,
   });
 }

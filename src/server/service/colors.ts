@@ -70,7 +70,7 @@ function isColor(value: unknown): value is Color {
 function getOwnColors(operations: ShadowOperations): Colors {
   const own: Record<string, Color> = {};
   for (const [name, operation] of Object.entries(operations)) {
-    const { color: color } = operation as { readonly color?: Color };
+    const { color } = operation as { readonly color?: Color };
     if (color !== undefined) own[name] = color;
   }
   return own;

@@ -30,7 +30,7 @@ const executed = (store: StoreDouble): unknown[] => store.submitted.map(({ conte
 
 describe('admission that takes time', () => {
   test('decided in another order → executed in the order of submission', async () => {
-    const { authorize: authorize, decide } = byHand();
+    const { authorize, decide } = byHand();
     await using server = await startGateway({ authorize });
     await using client = new RawClient(server.url);
     await client.greet();
@@ -62,7 +62,7 @@ describe('admission that takes time', () => {
   });
 
   test('submitted again meanwhile → executed once, answered once', async () => {
-    const { authorize: authorize, decide } = byHand();
+    const { authorize, decide } = byHand();
     await using server = await startGateway({ authorize });
     server.store.answer = ({ sink }) => sink.view('v', 'strong');
     await using client = new RawClient(server.url);
@@ -76,7 +76,7 @@ describe('admission that takes time', () => {
   });
 
   test('the connection is gone meanwhile → nothing begins; the client asks anew on the next one', async () => {
-    const { authorize: authorize, decide } = byHand();
+    const { authorize, decide } = byHand();
     await using server = await startGateway({ authorize });
     await using first = new RawClient(server.url);
     await first.greet({ attempt: 1 });
@@ -95,7 +95,7 @@ describe('admission that takes time', () => {
   });
 
   test('the token ends meanwhile → not executed', async () => {
-    const { authorize: authorize, decide } = byHand();
+    const { authorize, decide } = byHand();
     const principal: Principal & { expiresAt: number } = { id: 'ada', expiresAt: Date.now() + 60_000 };
     await using server = await startGateway({ authorize, authenticate: () => principal });
     await using client = new RawClient(server.url);
@@ -109,7 +109,7 @@ describe('admission that takes time', () => {
   });
 
   test('the server drains meanwhile → it waits for the decision and for the answer', async () => {
-    const { authorize: authorize, decide } = byHand();
+    const { authorize, decide } = byHand();
     await using server = await startGateway({ authorize });
     await using client = new RawClient(server.url);
     await client.greet();
