@@ -1,32 +1,32 @@
 /** When to try again: after a lost connection, or what a store could not do now. */
 import { checkOptions } from './errors.ts';
 
-/** A policy for trying again. */
+/** A policy for retries. */
 export interface Backoff {
   /**
-   * How long to wait before attempt number `attempt` (1 is the first after a failure), in milliseconds; `undefined` to
-   * give up. `random` returns a number in [0, 1).
+   * Returns how long to wait before attempt number `attempt`, in milliseconds; `undefined` to give up. Attempt 1 is the
+   * first after a failure. `random` returns a number in [0, 1).
    */
   delayMs(attempt: number, random: () => number): number | undefined;
 }
 
 /** Options of `exponentialBackoff`. */
 export interface BackoffOptions {
-  /** Upper bound of the first delay. Default 100. */
+  /** Upper bound of the first delay. Default: 100 */
   readonly initialDelayMs?: number;
-  /** Factor from one attempt to the next. Default 2. */
+  /** Factor from one attempt to the next. Default: 2 */
   readonly factor?: number;
-  /** Upper bound of every delay. Default 5000. */
+  /** Upper bound of every delay. Default: 5000 */
   readonly maxDelayMs?: number;
-  /** Attempts before giving up. Default: never. */
+  /** Attempts before giving up. Default: no limit */
   readonly maxAttempts?: number;
 }
 
 /**
- * Delays that double up to a bound, each drawn from the upper half of its range: clients that lost the same server do
- * not come back in step, and none hammers.
+ * Returns delays that double up to a bound, each drawn from the upper half of its range. So clients that lost the same
+ * server do not reconnect all at once, and no client floods it.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` naming the option that does not fit
+ * @throws CorrectableError `INVALID_ARGUMENT` if an option is invalid; names the option
  * @example
  * const store = remote({ url, levels, reconnect: exponentialBackoff({ maxDelayMs: 1000, maxAttempts: 10 }) });
  */

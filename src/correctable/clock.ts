@@ -3,15 +3,15 @@
 /** A timer that has been set. */
 export interface Timer {
   cancel(): void;
-  /** Lets (`false`) or does not let (`true`) the process end before the timer fires; absent where that means nothing. */
+  /** Sets whether the timer keeps the process running. Absent if the platform has no such choice. */
   setRef?(retained: boolean): void;
 }
 
-/** Where the time comes from. */
+/** Source of time. */
 export interface Clock {
-  /** Milliseconds, whole ones, as they pass: never goes back, nor jumps when the machine's clock is set. */
+  /** Returns elapsed milliseconds, an integer. Never goes back, nor jumps when the machine's clock is set. */
   now(): number;
-  /** Milliseconds since the epoch by the machine's clock, whatever that is set to; `now` where absent. */
+  /** Returns milliseconds since the epoch, by the machine's clock. Default: `now` */
   wallNow?(): number;
   /** Calls `fire` once, `delayMs` from now. */
   setTimer(fire: () => void, delayMs: number): Timer;
@@ -33,7 +33,7 @@ export function getElapsedMs(): number {
   return (globalThis.performance ?? Date).now();
 }
 
-/** The clock of the running process; `now` counts from its start, as timers do. When that was would cost half a reading. */
+/** The clock of the process. `now` counts from its start, as timers do: adding the start time would be slower. */
 export const systemClock: Clock = {
   now: () => Math.floor(getElapsedMs()),
   wallNow: () => Date.now(),

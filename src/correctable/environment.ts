@@ -21,7 +21,7 @@ export type DropReason =
   /** A call of the sink after the operation had closed. */
   | 'closed';
 
-/** Something that no caller waits for, but an operator may want to know. */
+/** An event that no caller waits for, but an operator may want to know. */
 export type CorrectableEvent =
   | { readonly type: 'drop'; readonly reason: DropReason; readonly level: string | undefined }
   /** The operation failed after `settle` or `when` had answered early from it. */
@@ -34,20 +34,20 @@ export type CorrectableEvent =
       readonly final: AnyView;
     };
 
-/** Ports and reports of a client, or of one Correctable. */
+/** The clock and the listeners of a client, or of one Correctable. */
 export interface EnvironmentOptions {
-  /** The process's clock unless given. */
+  /** Source of time. Default: the clock of the process */
   readonly clock?: Clock;
-  /** Gets what a callback throws. Unless given: `reportError`, in Node a process warning. */
+  /** Receives what a callback throws. Default: `reportError`, or a process warning in Node */
   readonly onUncaught?: (error: unknown) => void;
-  /** Gets dropped views, late failures and late corrections. */
+  /** Receives dropped views, late failures and late corrections. */
   readonly onEvent?: (event: CorrectableEvent) => void;
 }
 
 /** How many views and calls were dropped, by reason. */
 export type DropCounts = { readonly [R in DropReason]: number };
 
-/** What has become of the operations of a client. */
+/** Statistics of the operations of a client. */
 export interface ClientStats {
   /** Finals with the value of the preliminary view before them. */
   readonly confirmed: number;
@@ -59,11 +59,11 @@ export interface ClientStats {
   readonly earlyCorrected: number;
   /** Runs of `speculate` and `chain` on a preliminary view whose value the final has. */
   readonly speculationsWon: number;
-  /** Runs of `speculate` and `chain` that were undone since a later view has another value. */
+  /** Runs of `speculate` and `chain` that were undone because a later view had another value. */
   readonly speculationsLost: number;
   /** Attempts after the first, by `retry`. */
   readonly retried: number;
-  /** Reads that were not submitted since an equal one was in flight, by `dedupeReads`. */
+  /** Reads that were not submitted because an equal one was in flight, by `dedupeReads`. */
   readonly deduped: number;
 }
 

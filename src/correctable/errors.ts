@@ -4,7 +4,7 @@ import type { Levels } from './level-types.ts';
 import type { View } from './view.ts';
 import { describeUnknownOption } from './unknown-option.ts';
 
-/** What went wrong, as a stable code. */
+/** Stable code of a failure. */
 export type ErrorCode =
   | 'UNKNOWN_LEVEL'
   | 'UNSUPPORTED'
@@ -28,32 +28,32 @@ export type ErrorCode =
   | 'REPLY_EXPIRED'
   | 'DOMAIN';
 
-/** An error of the application's own, by the name and with the data that its contract declares. */
+/** An error of the application itself, with the name and the data that its contract declares. */
 export interface DomainErrorInfo {
   readonly name: string;
   readonly data: unknown;
-  /** The operation that was refused, where the binding says: others may have errors of this name. */
+  /** The operation that was refused, if the binding reports it. Other operations may have errors of this name. */
   readonly operation?: string | undefined;
 }
 
-/** What a `CorrectableError` is made from. */
+/** Details of a `CorrectableError`. */
 export interface ErrorDetails {
-  /** Whether asking again can succeed without changing the request. Unless given, decided by the code. */
+  /** Whether a retry of the unchanged operation can succeed. Default: decided by the code */
   readonly retryable?: boolean | undefined;
-  /** How long to wait before asking again, where the store said so. */
+  /** How long to wait before a retry, if the store specifies it. */
   readonly retryAfterMs?: number | undefined;
   /** The name of the operation that failed, and its key. */
   readonly operation?: string | undefined;
   readonly key?: string | undefined;
-  /** The level that failed, where it was one. */
+  /** The level that failed, if only one did. */
   readonly level?: string | undefined;
   /** The best view that was delivered before the failure. */
   readonly lastView?: View<unknown, Levels, string> | undefined;
   /** The failures of single levels, by level. */
   readonly levelErrors?: Readonly<Record<string, unknown>> | undefined;
-  /** The path of the offending field, where one is to blame. */
+  /** The path of the invalid field, if there is one. */
   readonly field?: string | undefined;
-  /** What the service refused the operation with, as its contract declares it; with the code `DOMAIN`. */
+  /** The domain error that the service refused the operation with, as its contract declares it. Code: `DOMAIN`. */
   readonly domain?: DomainErrorInfo | undefined;
   readonly cause?: unknown;
 }
@@ -63,8 +63,8 @@ const RETRYABLE_CODES = /^(TIMEOUT|CONFLICT|UNAVAILABLE|OVERLOADED|REPLICA_BEHIN
 const HIDDEN = /^(lastView|levelErrors|domain|cause)$/;
 
 /**
- * Every failure that this package reports. Test for it with `isCorrectableError`, which holds across duplicate copies
- * of the package and minification, not with `instanceof`.
+ * Reports every failure of this package. Test for it with `isCorrectableError`, not with `instanceof`: only the former
+ * holds across duplicate copies of the package and minification.
  *
  * @example
  * try {
@@ -112,7 +112,7 @@ export function getErrorDetails({ lastView, levelErrors, domain, ...facts }: Cor
   return { ...facts, lastView, levelErrors, domain };
 }
 
-/** Whether `error` is a `CorrectableError`, of `code` if one is given: then the type of its `code` is that. */
+/** Returns whether `error` is a `CorrectableError`, with this `code` if you pass one. Narrows the type of `code`. */
 export function isCorrectableError<C extends ErrorCode = ErrorCode>(
   error: unknown,
   code?: C,

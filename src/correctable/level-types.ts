@@ -9,7 +9,7 @@ export type Levels = readonly [string, ...string[]];
 /** The first (weakest) level of a tuple. */
 export type Weakest<L extends readonly string[]> = L extends readonly [infer A extends string, ...string[]] ? A : never;
 
-/** The last (strongest) level of a tuple; `string` where the tuple is not known at compile time. */
+/** The last (strongest) level of a tuple; `string` if the tuple is not known at compile time. */
 export type Strongest<L extends readonly string[]> = string extends L[number]
   ? string
   : L extends readonly [...string[], infer Z extends string]
@@ -26,15 +26,15 @@ export type Subset<L extends readonly string[], S extends string> = L extends re
     : Subset<Rest, S>
   : readonly [];
 
-/** What an operation can come to: the levels that its views have on one of its paths; `string` where nobody says. */
+/** The levels that the views of an operation have on one of its paths; `string` if unknown. */
 export interface FinalLevels {
   readonly levels: string;
 }
 
-/** What is known of an operation at a store: what its contract says where that holds there (`C`), otherwise nothing. */
+/** The final levels of an operation at a store: those of its contract if they hold there (`C`), otherwise unknown. */
 export type ContractFinalLevels<R extends FinalLevels, C extends boolean> = [C] extends [true] ? R : FinalLevels;
 
-/** The level of the final where `S` were requested of a binding with the levels `L`, by what the operation can come to. */
+/** The level of the final if `S` were requested of a binding with levels `L`, for an operation that can come to `R`. */
 export type FinalLevel<L extends Levels, S extends readonly string[], R extends FinalLevels> = R extends FinalLevels
   ? string extends R['levels']
     ? L[number]
@@ -64,7 +64,7 @@ export type AtLeast<L extends readonly string[], K extends string> = string exte
       : AtLeast<Rest, K>
     : never;
 
-/** The tuple of the requested levels `S` of `L`; the general tuple where `L` is not known at compile time. */
+/** The tuple of the requested levels `S` of `L`; the general tuple if `L` is not known at compile time. */
 export type RequestedLevels<L extends Levels, S extends readonly string[]> = string extends L[number]
   ? Levels
   : Subset<L, S[number]> extends infer R extends Levels

@@ -5,7 +5,7 @@ import type { FinalLevels } from './level-types.ts';
 declare const resultType: unique symbol;
 declare const finalLevels: unique symbol;
 
-/** What an operation does to the store. A submitted update runs to its end whatever levels were requested. */
+/** The effect of an operation on the store. A submitted update runs to its end for any requested levels. */
 export type Access = 'read' | 'write';
 
 /**
@@ -13,16 +13,16 @@ export type Access = 'read' | 'write';
  *
  * Only `name`, `args`, `access` and `key` cross a wire; `equals` stays with the client.
  *
- * `T` is the result. `R` says which levels its views can have, where a contract knows: then the type of the final does.
+ * `T` is the result. `R` has the levels that its views can have, if a contract specifies them; so has the final.
  */
 export interface Operation<out T = unknown, out R extends FinalLevels = FinalLevels> {
   readonly name: string;
   readonly args: unknown;
   readonly access: Access;
-  /** The object that the operation is about: used for routing, caching and ordering. */
+  /** The object that the operation acts on, used for routing, caching and ordering. */
   readonly key?: string;
   /**
-   * Whether two results mean the same to the application; structural equality unless given. Decides `confirms` and
+   * Returns whether two results mean the same to the application. Default: structural equality. Decides `confirms` and
    * whether a speculation holds, never what is delivered.
    */
   equals?(a: T, b: T): boolean;

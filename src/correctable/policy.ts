@@ -2,8 +2,8 @@
 import type { Operation } from './operation.ts';
 import type { Source } from './source.ts';
 
-/** Submits an operation whose views and failure come to `source`; throws what refuses it. */
+/** Submits an operation whose views and failure go to `source`. Throws the error that refuses it. */
 export type SubmitFunction = <T>(operation: Operation<T>, source: Source<T>) => void;
 
-/** A way to submit the operations of one client, made from the way that it has. */
+/** Wraps the function that submits the operations of one client. */
 export type Policy = (submit: SubmitFunction) => SubmitFunction;

@@ -19,9 +19,9 @@ interface Comparison {
 }
 
 /**
- * Whether two values are structurally equal: primitives by `Object.is`; plain objects, arrays, `Date`, `Map`, `Set`,
- * array buffers and typed arrays by content, whatever realm they come from, and so is Node's `Buffer`. Other objects, whose
- * state may be private, only by identity: those of classes, also of such as extend one of these.
+ * Returns whether two values are structurally equal. Primitives compare by `Object.is`. Plain objects, arrays, `Date`,
+ * `Map`, `Set`, array buffers, typed arrays and Node's `Buffer` compare by content, from any realm. Other objects,
+ * whose state may be private, compare only by identity. So do instances of classes that extend one of these.
  *
  * @example
  * structurallyEqual({ tags: new Set(['a']) }, { tags: new Set(['a']) }); // true

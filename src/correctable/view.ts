@@ -1,20 +1,20 @@
 /** A view: the result of an operation under one consistency level (Correctables, OSDI 2016, §1 and §3.1). */
 import type { AtLeast, Levels, Strongest } from './level-types.ts';
 
-/** What every view carries beside its value and level. */
+/** Properties of every view beside its value and level. */
 export interface ViewInfo {
   /**
-   * Number of the value within its operation, counted from 0 over the values that the binding gave. A confirmation
-   * without payload carries the number of the value that it confirms.
+   * Number of the value within its operation, counted from 0 over the values that the binding delivered. A confirmation
+   * without payload has the number of the value that it confirms.
    */
   readonly seq: number;
-  /** When the view reached this process: milliseconds since the epoch, by the machine's clock. */
+  /** Time when the view reached this process: milliseconds since the epoch, by the machine's clock. */
   readonly at: number;
-  /** True when this view repeats, by the operation's `equals`, the value of the last view delivered before it. */
+  /** Whether this view repeats, by the operation's `equals`, the value of the last view delivered before it. */
   readonly confirms: boolean;
-  /** The store's version of the value, where the binding knows one. */
+  /** The store's version of the value, if the binding knows one. */
   readonly version?: unknown;
-  /** What the binding adds to the view, for example `{ remaining }` of a `dequeue`. */
+  /** Facts that the binding adds to the view, for example `{ remaining }` of a `dequeue`. */
   readonly meta?: Readonly<Record<string, unknown>>;
 }
 
@@ -28,14 +28,14 @@ export type PreliminaryView<T, L extends Levels> = ViewInfo & {
 /**
  * The last view of an operation.
  *
- * `F` is the level that the final can have: the strongest one requested, or, where an operation does not have that
- * level, the next stronger that it has, or its strongest. That nothing more comes is said by `final`, not by the level.
+ * `F` is the level that the final can have: the strongest one requested. If the operation does not have that level, it
+ * is the next stronger that it has, or its strongest. `final`, not the level, shows that nothing follows.
  */
 export type FinalView<T, L extends Levels, F extends string = L[number]> = ViewInfo & {
   readonly final: true;
   readonly value: T;
   readonly level: F;
-  /** Set when the final is older, by version, than a preliminary view that was delivered. */
+  /** Set if the final is older, by version, than a preliminary view that was delivered. */
   readonly regressed?: true;
 };
 

@@ -11,22 +11,22 @@ import type { IsUnion, Levels } from '../level-types.ts';
 import { failFromPart, Source, getSource } from '../source.ts';
 import type { AnyView } from '../view.ts';
 
-/** The levels of a join whose parts have others each, which do not compare. */
+/** The levels of a join whose parts have different levels, which do not compare. */
 export type JoinedLevels = readonly ['preliminary', 'final'];
 
 type AnyCorrectable = Correctable<unknown, Levels, string>;
 
-/** What `all` joins: a list, or parts by name. */
+/** The input of `all`: an array, or parts by name. */
 export type Parts<P = readonly AnyCorrectable[]> = { readonly [I in keyof P]: AnyCorrectable };
 
-/** The values of the parts, in their order or by their names; of a part that may not be there, one that may not either. */
+/** The values of the parts, in their order or by their names. If a part may be missing, so may its value. */
 export type ValuesOf<P> = {
   -readonly [I in keyof P]: NonNullable<P[I]> extends Correctable<infer T, infer _L, infer _F> ? T : never;
 };
 
 /**
- * The levels of the parts where all have the same; otherwise two; where that is not known, either: of parts of which some
- * may be of another store, and of what may be empty, which is final at once.
+ * The levels of the parts if all have the same, otherwise `JoinedLevels`. Either is possible if parts may be of another
+ * store, or if the input may be empty, which is final at once.
  */
 export type LevelsOf<P> = JoinOf<ElementOf<P>> | (true extends CanBeEmpty<P> ? JoinedLevels : never);
 
@@ -70,11 +70,11 @@ type HasOneLevelList<C> =
   C extends Correctable<unknown, infer L, string> ? (IsUnion<L> extends false ? true : false) : never;
 
 /**
- * All of `parts`, a list or an object, as one Correctable of their values. Where all have the same levels, they count at
- * every level that they have reached, each by its own store, so the join has the level of its weakest part; otherwise
+ * Joins `parts`, an array or an object, into one Correctable of their values. If all have the same levels, each part
+ * counts at every level that it has reached, by its own store. So the join has the level of its weakest part. Otherwise
  * there is `preliminary`, then `final`. Fails as soon as one part fails.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` for what is neither, and for a part that is no Correctable.
+ * @throws CorrectableError `INVALID_ARGUMENT` if `parts` is neither, or if a part is no Correctable
  * @example
  * const page = all({ user: store.invoke(get('user:7')), cart: store.invoke(get('cart:7')) });
  * page.onUpdate(({ user, cart }) => sketch(user, cart)).onFinal(({ user, cart }) => render(user, cart));

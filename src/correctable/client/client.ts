@@ -28,65 +28,64 @@ import { closeAfter, getExtras, abortSubmission, addCleanUp, createAbandonError,
 /** The time limit of an operation for which none was given. */
 const DEFAULT_TIMEOUT_MS = 30_000;
 
+/** Options of `createClient`. */
 export interface ClientOptions extends EnvironmentOptions {
-  /** How long an operation may take unless it says otherwise; 30 000 unless given, `Infinity` for no limit. */
+  /** Timeout of an operation that sets none, in milliseconds; `Infinity` for no limit. Default: 30 000 */
   readonly timeoutMs?: number;
-  /** Called at each invocation: what it returns travels with the operation as its trace context. */
+  /** Returns the trace context of an operation. Called at each invocation. */
   readonly trace?: () => unknown;
   /**
-   * Tries again what failed, could succeed the next time, and certainly had no effect: `retryPolicy({ attempts: 3 })` of
-   * `correctables/policies`. Unless given, the first failure is the operation's.
+   * Retries an operation that failed, could succeed next time, and certainly had no effect. Default: no retries. Pass
+   * `retryPolicy({ attempts: 3 })` of `correctables/policies`.
    */
   readonly retry?: Policy | undefined;
   /**
-   * Lets a read have the views of an equal one in flight: `dedupeReads()` of `correctables/policies`. Unless given, each
-   * read is submitted, so that what it is told is no older than its call.
+   * Lets a read share the views of an equal one in flight: `dedupeReads()` of `correctables/policies`. Default: each
+   * read is submitted, so that its views are no older than its call
    */
   readonly dedupeReads?: Policy | undefined;
 }
 
+/** Options of `invoke`, `invokeWeak` and `invokeStrong`; `K` names the levels. */
 export interface InvokeOptions<K extends string = string> {
   /** Cancels the operation when it aborts. */
   readonly signal?: AbortSignal | undefined;
-  /** How long the operation may take, in milliseconds; `Infinity` for no limit. */
+  /** Timeout of the operation, in milliseconds; `Infinity` for no limit. Default: that of the client */
   readonly timeoutMs?: number | undefined;
-  /** How long single levels may take, in milliseconds: a weaker level that is late counts as failed. */
+  /** Timeouts of single levels, in milliseconds. A weaker level that is late counts as failed. */
   readonly levelTimeoutsMs?: { readonly [level in K]?: number } | undefined;
-  /** The session to keep: made by `session()` of the same client. */
+  /** The session of the operation, made by `session()` of the same client. */
   readonly session?: Session | undefined;
-  /** Instead of the client's; `false` for one attempt. */
+  /** Replaces the policy of the client; `false` for one attempt. */
   readonly retry?: Policy | false | undefined;
-  /** `false` for a submission of its own, whatever the client does with its reads. */
+  /** Submits this read by itself if `false`, even if the client has `dedupeReads`. */
   readonly dedupeReads?: false | undefined;
   /**
-   * Names the update, for retries from another process or after a reload: the store executes it once for each key, and
-   * answers a retry with the first outcome. 1 to 128 characters, none of them control characters. Reads ignore it. Fails
-   * with `UNSUPPORTED` if the binding has no keys, and with `INVALID_ARGUMENT` if the key was used for another update.
+   * Names the update, for retries from another process or after a reload. The store executes it once for each key, and
+   * answers a retry with the first outcome. 1 to 128 characters, none of them control characters. Reads ignore it.
+   * Fails with `UNSUPPORTED` if the binding has no keys, and with `INVALID_ARGUMENT` if another update used it.
    */
   readonly idempotencyKey?: string | undefined;
 }
 
-/**
- * The application's key to what the binding keeps for it: reads see the session's own writes, and never go back in time,
- * across operations and servers.
- */
+/** A session at the binding. Its reads see its own writes and never go back in time, across operations and servers. */
 export interface Session extends Disposable {
   /**
-   * What the session has seen, for `session({ tokens })` of a client at another site of the same deployment. Empty where
-   * the binding's sessions cannot move.
+   * Tokens of what the session has seen, for `session({ tokens })` of a client at another site of the same deployment.
+   * Empty if the binding's sessions cannot move.
    */
   readonly tokens: readonly string[];
-  /** Releases the session; operations cannot be invoked in it any more. */
+  /** Releases the session. No operation can be invoked in it any more. */
   close(this: void): void;
 }
 
-/** How to open a session. */
+/** Options of `session`. */
 export interface SessionOptions {
-  /** The tokens of a session that is to be continued. Default: a session that has seen nothing yet. */
+  /** The tokens of a session to continue. Default: a session that has seen nothing yet */
   readonly tokens?: readonly string[] | undefined;
 }
 
-/** What `invoke` gives where the levels `S` were requested of a binding with the levels `L`. */
+/** The result of `invoke` if the levels `S` were requested of a binding with the levels `L`. */
 export type CorrectableForLevels<
   T,
   L extends Levels,
@@ -108,13 +107,13 @@ export interface Client<L extends Levels, C extends boolean = boolean> extends A
   readonly levels: L;
   readonly weakest: Weakest<L>;
   readonly strongest: Strongest<L>;
-  /** How many views and calls of the binding were dropped so far, by reason: a copy. */
+  /** A copy of how many views and calls of the binding were dropped so far, by reason. */
   readonly drops: DropCounts;
-  /** What has become of its operations so far: a copy. */
+  /** A copy of the client's statistics so far. */
   readonly stats: ClientStats;
   /**
-   * Invokes `operation` and gives one view per level, all levels unless told otherwise. Never throws: what is wrong
-   * with the call closes the Correctable with an error, before anything is sent.
+   * Invokes `operation` and returns one view per level. Default: all levels. Never throws: an invalid call closes the
+   * Correctable with an error, before anything is sent.
    *
    * @example
    * const stock = store.invoke(get('stock:book'));
@@ -130,30 +129,29 @@ export interface Client<L extends Levels, C extends boolean = boolean> extends A
     operation: Operation<T, R>,
     options?: InvokeOptions<L[number]> & { readonly levels?: undefined },
   ): Correctable<T, L, FinalLevel<L, L, ContractFinalLevels<R, C>>>;
-  /** One view, at the weakest level: fast, possibly stale. */
+  /** Invokes `operation` for one view at the weakest level: fast, possibly stale. */
   invokeWeak<T, R extends FinalLevels = FinalLevels>(
     this: void,
     operation: Operation<T, R>,
     options?: InvokeOptions<L[number]>,
   ): CorrectableForLevels<T, L, readonly [Weakest<L>], ContractFinalLevels<R, C>>;
-  /** One view, at the strongest level that the operation has: correct, possibly slow. */
+  /** Invokes `operation` for one view at the strongest level that it has: correct, possibly slow. */
   invokeStrong<T, R extends FinalLevels = FinalLevels>(
     this: void,
     operation: Operation<T, R>,
     options?: InvokeOptions<L[number]>,
   ): CorrectableForLevels<T, L, readonly [Strongest<L>], ContractFinalLevels<R, C>>;
-  /** Opens a session. Throws `UNSUPPORTED` where the binding cannot keep one, `UNAVAILABLE` after `close`. */
+  /** Opens a session. Throws `UNSUPPORTED` if the binding cannot keep one, `UNAVAILABLE` after `close`. */
   session(this: void, options?: SessionOptions): Session;
   /**
-   * Closes the binding, or, where several clients share it, this client's part of it. Reads in flight fail with
-   * `UNAVAILABLE`, updates with `UNKNOWN` unless they certainly do not take effect.
+   * Closes the binding, or this client's part of it if several clients share it. Reads in flight fail with
+   * `UNAVAILABLE`. So do updates that certainly do not take effect; other updates fail with `UNKNOWN`.
    */
   close(this: void): Promise<void>;
 }
 
 /**
- * A client of any store: what portable code takes. It names levels by position only, through `invokeWeak` and
- * `invokeStrong`.
+ * A client of any store, for portable code. It names levels by position only, through `invokeWeak` and `invokeStrong`.
  *
  * @example
  * const buy = (shop: AnyClient) => shop.invoke(dequeue('tickets')).onUpdate(show).onFinal(confirm);
@@ -168,10 +166,10 @@ export interface AnyClient extends AsyncDisposable {
 }
 
 /**
- * A client of the store behind a binding.
+ * Creates a client of the store behind a binding.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` for options that are misspelt, of another kind or out of range; `UNSUPPORTED`
- * if the platform has no `AbortController` or `queueMicrotask`.
+ * @throws CorrectableError `INVALID_ARGUMENT` if an option is misspelled, of another type or out of range;
+ * `UNSUPPORTED` if the platform has no `AbortController` or `queueMicrotask`
  * @example
  * const store = createClient(memory());
  * await store.invoke(put('greeting', 'hello'));

@@ -14,57 +14,57 @@ import { cancelSource, closeAfter, setTimeLimit, addCleanUp, Source } from '../s
 import { followSignal, isAborted } from '../subscribe.ts';
 
 /**
- * Brings the views of one Correctable. Where it returns a promise, the end of that promise is the end of the work:
- * without a final view by then, the Correctable closes with `CLOSED_WITHOUT_FINAL`, or with the rejection.
+ * Delivers the views of one Correctable. If it returns a promise, the work ends with that promise. Without a final view
+ * by then, the Correctable closes with `CLOSED_WITHOUT_FINAL`, or with the rejection.
  */
 export type Executor<T, L extends Levels> = (sink: Sink<T, L[number]>, signal: AbortSignal) => unknown;
 
+/** Options of `correctable`. */
 export interface CorrectableOptions<T> extends EnvironmentOptions {
-  /** One level may bring several views: answers that accumulate, a search that refines. */
+  /** Lets one level have several views: results that accumulate, a search that refines. Default: `false` */
   readonly isRefining?: boolean;
-  /** Whether two values mean the same; structural equality unless given. */
+  /** Returns whether two values mean the same. Default: structural equality */
   readonly equals?: (a: T, b: T) => boolean;
-  /** Whether a version is older than another; by size of numbers, bigints and dates unless given. */
+  /** Returns whether a version is older than another. Default: by size of numbers, bigints and dates */
   readonly isOlder?: (version: unknown, than: unknown) => boolean;
-  /** Closes with `TIMEOUT` after this many milliseconds; no limit unless given. */
+  /** Closes with `TIMEOUT` after this many milliseconds. Default: no limit */
   readonly timeoutMs?: number;
-  /** Cancels when it aborts. */
+  /** Cancels the Correctable when it aborts. */
   readonly signal?: AbortSignal;
 }
 
 const OPTIONS =
   'clock:object,onUncaught:function,onEvent:function,isRefining:boolean,equals:function,isOlder:function,timeoutMs:number,signal:object';
 
-/** Makes Correctables of the levels `L`. The type of the value is said, that of the levels is known. */
+/** Creates Correctables of the levels `L`. You name the type of the value; the compiler infers the levels. */
 export interface CorrectableFactory<L extends Levels> {
-  /** As `correctable(levels, executor, options)`. */
+  /** Works like `correctable(levels, executor, options)`. */
   <T = unknown>(executor: Executor<T, L>, options?: CorrectableOptions<T>): Correctable<T, L>;
-  /** A Correctable beside the sink that brings its views: what `Promise.withResolvers()` is to `new Promise(executor)`. */
+  /** Creates a Correctable and its sink: what `Promise.withResolvers()` is to `new Promise(executor)`. */
   withSink<T = unknown>(this: void, options?: CorrectableOptions<T>): CorrectableWithSink<T, L>;
 }
 
-/** A Correctable, and what whoever brings its views needs. */
+/** A Correctable, and the sink that delivers its views. */
 export interface CorrectableWithSink<T, L extends Levels> {
   readonly correctable: Correctable<T, L>;
   readonly sink: Sink<T, L[number]>;
-  /** Aborted when nobody waits any more; made when it is first looked at. */
+  /** Aborts when no consumer waits any more. Created on first use. */
   readonly signal: AbortSignal;
 }
 
 /**
- * A Correctable whose views `executor` brings. `executor` runs at once; what it throws closes the Correctable.
- * Its second argument, a signal, aborts when nobody waits any more. It is made only for executors that declare it, as their
- * `length` says: one of `(sink, ...rest)`, or with a default for it, gets none. `withSink` gives it to whoever asks.
+ * Creates a Correctable whose views `executor` delivers. `executor` runs at once. If it throws, the Correctable closes.
+ * Its second argument, a signal, aborts when no consumer waits any more. If the `length` of `executor` is 1, as for
+ * `(sink, ...rest)` or a default value, no signal is created. `withSink` always offers one.
  *
- * With `levels` alone: what makes Correctables of these levels, so that the type of the value can be said while that of
- * the levels is inferred.
+ * With `levels` alone, returns a factory: you name the type of the value, and the compiler infers the levels.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` for levels that are none, an executor that is no function, and options that are
- * misspelt, of another kind or out of range.
+ * @throws CorrectableError `INVALID_ARGUMENT` if the levels are invalid, the executor is no function, or an option is
+ * misspelled, of another type or out of range
  * @example
  * const price = correctable(['quoted', 'charged'])<number>((sink) => {
- *   sink.update(10, 'quoted');
- *   setTimeout(() => sink.update(12, 'charged'), 100);
+ *   sink.view(10, 'quoted');
+ *   setTimeout(() => sink.view(12, 'charged'), 100);
  * });
  * price.onUpdate((value) => console.log('about', value));
  * console.log('exactly', await price);
@@ -174,7 +174,7 @@ export type SingleLevel = readonly ['final'];
 const SINGLE_LEVEL: SingleLevel = ['final'];
 
 /**
- * A closed Correctable of one final view.
+ * Creates a closed Correctable of one final view.
  *
  * @example
  * const known = correctableFromValue({ seats: 12 });
@@ -184,8 +184,9 @@ export function correctableFromValue<T>(value: T): Correctable<T, SingleLevel> {
 }
 
 /**
- * A Correctable that closes as `promise` does; its rejection is the `cause` of the error.
+ * Creates a Correctable that closes as `promise` does. A rejection becomes the `cause` of the error.
  *
+ * @throws CorrectableError `INVALID_ARGUMENT` if `promise` is no promise
  * @example
  * const page = correctableFromPromise(fetch('/page').then((response) => response.text()));
  */

@@ -6,13 +6,13 @@ import type { Levels } from '../level-types.ts';
 import { getSource } from '../source.ts';
 import type { View } from '../view.ts';
 
-/** A Correctable that `await` and `return` in an async function leave as it is. */
+/** Holds a Correctable that `await` and `return` in an async function leave as it is. */
 export interface CorrectableBox<T, L extends Levels, F extends string = L[number]> {
   readonly correctable: Correctable<T, L, F>;
 }
 
 /**
- * Boxes a Correctable, so that an `async` function can return it without its being absorbed into its final value.
+ * Boxes a Correctable, so that an `async` function can return it without resolving it to its final value.
  *
  * @example
  * const open = async () => boxCorrectable(store.invoke(get('doc')));
@@ -24,7 +24,7 @@ export function boxCorrectable<T, L extends Levels, F extends string>(
   return { correctable };
 }
 
-/** What a Correctable is at one moment. */
+/** State of a Correctable at one moment. */
 export interface Snapshot<T, L extends Levels, F extends string = L[number]> {
   readonly state: CorrectableState;
   readonly latest: View<T, L, F> | undefined;
@@ -36,9 +36,10 @@ const snapshots = /* @__PURE__ */ new WeakMap<object, Snapshot<never, never, nev
 const errors = /* @__PURE__ */ new WeakMap<object, CorrectableError>();
 
 /**
- * The present state of a Correctable: the same object until something changes, as renderers need it. Of one that another
- * copy of this package made, the error is there when those are told who listen since the first snapshot was taken, not before.
+ * Returns the present state of a Correctable: the same object until something changes, as renderers need it. If another
+ * copy of this package made it, the error appears only when listeners added after the first snapshot run.
  *
+ * @throws CorrectableError `INVALID_ARGUMENT` if `correctable` is no Correctable
  * @example
  * useSyncExternalStore((changed) => follow(c, changed), () => getSnapshot(c)); // docs/guides/user-interfaces.md
  */

@@ -3,19 +3,19 @@
  * OSDI 2016, §4.3). Where it comes from, and what it takes for granted, stands in docs/spec/thresholds.md.
  */
 
-/** How fast one place takes: what it promises to the others, and keeps to by `Places`. */
+/** How fast one writer updates: it announces these limits to the others, and `ThrottleSlots` enforces them. */
 export interface Throttle {
-  /** Most updates in flight at once. Each has one of so many places. */
+  /** Maximum of updates in flight. Each uses one of so many slots. */
   readonly maxInFlight: number;
-  /** How soon a place may be taken again after it was taken, in milliseconds. */
+  /** How soon a slot may be used again after it was taken, in milliseconds. */
   readonly minSlotIntervalMs: number;
 }
 
-/** What a preliminary view of an update knows about those who update elsewhere. */
+/** The concurrent writers elsewhere, as a preliminary view of an update knows them. */
 export interface ConcurrentWriters {
-  /** How long the update may take to be ordered, from the state that the view was made of: likely, never certain. */
+  /** How long it may take to order the update, from the state that the view was made of: likely, never certain. */
   readonly commitLatencyMs: number;
-  /** Everybody else who may come first. */
+  /** The limits of all other writers that may come first. */
   readonly throttles: readonly Throttle[];
 }
 
