@@ -17,9 +17,9 @@ export interface GetManyArgs {
 }
 
 /**
- * Reads the value of `key`: `undefined` where there is none.
+ * Reads the value of `key`; `undefined` if it has none.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` for an empty key.
+ * @throws CorrectableError `INVALID_ARGUMENT` if the key is empty
  * @example
  * const name = await store.invoke(get<string>('user:7:name'));
  */
@@ -30,7 +30,7 @@ export function get<T = unknown>(key: string): Operation<T | undefined> {
 /**
  * Writes `value` under `key`. Stores may share the value with you: do not change it afterwards.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` for an empty key.
+ * @throws CorrectableError `INVALID_ARGUMENT` if the key is empty
  * @example
  * await store.invoke(put('user:7:name', 'Ada'));
  */
@@ -39,10 +39,10 @@ export function put<T>(key: string, value: T): Operation<void> {
 }
 
 /**
- * Reads the values of `keys`, in their order: `undefined` where there is none. From one state of the store, unless the
- * binding says that it has none for several keys (Cassandra).
+ * Reads the values of `keys`, in their order; `undefined` for a key that has none. All are from one state of the store,
+ * unless the binding documents that it has none for several keys (Cassandra).
  *
- * @throws CorrectableError `INVALID_ARGUMENT` for an empty key.
+ * @throws CorrectableError `INVALID_ARGUMENT` if `keys` is no array or has an empty key
  * @example
  * const [ada, alan] = await store.invoke(getMany<User>(['user:7', 'user:8']));
  */

@@ -13,11 +13,11 @@ export interface DequeueArgs {
   readonly queue: string;
 }
 
-/** What counts as the same result. */
+/** Options of `dequeue`. */
 export interface DequeueOptions {
   /**
-   * Whether all items are alike to whoever takes one, as seats of one price: then a view confirms another when both have
-   * an item or neither has, and what was begun for the item that was guessed goes on. Default false.
+   * Whether all items are alike to the application, as seats of one price. Then a view confirms another if both have an
+   * item or neither has, and work begun for the guessed item goes on. Default: `false`
    */
   readonly anyItem?: boolean;
 }
@@ -26,7 +26,7 @@ export interface PeekArgs {
   readonly queue: string;
 }
 
-/** What `dequeue` and `peek` give where the queue is not empty. */
+/** The result of `dequeue` and `peek` if the queue is not empty. */
 export interface QueueItem<T = unknown> {
   readonly item: T;
 }
@@ -34,7 +34,7 @@ export interface QueueItem<T = unknown> {
 /**
  * Appends `item` to `queue`.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` for an empty queue name.
+ * @throws CorrectableError `INVALID_ARGUMENT` if the queue name is empty
  * @example
  * await store.invoke(enqueue('jobs', { id: 7 }));
  */
@@ -44,11 +44,11 @@ export function enqueue<T>(queue: string, item: T): Operation<void> {
 }
 
 /**
- * Takes the first item of `queue`: `null` where it is empty. The views say how many are left after this one, for
- * `remaining`, and preliminary ones, of stores that know, what others may take, for `getSafeThreshold`. A preliminary view
- * guesses the item: another one in the end is a correction, unless `anyItem` says that one is as good as the other.
+ * Takes the first item of `queue`; `null` if it is empty. `getRemaining(view)` returns how many are left after it.
+ * `getSafeThreshold(view)` returns how many other clients may take, if the store knows. A preliminary view guesses the
+ * item. Another item in the end is a correction, unless `anyItem` makes all items alike.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` for an empty queue name.
+ * @throws CorrectableError `INVALID_ARGUMENT` if the queue name is empty
  * @example
  * const ticket = await store.invoke(dequeue<Ticket>('tickets')).settle({
  *   enough: (view) => view.value !== null && getRemaining(view) >= getSafeThreshold(view),
@@ -64,10 +64,10 @@ export function dequeue<T = unknown>(
 }
 
 /**
- * Reads the first item of `queue` and leaves it there: `null` where it is empty. The views say how many items are in the
- * queue, for `remaining`.
+ * Reads the first item of `queue` and leaves it there; `null` if it is empty. `getRemaining(view)` returns how many
+ * items are in the queue.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` for an empty queue name.
+ * @throws CorrectableError `INVALID_ARGUMENT` if the queue name is empty
  * @example
  * const next = await store.invokeWeak(peek('jobs'));
  */
@@ -77,10 +77,10 @@ export function peek<T = unknown>(queue: string): Operation<QueueItem<T> | null>
 }
 
 /**
- * How many items a view of a `dequeue` says are left after the one taken, of a `peek` how many there are. `NaN`, which is
- * neither above nor below any number, where the store does not say: whoever compares waits for the final view then.
+ * Returns how many items a view of a `dequeue` has left after the one taken; of a `peek`, how many there are. Returns
+ * `NaN` if the store does not report it. No comparison with `NaN` is true, so code that compares waits for the final.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` for what is no view.
+ * @throws CorrectableError `INVALID_ARGUMENT` if `view` is no view
  * @example
  * const { value } = await store.invoke(dequeue('tickets')).settle({ enough: (view) => getRemaining(view) > 20 });
  */

@@ -7,13 +7,15 @@ import type { AnyView } from '../correctable/view.ts';
 const CERTAIN_LEVEL = 'strong';
 
 /**
- * How many items a view of a `dequeue` must show as left (`getRemaining(view)`) for its item to be there in the end: as many
- * as others may take before, unknown to this view. 0 for a final view at level `strong`, and for the view of a store that
- * nobody else takes from; `Infinity` where the store does not say, so that whoever compares with it waits for the final
- * view. A view that is final since nothing stronger was asked for is no better than it was.
+ * Returns how many items a view of a `dequeue` must show as left (`getRemaining(view)`) for its item to be there in the
+ * end. That is as many as other clients may take before, unknown to this view. Returns 0 for a final view at level
+ * `strong`, or if no other client takes from the store. Returns `Infinity` if the store does not report it, so code
+ * that compares waits for the final. A view that is final only because nothing stronger was requested counts as
+ * preliminary.
  *
- * It is as good as the time that the store expects to need for agreement: likely, not certain.
+ * The result is as good as the time that the store expects to need for agreement: likely, not certain.
  *
+ * @throws CorrectableError `INVALID_ARGUMENT` if `view` is no view
  * @example
  * const ticket = await shop.invoke(dequeue('concert')).settle({
  *   enough: (view) => view.value !== null && getRemaining(view) >= Math.max(20, getSafeThreshold(view)),

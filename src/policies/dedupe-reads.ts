@@ -10,14 +10,14 @@ import { toCanonicalString } from '../values/canonical-string.ts';
 import { getPrincipal, submitOrFail, forwardViews } from './forward-views.ts';
 
 /**
- * Lets a read of a client have the views of one that is in flight: of the same operation, for the same levels, with
- * equal arguments: plain data, as it was when submitted. Whoever comes later is told the latest view first. Each has a
- * time limit and a signal of its own; the submission is given up with the last of them.
+ * Lets a read of a client share the views of one in flight: of the same operation, for the same levels, with equal
+ * arguments. Arguments must be plain data, and count as they were when submitted. A later read gets the latest view
+ * first. Each read has its own timeout and signal. The submission is cancelled with the last of them.
  *
- * So a read may be told what was so before it was asked, at every level. Of the client's own updates it is not: once one
- * is submitted, or has come to an end, no read joins those from before. Reads in a session, which promises an order, and
- * those with time limits for single levels are submitted by themselves; none joins that of another principal. All get the
- * same value: do not change it.
+ * So a read may get a value from before its call, at every level. This does not hold across the client's own updates.
+ * Once one is submitted, or has ended, no read joins those from before. Reads in a session, which promises an order,
+ * are submitted by themselves. So are reads with timeouts for single levels. No read joins that of another principal.
+ * All get the same value: do not change it.
  *
  * @example
  * const store = createClient(binding, { dedupeReads: dedupeReads() });

@@ -1,4 +1,4 @@
-/** `correctables/policies`: what a client may do beside handing each operation on to its binding once. */
+/** `correctables/policies`: policies by which a client retries operations and shares reads. */
 export { exponentialBackoff, type Backoff, type BackoffOptions } from '../correctable/backoff.ts';
 export { retryPolicy, type RetryOptions } from './retry.ts';
 export type { Policy, SubmitFunction } from '../correctable/policy.ts';

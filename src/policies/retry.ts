@@ -16,16 +16,16 @@ import { getPrincipal, submitOrFail, forwardViews } from './forward-views.ts';
 /** More would outlive whoever waits. */
 const MAX_ATTEMPTS = 100;
 
-/** How often, and when, to try again. */
+/** Options of `retryPolicy`. */
 export interface RetryOptions {
-  /** How often an operation is tried in all, the first attempt included; from 1 to 100. Default 3. */
+  /** Attempts of an operation in all, the first included; from 1 to 100. Default: 3 */
   readonly attempts?: number | undefined;
   /**
-   * How long to wait before each further attempt. Default: `exponentialBackoff()`, up to 100 ms before the second one and
-   * twice as much before each that follows. A store that says how long to wait (`retryAfterMs`) is given that at least.
+   * How long to wait before each further attempt. Default: `exponentialBackoff()`, up to 100 ms before the second one,
+   * then twice as much each time, to 5 s at most. If the store specifies `retryAfterMs`, the wait is at least that.
    */
   readonly backoff?: Backoff | undefined;
-  /** A number in [0, 1), for delays that differ. Default: `Math.random`. */
+  /** Returns a number in [0, 1), for delays that differ. Default: `Math.random` */
   readonly random?: (() => number) | undefined;
 }
 
@@ -39,13 +39,12 @@ interface RetryRules extends Required<{ readonly [K in keyof RetryOptions]: NonN
 }
 
 /**
- * Tries an operation again that failed with what is `retryable`: what may have taken effect never is. Views of an attempt
- * that failed stay told; those of the next follow where their level is stronger. The time limit of the operation holds for all
- * attempts together: one that would begin after it is not waited for. Cancelling ends the wait, and so does closing the
- * client; what one principal has submitted is not tried again once another is signed in, nor an operation whose arguments
- * were changed in place meanwhile.
+ * Retries an operation that failed with a `retryable` error, never one that may have taken effect. Views of a failed
+ * attempt stay delivered. Those of the next follow if their level is stronger. The timeout of the operation covers all
+ * attempts: none begins after it. Cancelling the operation or closing the client ends the wait. There is no retry once
+ * another principal is signed in, or if the arguments were changed in place meanwhile.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` naming the option that does not fit
+ * @throws CorrectableError `INVALID_ARGUMENT` if an option is invalid; names the option
  * @example
  * const store = createClient(binding, { retry: retryPolicy({ attempts: 5 }) });
  * await store.invoke(put('k', 1), { retry: false }); // one attempt

@@ -7,28 +7,29 @@ import { checkOptionTypes, checkRecord, hasMethods } from '../correctable/valida
 import type { Levels } from '../correctable/level-types.ts';
 import { correctable, type CorrectableOptions } from '../correctable/client/create.ts';
 
-/** What one emission says, as a view. */
+/** A view, as one emission specifies it. */
 export interface EmittedView<T, Level extends string> extends ViewDetails {
   readonly value: T;
   readonly level: Level;
 }
 
-/** Options of every Correctable that is made; its levels may always bring several views. */
+/** Options of `fromObservable`, beside `view`. Its levels may always have several views. */
 export type FromObservableOptions<T> = Omit<CorrectableOptions<T>, 'isRefining'>;
 
-/** How emissions that are no plain values become views. */
+/** Turns emissions that are not plain values into views. */
 export interface ViewOption<T, L extends Levels, E> {
-  /** The view that an emission is. One at the strongest level closes the Correctable. */
+  /** Returns the view of an emission. A view at the strongest level closes the Correctable. */
   readonly view: (emission: E, index: number) => EmittedView<T, L[number]>;
 }
 
 /**
- * A Correctable that follows an observable, subscribed to at once; closing and cancelling unsubscribe.
+ * Creates a Correctable that follows an observable. Subscribes at once; closing and cancelling unsubscribe.
  *
- * Unless `view` says otherwise, each emission is a view at the weakest level, refining the one before, and completion
- * makes the last one final. With `view`, the first view at the strongest level is final. Completion without a final is
- * `CLOSED_WITHOUT_FINAL`; what the observable fails with is the `cause` of the error.
+ * Without `view`, each emission is a view at the weakest level, refining the one before, and completion makes the last
+ * one final. With `view`, the first view at the strongest level is final. Completion without a final is
+ * `CLOSED_WITHOUT_FINAL`. If the observable fails, its error is the `cause`.
  *
+ * @throws CorrectableError `INVALID_ARGUMENT` if the levels, the observable or an option are invalid
  * @example
  * const results = fromObservable(['partial', 'complete'], search$);
  * const flights = fromObservable(['cached', 'live'], offers$, {

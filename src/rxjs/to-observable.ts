@@ -7,9 +7,10 @@ import type { Levels } from '../correctable/level-types.ts';
 import type { View } from '../correctable/view.ts';
 
 /**
- * Every view of a Correctable, then completion, or its error (a `CorrectableError`). Who subscribes late gets the latest
- * view and those that follow. Unsubscribing never cancels the operation: it may have other consumers.
+ * Returns an observable of every view of a Correctable, then completion, or its error (a `CorrectableError`). If you
+ * subscribe late, you get the latest view first. Unsubscribing never cancels: there may be other consumers.
  *
+ * @throws CorrectableError `INVALID_ARGUMENT` if `correctable` is no Correctable
  * @example
  * toObservable(store.invoke(get('news')))
  *   .pipe(values(), debounceTime(50))

@@ -21,6 +21,7 @@ export function finalOnly<T, L extends Levels, F extends string>(): OperatorFunc
 /**
  * Lets the views at `level` and stronger through. `levels` are those of the binding, `client.levels`.
  *
+ * @throws CorrectableError `INVALID_ARGUMENT` if `levels` is no list of levels; `UNKNOWN_LEVEL` if it lacks `level`
  * @example
  * toObservable(news.invoke(latest())).pipe(atLeast(news.levels, 'backup'), values()).subscribe(refreshDisplay);
  */
@@ -37,7 +38,7 @@ export function atLeast<const A extends Levels, K extends A[number]>(
 }
 
 /**
- * The values of views, without their levels.
+ * Maps views to their values, without their levels.
  *
  * @example
  * toObservable(news.invoke(latest())).pipe(values()).subscribe((items) => refreshDisplay(items));
