@@ -1,4 +1,4 @@
-/** `correctables/contract`: what a service has in common with its clients. Runs anywhere, and connects to nothing. */
+/** `correctables/contract`: what a service shares with its clients. Runs anywhere, and connects to nothing. */
 export { createHandler } from '../protocol/contract/create-handler.ts';
 export type { Handlers } from '../protocol/contract/create-handler.ts';
 export { parseArgs } from '../protocol/contract/operation-registry.ts';

@@ -17,10 +17,10 @@ import { computeKey, parseArgsWith } from './parse-args.ts';
 import { hashSchema } from './schema-hash.ts';
 import { isSchemaPart, type InputOf, type OutputOf, type Schema } from './schema-parts.ts';
 
-/** Errors of the domain by name, each with the schema of what it says. */
+/** Errors of the domain by name, each with the schema of its data. */
 export type ErrorSchemas = Readonly<Record<string, Schema>>;
 
-/** What a contract says about one operation. */
+/** Specifies one operation of a contract. */
 export interface OperationSpec<
   A extends Schema = Schema,
   R extends Schema = Schema,
@@ -29,25 +29,22 @@ export interface OperationSpec<
   /** `read` changes nothing; `write` may choose a shadow operation. */
   readonly access: Access;
   readonly args: A;
-  /** Types what a client gets. A RedBlue service holds its results to it; of other stores nobody does. */
+  /** Types the result for a client. Only a RedBlue service checks its results against it; other stores do not. */
   readonly result: R;
   /**
-   * Whether an update of a RedBlue service commits at its own site on each of its paths (`blue`), or is put into the one
-   * order of all sites on each (`red`). The service is held to it, and then the types know which levels the views of the
-   * operation can have: `causal` of a blue one, `tentative` and `strong` of a red one. Without it both may come.
+   * How an update of a RedBlue service commits on each of its paths. `blue`: at its own site. `red`: in the one order
+   * of all sites. The service enforces it. So the types know which levels the views can have: `causal` if blue,
+   * `tentative` and `strong` if red. Default: both may occur
    */
   readonly color?: 'blue' | 'red' | undefined;
-  /**
-   * What the service may refuse the operation with: its generator throws these, and a client tells them apart by
-   * `isDomainError`.
-   */
+  /** Errors that the service may refuse the operation with. Its generator throws them. Test with `isDomainError`. */
   readonly errors?: E | undefined;
   /**
-   * The object that the operation is about, of the parsed arguments: used for routing, caching and ordering. A gateway
-   * makes it anew, whatever the client says.
+   * Returns the object that the operation acts on, from the parsed arguments: used for routing, caching and ordering. A
+   * gateway computes it itself and ignores the client's.
    */
   key?(args: OutputOf<A>): string;
-  /** Whether two results mean the same to the application; structural equality unless given. Stays with the client. */
+  /** Returns whether two results mean the same to the application. Client only. Default: structural equality */
   equals?(a: OutputOf<R>, b: OutputOf<R>): boolean;
 }
 
@@ -61,10 +58,9 @@ type AnySpec = Omit<OperationSpec, 'key' | 'equals'> & {
 };
 
 /**
- * Types `key` and `equals` where they are written, from schemas that are inferred by themselves. Schemas that are not
- * inferred here stay `unknown`: a contextual type `DatabaseSchema` makes the compiler compare all of a schema's
- * methods with it,
- * which costs thousands of types an operation.
+ * Types `key` and `equals` where they are written, from schemas that the compiler infers first. Schemas that are not
+ * inferred here stay `unknown`. With a contextual type `Schema`, the compiler compares all of a schema's methods with
+ * it, which costs thousands of types per operation.
  */
 export interface TypedSpec<A, R> {
   readonly access: Access;
@@ -76,9 +72,9 @@ export interface TypedSpec<A, R> {
   equals?(a: OutputOf<R>, b: OutputOf<R>): boolean;
 }
 
-/** The arguments that a caller gives. */
+/** The arguments that a caller passes. */
 export type ArgsOf<S extends OperationSpec> = InputOf<S['args']>;
-/** The arguments as a generator gets them, parsed. */
+/** The arguments that a generator gets, parsed. */
 export type ParsedArgsOf<S extends OperationSpec> = OutputOf<S['args']>;
 /** The result of an operation. */
 export type ContractResultOf<S extends OperationSpec> = OutputOf<S['result']>;
@@ -87,11 +83,11 @@ export type ResultInputOf<S extends OperationSpec> = InputOf<S['result']>;
 
 type ErrorsOf<S extends OperationSpec> = NonNullable<S['errors']>;
 
-/** What an error of the domain says, by its name. */
+/** The data of the domain errors, by their names. */
 export type ErrorDataOf<S extends OperationSpec> = {
   readonly [N in keyof ErrorsOf<S> & string]: OutputOf<ErrorsOf<S>[N]>;
 };
-/** The same as whoever makes the error gives it. */
+/** The same data as the generator that throws the error passes it, before parsing. */
 export type ErrorInputOf<S extends OperationSpec> = {
   readonly [N in keyof ErrorsOf<S> & string]: InputOf<ErrorsOf<S>[N]>;
 };
@@ -121,24 +117,23 @@ export type FinalLevelsOf<S extends OperationSpec> = S['access'] extends 'read'
         : FinalLevels;
 
 /**
- * One typed builder an operation: `shop.dequeue({ queue })`. Beyond the types it checks nothing: arguments that do not fit
- * are refused with `INVALID_ARGUMENT` by whoever was given the contract, which is `redblue`, `remote`, a gateway and a site
- * of the service. A binding of your own that clients of the same process use gets what the caller gave: there it is
- * `parseArgs` that checks.
+ * One typed builder for each operation: `shop.dequeue({ queue })`. Beyond the types it checks nothing. If arguments do
+ * not fit, each part with the contract refuses them with `INVALID_ARGUMENT`: `redblue`, `remote`, a gateway and a site.
+ * A binding of your own for clients of the same process gets what the caller passed. Check it there with `parseArgs`.
  */
 export type OperationBuilders<S extends OperationSpecs> = {
   readonly [K in keyof S]: (args: ArgsOf<S[K]>) => Operation<ContractResultOf<S[K]>, FinalLevelsOf<S[K]>>;
 };
 
-/** What every contract carries beside its builders. */
+/** Properties of every contract beside its builders. */
 export interface ContractInfo<S extends OperationSpecs = OperationSpecs> {
   readonly name: string;
   readonly operations: S;
-  /** Changes whenever a schema does: client and server compare it before the first operation. Made on first use. */
+  /** Changes whenever a schema does. Client and server compare it before the first operation. Computed on first use. */
   readonly hash: string;
 }
 
-/** A contract: a typed builder an operation, and what is said about each. */
+/** A contract: a typed builder for each operation, and the specification of each. */
 export type Contract<S extends OperationSpecs = OperationSpecs> = ContractInfo<S> & OperationBuilders<S>;
 
 /** Under which names an operation is in contracts: errors name theirs, and whoever asks about one has its part alone. */
@@ -153,10 +148,10 @@ export function hasOperationName(operation: OperationSpec, name: string): boolea
 const RESERVED_MEMBERS: readonly string[] = ['name', 'operations', 'hash'];
 
 /**
- * One operation, with the types of its `key` and `equals` from its schemas: for one that is defined outside of
- * `defineContract`, which types them likewise. Its access, color and errors stay as they are written.
+ * Returns one operation, with the types of its `key` and `equals` from its schemas. Use it to define an operation
+ * outside of `defineContract`, which types them likewise. Its access, color and errors keep their literal types.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` naming what does not fit.
+ * @throws CorrectableError `INVALID_ARGUMENT` if the operation is invalid; names the invalid part
  * @example
  * const dequeue = operation({
  *   access: 'write',
@@ -211,8 +206,8 @@ function checkSchema(value: unknown, field: string, example: string): void {
 /**
  * Defines a service contract. The operations become typed builders on the contract itself.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` naming what does not fit: an operation that has a reserved name (`name`,
- * `operations`, `hash`, `then`, `__proto__`), one without `access` or without schemas.
+ * @throws CorrectableError `INVALID_ARGUMENT` if the name is empty, or an operation has no `access`, no schemas or a
+ * reserved name; names the invalid part. Reserved: `name`, `operations`, `hash`, `then`, `__proto__`.
  * @example
  * const shop = defineContract('shop', {
  *   dequeue: { access: 'write', args: z.object({ queue: z.string() }), result: z.string().nullable() },
@@ -272,7 +267,7 @@ function tryParse(schema: Schema, args: unknown, name: string): { readonly args:
   }
 }
 
-/** The error that a client gets where the service refused the operation with one that its contract declares. */
+/** The error that a client gets if the service refuses the operation with one that its contract declares. */
 export type DomainError<S extends OperationSpec, N extends keyof ErrorDataOf<S> = keyof ErrorDataOf<S>> = {
   [K in N]: CorrectableError & {
     readonly code: 'DOMAIN';
@@ -281,10 +276,9 @@ export type DomainError<S extends OperationSpec, N extends keyof ErrorDataOf<S> 
 }[N];
 
 /**
- * Whether `error` is one that the contract declares for the operation, of `name` if one is given, and not that of another
- * operation: two may declare one name for different data. A service of another
- * version may declare others: the operation's part of the contract differs then, and its calls fail with `UNSUPPORTED`
- * before they are sent.
+ * Returns whether `error` is one that the contract declares for the operation, and has `name` if you pass it. An error
+ * of another operation does not count: two may declare one name for different data. A service of another version may
+ * declare others. Then its part of the contract differs, and calls fail with `UNSUPPORTED` before they are sent.
  *
  * @example
  * try {

@@ -5,7 +5,7 @@ import type { Operation } from '../../correctable/operation.ts';
 import { checkRegistry, findOperationHash, parseArgs } from './operation-registry.ts';
 import type { ContractInfo, OperationSpecs, ParsedArgsOf } from './contract.ts';
 
-/** What is done for each operation; `C` is what the caller hands on beside it, as a tier's context. */
+/** Handlers by operation; `C` is what the caller passes beside the arguments, as a tier's context. */
 export type Handlers<S extends OperationSpecs, C> = {
   readonly [K in keyof S]?: (args: ParsedArgsOf<S[K]>, context: C, operation: Operation) => unknown;
 };
@@ -13,13 +13,13 @@ export type Handlers<S extends OperationSpecs, C> = {
 const CALL = 'createHandler(contract, { dequeue: ({ queue }, { signal }) => … })';
 
 /**
- * A function over the operations of `contract`, such as a tier of `tiered`, that calls the handler which is named like the
- * operation. Handlers get the arguments as the schemas give them back: typed, and checked once an operation.
+ * Creates a function over the operations of `contract`, such as a tier of `tiered`. It calls the handler that is named
+ * like the operation. Handlers get the arguments as the schemas return them: typed, and checked once per operation.
  *
- * What it returns fails with `UNSUPPORTED` for operations that the contract does not name, and for those without a handler
- * unless `otherwise` sees to them; with `INVALID_ARGUMENT` for arguments that do not fit.
+ * The function fails with `UNSUPPORTED` if the contract does not name the operation, or if it has no handler and there
+ * is no `otherwise`. It fails with `INVALID_ARGUMENT` if the arguments do not fit.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` for a handler of no operation
+ * @throws CorrectableError `INVALID_ARGUMENT` if a handler is no function, or belongs to no operation
  * @example
  * const tiers = {
  *   cache: createHandler(articles, { article: ({ id }) => cache.get(id) }, () => skipLevel),

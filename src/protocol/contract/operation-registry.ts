@@ -6,18 +6,18 @@ import { parseArgsWith } from './parse-args.ts';
 import { hashOperation } from './schema-hash.ts';
 import type { Schema } from './schema-parts.ts';
 
-/** One operation of a catalogue. */
+/** One operation of a registry. */
 export interface RegisteredOperation {
   readonly access: Access;
   readonly args: Schema;
-  /** The object that the operation is about, of the parsed arguments. Without it the operation has no `key`. */
+  /** Returns the object that the operation acts on, from the parsed arguments. If absent, operations have no `key`. */
   key?(args: unknown): string;
 }
 
 /** A closed set of named operations. A service contract is one. */
 export interface OperationRegistry {
   readonly name: string;
-  /** Changes whenever the meaning of the wire does: both ends compare it before any operation. */
+  /** Changes whenever the meaning of the wire format does. Both ends compare it before any operation. */
   readonly hash: string;
   readonly operations: Readonly<Record<string, RegisteredOperation>>;
 }
@@ -57,12 +57,12 @@ export function checkOperation<T>(catalogue: OperationRegistry, operation: Opera
 }
 
 /**
- * The arguments of `operation` as the schema gives them back, for whoever executes it. A store of your own asks it once an
- * operation, in process as behind a gateway with the same contract: it goes by what the caller gave, whoever has looked at
- * that before.
+ * Returns the arguments of `operation` as the schema returns them, for the code that executes it. Call it once per
+ * operation in a store of your own, in process or behind a gateway with the same contract. It parses what the caller
+ * passed, even if other code has parsed that before.
  *
- * @throws CorrectableError `UNSUPPORTED` for an operation that the contract does not name, `INVALID_ARGUMENT` with the
- * path of the field that does not fit.
+ * @throws CorrectableError `UNSUPPORTED` if the contract does not name the operation; `INVALID_ARGUMENT` with the path
+ * of the field if an argument does not fit
  * @example
  * const { queue } = parseArgs(shop, shop.dequeue({ queue: 'tickets' })) as { queue: string };
  */

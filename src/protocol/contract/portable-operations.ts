@@ -16,8 +16,8 @@ type QueueArgs = typeof queueArgsSchema;
 type KeyArgs = typeof keyArgsSchema;
 
 /**
- * `enqueue`, `dequeue` and `peek`. The result of a `dequeue` is `{ item }`, or `null` from an empty queue; how many
- * items it left is view metadata, `remaining`. Which item a preliminary names is a guess, which the final may correct.
+ * Defines `enqueue`, `dequeue` and `peek`. The result of a `dequeue` is `{ item }`, or `null` from an empty queue. Its
+ * views have `meta.remaining`, the number of items left. A preliminary view guesses the item; the final may correct it.
  *
  * @example
  * const tickets = defineContract('tickets', { ...queueOperations });
@@ -38,7 +38,7 @@ export const queueOperations: {
 };
 
 /**
- * `get`, `put` and `getMany`.
+ * Defines `get`, `put` and `getMany`.
  *
  * @example
  * const settings = defineContract('settings', { ...keyValueOperations });

@@ -3,14 +3,14 @@
  * Types of zod itself differ from one 4.x to the next: what an application gives is not held to those of one version.
  */
 
-/** A schema of zod 4, whichever 4.x: of `zod`, or of `zod/mini`, which is a fifth of its size in a page. */
+/** A schema of any zod 4.x: of `zod`, or of `zod/mini`, which is a fifth of its size in a page. */
 export interface Schema {
   readonly _zod: { readonly def: object; readonly input: unknown; readonly output: unknown };
 }
 
-/** What a schema takes. Conditional, as in zod: the compiler lets a contract be one of any operations only so. */
+/** The input of a schema. Conditional, as in zod: otherwise the compiler rejects a contract of any operations. */
 export type InputOf<S> = S extends { readonly _zod: { readonly input: unknown } } ? S['_zod']['input'] : never;
-/** What a schema makes of that. */
+/** The output of a schema. */
 export type OutputOf<S> = S extends { readonly _zod: { readonly output: unknown } } ? S['_zod']['output'] : never;
 
 /** A schema, or a check of one. */
