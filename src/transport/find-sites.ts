@@ -4,13 +4,13 @@ import { CorrectableError, createInvalidArgumentError } from '../correctable/err
 import { checkOptionTypes, checkOptionNames, type OptionNamesOf } from '../correctable/validate.ts';
 import { parseUrl } from './options/websocket.ts';
 
-/** How to look for sites. */
+/** Options of `findSites`. */
 export interface FindSitesOptions {
-  /** What asks. Default: the platform's `fetch`. */
+  /** Sends the requests. Default: the platform's `fetch` */
   readonly fetch?: ((url: string, init: { readonly signal: AbortSignal }) => Promise<Response>) | undefined;
-  /** How long one answer may take, in milliseconds; `Infinity` for no limit. Default 2000. */
+  /** Timeout of each request, in milliseconds; `Infinity` for no limit. Default: 2000 */
   readonly timeoutMs?: number | undefined;
-  /** What time it is, in milliseconds; for tests. */
+  /** Returns the time in milliseconds; for tests. */
   readonly now?: (() => number) | undefined;
 }
 
@@ -28,12 +28,12 @@ interface Probe {
 }
 
 /**
- * Asks servers which sites they have, measures each, and gives the websocket addresses, the nearest first; those that
- * do not answer last. For the option `url` of `remote` and `redblue`.
+ * Requests lists of sites from servers and measures each site. Returns websocket addresses for the option `url` of
+ * `remote` and `redblue`: the nearest first, those that do not answer last.
  *
  * @param directories addresses of one or more servers, for example `http://127.0.0.1:7070`.
- * @throws CorrectableError `INVALID_ARGUMENT` for an address or a time that is none, `UNAVAILABLE` when no server tells
- * its sites.
+ * @throws CorrectableError `INVALID_ARGUMENT` if an address or a time is invalid; `UNAVAILABLE` if no server lists its
+ * sites
  * @example
  * const store = createClient(redblue(shop, { url: await findSites('http://127.0.0.1:7070') }));
  */

@@ -11,13 +11,13 @@ import {
 import type { ReconnectingClient } from './reconnecting-client.ts';
 import type { ConnectionState } from './options/connection-state.ts';
 
-/** A binding with a connection to a gateway behind it. */
+/** A binding that is connected to a gateway. */
 export interface RemoteBinding<L extends Levels, out C extends boolean = boolean> extends Binding<L, C> {
-  /** Fulfilled once the gateway has accepted the client; rejected when it refuses it. Waiting for it is optional. */
+  /** Resolves once the gateway has accepted the client; rejects if it refuses it. Awaiting it is optional. */
   readonly ready: Promise<void>;
   /** State of the connection, for display. */
   readonly connectionState: ConnectionState;
-  /** Says that the network may be back, for example from the browser's `online` event. */
+  /** Probes or reopens the connection. Call it when the network may be back, as on a browser's `online` event. */
   wake(): void;
 }
 

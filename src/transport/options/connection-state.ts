@@ -5,9 +5,9 @@
 
 /**
  * - `connecting`: a socket is being opened.
- * - `handshaking`: `hello` is sent, `welcome` awaited.
+ * - `handshaking`: the client sent `hello` and waits for `welcome`.
  * - `open`: operations flow.
- * - `probing`: nothing was heard for a while; a `ping` is out.
+ * - `probing`: the server was silent for a while, and the client sent a `ping`.
  * - `waiting`: there is no socket to submit on; the next attempt comes after a delay.
  * - `closing`: the client is done and waits for the socket to close.
  * - `closed`: for ever.

@@ -13,64 +13,64 @@ import type { OperationRegistry } from '../../protocol/contract/operation-regist
 import { hashOperations } from '../../protocol/contract/schema-hash.ts';
 import type { ServedContract } from '../../protocol/messages/welcome.ts';
 
-/** What a connection to a gateway can be told. */
+/** Options of a connection to a gateway. */
 export interface ConnectionOptions {
   /**
-   * Where the gateway listens, for example `ws://127.0.0.1:7070/ireland`; several, in order of preference, for the sites of
-   * one store. `findSites` gives them, the nearest first. Operations in flight move to the next site when one is lost.
+   * Address of the gateway, for example `ws://127.0.0.1:7070/ireland`. An array lists the sites of one store, in order
+   * of preference. `findSites` returns one, the nearest first. If one is lost, its operations move to the next.
    */
   readonly url: string | URL | readonly (string | URL)[];
   /**
-   * The WebSocket class. Default: the platform's, in Node 20 that of `ws`. One of your own may hand on what that takes
-   * beside an address, such as TLS options.
+   * The WebSocket class. Default: the platform's, in Node 20 that of `ws`. A class of your own may pass on what that
+   * takes beside an address, such as TLS options.
    */
   readonly WebSocket?: WebSocketConstructor | undefined;
   /**
-   * Sent in the first message of every connection. A function is asked each time, and may return a fresh token. Where it
-   * fails it is retried, after a delay that grows.
+   * Sent in the first message of every connection. A function is called each time, and may return a fresh token. If it
+   * fails, the client retries it after a growing delay.
    */
   readonly token?: string | (() => string | Promise<string>) | undefined;
   /**
-   * Who is signed in, by a name that changes with the `token`: a text, or a function that is asked at each submission and
-   * with each token; `''` for nobody. What was submitted belongs to whoever this was then, and is never sent over a
-   * connection that another has opened. Once another is seen, what the former has in flight fails with `UNAVAILABLE`, not
-   * to be repeated as it is, and updates that were sent with `UNKNOWN`; sessions end; the next connection has a fresh
-   * token and nothing in common with the one before.
+   * Name of the signed-in user, which changes with the `token`; `''` for none. A function is called at each submission
+   * and with each token. A submission belongs to the principal of that time, and is never sent over a connection that
+   * another has opened. When the principal changes, operations in flight fail with `UNAVAILABLE`, not `retryable`, and
+   * updates that were sent with `UNKNOWN`. Sessions end. The next connection has a fresh token and nothing in common
+   * with the one before.
    *
-   * Unless given, the client learns from the gateway's welcome who it speaks for: see the guide's page on signing in.
+   * Default: the client learns its principal from the gateway's welcome. See the guide's page on signing in.
    */
   readonly principal?: string | (() => string) | undefined;
   /**
-   * When to connect again. Default: `exponentialBackoff()`, for ever. Attempts are counted from the last connection that
+   * When to reconnect. Default: `exponentialBackoff()`, without end. Attempts are counted from the last connection that
    * held for 5 s.
    */
   readonly reconnect?: Backoff | undefined;
-  /** How long a connection may take to be opened and welcomed. Default 10 000 ms. */
+  /** Timeout for opening a connection and its handshake, in milliseconds. Default: 10 000 */
   readonly connectTimeoutMs?: number | undefined;
   /**
-   * After how long without a word from the server to ask whether it is there; a fifth of that while operations wait for
-   * an answer. Default 15 000 ms.
+   * Silence of the server, in milliseconds, after which the client sends a heartbeat. While operations wait for a
+   * result, a fifth of that. Default: 15 000
    */
   readonly heartbeatIntervalMs?: number | undefined;
-  /** How long the server has to answer that. Default 5000 ms. */
+  /** Timeout for the reply to a heartbeat, in milliseconds. Default: 5000 */
   readonly pongTimeoutMs?: number | undefined;
-  /** Most operations without a final; one more fails with `OVERLOADED`. Default 16 384. */
+  /** Maximum of operations without a final; one more fails with `OVERLOADED`. Default: 16 384 */
   readonly maxInFlight?: number | undefined;
-  /** How rows are written: `msgpack` is faster, `json` readable in a browser's network panel. Default `msgpack`. */
+  /** Encoding of rows: `msgpack` is faster, `json` readable in a browser's network panel. Default: `msgpack` */
   readonly codec?: 'msgpack' | 'json' | undefined;
-  /** Told of every change of the connection's state and why, for example to show that it is offline. */
+  /** Called on every change of the connection's state, with its reason, for example to show that it is offline. */
   readonly onStateChange?: ((state: ConnectionState, reason: CorrectableError | undefined) => void) | undefined;
   /**
    * Called each time the connection is open after it was lost, or could not be opened at first, once pending operations
-   * were sent again. Changes that others made meanwhile are not pushed: fetch here what a page shows.
+   * were resent. Changes of other clients meanwhile are not pushed: fetch here what a page shows.
    *
    * @example
    * remote({ url, levels, onReconnect: () => void queryClient.invalidateQueries() });
    */
   readonly onReconnect?: (() => void) | undefined;
-  /** Time; for tests. */
+  /** Source of time; for tests. */
   readonly scheduling?: Scheduling | undefined;
-  /** Random numbers in [0, 1) for the jitter of reconnects; for tests. */
+  /** Returns random numbers in [0, 1) for the jitter of reconnects; for tests. */
   readonly random?: (() => number) | undefined;
 }
 

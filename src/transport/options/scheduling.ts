@@ -1,13 +1,13 @@
 /** Time as the transport sees it: a clock, timers, and "after this tick". Injectable for tests. */
 import { getElapsedMs, systemClock } from '../../correctable/clock.ts';
 
-/** Where the transport gets its time from. */
+/** Time source of the transport. */
 export interface Scheduling {
-  /** Milliseconds as they pass: never goes back, nor jumps when somebody sets the machine's clock. */
+  /** Returns elapsed milliseconds. Never goes back, nor jumps when the machine's clock is set. */
   now(): number;
-  /** Milliseconds since the epoch by the machine's clock, as deadlines are; `now` where absent. */
+  /** Returns milliseconds since the epoch by the machine's clock, as deadlines are. Default: `now` */
   wallNow?(): number;
-  /** Calls `fn` once after `delayMs`, however long that is, never after `Infinity`; the function returned prevents it. */
+  /** Calls `fn` once after `delayMs`, of any length; never after `Infinity`. The returned function prevents it. */
   setTimer(fn: () => void, delayMs: number): () => void;
   /** Calls `fn` once everything that this tick has started, promise callbacks included, has run. */
   afterTick(fn: () => void): void;
