@@ -48,8 +48,8 @@ export type {
 } from './conformance/test-context.ts';
 
 /**
- * Registers the contract suite for one binding with a test runner. A test that fails throws a `ConformanceError`, whose
- * message says what is wrong with the binding; none waits longer than `timeoutMs` for what does not come.
+ * Registers the contract suite for one binding with a test runner. A failing test throws a `ConformanceError`, whose
+ * message describes the fault of the binding. No test waits longer than `timeoutMs` for a missing event.
  *
  * @example
  * import { describe, expect, test } from 'vitest';

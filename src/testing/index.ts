@@ -1,4 +1,4 @@
-/** For those who write or test bindings and services: contract suite, simulator, bindings played by hand, clocks. */
+/** Tests bindings and services: conformance suite, simulator, color analysis, scripted bindings, virtual clocks. */
 export { testBindingConformance, ConformanceError } from './binding-conformance.ts';
 export type { ConformanceSubject, Expectation, HistoryStep, OpenedBinding, TestRunner } from './binding-conformance.ts';
 export { simulateService, ServiceCheckError } from './simulate-service.ts';

@@ -5,12 +5,12 @@ import { createLevelOrder } from '../correctable/level-order.ts';
 import type { Levels } from '../correctable/level-types.ts';
 import type { Operation } from '../correctable/operation.ts';
 
-/** One submitted operation, to be answered by the test. */
+/** One submitted operation, which the test answers. */
 export interface ScriptedCall<Level extends string = string> {
   readonly operation: Operation;
   readonly levels: readonly Level[];
   readonly context: InvocationContext;
-  /** Says a view; returns its number. */
+  /** Delivers a view and returns its number. */
   view(value: unknown, level: Level, details?: ViewDetails): number;
   confirm(level: Level, seq: number, details?: ViewDetails): void;
   fail(error: unknown, level?: Level): void;
@@ -20,20 +20,20 @@ export interface ScriptedCall<Level extends string = string> {
 export interface ScriptedBinding<L extends Levels> extends Binding<L> {
   /** Every submission so far, in order. */
   readonly calls: readonly ScriptedCall<L[number]>[];
-  /** The next submission that `next` has not given yet. */
+  /** Returns the next submission that `next` has not returned yet, and waits for it. */
   next(): Promise<ScriptedCall<L[number]>>;
   readonly isClosed: boolean;
 }
 
-/** What a scripted binding can be made to do. */
+/** Options of `scriptedBinding`. */
 export interface ScriptedBindingOptions {
-  /** Which operations it has; all unless given. */
+  /** Returns whether the binding supports an operation. Default: all */
   readonly supports?: (operation: Operation) => boolean;
-  /** Answers a submission on the spot. */
+  /** Answers a submission immediately. */
   readonly onCall?: (call: ScriptedCall) => void;
-  /** Whether it keeps sessions; it does not unless told so. */
+  /** Whether it supports sessions. Default: `false` */
   readonly hasSessions?: boolean;
-  /** How versions compare. */
+  /** Compares versions. */
   readonly isOlder?: (version: unknown, than: unknown) => boolean;
 }
 
@@ -45,9 +45,9 @@ const OPTIONS: OptionNamesOf<ScriptedBindingOptions> = {
 };
 
 /**
- * A binding of `levels` that says what the test makes it say.
+ * Creates a binding with these `levels` whose views and errors come from the test.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` naming what does not fit
+ * @throws CorrectableError `INVALID_ARGUMENT` with the name of the invalid value.
  * @example
  * const binding = scriptedBinding(['weak', 'strong']);
  * const read = createClient(binding).invoke(get('k'));

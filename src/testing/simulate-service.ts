@@ -19,31 +19,30 @@ import { getObservedTraits, type DrawOptions, type DrawnOperation, type Scenario
 import { PURITY_ADVICE } from './simulator/checkers/oracle.ts';
 import { isSameSent } from './simulator/oracle/compare-sent.ts';
 
-/** How to check a service. */
+/** Options of `simulateService`. */
 export interface SimulateServiceOptions {
   /**
-   * Draws what a client asks for next. Few keys make operations meet.
+   * Draws the next operation of a client. Use few keys, so that operations conflict.
    *
    * @example
    * draw: ({ pick }) => pick([shop.buy({ item: 'a' }), shop.restock({ item: 'a', count: 3 })])
    */
   readonly draw: (draw: DrawContext) => Operation;
   /**
-   * How many runs, each with circumstances of its own. Default 100: from seconds to minutes, by how many operations a
-   * run has, how much their generators read, and how much a condition of `snapshotInvariants`, which each site asks
-   * after each operation. A service of eight updates with one took more than two seconds a run on a busy machine: begin
-   * with few.
+   * Number of runs, each with its own faults and delays. They take from seconds to minutes. More operations, more reads
+   * of generators, and conditions of `snapshotInvariants`, which each site checks after each operation, take longer. A
+   * service of eight writes with one took more than two seconds a run on a busy machine. Start with few. Default: 100
    */
   readonly runs?: number;
-  /** Of the first run; the others follow. Default 1. */
+  /** Seed of the first run. Each further run adds 1. Default: 1 */
   readonly seed?: number;
-  /** Which faults: `swarm`, all in turns, unless given; `calm` has none but delays. */
+  /** Kind of faults. `swarm`: a random mix of all. `calm`: only delays. Default: `swarm` */
   readonly profile?: Profile;
-  /** Circumstances in the place of drawn ones, as a `ServiceCheckError` names them. */
+  /** Circumstances that replace drawn ones, as in the message of a `ServiceCheckError`. */
   readonly overrides?: Partial<SimulationOptions>;
 }
 
-/** What became of the calls of one operation, by the first answer of each. */
+/** Outcomes of the calls of one operation, by the first answer of each. */
 export interface OperationCounts {
   /** Answered with a change that its own site had committed. */
   readonly blue: number;
@@ -51,26 +50,26 @@ export interface OperationCounts {
   readonly red: number;
   /** Answered without a change, as reads are. */
   readonly unchanged: number;
-  /** Refused by an error of the domain, or without an answer to the end. */
+  /** Refused by an error of the domain, or unanswered at the end. */
   readonly failed: number;
 }
 
-/** What the runs went through. */
+/** Summary of all runs. */
 export interface ServiceReport {
   readonly runs: number;
-  /** By name, added up: operations answered, crashes, partitions, … */
+  /** Totals by name: operations answered, crashes, partitions, … */
   readonly coverage: Readonly<Record<string, number>>;
-  /** Each operation of the contract, added up: one that has changed nothing in all runs was not checked. */
+  /** Totals of each operation of the contract. An operation that has changed nothing in all runs was not checked. */
   readonly operations: Readonly<Record<string, OperationCounts>>;
 }
 
-/** A property that a service, or the backend below it, does not keep, with what repeats the simplest run that shows it. */
+/** Thrown if a service, or the backend below it, breaks a property. Its message repeats the simplest such run. */
 export class ServiceCheckError extends Error {
   override readonly name = 'ServiceCheckError';
-  /** The checker that noticed, as `invariants` or `generators`; `repetition` where a run went another way when repeated. */
+  /** The checker that failed, such as `invariants` or `generators`, or `repetition` if a repeated run differs. */
   readonly checker: string;
   readonly seed: number;
-  /** For `overrides`, beside the seed and the profile. */
+  /** Value for `overrides`, together with the seed and the profile. */
   readonly overrides: Partial<SimulationOptions>;
 
   constructor(
@@ -92,15 +91,15 @@ export class ServiceCheckError extends Error {
 }
 
 /**
- * Runs a service in the simulator: sites that crash, disks that tear and fill up, networks that lose and cut, clients
- * that move. After every operation its invariants are checked; every generator runs again on a plain model of the
- * service; what they ask of the tables, replies, effects, causal and red order, sessions and durability have to agree. Last
- * the first run is repeated: a service that answers otherwise then knows something that its tables do not hold
- * (`repetition`).
+ * Runs a service in the simulator: sites crash, disks tear and fill up, networks lose messages and split, clients move.
+ * After every operation it checks the invariants, and runs the generator again on a plain model of the service. Reads
+ * of tables, replies, effects, causal and red order, sessions and durability must match. At the end it repeats the
+ * first run. If the results differ, the service depends on data outside its tables (`repetition`).
  *
- * @throws ServiceCheckError at the first property that does not hold; as `draw` where that gave no operation of the contract,
- * or none that fits it or can be sent, as `crash` where it threw.
- * @throws CorrectableError `INVALID_ARGUMENT` naming the option that does not fit.
+ * @throws ServiceCheckError for the first property that does not hold.
+ * @throws ServiceCheckError as `draw` if `draw` returned no operation of the contract, or one that is invalid.
+ * @throws ServiceCheckError as `crash` if a run threw.
+ * @throws CorrectableError `INVALID_ARGUMENT` with the name of the invalid option.
  * @example
  * test('the shop keeps its invariants', () => {
  *   simulateService(shopService, { draw: ({ pick }) => shop.buy({ item: pick(['a', 'b']) }) });

@@ -43,11 +43,11 @@ const NO_TOKENS: SessionTokens = {
   },
 };
 
-/** How a plain service is set up; the same as of `createEmbedded`. */
+/** Options of `singleSiteService`, the same as those of `createEmbedded`. */
 export interface SingleSiteServiceOptions {
-  /** Whether what an operation has changed is held to the service's invariants. Default: unless in production. */
+  /** Checks the invariants of the service after each change. Default: `true`, unless `NODE_ENV` is `production` */
   readonly checkInvariants?: boolean;
-  /** Told of an invariant that was broken, and of what generators throw by mistake. Default: a warning of the process. */
+  /** Receives broken invariants, and undeclared errors of generators. Default: a process warning */
   readonly onAlarm?: OnAlarm;
 }
 
@@ -56,11 +56,10 @@ const CALL = 'singleSiteService(service, { onAlarm })';
 const OPTIONS: OptionNamesOf<SingleSiteServiceOptions> = { checkInvariants: true, onAlarm: true };
 
 /**
- * The service as a binding. State lives in memory and is gone with the process. There is one place, so that every answer
- * but a read's at `causal` is final at `strong`: which level an operation reaches where there are several sites, an
- * embedded deployment shows.
+ * Creates a binding for a service at a single site. The state is in memory and is lost when the process ends. Every
+ * answer is final at `strong`, except for a read at `causal`. For the levels with several sites, use `createEmbedded`.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` naming what does not fit.
+ * @throws CorrectableError `INVALID_ARGUMENT` with the name of the invalid option.
  * @example
  * const alarms: string[] = [];
  * const client = createClient(singleSiteService(bankService, { onAlarm: ({ message }) => alarms.push(message) }));

@@ -2,13 +2,13 @@
 import type { Clock, Timer } from '../correctable/clock.ts';
 import { check } from '../correctable/errors.ts';
 
-/** A clock in the hands of a test. */
+/** A clock that a test controls. */
 export interface VirtualClock extends Clock {
-  /** How many timers wait. */
+  /** Number of pending timers. */
   readonly pendingTimers: number;
-  /** Moves time on by `ms`: fires what falls due, in order, and lets promises settle after each timer. */
+  /** Advances the time by `ms`. Fires due timers in order, and lets promises settle after each timer. */
   advance(ms: number): Promise<void>;
-  /** Moves time on to the last timer there is, those set meanwhile included. Throws after `timersMax` of them. */
+  /** Advances the time to the last timer, including new ones. Throws after `maxTimers` of them. Default: 100 000 */
   runAll(maxTimers?: number): Promise<void>;
 }
 
@@ -20,7 +20,7 @@ interface VirtualTimer extends Timer {
 const DEFAULT_MAX_TIMERS = 100_000;
 
 /**
- * Makes a virtual clock that starts at `startsAt`, in milliseconds since the epoch.
+ * Creates a virtual clock that starts at `startsAt`, in milliseconds since the epoch. Default: 0
  *
  * @example
  * const clock = virtualClock();

@@ -6,53 +6,53 @@ import type { Operation } from '../../correctable/operation.ts';
 import type { AnyView } from '../../correctable/view.ts';
 import { isCorrectableError } from '../../correctable/errors.ts';
 
-/** The part of a test runner that the suite needs; vitest's own functions fit. */
+/** The part of a test runner that the suite needs. The functions of vitest fit. */
 export interface TestRunner {
   readonly describe: (name: string, body: () => void) => unknown;
   readonly test: (name: string, body: () => Promise<void>) => unknown;
   readonly expect: (actual: unknown) => Expectation;
 }
 
-/** How values are compared; what the runner says of two that differ becomes the `cause` of a `ConformanceError`. */
+/** Compares values. If they differ, the error of the runner becomes the `cause` of a `ConformanceError`. */
 export interface Expectation {
   toEqual(expected: unknown): void;
 }
 
-/** A binding in a state of its own, and what releases it. */
+/** A binding with its own state, and a way to release it. */
 export interface OpenedBinding {
   readonly binding: Binding;
-  /** Another binding to the same store, where there can be one: it sees what a closed one has done. */
+  /** Returns another binding to the same store, if there can be one. It sees the writes of a closed one. */
   readonly secondBinding?: () => Promise<Binding>;
-  /** Stops what stands behind the binding, which the suite has closed by then. */
+  /** Stops the store behind the binding. The suite has closed the binding before. */
   readonly release?: () => Promise<void>;
 }
 
-/** One step of a history, done once the one before it has its final view. */
+/** One step of a history, which starts after the previous one has its final view. */
 export interface HistoryStep {
   readonly operation: Operation;
-  /** What the final view at the strongest level gives; absent where it is of no interest. */
+  /** Value of the final view at the strongest level. If it is absent, any value passes. */
   readonly expected?: unknown;
 }
 
-/** The binding under test, and operations by which it can be known. */
+/** The binding under test, and operations that test it. */
 export interface ConformanceSubject {
   readonly name: string;
-  /** Makes a binding to a store without data. */
+  /** Creates a binding to a store without data. */
   createBinding(): Promise<OpenedBinding>;
-  /** An update that `read` shows. */
+  /** A write that `read` shows. */
   readonly write: Operation;
   readonly read: Operation;
-  /** What a read at the strongest level gives after `write` was done once. */
+  /** Result of `read` at the strongest level after one `write`. */
   readonly expected: unknown;
   /**
-   * What is done to one object, by its name, and what that gives. Make it of several updates, whose answers or reads
-   * tell once from twice and from never. Where the name makes a difference, the histories of several objects are run at
-   * the same time; equal steps that follow each other are also run all at once. Each name is used once. Where it begins
-   * with an update and a read that says what it gives, that pair is also done to many objects at once, in sessions, and
-   * with others that leave. Where updates say what they give, their guesses are held to that.
+   * Returns the steps for one object, by its name, with their results. Use several writes, whose results or reads
+   * differ if a write is applied never, once or twice. If the steps depend on the name, the suite runs histories of
+   * several objects concurrently. It also runs equal steps in a row concurrently. It uses each name once. If a history
+   * starts with a write and a read with `expected`, that pair also runs for many objects at once. These runs use
+   * sessions, and clients that leave. If writes have `expected`, their preliminary views are checked too.
    *
-   * Unless given, the portable operations that the binding supports make one: `put` and `get`, and `enqueue`, `dequeue`
-   * and `peek`. Without those it is `write` and `read`, once: no update that is lost later shows by them.
+   * Default: the portable operations that the binding supports: `put` and `get`, and `enqueue`, `dequeue` and `peek`.
+   * Without them, `write` and `read` run once, which cannot find writes that are lost later.
    *
    * @example
    * history: (object) => [
@@ -62,36 +62,36 @@ export interface ConformanceSubject {
    * ]
    */
   readonly history?: (object: string) => readonly HistoryStep[];
-  /** An operation whose final view fails, where the store has one. */
+  /** An operation whose final view fails, if the store has one. */
   readonly failingOperation?: Operation;
   /**
-   * Bindings like that of `createBinding` whose weaker levels give nothing, where there can be such, by what becomes of those:
-   * `{ fail: createFailing…, 'stay away': createSilent… }`.
+   * Functions that create bindings like `createBinding`, if possible, whose weaker levels give no view. The key names
+   * what they do instead: `{ fail: createFailing…, 'stay away': createSilent… }`.
    */
   readonly weakLevelFails?: Readonly<Record<string, () => Promise<OpenedBinding>>>;
   /**
-   * A binding like that of `createBinding` whose strongest level fails at once, of a read, while a weaker one is still under way and
-   * has a view, where there can be such: what is to be had offline.
+   * Creates a binding like `createBinding`, if possible, that is offline. The strongest level of a read fails at once
+   * while a weaker one is still pending. The weaker one then gives a view.
    */
   readonly strongLevelFails?: () => Promise<OpenedBinding>;
   /**
-   * A binding like that of `createBinding` whose strongest level fails at once, of a read, while its weaker ones never answer, where
-   * there can be such. Not for one that asks its levels one after another.
+   * Creates a binding like `createBinding`, if possible, whose weaker levels never answer a read. Its strongest level
+   * fails at once. Leave it out if the binding queries its levels one after another.
    */
   readonly neverResponds?: () => Promise<OpenedBinding>;
   /**
-   * A binding like that of `createBinding` whose reads take half a second or so, where there can be such: a faster one has answered
-   * before anybody can tell whether it minds that nobody waits any more.
+   * Creates a binding like `createBinding`, if possible, whose reads take about half a second. With a faster one the
+   * suite cannot check how the binding handles canceled reads.
    */
   readonly slowBinding?: () => Promise<OpenedBinding>;
   /**
-   * How long the suite waits for anything before it says that it does not come, in milliseconds; 4 000 unless given, less
-   * than test runners wait. For a store that needs longer, make the runner wait longer too.
+   * How long the suite waits for an event before a test fails, in milliseconds. The default is less than the timeout of
+   * test runners. For a slower store, raise the timeout of the runner too. Default: 4 000
    */
   readonly timeoutMs?: number;
 }
 
-/** A promise of bindings that the one under test does not keep: its message is a sentence that says which, and how. */
+/** Thrown if the binding under test breaks a rule of bindings. Its message names the rule and how it is broken. */
 export class ConformanceError extends Error {
   override readonly name = 'ConformanceError';
 }

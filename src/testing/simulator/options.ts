@@ -5,14 +5,14 @@ import { ID_TABLE_LIMITS } from '../../server/replica/exactly-once/id-table.ts';
 /** The services that runs are made with, where none is given: `generated` ones are drawn from the seed. */
 export type ScenarioName = 'classic' | 'roster' | 'generated' | 'rights';
 
-/** The circumstances of one run. Times are in virtual milliseconds, chances in [0, 1]. */
+/** Circumstances of one run. Times are in virtual milliseconds, chances in [0, 1]. */
 export interface SimulationOptions {
   readonly siteCount: number;
   readonly clientCount: number;
   readonly operationsPerClient: number;
-  /** Which service runs. */
+  /** The service that runs. */
   readonly scenario: ScenarioName;
-  /** What clients mostly do. */
+  /** The most frequent operations of clients. */
   readonly workload: 'mixed' | 'bank' | 'queues' | 'hot';
   readonly queueCount: number;
   readonly minDelayMs: number;
@@ -21,78 +21,78 @@ export interface SimulationOptions {
   readonly duplicateChance: number;
   /** Whether messages of one link keep their order. */
   readonly isOrdered: boolean;
-  /** Mean time between partitions; `Infinity` for none. */
+  /** Mean time between partitions. `Infinity` means none. */
   readonly partitionEveryMs: number;
   readonly partitionMeanMs: number;
   /** Whether partitions cut one direction only. */
   readonly isPartitionOneWay: boolean;
-  /** Whether they cut a site off from all others. */
+  /** Whether partitions cut a site off from all others. */
   readonly isPartitionTotal: boolean;
-  /** Mean time between crashes; `Infinity` for none. */
+  /** Mean time between crashes. `Infinity` means none. */
   readonly crashEveryMs: number;
   readonly downMeanMs: number;
-  /** Mean time between pauses, in which a site does nothing and loses nothing; `Infinity` for none. */
+  /** Mean time between pauses, in which a site does nothing and loses nothing. `Infinity` means none. */
   readonly pauseEveryMs: number;
   readonly pauseMeanMs: number;
   readonly syncMeanMs: number;
-  /** How many small writes are on the disk at once. */
+  /** Share of small writes that are on the disk at once. */
   readonly instantWriteShare: number;
   readonly segmentBytes: number;
-  /** So many entries do not wait for the write before them. */
+  /** A group of this many entries does not wait for the previous write. */
   readonly largeGroup: number;
-  /** A checkpoint is made each time that so much was written to a site's logs. */
+  /** Bytes written to a site's logs after which it makes a checkpoint. */
   readonly checkpointBytes: number;
-  /** Mean time between moments at which a site's disk is full; `Infinity` for none. */
+  /** Mean time between moments when a site's disk is full. `Infinity` means none. */
   readonly fullEveryMs: number;
   readonly fullMeanMs: number;
-  /** How likely a crash is to be followed by damage to the files of the site. */
+  /** Chance that a crash damages the files of the site. */
   readonly damageChance: number;
-  /** How far a site's clock may be off. */
+  /** Maximum deviation of a site's clock. */
   readonly maxSkewMs: number;
-  /** How far the clock of one site is ahead: beyond what the others accept; 0 for none. */
+  /** How far the clock of one site is ahead, beyond what the others accept. 0 means none. */
   readonly wildClockAheadMs: number;
-  /** When that clock is set right; `Infinity` for when everything heals. */
+  /** When that clock is set right. `Infinity` means at the end of all faults. */
   readonly wildClockUntilMs: number;
-  /** Mean time between moments at which the clock of a site is set; `Infinity` for none. */
+  /** Mean time between moments when the clock of a site is set. `Infinity` means none. */
   readonly clockStepEveryMs: number;
-  /** How far back it is set at most. */
+  /** Maximum step back of a clock. */
   readonly maxClockStepBackMs: number;
-  /** How much faster or slower than time clocks run at most, as a share of it. */
+  /** Maximum drift of clocks, as a share of the time. */
   readonly maxDrift: number;
-  /** When a site is lost for good, with its disks; `Infinity` for never. It is not the leader, and a majority is left. */
+  /** When a site and its disks are lost for good. Never the leader, and a majority remains. `Infinity` means never. */
   readonly loseSiteAtMs: number;
-  /** How likely a client is to go to another site when it waits too long. */
+  /** Chance that a client moves to another site if it waits too long. */
   readonly moveChance: number;
-  /** How likely a client is to keep a session. */
+  /** Chance that a client uses a session. */
   readonly sessionChance: number;
   readonly thinkMeanMs: number;
-  /** How long a client waits for a final before it submits the operation again. */
+  /** How long a client waits for a final view before it resends the operation. */
   readonly clientTimeoutMs: number;
-  /** How likely it is to give the operation up instead, and to go on to its next one. */
+  /** Chance that it gives the operation up instead and continues with the next. */
   readonly giveUpChance: number;
   readonly maxAttempts: number;
-  /** How long a site waits for what a session has seen. */
+  /** How long a site waits for data that a session has seen. */
   readonly sessionTimeoutMs: number;
-  /** Commits that certification remembers, and operations that tables of identifiers do: few, so that they trim. */
+  /** Commits that certification remembers, and operations in tables of identifiers: few, so that they are trimmed. */
   readonly maxWindowCommits: number;
   readonly maxIdentifiers: number;
-  /** Of one client; beyond them it is refused until it acknowledges. */
+  /** Maximum number of operations of one client. More are refused until it acknowledges. */
   readonly maxOperationsPerClient: number;
-  /** Bytes of answers that are remembered. */
+  /** Bytes of retained replies. */
   readonly maxReplyBytes: number;
-  /** What may wait for the red order at a site. */
+  /** Maximum number of operations that wait for the red order at a site. */
   readonly maxRedInFlight: number;
-  /** Removals between two floors: few, so that removals are forgotten within a run. */
+  /** Removals between two low watermarks. Few, so that removals are forgotten within a run. */
   readonly removalsPerWatermark: number;
-  /** How much may be on its way to a site, in operations and entries alike. */
+  /** Maximum number of operations and of entries in flight to a site. */
   readonly maxWindow: number;
-  /** How many undecided red operations of a site may lie under the run of another. */
+  /** Maximum number of undecided red operations of a site below the run of another. */
   readonly maxPipelineLength: number;
-  /** How likely the red log is to deliver a site again what it has, to leave something out, and to come back shorter. */
+  /** Chance that the red log repeats entries to a site, leaves some out, or comes back shorter. */
   readonly redRepeatChance: number;
   readonly redJumpChance: number;
   readonly redRegressChance: number;
-  /** Mean time between moments at which another holder takes a site's log over; `Infinity` for none. */
+  /** Mean time between moments when another holder takes over a site's log. `Infinity` means none. */
   readonly deposeEveryMs: number;
 }
 
