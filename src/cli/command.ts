@@ -1,7 +1,7 @@
 /** What a command of `correctables` consists of: `main.ts` lists them all. */
 import type { RawOptions } from './options.ts';
 
-/** A flag as it is typed, what it is for, and what it is unless given. */
+/** A flag as it is typed, its help text, and its default. */
 export type Flag = readonly [typed: string, what: string, unlessGiven?: string | number];
 
 /** One command. */
@@ -9,15 +9,15 @@ export interface Command {
   readonly name: string;
   /** What it does, in the list of commands. */
   readonly summary: string;
-  /** The one word that it takes beside flags, and what such a word names; none unless given. */
+  /** The one word that it takes besides flags, and what such a word names. Default: none */
   readonly argument?: { readonly typed: `<${string}>`; readonly names: string };
   readonly flags: readonly Flag[];
   readonly example: string;
-  /** Whether it runs in a thread of its own (`own-thread.ts`). */
+  /** Whether it runs in a thread of its own (`worker-thread.ts`). */
   readonly runsInWorkerThread?: boolean;
   /**
-   * Runs it, with its flags as they were typed. What it takes of the server it imports here: whoever asks for another
-   * command, or is told of a mistake, does not wait for that.
+   * Runs the command with its flags as they were typed. It imports the server here, so that other commands and usage
+   * errors do not wait for that.
    *
    * @throws CorrectableError `INVALID_ARGUMENT` naming the flag or the word at fault
    */

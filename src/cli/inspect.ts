@@ -1,4 +1,4 @@
-/** `correctables inspect`: says what is in a data directory, and what is lost of it. */
+/** `correctables inspect`: prints what a data directory contains, and what is lost or damaged. */
 import { resolve } from 'node:path';
 import type { Inspection, InspectedSite } from '../server/storage/directory/inspect.ts';
 import type { Command } from './command.ts';
@@ -10,9 +10,9 @@ const EXIT_DATA_LOST = 3;
 
 export const INSPECT: Command = {
   name: 'inspect',
-  summary: 'Say what is in a data directory, and what of it is lost or damaged; changes nothing',
-  argument: { typed: '<dataDir>', names: 'folder' },
-  flags: [['--json', 'Print it as one JSON line']],
+  summary: 'Print what a data directory contains, and what is lost or damaged; changes nothing',
+  argument: { typed: '<dataDir>', names: 'directory' },
+  flags: [['--json', 'Print the result as one JSON line']],
   example: 'correctables inspect correctables-data',
   run: inspect,
 };

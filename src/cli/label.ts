@@ -29,12 +29,12 @@ const TIME_LIMITS = { stuckMs: 10_000, guardedMs: 500, shrinkingMs: 5000 };
 
 export const LABEL: Command = {
   name: 'label',
-  summary: 'Say which shadow operations of a service may be blue, with what two sites can break',
+  summary: 'Report which shadow operations of a service may be blue, with counterexamples',
   argument: { typed: SERVICE_ARGUMENT, names: 'module' },
   flags: [
-    ['--runs <count>', 'How many runs', 10_000],
-    ['--seed <n>', 'Seed of the first run; the others follow', 1],
-    ['--json', 'Print it as one JSON line'],
+    ['--runs <count>', 'Make this many runs', 10_000],
+    ['--seed <n>', 'Start with this seed; the other runs use the next ones', 1],
+    ['--json', 'Print the report as one JSON line'],
   ],
   example: 'correctables label shop.js',
   run: label,

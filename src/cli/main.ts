@@ -26,7 +26,7 @@ const EXIT_USAGE = 2;
 
 const ENVIRONMENT_TITLE = 'Environment';
 const ENVIRONMENT_HELP =
-  '  Each flag can also be set by a variable: CORRECTABLES_RED_LEADER for --red-leader. PORT sets --port.';
+  '  Set any flag by a variable instead: CORRECTABLES_RED_LEADER for --red-leader. PORT sets --port.';
 
 const cli = cac('correctables');
 for (const { name, summary: description, argument, flags, example } of COMMANDS) {

@@ -23,38 +23,41 @@ import { closeModules, forwardSignals, waitForEndSignal } from './worker-thread.
 import { fillLimits, type GatewayLimits } from '../server/gateway/limits/limits.ts';
 import type { Authenticate, Authorize } from '../server/gateway/context/gateway-context.ts';
 
-/** Where data is kept unless it is said. */
+/** Default of `--data`. */
 const DEFAULT_DATA_DIR = 'correctables-data';
 
 const SERVE_FLAGS: readonly Flag[] = [
-  ['--service <module>', 'The service: a module that exports `service` (or a default) made by defineService'],
-  ['--sites <names>', 'The sites, separated by commas', 'ireland,frankfurt,virginia'],
-  ['--red-leader <site>', 'The site that orders red operations (default: the first)'],
-  ['--max-attempts <count>', 'Executions of a red update that others keep overtaking, before CONFLICT', 10],
+  [
+    '--service <module>',
+    'Load the service from this module: its export `service`, or a default, made by defineService',
+  ],
+  ['--sites <names>', 'Run these sites, separated by commas', 'ireland,frankfurt,virginia'],
+  ['--red-leader <site>', 'Order red operations at this site (default: the first)'],
+  ['--max-attempts <count>', 'Run a red write at most this often if others keep overtaking it, before CONFLICT', 10],
   [
     '--latency <preset>',
-    'Delays between the sites: none, eu-us (for ireland, frankfurt, virginia), or pairs as ireland-frankfurt=20,…',
+    'Delay messages between sites: none, eu-us (ireland, frankfurt, virginia), or round trips as ireland-frankfurt=20,…',
     'none',
   ],
-  ['--data <dir>', `Directory for what must not be lost, made if there is none (default: ${DEFAULT_DATA_DIR})`],
-  ['--ephemeral', 'Keep everything in memory: it is gone with the process'],
-  ['--host <address>', 'Address to listen on', '127.0.0.1'],
-  ['--port <n>', 'Port to listen on; 0 for any free one', 7420],
-  ['--origins <list>', 'Origins of web pages that may connect, separated by commas'],
-  ['--auth <module>', 'Who may connect and do what: exports `authenticate`, and `authorize` and `limits` if you like'],
-  ['--auth-keys <keys>', 'Let in who has a signed token (JWT): a file with a JWK set, or its https address'],
-  ['--auth-issuer <name>', 'Who must have made the token (`iss`)'],
-  ['--auth-audience <name>', 'For whom it must be (`aud`)'],
-  ['--limits <pairs>', 'Bounds of each site, as maxMemoryBytes=1GiB,maxConnections=1000; none for none'],
-  ['--allow-unauthenticated', 'Listen also where others can reach it, although everybody is let in'],
-  ['--busy-poll-us <us>', 'Stay awake so long after an answer: shorter round trips for processor time', 0],
+  ['--data <dir>', `Store the data in this directory, created if it is missing (default: ${DEFAULT_DATA_DIR})`],
+  ['--ephemeral', 'Keep all state in memory: it is lost when the process ends'],
+  ['--host <address>', 'Listen on this address', '127.0.0.1'],
+  ['--port <n>', 'Listen on this port; 0 is any free one', 7420],
+  ['--origins <list>', 'Accept web pages of these origins, separated by commas'],
+  ['--auth <module>', 'Load `authenticate`, and optionally `authorize` and `limits`, from this module'],
+  ['--auth-keys <keys>', 'Accept clients with a signed token (JWT): a file with a JWK set, or its https address'],
+  ['--auth-issuer <name>', 'Require this issuer (`iss`) of tokens'],
+  ['--auth-audience <name>', 'Require this audience (`aud`) of tokens'],
+  ['--limits <pairs>', 'Limit each site, as maxMemoryBytes=1GiB,maxConnections=1000; none is no limit'],
+  ['--allow-unauthenticated', 'Listen on an address that others can reach without --auth or --auth-keys'],
+  ['--busy-poll-us <us>', 'Stay awake this long after an answer: shorter round trips for processor time', 0],
   [
     '--check-invariants <when>',
     'Raise an alarm if a row breaks an invariant of the service: on or off (default: on unless NODE_ENV is production)',
   ],
-  ['--skip-color-check', 'Serve a service though a shadow operation of it is declared blue and must not be'],
-  ['--log-level <level>', 'debug, info, warn, error or silent', 'info'],
-  ['--json', 'Print what is laid open as one JSON line: addresses, who may connect, data, HTTP'],
+  ['--skip-color-check', 'Start even if a shadow operation is declared blue and must not be'],
+  ['--log-level <level>', 'Log from this level: debug, info, warn, error or silent', 'info'],
+  ['--json', 'Print addresses, access, data and HTTP paths as one JSON line'],
 ];
 
 const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
