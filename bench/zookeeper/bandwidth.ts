@@ -38,7 +38,7 @@ async function run({ quick, progress }: Settings): Promise<Outcome> {
   const { ensemble, stop } = await useEnsemble({ wan: 'none' }, progress);
   const servers = ensemble.connectString('frankfurt');
   const base = `/bandwidth-${Date.now()}`;
-  const getRootFailure = ({ recipe, length }: Cell): string => `${base}-${RECIPES.indexOf(recipe)}-${length}`;
+  const getRootPath = ({ recipe, length }: Cell): string => `${base}-${RECIPES.indexOf(recipe)}-${length}`;
   const cells = lengths.flatMap((length) =>
     consumerCounts.flatMap((consumers) => RECIPES.map((recipe): Cell => ({ recipe, length, consumers }))),
   );
@@ -47,7 +47,7 @@ async function run({ quick, progress }: Settings): Promise<Outcome> {
   const consumers = new Map<string, Taker[]>();
   try {
     for (const cell of cells) {
-      const root = getRootFailure(cell);
+      const root = getRootPath(cell);
       if (!producers.has(root)) {
         progress(`filling ${cell.length} items (${cell.recipe.name})`);
         const producer = cell.recipe.open(servers, root);
@@ -61,13 +61,13 @@ async function run({ quick, progress }: Settings): Promise<Outcome> {
       }
     }
     const measure = async (cell: Cell): Promise<number> => {
-      const takers = (consumers.get(getRootFailure(cell)) ?? []).slice(0, cell.consumers);
+      const takers = (consumers.get(getRootPath(cell)) ?? []).slice(0, cell.consumers);
       // A steady state: so many at once are nothing new to anybody.
       const warmUps = takers.length * WARM_UPS;
       await bytesPerTake(takers, warmUps);
-      await producers.get(getRootFailure(cell))?.put(warmUps);
+      await producers.get(getRootPath(cell))?.put(warmUps);
       const bytes = await bytesPerTake(takers, takes);
-      await producers.get(getRootFailure(cell))?.put(takes);
+      await producers.get(getRootPath(cell))?.put(takes);
       return bytes;
     };
     rows = await measureRounds(cells, measure, { ...extent, progress });

@@ -142,8 +142,8 @@ export class Replica implements ReplicaCore, RedPathHost, WritesHost {
     return this.#provenRedCount;
   }
 
-  get getRetained(): RetainedReplies {
-    return { own: this.lookups.slots.getRetained, red: this.red.getRetained };
+  get retainedReplies(): RetainedReplies {
+    return { own: this.lookups.slots.retainedReplies, red: this.red.retainedReplies };
   }
 
   /** The parts of the state that are saved row by row. */

@@ -163,7 +163,7 @@ export class Writes implements OperationLookupHost {
     const shortfall = run();
     if (shortfall === undefined) return;
     const { rights } = this.core;
-    if (rights?.getRejection !== undefined) end(rights.getRejection);
+    if (rights?.rejection !== undefined) end(rights.rejection);
     else rights?.wait(shortfall, { submission, ...otherwise, onRetry: run, onTimeout: end });
   }
 

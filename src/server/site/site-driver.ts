@@ -114,7 +114,7 @@ export class SiteDriver implements SubmissionPort {
   }
 
   get retainedReplies(): RetainedReplies {
-    return this.#machine.replica.getRetained;
+    return this.#machine.replica.retainedReplies;
   }
 
   /**

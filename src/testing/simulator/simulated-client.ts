@@ -91,7 +91,7 @@ export class SimulatedClient {
     this.#remainingOperations = options.options.operationsPerClient;
     this.#site = random.between(0, sites.length - 1);
     this.#seen = random.chance(options.options.sessionChance) ? sites.map(() => 0).concat(0) : undefined;
-    this.#path = { home: this.#getSite.origin, hop: 0, sessionVector: undefined };
+    this.#path = { home: this.#currentSite.origin, hop: 0, sessionVector: undefined };
     this.#think();
   }
 
@@ -109,7 +109,7 @@ export class SimulatedClient {
     const sequence = options.operationsPerClient - this.#remainingOperations + 1;
     const id = `c${client}/${sequence}`;
     if (random.chance(0.5)) this.#acknowledged = sequence - 1;
-    this.#path = { home: this.#getSite.origin, hop: 0, sessionVector: this.#seen };
+    this.#path = { home: this.#currentSite.origin, hop: 0, sessionVector: this.#seen };
     const operation: ClientOperation = {
       id,
       client,
@@ -176,7 +176,7 @@ export class SimulatedClient {
       sessionVector,
       ...(reads ? {} : { identity }),
     };
-    return { site: this.#getSite, operation, submission };
+    return { site: this.#currentSite, operation, submission };
   }
 
   #send(request: Request, isLate = false): SentRequest {
@@ -189,13 +189,13 @@ export class SimulatedClient {
   }
 
   /** The site where it is. */
-  get #getSite(): SimulatedSite {
+  get #currentSite(): SimulatedSite {
     return this.#options.sites[this.#site] as SimulatedSite;
   }
 
   #maybeMove(): void {
     const { sites, random, options } = this.#options;
-    const mustMove = this.#getSite.isLost;
+    const mustMove = this.#currentSite.isLost;
     if (sites.length === 1 || !(mustMove || random.chance(options.moveChance))) return;
     this.#site = (this.#site + random.between(1, sites.length - 1)) % sites.length;
     this.#path.hop += 1;

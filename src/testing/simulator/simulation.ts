@@ -402,7 +402,7 @@ export class Simulation {
     this.#timeline.run(this.#timeline.nowMs + SETTLE_MS);
     const untilMs = this.#timeline.nowMs + CONVERGE_MS;
     while (
-      !(this.#areSitesAlike && this.#getRemainingSites.every((site) => this.#isIdle(site))) &&
+      !(this.#areSitesAlike && this.#remainingSites.every((site) => this.#isIdle(site))) &&
       this.#timeline.nowMs < untilMs
     ) {
       this.#timeline.run(this.#timeline.nowMs + SETTLE_STEP_MS);
@@ -410,7 +410,7 @@ export class Simulation {
   }
 
   get #areSitesAlike(): boolean {
-    const vectors = this.#getRemainingSites.map(({ machine }) => machine?.replica.state.stable.join());
+    const vectors = this.#remainingSites.map(({ machine }) => machine?.replica.state.stable.join());
     return vectors.every((vector) => vector !== undefined && vector === vectors[0]);
   }
 
@@ -420,11 +420,11 @@ export class Simulation {
     const { red, lookups, coverage, state } = machine.replica;
     if (red.isBusy || lookups.isBusy || coverage.isBusy || !state.overlay.isEmpty || !state.pipelined.isEmpty)
       return false;
-    return this.#getRemainingSites.length < this.#sites.length || !machine.isBusy;
+    return this.#remainingSites.length < this.#sites.length || !machine.isBusy;
   }
 
   /** The sites that are not lost for good. */
-  get #getRemainingSites(): SimulatedSite[] {
+  get #remainingSites(): SimulatedSite[] {
     return this.#sites.filter(({ isLost }) => !isLost);
   }
 
@@ -474,7 +474,7 @@ export class Simulation {
       pauses: this.#counts.pauses,
       partitions: this.#network.partitions,
       'full disks': this.#counts.fullDisks,
-      'sites lost': this.#sites.length - this.#getRemainingSites.length,
+      'sites lost': this.#sites.length - this.#remainingSites.length,
       'clocks quarantined': this.#counts.quarantines,
       'clocks set': this.#counts.clockSteps,
       'views in sessions': this.#counts.sessionViews,

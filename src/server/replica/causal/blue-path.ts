@@ -132,7 +132,7 @@ export class BluePath {
       case 'blue.operations':
         return this.#onOperations(from, message.operations);
       case 'blue.received':
-        return this.#getOwnOutgoing.acknowledge(from, message.sequence, this.core.nowMs);
+        return this.#ownOutgoing.acknowledge(from, message.sequence, this.core.nowMs);
       case 'blue.heartbeat':
         return this.#onHeartbeat(from, message.sequence);
       case 'blue.have':
@@ -176,7 +176,7 @@ export class BluePath {
       const message: BlueMessage = { kind: 'blue.operations', operations };
       for (const site of this.core.options.origins.sites) {
         if (site === this.core.options.site) continue;
-        if (!this.#getOwnOutgoing.isFarBehind(site, this.#windows.maxSent)) this.#send(site, message);
+        if (!this.#ownOutgoing.isFarBehind(site, this.#windows.maxSent)) this.#send(site, message);
       }
     }
     if (this.#unconfirmed.size === 0) return;
@@ -203,7 +203,7 @@ export class BluePath {
     const { applied } = this.#ownStream;
     return {
       applied,
-      durable: this.core.options.origins.sites.length === 1 ? applied : this.#getOwnOutgoing.maxAcknowledged,
+      durable: this.core.options.origins.sites.length === 1 ? applied : this.#ownOutgoing.maxAcknowledged,
     };
   }
 
@@ -215,7 +215,7 @@ export class BluePath {
     return this.#getStream(this.core.options.site);
   }
 
-  get #getOwnOutgoing(): OutgoingStream {
+  get #ownOutgoing(): OutgoingStream {
     return this.#getOutgoing(this.core.options.site);
   }
 
@@ -232,7 +232,7 @@ export class BluePath {
   /** Entries are synced in the order in which they were stored, so that one function does for all. */
   readonly #onOwnSynced = (position: number): void => {
     const operation = this.#unsynced.shift() as BlueOperation;
-    this.#getOwnOutgoing.add(operation, position, this.core.nowMs);
+    this.#ownOutgoing.add(operation, position, this.core.nowMs);
     this.#ownStream.onSynced(operation);
     if (this.#outgoing.length > 1) this.#unsent.push(operation);
   };

@@ -51,7 +51,7 @@ export interface RightsPort {
    */
   findRedShortfall(outcome: GeneratorOutcome, state: StateReader): RightsShortfall | undefined;
   /** Why no more may wait for rights, if that is so: to be asked before one does that is not counted elsewhere. */
-  readonly getRejection: CorrectableError | undefined;
+  readonly rejection: CorrectableError | undefined;
   /** Waits, bounded in time. */
   wait(shortfall: RightsShortfall, waiter: RightsWaiter): void;
   /** A blue operation of this site is decided, and not applied yet. */

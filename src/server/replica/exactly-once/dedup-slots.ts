@@ -105,8 +105,8 @@ export class DedupSlots {
     return this.#table.isFullFor(client);
   }
 
-  get getRetained(): RetainedReplyStats {
-    return this.#table.getRetained;
+  get retainedReplies(): RetainedReplyStats {
+    return this.#table.retainedReplies;
   }
 
   /** The parts of the state that are saved row by row. */

@@ -81,7 +81,7 @@ export class IdTable<T> {
     return this.#bytes;
   }
 
-  get getRetained(): RetainedReplyStats {
+  get retainedReplies(): RetainedReplyStats {
     return { operations: this.#size, bytes: this.#bytes };
   }
 

@@ -40,8 +40,8 @@ export class RedOutcomes {
     this.#outcomes = new IdTable<ReplyOrError>(retentionLimits.maxOutcomes, OUTCOME_CODEC);
   }
 
-  get getRetained(): RetainedReplyStats {
-    return this.#outcomes.getRetained;
+  get retainedReplies(): RetainedReplyStats {
+    return this.#outcomes.retainedReplies;
   }
 
   /** The part of the state that is saved row by row. */

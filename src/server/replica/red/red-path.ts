@@ -274,8 +274,8 @@ export class RedPath {
     return this.#delivered;
   }
 
-  get getRetained(): RetainedReplyStats {
-    return this.#outcomes.getRetained;
+  get retainedReplies(): RetainedReplyStats {
+    return this.#outcomes.retainedReplies;
   }
 
   /** The parts of the state that are saved row by row. */

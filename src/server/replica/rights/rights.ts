@@ -113,7 +113,7 @@ export class Rights implements RightsPort {
       : new RightsShortfall(needs, true);
   }
 
-  get getRejection(): CorrectableError | undefined {
+  get rejection(): CorrectableError | undefined {
     const { maxRedInFlight = Infinity } = this.core.options;
     return this.#waiting.size >= maxRedInFlight ? rightsFullError(maxRedInFlight) : undefined;
   }

@@ -86,5 +86,5 @@ test.each<SlotDecision>([
 ])('%j counts as many bytes as it takes', (decision) => {
   const slots = new DedupSlots();
   slots.decide(ID, 0, decision);
-  expect(slots.getRetained.bytes).toBe(measurePlainData(decision));
+  expect(slots.retainedReplies.bytes).toBe(measurePlainData(decision));
 });
