@@ -31,36 +31,39 @@ import { openStorage } from './storage/directory/open-storage.ts';
 export interface Embedded<N extends string = string> {
   readonly sites: readonly N[];
   /**
-   * The binding of one site: for any number of clients in this process, each of which closes no more than its own part of
-   * it, or to be hosted by a gateway. Whoever closes the binding itself ends what came through it, not the site; then
-   * there is another one.
+   * Returns the binding of one site, for any number of clients in this process, or for a gateway. A client that closes
+   * ends only its own operations. Closing the binding ends all operations that use it, but not the site. The next call
+   * then returns a new binding.
    *
-   * @throws CorrectableError `INVALID_ARGUMENT` when there is no such site.
+   * @throws CorrectableError `INVALID_ARGUMENT` if there is no such site.
    */
   site(name: N): Binding<RedBlueLevels, true>;
   /**
-   * How often red operations of the site were rejected, and executed again, by what they met.
+   * Returns how often certification rejected red operations of the site, by reason. They then ran again.
    *
-   * @throws CorrectableError `INVALID_ARGUMENT` when there is no such site.
+   * @throws CorrectableError `INVALID_ARGUMENT` if there is no such site.
    */
   certificationStats(name: N): CertificationStats;
   /**
-   * How much the site remembers of updates that have ended, for whoever asks for them again, and acknowledges none.
+   * Returns how many outcomes of writes the site retains for clients that may retry and have not acknowledged them.
    *
-   * @throws CorrectableError `INVALID_ARGUMENT` when there is no such site.
+   * @throws CorrectableError `INVALID_ARGUMENT` if there is no such site.
    */
   retainedReplies(name: N): RetainedReplies;
-  /** Stops all sites. Reads in flight fail with `UNAVAILABLE`, updates with `UNKNOWN`: they may have taken effect. */
+  /**
+   * Stops all sites. Pending reads fail with `UNAVAILABLE`, pending writes with `UNKNOWN`: they may have been applied.
+   */
   close(): Promise<void>;
 }
 
 /**
- * Runs all sites of a service in this process. With a `dataDir` what was answered survives the process; without one
- * state lives in memory and is gone with it. Arguments and results are copied, as over the wire: each side may do with
- * its own what it likes.
+ * Creates and starts all sites of a service in this process. With a `dataDir`, all confirmed writes survive a restart.
+ * Without one, the state is lost when the process ends. Arguments and results are copies, so you may change yours.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` naming the option that does not fit, or how the data in the directory differs;
- * `UNAVAILABLE` when another process has the directory open, its data cannot be read, or a site has lost its past.
+ * @throws CorrectableError `INVALID_ARGUMENT` with the name of the invalid option, or how the data in the directory
+ * differs.
+ * @throws CorrectableError `UNAVAILABLE` if another process uses the directory, or its data is unreadable or lost at a
+ * site.
  * @example
  * const shop = createEmbedded(ticketService, { sites: ['ireland', 'frankfurt', 'virginia'], redLeader: 'ireland',
  * latency: 'eu-us' });

@@ -11,28 +11,28 @@ import type { Logger } from './gateway/context/logger.ts';
 import type { StoreMetric } from './gateway/listen/metrics.ts';
 import { requireService, type Service } from './service/service.ts';
 
-/** What to serve, and where. */
+/** Options of `serve`. */
 export interface ServeOptions<N extends string = string> extends EmbeddedOptions<N> {
   readonly service: Service;
-  /** Address to bind. Default: 127.0.0.1, reachable from this machine only. */
+  /** Address to listen on. Default: `127.0.0.1`, which only this machine can reach */
   readonly host?: string | undefined;
-  /** Default 0: any free port. */
+  /** Port to listen on. Default: 0, any free port */
   readonly port?: number | undefined;
-  /** Origins of pages that may connect, beside pages of this server. */
+  /** Origins of pages that may connect, in addition to pages of this server. */
   readonly origins?: readonly string[] | undefined;
-  /** Verifies a client's token, at all sites. Default: everybody is the same principal. */
+  /** Verifies the token of a client, at all sites. Default: all clients are the same principal */
   readonly authenticate?: Authenticate | undefined;
-  /** Whether a principal may execute an operation. Default: yes. */
+  /** Decides whether a principal may execute an operation. Default: always */
   readonly authorize?: Authorize | undefined;
-  /** Bounds of each site's gateway. */
+  /** Limits of each site's gateway. */
   readonly limits?: Partial<GatewayLimits> | undefined;
-  /** Listens also on addresses that others can reach, although everybody is let in. */
+  /** Listens on addresses that others can reach even without `authenticate`. Default: `false` */
   readonly allowUnauthenticated?: boolean | undefined;
-  /** How long the thread stays awake after an answer, in microseconds: see `listenGateways`. Default 0. */
+  /** How long the thread stays awake after an answer, in microseconds. See `listenGateways`. Default: 0 */
   readonly busyPollUs?: number | undefined;
-  /** Default: silence. */
+  /** Receives log messages. Default: none are logged */
   readonly logger?: Logger | undefined;
-  /** Answers the HTTP requests that are not the server's own, for example with a page. Default: 404. */
+  /** Handles the HTTP requests for other paths than the server's own, for example with a page. Default: 404 */
   readonly page?: RequestListener | undefined;
 }
 
@@ -58,18 +58,18 @@ export interface RunningServer<N extends string = string> {
   readonly sites: readonly N[];
   /** Base address for HTTP: `/health`, `/sites`, and the page if there is one. */
   readonly url: string;
-  /** The websocket address of a site, for `redblue(contract, { url })`. */
+  /** Returns the websocket address of a site, for `redblue(contract, { url })`. */
   siteUrl(name: N): string;
-  /** Lets what is in flight end, then closes the connections, the sites and the port. */
+  /** Waits for operations in flight, then closes the connections, the sites and the port. */
   close(options?: { readonly drainMs?: number }): Promise<void>;
 }
 
 /**
- * Serves a service from all its sites in this process. With a `dataDir` what was answered survives the process; without
- * one state lives in memory and is gone with it.
+ * Starts a server for all sites of a service in this process. With a `dataDir`, all confirmed writes survive a restart.
+ * Without one, the state is lost when the process ends. Rejects with the system's error if the port is in use.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` naming the option that does not fit; as `createEmbedded` where the data
- * directory cannot be used; the system's error when the port is taken.
+ * @throws CorrectableError `INVALID_ARGUMENT` with the name of the invalid option.
+ * @throws CorrectableError as `createEmbedded` if the data directory cannot be used.
  * @example
  * const server = await serve({ service, sites: ['ireland', 'frankfurt', 'virginia'], redLeader: 'ireland',
  * latency: 'eu-us', port: 7400 });

@@ -6,47 +6,47 @@ import type { RedHalt } from '../log/red-log-reader.ts';
 import type { StorageEvents } from '../log/site-storage.ts';
 import { isNoSpace } from '../storage/disk/files.ts';
 
-/** What an operator must know. */
+/** An alarm for the operator of a site. */
 export interface SiteAlarm {
   readonly kind:
     | 'clock-quarantined'
     | 'clock-released'
-    /** The clock of this machine was set forwards or back by more than sites may differ: nothing waits for it. */
+    /** The clock of this machine was set by more than sites may differ. Operations do not wait for it. */
     | 'clock-set'
-    /** No room for another log file, or none can be made for another reason: updates are refused, reads served. */
+    /** The site cannot create a log file, for example since the disk is full. It refuses writes and serves reads. */
     | 'disk-full'
     | 'disk-has-room'
-    /** Nothing is lost; the logs stay longer, and it is tried again. */
+    /** No data is lost. The site keeps the logs longer and tries again. */
     | 'checkpoint-failed'
-    /** Something in the data folder is damaged or gone: where something is lost by it, the site does not start. */
+    /** A file in the data directory is damaged or missing. If data is lost, the site does not start. */
     | 'data-damaged'
     /**
-     * A generator, or what makes the reply of a shadow operation, threw what no contract declares: told here alone, 500
-     * characters of it, ten times a second.
+     * A generator, or the `reply` of a shadow operation, threw an undeclared error. Only the alarm contains it: up
+     * to 500 characters, ten times a second.
      */
     | 'generator-error'
-    /** The data folder may belong to a process elsewhere that was killed: the start waits to see, for 15 s at most. */
+    /** The data directory may belong to a process on another host that was killed. The start waits up to 15 s. */
     | 'data-directory-locked'
-    /** The log cannot be written: the site has stopped. */
+    /** The log cannot be written. The site has stopped. */
     | 'site-stopped'
-    /** A message of another site cannot be read, is of another deployment, goes by other rules, or says what cannot be. */
+    /** A message of another site is unreadable, impossible, from another deployment, or follows other rules. */
     | 'message-rejected'
-    /** So much is on its way to another site that more is dropped: what matters of it is sent again. */
+    /** Too many messages are in flight to another site. More are dropped. The necessary ones are resent. */
     | 'link-overflow'
-    /** Another process has taken the data over: the site has stopped, and told nothing since then. */
+    /** Another process has taken over the data. The site has stopped, and has sent no answers since then. */
     | 'site-fenced'
-    /** The red log has a gap, or is not what it was: new red updates and strong reads are refused, blue updates go on. */
+    /** The red log has a gap or has changed. New red writes and strong reads are refused, blue writes continue. */
     | 'red-log-halted'
-    /** An operation left a row, or all tables together, without what the service declares; told once a row and invariant. */
+    /** An operation broke an invariant of the service. Raised once for each row and invariant. */
     | 'invariant-broken'
-    /** Before the start: a generator is wrong, or the labels of the service could not be looked at. */
+    /** Before the start: a generator is wrong, or the colors of the service could not be checked. */
     | 'color-check-failed';
-  /** The site that noticed. */
+  /** The site that raised the alarm. */
   readonly site: string;
-  /** The site that it is about, where that is another one. */
+  /** The other site that the alarm is about, if any. */
   readonly peer?: string;
   readonly message: string;
-  /** What was thrown, where that is the reason. */
+  /** The error that caused the alarm, if any. */
   readonly cause?: unknown;
 }
 

@@ -34,26 +34,25 @@ import { shrinkViolation } from './shrink-violation.ts';
 import { getChoice, type Interleaving, type StepResult, type Step } from './interleaving.ts';
 import { TrialStats } from './trial-stats.ts';
 
-/** How a service is labeled. */
+/** Options of `analyzeColors`. */
 export interface ColorAnalysisOptions {
   /**
-   * How many runs. Default 10,000: from seconds to a minute or more, by how many updates there are, how much a generator
-   * reads, and how much a condition of `snapshotInvariants`, which is asked after each operation.
+   * Number of runs. They take from seconds to a minute or more. It depends on the number of writes, on how much a
+   * generator reads, and on the conditions of `snapshotInvariants`, which run after each operation. Default: 10 000
    */
   readonly runs?: number;
-  /** Of the first run; the others follow. Default 1. */
+  /** Seed of the first run. Each further run adds 1. Default: 1 */
   readonly seed?: number;
   /**
-   * Draws arguments of operations that the contract's schemas alone would not lead to. What the contract refuses is drawn
-   * anew.
+   * Functions that draw arguments if the contract's schemas alone are not enough. Refused arguments are drawn again.
    *
    * @example
    * arbitraries: { withdraw: ({ pick, between }) => ({ account: pick(['a', 'b']), cents: between(1, 3) }) }
    */
   readonly arbitraries?: Arbitraries;
-  /** What users of the application ask for, in number: the table tells it. */
+  /** Number of user requests of the application, for the table of the report. */
   readonly requests?: number;
-  /** Asked before each run, with the number of those that were made: `false` ends it there. */
+  /** Called before each run with the number of completed runs. Return `false` to stop. */
   readonly shouldContinue?: (made: number) => boolean;
 }
 
@@ -71,9 +70,9 @@ const OPTIONS: OptionNamesOf<ColorAnalysisOptions> = {
 export const DEFAULT_RUNS = 10_000;
 
 /**
- * Says of each shadow operation of a service whether it may be blue, with a counterexample where it may not.
+ * Returns for each shadow operation of a service whether it may be blue, with a counterexample if it may not.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` naming the option that does not fit, or the arbitrary that threw.
+ * @throws CorrectableError `INVALID_ARGUMENT` with the name of the invalid option, or of the arbitrary that threw.
  * @example
  * const { shadows } = analyzeColors(bankService);
  * expect(shadows.filter(({ verdict }) => verdict === 'unsafe')).toEqual([]);

@@ -8,35 +8,35 @@ import { formatValue, formatFields } from './values/format-values.ts';
 import type { InvariantViolation, RowValue } from './analysis-site.ts';
 
 /**
- * `blue`: no run has shown anything against it. `red`: it has to be, and is declared so. `unsafe`: it is declared blue and
- * must not be, or is wrong at one site already. `undecided`: it was not tried.
+ * `blue`: no run has found a fault. `red`: it must be red, and is declared red. `unsafe`: it is declared blue and must
+ * not be, or is wrong at one site already. `undecided`: no run has tried it.
  */
 export type Verdict = 'blue' | 'red' | 'unsafe' | 'undecided';
 
-/** An operation, as a client asks for it. */
+/** An operation that a client submits. */
 export interface CalledOperation {
   readonly operation: string;
   readonly args: unknown;
 }
 
-/** What shows that a shadow operation must not be blue, or not be at all: the simplest that was found. */
+/** The simplest interleaving found that shows why a shadow operation must not be blue, or is wrong. */
 export interface Counterexample {
-  /** Told line by line. */
+  /** The explanation, line by line. */
   readonly explanation: readonly string[];
-  /** What both sites have seen. */
+  /** Operations that both sites have seen. */
   readonly past: readonly CalledOperation[];
-  /** What the first site then does. */
+  /** The next operation at the first site. */
   readonly here: CalledOperation;
-  /** What the second does meanwhile. */
+  /** Concurrent operations at the second site. */
   readonly there: readonly CalledOperation[];
-  /** The seed of a run that shows it. */
+  /** Seed of a run that shows it. */
   readonly seed: number;
 }
 
-/** Of one shadow operation, where one operation chooses it. */
+/** Verdict on one shadow operation, for one operation that chooses it. */
 export interface ShadowVerdict {
   readonly name: string;
-  /** The operation of the contract; `null` where no run has chosen the shadow operation. */
+  /** The operation of the contract, or `null` if no run has chosen the shadow operation. */
   readonly operation: string | null;
   readonly declaredColor: Color;
   readonly verdict: Verdict;
@@ -44,33 +44,33 @@ export interface ShadowVerdict {
   readonly counterexample?: Counterexample;
 }
 
-/** What was found of a generator, beside its shadow operations. */
+/** A problem of a generator, apart from its shadow operations. */
 export interface GeneratorFinding {
   readonly operation: string;
-  /** Whether it is wrong in itself: others could only not be tried, or failed with what was drawn for them. */
+  /** Whether the generator itself is wrong. Otherwise it could not be tried, or failed with the drawn arguments. */
   readonly isFault: boolean;
   readonly problem: string;
   readonly times: number;
 }
 
-/** The numbers of RedBlue's Table 2 (OSDI 2012): colors are those that are declared. */
+/** The numbers of RedBlue's Table 2 (OSDI 2012), with the declared colors. */
 export interface ColorTable {
-  /** What users of the application ask for, where its module says so. */
+  /** Number of user requests of the application, or `null` if it is unknown. */
   readonly requests: number | null;
-  /** Operations of the contract. */
+  /** Number of operations of the contract. */
   readonly transactions: number;
   readonly readOnly: number;
   readonly writes: number;
-  /** A read changes nothing: its shadow operation does nothing. */
+  /** Number of reads: their shadow operation does nothing. */
   readonly shadowBlueNoop: number;
   readonly shadowBlue: number;
   readonly shadowRed: number;
 }
 
-/** All of it. */
+/** Result of `analyzeColors`. */
 export interface ColorReport {
   readonly service: string;
-  /** So many were made. */
+  /** Number of completed runs. */
   readonly runs: number;
   readonly seed: number;
   readonly shadows: readonly ShadowVerdict[];

@@ -36,22 +36,22 @@ import { Principals } from './limits/principal-shares.ts';
 import type { ServerSocket } from './connection/socket.ts';
 import { CloseCode } from '../../protocol/close-codes.ts';
 
-/** What a gateway is made from. */
+/** Options of `createGateway`. */
 export interface GatewayOptions<L extends Levels = Levels> {
-  /** The store to host. It stays the caller's: the gateway does not close it. */
+  /** The binding to host. You close it: the gateway does not. */
   readonly binding: Binding<L>;
-  /** Name of the site, where the store has several: its clients say where an operation was sent to first. */
+  /** Name of the site, if the store has several. Clients send it with a retry at another site. */
   readonly site?: string | undefined;
-  /** The operations that clients may name, with schemas for their arguments. Default: all that the binding supports. */
+  /** The operations that clients may use, with schemas for their arguments. Default: all that the binding supports */
   readonly contract?: OperationRegistry | undefined;
-  /** Origins of pages that may connect, for example `https://shop.example`, beside pages of the same loopback server. */
+  /** Origins of pages that may connect, such as `https://shop.example`, besides pages of the same loopback server. */
   readonly origins?: readonly string[] | undefined;
-  /** Verifies the client's token. Default: everybody is the same principal. */
+  /** Verifies the token of a client. Default: all clients are the same principal */
   readonly authenticate?: Authenticate | undefined;
-  /** Whether a principal may execute an operation. Default: yes. */
+  /** Decides whether a principal may execute an operation. Default: always */
   readonly authorize?: Authorize | undefined;
   readonly limits?: Partial<GatewayLimits> | undefined;
-  /** Default: silence. */
+  /** Receives log messages. Default: none are logged */
   readonly logger?: Logger | undefined;
 }
 
@@ -66,47 +66,47 @@ const OPTIONS: OptionNamesOf<GatewayOptions> = {
   logger: true,
 };
 
-/** What a gateway is doing. */
+/** The state and load of a gateway. */
 export interface GatewayStatus extends Readonly<GatewayStats> {
-  /** `stopped`: what it hosts has failed for good. */
+  /** `stopped` means that the hosted binding has failed permanently. */
   readonly state: 'serving' | 'stopped' | 'draining' | 'closed';
   readonly connections: number;
-  /** Operations that the store has not ended, and those that wait for `authorize`; whether anybody waits for them or not. */
+  /** Operations that the store has not ended or that wait for `authorize`, even if no client waits for them. */
   readonly inFlight: number;
-  /** Bytes of the frames that they came in, and what each operation takes beside. */
+  /** Bytes of their frames, and the overhead of each operation. */
   readonly inFlightBytes: number;
-  /** Clients whose replies are kept, connected or not. */
+  /** Clients whose replies are retained, connected or not. */
   readonly clients: number;
-  /** Updates whose replies are kept. */
+  /** Writes whose replies are retained. */
   readonly replies: number;
-  /** What is kept of clients, in bytes. */
+  /** Bytes that are retained for clients. */
   readonly replyBytes: number;
 }
 
-/** Hosts one binding. */
+/** A server part that lets remote clients use one binding. */
 export interface Gateway {
   readonly levels: readonly string[];
   readonly contract: { readonly name: string; readonly hash: string } | undefined;
   readonly origins: readonly string[];
   /** Whether clients must authenticate. */
   readonly requiresAuthentication: boolean;
-  /** Verifies a token; rejects one that is refused or has ended. */
+  /** Verifies a token. Rejects if the token is refused or has expired. */
   authenticate(token: string | undefined, peer: Peer): Promise<Principal>;
   readonly limits: GatewayLimits;
-  /** Subprotocols that it speaks, the preferred one first. */
+  /** Supported websocket subprotocols, the preferred one first. */
   readonly subprotocols: readonly string[];
-  /** Serves a client on a websocket that has been opened with one of `subprotocols`. */
+  /** Serves a client on a websocket that was opened with one of `subprotocols`. */
   accept(socket: ServerSocket, peer: Peer): void;
-  /** Whether one more connection is welcome. */
+  /** Returns whether the gateway accepts one more connection. */
   readonly isAccepting: boolean;
-  /** Whether another connection from this address may come, as far as it goes by that. */
+  /** Returns whether the limits by address allow another connection from this address. */
   acceptsFrom(address: string | undefined): boolean;
   status(): GatewayStatus;
   /**
-   * Says `goaway` to all clients, lets what is in flight end within `drainMs` (default 5000), then closes all
-   * connections. Clients keep what has no final and submit it again elsewhere or after a restart. Asked again meanwhile,
-   * it is the same closing: the shortest `drainMs` counts. `Infinity` waits for all that is in flight. Rejects with
-   * `INVALID_ARGUMENT`, having done nothing, for a `drainMs` that is no time.
+   * Sends `goaway` to all clients, waits up to `drainMs` for operations in flight, then closes all connections.
+   * Default: 5000. `Infinity` waits for all operations. Clients resend operations without a final elsewhere, or after a
+   * restart. Several calls share one closing with the shortest `drainMs`. Rejects with `INVALID_ARGUMENT`, without
+   * closing, if `drainMs` is invalid.
    */
   close(options?: { readonly drainMs?: number }): Promise<void>;
 }
@@ -116,9 +116,9 @@ const DEFAULT_DRAIN_MS = 5_000;
 const MAX_SWEEP_INTERVAL_MS = 30_000;
 
 /**
- * Makes a gateway for a binding. `listenGateways` puts it on a port.
+ * Creates a gateway for a binding. `listenGateways` opens a port for it.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` naming the option that does not fit.
+ * @throws CorrectableError `INVALID_ARGUMENT` with the name of the invalid option.
  * @example
  * const gateway = createGateway({ binding: memory() });
  * const { siteUrl, close } = await listenGateways({ sites: { local: gateway } });

@@ -12,14 +12,14 @@ import type { Effect } from '../records/effect.ts';
 import { VALUE_BYTES, estimateStringBytes, estimateEncodedBytes } from '../../values/estimate-bytes.ts';
 import type { Choice, Reply } from '../records/reply.ts';
 
-/** Bounds of a run, and how often a run is repeated to see whether it gives the same. */
+/** Limits of one generator run, and how often a run is repeated and compared. */
 export interface GeneratorLimits {
-  /** Fields and rows read, rows scanned, identifiers and random numbers drawn, in all. */
+  /** Maximum number of fields and rows read, rows scanned, identifiers and random numbers, in total. */
   readonly maxSteps: number;
-  /** Effects of the chosen shadow operation. */
+  /** Maximum number of effects of the chosen shadow operation. */
   readonly maxEffects: number;
   readonly timeoutMs: number;
-  /** The share of runs that are repeated and compared, from 0 to 1. */
+  /** Share of the runs that are repeated and compared, from 0 to 1. */
   readonly determinismCheckRate: number;
 }
 

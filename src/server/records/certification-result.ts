@@ -3,9 +3,9 @@ import type { ReadRange } from './key-range.ts';
 import type { OperationId } from './records.ts';
 
 /**
- * What a red operation met: a field or a row that it had read (and `others`, where there are more), an interval that it had
- * scanned, one that it stood on which has not committed as it was then, or nothing that is known, since its snapshot was
- * older than the window of commits.
+ * Why certification rejected a red operation. `name`: a field or row that it read changed, and `others` if there are
+ * more. `range`: an interval that it scanned changed. `predecessor`: an earlier operation that it depends on did not
+ * commit as expected. `window`: its snapshot is older than the window of commits, so the cause is unknown.
  */
 export type Conflict =
   | { readonly reason: 'name'; readonly name: string; readonly others?: readonly string[] }

@@ -12,9 +12,9 @@ declare const rightsType: unique symbol;
 export type Color = 'blue' | 'red';
 
 /**
- * One change of one field, independent of the state. `R` is what applying it yields (the item of a `pop`); `C` is `red`
- * where only red shadow operations may have it. `Rights` is `true` where it goes by rights, `false` where it does not, and
- * `boolean` where that is not known.
+ * One change of one field, independent of the state. `R`: the result of applying it, such as the item of a `pop`. `C`:
+ * `red` if only red shadow operations may have it. `Rights`: `true` if it uses rights, `false` if not, `boolean` if not
+ * known.
  */
 export interface Effect<out R = unknown, out C extends Color = Color, out Rights extends boolean = boolean> {
   readonly table: string;
@@ -26,18 +26,18 @@ export interface Effect<out R = unknown, out C extends Color = Color, out Rights
   readonly [resultType]?: R;
   /** Carries the color; never present at run time. */
   readonly [colorType]?: C;
-  /** Tells what goes by rights from the others; never present at run time. */
+  /** Carries whether the effect uses rights. Never present at run time. */
   readonly [rightsType]?: Rights;
 }
 
-/** An effect that goes by rights: a blue operation that has it is red where its site lacks them. */
+/** An effect that uses rights. A blue operation that has it is red if its site lacks them. */
 export type EffectByRights = Effect<undefined, 'blue', true>;
 
 /** Whether one of the effects goes by rights, as far as their types say. */
 export type GoesByRights<E extends readonly Effect[]> = true extends IsByRights<E[number]> ? true : false;
 type IsByRights<E> = E extends Effect<unknown, Color, infer Rights> ? (boolean extends Rights ? false : Rights) : never;
 
-/** The results of a list of effects, in order. */
+/** Results of a list of effects, in order. */
 export type ResultsOf<E extends readonly Effect[]> = {
   readonly [I in keyof E]: E[I] extends Effect<infer R> ? R : never;
 };

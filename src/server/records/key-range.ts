@@ -4,7 +4,7 @@
  */
 import { describeKind, createInternalError } from './internal-errors.ts';
 
-/** What rows are ordered by: numbers before strings; strings by UTF-16 code units, so alike at every site. */
+/** A value that orders rows: numbers before strings, and strings by UTF-16 code units, so alike at every site. */
 export type Scalar = string | number;
 
 /** One place in an order: the value that a row is ordered by, then its primary key. */
@@ -13,26 +13,26 @@ export interface Entry {
   readonly key: string;
 }
 
-/** Which part of an order to read. Bounds can be combined. */
+/** The part of an order to read. You can combine bounds. */
 export interface ScanOptions<V extends Scalar = Scalar> {
   /** Only this value. */
   readonly equals?: V;
-  /** Only strings that begin with this. */
+  /** Only strings that start with this. */
   readonly prefix?: string;
-  /** From this value on. */
+  /** Start of the range, included. */
   readonly from?: V;
-  /** Up to, not including, this value. */
+  /** End of the range, not included. */
   readonly before?: V;
-  /** At most so many. */
+  /** Maximum number of results. */
   readonly limit?: number;
-  /** From the end backwards. */
+  /** Reads from the end backwards. */
   readonly reverse?: boolean;
 }
 
 /** An interval of one order of a table: of its primary keys, or of the values of an indexed field. */
 export interface ReadRange {
   readonly table: string;
-  /** The indexed field; none for primary keys. */
+  /** The indexed field, absent for primary keys. */
   readonly field?: string;
   /** First value inside. */
   readonly from?: Scalar;

@@ -6,7 +6,7 @@ import type { Origin } from './origin.ts';
 import type { Reply } from './reply.ts';
 import type { Vector } from './vector.ts';
 
-/** Names an operation for ever, as `client/sequence`: what makes a retry the same operation. */
+/** Identifies an operation permanently, as `client/sequence`. A retry with the same id is the same operation. */
 export type OperationId = string;
 
 /** Why an operation failed for good, as plain data. */

@@ -2,7 +2,7 @@
 import type { CorrectableError } from '../../correctable/errors.ts';
 import type { Color, Effect } from './effect.ts';
 
-/** A result and the view metadata that goes with it. */
+/** A result with metadata for its view. */
 export class WithMeta<out R> {
   readonly value: R;
   readonly meta: Readonly<Record<string, unknown>>;
@@ -13,7 +13,7 @@ export class WithMeta<out R> {
 }
 
 /**
- * Adds view metadata to a result.
+ * Returns a result with metadata for its view.
  *
  * @example
  * reply: ([popped]) => withMeta(popped.found ? { item: popped.item } : null, { remaining: popped.remaining })
@@ -22,7 +22,7 @@ export function withMeta<R>(value: R, meta: Readonly<Record<string, unknown>>): 
   return new WithMeta(value, meta);
 }
 
-/** A result without effects for which the site's own snapshot is good enough. */
+/** A result without effects that may come from the site's own snapshot. */
 export class UncertifiedResult<out R> {
   readonly result: R | WithMeta<R>;
   constructor(result: R | WithMeta<R>) {
@@ -31,11 +31,11 @@ export class UncertifiedResult<out R> {
 }
 
 /**
- * Says that a result without effects may stand on what this site knows, though the operation could have been red on another
- * path: it is answered at once, final at `causal`, and may be out of date by the time that it is told. Without it such a
- * result is certified, as a red operation is, and answered at `strong`. Of an operation that `alwaysRed` names it makes no
- * difference: that is answered from the red order. One that its contract declares red fails with `INVALID_ARGUMENT`, and so
- * does one whose result has a shadow operation in it, or `local` once more: nothing is done then.
+ * Marks a result without effects as good enough from this site's snapshot. The answer is final at `causal` at once, and
+ * may be out of date. Without it, the result of an operation with a red path is certified, and final at `strong`. It
+ * makes no difference for `alwaysRed` operations: their answers come from the red order. The operation fails with
+ * `INVALID_ARGUMENT` if its contract declares it red, or if the result contains a shadow operation or is already
+ * `uncertified`. Nothing changes then.
  *
  * @example
  * if (tables.votes.has(vote)) return uncertified({ counted: false }); // whoever has voted here, has voted
@@ -44,7 +44,7 @@ export function uncertified<R>(result: R | WithMeta<R>): UncertifiedResult<R> {
   return new UncertifiedResult(result);
 }
 
-/** A reply as plain data, as it stands in logs. */
+/** A reply as plain data, as logs store it. */
 export interface Reply {
   readonly value: unknown;
   readonly meta?: Readonly<Record<string, unknown>>;
@@ -63,7 +63,7 @@ export function toReply(returned: unknown): Reply {
   return returned instanceof WithMeta ? { value: returned.value, meta: returned.meta } : { value: returned };
 }
 
-/** What was chosen. */
+/** The shadow operation that a generator chose. */
 export interface Choice {
   readonly shadow: string;
   readonly color: Color;
@@ -75,7 +75,7 @@ export interface Choice {
 
 declare const resultType: unique symbol;
 
-/** A chosen shadow operation whose reply is an `R`. */
+/** A chosen shadow operation with a reply of type `R`. */
 export class ChosenShadow<out R> {
   readonly choice: Choice;
   declare readonly [resultType]?: R;

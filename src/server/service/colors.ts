@@ -14,13 +14,13 @@ import type { AnyShadowOperation, Colors, ShadowBuilders, ShadowOperations } fro
 
 const CALL = "{ colors: { withdraw: 'red' } }";
 
-/** What a service has by the colors of its shadow operations. */
+/** What follows from the colors of a service's shadow operations. */
 export interface ServiceColors {
   /** The color of each shadow operation. */
   readonly colors: Colors;
-  /** What generators get as `shadow`. */
+  /** The `shadow` of the generators. */
   readonly shadowBuilders: ShadowBuilders<ShadowOperations>;
-  /** Updates whose answer must not come from one site alone, though they change nothing: some path of theirs is red. */
+  /** Writes with a red path. One site alone must not decide their answer, even if they change nothing. */
   readonly maybeRed: ReadonlySet<string>;
 }
 

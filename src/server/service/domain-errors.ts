@@ -6,7 +6,7 @@ import { freezeFunctions, freezeWireCopy } from '../../values/deep-freeze.ts';
 import { markInternal, createInternalError } from '../records/internal-errors.ts';
 import { ChosenShadow, UncertifiedResult, WithMeta, toReply, type Reply } from '../records/reply.ts';
 
-/** A generator that throws this refuses its operation. */
+/** An error that a generator throws to refuse its operation. */
 export class ThrownDomainError extends Error {
   declare readonly domain: DomainErrorInfo;
   constructor(domain: DomainErrorInfo) {
@@ -16,12 +16,12 @@ export class ThrownDomainError extends Error {
   }
 }
 
-/** What a generator gets as `errors`: one function an error that the contract declares for its operation. */
+/** Type of a generator's `errors`: one function for each error that the contract declares for its operation. */
 export type DomainErrorFactory<S extends OperationSpec> = {
   readonly [N in keyof ErrorInputOf<S>]: (data: ErrorInputOf<S>[N]) => ThrownDomainError;
 };
 
-/** Makes the errors of all operations, and holds them to the contract. */
+/** Creates the errors of all operations and validates them against the contract. */
 export class DomainErrors {
   readonly #factories = new Map<string, DomainErrorFactory<OperationSpec>>();
   readonly #check: ResultCheck;
@@ -36,20 +36,20 @@ export class DomainErrors {
     }
   }
 
-  /** What the generator of the operation can throw. */
+  /** Returns the errors that the generator of the operation can throw. */
   getFactories(operation: string): DomainErrorFactory<OperationSpec> {
     return this.#factories.get(operation) ?? NONE;
   }
 
-  /** Whether the contract declares the error for this operation: it may come from another one's context. */
+  /** Returns whether the contract declares the error for this operation. It may come from another operation. */
   declares(operation: string, { domain }: ThrownDomainError): boolean {
     return Object.hasOwn(this.getFactories(operation), domain.name);
   }
 
   /**
-   * The error that a client gets, and again if it asks again: of what its author goes on with, a copy.
+   * Returns the error for the client, the same for a retry. Its data are a copy, so later changes have no effect.
    *
-   * @throws CorrectableError `INVALID_VALUE` where its data do not fit the contract
+   * @throws CorrectableError `INVALID_VALUE` if its data do not match the contract.
    */
   toClientError(operation: string, { domain: { name, data } }: ThrownDomainError): CorrectableError {
     const checked = this.#check(formatErrorName(operation, name), data);

@@ -15,11 +15,11 @@ export type SnapshotInvariants<T extends Tables> = Readonly<Record<string, (tabl
 
 type AnyInvariant = (row: Readonly<Record<string, unknown>>) => boolean;
 
-/** Invariants whose types are not known. */
+/** Invariants without their types. */
 export interface DeclaredInvariants {
-  /** Of rows, by table and name. */
+  /** Invariants of rows, by table and name. */
   readonly invariants: Readonly<Record<string, Readonly<Record<string, AnyInvariant>>>>;
-  /** Of all tables, by name. */
+  /** Invariants of all tables, by name. */
   readonly snapshotInvariants: Readonly<Record<string, (tables: TablesReader<Tables>) => boolean>>;
 }
 

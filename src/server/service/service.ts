@@ -37,16 +37,16 @@ import { createEffectTables, type EffectTables } from './table-effects.ts';
 import { checkInvariants, type DeclaredInvariants, type Invariants, type SnapshotInvariants } from './invariants.ts';
 import type { Tables } from './tables.ts';
 
-/** What a generator works with. It must depend on nothing else, so that running it again gives the same. */
+/** Input of a generator. Use nothing else in a generator, so that a second run gives the same result. */
 export interface GeneratorContext<
   T extends Tables,
   S extends ShadowOperations,
   O extends OperationSpec = OperationSpec,
   C extends Colors = NoColors,
 > {
-  /** The tables, as of one snapshot. */
+  /** The tables at one snapshot. */
   readonly tables: TablesReader<T>;
-  /** Chooses a shadow operation: return what it gives. An operation that its contract declares blue has blue ones only. */
+  /** Chooses a shadow operation: return its result. An operation that its contract declares blue has only blue ones. */
   readonly shadow: ShadowBuilders<S, ColorOf<O>, C>;
   /**
    * A private copy of the snapshot to try shadow operations on.
@@ -56,21 +56,18 @@ export interface GeneratorContext<
    */
   readonly scratchpad: Scratchpad;
   /**
-   * The errors that the contract declares for the operation: throw what one gives. It reaches the client with its data. A
-   * refusal rests on what the generator has read, as a result does: it is certified where the operation may be red.
+   * Creates the errors that the contract declares for the operation: throw one. The client receives it with its data.
+   * Like a result, an error depends on what the generator has read. So it is certified if the operation may be red.
    *
    * @example
    * if (balance < amount) throw errors.notEnough({ balance });
    */
   readonly errors: DomainErrorFactory<O>;
-  /** When the operation was submitted, in milliseconds since the epoch. */
+  /** When the client submitted the operation, in milliseconds since the epoch. */
   readonly now: number;
-  /**
-   * Returns an identifier that no other operation at any site gets; the same when the generator runs again. It has only
-   * characters that can stand in a URL as they are.
-   */
+  /** Returns an identifier that is unique at all sites, safe in a URL, and the same if the generator runs again. */
   readonly uniqueId: () => string;
-  /** A number in [0, 1); the same sequence when the generator runs again. */
+  /** Returns a number in [0, 1): the same sequence if the generator runs again. */
   readonly random: () => number;
 }
 
@@ -78,8 +75,8 @@ export interface GeneratorContext<
 type ColorOf<O extends OperationSpec> = O extends { readonly color: 'blue' } ? 'blue' : Color;
 
 /**
- * What the generator of an operation returns: the result alone (nothing changes), `local` of it where that need not be
- * certified, or at most one chosen shadow operation. A read chooses nothing, and nothing is local that is declared red.
+ * Result of a generator: a plain result, which changes nothing, an `uncertified` one, or one chosen shadow operation. A
+ * read chooses none. An operation that is declared red returns no `uncertified` result.
  */
 export type GeneratorResult<O extends OperationSpec, R = ResultInputOf<O>> =
   | R
@@ -87,7 +84,7 @@ export type GeneratorResult<O extends OperationSpec, R = ResultInputOf<O>> =
   | (O extends { readonly access: 'read' } ? never : ChosenShadow<R>)
   | (O extends { readonly access: 'read' } | { readonly color: 'red' } ? never : UncertifiedResult<R>);
 
-/** One generator an operation of the contract, or for those named in `G`. */
+/** One generator for each operation of the contract, or for those named in `G`. */
 export type Generators<
   O extends OperationSpecs,
   T extends Tables,
@@ -118,7 +115,7 @@ type RequireColors<S extends ShadowOperations, C extends Colors> = string extend
       ]: never;
     };
 
-/** The implementation of a contract; `G` are the operations that have a generator, `C` the colors that are given. */
+/** Implementation of a contract. `G` names the operations with a generator, and `C` has the colors of `colors`. */
 export interface ServiceImplementation<
   O extends OperationSpecs,
   T extends Tables,
@@ -127,29 +124,27 @@ export interface ServiceImplementation<
   C extends Colors = NoColors,
 > {
   readonly tables: T;
-  /** Shadow operations by name; they get the builders of effects. */
+  /** Creates the shadow operations by name, from the builders of effects. */
   readonly shadowOperations: (tables: EffectTables<T>) => S;
-  /** The colors of those that `shadow` made. */
+  /** Colors of the shadow operations that `shadow` created. */
   readonly colors?: C & FittingColors<S, C>;
   readonly generators: Generators<O, T, S, G, C>;
   /**
-   * Operations that are red whatever their generators choose. One that may be blue is bound to the log of the site that
-   * it was sent to first, until it turns out to be red; one of these is bound to none, so that its client can go to
-   * another site with it while that first one is out of reach.
+   * Operations that are red, even if they choose a blue shadow operation. Their clients can retry at another site if
+   * the first one is away. Any other operation that may be blue belongs to the first site's log until it turns out red.
    */
   readonly alwaysRed?: readonly (keyof O & string)[];
   /**
-   * Red updates of which a site has only so many in flight: `window`, each place used once in `minSlotIntervalMs`.
-   * More wait at the
-   * site, before their preview. As every site keeps to it, previews can say what may happen elsewhere unknown to them:
-   * their views carry it for `getSafeThreshold`. Name all that take from the same.
+   * Red writes that share a limit at each site: at most `maxInFlight` in flight, each place used once in
+   * `minSlotIntervalMs`. More wait at the site, before their preliminary view. Since every site keeps the limit, a view
+   * can carry how much may happen elsewhere, for `getSafeThreshold`. Name all operations that take from the same field.
    */
   readonly throttled?: Throttle & { readonly operations: readonly (keyof O & string)[] };
   /** Checked after every operation by `simulateService`, and at sites with `checkInvariants`: not in production. */
   readonly invariants?: Invariants<T>;
   /**
-   * As `invariants`, of all tables together: what no row can show, such as that no two have one name. Checked after an
-   * operation that changes a table which the condition read when it was last asked; at a site in a twentieth of the time.
+   * Conditions on all tables together, for example that all names are unique. Checked like `invariants`, after an
+   * operation changes a table that the condition read last time. A site spends at most a twentieth of its time on it.
    */
   readonly snapshotInvariants?: SnapshotInvariants<T>;
 }
@@ -167,12 +162,12 @@ const IMPLEMENTATION_PARTS: OptionNamesOf<ServiceImplementation<OperationSpecs, 
 
 export type AnyGenerator = (args: unknown, context: GeneratorContext<Tables, ShadowOperations>) => unknown;
 
-/** Which operations share the places, and how many there are. */
+/** The operations that share a limit, and the limit. */
 export interface ServiceThrottle extends Throttle {
   readonly operations: ReadonlySet<string>;
 }
 
-/** A service, ready to run at sites. */
+/** A service that is ready to run at sites. */
 export interface Service<O extends OperationSpecs = OperationSpecs> extends ServiceColors, DeclaredInvariants {
   readonly contract: Contract<O>;
   readonly tables: Tables;
@@ -181,15 +176,18 @@ export interface Service<O extends OperationSpecs = OperationSpecs> extends Serv
   readonly alwaysRed: ReadonlySet<string>;
   readonly domainErrors: DomainErrors;
   readonly throttled?: ServiceThrottle | undefined;
-  /** Holds what generators and shadow operations reply to the contract; throws `INVALID_VALUE`. */
+  /**
+   * Validates a result of a generator or shadow operation against the contract. Throws `INVALID_VALUE` if it is
+   * invalid.
+   */
   checkResult(operation: string, returned: unknown): Reply;
 }
 
 /**
- * Joins a contract with its implementation. Types flow from the tables to the shadow operations to the generators.
+ * Creates a service from a contract and its implementation. Types are inferred from the tables to the generators.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` when an operation of the contract has no generator or a generator no
- * operation, when a shadow operation has no color or a color no shadow operation.
+ * @throws CorrectableError `INVALID_ARGUMENT` if an operation has no generator, or a generator no operation.
+ * @throws CorrectableError `INVALID_ARGUMENT` if a shadow operation has no color, or a color no shadow operation.
  * @example
  * const bankService = defineService(bank, {
  *   tables: { accounts: table({ balance: counter() }) },
@@ -296,11 +294,10 @@ function checkThrottle(
 }
 
 /**
- * The same service with other colors of some of its shadow operations, whoever said theirs. An operation that its contract
- * declares red, or `alwaysRed` names, stays red whichever it chooses; one that it declares blue fails where it chooses
- * what is red now.
+ * Returns the same service with other colors of some shadow operations, however they were declared. An operation that
+ * is declared red, or is in `alwaysRed`, stays red. One that is declared blue fails if it chooses a newly red one.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` for what is no service, and naming a color that fits no shadow operation
+ * @throws CorrectableError `INVALID_ARGUMENT` if the value is no service, or if a color matches no shadow operation.
  * @example
  * simulateService(withColors(bankService, { withdraw: 'blue' }), { draw }); // does it have to be red?
  */

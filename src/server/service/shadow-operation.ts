@@ -8,7 +8,7 @@ import type { ChosenShadow, WithMeta } from '../records/reply.ts';
 
 declare const noReply: unique symbol;
 
-/** Stands for the reply type of a shadow operation that leaves the reply to the generator. */
+/** The reply type of a shadow operation without `reply`: the generator gives the reply. */
 export interface NoReply {
   readonly [noReply]: true;
 }
@@ -17,8 +17,8 @@ declare const possibleColorsType: unique symbol;
 declare const usesRightsType: unique symbol;
 
 /**
- * A shadow operation without its color, which the service's `colors` say: `A` are its arguments, `R` the reply that it
- * makes from the results of its effects, `C` the colors that it may get, `T` whether it takes by rights.
+ * A shadow operation whose color is in the service's `colors`. `A`: its arguments. `R`: the reply that it makes from
+ * the results of its effects. `C`: the colors that it may get. `T`: whether it takes by rights.
  */
 export interface UncoloredOperation<
   in A = never,
@@ -28,9 +28,9 @@ export interface UncoloredOperation<
 > {
   effects(args: A): readonly Effect[];
   reply?(results: readonly never[], args: A): R | WithMeta<R>;
-  /** Carries the colors that there are for it; never present at run time. */
+  /** Carries the possible colors. Never present at run time. */
   readonly [possibleColorsType]?: C;
-  /** Carries whether it takes by rights, so that as a blue one it may be red; never present at run time. */
+  /** Carries whether it takes by rights. If so, it may be red although declared blue. Never present at run time. */
   readonly [usesRightsType]?: T;
 }
 
@@ -47,7 +47,7 @@ export interface ShadowOperation<
 /** Shadow operations by name. */
 export type ShadowOperations = Readonly<Record<string, UncoloredOperation>>;
 
-/** A shadow operation whose types are not known. Its color is in the service's `colors`. */
+/** A shadow operation without its types. Its color is in the service's `colors`. */
 export interface AnyShadowOperation {
   effects(args: unknown): readonly Effect[];
   reply?(results: readonly unknown[], args: unknown): unknown;
@@ -58,15 +58,15 @@ export type Colors = Readonly<Record<string, Color>>;
 
 declare const none: unique symbol;
 
-/** Where each shadow operation has its own. */
+/** Type of `colors` if each shadow operation has its own color. */
 export type NoColors = { readonly [none]?: never };
 
-/** The names of the shadow operations that `shadow` made. */
+/** Names of the shadow operations that `shadow` created. */
 export type Uncolored<S extends ShadowOperations> = {
   [K in keyof S]: S[K] extends { readonly color: Color } ? never : K;
 }[keyof S];
 
-/** What `colors` may say of the shadow operations `S`. One that was put together at run time is looked at there. */
+/** Allowed `colors` for the shadow operations `S`. If `S` is built at run time, the check is at run time too. */
 export type FittingColors<S extends ShadowOperations, C extends Colors> = string extends keyof C
   ? C
   : { readonly [K in keyof C]: K extends Uncolored<S> ? PossibleColors<S[K]> : never };
@@ -88,8 +88,8 @@ type FinalColors<S extends ShadowOperations, C extends Colors, K extends keyof S
   | (S[K] extends UncoloredOperation<never, unknown, Color, true> ? 'red' : never);
 
 /**
- * What a generator gets as `shadow`: one function a shadow operation of the colors that its operation may have. `C` are
- * the colors of those that have none of their own.
+ * Type of a generator's `shadow`: one function for each shadow operation of the allowed colors. `C` are those of
+ * `colors`.
  */
 export type ShadowBuilders<S extends ShadowOperations, Allowed extends Color = Color, C extends Colors = NoColors> = {
   readonly [K in keyof S as FinalColors<S, C, K> extends Allowed ? K : never]: S[K] extends UncoloredOperation<
@@ -106,10 +106,10 @@ export type ShadowBuilders<S extends ShadowOperations, Allowed extends Color = C
 type ArgsOf<A> = [A] extends [never] ? unknown : A;
 
 /**
- * A blue shadow operation: it commits at its own site at once. It must commute with every other and keep every
- * invariant in every valid state (RedBlue, OSDI 2012, §5.3).
+ * Creates a blue shadow operation, which commits at its own site at once. It must commute with every other and keep
+ * every invariant in every valid state (RedBlue, OSDI 2012, §5.3).
  *
- * @throws CorrectableError `INVALID_ARGUMENT` for what is no function
+ * @throws CorrectableError `INVALID_ARGUMENT` if an argument is no function.
  * @example
  * deposit: blue((args: { account: string; amount: number }) => [accounts.row(args.account).balance.add(args.amount)])
  */
@@ -130,10 +130,10 @@ export function blue(
 }
 
 /**
- * A red shadow operation: all sites apply the red ones in one order, and it commits only if what its generator read is
- * still so there. With `reply`, the answer is made from the results of its effects when they are applied.
+ * Creates a red shadow operation. All sites apply red ones in one order. It commits only if the data that its generator
+ * read is unchanged at that point. With `reply`, the answer is made from the results of its effects once applied.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` for what is no function
+ * @throws CorrectableError `INVALID_ARGUMENT` if an argument is no function.
  * @example
  * take: red(
  *   (args: { queue: string }) => [queues.row(args.queue).items.pop()],
@@ -158,11 +158,11 @@ export function red(
 type ColorsFor<E extends readonly Effect[]> = [E[number]] extends [Effect<unknown, 'blue'>] ? Color : 'red';
 
 /**
- * A shadow operation whose color the service says, in `colors`: so that it can be told apart from what it does, and
- * found by a tool. With `reply`, the answer is made from the results of its effects when they are applied; then, and with
- * an effect that only red ones may have, it can be red alone.
+ * Creates a shadow operation whose color is in the service's `colors`. So the code is separate from the color, and a
+ * tool can find the color. With `reply`, the answer is made from the results of its effects when they are applied. With
+ * `reply`, or with an effect for red ones only, it can only be red.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` for what is no function
+ * @throws CorrectableError `INVALID_ARGUMENT` if an argument is no function.
  * @example
  * defineService(bank, {
  *   …,

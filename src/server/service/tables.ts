@@ -22,16 +22,16 @@ import { isRemoval } from './row-effects.ts';
 declare const valueType: unique symbol;
 declare const effectsType: unique symbol;
 
-/** A field of a table: `V` is what generators read, `E` the builders of its effects. */
+/** A field of a table. `V` is its value in generators, `E` has the builders of its effects. */
 export interface Field<out V = unknown, out E = unknown> {
   readonly kind: FieldKindName;
-  /** Of a bounded field: what its value never falls below. */
+  /** Minimum of a bounded field. */
   readonly min?: number;
   readonly [valueType]?: V;
   readonly [effectsType]?: E;
 }
 
-/** A table: its fields by name, the fields by whose values rows can be looked up, and whether rows can be removed. */
+/** A table: its fields by name, its indexed fields, and whether rows can be removed. */
 export interface Table<F extends Fields = Fields, I extends string = string, R extends boolean = boolean> {
   readonly fields: F;
   readonly indexes: readonly I[];
@@ -43,13 +43,13 @@ export type Fields = Readonly<Record<string, Field>>;
 /** Tables by name. */
 export type Tables = Readonly<Record<string, Table>>;
 
-/** The fields that can be indexed: registers, cells and sets of strings or numbers. */
+/** Names of the fields that can be indexed: registers, cells and sets of strings or numbers. */
 export type IndexableField<F extends Fields> = {
   [K in keyof F]: [ScalarIn<ValueOf<F[K]>>] extends [never] ? never : K;
 }[keyof F] &
   string;
 
-/** The values by which rows are found through a field; `never` where it cannot be indexed. */
+/** Values by which a field finds rows, or `never` if the field cannot be indexed. */
 export type ScalarIn<V> = [V] extends [ReadonlySet<infer E>]
   ? Extract<E, Scalar>
   : undefined extends V
@@ -57,22 +57,24 @@ export type ScalarIn<V> = [V] extends [ReadonlySet<infer E>]
     : never;
 type OnlyScalars<V> = [V] extends [Scalar] ? V : never;
 
-/** How rows of a table are found and whether they go. */
+/** Options of `table`. */
 export interface TableOptions<I extends string = string, R extends boolean = boolean> {
-  /** Fields by whose values rows can be looked up, in order: `tables.notes.by.owner({ equals: 'ann' })`. */
+  /**
+   * Indexed fields, to look up rows in the order of values: `tables.notes.by.owner({ equals: 'ann' })`. Default: none
+   */
   readonly indexes?: readonly I[];
   /**
-   * Whether rows can be removed: `notes.remove(key)`. Then each counter remembers its additions, since a removal takes
-   * only those before it.
+   * Allows removing rows: `notes.remove(key)`. Each counter then remembers its additions, since a removal affects only
+   * earlier ones. Default: `false`
    */
   readonly removable?: R;
 }
 
 /**
- * Declares a table: its fields by name.
+ * Declares a table by the names and kinds of its fields.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` for an index of a field that cannot be indexed, and for a bounded field of
- * rows that can be removed.
+ * @throws CorrectableError `INVALID_ARGUMENT` if an index names an unknown field or one that cannot be indexed, or
+ * if a `removable` table has a bounded field.
  * @example
  * const tables = {
  *   accounts: table({ balance: counter(), owner: register<string>() }, { indexes: ['owner'] }),
@@ -137,7 +139,7 @@ function createPlainField(kind: FieldKindName, value: readonly unknown[]): Field
 }
 
 /**
- * Whole numbers that sites add to; reads as a `number`, 0 at first.
+ * Declares an integer that sites add to. Reads as a `number`, initially 0.
  *
  * @example
  * blue((a: { account: string; cents: number }) => [accounts.row(a.account).balance.add(a.cents)])
@@ -148,7 +150,7 @@ export function counter(...given: readonly unknown[]): Field {
 }
 
 /**
- * A value of which the last write wins; `undefined` at first.
+ * Declares a value of which the last write wins. Initially `undefined`.
  *
  * @example
  * blue((a: { account: string; owner: string }) => [accounts.row(a.account).owner.write(a.owner)])
@@ -159,10 +161,9 @@ export function register(...given: readonly unknown[]): Field {
 }
 
 /**
- * A set of strings or numbers in which adding wins over a concurrent removal; reads as a `Set`, in
- * order: numbers by size, then strings by their units. The first look at it after a change takes time in proportion to
- * its size, about 1 µs an element; those after it do not. What only asks whether there is an element, in a large set
- * that changes all the time, is better a table with a row for each.
+ * Declares a set of strings or numbers. An addition wins over a concurrent removal. Reads as a `Set` in order: numbers
+ * by size, then strings by UTF-16 code units. The first read after a change takes about 1 µs an element, later ones do
+ * not. If you only test for elements of a large set that changes often, use a table with a row for each.
  *
  * @example
  * blue((a: { note: string; tag: string }) => [notes.row(a.note).tags.add(a.tag)])
@@ -176,7 +177,7 @@ export function set(...given: readonly unknown[]): Field {
 }
 
 /**
- * Lines in the order of their times; reads as an array.
+ * Declares lines in the order of their times. Reads as an array.
  *
  * @example
  * blue((a: { note: string; text: string }) => [notes.row(a.note).comments.append(a.text)])
@@ -187,7 +188,7 @@ export function log(...given: readonly unknown[]): Field {
 }
 
 /**
- * A value assigned by red shadow operations only; `undefined` at first. `assign` yields the previous one.
+ * Declares a value that only red shadow operations assign. Initially `undefined`. `assign` returns the previous value.
  *
  * @example
  * red((a: { seat: string; guest: string }) => [seats.row(a.seat).guest.assign(a.guest)], ([previous]) => previous ?? null)
@@ -198,7 +199,7 @@ export function cell(...given: readonly unknown[]): Field {
 }
 
 /**
- * A first-in first-out queue, changed by red shadow operations only; reads as a `QueueView`.
+ * Declares a first-in first-out queue that only red shadow operations change. Reads as a `QueueView`.
  *
  * @example
  * red((a: { queue: string }) => [queues.row(a.queue).items.pop()], ([popped]) => (popped.found ? popped.item : null))
@@ -212,9 +213,9 @@ export function queue(...given: readonly unknown[]): Field {
 }
 
 /**
- * A number that must not fall below a limit, changed by red shadow operations only; reads as a `number`, 0 at first. A
- * `take` decides when it is applied whether there is enough, and its result says so: it is never sent back, however many
- * take at once, where a generator that reads a counter and adds to it would be.
+ * Declares a number with a limit that only red shadow operations change. Reads as a `number`, initially 0. A `take`
+ * checks when it is applied whether there is enough, and returns the answer. So concurrent takes never reject each
+ * other, unlike generators that read a counter and add to it.
  *
  * @example
  * red(
@@ -236,12 +237,12 @@ export function stock(...given: readonly unknown[]): Field {
 const BOUNDED_COUNTER_OPTIONS: OptionNamesOf<{ readonly min: number }> = { min: true };
 
 /**
- * A number that never falls below `min`, which sites change without asking each other; reads as a `BoundedView`. What
- * stands above `min` belongs to sites, as rights: a `take` in a blue shadow operation is blue, and final at once, where the
- * site holds as many, and red where it does not: an operation that its contract declares blue cannot choose it. Rights
- * travel to where they are used. At first `min` stands; `give` adds to it.
+ * Declares a number that never falls below `min`, although sites take from it without coordination. Reads as a
+ * `BoundedView`. Initially `min`; `give` adds to it. Each site has rights to a share of the amount above `min`. Rights
+ * move to the sites that use them. A `take` in a blue shadow operation is blue, and final at once, if the site has
+ * enough rights. Otherwise it is red. So an operation that its contract declares blue cannot choose it.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` where `min` is missing or no integer
+ * @throws CorrectableError `INVALID_ARGUMENT` if `min` is missing or no integer.
  * @example
  * sell: blue((a: { event: string; seats: number }) => [events.row(a.event).seats.take(a.seats)]),
  * // …
@@ -260,7 +261,7 @@ export function boundedCounter(options: {
   return { kind: 'bounded', min };
 }
 
-/** What generators read of a field. */
+/** The value of a field, as generators read it. */
 export type ValueOf<F> = F extends Field<infer V> ? V : never;
 /** The builders of a field's effects. */
 export type EffectsOf<F> = F extends Field<unknown, infer E> ? E : never;

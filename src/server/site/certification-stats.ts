@@ -4,8 +4,8 @@ import type { Origin } from '../records/origin.ts';
 import type { ReplicaObserver } from '../replica/core/replica-port.ts';
 
 /**
- * How many, by reason: a field or row that was read, an interval that was scanned, one that it stood on and was rejected
- * itself, a snapshot older than the window.
+ * Rejections by reason. `name`: a field or row that was read changed. `range`: a scanned interval changed.
+ * `predecessor`: an earlier operation that it depends on was rejected. `window`: the snapshot was too old to check.
  */
 export type CertificationStats = Readonly<Record<Conflict['reason'], number>>;
 

@@ -3,8 +3,9 @@ import { check, CorrectableError } from '../../correctable/errors.ts';
 import { isRecord } from '../../correctable/validate.ts';
 
 /**
- * How far apart sites are: `none`, the delays of the Correctables paper (`eu-us`, for sites named ireland, frankfurt
- * and virginia), or round trips in milliseconds by pair, as `{ 'ireland-frankfurt': 20 }`, each once and from either end.
+ * Delays between sites. `none`: no delay. `eu-us`: the delays of the Correctables paper, for sites named ireland,
+ * frankfurt and virginia. Otherwise round trips in milliseconds by pair, as `{ 'ireland-frankfurt': 20 }`, each pair
+ * once, in either order.
  */
 export type SiteLatency = 'none' | 'eu-us' | Readonly<Record<string, number>>;
 
@@ -16,9 +17,9 @@ export const EU_US_ROUND_TRIPS_MS: Readonly<Record<string, number>> = {
 };
 
 /**
- * The time that a message takes from one site to another, in milliseconds: half the round trip.
+ * Returns the time that a message takes from one site to another, in milliseconds: half the round trip.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` when the round trip of the pair is not given or is no duration.
+ * @throws CorrectableError `INVALID_ARGUMENT` if the round trip of the pair is missing or is no duration.
  * @example
  * getOneWayDelayMs('eu-us', 'ireland', 'frankfurt'); // 10
  */

@@ -9,15 +9,15 @@ import { deepCopy } from '../../../values/deep-copy.ts';
 import { drawValue, type ValueSource } from './value-generator.ts';
 import type { Random } from '../../collections/random.ts';
 
-/** What an operation is drawn by: all from the seed of the run, so that a run can be repeated. */
+/** Random choices for an operation. All come from the seed of the run, so that a run can be repeated. */
 export interface DrawContext {
-  /** One of the choices. */
+  /** Returns one of the choices. */
   readonly pick: <const C extends readonly [unknown, ...unknown[]]>(choices: C) => C[number];
-  /** A integer from `min` to `max`. */
+  /** Returns an integer from `min` to `max`. */
   readonly between: (min: number, max: number) => number;
-  /** True that often, from 0 to 1. */
+  /** Returns `true` with this probability, from 0 to 1. */
   readonly chance: (probability: number) => boolean;
-  /** A text that no other operation of the run gets. */
+  /** Returns a string that no other operation of the run gets. */
   readonly unique: string;
 }
 
@@ -31,7 +31,7 @@ export function createDrawContext(random: Random, unique: string): DrawContext {
   };
 }
 
-/** How arguments of operations are drawn, where their schemas alone would not do. */
+/** Functions that draw arguments of operations, by name, if their schemas alone are not enough. */
 export type Arbitraries = Readonly<Record<string, (draw: DrawContext) => unknown>>;
 
 /** Times that arguments are drawn anew where the contract refuses them. */

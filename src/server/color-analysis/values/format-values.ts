@@ -1,7 +1,7 @@
 /** Values as short text for people, in the notation of the language. */
 import { toJsonValue } from '../../../protocol/codec/json-values.ts';
 
-/** As they are sent in JSON (docs/reference/wire-protocol.md); what no client could send, which an author drew, as text for people. */
+/** Returns arguments as sent in JSON (docs/reference/wire-protocol.md), or as text if no client could send them. */
 export function serializeArgs(args: unknown): unknown {
   if (args === undefined) return undefined;
   try {

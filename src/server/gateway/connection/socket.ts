@@ -4,36 +4,36 @@ import type { WebSocket } from 'ws';
 import type { EncodedData } from '../../../protocol/codec/codec.ts';
 import type { BusyPoll } from './busy-poll.ts';
 
-/** What a socket reports. */
+/** Events of a socket. */
 export interface ServerSocketEvents {
   onFrame(frame: EncodedData): void;
-  /** The peer answered a `ping` of the websocket layer, with what was asked if it does as it should. */
+  /** Called if the peer answers a websocket `ping`. A correct peer repeats the text of the ping. */
   onPong(answer?: string): void;
   onClose(): void;
 }
 
-/** Which part of a frame it is. */
+/** Position and type of a part of a frame. */
 export interface FramePart {
   readonly isText: boolean;
   readonly isLast: boolean;
-  /** Called when it no longer waits in this process. */
+  /** Called when the part no longer waits in this process. */
   onSent(): void;
 }
 
-/** One websocket of a client. */
+/** The websocket of one client. */
 export interface ServerSocket {
   /** The subprotocol agreed on. */
   readonly subprotocol: string;
   /** Bytes that wait to be sent. */
   readonly bufferedBytes: number;
-  /** Sends a frame, or a part of one: the parts of a frame must follow each other. */
+  /** Sends a frame, or a part of one. The parts of a frame must follow each other. */
   send(data: EncodedData, part?: FramePart): void;
-  /** Reads no more from the peer, until `resume`. */
+  /** Stops reading from the peer until `resume`. */
   pause(): void;
   resume(): void;
-  /** Asks for a sign of life, which repeats the text: up to 125 bytes. */
+  /** Sends a ping with a text of up to 125 bytes, which the peer repeats. */
   ping(text: string): void;
-  /** Closes in order, with a code from `CloseCode`. */
+  /** Closes the connection with a closing handshake and a code of `CloseCode`. */
   close(code: number, reason: string): void;
   /** Cuts the connection at once. */
   terminate(): void;

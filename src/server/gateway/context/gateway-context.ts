@@ -8,38 +8,39 @@ import type { TotalLoad } from '../limits/in-flight-load.ts';
 import type { Logger } from './logger.ts';
 import type { Principals } from '../limits/principal-shares.ts';
 
-/** Who is behind a connection. */
+/** The authenticated user of a connection. */
 export interface Principal {
-  /** Stable name: operation ids belong to it. */
+  /** Stable name. Operation ids belong to it. */
   readonly id: string;
-  /** When the token ends, in milliseconds since the epoch: the connection is closed then unless it was renewed. */
+  /** When the token expires, in milliseconds since the epoch. Unless it was renewed, the connection is then closed. */
   readonly expiresAt?: number | undefined;
 }
 
-/** Where a connection comes from. */
+/** The source of a connection. */
 export interface Peer {
   readonly remoteAddress: string | undefined;
-  /** The page that opened it; `undefined` outside browsers. */
+  /** Origin of the page that opened it, or `undefined` outside browsers. */
   readonly origin: string | undefined;
 }
 
 /**
- * Verifies a token; throws or rejects to refuse the connection. Whatever is no principal refuses it too. Who cannot tell,
- * since a directory is down, throws a retryable error of this package (`UNAVAILABLE`): the client then asks again.
+ * Verifies a token. Throw or reject to refuse the connection. A value that is no principal refuses it too. If you
+ * cannot decide, for example since a directory is down, throw a retryable error like `UNAVAILABLE`. The client then
+ * retries.
  */
 export type Authenticate = (token: string | undefined, peer: Peer) => Principal | Promise<Principal>;
 
 /**
- * Whether a principal may execute an operation. Only `true` allows it: anything else, or what it throws, refuses. Who
- * cannot tell throws a retryable error of this package (`UNAVAILABLE`): the client may then try again.
+ * Decides whether a principal may execute an operation. Only `true` allows it: any other value or an error refuses it.
+ * If you cannot decide, throw a retryable error such as `UNAVAILABLE`: the client may then retry.
  *
- * Of a gateway with a contract, arguments are what the schemas made of them, and `key` is what the contract makes of
- * those. Without one all of it is what the client claims: its `key` need not be that of its arguments, so look at what
- * the store looks at. That is `args` in the bindings of this package, `tiered` with functions of yours apart.
+ * With a contract, the arguments are parsed by its schemas, and the contract computes `key`. Without one, a client may
+ * send a `key` that does not match its arguments. Then check what the store uses: `args` in the bindings of this
+ * package, except for `tiered` with functions of yours.
  */
 export type Authorize = (principal: Principal, operation: Operation) => boolean | Promise<boolean>;
 
-/** Counts of what a gateway has seen. */
+/** Counts of events at a gateway. */
 export interface GatewayStats {
   submitted: number;
   malformed: number;

@@ -1,7 +1,7 @@
 /** Where the gateway reports to. A `pino` logger is one. */
 import { ignoreRejection } from '../operations/call-hook.ts';
 
-/** A structured logger. Arguments of operations are never passed to it. */
+/** A structured logger. It never receives the arguments of operations. */
 export interface Logger {
   debug(fields: object, message: string): void;
   info(fields: object, message: string): void;

@@ -2,35 +2,34 @@
 import { describeUnknownOption } from '../../../correctable/unknown-option.ts';
 import { CorrectableError, createInvalidArgumentError } from '../../../correctable/errors.ts';
 
-/** Limits of a gateway that its operator sets. `Infinity` stands for none, except for `maxFrameBytes`. */
+/** Limits of a gateway. `Infinity` means no limit, except for `maxFrameBytes`. */
 export interface GatewayLimits {
-  /** Most connections at a time; one principal may have half of them. Default 4096. */
+  /** Maximum number of connections. One principal may have half of them. Default: 4096 */
   readonly maxConnections: number;
   /**
-   * Most connections from one address; the newcomer gets HTTP 503. Behind a proxy all have the address of that. Where all
-   * sites of a port have it, so many and 16 more are taken there, whether they ask for a websocket or not. Default: no
-   * limit.
+   * Maximum number of connections from one address. More get HTTP 503. Behind a proxy, all have the proxy's address. If
+   * all sites of a port set it, the port accepts this many and 16 more, websocket or not. Default: no limit
    */
   readonly maxConnectionsPerAddress: number;
   /**
-   * Operations a second of one principal, over all its connections; more fail with `OVERLOADED`. Without `authenticate`:
-   * of one connection. Default: no limit.
+   * Operations a second of one principal over all its connections, or of one connection without `authenticate`. More
+   * fail with `OVERLOADED`. Default: no limit
    */
   readonly maxOperationsPerSecond: number;
   /**
-   * Most operations in flight on one connection, cancelled ones included while the store has not ended them; more fail
-   * with `OVERLOADED`. Default 16 384.
+   * Maximum number of operations in flight on one connection. Canceled ones count until the store has ended them. More
+   * fail with `OVERLOADED`. Default: 16 384
    */
   readonly maxInFlight: number;
-  /** Largest frame read, in bytes. Default 1 MiB. */
+  /** Size of the largest accepted frame, in bytes. Default: 1 MiB */
   readonly maxFrameBytes: number;
   /**
-   * Bytes for what clients make the gateway keep: half is for requests in flight, half for replies kept for a repetition.
-   * Of each half a principal may have a half, and a client a quarter; more fails with `OVERLOADED`. So do operations on a
-   * connection on which a 64th of all waits to be sent. Default 512 MiB.
+   * Memory for clients, in bytes: half for requests in flight, half for replies that are retained for retries. A
+   * principal may use half of each half, and a client a quarter. More fail with `OVERLOADED`. So do operations on a
+   * connection with more than a 64th of the limit waiting to be sent. Default: 512 MiB
    */
   readonly maxMemoryBytes: number;
-  /** How often every connection is asked whether it is alive. Default 30 000 ms. */
+  /** How often the gateway sends a heartbeat on every connection, in milliseconds. Default: 30 000 */
   readonly heartbeatIntervalMs: number;
 }
 

@@ -26,32 +26,31 @@ const MAX_PORT = 65_535;
 
 const CALL = 'listenGateways({ sites: { ireland: createGateway({ binding }) } })';
 
-/** Where to listen and what to host. */
+/** Options of `listenGateways`. */
 export interface ListenOptions {
-  /** One gateway per site; the name is the path, for example `ireland` for `/ireland`. */
+  /** One gateway for each site. The name is the path: `ireland` is served at `/ireland`. */
   readonly sites: Readonly<Record<string, Gateway>>;
-  /** Address to bind. Default: 127.0.0.1, reachable from this machine only. */
+  /** Address to listen on. Default: `127.0.0.1`, which only this machine can reach */
   readonly host?: string | undefined;
-  /** Default 0: any free port. */
+  /** Port to listen on. Default: 0, any free port */
   readonly port?: number | undefined;
-  /** Listens also where others can reach it although a gateway lets everybody in. */
+  /** Listens on addresses that others can reach even if a gateway has no `authenticate`. Default: `false` */
   readonly allowUnauthenticated?: boolean | undefined;
-  /** Counters of what stands behind the gateways, for `/metrics`. */
+  /** Metrics of the stores behind the gateways, for `/metrics`. */
   readonly metrics?: readonly StoreMetric[] | undefined;
   /**
-   * How long the thread stays awake after an answer and looks for more to do, in microseconds, up to 100 000. Default 0:
-   * it sleeps at once. Shortens the round trips of clients that wait for each answer, at the price of processor time.
+   * How long the thread stays awake after an answer and polls for more work, in microseconds, up to 100 000. It
+   * shortens round trips if clients wait for each answer, but uses processor time. Default: 0, it sleeps at once
    */
   readonly busyPollUs?: number | undefined;
-  /** Answers the HTTP requests that are not the server's own, for example with a page. Default: 404. Not with `server`. */
+  /** Handles the HTTP requests for other paths, for example with a page. Not with `server`. Default: 404 */
   readonly page?: RequestListener | undefined;
   /**
-   * An HTTP server to use instead of an own one, of `node:http` or `node:https`. It is started if it does not listen yet,
-   * and never closed. Where it listens counts, not `host`. An upgrade to a path that is no site is left to its other
-   * listeners for upgrades, if there are any.
+   * Your own server of `node:http` or `node:https`. It is started if it does not listen yet, and never closed. Its
+   * address counts, not `host`. Its other `upgrade` listeners, if any, handle upgrades to a path that is no site.
    */
   readonly server?: Server | undefined;
-  /** Told of a page that fails. Default: silence. */
+  /** Receives errors of `page`. Default: none are logged */
   readonly logger?: Logger | undefined;
 }
 
@@ -72,15 +71,15 @@ export interface GatewayListener {
   /** Base address for HTTP, for example `http://127.0.0.1:7070`; `https://…` on a server with TLS. */
   readonly url: string;
   /**
-   * The websocket address of a site: `ws://…`, or `wss://…` on a server with TLS. On a socket in the file system it is
-   * `ws+unix:…`, which the package `ws` takes, and `remote` and `redblue` do not: such a socket is for a proxy in front.
+   * Returns the websocket address of a site: `ws://…`, or `wss://…` on a server with TLS. On a Unix socket it is
+   * `ws+unix:…`, for a proxy in front. The package `ws` accepts that address, `remote` and `redblue` do not.
    *
-   * @throws CorrectableError `INVALID_ARGUMENT` if there is no such site
+   * @throws CorrectableError `INVALID_ARGUMENT` if there is no such site.
    */
   readonly siteUrl: (name: string) => string;
   /**
-   * Answers `/health`, `/ready`, `/sites` and `/metrics`; returns false, having done nothing, for other paths. For use
-   * with an own `server`, whose other requests belong to the caller.
+   * Handles `/health`, `/ready`, `/sites` and `/metrics`. Returns `false` for other paths and does nothing. Use it with
+   * your own `server`, whose other requests you handle.
    */
   readonly handleHttp: (request: IncomingMessage, response: ServerResponse) => boolean;
   /** Drains and closes all gateways, then the port. */
@@ -90,10 +89,9 @@ export interface GatewayListener {
 const DEFAULT_HOST = '127.0.0.1';
 
 /**
- * Listens for clients of several sites on one port.
+ * Listens for clients of several sites on one port. Rejects with the system's error if the port is in use.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` naming the option that does not fit; the system's error when the port is
- * taken.
+ * @throws CorrectableError `INVALID_ARGUMENT` with the name of the invalid option.
  * @example
  * const listener = await listenGateways({ port: 7070, sites: { ireland: createGateway({ binding: memory() }) } });
  * listener.siteUrl('ireland'); // 'ws://127.0.0.1:7070/ireland'

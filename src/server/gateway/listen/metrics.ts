@@ -24,13 +24,13 @@ const SITE_METRICS: readonly (readonly [StoreMetric['kind'], name: string, field
   ],
 ];
 
-/** A counter, or a gauge, of what stands behind the gateways. */
+/** A counter or gauge of a store behind the gateways. */
 export interface StoreMetric {
   readonly kind: 'counter' | 'gauge';
   readonly name: string;
   readonly help: string;
   readonly labels: readonly string[];
-  /** What it has come to, by labels. */
+  /** Returns the current values, by labels. */
   read(): readonly { readonly labels: Readonly<Record<string, string>>; readonly value: number }[];
 }
 

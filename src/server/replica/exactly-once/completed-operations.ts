@@ -5,13 +5,13 @@ import type { OperationWindow } from './operation-window.ts';
 /** An identifier at or below its client's watermark. */
 export const EXPIRED = Symbol('expired');
 
-/** How much a table remembers: operations that have ended, and about how many bytes their answers take. */
+/** Number of retained outcomes of operations, and about how many bytes their replies take. */
 export interface RetainedReplyStats {
   readonly operations: number;
   readonly bytes: number;
 }
 
-/** The same by the log that says how they ended: the site's own one, or the red one. */
+/** Retained replies by log: `own` for the log of the site, `red` for the red log. */
 export interface RetainedReplies {
   readonly own: RetainedReplyStats;
   readonly red: RetainedReplyStats;

@@ -9,7 +9,7 @@ import { registerKind } from './register.ts';
 import { setKind } from './set.ts';
 import { stockKind } from './stock.ts';
 
-/** The names of the kinds. */
+/** Names of the field kinds. */
 export type FieldKindName = 'counter' | 'register' | 'set' | 'log' | 'cell' | 'queue' | 'stock' | 'bounded';
 
 export const FIELD_KINDS: Readonly<Record<FieldKindName, FieldKind>> = {

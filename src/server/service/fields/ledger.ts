@@ -5,13 +5,13 @@
 import { RED, type Origin } from '../../records/origin.ts';
 import { subtractExact, addExact, toPlainSum, type ExactSum } from './exact-sum.ts';
 
-/** A bounded field as generators and invariants read it. */
+/** A bounded field, as generators and invariants read it. */
 export interface BoundedView {
-  /** What stands: never below the minimum. */
+  /** The current value, never below the minimum. */
   readonly value: number;
-  /** What stands above the minimum: so much can be taken, somewhere. */
+  /** The amount above the minimum: all that sites together can still take. */
   readonly left: number;
-  /** How much of it the site that asks may take by itself; all of it, outside of sites. */
+  /** How much of it this site may take by itself. Outside of sites: all of it. */
   readonly rights: number;
 }
 

@@ -11,19 +11,19 @@ import type { Effect } from '../../records/effect.ts';
 import { freezeForUser } from '../../../values/deep-freeze.ts';
 import { OwnedEffects, type OwnedEffect } from './owned-effects.ts';
 
-/** A queue as generators see it: valid until the generator returns. */
+/** A queue, as generators read it. It is valid until the generator returns. */
 export interface QueueView<T = unknown> {
   readonly size: number;
-  /** The item at `index`, counted from the one that a `pop` would take; `undefined` outside. */
+  /** Returns the item at `index`, or `undefined` if there is none. `pop` takes index 0. */
   at(index: number): T | undefined;
 }
 
-/** What a `pop` took. */
+/** Result of a `pop`. */
 export type PopResult<T = unknown> =
   | { readonly found: true; readonly item: T; readonly remaining: number }
   | { readonly found: false; readonly remaining: 0 };
 
-/** What a `push` left. */
+/** Result of a `push`. */
 export interface PushResult {
   readonly size: number;
 }

@@ -8,22 +8,22 @@ import type { EffectBuilder, FieldKind, FieldName, FieldState } from './field.ts
 import { addExact, toPlainSum, type ExactSum } from './exact-sum.ts';
 import { OwnedEffects, OwnedFifo, type OwnedEffect } from './owned-effects.ts';
 
-/** What a `take` did. */
+/** Result of a `take`. */
 export interface TakeResult {
-  /** Whether it took all that it was to take; else it took nothing. */
+  /** Whether it took the full amount. Otherwise it took nothing. */
   readonly took: boolean;
-  /** What is left after it. */
+  /** The amount after the `take`. */
   readonly remaining: number;
 }
 
-/** What an `add` left. */
+/** Result of an `add`. */
 export interface AddResult {
   readonly remaining: number;
 }
 
-/** How far a `take` may go. */
+/** Options of a `take`. */
 export interface TakeOptions {
-  /** What has to be left: where less would be, nothing is taken. A integer, 0 unless given. */
+  /** The integer that must remain. If less would remain, nothing is taken. Default: 0 */
   readonly atLeast?: number;
 }
 

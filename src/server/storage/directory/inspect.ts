@@ -1,4 +1,4 @@
-/** What is in a data directory, and what is lost of it. Changes nothing, and wants no lock: for a directory that refuses to start. */
+/** Inspects a data directory and its damage. Changes nothing and needs no lock, so it works if no server can start. */
 import fs from 'node:fs';
 import { join } from 'node:path';
 import { CorrectableError, createInvalidArgumentError } from '../../../correctable/errors.ts';
