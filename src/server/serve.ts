@@ -169,7 +169,7 @@ function createRetentionMetrics<N extends string>(backend: Embedded<N>): StoreMe
       ),
   });
   return [
-    gauge('correctables_answers_remembered', 'Updates whose outcome a log retains for retries', 'operations'),
-    gauge('correctables_answer_bytes_remembered', 'About how many bytes their answers take', 'bytes'),
+    gauge('correctables_replies_retained_in_log', 'Writes whose reply a log retains for retries', 'operations'),
+    gauge('correctables_reply_bytes_retained_in_log', 'About how many bytes these replies take', 'bytes'),
   ];
 }

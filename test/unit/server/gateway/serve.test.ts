@@ -52,21 +52,21 @@ test('serve with limits that do not fit → INVALID_ARGUMENT, and nothing is lef
 
 test('updates that are not acknowledged → the metrics say how much the site remembers of them', async () => {
   const server = await serve({ service, sites: ['ireland'] });
-  const remembered = async (): Promise<string[]> => {
+  const retained = async (): Promise<string[]> => {
     const text = await (await fetch(`${server.url}/metrics`)).text();
-    return text.match(/^correctables_answer\w+\{site="ireland",log="own"\} \d+$/gm) ?? [];
+    return text.match(/^correctables_repl\w+\{site="ireland",log="own"\} \d+$/gm) ?? [];
   };
   await using client = new RawClient(server.siteUrl('ireland'));
   await client.greet({ levels });
   client.send([1, 'submit', 'add', 'write', 2, { key: 'k' }], [2, 'submit', 'add', 'write', 2, { key: 'k' }]);
   await client.row();
   await client.row();
-  const [answers, bytes] = await remembered();
-  expect(answers).toBe('correctables_answers_remembered{site="ireland",log="own"} 2');
+  const [answers, bytes] = await retained();
+  expect(answers).toBe('correctables_replies_retained_in_log{site="ireland",log="own"} 2');
   expect(Number(bytes?.split(' ')[1])).toBeGreaterThan(100);
   client.send([2, 'ack'], [3, 'submit', 'add', 'write', 2, { key: 'k' }]);
   await client.row();
-  expect((await remembered())[0]).toBe('correctables_answers_remembered{site="ireland",log="own"} 1');
+  expect((await retained())[0]).toBe('correctables_replies_retained_in_log{site="ireland",log="own"} 1');
   client.socket.terminate();
   await server.close();
 });
