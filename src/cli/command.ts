@@ -1,4 +1,4 @@
-/** What a command of `correctables` consists of: `main.ts` lists them all. */
+/** The parts of a command of `correctables`. `main.ts` lists all commands. */
 import type { RawOptions } from './options.ts';
 
 /** A flag as it is typed, its help text, and its default. */
@@ -7,7 +7,7 @@ export type Flag = readonly [typed: string, what: string, unlessGiven?: string |
 /** One command. */
 export interface Command {
   readonly name: string;
-  /** What it does, in the list of commands. */
+  /** Help text in the list of commands. */
   readonly summary: string;
   /** The one word that it takes besides flags, and what such a word names. Default: none */
   readonly argument?: { readonly typed: `<${string}>`; readonly names: string };

@@ -1,8 +1,8 @@
-/** What was thrown by a module that the command has loaded, in words. */
+/** Formats errors of modules that the command has loaded. */
 import { fileURLToPath } from 'node:url';
 import { inspect } from 'node:util';
 
-/** What was thrown, and where. */
+/** Returns the error with the place that threw it. */
 export function formatThrownWithLocation(error: unknown): string {
   if (!(error instanceof Error)) return inspect(error);
   const message = error.message === '' ? error.name : error.message;

@@ -1,4 +1,4 @@
-/** `correctables label`: says which shadow operations of a service may be blue. */
+/** `correctables label`: reports which shadow operations of a service may be blue. */
 import { CorrectableError, check, isCorrectableError } from '../correctable/errors.ts';
 import type { Arbitraries } from '../server/color-analysis/values/argument-generator.ts';
 import type { ColorAnalysisOptions, ColorAnalysis } from '../server/color-analysis/analyze-colors.ts';
@@ -15,7 +15,7 @@ import { createUsageError, readInteger, type RawOptions } from './options.ts';
 import { redirectModuleOutput, printLines } from './print.ts';
 import { serializeArgs } from '../server/color-analysis/values/format-values.ts';
 
-/** What names the service on the command line. */
+/** The argument that names the service. */
 const SERVICE_ARGUMENT = '<service>';
 const MAX_RUNS = 1_000_000_000;
 const EXIT_VIOLATIONS = 1;
@@ -48,7 +48,7 @@ export const LABEL: Command = {
 async function label(options: RawOptions, path: string | undefined): Promise<void> {
   if (path === undefined) throw createUsageError(SERVICE_ARGUMENT, 'is required: name the module');
   const runs = readInteger(options, 'runs', { min: 1, max: MAX_RUNS });
-  // What it tells to run again has to be a seed that it takes.
+  // The report suggests seeds for another run, so each must be a valid `--seed`.
   const seed = readInteger(options, 'seed', { min: 0, max: 2 ** 32 - runs });
   const asJson = options['json'] === true;
   if (asJson) redirectModuleOutput();
@@ -119,7 +119,7 @@ function runWithTimeLimit(run: () => unknown, timeMaxMs: number, description: ()
   }
 }
 
-/** Tells from time to time how many runs were made. */
+/** Reports the number of completed runs from time to time. */
 function createProgressReporter(runs: number, startedAtMs: number): (made: number) => true {
   let toldAtMs = startedAtMs;
   return (made) => {

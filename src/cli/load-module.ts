@@ -76,7 +76,7 @@ interface SyntaxErrorLocation {
   readonly problem: string;
 }
 
-/** Nobody waits for longer to hear of a mistake. */
+/** An error must not take longer to appear. */
 const PARSE_TIMEOUT_MS = 10_000;
 
 /**

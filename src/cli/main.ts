@@ -12,7 +12,7 @@ import { waitUntilWritten } from './print.ts';
 import { SERVE } from './serve.ts';
 import { formatLocation } from './format-error.ts';
 
-/** As its package.json says, which is as far from the source as from what is built of it. */
+/** Returns the version in package.json. Its relative path is the same from the source and from the build. */
 function readPackageVersion(): string {
   const manifest = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
   return (JSON.parse(manifest) as { readonly version: string }).version;
@@ -49,7 +49,7 @@ try {
   process.exitCode = isCorrectableError(error, 'INVALID_ARGUMENT') ? EXIT_USAGE : EXIT_FAILED;
 }
 
-/** With the place that threw, where that was in what the module exports: nobody else here shows a cause. */
+/** Returns the message, with the place that threw if an export of the module did: only this shows the cause. */
 function formatCliError(error: Error): string {
   const { message, cause } = error;
   if (!isCorrectableError(error, 'INVALID_ARGUMENT')) return message;
@@ -82,7 +82,7 @@ async function run(command: Command | undefined, words: readonly string[]): Prom
   }
 }
 
-/** What the module of a service has opened would keep the process for ever. */
+/** Exits once output is written: handles that a service module has opened would keep the process alive. */
 function exitOnceWritten(): void {
   setTimeout(() => void waitUntilWritten('').then(() => process.exit()));
 }

@@ -22,7 +22,7 @@ export function createUsageError(name: string, message: string): CorrectableErro
   );
 }
 
-/** As it is typed: a flag with its dashes, `<service>` as it is. */
+/** Returns the name as it is typed: a flag with its dashes, `<service>` unchanged. */
 export function formatFlagOrArgument(name: string): string {
   return /^[<-]/.test(name) || name.startsWith(ENVIRONMENT_PREFIX) ? name : formatFlag(name);
 }
@@ -39,12 +39,12 @@ function parseFlagName(word: string): string | undefined {
     .replaceAll(/-[a-z]/g, ([, letter = '']) => letter.toUpperCase());
 }
 
-/** What stands before the value. */
+/** Returns the part before the value. */
 function parseFlag(word: string): string {
   return word.replace(/=.*/s, '');
 }
 
-/** The text of a flag. @throws INVALID_ARGUMENT when it is missing or empty */
+/** Returns the text of a flag. @throws INVALID_ARGUMENT if it is missing or empty */
 export function readText(options: RawOptions, flag: string): string {
   const value = options[flag];
   if (typeof value === 'string' && value !== '') return value;
@@ -59,7 +59,7 @@ export function readInteger(options: RawOptions, flag: string, { min, max }: { m
   throw createUsageError(flag, `must be an integer from ${min} to ${max}, got "${String(input)}"`);
 }
 
-/** A comma-separated list of distinct names. @throws INVALID_ARGUMENT */
+/** Reads a comma-separated list of distinct names. @throws INVALID_ARGUMENT */
 export function readNames(options: RawOptions, flag: string): readonly [string, ...string[]] {
   const [first, ...rest] = readList(options, flag);
   const all = [first ?? '', ...rest] as const;
@@ -70,7 +70,7 @@ export function readNames(options: RawOptions, flag: string): readonly [string, 
   return all;
 }
 
-/** A comma-separated list of origins of pages, as browsers tell them; empty unless given. @throws INVALID_ARGUMENT */
+/** Reads a comma-separated list of origins, as browsers send them. Default: none. @throws INVALID_ARGUMENT */
 export function readOrigins(options: RawOptions, flag: string): readonly string[] {
   const all = options[flag] === undefined ? [] : readList(options, flag);
   for (const value of all) {
@@ -86,13 +86,13 @@ function readList(options: RawOptions, flag: string): string[] {
     .map((item) => item.trim());
 }
 
-/** Words that begin with a dash are flags, whatever is before them, until one that says that there are no more. */
+/** Returns the words that begin with a dash, up to `--`. */
 function findFlags(argv: readonly string[]): readonly string[] {
   const end = argv.indexOf('--');
   return argv.slice(0, end === -1 ? argv.length : end).filter((word) => word.startsWith('-'));
 }
 
-/** The parser takes what is behind a dot for a part of an option. @throws INVALID_ARGUMENT for a flag that has one */
+/** Rejects flags with a dot, which the parser would split. @throws INVALID_ARGUMENT */
 export function rejectDots(argv: readonly string[]): void {
   const dotted = findFlags(argv)
     .map(parseFlag)
@@ -101,11 +101,10 @@ export function rejectDots(argv: readonly string[]): void {
 }
 
 /**
- * The options as they were typed: the parser makes numbers of what looks like one, as `007` and the empty text do.
+ * Returns the options as they were typed. The parser turns texts like `007` and the empty text into numbers.
  *
  * @param known the flags, each with whether it takes a value
- * @throws INVALID_ARGUMENT for a flag that is given twice, with a value that it does not take or without one that it does,
- * and one that nobody declared
+ * @throws INVALID_ARGUMENT if a flag is unknown or typed twice, lacks its value, or has a value that it does not take
  */
 export function readTypedOptions(
   options: RawOptions,
@@ -147,7 +146,7 @@ function rejectNegativeNumbers(argv: readonly string[]): void {
   if (flag !== undefined) throw createUsageError(flag, `takes no number below 0, not "${argv[at]}"`);
 }
 
-/** What follows a flag; `undefined` where it was not given. */
+/** Returns the text after a flag, or `undefined` if it was not typed. */
 function findTypedText(argv: readonly string[], name: string): string | undefined {
   const at = argv.findIndex((word) => parseFlagName(word) === name);
   const word = argv[at];

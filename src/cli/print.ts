@@ -1,4 +1,4 @@
-/** What commands print on stdout. */
+/** Prints the output of commands on stdout. */
 
 const { stdout, stderr } = process;
 const write = stdout.write.bind(stdout);
@@ -22,7 +22,7 @@ export function redirectModuleOutput(): () => void {
 }
 
 /**
- * Prints lines. Whoever has read enough of them may go away.
+ * Prints lines. A reader may close the pipe early.
  *
  * @throws Error where they cannot be written, as on a full disk
  */

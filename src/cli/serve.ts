@@ -62,10 +62,10 @@ const SERVE_FLAGS: readonly Flag[] = [
 
 const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 const STDERR = 2;
-/** More than anybody would wait for. */
+/** A count that no client would wait for. */
 const MAX_ATTEMPTS = 1_000_000;
 
-/** Why nothing can listen there, by what the system says. */
+/** Reasons why the server cannot listen there, by the code of the system's error. */
 const LISTEN_ERRORS: Readonly<Record<string, { readonly flag: 'host' | 'port'; readonly problem: string }>> = {
   EADDRINUSE: { flag: 'port', problem: 'where another program listens: give another, or 0 for any free one' },
   EACCES: { flag: 'port', problem: 'where this user may not listen: give one from 1024 on, or 0 for any free one' },
@@ -140,7 +140,7 @@ async function serveUntilEndSignal(options: RawOptions): Promise<void> {
     checkColors: false,
     logger,
   });
-  // Whoever has read the lines may end it.
+  // A reader of the lines may stop the server.
   const interrupted = waitForEndSignal();
   const exposure = exposureOf(server, {
     host,
@@ -174,7 +174,7 @@ async function loadServerModules() {
   return { pino, serve, labelFirst, exposureOf, linesOf };
 }
 
-/** Serves; a port, sites and an address that it refuses are told in terms of the flags. */
+/** Starts the server. Errors about the port, sites and address name the flags. */
 async function startServer(
   serve: (options: ServeOptions) => Promise<RunningServer>,
   options: ServeOptions & { readonly host: string },
@@ -212,7 +212,7 @@ function resolveDataDir(options: RawOptions): string | undefined {
   throw createUsageError('ephemeral', 'keeps nothing, and --data names a directory to keep it in: give one of them');
 }
 
-/** Whether invariants are checked, where it is said. */
+/** Returns whether invariants are checked, if the flag is set. */
 function parseCheckInvariants({ checkInvariants: value }: RawOptions): { readonly checkInvariants?: boolean } {
   if (value === undefined) return {};
   if (value === 'on' || value === 'off') return { checkInvariants: value === 'on' };
@@ -288,14 +288,14 @@ export function createLineWriter(descriptor: number): { write(line: string): voi
         while (written < bytes.length) written += fs.writeSync(descriptor, bytes, written);
         isTorn = false;
       } catch {
-        // Whoever reads the log finds the next one on a line of its own.
+        // The next entry of the log starts on its own line.
         isTorn ||= written > 0;
       }
     },
   };
 }
 
-/** What `serve` is given of it. */
+/** Options of `serve` from the flags `--auth` and `--auth-keys`. */
 interface Auth {
   readonly authenticate?: Authenticate | undefined;
   readonly authorize?: Authorize | undefined;

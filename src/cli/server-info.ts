@@ -1,9 +1,9 @@
-/** What a server that has started lays open, for whoever started it: as lines to read, and the same as data. */
+/** Describes a started server for its operator, as lines of text and as data. */
 import { HTTP_PATHS } from '../server/gateway/listen/http-handler.ts';
 import { isLoopbackHost } from '../server/gateway/context/origins.ts';
 import type { RunningServer } from '../server/serve.ts';
 
-/** What a server lays open. */
+/** Addresses, access and data of a running server. */
 export interface ServerInfo {
   /** Base address for HTTP. */
   readonly url: string;
@@ -18,11 +18,11 @@ export interface ServerInfo {
   readonly origins: readonly string[];
   /** The data directory; `null` where nothing is kept. */
   readonly data: string | null;
-  /** What is answered over HTTP, to whoever may connect. */
+  /** HTTP paths, open to every client that may connect. */
   readonly http: readonly string[];
 }
 
-/** What is known beside the server itself. */
+/** Details that the server itself does not have. */
 export interface ServerInfoOptions {
   readonly host: string;
   readonly redLeader: string;

@@ -18,7 +18,7 @@ import type { Authenticate, Principal } from '../server/gateway/context/gateway-
 import { readFile } from 'node:fs/promises';
 import { createUsageError } from './options.ts';
 
-/** Who must have made a token, and for whom; whoever has one of the keys, and anybody, unless given. */
+/** Required issuer and audience of a token. Default: any issuer with one of the keys, and any audience */
 export interface TokenRequirements {
   readonly issuer: string | undefined;
   readonly audience: string | undefined;
@@ -102,7 +102,7 @@ function toPrincipal({ sub, exp }: { readonly sub?: unknown; readonly exp?: numb
   return { id: sub, expiresAt: Number(exp) * MS_PER_S };
 }
 
-/** Whether the token was looked at: keys that did not come say nothing about it. */
+/** Returns whether the error rejects the token itself. If the keys could not be loaded, it was not checked. */
 function isTokenRejection(error: unknown): boolean {
   if (!(error instanceof errors.JOSEError)) return false;
   return !(

@@ -117,13 +117,13 @@ function getParentPort(): MessagePort {
   return parentPort;
 }
 
-/** To whoever listens for it. Without anybody it ends the process, as it would any other. */
+/** Emits the signal to its listeners. Without a listener it ends the process as usual. */
 function forwardSignal(signal: ForwardedSignal): void {
   // oxlint-disable-next-line unicorn/require-post-message-target-origin
   if (!callListeners(signal)) getParentPort().postMessage({ signal, hasListener: false } satisfies WorkerMessage);
 }
 
-/** Node calls the listeners of no thread for a signal. Says whether there were any. */
+/** Calls the listeners of a signal, which Node does not do in a thread. Returns whether there were any. */
 function callListeners(signal: Signal | ForwardedSignal): boolean {
   const listeners: EventEmitter = process;
   return listeners.emit(signal, signal, constants.signals[signal]);
@@ -148,7 +148,7 @@ export function computeResourceLimits(bytes: number): ResourceLimits {
   return bytes < MIN_MEMORY_BYTES ? {} : { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB };
 }
 
-/** What the machine has, or the container may take. */
+/** Returns the memory of the machine, or the limit of the container. */
 function readMemoryBytes(): number {
   const constrained = process.constrainedMemory();
   return constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
