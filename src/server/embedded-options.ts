@@ -13,9 +13,9 @@ export interface EmbeddedOptions<N extends string = string> {
   /** Delays between the sites. Default: `none` */
   readonly latency?: SiteLatency;
   /**
-   * How often a red write runs in total if other sites keep changing what it reads. Then it fails with `CONFLICT`. If
-   * it conflicts on a `bounded` field that it takes from, it runs again for `siteTimeoutMs` after its first rejection.
-   * Default: 10
+   * How often a red write runs if others keep changing what it reads, before `CONFLICT`. Default: 10. If it conflicts
+   * on a `bounded` field that it takes from, it runs again for `siteTimeoutMs` after its first rejection, however
+   * often.
    */
   readonly maxAttempts?: number;
   /** Maximum number of operations in flight at one site. More fail with `OVERLOADED`. Default: 100 000 */

@@ -3,9 +3,8 @@ import { check, CorrectableError } from '../../correctable/errors.ts';
 import { isRecord } from '../../correctable/validate.ts';
 
 /**
- * Delays between sites. `none`: no delay. `eu-us`: the delays of the Correctables paper, for sites named ireland,
- * frankfurt and virginia. Otherwise round trips in milliseconds by pair, as `{ 'ireland-frankfurt': 20 }`, each pair
- * once, in either order.
+ * Delays between sites. `none`: no delay. `eu-us`: those of the Correctables paper, for sites ireland, frankfurt,
+ * virginia. Otherwise round trips in milliseconds, as `{ 'ireland-frankfurt': 20 }`: each pair once, in either order.
  */
 export type SiteLatency = 'none' | 'eu-us' | Readonly<Record<string, number>>;
 
