@@ -21,7 +21,7 @@ const BANNED = [
   [/\b(?:data )?folders?\b/i, 'directory'],
   [/\bunless given\b|\b(?:is|are) given\b|\bwas given\b/i, 'default, received, passed'],
   [
-    /\b(?:colour|behaviour|favour|honour|labelling|labelled|authoris|generalis|normalis|recognis|initialis|serialis|synchronis)/i,
+    /\b(?:colour|behaviour|favour|honour|labelling|labelled(?!by)|authoris|generalis|normalis|recognis|initialis|serialis|synchronis)/i,
     'American spelling',
   ],
   [

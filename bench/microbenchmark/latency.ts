@@ -129,11 +129,7 @@ async function measure(
     const taken: Taken[] = [];
     for (const phase of PHASES) {
       const from = performance.now() + WARM_UP_MS;
-      const work = async (
-        place: Site,
-        { color, series }: (typeof phase)[number],
-        user: number,
-      ): Promise<void> => {
+      const work = async (place: Site, { color, series }: (typeof phase)[number], user: number): Promise<void> => {
         const at = SITES.indexOf(place);
         const touch = toucher(clients[at] as (typeof clients)[number], seed * 1000 + at * USERS + user, () => color);
         const random = seeded(user);

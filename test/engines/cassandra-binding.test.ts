@@ -114,7 +114,7 @@ test('tables: not there → INVALID_ARGUMENT that says how to make it; with crea
   const without = createClient(cassandra({ ...besideFrankfurt(it), table: 'not_made' }));
   await expect(without.invoke(get('k'))).rejects.toMatchObject({
     code: 'INVALID_ARGUMENT',
-    message: expect.stringContaining('keyValueTable'),
+    message: expect.stringContaining('getKeyValueTableCql'),
   });
   await without.close();
   const made = createClient(cassandra({ ...besideFrankfurt(it), table: 'not_made', createTable: true }));

@@ -33,9 +33,9 @@ test('cluster: started → each node serves, reaches all, and is where the sites
     virginia: { inReach: 3 },
   });
   for (const [site, dataCenter, rack] of [
-    ['frankfurt', 'eu', 'FRK'],
-    ['ireland', 'eu', 'IRL'],
-    ['virginia', 'us', 'VRG'],
+    ['frankfurt', 'eu', 'FRANKFURT'],
+    ['ireland', 'eu', 'IRELAND'],
+    ['virginia', 'us', 'VIRGINIA'],
   ] as const) {
     const { rows } = await it.client(site).execute('SELECT data_center, rack, release_version FROM system.local');
     expect(rows[0]).toMatchObject({ data_center: dataCenter, rack, release_version: '5.0.9' });

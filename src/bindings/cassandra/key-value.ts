@@ -23,7 +23,7 @@ const MAX_KEYS = 1_000;
 export function createKeyValuePlanners({ keyspace, table, codec }: KeyValueOptions): ReadonlyMap<string, Planner> {
   const name = `${keyspace}.${table}`;
   const select = `SELECT key, value, WRITETIME(value) AS written FROM ${name} WHERE key`;
-  const hint = `the table is made by what getKeyValueTableCql({ keyspace: '${keyspace}', table: '${table}' }) says, or by createTable: true`;
+  const hint = `create the table with the statement of getKeyValueTableCql({ keyspace: '${keyspace}', table: '${table}' }), or set createTable: true`;
   const insert = `INSERT INTO ${name} (key, value) VALUES (?, ?)`;
   const getObjectId = (key: string): string => `${name} ${key}`;
   return new Map<string, Planner>([
