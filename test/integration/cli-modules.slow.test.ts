@@ -185,7 +185,7 @@ test('a port that is taken → exit code 2, the flag', async () => {
 
 test.each([
   ['eu-us', 'eu-us is for the sites ireland, frankfurt, virginia, and has no round trip for a-b'],
-  ['a-b=20,a-c=20', 'gives a-c, which is no pair of the sites a, b;'],
+  ['a-b=20,a-c=20', 'gives a-c, which is no pair of the sites a, b.'],
   ['a-b=20,b-a=20', 'gives a-b, which is set as b-a too: set it once.'],
 ])('sites a,b with --latency %s → exit code 2, the pair', async (latency, message) => {
   const args = [
