@@ -94,7 +94,7 @@ test('package: an error of the package → its stack names file and line of the 
   `;
   const args = ['--enable-source-maps', '--input-type=module', '--eval', script];
   const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: root });
-  const [, line] = /src\/correctable\/made\/client\.ts:(\d+):\d+/.exec(stdout) ?? [];
+  const [, line] = /src\/correctable\/client\/client\.ts:(\d+):\d+/.exec(stdout) ?? [];
   const source = await readFile(join(root, 'src/correctable/client/client.ts'), 'utf8');
   const from = source
     .split('\n')
