@@ -67,7 +67,7 @@ export type { FieldKindName } from './service/fields/field-kinds.ts';
 export type { EffectTable, EffectTables } from './service/table-effects.ts';
 export type { Color, Effect, EffectByRights, ResultsOf } from './records/effect.ts';
 export type { RowReader, TableReader, TablesReader } from './service/readers.ts';
-export type { ReadRange, Scalar, ScanOptions } from './records/key-range.ts';
+export type { ReadRange, Scalar, ScanOptions } from './records/read-range.ts';
 export type { PopResult, PushResult, QueueView } from './service/fields/pending-queue.ts';
 export type { BoundedView } from './service/fields/ledger.ts';
 export type { AddResult, TakeResult, TakeOptions } from './service/fields/stock.ts';

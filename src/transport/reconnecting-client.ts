@@ -12,7 +12,7 @@ import {
   createPrincipalChangedError,
   createRejectionError,
 } from './operations/outage.ts';
-import { ReconnectBackoff, SitePool } from './reconnection.ts';
+import { ReconnectBackoff, SitePool } from './site-pool.ts';
 import {
   getTransition,
   type ConnectionAction,

@@ -1,8 +1,8 @@
 /** Scans show what a plain list would: any range of sorted entries, and what begins with any text. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Entry, ReadRange } from '../../src/server/records/key-range.ts';
-import { compareEntries, isInRange, toReadRange } from '../../src/server/records/key-range.ts';
+import type { Entry, ReadRange } from '../../src/server/records/read-range.ts';
+import { compareEntries, isInRange, toReadRange } from '../../src/server/records/read-range.ts';
 import { SortedEntries } from '../../src/server/state/sorted-entries.ts';
 import { onceEach, sharesOf, testShares, unnoted, type Note } from '../support/property-shares.ts';
 import { scaleRuns } from '../support/lane.ts';

@@ -1,6 +1,6 @@
 /** Replicas, logs and disks that each break one rule: what planted faults are made of. */
 import type { RedLog, RedLogOptions, SavedLog } from '../../src/server/log/red-log.ts';
-import { RedLogReader } from '../../src/server/log/red-log-reader.ts';
+import { RedLogConsumer } from '../../src/server/log/red-log-consumer.ts';
 import { SEQUENCED_ENGINE } from '../../src/server/log/sequenced/engine.ts';
 import { SequencedLog } from '../../src/server/log/sequenced/sequenced-log.ts';
 import type { Section } from '../../src/server/records/checkpoint.ts';
@@ -409,20 +409,20 @@ class HastyMachine extends SiteMachine {
 }
 
 /** Goes on behind a gap. */
-class TrustingFeed<R> extends RedLogReader<R> {
-  protected override onGap(delivery: Parameters<RedLogReader<R>['take']>[0]): readonly R[] {
+class TrustingFeed<R> extends RedLogConsumer<R> {
+  protected override onGap(delivery: Parameters<RedLogConsumer<R>['take']>[0]): readonly R[] {
     return this.accept(delivery);
   }
 }
 
 const withFeed =
-  (Broken: typeof RedLogReader): MachineFactory =>
+  (Broken: typeof RedLogConsumer): MachineFactory =>
   (options, stored, nowMs, wallMs) => {
     class Machine extends SiteMachine {
       protected override createRedLogReader(
         log: RedLog<RedRecord>,
         saved: SavedLog | undefined,
-      ): RedLogReader<RedRecord> {
+      ): RedLogConsumer<RedRecord> {
         return new Broken(log, saved);
       }
     }

@@ -8,7 +8,7 @@ import type { CorrectableError } from '../../correctable/errors.ts';
 import { isRecord } from '../../correctable/validate.ts';
 import { isViewId } from './cache-key.ts';
 import type { Invalidation, InvalidationLogData } from './invalidation-log.ts';
-import { INVALIDATE_ALL, ANY_WRITE, PendingStoreWrites } from './pending-store-writes.ts';
+import { INVALIDATE_ALL, ANY_WRITE, UnsavedChanges } from './unsaved-changes.ts';
 import type { TagScope } from './tags.ts';
 import {
   isStoreTimeout,
@@ -94,7 +94,7 @@ export class Persistence {
   #firstRead: { readonly log: TransactionLog; readonly read: StoreMoment } | undefined;
   /** Whether the memory has had what is stored: nothing is written before. */
   #hasRead = false;
-  #pending: PendingStoreWrites;
+  #pending: UnsavedChanges;
   /** What the last batch was refused with, if it was: one that is collected, on its way, or done. */
   #lastBatch: Promise<CorrectableError | undefined> = Promise.resolve(undefined);
   #isCollecting = false;
@@ -112,7 +112,7 @@ export class Persistence {
 
   constructor(options: PersistenceOptions) {
     this.#options = options;
-    this.#pending = new PendingStoreWrites(options.isKnown);
+    this.#pending = new UnsavedChanges(options.isKnown);
     this.#countCall = getCounter(options.store);
     this.#ledger = StoreLedger.fromEntry(undefined, options.maxTags);
     this.#subscribe();
@@ -393,7 +393,7 @@ export class Persistence {
   }
 
   async #writePending(): Promise<CorrectableError | undefined> {
-    let batch: PendingStoreWrites | undefined;
+    let batch: UnsavedChanges | undefined;
     try {
       // What is there has to be known where a store does not compare.
       if (!this.#hasRead) await this.#read();
@@ -411,7 +411,7 @@ export class Persistence {
   }
 
   /** All at once, or apart; of a store that has refused both, no more than the first part is asked: one try, not two. */
-  async #writeBatch(batch: PendingStoreWrites, page: string): Promise<void> {
+  async #writeBatch(batch: UnsavedChanges, page: string): Promise<void> {
     if (this.#failureCount > 0) return this.#writeSeparately(batch, page);
     try {
       await this.#write(batch, page);
@@ -421,9 +421,9 @@ export class Persistence {
     }
   }
 
-  #takePending(): PendingStoreWrites {
+  #takePending(): UnsavedChanges {
     const batch = this.#pending;
-    this.#pending = new PendingStoreWrites(this.#options.isKnown);
+    this.#pending = new UnsavedChanges(this.#options.isKnown);
     this.#isCollecting = false;
     return batch;
   }
@@ -434,7 +434,7 @@ export class Persistence {
    *
    * @throws what the store does, where it does not take that
    */
-  async #writeSeparately(batch: PendingStoreWrites, page: string): Promise<void> {
+  async #writeSeparately(batch: UnsavedChanges, page: string): Promise<void> {
     const written = await this.#write(batch, page, removeViews);
     // That transaction has judged them: it counts as known from then on.
     const knownTransaction = { seq: this.#ledger.seq };
@@ -491,7 +491,7 @@ export class Persistence {
   }
 
   /** What has changed since counts. */
-  #restoreRejected(batch: PendingStoreWrites | undefined): void {
+  #restoreRejected(batch: UnsavedChanges | undefined): void {
     if (batch === undefined) this.#isCollecting = false;
     else this.#pending.restoreRejected(batch);
     this.#pending.removeChosen((id) => !this.#options.isOfCurrentPrincipal(id));

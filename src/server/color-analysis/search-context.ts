@@ -7,7 +7,7 @@ import { isCorrectableError } from '../../correctable/errors.ts';
 import type { GeneratorInput } from '../generator/generator-context.ts';
 import { GeneratorRunner } from '../generator/generator-runner.ts';
 import { NO_READ_LISTENER, createTablesReader } from '../generator/table-readers.ts';
-import type { Entry, ReadRange } from '../records/key-range.ts';
+import type { Entry, ReadRange } from '../records/read-range.ts';
 import type { TablesReader } from '../service/readers.ts';
 import type { Service } from '../service/service.ts';
 import { takeTooLargeError, sumTakes, type RightsNeed } from '../service/bounded-takes.ts';

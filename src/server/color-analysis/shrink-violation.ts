@@ -2,7 +2,7 @@
 import { isSameViolation, runInterleaving, type Violation } from './run-interleaving.ts';
 import type { Interleaving, Step } from './interleaving.ts';
 import type { SearchContext } from './search-context.ts';
-import { isScalar, type Scalar } from '../records/key-range.ts';
+import { isScalar, type Scalar } from '../records/read-range.ts';
 
 /** Runs that are made to find it. */
 const MAX_RUNS = 2000;

@@ -4,7 +4,7 @@
  */
 import type { CorrectableError } from '../../correctable/errors.ts';
 import type { ReadListener } from './table-readers.ts';
-import type { ReadRange } from '../records/key-range.ts';
+import type { ReadRange } from '../records/read-range.ts';
 import { createInternalError } from '../records/internal-errors.ts';
 import { toFieldName, toRemovalName, toRowName, type ReadSet } from './read-set.ts';
 import { MAX_OPERATION_BYTES, MAX_OPERATION_PARTS } from '../records/retention-limits.ts';

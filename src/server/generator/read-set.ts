@@ -3,7 +3,7 @@
  * what it depended on, a write all that it touches, so that absent rows and rows that come into a scan are covered too.
  */
 import type { Effect } from '../records/effect.ts';
-import { isScalar, isInRange, type ReadRange } from '../records/key-range.ts';
+import { isScalar, isInRange, type ReadRange } from '../records/read-range.ts';
 import { isRemoval, isWholeRow } from '../service/row-effects.ts';
 import type { Choice } from '../records/reply.ts';
 import { drawsOnPool } from '../service/bounded-takes.ts';

@@ -1,6 +1,6 @@
 /** Readers of tables. Each read is noted, for certification and for the generator's budget. */
 import { freezeFunctions, freezeForUser } from '../../values/deep-freeze.ts';
-import { toReadRange, getScannedRange, type ReadRange, type Scalar, type ScanOptions } from '../records/key-range.ts';
+import { toReadRange, getScannedRange, type ReadRange, type Scalar, type ScanOptions } from '../records/read-range.ts';
 import type { StateReader } from '../state/store.ts';
 import type { TableReader, TablesReader } from '../service/readers.ts';
 import type { Fields, Table, Tables } from '../service/tables.ts';

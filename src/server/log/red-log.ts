@@ -1,7 +1,7 @@
 /**
  * The port of the red log: a totally ordered, durable log that delivers every record at least once to every site, in
  * one order. Delivery decides, so that nothing more is asked of it: no fence, no lock. What it delivers says where it
- * stands, and `RedLogReader` takes of it what comes next: an engine may repeat, jump, or come back with less than it had.
+ * stands, and `RedLogConsumer` takes of it what comes next: an engine may repeat, jump, or come back with less than it had.
  */
 import type { Origin } from '../records/origin.ts';
 import type { SendWindows } from '../records/send-windows.ts';

@@ -1,5 +1,5 @@
 /** What certification says of a record of the red log, and how an operation ended by it. */
-import type { ReadRange } from './key-range.ts';
+import type { ReadRange } from './read-range.ts';
 import type { OperationId } from './records.ts';
 
 /**

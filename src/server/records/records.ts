@@ -1,7 +1,7 @@
 /** What sites write into logs and send each other: operations of both colors, as plain data. */
 import type { DomainErrorInfo, ErrorCode } from '../../correctable/errors.ts';
 import type { Effect } from './effect.ts';
-import type { ReadRange } from './key-range.ts';
+import type { ReadRange } from './read-range.ts';
 import type { Origin } from './origin.ts';
 import type { Reply } from './reply.ts';
 import type { Vector } from './vector.ts';

@@ -1,5 +1,5 @@
 /** What generators and invariants read tables with. */
-import type { ScanOptions } from '../records/key-range.ts';
+import type { ScanOptions } from '../records/read-range.ts';
 import type { Fields, ScalarIn, Tables, ValueOf } from './tables.ts';
 import type { ChosenShadow } from '../records/reply.ts';
 

@@ -16,7 +16,7 @@ import { FIELD_KINDS, type FieldKindName } from './fields/field-kinds.ts';
 import type { BoundedView } from './fields/ledger.ts';
 import type { PopResult, PushResult, QueueView } from './fields/pending-queue.ts';
 import type { AddResult, TakeResult, TakeOptions } from './fields/stock.ts';
-import type { Scalar } from '../records/key-range.ts';
+import type { Scalar } from '../records/read-range.ts';
 import { isRemoval } from './row-effects.ts';
 
 declare const valueType: unique symbol;

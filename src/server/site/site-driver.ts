@@ -16,7 +16,7 @@ import { SiteMachine } from './site-machine.ts';
 import type { RejectedMessageCounts, SiteOptions, SiteOutput } from './site-machine.ts';
 import type { Envelope } from '../messages/envelope.ts';
 import type { Origin, Origins } from '../records/origin.ts';
-import type { RedHalt } from '../log/red-log-reader.ts';
+import type { RedHalt } from '../log/red-log-consumer.ts';
 
 /** What a driver needs. */
 export interface SiteDriverOptions extends Omit<SiteOptions, 'epoch'> {

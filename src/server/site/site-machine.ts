@@ -5,8 +5,8 @@ import { isLogMessage } from '../log/red-log.ts';
 import type { LogMessage, LogOutput, RedLog, RedLogOptions, SavedLog } from '../log/red-log.ts';
 import { comparePositions } from '../log/position.ts';
 import type { Position } from '../log/position.ts';
-import { RedLogReader } from '../log/red-log-reader.ts';
-import type { RedHalt } from '../log/red-log-reader.ts';
+import { RedLogConsumer } from '../log/red-log-consumer.ts';
+import type { RedHalt } from '../log/red-log-consumer.ts';
 import type { RedLogEngine } from '../log/red-log-engine.ts';
 import { SEQUENCED_ENGINE } from '../log/sequenced/engine.ts';
 import { getEntriesAfterCheckpoint, EMPTY_STATE, getSavedSite } from '../log/recovered-state.ts';
@@ -24,7 +24,7 @@ import type { ReplicaOptions } from '../replica/core/replica-port.ts';
 import { haltedFullError, redHaltedError } from '../records/failures.ts';
 import { MAX_HALTED_BYTES } from '../records/retention-limits.ts';
 import { measurePlainData } from '../../values/estimate-bytes.ts';
-import { EffectValidator } from '../service/validate-effect.ts';
+import { EffectValidator } from '../service/effect-validator.ts';
 import { describeContentProblem } from '../messages/validate-content.ts';
 import type { ReplicaOutput } from '../records/replica-output.ts';
 import type { Submission } from '../records/submissions.ts';
@@ -74,7 +74,7 @@ export class SiteMachine {
   /** Through which messages leave and come. */
   readonly messageFilter: MessageFilter;
   readonly #engine: RedLogEngine;
-  readonly #redLogReader: RedLogReader<RedRecord>;
+  readonly #redLogReader: RedLogConsumer<RedRecord>;
   readonly #logIds: LogIds;
   readonly #effectValidator: EffectValidator;
   readonly #maxHaltedBytes: number;
@@ -267,8 +267,8 @@ export class SiteMachine {
     return new Replica(options, stored, nowMs, wallMs);
   }
 
-  protected createRedLogReader(log: RedLog<RedRecord>, saved: SavedLog | undefined): RedLogReader<RedRecord> {
-    return new RedLogReader(log, saved);
+  protected createRedLogReader(log: RedLog<RedRecord>, saved: SavedLog | undefined): RedLogConsumer<RedRecord> {
+    return new RedLogConsumer(log, saved);
   }
 
   protected createMessageFilter(options: MessageFilterOptions): MessageFilter {

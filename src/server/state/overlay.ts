@@ -6,7 +6,7 @@
 import type { Effect } from '../records/effect.ts';
 import type { PendingEffects } from '../service/fields/field.ts';
 import { FIELD_KINDS } from '../service/fields/field-kinds.ts';
-import { compareEntries, type Entry, type ReadRange } from '../records/key-range.ts';
+import { compareEntries, type Entry, type ReadRange } from '../records/read-range.ts';
 import { isRemoval, isWholeRow } from '../service/row-effects.ts';
 import { SortedEntries } from './sorted-entries.ts';
 import type { StateReader } from './store.ts';

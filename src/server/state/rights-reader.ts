@@ -1,5 +1,5 @@
 /** A state as the generators of one site read it: of bounded fields they see what that site may take by itself. */
-import type { Entry, ReadRange } from '../records/key-range.ts';
+import type { Entry, ReadRange } from '../records/read-range.ts';
 import type { Origin } from '../records/origin.ts';
 import { createBoundedView, type Ledger } from '../service/fields/ledger.ts';
 import { isOnBoundedField } from '../service/bounded-takes.ts';

@@ -2,7 +2,7 @@
  * Entries in order, in chunks of bounded length: adding, removing and finding a place cost a binary search and the
  * shifting of one chunk, however many entries there are; a scan costs what it yields.
  */
-import { compareEntries, isBeforeEnd, isAtOrAfterStart, type Entry, type ReadRange } from '../records/key-range.ts';
+import { compareEntries, isBeforeEnd, isAtOrAfterStart, type Entry, type ReadRange } from '../records/read-range.ts';
 
 /** So many entries a chunk has at most, unless told otherwise. */
 const MAX_CHUNK_ENTRIES = 512;

@@ -4,7 +4,7 @@
  */
 import type { SavedRow, Section, SectionRows } from '../records/checkpoint.ts';
 import type { Effect, Stamp } from '../records/effect.ts';
-import type { Entry, ReadRange } from '../records/key-range.ts';
+import type { Entry, ReadRange } from '../records/read-range.ts';
 import { TableStore } from './table-store.ts';
 import type { Tables } from '../service/tables.ts';
 import type { Vector } from '../records/vector.ts';

@@ -5,7 +5,7 @@ import { compareStamps, loadPosition, savePosition } from '../records/effect.ts'
 import type { Effect, OrderPosition, SavedPosition, Stamp } from '../records/effect.ts';
 import type { FieldKind, FieldOptions, FieldState, StateParts } from '../service/fields/field.ts';
 import { FIELD_KINDS } from '../service/fields/field-kinds.ts';
-import { isScalar, type Entry, type ReadRange, type Scalar } from '../records/key-range.ts';
+import { isScalar, type Entry, type ReadRange, type Scalar } from '../records/read-range.ts';
 import { RED } from '../records/origin.ts';
 import { isRemoval, isWholeRow } from '../service/row-effects.ts';
 import { SortedEntries } from './sorted-entries.ts';

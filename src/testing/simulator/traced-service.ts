@@ -4,7 +4,7 @@
  */
 import { formatThrown } from '../../server/records/failures.ts';
 import { freezeFunctions } from '../../values/deep-freeze.ts';
-import type { ScanOptions } from '../../server/records/key-range.ts';
+import type { ScanOptions } from '../../server/records/read-range.ts';
 import type { TableReader } from '../../server/service/readers.ts';
 import { ThrownDomainError } from '../../server/service/domain-errors.ts';
 import type { AnyGenerator, Service } from '../../server/service/service.ts';

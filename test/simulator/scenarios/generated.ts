@@ -6,7 +6,7 @@
 import { z } from 'zod/v4';
 import { defineContract } from '../../../src/protocol/contract/contract.ts';
 import type { Effect } from '../../../src/server/records/effect.ts';
-import type { ScanOptions } from '../../../src/server/records/key-range.ts';
+import type { ScanOptions } from '../../../src/server/records/read-range.ts';
 import type { ChosenShadow } from '../../../src/server/records/reply.ts';
 import { FIELD_KINDS } from '../../../src/server/service/fields/field-kinds.ts';
 import { defineService } from '../../../src/server/service/service.ts';

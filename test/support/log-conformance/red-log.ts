@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { LogEntry, LogMessage, RedLog, RedLogOptions, SavedLog } from '../../../src/server/log/red-log.ts';
 import { BEGINNING, comparePositions } from '../../../src/server/log/position.ts';
 import type { Position } from '../../../src/server/log/position.ts';
-import { RedLogReader } from '../../../src/server/log/red-log-reader.ts';
+import { RedLogConsumer } from '../../../src/server/log/red-log-consumer.ts';
 import { getSiteIndex, siteAt, sitesTo } from '../origins.ts';
 
 const RESEND_AFTER_MS = 10;
@@ -19,7 +19,7 @@ export interface RedLogAdapter {
 
 interface Node {
   log: RedLog<string>;
-  feed: RedLogReader<string>;
+  feed: RedLogConsumer<string>;
   readonly disk: LogEntry<string>[];
   /** What its site has taken, in order. */
   taken: string[];
@@ -43,7 +43,7 @@ class Deployment {
     const place = { site: siteAt(site), sites: sitesTo(SITES), leader: siteAt(0) };
     const options = { ...place, epoch, entries, saved, resendAfterMs: RESEND_AFTER_MS };
     const log = this.#adapter.make(options);
-    return { log, feed: new RedLogReader(log, saved), disk, taken: [], spans: [] };
+    return { log, feed: new RedLogConsumer(log, saved), disk, taken: [], spans: [] };
   }
 
   node(site: number): Node {
@@ -179,11 +179,11 @@ export function describeRedLog(adapter: RedLogAdapter): void {
       sites.propose(1, 'a');
       const { log } = sites.node(2);
       const saved = log.save();
-      expect(new RedLogReader(log, { ...saved, identity: 'another' }).halt).toMatchObject({ reason: 'regressed' });
-      expect(new RedLogReader(log, { ...saved, digest: (saved.digest ?? 0) + 1 }).halt).toMatchObject({
+      expect(new RedLogConsumer(log, { ...saved, identity: 'another' }).halt).toMatchObject({ reason: 'regressed' });
+      expect(new RedLogConsumer(log, { ...saved, digest: (saved.digest ?? 0) + 1 }).halt).toMatchObject({
         reason: 'regressed',
       });
-      expect(new RedLogReader(log, saved).halt).toBeUndefined();
+      expect(new RedLogConsumer(log, saved).halt).toBeUndefined();
     });
   });
 }

@@ -9,7 +9,7 @@ import { isUndecided } from '../operations/call-hook.ts';
 import { RESPONSE_HEADERS, respondEmpty, canRespond, parsePath } from './http-server.ts';
 import { getRemoteAddress } from '../context/ip-addresses.ts';
 import { isAllowedHost, isAllowedOrigin } from '../context/origins.ts';
-import type { ServerLocation } from './server-location.ts';
+import type { ServerLocation } from './listening-address.ts';
 
 /** First parts of the paths that are not sites. */
 export const HTTP_PATHS: readonly string[] = ['health', 'ready', 'sites', 'metrics'];

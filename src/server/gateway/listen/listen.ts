@@ -17,7 +17,7 @@ import { respondEmpty, createHttpServer, guardPage } from './http-server.ts';
 import { BusyPoll } from '../connection/busy-poll.ts';
 import { normalizeHost } from '../context/ip-addresses.ts';
 import { guardLogger, silentLogger, type Logger } from '../context/logger.ts';
-import { ServerLocation } from './server-location.ts';
+import { ServerLocation } from './listening-address.ts';
 import { attachUpgrades } from './websocket-upgrades.ts';
 import { checkFunction, checkLogger } from '../validate-options.ts';
 

@@ -9,7 +9,7 @@ import { parsePath, rejectUpgrade } from './http-server.ts';
 import type { BusyPoll } from '../connection/busy-poll.ts';
 import { getRemoteAddress } from '../context/ip-addresses.ts';
 import { isAllowedHost, isAllowedOrigin } from '../context/origins.ts';
-import type { ServerLocation } from './server-location.ts';
+import type { ServerLocation } from './listening-address.ts';
 import { WsSocket } from '../connection/socket.ts';
 import { Server as SecureServer } from 'node:tls';
 

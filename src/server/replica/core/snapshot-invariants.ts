@@ -1,6 +1,6 @@
 /** Whether all that a site shows together keeps what the service says of it (RedBlue, OSDI 2012, Theorem 2). */
 import { createTablesReader, type ReadListener } from '../../generator/table-readers.ts';
-import type { ReadRange } from '../../records/key-range.ts';
+import type { ReadRange } from '../../records/read-range.ts';
 import { findInvariantFailure } from '../../service/invariants.ts';
 import type { Service } from '../../service/service.ts';
 import type { BrokenInvariant } from './row-invariants.ts';

@@ -11,7 +11,7 @@ import { RowChanges, type SavedRow, type Section, type SectionRows } from '../..
 import type { Effect } from '../../records/effect.ts';
 import { EXPIRED, ID_TABLE_LIMITS, IdTable } from '../exactly-once/id-table.ts';
 import type { CertifierLimits } from '../../records/retention-limits.ts';
-import type { ReadRange } from '../../records/key-range.ts';
+import type { ReadRange } from '../../records/read-range.ts';
 import { getClient } from '../../records/operation-id.ts';
 import { isRangeChanged, findWrittenNames } from '../../generator/read-set.ts';
 import { measurePlainData } from '../../../values/estimate-bytes.ts';

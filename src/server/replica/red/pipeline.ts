@@ -9,7 +9,7 @@
 import { Fifo } from '../../collections/fifo.ts';
 import type { Effect } from '../../records/effect.ts';
 import type { Overlay } from '../../state/overlay.ts';
-import type { ReadRange } from '../../records/key-range.ts';
+import type { ReadRange } from '../../records/read-range.ts';
 import { isSeenInRange, toRowName, findWrittenNames, type ReadSet } from '../../generator/read-set.ts';
 import type { Execution, RedOperation } from '../../records/records.ts';
 import type { ReplicaCore } from '../core/replica-port.ts';

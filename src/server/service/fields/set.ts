@@ -4,7 +4,7 @@
  * Additions come to each site in another one, and what a generator makes of it must not differ. The first look at a set
  * sorts it; one after changes copies it, and sorts those.
  */
-import { compareScalars, type Scalar } from '../../records/key-range.ts';
+import { compareScalars, type Scalar } from '../../records/read-range.ts';
 import { compareStamps, loadPosition, savePosition } from '../../records/effect.ts';
 import type { Effect, OrderPosition, SavedPosition, Stamp } from '../../records/effect.ts';
 import { describeKind, createInternalError } from '../../records/internal-errors.ts';

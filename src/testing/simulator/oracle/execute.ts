@@ -11,9 +11,9 @@ import { Random } from '../../../server/collections/random.ts';
 import { compareBySeen, isLedger, createLedgerView, type ModelOperation } from './model-operation.ts';
 import type { ModelEntry, ModelView } from './model.ts';
 import { isSameSentList, isSameReply, isSameSent } from './compare-sent.ts';
-import { EffectValidator } from '../../../server/service/validate-effect.ts';
+import { EffectValidator } from '../../../server/service/effect-validator.ts';
 import { sumTakes } from '../../../server/service/bounded-takes.ts';
-import type { ScanOptions } from '../../../server/records/key-range.ts';
+import type { ScanOptions } from '../../../server/records/read-range.ts';
 import type { Table, Tables } from '../../../server/service/tables.ts';
 
 /** What a run is a function of, beside the state. */

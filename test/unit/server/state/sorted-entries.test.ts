@@ -1,6 +1,6 @@
 /** Entries in order, in many chunks: each scan gives what a filter of all gives. */
 import { describe, expect, test } from 'vitest';
-import type { Entry, ReadRange } from '../../../../src/server/records/key-range.ts';
+import type { Entry, ReadRange } from '../../../../src/server/records/read-range.ts';
 import { SortedEntries } from '../../../../src/server/state/sorted-entries.ts';
 
 const COUNT = 40;

@@ -1,7 +1,7 @@
 /** The red log, message by message: who sends what to whom, and what loss, repetition and restarts do. */
 import { describe, expect, test } from 'vitest';
 import type { LogEntry, SavedLog } from '../../../../../src/server/log/red-log.ts';
-import { RedLogReader } from '../../../../../src/server/log/red-log-reader.ts';
+import { RedLogConsumer } from '../../../../../src/server/log/red-log-consumer.ts';
 import { SequencedLog } from '../../../../../src/server/log/sequenced/sequenced-log.ts';
 import type { SequencedMessage } from '../../../../../src/server/log/sequenced/sequenced-messages.ts';
 import { DEFAULT_SEND_WINDOWS } from '../../../../../src/server/records/send-windows.ts';
@@ -276,8 +276,8 @@ describe('digest', () => {
     const saved = node(['c']).save();
     const again = node(['c'], saved);
     expect(again.save()).toMatchObject({ digest: saved.digest });
-    expect(new RedLogReader(again, saved).halt).toBeUndefined();
+    expect(new RedLogConsumer(again, saved).halt).toBeUndefined();
     const other = node(['c'], undefined, FOLLOWER);
-    expect(new RedLogReader(other, saved).halt).toMatchObject({ reason: 'regressed' });
+    expect(new RedLogConsumer(other, saved).halt).toMatchObject({ reason: 'regressed' });
   });
 });

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Certifier } from '../../../../../src/server/replica/red/certifier.ts';
 import type { Effect } from '../../../../../src/server/records/effect.ts';
-import type { ReadRange } from '../../../../../src/server/records/key-range.ts';
+import type { ReadRange } from '../../../../../src/server/records/read-range.ts';
 import { toFieldName, toRemovalName, toRowName } from '../../../../../src/server/generator/read-set.ts';
 import type { RedOperation } from '../../../../../src/server/records/records.ts';
 import { createRemoveEffect } from '../../../../../src/server/service/row-effects.ts';

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
 import { toFieldName, toRemovalName, toRowName, toTableName } from '../../../../../src/server/generator/read-set.ts';
 import type { ReadSet } from '../../../../../src/server/generator/read-set.ts';
-import { toReadRange } from '../../../../../src/server/records/key-range.ts';
+import { toReadRange } from '../../../../../src/server/records/read-range.ts';
 import { getConflictingNames } from '../../../../../src/server/records/certification-result.ts';
 import type { Conflict } from '../../../../../src/server/records/certification-result.ts';
 import { Contention } from '../../../../../src/server/replica/red/contention.ts';

@@ -9,7 +9,7 @@ import type { Ledger } from '../../../../../src/server/service/fields/ledger.ts'
 import { createBoundedView } from '../../../../../src/server/service/fields/ledger.ts';
 import { createEffectTables } from '../../../../../src/server/service/table-effects.ts';
 import { boundedCounter, table } from '../../../../../src/server/service/tables.ts';
-import { EffectValidator } from '../../../../../src/server/service/validate-effect.ts';
+import { EffectValidator } from '../../../../../src/server/service/effect-validator.ts';
 import { Store } from '../../../../../src/server/state/store.ts';
 import { siteAt } from '../../../../support/origins.ts';
 import { sharesOf, unnoted, type Note } from '../../../../support/property-shares.ts';

@@ -3,8 +3,8 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { Effect, Stamp } from '../../../../../src/server/records/effect.ts';
 import type { FieldState, PendingEffects } from '../../../../../src/server/service/fields/field.ts';
 import { FIELD_KINDS } from '../../../../../src/server/service/fields/field-kinds.ts';
-import { compareScalars } from '../../../../../src/server/records/key-range.ts';
-import type { Scalar } from '../../../../../src/server/records/key-range.ts';
+import { compareScalars } from '../../../../../src/server/records/read-range.ts';
+import type { Scalar } from '../../../../../src/server/records/read-range.ts';
 import { Random } from '../../../../../src/server/collections/random.ts';
 import { siteAt } from '../../../../support/origins.ts';
 

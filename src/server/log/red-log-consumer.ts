@@ -16,7 +16,7 @@ export interface RedHalt {
 type Delivery<R> = LogOutput<R> & { kind: 'deliver' };
 
 /** The red log as one site takes it in. */
-export class RedLogReader<R> {
+export class RedLogConsumer<R> {
   readonly #log: Pick<RedLog<R>, 'identity' | 'digest'>;
   /** Until something is taken that stands behind it. */
   #saved: SavedLog | undefined;

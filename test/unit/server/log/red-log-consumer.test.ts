@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import type { LogOutput, SavedLog } from '../../../../src/server/log/red-log.ts';
 import type { Position } from '../../../../src/server/log/position.ts';
-import { RedLogReader } from '../../../../src/server/log/red-log-reader.ts';
+import { RedLogConsumer } from '../../../../src/server/log/red-log-consumer.ts';
 
 const at = (seq: number): Position => ({ seq, index: 0 });
 const SAVED: SavedLog = { delivered: 5, position: at(5), identity: 'red', digest: 50, progress: [] };
@@ -29,7 +29,7 @@ class Engine {
 
 test('shorter at the start than what was taken of it, and filled up with other records → halts before the next one', () => {
   const engine = new Engine();
-  const feed = new RedLogReader<string>(engine, SAVED);
+  const feed = new RedLogConsumer<string>(engine, SAVED);
   expect(feed.halt).toBeUndefined();
   engine.digestOf = (seq) => seq * 10 + (seq > 3 ? 1 : 0);
   const taken = [engine.grow(), engine.grow(), engine.grow()].flatMap((delivery) => feed.take(delivery));
@@ -39,7 +39,7 @@ test('shorter at the start than what was taken of it, and filled up with other r
 
 test('the same, and filled up with the same records → goes on', () => {
   const engine = new Engine();
-  const feed = new RedLogReader<string>(engine, SAVED);
+  const feed = new RedLogConsumer<string>(engine, SAVED);
   const taken = [engine.grow(), engine.grow(), engine.grow(), engine.grow()].flatMap((delivery) => feed.take(delivery));
   expect(taken).toEqual(['at 6', 'at 7']);
   expect(feed.halt).toBeUndefined();
@@ -54,7 +54,7 @@ test('a group that ends before it begins, or where it begins with something in i
   ] as const) {
     const engine = new Engine();
     engine.length = 5;
-    const feed = new RedLogReader<string>(engine, SAVED);
+    const feed = new RedLogConsumer<string>(engine, SAVED);
     expect(feed.take({ kind: 'deliver', from: at(5), next: at(next), records })).toEqual([]);
     expect([feed.halt?.reason, feed.next]).toEqual([isHalted ? 'regressed' : undefined, at(5)]);
   }

@@ -14,7 +14,7 @@ export const INVALIDATE_ALL: Invalidation = { kind: 'drop', scope: undefined };
 /** Nor by whom. */
 export const ANY_WRITE: Invalidation = { kind: 'write', scope: undefined };
 
-export class PendingStoreWrites implements WriteBatch {
+export class UnsavedChanges implements WriteBatch {
   readonly views = new Map<string, CachedView | undefined>();
   #changes: Invalidation[] = [];
   /** Whether memory has a view under `id`. */
@@ -46,7 +46,7 @@ export class PendingStoreWrites implements WriteBatch {
   }
 
   /** The store has refused what was to be written before this: what has changed since counts. */
-  restoreRejected(refused: PendingStoreWrites): void {
+  restoreRejected(refused: UnsavedChanges): void {
     const since = [...this.views];
     this.views.clear();
     for (const [id, view] of refused.views) this.views.set(id, view);

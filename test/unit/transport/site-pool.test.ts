@@ -1,6 +1,6 @@
 /** Which site comes next. */
 import { expect, test } from 'vitest';
-import { SitePool } from '../../../src/transport/reconnection.ts';
+import { SitePool } from '../../../src/transport/site-pool.ts';
 
 test('sites: first attempt fails → the next, around and around', () => {
   const sites = new SitePool(['a', 'b', 'c']);

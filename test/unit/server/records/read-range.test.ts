@@ -1,6 +1,6 @@
 /** Intervals of keys: what begins with a text, in the order of code units. */
 import { expect, test } from 'vitest';
-import { isInRange, toReadRange } from '../../../../src/server/records/key-range.ts';
+import { isInRange, toReadRange } from '../../../../src/server/records/read-range.ts';
 
 /** Characters at the edges: of one unit, around the surrogates, of two units, and the last of each. */
 const EDGES = ['\u0000', 'a', 'b', '\ud7ff', '\u{10000}', '\u{103ff}', '\u{10ffff}', '\ue000', '\ufffe', '\uffff'];

@@ -7,7 +7,7 @@ import { createEmbedded } from '../../../../src/server/embedded.ts';
 import type { Embedded } from '../../../../src/server/embedded.ts';
 import type { Effect } from '../../../../src/server/records/effect.ts';
 import { FIELD_KINDS } from '../../../../src/server/service/fields/field-kinds.ts';
-import { EffectValidator } from '../../../../src/server/service/validate-effect.ts';
+import { EffectValidator } from '../../../../src/server/service/effect-validator.ts';
 import { defineService } from '../../../../src/server/service/service.ts';
 import { blue } from '../../../../src/server/service/shadow-operation.ts';
 import { createEffectTables } from '../../../../src/server/service/table-effects.ts';
