@@ -182,11 +182,13 @@ test('session: what it read with an operation that is not cached counts', async 
   expect(await cachedIn(shop, session, get('x'))).toBe('miss');
 });
 
-test('an idempotency key → handed on to the store behind, in a session too', () => {
+test('an idempotency key → handed on to the store behind, in a session too', async () => {
   const store = Object.assign(new StoreBehind(), { hasIdempotencyKeys: true });
   const client = createClient(cached(store));
   for (const session of [undefined, client.session()]) {
-    void client.invoke(put('x', 1), { session, idempotencyKey: 'order-4711' });
+    const write = client.invokeStrong(put('x', 1), { session, idempotencyKey: 'order-4711' });
     expect(store.last.context.idempotencyKey).toBe('order-4711');
+    store.last.sink.view(undefined, 'strong');
+    await write;
   }
 });
