@@ -8,7 +8,7 @@ import {
   type ColorReport,
   type ShadowVerdict,
 } from '../server/color-analysis/color-report.ts';
-import { runWithTimeout } from '../server/site/generator-guard.ts';
+import { runWithTimeout } from '../server/site/generator-timeout.ts';
 import type { Command } from './command.ts';
 import { loadModule, findService } from './load-module.ts';
 import { createUsageError, readInteger, type RawOptions } from './options.ts';

@@ -9,7 +9,7 @@ import type { Envelope } from './messages/envelope.ts';
 import type { Origin, Origins } from './records/origin.ts';
 import type { Service } from './service/service.ts';
 import { hashDeploymentName } from './site/deployment-name.ts';
-import { runWithTimeout } from './site/generator-guard.ts';
+import { runWithTimeout } from './site/generator-timeout.ts';
 import { hasInvariants, createInvariantObserver } from './site/invariant-alarm.ts';
 import { CertificationCounter } from './site/certification-stats.ts';
 import { createClockObserver, createGeneratorAlarm, createRejectionAlarm } from './site/replica-alarms.ts';

@@ -14,7 +14,7 @@ import { makeSite, createSitePlan } from './embedded-site.ts';
 import type { EmbeddedSite, SitePlan } from './embedded-site.ts';
 import { computeMajorityLength } from './log/majority-commit.ts';
 import type { SiteStorage } from './log/site-storage.ts';
-import type { RetainedReplies } from './replica/exactly-once/completed-operations.ts';
+import type { RetainedReplies } from './replica/exactly-once/id-table-entries.ts';
 import type { Service } from './service/service.ts';
 import { isInDevelopment } from './site/is-in-development.ts';
 import { SiteBinding } from './site/site-binding.ts';

@@ -6,7 +6,7 @@ export type { GeneratorLimits } from './generator/generator-budget.ts';
 export type { CertificationStats } from './site/certification-stats.ts';
 export type { Conflict } from './records/certification-result.ts';
 export type { OperationId } from './records/records.ts';
-export type { RetainedReplies, RetainedReplyStats } from './replica/exactly-once/completed-operations.ts';
+export type { RetainedReplies, RetainedReplyStats } from './replica/exactly-once/id-table-entries.ts';
 export type { SiteAlarm } from './alarms/site-alarm.ts';
 export { serve } from './serve.ts';
 export type { RunningServer, ServeOptions } from './serve.ts';
@@ -64,7 +64,7 @@ export type {
   ValueOf,
 } from './service/tables.ts';
 export type { FieldKindName } from './service/fields/field-kinds.ts';
-export type { EffectTable, EffectTables } from './service/table-effects.ts';
+export type { EffectTable, EffectTables } from './service/effect-builders.ts';
 export type { Color, Effect, EffectByRights, ResultsOf } from './records/effect.ts';
 export type { RowReader, TableReader, TablesReader } from './service/readers.ts';
 export type { ReadRange, Scalar, ScanOptions } from './records/read-range.ts';

@@ -4,7 +4,7 @@ import type { Arbitraries } from './color-analysis/values/argument-generator.ts'
 import { ColorAnalysis, type ColorAnalysisOptions } from './color-analysis/analyze-colors.ts';
 import type { ColorReport } from './color-analysis/color-report.ts';
 import type { Service } from './service/service.ts';
-import { runWithTimeout } from './site/generator-guard.ts';
+import { runWithTimeout } from './site/generator-timeout.ts';
 
 /** So many runs, or so many for each pair of updates, and no more once this time is over. */
 const MIN_RUNS = 200;

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { IdTable } from '../../src/server/replica/exactly-once/id-table.ts';
 import { formatOperationId } from '../../src/server/records/operation-id.ts';
-import { EXPIRED } from '../../src/server/replica/exactly-once/completed-operations.ts';
+import { EXPIRED } from '../../src/server/replica/exactly-once/id-table-entries.ts';
 import { onceEach, sharesOf, testShares, unnoted, type Note } from '../support/property-shares.ts';
 import { scaleRuns } from '../support/lane.ts';
 

@@ -16,7 +16,7 @@ import { uncertified, withMeta } from '../../src/server/records/reply.ts';
 import { defineService, withColors } from '../../src/server/service/service.ts';
 import type { Operation } from '../../src/correctable/operation.ts';
 import { blue, red, shadow } from '../../src/server/service/shadow-operation.ts';
-import { createEffectTables, type EffectTables } from '../../src/server/service/table-effects.ts';
+import { createEffectTables, type EffectTables } from '../../src/server/service/effect-builders.ts';
 import {
   boundedCounter,
   cell,

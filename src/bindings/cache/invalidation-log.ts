@@ -1,5 +1,5 @@
 /** Remembers what changed when, so that what was read before, or lags behind, does not come back into a cache. */
-import { WriteAuthors, type WriteAuthorsData } from './write-authors.ts';
+import { WriteAuthors, type WriteAuthorsData } from './updated-tags.ts';
 import type { TagScope } from './tags.ts';
 import type { InvalidationKind } from './view-precedence.ts';
 import { TagTimestamps, type TagTimestampsData } from './tag-timestamps.ts';

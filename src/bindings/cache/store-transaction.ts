@@ -3,7 +3,7 @@
  * have changed objects that a view of this page was read before.
  */
 import { isRecord } from '../../correctable/validate.ts';
-import type { WriteAuthorsData } from './write-authors.ts';
+import type { WriteAuthorsData } from './updated-tags.ts';
 import { InvalidationLog, type Invalidation, type InvalidationLogData } from './invalidation-log.ts';
 import { getViewPrincipal } from './cache-key.ts';
 import { getTags } from './tags.ts';

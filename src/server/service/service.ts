@@ -33,7 +33,7 @@ import type {
   Uncolored,
 } from './shadow-operation.ts';
 import type { Scratchpad, TablesReader } from './readers.ts';
-import { createEffectTables, type EffectTables } from './table-effects.ts';
+import { createEffectTables, type EffectTables } from './effect-builders.ts';
 import { checkInvariants, type DeclaredInvariants, type Invariants, type SnapshotInvariants } from './invariants.ts';
 import type { Tables } from './tables.ts';
 

@@ -8,7 +8,7 @@ import { SequenceMap } from '../../protocol/sequence-map.ts';
 import { createEpoch } from '../records/epoch.ts';
 import type { LogId } from '../log/log-id.ts';
 import type { SiteStorage } from '../log/site-storage.ts';
-import type { RetainedReplies } from '../replica/exactly-once/completed-operations.ts';
+import type { RetainedReplies } from '../replica/exactly-once/id-table-entries.ts';
 import { interruptedError } from './site-binding.ts';
 import type { SessionTokens, SubmissionPort, Submitter } from './site-binding.ts';
 import { deliverFailure, deliverView } from './notify-submitter.ts';

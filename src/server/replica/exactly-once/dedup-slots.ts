@@ -10,7 +10,7 @@ import type { IdTableLimits } from '../../records/retention-limits.ts';
 import { measurePlainData } from '../../../values/estimate-bytes.ts';
 import { isKeyed } from '../../records/operation-id.ts';
 import type { OperationId, SlotDecision } from '../../records/records.ts';
-import type { RetainedReplyStats } from './completed-operations.ts';
+import type { RetainedReplyStats } from './id-table-entries.ts';
 
 /** One decided slot. */
 export interface DedupSlot {

@@ -8,8 +8,8 @@ import type { IdTableLimits } from '../../records/retention-limits.ts';
 import { RowChanges, type SavedRow, type Section, type SectionRows } from '../../records/checkpoint.ts';
 import { getClient, formatOperationId, getSequence } from '../../records/operation-id.ts';
 import { OperationWindow } from './operation-window.ts';
-import { EXPIRED, isInWindow } from './completed-operations.ts';
-import type { ClientEntry, TableOperation, RetainedReplyStats, PrincipalEntry } from './completed-operations.ts';
+import { EXPIRED, isInWindow } from './id-table-entries.ts';
+import type { ClientEntry, TableOperation, RetainedReplyStats, PrincipalEntry } from './id-table-entries.ts';
 import type { OperationId } from '../../records/records.ts';
 
 export { EXPIRED };

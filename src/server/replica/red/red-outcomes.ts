@@ -1,7 +1,7 @@
 /** What became of red operations, for whoever asks again: it is told once the end of the operation has passed the gate. */
 import { isCorrectableError } from '../../../correctable/errors.ts';
 import { EXPIRED, IdTable, type ValueCodec } from '../exactly-once/id-table.ts';
-import type { RetainedReplyStats } from '../exactly-once/completed-operations.ts';
+import type { RetainedReplyStats } from '../exactly-once/id-table-entries.ts';
 import type { ReplicaCore } from '../core/replica-port.ts';
 import type { Section } from '../../records/checkpoint.ts';
 import { toError, expiredError, toFailure, callerLeftError } from '../../records/failures.ts';

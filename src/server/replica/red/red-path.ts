@@ -35,7 +35,7 @@ import { RedOutcomes } from './red-outcomes.ts';
 import { isWaitedFor, RightsWaiters } from './rights-waiters.ts';
 import { isLastAttempt, createOwnDraft, createRecord } from './red-record.ts';
 import { RedRequests, takeProposalWaiters, waitFor, type StartOptions, type RedRequest } from './red-requests.ts';
-import type { RetainedReplyStats } from '../exactly-once/completed-operations.ts';
+import type { RetainedReplyStats } from '../exactly-once/id-table-entries.ts';
 import type { RedPathHost } from './red-path-host.ts';
 import type { RightsShortfall } from '../core/rights-port.ts';
 import type { ReplicaCore } from '../core/replica-port.ts';

@@ -1,6 +1,6 @@
 /** What changed when, and by whom: what is forgotten of it counts for all, or for all of who it was. */
 import { describe, expect, test } from 'vitest';
-import { WriteAuthors } from '../../../../src/bindings/cache/write-authors.ts';
+import { WriteAuthors } from '../../../../src/bindings/cache/updated-tags.ts';
 import { InvalidationLog, type ViewContext } from '../../../../src/bindings/cache/invalidation-log.ts';
 
 const of = (startedAt: number, isStrongest = true): ViewContext => ({ principal: 'ann', startedAt, isStrongest });

@@ -257,7 +257,7 @@ describe('service', () => {
   });
 
   test('counter: amounts that are not whole → INVALID_ARGUMENT with the field', async () => {
-    const { createEffectTables } = await import('../../../../src/server/service/table-effects.ts');
+    const { createEffectTables } = await import('../../../../src/server/service/effect-builders.ts');
     const { n } = createEffectTables(tables).rows.row('k');
     expect(() => n.add(0.5)).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'rows.n' }));
   });

@@ -10,7 +10,7 @@ import { FIELD_KINDS } from '../../../../src/server/service/fields/field-kinds.t
 import { EffectValidator } from '../../../../src/server/service/effect-validator.ts';
 import { defineService } from '../../../../src/server/service/service.ts';
 import { blue } from '../../../../src/server/service/shadow-operation.ts';
-import { createEffectTables } from '../../../../src/server/service/table-effects.ts';
+import { createEffectTables } from '../../../../src/server/service/effect-builders.ts';
 import {
   boundedCounter,
   cell,

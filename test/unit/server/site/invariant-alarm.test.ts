@@ -11,7 +11,7 @@ import type { TablesReader } from '../../../../src/server/service/readers.ts';
 import { defineService } from '../../../../src/server/service/service.ts';
 import type { Service } from '../../../../src/server/service/service.ts';
 import { blue } from '../../../../src/server/service/shadow-operation.ts';
-import { createEffectTables } from '../../../../src/server/service/table-effects.ts';
+import { createEffectTables } from '../../../../src/server/service/effect-builders.ts';
 import { register, table } from '../../../../src/server/service/tables.ts';
 import { createInvariantObserver } from '../../../../src/server/site/invariant-alarm.ts';
 import { Origins } from '../../../../src/server/records/origin.ts';

@@ -7,7 +7,7 @@ import type { Origin } from '../../../../../src/server/records/origin.ts';
 import { boundedCounterKind, createTransferEffect } from '../../../../../src/server/service/fields/bounded-counter.ts';
 import type { Ledger } from '../../../../../src/server/service/fields/ledger.ts';
 import { createBoundedView } from '../../../../../src/server/service/fields/ledger.ts';
-import { createEffectTables } from '../../../../../src/server/service/table-effects.ts';
+import { createEffectTables } from '../../../../../src/server/service/effect-builders.ts';
 import { boundedCounter, table } from '../../../../../src/server/service/tables.ts';
 import { EffectValidator } from '../../../../../src/server/service/effect-validator.ts';
 import { Store } from '../../../../../src/server/state/store.ts';

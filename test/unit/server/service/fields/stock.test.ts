@@ -10,7 +10,7 @@ import { PendingStock, stockKind } from '../../../../../src/server/service/field
 import { withMeta } from '../../../../../src/server/records/reply.ts';
 import { defineService } from '../../../../../src/server/service/service.ts';
 import { red } from '../../../../../src/server/service/shadow-operation.ts';
-import { createEffectTables } from '../../../../../src/server/service/table-effects.ts';
+import { createEffectTables } from '../../../../../src/server/service/effect-builders.ts';
 import { queue, register, stock, table } from '../../../../../src/server/service/tables.ts';
 import { siteAt } from '../../../../support/origins.ts';
 import { onceEach, sharesOf, testShares, unnoted, type Note } from '../../../../support/property-shares.ts';
