@@ -56,8 +56,8 @@ export type {
  * testBindingConformance(
  *   {
  *     name: 'memory',
- *     open: async () => ({ binding: memory() }),
- *     update: put('k', 1),
+ *     createBinding: async () => ({ binding: memory() }),
+ *     write: put('k', 1),
  *     read: get('k'),
  *     expected: 1,
  *   },

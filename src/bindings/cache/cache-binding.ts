@@ -4,7 +4,7 @@ import { isOlder } from '../../correctable/binding.ts';
 import { systemClock, type Clock } from '../../correctable/clock.ts';
 import { defaultEnvironment } from '../../correctable/environment.ts';
 import { CorrectableError, isCorrectableError } from '../../correctable/errors.ts';
-import { isThenable } from '../../correctable/validate.ts';
+import { checkOptionNames, isThenable } from '../../correctable/validate.ts';
 import type { Levels } from '../../correctable/level-types.ts';
 import type { Operation } from '../../correctable/operation.ts';
 import { CacheCoherence, type InnerView, type CacheOperation } from './cache-coherence.ts';
@@ -170,7 +170,10 @@ export class CacheBinding<L extends Levels> implements Binding<LevelsWithCache<L
     return this.#invalidateScope(getScope([key]));
   }
 
-  clear({ principal }: { readonly principal?: string } = {}): Promise<void> {
+  clear(options: { readonly principal?: string } = {}): Promise<void> {
+    // A misspelled principal would clear the views of all.
+    checkOptionNames(options, { call: "clear({ principal: 'ada' })" }, { principal: true });
+    const { principal } = options;
     const isTheirs = (id: string): boolean => isViewId(id) && getViewPrincipal(id) === principal;
     return this.#invalidateScope(getPrincipalScope(principal), principal === undefined ? returnTrue : isTheirs);
   }

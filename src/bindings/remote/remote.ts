@@ -46,7 +46,7 @@ const OPTIONS: OptionNamesOf<RemoteOptions<Levels>> = {
  * @throws CorrectableError `INVALID_ARGUMENT` or `UNSUPPORTED`, naming the option that cannot work
  * @example
  * const store = createClient(remote({ url: 'ws://127.0.0.1:7070/ireland', levels: ['weak', 'strong'] }));
- * store.invoke(get('handshaking')).onUpdate(show).onFinal(show);
+ * store.invoke(get('greeting')).onUpdate(show).onFinal(show);
  */
 export function remote<const L extends Levels>(options: RemoteOptions<L>): RemoteBinding<L> {
   checkOptionNames(options, { call: CALL }, OPTIONS);

@@ -81,6 +81,14 @@ describe('cache: who reads no further than a weak level', () => {
     },
   );
 
+  test('clear with a misspelled principal → INVALID_ARGUMENT, nothing is cleared', async () => {
+    const shop = setUp();
+    await fill(shop, get('x'), 1);
+    const misspelled = { pricipal: 'bob' } as object;
+    expect(() => shop.binding.clear(misspelled)).toThrow('Did you mean "principal"?');
+    expect(await cachedValue(shop.client, get('x'))).toBe(1);
+  });
+
   test('clear of one user → neither their name nor those of what they changed are left in the store', async () => {
     const store = mapStore();
     const mine = page({ store, principal: 'ann of the roses' });
