@@ -159,7 +159,7 @@ function formatReport({ service, runs, seed, seconds, shadows, generators, table
       `${isFault ? 'FAULT' : 'note'}: the generator of ${operation}: ${problem} (${times} times)`,
     ]),
     '',
-    `${requests}${table.transactions} operations: ${table.readOnly} read, ${table.writes} update. Shadow operations as declared: ` +
+    `${requests}${table.transactions} operations: ${table.readOnly} read, ${table.writes} write. Shadow operations as declared: ` +
       `${table.shadowBlueNoop} that do nothing, ${table.shadowBlue} blue, ${table.shadowRed} red.`,
   ];
 }

@@ -284,7 +284,7 @@ export function createAbandonError<T>(
 
 /** What a message adds about what may have been done. */
 export function formatEffectCaveat(done: EffectState): string {
-  return done === NO_EFFECT ? '' : `; ${done === WRITE ? 'the update' : 'a step of it'} may take effect all the same`;
+  return done === NO_EFFECT ? '' : `; ${done === WRITE ? 'the write' : 'a step of it'} may take effect all the same`;
 }
 
 /** The failure of one part, as it is true of the whole: who is told to retry must not do another part twice. */

@@ -87,11 +87,7 @@ export function speculateOnSource<T, U>(
         if (passErrors && !abort && !view.final && (getEffectState(inner) || inner.extras?.futureEffects) === WRITE) {
           // It has its own end, which nobody hears of any more.
           inner.isObserved = true;
-          return abandon(
-            result,
-            'UNKNOWN',
-            `an update on a preliminary view needs an undo${formatEffectCaveat(WRITE)}`,
-          );
+          return abandon(result, 'UNKNOWN', `a write on a preliminary view needs an undo${formatEffectCaveat(WRITE)}`);
         }
         const onError = hasKnownEffects(inner) ? takeError : takeErrorOfUnseen(getParts(inner));
         const subscriber = subscribeToViews(inner, (_value, innerView) => take(innerView), onError, result);

@@ -75,17 +75,17 @@ export function testBindingConformance(subject: ConformanceSubject, runner: Test
     test('read: all levels, again and again → a preliminary view, if there is such a level', () =>
       deliversPreliminaries(trial));
     test('read: weaker levels → what the object is, or was', () => showsPastValues(trial));
-    test('read: each level, just after an update → the strongest level shows it', () => reportsReachedLevels(trial));
-    test('update: all levels → the strongest read shows it', () => showsWrites(trial));
-    test('update: weakest level only → takes effect all the same', () => levelsChooseViewsOnly(trial));
-    test('update: one level requested, many at once → one final view each, at it or above if there is such a level', () =>
+    test('read: each level, just after a write → the strongest level shows it', () => reportsReachedLevels(trial));
+    test('write: all levels → the strongest read shows it', () => showsWrites(trial));
+    test('write: weakest level only → takes effect all the same', () => levelsChooseViewsOnly(trial));
+    test('write: one level requested, many at once → one final view each, at it or above if there is such a level', () =>
       completesWrites(trial));
-    test('update: preliminary views → what it has given, or would have', () => guessesPastValues(trial));
-    test('update: many objects at once → each done once', () => executesConcurrentWrites(trial));
-    test('read: begun after an update, with older reads in flight → shows it', () => readsAcknowledgedWrites(trial));
+    test('write: preliminary views → what it has given, or would have', () => guessesPastValues(trial));
+    test('write: many objects at once → each done once', () => executesConcurrentWrites(trial));
+    test('read: begun after a write, with older reads in flight → shows it', () => readsAcknowledgedWrites(trial));
     for (const [description, open] of Object.entries(subject.weakLevelFails ?? {})) {
       test(`read: weaker levels ${description} → does not fail with them`, () => readsWithoutWeakLevels(trial, open));
-      test(`update: weaker levels ${description} → the final answers, for any requested levels`, () =>
+      test(`write: weaker levels ${description} → the final answers, for any requested levels`, () =>
         completesWithoutWeakLevels(trial, open));
     }
     const { neverResponds, failingOperation, strongLevelFails } = subject;
@@ -97,21 +97,21 @@ export function testBindingConformance(subject: ConformanceSubject, runner: Test
       test('read: the strongest level fails, weaker ones hang → ends all the same', () =>
         failsWithoutReply(trial, neverResponds));
     }
-    test('history: strongest level only → each update once, versions never go back', () =>
+    test('history: strongest level only → each write once, versions never go back', () =>
       followsOneHistory(trial, true));
     test('history: all levels → the same finals with any preliminary views', () => followsOneHistory(trial, false));
     test('history: several objects at once → to each its own', () => followsManyHistories(trial));
     test('history: equal steps of one object at once → the answers that they have in turn', () =>
       followsEqualSteps(trial));
-    test('update: cancelled in flight → runs to its end', () => executesCanceledWrites(trial));
-    test('update: cancelled, weakest level only, closed → a while later as it was reported', () =>
+    test('write: cancelled in flight → runs to its end', () => executesCanceledWrites(trial));
+    test('write: cancelled, weakest level only, closed → a while later as it was reported', () =>
       keepsReportedOutcomes(trial));
-    test('update: cancelled at any time → not done later if it was reported as not done', () =>
+    test('write: cancelled at any time → not done later if it was reported as not done', () =>
       reportsAbortsTruthfully(trial));
-    test('cancel: a read and an update leave → others are done all the same', () => isolatesCancellation(trial));
-    test('update: submitted twice under one name → done once, if the binding declares so', () =>
+    test('cancel: a read and a write leave → others are done all the same', () => isolatesCancellation(trial));
+    test('write: submitted twice under one name → done once, if the binding declares so', () =>
       checkExactlyOnce(trial));
-    test('update: submitted twice with one idempotency key → done once, if the binding has keys', () =>
+    test('write: submitted twice with one idempotency key → done once, if the binding has keys', () =>
       keepsKeys(trial));
     test('read: cancelled → closes, and the binding stays usable', () => survivesCancellation(trial));
     test('read: aborted → let go, and others are not', () => abandonsReads(trial));
@@ -124,7 +124,7 @@ export function testBindingConformance(subject: ConformanceSubject, runner: Test
     test('close: operations in flight and later → closed, none hangs', () => closesForClients(trial));
     test('close: the binding itself → what is in flight ends, nothing is delivered after', () =>
       endsOperationsOnClose(trial));
-    test('close: an update in flight → done, UNKNOWN, or certainly not done', () => closesUpdates(trial));
+    test('close: a write in flight → done, UNKNOWN, or certainly not done', () => closesUpdates(trial));
     test('close: one client of several on a shared binding → the others go on', () => closesOneOfSeveral(trial));
     if (failingOperation !== undefined)
       test('failure: the final fails → a typed error', () => failsWithTypedError(trial, failingOperation));

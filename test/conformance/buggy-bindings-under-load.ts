@@ -273,47 +273,47 @@ export const PLANTED_IN_CIRCUMSTANCES: Readonly<Record<string, Planted>> = {
   'says that a weak view asked for alone is strong': {
     make: LabelsWeakStrong,
     delays: FAR_BEHIND,
-    test: 'read: each level, just after an update → the strongest level shows it',
+    test: 'read: each level, just after a write → the strongest level shows it',
     says: 'a view delivered at strong is 0, not 1',
   },
-  'loses updates under load': {
+  'loses writes under load': {
     make: LosesUnderLoad,
-    test: 'update: many objects at once → each done once',
-    says: 'acknowledged as one of 20 updates at once: the final view is wrong: 0, not 1',
+    test: 'write: many objects at once → each done once',
+    says: 'acknowledged as one of 20 writes at once: the final view is wrong: 0, not 1',
   },
-  'does updates twice under load': {
+  'does writes twice under load': {
     make: RepeatsUnderLoad,
-    test: 'update: many objects at once → each done once',
-    says: 'acknowledged as one of 20 updates at once: the final view is wrong: 2, not 1',
+    test: 'write: many objects at once → each done once',
+    says: 'acknowledged as one of 20 writes at once: the final view is wrong: 2, not 1',
   },
-  'drops updates with a read that is aborted': {
+  'drops writes with a read that is aborted': {
     make: DropsWithReads,
-    test: 'cancel: a read and an update leave → others are done all the same',
-    says: 'an update was acknowledged, while others were cancelled: the final view is wrong: 0, not 1',
+    test: 'cancel: a read and a write leave → others are done all the same',
+    says: 'a write was acknowledged, while others were cancelled: the final view is wrong: 0, not 1',
   },
-  'ends all updates with one that is aborted': {
+  'ends all writes with one that is aborted': {
     make: EndsUpdatesTogether,
-    test: 'cancel: a read and an update leave → others are done all the same',
+    test: 'cancel: a read and a write leave → others are done all the same',
     says: 'ends with others that were cancelled: UNKNOWN: ',
   },
   'tells a read what an older one in flight is told': {
     make: JoinsOlderReads,
-    test: 'read: begun after an update, with older reads in flight → shows it',
-    says: 'begun after the update was acknowledged, with older reads in flight: wrong: 0, not 1',
+    test: 'read: begun after a write, with older reads in flight → shows it',
+    says: 'begun after the write was acknowledged, with older reads in flight: wrong: 0, not 1',
   },
   'knows repeats by their sequence alone': {
     make: OnceBySequence,
-    test: 'update: submitted twice under one name → done once, if the binding declares so',
-    says: 'isExactlyOnce is true, but an update is taken for that of another client with the same sequence: 0, not 1',
+    test: 'write: submitted twice under one name → done once, if the binding declares so',
+    says: 'isExactlyOnce is true, but a write is taken for that of another client with the same sequence: 0, not 1',
   },
   'knows repeats of what has ended alone': {
     make: OnceIfEnded,
-    test: 'update: submitted twice under one name → done once, if the binding declares so',
+    test: 'write: submitted twice under one name → done once, if the binding declares so',
     says: 'submitted twice with one operationId, the first still in flight, is done twice',
   },
   'has no answer for a repeat': {
     make: OnceWithoutAnswer,
-    test: 'update: submitted twice under one name → done once, if the binding declares so',
+    test: 'write: submitted twice under one name → done once, if the binding declares so',
     says: '"add" of "k", submitted twice with one operationId, gives 1, then null',
   },
   'fails reads with their weaker levels': {
@@ -328,9 +328,9 @@ export const PLANTED_IN_CIRCUMSTANCES: Readonly<Record<string, Planted>> = {
     says: '"total" of "k", whose strongest level has failed and whose weaker ones hang: waits for them without an end',
     more: { neverResponds: opened(WaitsForHanging) },
   },
-  'gives garbage as preliminary views of updates': {
+  'gives garbage as preliminary views of writes': {
     make: GuessesGarbageOfUpdates,
-    test: 'update: preliminary views → what it has given, or would have',
+    test: 'write: preliminary views → what it has given, or would have',
     says: 'asked for weak, strong: the view at weak is "502 Bad Gateway", which it has never given: 1',
   },
   'keeps the last write of a session alone': {
@@ -354,7 +354,7 @@ export const PLANTED_IN_CIRCUMSTANCES: Readonly<Record<string, Planted>> = {
   },
   'says of what it has sent that it has not left': {
     make: DeniesWhatIsSent,
-    test: 'update: cancelled at any time → not done later if it was reported as not done',
+    test: 'write: cancelled at any time → not done later if it was reported as not done',
     says: 'cancelled: reported as not done (ABORTED: ',
   },
 };

@@ -444,9 +444,9 @@ export interface Planted {
 }
 
 export const PLANTED: Readonly<Record<string, Planted>> = {
-  'executes updates twice': {
+  'executes writes twice': {
     make: ExecutesTwice,
-    test: 'update: all levels → the strongest read shows it',
+    test: 'write: all levels → the strongest read shows it',
     says: '"total" of "k" at strong, after "add" of "k": the final view is wrong: 2, not 1',
   },
   'ignores abort': {
@@ -485,9 +485,9 @@ export const PLANTED: Readonly<Record<string, Planted>> = {
     test: 'sink: every call → a requested level or above, confirms only what was delivered',
     says: '"add" of "k", asked for weak: a view at strong, which was not requested',
   },
-  'loses every third update': {
+  'loses every third write': {
     make: LosesEveryThird,
-    test: 'history: strongest level only → each update once, versions never go back',
+    test: 'history: strongest level only → each write once, versions never go back',
     says: 'the final view is wrong: 2, not 3',
   },
   'ignores the key': {
@@ -507,22 +507,22 @@ export const PLANTED: Readonly<Record<string, Planted>> = {
   },
   'goes back in versions': {
     make: GoesBackInVersions,
-    test: 'history: strongest level only → each update once, versions never go back',
+    test: 'history: strongest level only → each write once, versions never go back',
     says: 'goes back in versions: a final view of -2 after an earlier one of -1',
   },
-  'does cancelled updates again': {
+  'does cancelled writes again': {
     make: RepeatsCancelled,
-    test: 'update: cancelled, weakest level only, closed → a while later as it was reported',
-    says: 'an update that was cancelled in flight takes effect once: 250 ms after it has, the strongest read gives 2, not 1',
+    test: 'write: cancelled, weakest level only, closed → a while later as it was reported',
+    says: 'a write that was cancelled in flight takes effect once: 250 ms after it has, the strongest read gives 2, not 1',
   },
-  'does updates again that were asked for a guess alone': {
+  'does writes again that were asked for a guess alone': {
     make: RepeatsGuessed,
-    test: 'update: cancelled, weakest level only, closed → a while later as it was reported',
-    says: 'an update that was asked for weak alone takes effect once: 250 ms after it has, the strongest read gives 2, not 1',
+    test: 'write: cancelled, weakest level only, closed → a while later as it was reported',
+    says: 'a write that was asked for weak alone takes effect once: 250 ms after it has, the strongest read gives 2, not 1',
   },
-  'does updates after it has denied them at close()': {
+  'does writes after it has denied them at close()': {
     make: DeniesAtClose,
-    test: 'update: cancelled, weakest level only, closed → a while later as it was reported',
+    test: 'write: cancelled, weakest level only, closed → a while later as it was reported',
     says: 'in flight at close(): reported as not done (UNAVAILABLE: the tally was closed), but done within 250 ms',
   },
   'gives preliminary views of another key': {
@@ -542,17 +542,17 @@ export const PLANTED: Readonly<Record<string, Planted>> = {
   },
   'says that it executes once, and does not look at names': {
     make: ForgetsNames,
-    test: 'update: submitted twice under one name → done once, if the binding declares so',
+    test: 'write: submitted twice under one name → done once, if the binding declares so',
     says: 'isExactlyOnce is true, but "add" of "k", submitted twice with one operationId, is done twice: "total" of "k" gives 2, not 1',
   },
   'says that it has idempotency keys, and does not look at them': {
     make: ForgetsKeys,
-    test: 'update: submitted twice with one idempotency key → done once, if the binding has keys',
+    test: 'write: submitted twice with one idempotency key → done once, if the binding has keys',
     says: 'hasIdempotencyKeys is true, but "add" of "k", submitted twice with one idempotencyKey, is done twice: "total" of "k" gives 2, not 1',
   },
   'forgets everything, on the spot': {
     make: ForgetsEverything,
-    test: 'update: weakest level only → takes effect all the same',
-    says: 'an update that was asked for weak alone takes effect once: after 500 ms the strongest read still gives 0, not 1',
+    test: 'write: weakest level only → takes effect all the same',
+    says: 'a write that was asked for weak alone takes effect once: after 500 ms the strongest read still gives 0, not 1',
   },
 };

@@ -61,7 +61,7 @@ const subjects: readonly ConformanceSubject[] = [
     ...keys,
   },
   {
-    name: 'cache in front of redblue, red updates',
+    name: 'cache in front of redblue, red writes',
     createBinding: async () => {
       const deployment = createEmbedded(ticketService, { sites: ['ireland', 'frankfurt', 'virginia'] });
       const binding = cached(deployment.site('virginia'), { onMiss: 'fetch' });
@@ -72,7 +72,7 @@ const subjects: readonly ConformanceSubject[] = [
     expected: { item: 'first' },
   },
   {
-    name: 'cache in front of redblue, blue updates',
+    name: 'cache in front of redblue, blue writes',
     createBinding: async () => {
       const deployment = createEmbedded(bankService(), { sites: ['ireland', 'frankfurt', 'virginia'] });
       const binding = cached(deployment.site('virginia'), { onMiss: 'fetch' });

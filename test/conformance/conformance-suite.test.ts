@@ -53,13 +53,13 @@ test('contract suite: a sound binding → no failure', async () => {
   expect(await collectFailures(faulty(() => ({})))).toEqual([]);
 });
 
-test('contract suite: an update fails because its guess does → caught', async () => {
+test('contract suite: a write fails because its guess does → caught', async () => {
   const fault = faulty(guessing((sink) => sink.fail(new CorrectableError('UNAVAILABLE', 'no guess'), 'weak')));
   const subject = { ...fault, weakLevelFails: { fail: fault.createBinding } };
-  await expectCaught(subject, 'update: weaker levels fail → the final answers, for any requested levels');
+  await expectCaught(subject, 'write: weaker levels fail → the final answers, for any requested levels');
   await expectCaught(
     subject,
-    'update: one level requested, many at once → one final view each, at it or above if there is such a level',
+    'write: one level requested, many at once → one final view each, at it or above if there is such a level',
   );
 });
 
@@ -101,7 +101,7 @@ test('contract suite: sessions that keep nothing → caught', async () => {
   await expectCaught(subject, 'session: read after write → every view shows the write');
 });
 
-test('contract suite: says at closing that an update was not done, and it was → caught', async () => {
+test('contract suite: says at closing that a write was not done, and it was → caught', async () => {
   const subject = faulty(
     submitBy((submit) => (operation, levels, sink, context) => {
       const lying: Sink = {
@@ -112,7 +112,7 @@ test('contract suite: says at closing that an update was not done, and it was �
       submit(operation, levels, lying, context);
     }),
   );
-  await expectCaught(subject, 'close: an update in flight → done, UNKNOWN, or certainly not done');
+  await expectCaught(subject, 'close: a write in flight → done, UNKNOWN, or certainly not done');
 });
 
 test('contract suite: one client of a shared binding closes it for all → caught', async () => {

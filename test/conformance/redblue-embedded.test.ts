@@ -21,7 +21,7 @@ async function openSite(
 }
 
 runConformance({
-  name: 'redblue, red updates at the leader',
+  name: 'redblue, red writes at the leader',
   createBinding: () => openSite(ticketService, 'ireland'),
   slowBinding: () => openSite(ticketService, 'ireland', FAR),
   write: enqueue('q', 'first'),
@@ -30,7 +30,7 @@ runConformance({
 });
 
 runConformance({
-  name: 'redblue, red updates at a follower',
+  name: 'redblue, red writes at a follower',
   createBinding: () => openSite(ticketService, 'virginia'),
   slowBinding: () => openSite(ticketService, 'virginia', FAR),
   write: enqueue('q', 'first'),
@@ -39,7 +39,7 @@ runConformance({
 });
 
 runConformance({
-  name: 'redblue, blue updates',
+  name: 'redblue, blue writes',
   createBinding: () => openSite(bankService(), 'virginia'),
   slowBinding: () => openSite(bankService(), 'virginia', FAR),
   write: bank.deposit({ account: 'a', amount: 5 }),

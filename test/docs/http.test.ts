@@ -89,7 +89,7 @@ describe('http: cache and origin', () => {
     await expect(newClient().invoke(article('7'))).rejects.toMatchObject({ code: 'UNAVAILABLE', retryable: true });
   });
 
-  test('update → one request, to the origin', async () => {
+  test('write → one request, to the origin', async () => {
     const bodies: unknown[] = [];
     server.use(
       http.patch(ORIGIN, async ({ request }) => {
@@ -101,7 +101,7 @@ describe('http: cache and origin', () => {
     expect(bodies).toEqual([{ title: 'renamed' }]);
   });
 
-  test('update without a response → UNKNOWN; refused before it was sent → UNAVAILABLE', async () => {
+  test('write without a response → UNKNOWN; refused before it was sent → UNAVAILABLE', async () => {
     const origin = createServer((request) => request.on('end', () => request.socket.destroy()).resume());
     await new Promise<void>((resolve) => origin.listen(0, '127.0.0.1', resolve));
     const url = `http://127.0.0.1:${(origin.address() as AddressInfo).port}`;
@@ -112,7 +112,7 @@ describe('http: cache and origin', () => {
     await expect(client.invoke(rename('7', 'again'))).rejects.toMatchObject({ code: 'UNAVAILABLE', retryable: true });
   });
 
-  test('a read that says that it is an update, a key that is another address → nothing is sent there', async () => {
+  test('a read that says that it is a write, a key that is another address → nothing is sent there', async () => {
     const client = newClient();
     const asUpdate = client.invoke({ ...article('7'), access: 'write' });
     await expect(asUpdate).rejects.toMatchObject({ code: 'UNSUPPORTED' });

@@ -68,7 +68,7 @@ describe('postgres: replica and primary', () => {
     expect(await setUp().client.invoke(page('nowhere'))).toBeNull();
   });
 
-  test('update: any level → one statement, at the primary', async () => {
+  test('write: any level → one statement, at the primary', async () => {
     const { client, replica, primary } = setUp();
     const view = await client.invokeWeak(edit('home', 'newer')).settle();
     expect(view).toMatchObject({ value: 'newer', level: 'strong', version: 3 });

@@ -99,7 +99,7 @@ test('the coordinator killed between views → what may be repeated is done by a
   const stores = await openAll();
   for (const { store, way } of stores) await store.invoke(contract.append({ key: way, items: ['prepared'] }));
   for (const site of ['ireland', 'virginia'] as const) it.cluster.pause(site); // No quorum: all stay under way.
-  const puts = stores.map(({ store, way }) => many((n) => outcome(store.invoke(put(`update ${way} ${n}`, n)))));
+  const puts = stores.map(({ store, way }) => many((n) => outcome(store.invoke(put(`write ${way} ${n}`, n)))));
   const appends = stores.map(({ store, way }) => outcome(store.invoke(contract.append({ key: way, items: ['one'] }))));
   const reads = stores.map(({ store, way }) => begin(store.invoke(get(`moved ${way}`))));
   expect(await Promise.all(reads.map(({ first }) => first))).toEqual(reads.map(() => 'first'));
@@ -110,7 +110,7 @@ test('the coordinator killed between views → what may be repeated is done by a
   for (const [at, outcomes] of (await Promise.all(puts)).entries()) {
     for (const [n, ended] of outcomes.entries()) {
       expect(ended).toMatch(/^(made|UNKNOWN)$/);
-      if (ended === 'made') expect(await quorumOf(`update ${WAYS[at]?.name} ${n}`)).toBe(n);
+      if (ended === 'made') expect(await quorumOf(`write ${WAYS[at]?.name} ${n}`)).toBe(n);
     }
   }
 

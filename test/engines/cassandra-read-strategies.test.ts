@@ -134,7 +134,7 @@ async function askAll(operation: Operation, options?: AskOptions): Promise<Said>
   return first;
 }
 
-test('ways: a key before and after an update by each way → the same views, versions and confirmations', async () => {
+test('ways: a key before and after a write by each way → the same views, versions and confirmations', async () => {
   for (const [n, name] of (Object.keys(ways) as WayName[]).entries()) {
     const key = `by ${name}`;
     expect(await askAll(get(key))).toMatchObject({ final: undefined, weak: undefined, error: undefined });

@@ -168,7 +168,7 @@ export class WellBehavedClients {
       }
       const isServed = value.some(({ told: notified }) => notified.code === 'success');
       const hadTurns = lossy === undefined || value.length >= LOSSY_MIN;
-      if (hadTurns && !isServed) unserved.push(`${manner.name}: none of ${value.length} updates`);
+      if (hadTurns && !isServed) unserved.push(`${manner.name}: none of ${value.length} writes`);
     }
     return { updates, lossyUpdates, untrue, unserved };
   }

@@ -168,7 +168,7 @@ describe.concurrent('a small disk', () => {
   const MOUNT = ['unshare', '--mount', 'mount', '-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', tmpdir()];
 
   test.runIf(canRun(MOUNT))(
-    'fills up, with the log of the server on it → updates are refused; room again → they go on within seconds',
+    'fills up, with the log of the server on it → writes are refused; room again → they go on within seconds',
     { timeout: SLOW_MS },
     async ({ expect }) => {
       using place = temporary();

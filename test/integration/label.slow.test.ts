@@ -69,7 +69,7 @@ export const requests = ['pay', 'look'];
   expect(stderr).toContain('runs\n');
   const { stdout: lines } = await label(module.path, '--runs', '5');
   expect(lines).toMatch(/^loaded\n/);
-  expect(lines).toContain('\n2 requests of users, 4 operations: 1 read, 3 update.');
+  expect(lines).toContain('\n2 requests of users, 4 operations: 1 read, 3 write.');
 });
 
 test('a module that has its own way of writing → keeps it, before the report and after', async () => {

@@ -85,7 +85,7 @@ test('close: submission that crosses the goaway → not executed here, and its c
   expect(server.store.submitted).toHaveLength(1);
 });
 
-test('close: repetition of an update that has begun crosses the goaway → answered by the first', async () => {
+test('close: repetition of a write that has begun crosses the goaway → answered by the first', async () => {
   await using scene = await underWay(PUT);
   const { server, client, sink } = scene;
   const { closed } = await scene.goAway(5_000);

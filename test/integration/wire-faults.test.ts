@@ -45,7 +45,7 @@ function submit(store: RemoteBinding<TestLevels>, operation = writeX): SinkDoubl
 }
 
 describe('wire: connection cut', () => {
-  test('between preliminary and final of an update → executed once, final in full on the new connection', async () => {
+  test('between preliminary and final of a write → executed once, final in full on the new connection', async () => {
     await using wire = await line();
     const sink = submit(wire.store);
     const { sink: value } = await wire.server.store.next();

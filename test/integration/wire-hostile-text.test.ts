@@ -51,7 +51,7 @@ test.each(
       // Gone before the server is closed, which would wait for it.
       await using client = new RawClient(server.siteUrl('ireland'));
       await client.greet({ levels: LEVELS });
-      client.sendText(`[[1,"submit","${name}","update",4,{"key":"${key}"}]]`);
+      client.sendText(`[[1,"submit","${name}","write",4,{"key":"${key}"}]]`);
       expect(await client.row()).toMatchObject([1, 'fail', expect.any(String), expect.any(String), null, {}]);
       client.send([2, 'submit', 'read', 'write', 4, { key: 'k' }]);
       expect(await client.row()).toMatchObject([2, 'view', 2, 0, null]);

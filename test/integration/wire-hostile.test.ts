@@ -176,7 +176,7 @@ describe('wire: operations', () => {
     expect(executed.toSorted((a, b) => a - b)).toEqual([1, 3, 5, 7, 9, 12, 20]);
   });
 
-  test('update cancelled → told that it runs on; its reply is still there for a repetition', async () => {
+  test('write cancelled → told that it runs on; its reply is still there for a repetition', async () => {
     await using server = await startGateway();
     await using client = new RawClient(server.url);
     await client.greet();
@@ -235,7 +235,7 @@ describe('wire: limits', () => {
 });
 
 describe('wire: one client, two connections', () => {
-  test('newer connection → the older is closed with 4409 and its updates answer on the newer', async () => {
+  test('newer connection → the older is closed with 4409 and its writes answer on the newer', async () => {
     await using server = await startGateway();
     await using older = new RawClient(server.url);
     await older.greet({ attempt: 1 });

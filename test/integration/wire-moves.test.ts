@@ -58,7 +58,7 @@ async function speak(
 }
 
 describe('over two gateways', () => {
-  test('an update sent to one site, then to another with its move → one effect', async () => {
+  test('a write sent to one site, then to another with its move → one effect', async () => {
     const { siteUrl } = await start();
     const client = 'a'.repeat(32);
     const deposit = [1, 'submit', 'deposit', 'write', 4, { account: 'a', amount: 5 }];

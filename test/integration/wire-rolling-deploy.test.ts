@@ -60,7 +60,7 @@ describe('rolling deploy', () => {
     await client.close();
   });
 
-  test('new page, old server first, then updated → what is new waits for the update only', async () => {
+  test('new page, old server first, then updated → what is new waits for the write only', async () => {
     const first = await startGateway({ store: answering(), contract: v1 });
     const { client, states } = page(first, v2);
     expect(await client.invokeStrong(v2.order({ key: 'a' }))).toBe('order');
@@ -74,7 +74,7 @@ describe('rolling deploy', () => {
     await client.close();
   });
 
-  test('update in flight at the old version when the server is updated → UNKNOWN, its neighbor goes on', async () => {
+  test('write in flight at the old version when the server is updated → UNKNOWN, its neighbor goes on', async () => {
     const first = await startGateway({ contract: v1 });
     const { binding, client } = page(first, v1);
     const [pay, price] = [new SinkDouble(), new SinkDouble()];

@@ -78,7 +78,7 @@ describe('tokens', () => {
     await store.close();
   });
 
-  test('expired while the client had no fresh one → it comes back with the next, its update is executed once', async () => {
+  test('expired while the client had no fresh one → it comes back with the next, its write is executed once', async () => {
     const store = new StoreDouble();
     await using server = await startGateway({ authenticate, store });
     const tokens = ['ada:60', 'nobody', 'ada:60000'];

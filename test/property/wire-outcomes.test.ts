@@ -33,13 +33,13 @@ const SEEN_PER_THOUSAND: Readonly<Record<string, number>> = {
   OVERLOADED: 45,
   confirmation: 90,
   'a site closed': 200,
-  'cut, with an update in flight': 330,
-  'lose, with an update in flight': 180,
-  'restart, with an update in flight': 80,
-  'deploy, with an update in flight': 50,
-  'close-site, with an update in flight': 120,
-  'cancel, with an update in flight': 15,
-  'close, with an update in flight': 25,
+  'cut, with a write in flight': 330,
+  'lose, with a write in flight': 180,
+  'restart, with a write in flight': 80,
+  'deploy, with a write in flight': 50,
+  'close-site, with a write in flight': 120,
+  'cancel, with a write in flight': 15,
+  'close, with a write in flight': 25,
 };
 
 /** The same where nothing goes wrong: a promise that is held to nobody is kept. */
@@ -124,7 +124,7 @@ function firstThenSecondTwice(cutAfterMs: number): Step[] {
 }
 
 test.each(DEPLOYMENTS)(
-  '%s, an update goes to the first, to the second and to the second again, cut at any time → never executed twice',
+  '%s, a write goes to the first, to the second and to the second again, cut at any time → never executed twice',
   async (_, make, _more, item) => {
     using time = new VirtualTime();
     const sights = new Coverage();
@@ -135,9 +135,9 @@ test.each(DEPLOYMENTS)(
       expect(problems, `cut after ${cutAfterMs} ms`).toEqual([]);
     }
     // Each time the first gateway has executed it, and often it is on its way to the second when that is cut off.
-    expect(sights.times('restart, with an update in flight')).toBe(CUTS);
+    expect(sights.times('restart, with a write in flight')).toBe(CUTS);
     for (const description of item) expect(sights.times(description), description).toBeGreaterThanOrEqual(CUTS);
-    expect(sights.times('cut, with an update in flight')).toBeGreaterThan(CUTS / 4);
+    expect(sights.times('cut, with a write in flight')).toBeGreaterThan(CUTS / 4);
   },
   TIMEOUT_MS,
 );

@@ -226,7 +226,7 @@ export const INJECTED_BUGS: Readonly<Record<string, InjectedBug>> = {
     makeMachine: BUGGY_REPLICAS.localReads,
   },
   'local-refusals': {
-    rule: 'an update that may be red and chooses nothing is certified',
+    rule: 'a write that may be red and chooses nothing is certified',
     caughtBy: ['levels'],
     profile: 'calm',
     overrides: { workload: 'bank' },

@@ -74,7 +74,7 @@ export function toCorrectableError(error: unknown, requested: RequestInfo): unkn
   if (isCorrectableError(error) || !(error instanceof Error)) return error;
   const failure = getRootFailure(error as DriverFailure);
   if (requested.access === 'write' && canHaveBeenApplied(error as DriverFailure, requested.isSingleMutation === true)) {
-    const message = `${requested.operation}: the update was sent and may have been made: ${failure.message}`;
+    const message = `${requested.operation}: the write was sent and may have been made: ${failure.message}`;
     return new CorrectableError('UNKNOWN', message, { cause: error });
   }
   if (failure.code === PROTOCOL_ERROR && requested.pageState !== undefined) {
@@ -103,13 +103,13 @@ export function createClosedError(): CorrectableError {
 
 /** The error for an update that was on its way when the binding was closed. */
 export function createAbandonedError(operation: string): CorrectableError {
-  const message = `${operation}: the Cassandra binding was closed while the update was on its way: it may have been made`;
+  const message = `${operation}: the Cassandra binding was closed while the write was on its way: it may have been made`;
   return new CorrectableError('UNKNOWN', message);
 }
 
 /** The error for an update that was answered, and whose answer is not what the statement's `result` expects. */
 export function createUnexpectedReplyError(operation: string, cause: unknown): CorrectableError {
-  const message = `${operation}: the update was answered and may have been made, but its result does not fit: ${String(cause)}`;
+  const message = `${operation}: the write was answered and may have been made, but its result does not fit: ${String(cause)}`;
   return new CorrectableError('UNKNOWN', message, { cause });
 }
 

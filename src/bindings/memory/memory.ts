@@ -260,7 +260,7 @@ function createClosedError(): CorrectableError {
 function createInterruptedError(): CorrectableError {
   return new CorrectableError(
     'UNKNOWN',
-    'The memory binding was closed under the update, which takes effect all the same',
+    'The memory binding was closed under the write, which takes effect all the same',
   );
 }
 

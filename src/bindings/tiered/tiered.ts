@@ -137,7 +137,7 @@ class TieredBinding<L extends Levels> implements Binding<L> {
 
   /** For updates in flight: their tier has been asked, and goes on. */
   #ended(): CorrectableError {
-    const message = `the binding '${this.name}' was closed under the update, which may take effect all the same`;
+    const message = `the binding '${this.name}' was closed under the write, which may take effect all the same`;
     return new CorrectableError('UNKNOWN', message);
   }
 

@@ -19,7 +19,7 @@ const ERROR_CODES: { readonly [code in ZooKeeperErrorCode]?: ErrorCode } = {
 /** The error to report. An update that was sent and not answered is `UNKNOWN`, never "not done". */
 export function toCorrectableError(error: unknown): unknown {
   if (!isZooKeeperError(error) || !error.mayHaveTakenEffect) return toNotAppliedError(error);
-  const message = `the update was sent, and what became of it is not known: ${error.message}`;
+  const message = `the write was sent, and what became of it is not known: ${error.message}`;
   return new CorrectableError('UNKNOWN', message, { cause: error });
 }
 
@@ -72,5 +72,5 @@ export function createAbandonedError(): CorrectableError {
 
 /** For an update that was in flight, and not answered in the time that closing has. */
 export function createInterruptedError(): CorrectableError {
-  return new CorrectableError('UNKNOWN', 'The ZooKeeper binding was closed under the update, which may take effect');
+  return new CorrectableError('UNKNOWN', 'The ZooKeeper binding was closed under the write, which may take effect');
 }

@@ -91,10 +91,10 @@ export function createStorageAlarms(site: string, onAlarm: OnAlarm): StorageEven
   return {
     onFullChanged: (because) => {
       if (because !== undefined && isNoSpace(because)) {
-        tell('disk-full', 'the disk is full. Updates are refused until there is room; reads are served.');
+        tell('disk-full', 'the disk is full. Writes are refused until there is room; reads are served.');
       } else if (because !== undefined) {
-        tell('disk-full', `no log file can be made (${because.message}). Updates are refused until one can be.`);
-      } else tell('disk-has-room', 'there is room on the disk again, and updates are taken.');
+        tell('disk-full', `no log file can be made (${because.message}). Writes are refused until one can be.`);
+      } else tell('disk-has-room', 'there is room on the disk again, and writes are taken.');
     },
     onCheckpointFailed: ({ message }) =>
       tell('checkpoint-failed', `no checkpoint could be written (${message}). Nothing is lost; it is tried again.`),
@@ -111,7 +111,7 @@ export function createRedHaltedAlarm(site: string, onAlarm: OnAlarm): (halt: Red
   return ({ reason, message }) => {
     const description = reason === 'gap' ? 'records of the red log are missing' : 'the red log is not what it was';
     const remaining =
-      'Red updates and strong reads are refused until it is repaired and the site restarted; blue updates go on.';
+      'Red writes and strong reads are refused until it is repaired and the site restarted; blue writes go on.';
     onAlarm({ kind: 'red-log-halted', site, message: `Site ${site}: ${description} (${message}). ${remaining}` });
   };
 }

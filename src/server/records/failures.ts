@@ -92,13 +92,13 @@ export function unacknowledgedError({
 
 /** So many wait for the red order that no more may. */
 export function redFullError(maxRedInFlight: number): CorrectableError {
-  const message = `${maxRedInFlight} red updates and strong reads wait for the red order at this site, as many as may. Nothing was done: try later; blue updates and causal reads go on.`;
+  const message = `${maxRedInFlight} red writes and strong reads wait for the red order at this site, as many as may. Nothing was done: try later; blue writes and causal reads go on.`;
   return new CorrectableError('OVERLOADED', message);
 }
 
 /** The site takes nothing more of the red log, since it does not go on as it should. */
 export function redHaltedError(because: string): CorrectableError {
-  const message = `The red log cannot be relied upon at this site: ${because}. Nothing was done; blue updates and causal reads go on, red updates and strong reads once the log is repaired and the site restarted: retry then.`;
+  const message = `The red log cannot be relied upon at this site: ${because}. Nothing was done; blue writes and causal reads go on, red writes and strong reads once the log is repaired and the site restarted: retry then.`;
   return new CorrectableError('UNAVAILABLE', message);
 }
 

@@ -258,7 +258,7 @@ function checkColors({ operations, name }: Contract): void {
   for (const [operation, { access, color }] of Object.entries(operations)) {
     const isColor = color === undefined || color === 'blue' || color === 'red';
     if (isColor && (color === undefined || access === 'write')) continue;
-    const message = `'${name}': only updates have a color, 'blue' or 'red'; '${operation}' has ${access}, ${color}.`;
+    const message = `'${name}': only writes have a color, 'blue' or 'red'; '${operation}' has ${access}, ${color}.`;
     throw new CorrectableError('INVALID_ARGUMENT', message, { field: `operations.${operation}.color` });
   }
 }
@@ -267,8 +267,8 @@ function checkWriteNames(field: string, contract: Contract, names: readonly stri
   for (const name of names) {
     const { access, color } = contract.operations[name] ?? {};
     if (access === 'write' && color !== 'blue') continue;
-    const description = access === 'write' ? 'is declared blue in' : 'is not an update of';
-    const message = `${field}: '${name}' ${description} '${contract.name}'. Name updates only that may be red.`;
+    const description = access === 'write' ? 'is declared blue in' : 'is not a write of';
+    const message = `${field}: '${name}' ${description} '${contract.name}'. Name writes only that may be red.`;
     throw new CorrectableError('INVALID_ARGUMENT', message, { field });
   }
   return new Set(names);

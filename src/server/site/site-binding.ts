@@ -393,7 +393,7 @@ function closedError(name: string): CorrectableError {
  * will see what becomes of it.
  */
 export function interruptedError(effect: Access, reason: string, cause?: Error): CorrectableError {
-  const message = effect === 'write' ? 'The update may take effect all the same.' : 'The read can be retried.';
+  const message = effect === 'write' ? 'The write may take effect all the same.' : 'The read can be retried.';
   return new CorrectableError(effect === 'write' ? 'UNKNOWN' : 'UNAVAILABLE', `${reason}. ${message}`, { cause });
 }
 
@@ -404,7 +404,7 @@ export function interruptedError(effect: Access, reason: string, cause?: Error):
 export function undeliveredError(effect: Access, stage: Stage, cause: unknown): CorrectableError {
   const reason = isCorrectableError(cause) ? cause.message : 'it cannot be read, or its listener threw';
   if (effect === 'write' && stage !== 'tentative') {
-    const message = `The update took effect, but its result cannot be sent: ${reason}`;
+    const message = `The write took effect, but its result cannot be sent: ${reason}`;
     return new CorrectableError('UNKNOWN', message, { cause });
   }
   return isCorrectableError(cause)

@@ -381,13 +381,13 @@ function overloadedError(maxInFlight: number): CorrectableError {
 }
 
 function fullError(because: string): CorrectableError {
-  const message = `${because}. Nothing was done; reads are served, updates again once there is room.`;
+  const message = `${because}. Nothing was done; reads are served, writes again once there is room.`;
   return new CorrectableError('UNAVAILABLE', message, { retryAfterMs: FULL_RETRY_MS });
 }
 
 function backlogError(maxBacklog: number): CorrectableError {
   const message = `Another site has been away for so long that ${maxBacklog} operations wait for it, as many as are kept.`;
-  return new CorrectableError('OVERLOADED', `${message} Nothing was done: updates go on once it is back.`);
+  return new CorrectableError('OVERLOADED', `${message} Nothing was done: writes go on once it is back.`);
 }
 
 function siteStoppedError({ reason, cause, advice }: SiteFailure): CorrectableError {

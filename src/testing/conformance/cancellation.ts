@@ -186,9 +186,9 @@ export async function closesOneOfSeveral(trial: TestContext): Promise<void> {
     const [left, stayed] = [await outcomes[0], await outcomes[1]];
     assertHolds(
       left === 'done' || left === 'UNKNOWN',
-      `share(): an update of the client that was closed: ${left}, not UNKNOWN`,
+      `share(): a write of the client that was closed: ${left}, not UNKNOWN`,
     );
-    assertHolds(stayed === 'done', `share(): closing one client ends an update of another one: ${stayed}`);
+    assertHolds(stayed === 'done', `share(): closing one client ends a write of another one: ${stayed}`);
     for (const client of [staying, trial.createClient(binding)]) await trial.getFinal(client, read, [client.strongest]);
   });
 }

@@ -29,7 +29,7 @@ export async function executesConcurrentWrites(trial: TestContext): Promise<void
       trial.assertShows(
         client,
         mark,
-        `acknowledged as one of ${CONCURRENT_WRITES} updates at once: the final view is wrong`,
+        `acknowledged as one of ${CONCURRENT_WRITES} writes at once: the final view is wrong`,
       ),
     );
   });
@@ -60,7 +60,7 @@ async function readDuringWrite(trial: TestContext, client: AnyClient, mark: Mark
     if (!progress.isDone) read();
   }
   await update;
-  await trial.assertShows(client, mark, 'begun after the update was acknowledged, with older reads in flight: wrong');
+  await trial.assertShows(client, mark, 'begun after the write was acknowledged, with older reads in flight: wrong');
   await Promise.all(reads);
 }
 
@@ -93,6 +93,6 @@ async function checkCancellationIsolation(
     () => `${formatOperation([read, stays][failed]!.write)}: ${description}: ${formatError(ends[failed])}`,
     ends[failed],
   );
-  const when = 'an update was acknowledged, while others were cancelled: the final view is wrong';
+  const when = 'a write was acknowledged, while others were cancelled: the final view is wrong';
   for (const mark of [read, stays]) await trial.assertShows(client, mark, when);
 }

@@ -23,14 +23,14 @@ export async function keepsReportedOutcomes(trial: TestContext): Promise<void> {
   const { subject } = trial;
   await trial.withBinding(async (binding, { secondBinding }) => {
     const client = trial.createClient(binding);
-    const cancelled = 'an update that was cancelled in flight';
+    const cancelled = 'a write that was cancelled in flight';
     await trial.getFinal(client, subject.read, [client.strongest]);
     const leaving = client.invoke(subject.write);
     leaving.cancel('contract suite');
     await getFailure(leaving);
     await trial.waitUntilShown(client, cancelled);
     const weak = createMark(subject, binding);
-    const single = `an update that was asked for ${client.weakest} alone`;
+    const single = `a write that was asked for ${client.weakest} alone`;
     if (weak !== undefined) {
       await trial.getFinal(client, weak.write, [client.weakest]);
       await trial.waitUntilShown(client, single, weak);

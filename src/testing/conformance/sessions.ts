@@ -38,7 +38,7 @@ async function checkReadsOwnWrite(trial: TestContext, client: AnyClient, binding
   let newest: unknown;
   for (const levels of [client.levels, client.levels, [client.weakest]]) {
     for await (const { level, value, version } of client.invoke(read, { session, levels: levels as [string] })) {
-      const own = `${formatOperation(read)}, in the session of the update: the view at ${level} does not show it`;
+      const own = `${formatOperation(read)}, in the session of the write: the view at ${level} does not show it`;
       trial.assertSame(value, expected, own);
       const isOlder = isVersionOlder(binding, version, newest);
       const versions = (): string => `version ${formatValue(version)} after ${formatValue(newest)}`;

@@ -111,7 +111,7 @@ export class ViewRecorder implements Sink {
     const guess = this.#failedBy;
     assertHolds(
       guess === undefined,
-      () => `${requested}: fails by ${guess}, but no weaker level than its final fails an update`,
+      () => `${requested}: fails by ${guess}, but no weaker level than its final fails a write`,
     );
     assertHolds(
       this.final !== undefined,

@@ -36,7 +36,7 @@ export async function levelsChooseViewsOnly(trial: TestContext): Promise<void> {
   await trial.withClient(async (client) => {
     const { write } = trial.subject;
     await trial.getFinal(client, write, [client.weakest]);
-    await trial.waitUntilShown(client, `an update that was asked for ${client.weakest} alone`);
+    await trial.waitUntilShown(client, `a write that was asked for ${client.weakest} alone`);
   });
 }
 
@@ -117,8 +117,8 @@ export async function executesCanceledWrites(trial: TestContext): Promise<void> 
     leaving.cancel('contract suite');
     const error = await getFailure(leaving);
     const isTold = isDone || isCorrectableError(error, 'UNKNOWN');
-    assertHolds(isTold, () => `an update that was cancelled: not UNKNOWN, but ${formatError(error)}`);
-    await trial.waitUntilShown(client, 'an update that was cancelled in flight');
+    assertHolds(isTold, () => `a write that was cancelled: not UNKNOWN, but ${formatError(error)}`);
+    await trial.waitUntilShown(client, 'a write that was cancelled in flight');
   });
 }
 
@@ -198,7 +198,7 @@ async function distinguishesClients(
 ): Promise<void> {
   for (const { write } of marks) await trial.ends(submitAsClient(binding, write, createClientName()));
   const client = trial.createClient(binding);
-  const description = 'isExactlyOnce is true, but an update is taken for that of another client with the same sequence';
+  const description = 'isExactlyOnce is true, but a write is taken for that of another client with the same sequence';
   for (const mark of marks) await trial.assertShows(client, mark, description);
 }
 

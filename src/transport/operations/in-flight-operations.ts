@@ -15,7 +15,7 @@ import { WireSession } from './submit-message.ts';
 function createNoReplyError(operation: InFlightOperation, cause: CorrectableError): CorrectableError {
   const { name, access, mayHaveBeenSent } = operation;
   if (access === 'write' && mayHaveBeenSent) {
-    const message = `${name}: the update was sent, but its answer never came, so it may have taken effect: ${cause.message}`;
+    const message = `${name}: the write was sent, but its answer never came, so it may have taken effect: ${cause.message}`;
     return new CorrectableError('UNKNOWN', message, { cause });
   }
   const { code, message, retryable, retryAfterMs, field } = cause;

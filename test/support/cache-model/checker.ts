@@ -182,7 +182,7 @@ export class CacheChecker {
       this.#updated.set(object, reported.set(submission.principal, this.tick()));
       session?.floors.raise(object, at);
     }
-    this.#sights.saw(isKept ? 'own update' : 'own update while the store is ill');
+    this.#sights.saw(isKept ? 'own write' : 'own write while the store is ill');
   }
 
   /** The store has taken a transaction that was asked for when `own` was all that had been told of own updates. */
@@ -287,7 +287,7 @@ export class CacheChecker {
     for (const [object, at] of this.#momentsOf(value as Shown)) {
       if (at === 0) return wrong('P7', `${object} was never so`);
       const own = this.#ownFloor(page, `${principal} ${object}`);
-      if (at < own) return wrong('P1', `${object} is as at ${at}; an own update of ${own} was told`);
+      if (at < own) return wrong('P1', `${object} is as at ${at}; an own write of ${own} was told`);
       const seenAt = this.#keepsWhatWasSeen() ? page.read.of(`${principal} ${name} ${object}`) : 0;
       if (at < seenAt) return wrong('P2', `${object} is as at ${at}; it was shown as at ${seenAt}`);
       const known = session?.floors.of(object) ?? 0;
@@ -303,7 +303,7 @@ export class CacheChecker {
     }
     for (const reported of page.early) {
       if (isCleared(reported, by, seen, read.touches === undefined) && input.at < reported.askedAt)
-        return wrong('P1', `of ${reported.object}, an update was told as final at a weaker level`);
+        return wrong('P1', `of ${reported.object}, a write was told as final at a weaker level`);
     }
     const { ttlMs, hasClockJumps } = this.#setting;
     const givenAtMs = page.givenAtMs.get(JSON.stringify(value)) ?? (hasClockJumps ? Infinity : input.atMs);
@@ -322,12 +322,12 @@ export class CacheChecker {
     const updaters = read.objects.flatMap((object) => [...(this.#updated.get(object) ?? [])]);
     const isOfOthers =
       updaters.length > 0 && updaters.every(([caller, at]) => caller !== principal && at < value.began);
-    if (isOfOthers && meta?.['cachedFrom'] === 'weak') this.#sights.saw('weak hit after an update of another user');
+    if (isOfOthers && meta?.['cachedFrom'] === 'weak') this.#sights.saw('weak hit after a write of another user');
     if (value.began < page.openedAt) this.#sights.saw('hit of what was kept');
     if (!value.tabs.has(page.tab)) this.#sights.saw('hit from another tab');
     if (session !== undefined) this.#sights.saw('hit in a session');
     if (read.objects.some((object) => page.own.of(`${principal} ${object}`) > 0))
-      this.#sights.saw('hit after own update');
+      this.#sights.saw('hit after own write');
     if (page.cleared.length > 0) this.#sights.saw('hit after a clearing');
     if (this.#history.restoredAt > 0) this.#sights.saw('hit after a restored backup');
     this.#sights.saw(`hit of ${read.name}`);

@@ -301,7 +301,7 @@ export class Page implements Submitter, DiskUser {
 
   #failed(waiting: Waiting, submission: Submission | undefined): void {
     waiting.isOver = true;
-    this.#around.saw(submission?.isUpdate ? 'an update failed' : 'a read failed');
+    this.#around.saw(submission?.isUpdate ? 'a write failed' : 'a read failed');
     const isAnswered = submission?.finalAtMs !== undefined;
     if (isAnswered) this.#around.judge.wrong('P9', `${waiting.what} failed though it was answered`);
   }

@@ -31,8 +31,7 @@ export function untruth(reported: Told | undefined, executed: number): string | 
   const stated = `told ${code}${retryable ? ', retryable' : ''} "${message}"`;
   if (code === 'success') return executed === 0 ? `${stated}, never executed` : undefined;
   if (code === 'untyped') return stated;
-  if (code === 'TIMEOUT')
-    return `${stated}: an update has left (UNKNOWN) or has not (UNAVAILABLE); executed ${executed}`;
+  if (code === 'TIMEOUT') return `${stated}: a write has left (UNKNOWN) or has not (UNAVAILABLE); executed ${executed}`;
   const isDenied = retryable || DENIES.test(code);
   return isDenied && executed > 0 ? `${stated}, executed all the same` : undefined;
 }

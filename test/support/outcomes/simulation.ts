@@ -179,7 +179,7 @@ export class OutcomeSimulation {
     const isUnderWay = this.#updates.some(({ mark, caller }) => {
       return caller.told === undefined && this.#network.hasLeft(mark);
     });
-    if (isUnderWay) this.#sights.saw(`${description}, with an update in flight`);
+    if (isUnderWay) this.#sights.saw(`${description}, with a write in flight`);
   }
 
   #update({ wants, timeoutMs, ...kind }: UpdateStep): void {

@@ -17,7 +17,7 @@ test.each([
   [14, 'met'],
   [19, 'held'],
   [21, 'missed'],
-])('a blue update of %i µs beside an echo of 10 µs is %s', (site, verdict) => {
+])('a blue write of %i µs beside an echo of 10 µs is %s', (site, verdict) => {
   const samples = new Map<Name, Measured[]>([
     ['echo', runs(10)],
     ['site', runs(site)],

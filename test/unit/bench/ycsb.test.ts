@@ -115,7 +115,7 @@ test('values: any tag → 100 printable characters that give the tag back', () =
 describe('workloads', () => {
   const shares: Readonly<Record<Workload, number>> = { A: 0.5, B: 0.05, C: 0 };
 
-  test.each(WORKLOADS)('%s → its share of updates, every field alike, the same again for the same seed', (workload) => {
+  test.each(WORKLOADS)('%s → its share of writes, every field alike, the same again for the same seed', (workload) => {
     const requests = parseRequests({ workload, distribution: 'zipfian', records: 100 });
     const [next, again] = [requests(9), requests(9)];
     const generated = Array.from({ length: 20_000 }, next);

@@ -9,7 +9,7 @@ test('C4: onUpdate and onFinal → preliminary views to one, the final to the ot
   sink.view(1, 'weak');
   sink.view(2, 'causal');
   sink.view(3, 'strong');
-  expect(lines).toEqual(['update 1 weak', 'update 2 causal', 'final 3 strong']);
+  expect(lines).toEqual(['write 1 weak', 'write 2 causal', 'final 3 strong']);
 });
 
 test('C4: the three methods → chainable, each with its part', async () => {
@@ -73,7 +73,7 @@ test('C4: attached late while pending → the latest view, then what follows', a
   expect(lines).toEqual([]);
   await settled();
   sink.view(3, 'strong');
-  expect(lines).toEqual(['update 2 causal', 'final 3 strong']);
+  expect(lines).toEqual(['write 2 causal', 'final 3 strong']);
 });
 
 test('C4: attached late, and a view comes before the latest was told → both, in order, once', async () => {
@@ -81,7 +81,7 @@ test('C4: attached late, and a view comes before the latest was told → both, i
   sink.view(1, 'weak');
   const lines = record(c);
   sink.view(2, 'causal');
-  expect(lines).toEqual(['update 1 weak', 'update 2 causal']);
+  expect(lines).toEqual(['write 1 weak', 'write 2 causal']);
   await settled();
   expect(lines).toHaveLength(2);
 });
@@ -231,7 +231,7 @@ test('C5: await → the final value, and delivery to others goes on', async () =
     sink.view(2, 'strong');
   }, 0);
   expect(await c).toBe(2);
-  expect(lines).toEqual(['update 1 weak', 'final 2 strong']);
+  expect(lines).toEqual(['write 1 weak', 'final 2 strong']);
 });
 
 test('C5: eager → the work begins without a consumer', () => {

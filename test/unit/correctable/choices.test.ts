@@ -9,7 +9,7 @@ import { manual } from './support.ts';
 
 const keys = ({ calls }: ScriptedBinding<Three>): unknown[] => calls.map(({ operation }) => operation.key);
 
-test('an update that is not to be tried again, of a client that shares reads → tried once', async () => {
+test('a write that is not to be tried again, of a client that shares reads → tried once', async () => {
   const { clock, binding, client } = setUp({ retry, dedupeReads: dedupeReads() });
   const failed = errorOf(client.invoke(put('k', 1), { retry: false }));
   (await binding.next()).fail(failure());
@@ -29,7 +29,7 @@ test.each([
   expect(binding.calls).toHaveLength(submissions);
 });
 
-test('an update whose call chooses to share nothing → all the same, no read joins one from before it', () => {
+test('a write whose call chooses to share nothing → all the same, no read joins one from before it', () => {
   const { binding, client } = setUp({ dedupeReads: dedupeReads() });
   client.invoke(get('k'));
   client.invoke(put('k', 1), { dedupeReads: false });
@@ -59,7 +59,7 @@ test('the client is closed between two attempts → it fails at once, for good',
   expect(reported).toEqual([['UNAVAILABLE', false]]);
 });
 
-test('a step tells others something and then updates, and is undone between two attempts → not done any more', async () => {
+test('a step tells others something and then writes, and is undone between two attempts → not done any more', async () => {
   const all = setUp({ retry });
   const { c, sink } = manual<unknown>();
   c.onUpdate(() => {});
@@ -71,7 +71,7 @@ test('a step tells others something and then updates, and is undone between two 
   expect(all.binding.calls).toHaveLength(3);
 });
 
-test('a step tells others something, who update, and is undone between two attempts → that is theirs, and tried again', async () => {
+test('a step tells others something, who write, and is undone between two attempts → that is theirs, and tried again', async () => {
   const all = setUp({ retry });
   const { c, sink } = manual<unknown>();
   c.onUpdate((job) => void all.client.invoke(put('running', job)));
@@ -80,7 +80,7 @@ test('a step tells others something, who update, and is undone between two attem
   all.binding.calls.at(-1)!.view(null, 'strong');
 });
 
-test('an update beside a run that is undone → tried again', async () => {
+test('a write beside a run that is undone → tried again', async () => {
   const { clock, binding, client } = setUp({ retry });
   const result = client.invoke(get('next')).speculate(() => 1);
   (await binding.next()).view('job-1', 'weak');
@@ -93,7 +93,7 @@ test('an update beside a run that is undone → tried again', async () => {
   expect(binding.calls).toHaveLength(3);
 });
 
-test('a step gives what updates later, and is undone between two attempts → not done any more', async () => {
+test('a step gives what writes later, and is undone between two attempts → not done any more', async () => {
   const { clock, binding, client } = setUp({ retry });
   const result = client.invoke(get('next')).speculate(
     (job) =>

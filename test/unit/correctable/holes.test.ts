@@ -33,7 +33,7 @@ test('C8: the result of a run is confirmed at a level that its input does not su
   inner.sink.view(5, 'weak');
   inner.sink.confirm('causal', 0);
   await settled();
-  expect(lines).toEqual(['update 5 weak']);
+  expect(lines).toEqual(['write 5 weak']);
 });
 
 test('C1: a view that comes after the final → has a number of its own all the same', () => {

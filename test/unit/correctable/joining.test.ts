@@ -13,7 +13,7 @@ test('C11: map → each view, at its level, with its version and metadata', () =
   sink.view(1, 'weak', { version: 3, meta: { remaining: 4 } });
   expect(doubled.latest).toMatchObject({ version: 3, meta: { remaining: 4 } });
   sink.view(2, 'strong');
-  expect(lines).toEqual(['update 2 weak', 'final 4 strong']);
+  expect(lines).toEqual(['write 2 weak', 'final 4 strong']);
 });
 
 test('C11: map of a confirmed value → computed once', () => {
@@ -58,7 +58,7 @@ test('C11: chain → follows the next Correctable level by level', () => {
   inner.sink.view('a', 'causal');
   outer.sink.confirm('strong', 0);
   inner.sink.view('b', 'strong');
-  expect(lines).toEqual(['update a weak', 'update a causal', 'final b strong']);
+  expect(lines).toEqual(['write a weak', 'write a causal', 'final b strong']);
 });
 
 test('C11: chain to a Correctable of another binding → preliminary until both are final', async () => {
@@ -67,7 +67,7 @@ test('C11: chain to a Correctable of another binding → preliminary until both 
   outer.sink.view(1, 'weak');
   await settled();
   outer.sink.view(1, 'strong');
-  expect(lines).toEqual(['update x weak', 'final x strong']);
+  expect(lines).toEqual(['write x weak', 'final x strong']);
 });
 
 test('C11: chain to a Correctable that has closed, of another binding → the level of the input', async () => {
@@ -76,7 +76,7 @@ test('C11: chain to a Correctable that has closed, of another binding → the le
   outer.sink.view(1, 'causal');
   await settled();
   outer.sink.view(1, 'strong');
-  expect(lines).toEqual(['update x causal', 'final x strong']);
+  expect(lines).toEqual(['write x causal', 'final x strong']);
 });
 
 test('C11: chain fails on the final value → that error, as it is', async () => {
@@ -222,5 +222,5 @@ test('C11: map of a value that was corrected → the result of the new one', () 
   ] as const) {
     sink.view(value, level);
   }
-  expect(lines).toEqual(['update 2 weak', 'update 4 causal', 'final 6 strong']);
+  expect(lines).toEqual(['write 2 weak', 'write 4 causal', 'final 6 strong']);
 });

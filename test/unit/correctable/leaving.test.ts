@@ -100,7 +100,7 @@ test('C4: the signal of a subscription aborts → it is closed', () => {
   expect(subscription.closed).toBe(true);
 });
 
-test('C10: an update is cancelled in flight → UNKNOWN, never "not done"', async () => {
+test('C10: a write is cancelled in flight → UNKNOWN, never "not done"', async () => {
   const binding = scriptedBinding(LEVELS);
   const write = createClient(binding).invoke(put('k', 1));
   (await binding.next()).view(undefined, 'weak');
@@ -112,7 +112,7 @@ test('C10: an update is cancelled in flight → UNKNOWN, never "not done"', asyn
   });
 });
 
-test('C10: the signal had aborted before → ABORTED and nothing is sent, also for an update', async () => {
+test('C10: the signal had aborted before → ABORTED and nothing is sent, also for a write', async () => {
   const binding = scriptedBinding(LEVELS);
   const write = createClient(binding).invoke(put('k', 1), { signal: AbortSignal.abort('no') });
   expect(await codeOf(write)).toBe('ABORTED');
@@ -171,7 +171,7 @@ test('C10: one consumer leaves → the others see everything (a shared cancel hi
   leaving.unsubscribe();
   sink.view(1, 'weak');
   sink.view(2, 'strong');
-  expect(lines).toEqual(['update 1 weak', 'final 2 strong']);
+  expect(lines).toEqual(['write 1 weak', 'final 2 strong']);
 });
 
 test('C10: 100 000 operations on one signal → one listener at most, none at the end', async () => {

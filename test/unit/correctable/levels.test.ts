@@ -146,7 +146,7 @@ test('C3: a weaker view after a stronger one → dropped and counted', () => {
   sink.view(1, 'causal');
   sink.view(2, 'weak');
   sink.view(3, 'strong');
-  expect(lines).toEqual(['update 1 causal', 'final 3 strong']);
+  expect(lines).toEqual(['write 1 causal', 'final 3 strong']);
   expect(onEvent.mock.calls).toEqual([[{ type: 'drop', reason: 'weaker', level: 'weak' }]]);
 });
 

@@ -42,18 +42,18 @@ const never = (): Promise<never> => new Promise(() => {});
 
 /** Ways to make one Correctable of an update. */
 const DERIVED: Record<string, (update: Any, { client }: SetUp) => Correctable<unknown, Levels, string>> = {
-  'the update': (update) => update,
+  'the write': (update) => update,
   map: (update) => update.map(() => 'saved'),
   'map of map': (update) => update.map(() => 1).map(() => 2),
   speculate: (update) => update.speculate(() => 'saved'),
-  'chain to an update': (_update, { client }) => {
+  'chain to a write': (_update, { client }) => {
     const read = client.invoke(get('k'));
     return read.chain(() => client.invoke(put('k', 2)));
   },
   'join with a read': (update, { client }) => all([client.invoke(get('k')), update]),
 };
 
-describe('an update that may have taken effect', () => {
+describe('a write that may have taken effect', () => {
   for (const [name, derive] of Object.entries(DERIVED)) {
     test(`${name}: cancelled → UNKNOWN`, async () => {
       const setUp = silent();
@@ -78,7 +78,7 @@ describe('an update that may have taken effect', () => {
       const error = errorOf(derived);
       await setUp.clock.advance(TIMEOUT_MS);
       expect(await error).toMatchObject({ code: 'UNKNOWN', retryable: false });
-      expect((await error).message).toMatch(/^put "k": no final view in time; the update may take effect all the same/);
+      expect((await error).message).toMatch(/^put "k": no final view in time; the write may take effect all the same/);
     });
   }
 
@@ -123,7 +123,7 @@ describe('an update that may have taken effect', () => {
     expect(await errorOf(other)).toMatchObject({ code: 'UNKNOWN', cause: { code: 'ABORTED' } });
   });
 
-  test('the update itself fails with what is retryable → so do those made of it', async () => {
+  test('the write itself fails with what is retryable → so do those made of it', async () => {
     const { client, binding } = silent();
     const update = client.invoke(put('k', 1));
     const read = client.invoke(get('k'));
@@ -203,7 +203,7 @@ describe('whereabouts', () => {
     expect(await errorOf(update)).toMatchObject({ code: 'UNKNOWN' });
   });
 
-  test('an update that has not left is cancelled → what is made of it, and of it and others, is ABORTED too', async () => {
+  test('a write that has not left is cancelled → what is made of it, and of it and others, is ABORTED too', async () => {
     const { client } = silent({ mayHaveBeenSent: false, blockedBy: undefined });
     const update = client.invoke(put('k', 1));
     const read = client.invoke(get('k'));
@@ -213,7 +213,7 @@ describe('whereabouts', () => {
     read.cancel();
   });
 
-  test('what is derived of an update that has not left is cancelled → UNKNOWN, since the update goes on', async () => {
+  test('what is derived of a write that has not left is cancelled → UNKNOWN, since the write goes on', async () => {
     const { client } = silent({ mayHaveBeenSent: false, blockedBy: undefined });
     const derived = client.invoke(put('k', 1)).map(String);
     derived.cancel();
@@ -221,7 +221,7 @@ describe('whereabouts', () => {
   });
 });
 
-test('a promise as a view → of a read INVALID_VALUE, of an update and what is made of it UNKNOWN', async () => {
+test('a promise as a view → of a read INVALID_VALUE, of a write and what is made of it UNKNOWN', async () => {
   const { client, binding } = silent();
   const [read, update] = [client.invoke(get('k')), client.invoke(put('k', 1))];
   const mapped = client.invoke(put('k', 1)).map<unknown>(never);
@@ -232,7 +232,7 @@ test('a promise as a view → of a read INVALID_VALUE, of an update and what is 
   expect(await Promise.all(codes)).toEqual(['INVALID_VALUE', 'UNKNOWN', 'UNKNOWN']);
 });
 
-test('the binding throws when asked where an update is → UNKNOWN, reported, other deadlines pass', async () => {
+test('the binding throws when asked where a write is → UNKNOWN, reported, other deadlines pass', async () => {
   const clock = virtualClock();
   const uncaught = vi.fn();
   const boom = new Error('boom');

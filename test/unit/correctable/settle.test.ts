@@ -91,7 +91,7 @@ test('C9: settle orLatest, no view at all → the error', async () => {
   expect(await codeOf(view)).toBe('FINAL_FAILED');
 });
 
-test('C9: rest abort → the operation is cancelled; an update becomes UNKNOWN', async () => {
+test('C9: rest abort → the operation is cancelled; a write becomes UNKNOWN', async () => {
   const binding = scriptedBinding(LEVELS);
   const client = createClient(binding);
   for (const [operation, code] of [

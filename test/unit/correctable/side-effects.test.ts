@@ -33,7 +33,7 @@ test('a part whose steps have yet to begin → they count; those of the whole it
 });
 
 test.each([3, 7, 8, 50])(
-  'part %i of many has closed after an update → counted for ever, the others are not kept',
+  'part %i of many has closed after a write → counted for ever, the others are not kept',
   (at) => {
     const whole = part('pending');
     for (let number = 0; number < 1_000; number += 1) addPart(whole, part('final', number === at ? WRITE : NO_EFFECT));
@@ -60,7 +60,7 @@ test.each([
     WRITE,
     NO_EFFECT,
   ],
-  ['an update that was aborted before it was sent', new CorrectableError('ABORTED', 'x'), WRITE, NO_EFFECT],
+  ['a write that was aborted before it was sent', new CorrectableError('ABORTED', 'x'), WRITE, NO_EFFECT],
   ['a step that was aborted', new CorrectableError('ABORTED', 'x'), UNOBSERVED, UNOBSERVED],
   ['an error that is not to be retried', new CorrectableError('CONFLICT', 'x', { retryable: false }), WRITE, WRITE],
   ['an error that nobody knows', new Error('x'), WRITE, WRITE],

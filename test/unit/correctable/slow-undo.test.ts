@@ -14,8 +14,8 @@ test('C8c: the view that refuted it is confirmed meanwhile → its result is not
   sink.view(2, 'causal');
   sink.view(2, 'strong');
   await settled();
-  expect(reported).toEqual(['update 10 weak']);
+  expect(reported).toEqual(['write 10 weak']);
   undo();
   expect(await result).toBe(20);
-  expect(reported).toEqual(['update 10 weak', 'final 20 strong']);
+  expect(reported).toEqual(['write 10 weak', 'final 20 strong']);
 });

@@ -59,7 +59,7 @@ test('C8a: the function returns a Correctable → flattened level by level', asy
   outer.sink.view(1, 'causal');
   inners[0]!.sink.view('a', 'weak');
   inners[0]!.sink.view('b', 'strong');
-  expect(lines).toEqual(['update a weak', 'update b causal']);
+  expect(lines).toEqual(['write a weak', 'write b causal']);
   outer.sink.confirm('strong', 0);
   expect(lines.at(-1)).toBe('final b strong');
   expect(inners).toHaveLength(1);
@@ -74,7 +74,7 @@ test('C8g: the inner Correctable goes beyond the level of the input → its view
   inner.sink.view('b', 'causal');
   outer.sink.confirm('strong', 0);
   inner.sink.view('c', 'strong');
-  expect(lines).toEqual(['update a weak', 'update b weak', 'update b causal', 'final c strong']);
+  expect(lines).toEqual(['write a weak', 'write b weak', 'write b causal', 'final c strong']);
 });
 
 test('C8a: the input is final before the inner Correctable is → its levels show through', () => {
@@ -85,7 +85,7 @@ test('C8a: the input is final before the inner Correctable is → its levels sho
   inner.sink.view('a', 'weak');
   inner.sink.view('b', 'causal');
   inner.sink.view('c', 'strong');
-  expect(lines).toEqual(['update a weak', 'update b causal', 'final c strong']);
+  expect(lines).toEqual(['write a weak', 'write b causal', 'final c strong']);
 });
 
 test('C8b: the final equals the input, the result is there → final at once', async () => {
@@ -354,7 +354,7 @@ test('C8g: results → preliminary views at the level of the input, again as it 
   sink.view(1, 'weak');
   sink.view(1, 'causal');
   sink.view(1, 'strong');
-  expect(lines).toEqual(['update 10 weak', 'update 10 causal', 'final 10 strong']);
+  expect(lines).toEqual(['write 10 weak', 'write 10 causal', 'final 10 strong']);
 });
 
 test('C8g: a run on an input that came back → its result is told again, as one that confirms', async () => {

@@ -18,7 +18,7 @@ test('C8c: a run comes to its result once its input was refuted → not told', a
   expect(reported).toEqual([]);
   gives[1]!('of 2');
   await settled();
-  expect(reported).toEqual(['update of 2 causal']);
+  expect(reported).toEqual(['write of 2 causal']);
 });
 
 test('C8d: the source fails while a run is undone, and a newer input waits → no run on that', async () => {
@@ -44,7 +44,7 @@ test('C8g: the run gives a Correctable of another store, which is not final yet 
   const reported = record(c.speculate(() => correctable(['near', 'far'], (inner) => void inner.view('early', 'near'))));
   sink.view(1, 'causal');
   await settled();
-  expect(reported).toEqual(['update early weak']);
+  expect(reported).toEqual(['write early weak']);
 });
 
 test('C10: the step of a chain on a preliminary view has begun, another part fails → not retryable: one on the final may come', async () => {

@@ -50,7 +50,7 @@ const ENDS: Record<string, (item: SetUp) => void | Promise<void>> = {
 for (const step of ['speculate', 'chain'] as const) {
   for (const [name, end] of Object.entries(ENDS)) {
     describe(`${step}: the source ${name}`, () => {
-      test('a step that is an update was executed → UNKNOWN', async () => {
+      test('a step that is a write was executed → UNKNOWN', async () => {
         const item = setUp();
         const error = errorOf(item.read[step](() => item.client.invoke(put('k', 2))));
         await settled();
@@ -143,7 +143,7 @@ describe('a step of a confirmed input', () => {
   });
 });
 
-test('an update on an input that was refuted was executed, that on the next one was not → UNKNOWN', async () => {
+test('a write on an input that was refuted was executed, that on the next one was not → UNKNOWN', async () => {
   const { read, binding, client } = setUp();
   const error = errorOf(read.chain((value) => client.invoke(put('k', value)), vi.fn()));
   await settled();
@@ -154,7 +154,7 @@ test('an update on an input that was refuted was executed, that on the next one 
   expect(await error).toMatchObject({ code: 'UNKNOWN', retryable: false });
 });
 
-test('chain to an update on a preliminary view, without what undoes it → UNKNOWN that says so; on the final → fine', async () => {
+test('chain to a write on a preliminary view, without what undoes it → UNKNOWN that says so; on the final → fine', async () => {
   const { read, binding, client } = setUp();
   const order = read.chain((value) => client.invoke(put('k', value)));
   const late = client.invoke(get('other'));
@@ -168,7 +168,7 @@ test('chain to an update on a preliminary view, without what undoes it → UNKNO
   expect(await final).toBeUndefined();
 });
 
-test('… and the update fails afterwards → that is nobody’s error', async () => {
+test('… and the write fails afterwards → that is nobody’s error', async () => {
   const { read, binding, client } = setUp();
   const reasons = await unhandledDuring(async () => {
     expect(await errorOf(read.chain((value) => client.invoke(put('k', value))))).toMatchObject({ code: 'UNKNOWN' });
@@ -177,7 +177,7 @@ test('… and the update fails afterwards → that is nobody’s error', async (
   expect(reasons).toEqual([]);
 });
 
-test('no update was executed, neither on the refuted input nor on the next one → retryable', async () => {
+test('no write was executed, neither on the refuted input nor on the next one → retryable', async () => {
   const { read, binding, client } = setUp();
   const error = errorOf(read.chain((value) => client.invoke(put('k', value)), vi.fn()));
   await settled();
@@ -188,7 +188,7 @@ test('no update was executed, neither on the refuted input nor on the next one �
   expect(await error).toMatchObject({ code: 'UNAVAILABLE', retryable: true });
 });
 
-test('a refuted step reads first and then updates → what comes of it later counts too', async () => {
+test('a refuted step reads first and then writes → what comes of it later counts too', async () => {
   const { read, binding, client } = setUp();
   const readThenUpdate = (): Correctable<unknown, Three> =>
     client.invoke(get('other')).chain(() => client.invoke(put('k', 2)));
@@ -281,7 +281,7 @@ describe('a part is open, and its steps have not begun', () => {
   });
 });
 
-test('map throws what is retryable over an update → UNKNOWN with the cause', async () => {
+test('map throws what is retryable over a write → UNKNOWN with the cause', async () => {
   const { binding, client } = setUp();
   const mapped = client.invoke(put('k', 1)).map(() => {
     throw awayError;
@@ -317,7 +317,7 @@ test('onCommit was asked for, the input is not confirmed → as if it were not t
   expect(await error).toMatchObject({ code: 'TIMEOUT', retryable: true });
 });
 
-test('an update that certainly did nothing has failed → a join and a chain with it stay retryable', async () => {
+test('a write that certainly did nothing has failed → a join and a chain with it stay retryable', async () => {
   const { binding, client } = setUp();
   const update = client.invoke(put('k', 1));
   const other = client.invoke(get('k'));
@@ -330,7 +330,7 @@ test('an update that certainly did nothing has failed → a join and a chain wit
 test.each([
   ['executed', true],
   ['in flight', false],
-])('an update on an input that was refuted is %s, many steps follow → it counts all the same', async (_, isDone) => {
+])('a write on an input that was refuted is %s, many steps follow → it counts all the same', async (_, isDone) => {
   const { binding, client } = setUp();
   const { c, sink } = manual<number>({ isRefining: true });
   const order = (value: number): Correctable<unknown, Three> =>

@@ -21,7 +21,7 @@ export function manual<T = unknown>(options?: CorrectableOptions<T>): Manual<T> 
 export function record<T>(c: Correctable<T, Levels, string>): string[] {
   const lines: string[] = [];
   c.setCallbacks({
-    onUpdate: (value, view) => lines.push(`update ${String(value)} ${view.level}`),
+    onUpdate: (value, view) => lines.push(`write ${String(value)} ${view.level}`),
     onFinal: (value, view) => lines.push(`final ${String(value)} ${view.level}`),
     onError: (error) => lines.push(`error ${error.code}`),
   });

@@ -50,7 +50,7 @@ test.each([
   ['A', 0.5],
   ['B', 0.05],
   ['C', 0],
-] as const)('workload %s → a share of %d updates, the same steps for the same seed', (workload: Workload, share) => {
+] as const)('workload %s → a share of %d writes, the same steps for the same seed', (workload: Workload, share) => {
   const sequences = workloadOf(workload, 100);
   const [next, again] = [sequences(5), sequences(5)];
   const steps = Array.from({ length: 4000 }, next);

@@ -46,7 +46,7 @@ test('translated: a confirmation without payload → the translated value confir
   await store.close();
 });
 
-test('translated: an update of two steps → the first is done before the second begins', async () => {
+test('translated: a write of two steps → the first is done before the second begins', async () => {
   const order: string[] = [];
   const inner = memory();
   const watched: typeof inner = {

@@ -24,8 +24,7 @@ describe('C15: equal reads in flight', () => {
     call.view('old', 'weak', { version: 1, meta: { remaining: 3 } });
     call.view('new', 'causal');
     call.confirm('strong', 1);
-    for (const reported of lines)
-      expect(reported).toEqual(['update old weak', 'update new causal', 'final new strong']);
+    for (const reported of lines) expect(reported).toEqual(['write old weak', 'write new causal', 'final new strong']);
     for (const read of reads) expect(read.latest).toMatchObject({ seq: 1, confirms: true });
     expect(binding.calls).toHaveLength(1);
     expect(client.stats).toMatchObject({ deduped: 2, confirmed: 3, corrected: 0 });
@@ -42,7 +41,7 @@ describe('C15: equal reads in flight', () => {
     expect(late.latest).toBeUndefined();
     await settled();
     call.view('new', 'strong');
-    expect(lines).toEqual(['update new causal', 'final new strong']);
+    expect(lines).toEqual(['write new causal', 'final new strong']);
     expect(await late.settle()).toMatchObject({ confirms: true });
     expect(binding.calls).toHaveLength(1);
   });
@@ -181,7 +180,7 @@ describe('C15: equal reads in flight', () => {
 });
 
 describe('C15: reads that are submitted by themselves', () => {
-  test('updates, whatever they return → each is submitted', () => {
+  test('writes, whatever they return → each is submitted', () => {
     const { binding, client } = setUp(shared);
     for (let n = 0; n < 2; n++) client.invoke(dequeue('q')).onError(() => 0);
     expect(binding.calls).toHaveLength(2);
@@ -205,7 +204,7 @@ describe('C15: reads that are submitted by themselves', () => {
     expect(binding.calls).toHaveLength(2 * ways.length + 1);
   });
 
-  test('an update of the client was submitted, or has ended, since → a read of its own', async () => {
+  test('a write of the client was submitted, or has ended, since → a read of its own', async () => {
     const { binding, client } = setUp(shared);
     const read = (): number => {
       client.invoke(get('k')).onError(() => 0);
@@ -221,7 +220,7 @@ describe('C15: reads that are submitted by themselves', () => {
     expect([read(), read()]).toEqual([4, 4]);
   });
 
-  test('an update ends → a read from inside its callbacks is one of its own', () => {
+  test('a write ends → a read from inside its callbacks is one of its own', () => {
     const { binding, client } = setUp(shared);
     const write = client.invoke(put('k', 1));
     client.invoke(get('k')).onError(() => 0);
@@ -309,7 +308,7 @@ describe('C15: leaving a shared submission', () => {
   });
 
   test.each([{ dedupeReads: false }, { retry: false }] as const)(
-    'an update, with %j of its own, has ended since → a read of its own',
+    'a write, with %j of its own, has ended since → a read of its own',
     async (how) => {
       const { binding, client } = setUp(shared);
       const before = client.invoke(get('k'));
@@ -324,7 +323,7 @@ describe('C15: leaving a shared submission', () => {
     },
   );
 
-  test('an update has a retry of its own → that one submits it', () => {
+  test('a write has a retry of its own → that one submits it', () => {
     const { binding, client } = setUp(shared);
     const retry = vi.fn<Policy>((submit) => submit);
     client.invoke(put('k', 'new'), { retry }).onError(() => 0);

@@ -32,7 +32,7 @@ describe('C15: what may have taken effect, or will fail again', () => {
     }
   });
 
-  test('an update is cancelled during an attempt → UNKNOWN; the attempt is let go', async () => {
+  test('a write is cancelled during an attempt → UNKNOWN; the attempt is let go', async () => {
     const { clock, binding, client } = setUp({ retry });
     const write = client.invoke(put('k', 1));
     (await binding.next()).fail(failure());
@@ -44,7 +44,7 @@ describe('C15: what may have taken effect, or will fail again', () => {
     expect(signal.reason).toBe(await errorOf(write));
   });
 
-  test('an update is cancelled between two attempts → ABORTED: nothing was done, nor is it again', async () => {
+  test('a write is cancelled between two attempts → ABORTED: nothing was done, nor is it again', async () => {
     const { clock, binding, client } = setUp({ retry });
     const write = client.invoke(put('k', 1));
     const saved = all([write.map(() => 'saved')]);
@@ -59,8 +59,8 @@ describe('C15: what may have taken effect, or will fail again', () => {
     expect(binding.calls).toHaveLength(1);
   });
 
-  describe('an update waits for its next attempt, and what it is a part of ends', () => {
-    test('a join of which another part fails → UNKNOWN, and the update is done', async () => {
+  describe('a write waits for its next attempt, and what it is a part of ends', () => {
+    test('a join of which another part fails → UNKNOWN, and the write is done', async () => {
       const { clock, binding, client } = setUp({ retry });
       const write = client.invoke(put('k', 1));
       const page = errorOf(all([write, client.invoke(get('other'), { retry: false })]));

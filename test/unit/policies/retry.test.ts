@@ -126,7 +126,7 @@ describe('C15: views', () => {
     second.view('new', 'weak');
     second.view('new', 'causal');
     second.view('new', 'strong');
-    expect(lines).toEqual(['update old weak', 'update new causal', 'final new strong']);
+    expect(lines).toEqual(['write old weak', 'write new causal', 'final new strong']);
     expect(client.drops).toMatchObject({ repeated: 1 });
   });
 

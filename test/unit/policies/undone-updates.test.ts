@@ -12,7 +12,7 @@ const keys = ({ binding }: SetUp): unknown[][] =>
   binding.calls.map(({ operation: { name, key, args } }) => [name, key, (args as { value?: unknown }).value]);
 
 const WAYS: readonly (readonly [string, (write: Correctable<unknown, Three>) => unknown])[] = [
-  ['the update itself', (write) => write],
+  ['the write itself', (write) => write],
   ['what is mapped from it', (write) => write.map(String)],
   ['a join of it', (write) => all([write])],
   ['what it is a step of', (write) => write.chain(() => write)],
@@ -99,7 +99,7 @@ test.each(UNSEEN_WAYS)('undone between two attempts, %s → not done any more', 
   ]);
 });
 
-test('an update beside a step, or of a step that is confirmed → tried again', async () => {
+test('a write beside a step, or of a step that is confirmed → tried again', async () => {
   const all = setUp({ retry });
   const { clock, binding, client } = all;
   const result = client.invoke(get('next')).speculate(
@@ -121,7 +121,7 @@ test('an update beside a step, or of a step that is confirmed → tried again', 
   expect(keys(all).map(([, key]) => key)).toEqual(['next', 'running', 'beside', 'running', 'beside']);
 });
 
-test('an update invoked after the step has awaited, with the signal of its run → not done after the undo', async () => {
+test('a write invoked after the step has awaited, with the signal of its run → not done after the undo', async () => {
   const { clock, binding, client } = setUp({ retry });
   const result = client.invoke(get('next')).speculate(
     async (job, { signal }) => {
@@ -176,7 +176,7 @@ async function setOff(other: (client: SetUp['client'], sink: ReturnType<typeof m
   (await binding.next()).view(null, 'strong');
 }
 
-test('a step refutes another run, whose undo is an update → that is tried again', async () => {
+test('a step refutes another run, whose undo is a write → that is tried again', async () => {
   let undone: unknown;
   await setOff((client, { c, sink }) => {
     undone = c.speculate(
@@ -191,7 +191,7 @@ test('a step refutes another run, whose undo is an update → that is tried agai
   expect(await undone).toBe(1);
 });
 
-test('a step says too late how it is undone, by an update → that is tried again', async () => {
+test('a step says too late how it is undone, by a write → that is tried again', async () => {
   const { clock, binding, client } = setUp({ retry });
   const outer = manual();
   const result: Correctable<unknown, Three> = outer.c.speculate((_value, { onAbort }) => {

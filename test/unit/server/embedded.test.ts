@@ -114,7 +114,7 @@ describe('embedded: bank', () => {
     await expect(deposit).rejects.toMatchObject({ code: 'INVALID_ARGUMENT', field: 'args.amount' });
   });
 
-  test('close with operations in flight → reads fail with UNAVAILABLE, updates with UNKNOWN', async () => {
+  test('close with operations in flight → reads fail with UNAVAILABLE, writes with UNKNOWN', async () => {
     const { virginia } = start(bankService(), { latency: 'eu-us' });
     const balance = virginia.invokeStrong(bank.balance({ account: 'a' }));
     const withdrawal = virginia.invoke(bank.withdraw({ account: 'a', amount: 1 }));

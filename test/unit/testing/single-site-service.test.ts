@@ -23,7 +23,7 @@ const debts = defineService(debt, {
 });
 
 describe('plain service', () => {
-  test('updates of both colors and reads → the answers of a single site', async () => {
+  test('writes of both colors and reads → the answers of a single site', async () => {
     const client = createClient(singleSiteService(bankService()));
     await client.invoke(bank.deposit({ account: 'a', amount: 10 }));
     expect(await client.invoke(bank.withdraw({ account: 'a', amount: 7 }))).toEqual({ paid: true });
@@ -45,7 +45,7 @@ describe('plain service', () => {
     expect(await client.invokeStrong(bank.balance({ account: 'a' }))).toBe(3);
   });
 
-  test('closed in the turn → neither its read nor its update is answered any more', async () => {
+  test('closed in the turn → neither its read nor its write is answered any more', async () => {
     const binding = singleSiteService(bankService());
     const heard: unknown[] = [];
     const context = { signal: new AbortController().signal } as InvocationContext;

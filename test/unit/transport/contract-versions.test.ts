@@ -47,7 +47,7 @@ describe('another version of the contract', () => {
     expect(connection.state).toBe('open');
   });
 
-  test('update was sent to the client’s version before → UNKNOWN', async () => {
+  test('write was sent to the client’s version before → UNKNOWN', async () => {
     const { platform, connection } = start();
     await welcome(platform, served());
     const sink = submit(connection, writeX);

@@ -22,7 +22,7 @@ describe('answers that make no sense', () => {
     ['at a level that does not exist', [1, 'view', 30, 0, 'v']],
     ['a confirmation of nothing', [1, 'confirm', 1, 0]],
     ['a confirmation at a level that does not exist', [1, 'confirm', 7, 0]],
-  ])('%s → the read fails with PROTOCOL, the update with UNKNOWN: it may have been executed', async (_, row) => {
+  ])('%s → the read fails with PROTOCOL, the write with UNKNOWN: it may have been executed', async (_, row) => {
     for (const [operation, code] of [
       [readX, 'PROTOCOL'],
       [writeX, 'UNKNOWN'],

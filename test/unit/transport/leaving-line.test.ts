@@ -6,7 +6,7 @@ import { settled } from './fake-platform.ts';
 import { LIMITS, start, startOpen, submit } from './set-up.ts';
 
 describe('closed by the application', () => {
-  test('an update has ended → acknowledged first, and then the socket closes in order', async () => {
+  test('a write has ended → acknowledged first, and then the socket closes in order', async () => {
     const { platform, connection } = await startOpen();
     submit(connection, writeX);
     platform.tick();

@@ -30,7 +30,7 @@ const [IRL, FRK] = [
 ];
 const rowWith = (value: readonly unknown[], ...rest: unknown[]): unknown[] => [...value, null, null, null, ...rest];
 
-describe('an update', () => {
+describe('a write', () => {
   test('sent to one site, and there again → as it was', () => {
     const { given: value, readAt, losesLineOf } = start('write');
     expect(readAt(IRL)).toEqual(value);

@@ -115,7 +115,7 @@ describe('connection: operations', () => {
     expect(sink.calls).toEqual([]);
   });
 
-  test('cancelled update, connection lost → not submitted again: it must not take effect later', async () => {
+  test('cancelled write, connection lost → not submitted again: it must not take effect later', async () => {
     const { platform, connection } = await startOpen();
     const controller = new AbortController();
     const sink = submit(connection, writeX, quietContext({ signal: controller.signal }));
@@ -129,7 +129,7 @@ describe('connection: operations', () => {
     expect(sink.calls).toEqual([]);
   });
 
-  test('cancelled update while there is no connection, sent before → not submitted again, acknowledged', async () => {
+  test('cancelled write while there is no connection, sent before → not submitted again, acknowledged', async () => {
     const { platform, connection } = await startOpen({ heartbeatIntervalMs: 1_000 });
     const controller = new AbortController();
     submit(connection, writeX, quietContext({ signal: controller.signal }));
@@ -144,7 +144,7 @@ describe('connection: operations', () => {
     expect(platform.socket.rows('ack')).toEqual([[1, 'ack']]);
   });
 
-  test('cancelled update that the server has → forgotten, and does not hold up the acknowledgement', async () => {
+  test('cancelled write that the server has → forgotten, and does not hold up the acknowledgement', async () => {
     const { platform, connection } = await startOpen({ heartbeatIntervalMs: 1_000 });
     const controller = new AbortController();
     const sink = submit(connection, writeX, quietContext({ signal: controller.signal }));
@@ -202,7 +202,7 @@ describe('connection: loss and return', () => {
   });
 
   test.each(['OVERLOADED', 'UNSUPPORTED', 'INVALID_ARGUMENT', 'FORBIDDEN'])(
-    'repetition of an update refused with %s by a server with another memory → UNKNOWN: the first may have been executed',
+    'repetition of a write refused with %s by a server with another memory → UNKNOWN: the first may have been executed',
     async (code) => {
       const { platform, connection } = await startOpen();
       const update = submit(connection, writeX);
@@ -217,7 +217,7 @@ describe('connection: loss and return', () => {
     },
   );
 
-  test('repetition of an update refused by a server that has remembered the client ever since → it was not executed', async () => {
+  test('repetition of a write refused by a server that has remembered the client ever since → it was not executed', async () => {
     const { platform, connection } = await startOpen();
     const update = submit(connection, writeX);
     platform.tick();
@@ -322,7 +322,7 @@ describe('connection: end', () => {
     expect(connection.state).toBe('closed');
   });
 
-  test('update that was sent, but not answered → UNKNOWN, not to be repeated blindly; one not sent → UNAVAILABLE', async () => {
+  test('write that was sent, but not answered → UNKNOWN, not to be repeated blindly; one not sent → UNAVAILABLE', async () => {
     const { platform, connection } = await startOpen();
     const sent = submit(connection, writeX);
     platform.tick();

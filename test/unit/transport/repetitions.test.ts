@@ -65,7 +65,7 @@ describe('too large', () => {
 });
 
 describe('acknowledgement', () => {
-  test('a read is in flight for ever → updates are acknowledged all the same', async () => {
+  test('a read is in flight for ever → writes are acknowledged all the same', async () => {
     const { platform, connection } = await startOpen();
     submit(connection, readX);
     for (let id = 2; id <= 66; id++) {
@@ -76,7 +76,7 @@ describe('acknowledgement', () => {
     expect(platform.socket.rows('ack')).toEqual([[63, 'ack']]);
   });
 
-  test('an update is in flight → what came after it is not', async () => {
+  test('a write is in flight → what came after it is not', async () => {
     const { platform, connection } = await startOpen();
     for (let id = 1; id <= 66; id++) {
       submit(connection, writeX);

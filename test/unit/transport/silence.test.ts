@@ -78,7 +78,7 @@ describe('a site that falls silent', () => {
     expect(untilAnnounced).toBeLessThan(20_000 + 9_000);
   });
 
-  test('a large update is in flight → waited for as long as a slow link takes', async () => {
+  test('a large write is in flight → waited for as long as a slow link takes', async () => {
     const { platform, connection } = await startOpen();
     submit(connection, { ...readX, args: { text: 'x'.repeat(320 * 1024) } });
     platform.tick();

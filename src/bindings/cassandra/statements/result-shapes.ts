@@ -134,10 +134,7 @@ export function wasApplied(): ResultShape<boolean> {
     buildResult({ rows: [row] }, name) {
       const isApplied = row?.['[applied]'];
       if (typeof isApplied === 'boolean') return isApplied;
-      throw new CorrectableError(
-        'INVALID_VALUE',
-        `${name}: wasApplied() is for updates with IF, and this one has none`,
-      );
+      throw new CorrectableError('INVALID_VALUE', `${name}: wasApplied() is for writes with IF, and this one has none`);
     },
   };
 }

@@ -250,7 +250,7 @@ function createStatement(name: string, spec: AnySpec): Statement {
   if (result.kind === 'wasApplied' && !isConditional(cql)) {
     throw createInvalidArgumentError(
       `${name}.result`,
-      'wasApplied() is for updates with IF: without one the update is always made',
+      'wasApplied() is for writes with IF: without one the write is always made',
     );
   }
   const markers = findBindMarkers(cql);

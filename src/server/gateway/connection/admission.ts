@@ -129,7 +129,7 @@ function rejectRepetition(row: SubmitMessage, { record, host }: ConnectedClient)
     throw new CorrectableError('REPLY_EXPIRED', `operation ${id} was acknowledged already; its reply is gone`);
   }
   if (row[at.isResend] !== true || host.binding.isExactlyOnce === true) return;
-  const message = 'the update was sent before, to a server that is gone or has forgotten it: it may have taken effect';
+  const message = 'the write was sent before, to a server that is gone or has forgotten it: it may have taken effect';
   throw new CorrectableError('UNKNOWN', message);
 }
 

@@ -37,7 +37,7 @@ const GOING_AWAY_ERROR = new CorrectableError(
 );
 
 /** The answer to the cancellation of an update: the client need not submit it again. */
-const WRITE_CONTINUES_ERROR = new CorrectableError('UNKNOWN', 'no more views; the update runs to its end');
+const WRITE_CONTINUES_ERROR = new CorrectableError('UNKNOWN', 'no more views; the write runs to its end');
 const NOT_STARTED_ERROR = new CorrectableError('ABORTED', 'cancelled before it began; it was not executed');
 
 /** What a connection is made from. */

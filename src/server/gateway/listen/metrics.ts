@@ -11,7 +11,7 @@ const SITE_METRICS: readonly (readonly [StoreMetric['kind'], name: string, field
   ['gauge', 'operations_in_flight', 'inFlight', 'Operations that the store has not ended, or that wait for authorize'],
   ['gauge', 'request_bytes_in_flight', 'inFlightBytes', 'Bytes of the frames that these operations came in'],
   ['gauge', 'clients', 'clients', 'Clients known, connected or not'],
-  ['gauge', 'replies_retained', 'replies', 'Updates whose reply is kept for a repetition'],
+  ['gauge', 'replies_retained', 'replies', 'Writes whose reply is kept for a repetition'],
   ['gauge', 'reply_bytes_retained', 'replyBytes', 'Bytes kept of clients, with what it costs to remember them'],
   ['counter', 'operations_total', 'submitted', 'Operations handed to the store'],
   ['counter', 'overloaded_total', 'overloaded', 'Operations refused for overload or rate'],

@@ -38,7 +38,7 @@ import { createConfirmMessage, coversDetails, encodeView, createTail, createView
 
 /** The ending of an update whose result can neither be sent now nor asked for later. */
 const RESULT_NOT_SENT =
-  'the update took effect; its result was not sent, since too much waits to be sent to this client';
+  'the write took effect; its result was not sent, since too much waits to be sent to this client';
 
 /** What a view that is held takes beside what is written of it, in bytes. */
 const CONFIRMABLE_VIEW_BYTES = 128;
@@ -441,7 +441,7 @@ export class HostedOperation extends EncodingSink implements Sink, InvocationCon
       return this.#fail(error, level);
     }
     if (!this.isWrite) return this.#fail(problem, this.#strongest);
-    const message = `the update took effect, but its result cannot be sent: ${reason}`;
+    const message = `the write took effect, but its result cannot be sent: ${reason}`;
     return this.#fail(
       new CorrectableError('UNKNOWN', message, { field: isTyped ? problem.field : undefined }),
       this.#strongest,
@@ -466,7 +466,7 @@ export class HostedOperation extends EncodingSink implements Sink, InvocationCon
     this.#reportAnomaly('the gateway failed at a view', error);
     if (this.#hasEnded) return;
     const reported = this.isWrite
-      ? new CorrectableError('UNKNOWN', 'the server made a mistake; the update may have taken effect')
+      ? new CorrectableError('UNKNOWN', 'the server made a mistake; the write may have taken effect')
       : new CorrectableError('FINAL_FAILED', 'the server made a mistake');
     try {
       this.#endWith(reported);

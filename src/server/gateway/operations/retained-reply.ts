@@ -8,7 +8,7 @@ import { createViewMessage } from './view-messages.ts';
 
 /** What is told of an update whose result there was no room to keep. */
 const RESULT_NOT_RETAINED =
-  'the update took effect; its result is not kept, since too much waits for an ack of this client';
+  'the write took effect; its result is not kept, since too much waits for an ack of this client';
 
 /** An update that ended with a view or a failure. */
 export class CompletedWrite implements RepeatableWrite {

@@ -98,7 +98,7 @@ export class SiteState {
       const { choice, reply, domainError: rejection } = this.#generators.run(input);
       if (choice === undefined) return rejection ?? reply;
       const { operation } = input;
-      const message = `'${operation}' is declared a read but chose '${choice.shadow}'. Declare it an update.`;
+      const message = `'${operation}' is declared a read but chose '${choice.shadow}'. Declare it a write.`;
       return new CorrectableError('FINAL_FAILED', message, { field: `operations.${operation}.effect` });
     } catch (error) {
       if (isCorrectableError(error)) return error;

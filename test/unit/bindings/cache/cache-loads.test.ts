@@ -103,7 +103,7 @@ describe('cache: a store that is read late, or not', () => {
     }
   });
 
-  test('an own update while it is read → what was there before it does not come back', async () => {
+  test('an own write while it is read → what was there before it does not come back', async () => {
     const late = slow(await kept('old', 1));
     const mine = page({ store: late.store });
     const update = mine.client.invokeStrong({ name: 'change', args: {}, key: 'x', access: 'write' });
@@ -174,7 +174,7 @@ describe('cache: a store that is read late, or not', () => {
 });
 
 describe('cache: memory', () => {
-  test('an update is final at a weaker level for its caller → what was there before is not shown', async () => {
+  test('a write is final at a weaker level for its caller → what was there before is not shown', async () => {
     const mine = page({});
     await fill(mine, get('x'), 'old', 1);
     const session = mine.client.session();
@@ -205,7 +205,7 @@ describe('cache: memory', () => {
     expect(await cachedValue(mine.client, get('x'))).toBe('miss');
   });
 
-  test('nobody can say who is signed in when an update ends → the store hears of it all the same', async () => {
+  test('nobody can say who is signed in when a write ends → the store hears of it all the same', async () => {
     const store = await kept('old');
     let isKnown = true;
     const principal = (): string => {

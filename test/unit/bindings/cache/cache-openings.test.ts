@@ -43,7 +43,7 @@ const views = async (store: CacheStore): Promise<unknown[]> =>
   Array.from(await store.load()).flatMap(([id, { value }]) => (id === '["ledger"]' ? [] : [value]));
 
 describe('cache: read as the page opens', () => {
-  test('after an own update in an earlier page → it is kept', async () => {
+  test('after an own write in an earlier page → it is kept', async () => {
     const clock = virtualClock();
     const store = mapStore();
     const earlier = page({ store, clock });
@@ -60,7 +60,7 @@ describe('cache: read as the page opens', () => {
     expect(await views(store)).toEqual(['new']);
   });
 
-  test('right after an own update of an earlier client on the same store → it is kept', async () => {
+  test('right after an own write of an earlier client on the same store → it is kept', async () => {
     const clock = virtualClock();
     const store = mapStore();
     const earlier = page({ store, clock });
@@ -72,7 +72,7 @@ describe('cache: read as the page opens', () => {
     expect(await views(store)).toEqual(['new']);
   });
 
-  test('another client of the program updates after the read began → it is not kept', async () => {
+  test('another client of the program writes after the read began → it is not kept', async () => {
     const clock = virtualClock();
     const under = mapStore();
     let open = (): void => {};
@@ -91,7 +91,7 @@ describe('cache: read as the page opens', () => {
     expect(await views(under)).toEqual([]);
   });
 
-  test('another page updates after the read began, and is not heard → it is not kept', async () => {
+  test('another page writes after the read began, and is not heard → it is not kept', async () => {
     for (const setBackMs of [0, 5_000]) {
       const clock = virtualClock();
       let wallAheadMs = 10_000;
@@ -114,7 +114,7 @@ describe('cache: read as the page opens', () => {
     }
   });
 
-  test('the clock was set back since an update → it is kept all the same, once something was written since', async () => {
+  test('the clock was set back since a write → it is kept all the same, once something was written since', async () => {
     const clock = virtualClock();
     let wallAheadMs = 1_000_000;
     const now = (): number => clock.now() + wallAheadMs;
@@ -133,7 +133,7 @@ describe('cache: read as the page opens', () => {
     expect(await views(store)).toContain('new');
   });
 
-  test('another page has told of an update → what is read since is kept', async () => {
+  test('another page has told of a write → what is read since is kept', async () => {
     const store = mapStore();
     const [mine, theirs] = [page({ store }), page({ store })];
     await Promise.all([mine.binding.ready(), theirs.binding.ready()]);
@@ -145,7 +145,7 @@ describe('cache: read as the page opens', () => {
 });
 
 describe('cache: what the store refuses', () => {
-  test('an update, refused once → what another page has stored since is not shown after a reload', async () => {
+  test('a write, refused once → what another page has stored since is not shown after a reload', async () => {
     const clock = virtualClock();
     const store = mapStore();
     let isFull = false;
@@ -170,7 +170,7 @@ describe('cache: what the store refuses', () => {
 });
 
 describe('cache: its end', () => {
-  test('the store behind does not close → nothing is kept after a second, nor filed, and updates are fenced', async () => {
+  test('the store behind does not close → nothing is kept after a second, nor filed, and writes are fenced', async () => {
     const clock = virtualClock();
     const store = mapStore();
     const behind = new StoreBehind();
@@ -268,7 +268,7 @@ describe('cache: its end', () => {
   });
 });
 
-test('a weaker level of an update fails, the strongest answers → it is written through', async () => {
+test('a weaker level of a write fails, the strongest answers → it is written through', async () => {
   const mine = page({});
   const reported = mine.client.invoke(put('x', 'new'));
   mine.store.last.sink.fail(new Error('replica down'), 'weak');

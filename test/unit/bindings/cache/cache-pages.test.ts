@@ -32,7 +32,7 @@ const views = async (store: CacheStore): Promise<unknown[]> =>
   Array.from(await store.load()).flatMap(([id, { value }]) => (id === '["ledger"]' ? [] : [value]));
 
 describe('cache: what outlives a page', () => {
-  test('an own update was told → the next page does not show what was before, though another page wrote it since', async () => {
+  test('an own write was told → the next page does not show what was before, though another page wrote it since', async () => {
     const store = mapStore();
     const [mine, theirs] = [page({ store }), page({ store })];
     await fill(mine, get('x'), 'old');
@@ -74,7 +74,7 @@ describe('cache: what outlives a page', () => {
     expect(await views(retained)).toEqual(['newest']);
   });
 
-  test.each(['own update', 'invalidate'])(
+  test.each(['own write', 'invalidate'])(
     '%s while views of a former user wait for the store → not stored',
     async (how) => {
       const retained = mapStore();

@@ -48,7 +48,7 @@ describe('cache: who reads no further than a weak level', () => {
     expect(await cachedValue(next.client, get('x'))).toBe('later');
   });
 
-  test('another user updates more than is remembered → nobody else is bound by it, in a later page either', async () => {
+  test('another user writes more than is remembered → nobody else is bound by it, in a later page either', async () => {
     const store = mapStore();
     const anns = page({ store, principal: 'ann', maxEntries: 3 });
     for (const key of ['a', 'b', 'c', 'd', 'e']) await update(anns, key);
@@ -65,7 +65,7 @@ describe('cache: who reads no further than a weak level', () => {
   });
 
   test.each([undefined, 'ann'])(
-    'clear(%s) after an own update → it binds what it touched, and nothing else',
+    'clear(%s) after an own write → it binds what it touched, and nothing else',
     async (principal) => {
       const store = mapStore();
       const mine = page({ store, principal: 'ann' });
@@ -101,7 +101,7 @@ describe('cache: who reads no further than a weak level', () => {
 });
 
 describe('cache: a store of its user that keeps less', () => {
-  test('what JSON keeps → an own update holds after a reload', async () => {
+  test('what JSON keeps → an own write holds after a reload', async () => {
     let retained = '[]';
     const load = async (): Promise<[string, CacheEntry][]> => JSON.parse(retained) as [string, CacheEntry][];
     const write: CacheStore['write'] = async (changes) => {
@@ -128,7 +128,7 @@ describe('cache: a store of its user that keeps less', () => {
     async (does) => {
       const under = mapStore();
       const before = page({ store: under });
-      await fill(before, get('y'), 'from before an update, perhaps');
+      await fill(before, get('y'), 'from before a write, perhaps');
       await before.client.close();
       const load = async (): Promise<(readonly [string, CacheEntry])[]> => {
         const all = [...(await under.load())];

@@ -59,7 +59,7 @@ describe('cache: a view that its store cannot keep', () => {
     );
   });
 
-  test('in one batch with an update and what it writes through → these are stored', async () => {
+  test('in one batch with a write and what it writes through → these are stored', async () => {
     let open = (): void => {};
     const store = jsonStore(new Promise((resolve) => (open = resolve)));
     const shop = page({ store });

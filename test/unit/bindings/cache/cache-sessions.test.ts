@@ -66,7 +66,7 @@ describe('cache: sessions', () => {
     expect(shop.store.last.context.deadlineAt).toBeTypeOf('number');
   });
 
-  test('the store says that an update has not left → the client says so when it is cancelled', async () => {
+  test('the store says that a write has not left → the client says so when it is cancelled', async () => {
     const shop = setUp();
     const codes: string[] = [];
     for (const mayHaveBeenSent of [true, false]) {
@@ -143,7 +143,7 @@ describe('cache: sessions', () => {
     expect(await cachedIn(shop, session, get('x'))).toBe('miss');
   });
 
-  test('an update of the session that names no object → only what was read at the strongest level since is shown', async () => {
+  test('a write of the session that names no object → only what was read at the strongest level since is shown', async () => {
     const shop = setUp();
     const session = shop.client.session();
     await ask(shop, { name: 'reset', args: {}, access: 'write' }, {}, session);

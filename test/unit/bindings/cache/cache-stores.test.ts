@@ -96,7 +96,7 @@ describe.each(Object.entries(stores))('cache: %s', (_name, make) => {
     expect([found.array, found.buffer].map((item) => Buffer.isBuffer(item))).toEqual([false, true]);
   });
 
-  test('two clients on it, one is told of its update → the other shows nothing from before', async () => {
+  test('two clients on it, one is told of its write → the other shows nothing from before', async () => {
     const store = (await make())();
     const [mine, theirs] = [open({ store }), open({ store })];
     await Promise.all([mine.binding.ready(), theirs.binding.ready()]);

@@ -85,7 +85,7 @@ describe('cache: write-through', () => {
     expect(await cachedValue(client, get('x'))).toBe('new');
   });
 
-  test('another update → what it touches is dropped, in every principal, the rest is kept', async () => {
+  test('another write → what it touches is dropped, in every principal, the rest is kept', async () => {
     let user = 'ada';
     const shop = setUp({ principal: () => user, store: mapStore() });
     await fill(shop, peek('q'), { item: 1 });
@@ -101,7 +101,7 @@ describe('cache: write-through', () => {
     expect(await cachedValue(shop.client, get('a'))).toBe(1);
   });
 
-  test('an update that names no object → everything is dropped; a read that names none, by any update', async () => {
+  test('a write that names no object → everything is dropped; a read that names none, by any write', async () => {
     const shop = setUp();
     const latest: Operation = { name: 'latestNews', args: {}, access: 'read' };
     await fill(shop, latest, ['n1']);
@@ -128,7 +128,7 @@ describe('cache: write-through', () => {
     expect(await cachedValue(shop.client, profile('8'))).toBe('Alan');
   });
 
-  test('writeThrough throws → the update is final all the same, what it touches is dropped, and it is reported', async () => {
+  test('writeThrough throws → the write is final all the same, what it touches is dropped, and it is reported', async () => {
     const onError = vi.fn<(error: unknown) => void>();
     const mistake = new Error('mistake');
     const writeThrough = (): never => {
@@ -141,7 +141,7 @@ describe('cache: write-through', () => {
     expect(onError).toHaveBeenCalledWith(mistake);
   });
 
-  test('a read that began before the update ended → does not bring the old value back', async () => {
+  test('a read that began before the write ended → does not bring the old value back', async () => {
     const shop = setUp();
     const early = shop.client.invoke(get('x'));
     const slow = shop.store.last;
@@ -190,7 +190,7 @@ describe('cache: write-through', () => {
     expect(await cachedValue(shop.client, get('x'))).toBe('miss');
   });
 
-  test('an update that fails at its commit → fails for a client that asked for less', async () => {
+  test('a write that fails at its commit → fails for a client that asked for less', async () => {
     const { store, client } = setUp();
     const write = client.invoke(put('x', 1), { levels: ['tentative'] });
     store.last.sink.fail(new Error('rejected'), 'strong');
@@ -221,7 +221,7 @@ describe('cache: bounds', () => {
     expect(shop.binding.size.bytes).toBeLessThanOrEqual(10_000);
   });
 
-  test('many updates of many keys → fences stay bounded, and forgotten ones stay safe', async () => {
+  test('many writes of many keys → fences stay bounded, and forgotten ones stay safe', async () => {
     const shop = setUp({ maxEntries: 2 });
     const early = shop.client.invoke(get('k0'));
     const slow = shop.store.last;

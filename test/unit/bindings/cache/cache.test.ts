@@ -103,7 +103,7 @@ describe('cache: levels', () => {
     expect(await view).toMatchObject({ value: 1, level: 'cache', final: false });
   });
 
-  test('an update asked for at level cache → the store executes it and answers', async () => {
+  test('a write asked for at level cache → the store executes it and answers', async () => {
     const { store, client } = setUp();
     const write = client.invokeWeak(put('x', 1)).settle();
     expect(store.last.levels).toEqual(['tentative', 'strong']);

@@ -18,7 +18,7 @@ describe('cache: fences', () => {
     }
   });
 
-  test('an update → weaker levels are kept from its author for ever, from others what is from before', () => {
+  test('a write → weaker levels are kept from its author for ever, from others what is from before', () => {
     const fences = new InvalidationLog(10);
     fences.record({ kind: 'write', scope: ['a'], principal: 'ann' }, 3);
     expect(fences.findInvalidation(['a'], of(9, false))).toBe('write');

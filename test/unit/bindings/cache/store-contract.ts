@@ -135,7 +135,7 @@ export function keepsStoreContract(name: string, make: () => Promise<Place>): vo
       expect([heard, own]).toEqual([[{ seq: 1 }], []]);
     });
 
-    test('shared: two caches at once → each forgets what the other updates, and a later one finds nothing of it', async () => {
+    test('shared: two caches at once → each forgets what the other writes, and a later one finds nothing of it', async () => {
       const { store, place } = await open();
       const [item, other] = [setUp({ store }), setUp({ store: place.beside(store) })];
       const update = async (by: typeof item, key: string): Promise<void> => {

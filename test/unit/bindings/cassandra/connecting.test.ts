@@ -83,7 +83,7 @@ test('driver: what it is told → pinned coordinators, our retries, the rest as 
   await binding.close();
 });
 
-test('driver: speculation, profiles of its own → left out: one coordinator, and an update that is sent once', async () => {
+test('driver: speculation, profiles of its own → left out: one coordinator, and a write that is sent once', async () => {
   const { policies, ExecutionProfile, Client } = cassandraDriver;
   const speculativeExecution = new policies.speculativeExecution.ConstantSpeculativeExecutionPolicy(100, 2);
   const profile = new ExecutionProfile('default', { loadBalancing: new policies.loadBalancing.RoundRobinPolicy() });
@@ -407,7 +407,7 @@ test('retries: what the driver asks about → once at the next node, never where
   expect(policy.onReadTimeout(second, 4, 2, 2, false)).toEqual(rethrow);
 });
 
-test('retries: of an update → told of each, and no second decision under IF', () => {
+test('retries: of a write → told of each, and no second decision under IF', () => {
   const repeated: Error[] = [];
   const Policy = createRetryPolicyClass(driver);
   const policy = new Policy((error) => repeated.push(error)) as cassandraDriver.policies.retry.RetryPolicy;

@@ -33,7 +33,7 @@ test.each([['put'], ['get']])(
   },
 );
 
-test('the table is there again → the update is made', async () => {
+test('the table is there again → the write is made', async () => {
   const { fake, client } = open();
   const made = client.invoke(put('k', 1));
   (await fake.next()).fail(noHost({ a: UNPREPARED }));

@@ -260,7 +260,7 @@ test('row mapper: throws on the weak view only → the final view stands', async
   expect(await read).toBe('Ada');
 });
 
-test('applied: a conditional update → whether it was made', async () => {
+test('applied: a conditional write → whether it was made', async () => {
   const { fake, client } = open();
   for (const isApplied of [true, false]) {
     const claimed = client.invoke(posts.claim({ user: 'ada' }));
@@ -292,7 +292,7 @@ test('version: older final than the weak view → regressed, and counted', async
 
 test.each<[string, () => unknown, string]>([
   ['a read that writes', () => define({ access: 'read', cql: 'DELETE FROM t', result: oneRow(at) }), 'x.access'],
-  ['an update that reads', () => define({ access: 'write', cql: 'select * from t' }), 'x.access'],
+  ['a write that reads', () => define({ access: 'write', cql: 'select * from t' }), 'x.access'],
   ['a read without a result', () => define({ access: 'read', cql: 'SELECT a FROM t' }), 'x.result'],
   ['a read of nothing', () => define({ access: 'read', cql: 'SELECT a FROM t', result: noResult() }), 'x.result'],
   ['applied without IF', () => define({ access: 'write', cql: 'DELETE FROM t', result: wasApplied() }), 'x.result'],
@@ -316,7 +316,7 @@ test.each([
   expect(make).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT', field }));
 });
 
-test('binding: a read sent as an update → refused', async () => {
+test('binding: a read sent as a write → refused', async () => {
   const { client } = open();
   const disguised = { ...posts.name({ user: 'ada' }), access: 'write' as const };
   expect(await failure(client.invoke(disguised))).toMatchObject({ code: 'INVALID_ARGUMENT', field: 'access' });

@@ -37,7 +37,7 @@ test.each([
   ['conditional', responseError(0x2200, 'no such table'), 'INVALID_ARGUMENT'],
   ['batch', responseError(0x2100, 'no'), 'FORBIDDEN'],
 ] as const)(
-  '%s update: %s → %s, since a part may have been made before a shortage was seen',
+  '%s write: %s → %s, since a part may have been made before a shortage was seen',
   async (name, cause, code) => {
     const { fake, client } = open();
     const made = client.invoke<unknown>(statements[name]({ id: 'x' }));
@@ -86,7 +86,7 @@ test('answered, and the result does not fit → UNKNOWN with the reason, never "
   });
 });
 
-test('close: an update that is on its way → UNKNOWN; its late answer disturbs nobody', async () => {
+test('close: a write that is on its way → UNKNOWN; its late answer disturbs nobody', async () => {
   const { fake, binding, client } = open();
   const made = client.invoke(put('k', 1));
   const sent = await fake.next();
@@ -97,7 +97,7 @@ test('close: an update that is on its way → UNKNOWN; its late answer disturbs 
   expect(client.drops.closed).toBe(0);
 });
 
-test('close: an update that waits for the connection → certainly not made, and not sent later', async () => {
+test('close: a write that waits for the connection → certainly not made, and not sent later', async () => {
   const { fake, client } = open();
   let connected = (): void => {};
   fake.connect = () => new Promise((resolve) => (connected = resolve));
@@ -148,7 +148,7 @@ test.each([0, 1, 2, 3, 4, 5, 6, 7, 8])(
   },
 );
 
-test('no answer to the connection → TIMEOUT, certainly not made: the update was not sent', async () => {
+test('no answer to the connection → TIMEOUT, certainly not made: the write was not sent', async () => {
   const { fake, client } = open();
   const { NoHostAvailableError, OperationTimedOutError } = cassandraDriver.errors;
   const silent = { '10.0.0.1:9042': new OperationTimedOutError('The host did not reply') };

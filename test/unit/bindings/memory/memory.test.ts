@@ -42,7 +42,7 @@ test('memory: the backup lags → the preliminary view is old, the final is not'
   expect(read.latest).toMatchObject({ value: 'new', level: 'strong', version: 1, confirms: false });
 });
 
-test('memory: own updates in flight → an update is simulated on top of them', async () => {
+test('memory: own writes in flight → a write is simulated on top of them', async () => {
   const { clock, store } = setup();
   const early = [enqueue('q', 'a'), enqueue('q', 'b')].map((operation) => store.invoke(operation));
   const taken = [store.invoke(dequeue('q')), store.invoke(dequeue('q')), store.invoke(dequeue('q'))];
@@ -99,7 +99,7 @@ test('memory: getMany → one state, in the order of the keys', async () => {
   expect(await read).toEqual([2, undefined, 1]);
 });
 
-test('memory: levels choose views → an update at the weakest level takes effect all the same', async () => {
+test('memory: levels choose views → a write at the weakest level takes effect all the same', async () => {
   const { clock, store } = setup();
   const write = store.invokeWeak(put('k', 1));
   await clock.advance(0);
@@ -147,7 +147,7 @@ test('memory: a session of another client, or a closed one → INVALID_ARGUMENT'
   }
 });
 
-test('memory: closed with operations in flight → reads: UNAVAILABLE; updates: UNKNOWN, since they reach a shared store', async () => {
+test('memory: closed with operations in flight → reads: UNAVAILABLE; writes: UNKNOWN, since they reach a shared store', async () => {
   const shared = memoryStore();
   const { store } = setup({ store: shared });
   const codes = [store.invoke(put('k', 1)), store.invoke(get('k'))].map((operation) =>
@@ -310,7 +310,7 @@ test('memory: a repetition under an idempotency key → later previews do not co
   await clock.advance(100);
 });
 
-test('memory: another update under the idempotency key → INVALID_ARGUMENT, not applied', async () => {
+test('memory: another write under the idempotency key → INVALID_ARGUMENT, not applied', async () => {
   const { clock, store } = setup();
   void store.invoke(put('k', 1), { idempotencyKey: 'one' });
   await clock.advance(100);

@@ -19,7 +19,7 @@ test('thousands come and go → each in its turn, also of a copy', () => {
   expect(queue.length).toBe(0);
 });
 
-test('updates of one object in flight, one is done → the others are there, in their order', () => {
+test('writes of one object in flight, one is done → the others are there, in their order', () => {
   const inFlight = new InFlightWrites();
   const [first, second, third] = ['a', 'b', 'c'].map((name) => {
     const update = { operation: { name, access: 'write' as const, args: { key: 'k' } } };

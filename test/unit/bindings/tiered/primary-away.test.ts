@@ -103,7 +103,7 @@ describe('primary-backup: the strongest tier fails at once, a weaker one is in f
     expect(reported.now).toMatchObject({ code: 'FINAL_FAILED', lastView: { level: 'backup' } });
   });
 
-  test('an update → fails at once: no weaker tier was asked', async () => {
+  test('a write → fails at once: no weaker tier was asked', async () => {
     const { client } = offlineStore();
     const reported = outcome(client.invoke(put('x', 1)));
     await turn();

@@ -232,7 +232,7 @@ describe('primary-backup: updates', () => {
 });
 
 describe('primary-backup: closing and options', () => {
-  test('close: reads in flight → UNAVAILABLE, updates UNKNOWN, later ones UNAVAILABLE, the hook runs once', async () => {
+  test('close: reads in flight → UNAVAILABLE, writes UNKNOWN, later ones UNAVAILABLE, the hook runs once', async () => {
     const close = vi.fn<() => void>();
     const store = createClient(tiered(['weak'], { weak: () => new Promise(() => {}) }, { close }));
     const read = store.invoke(get('x'));

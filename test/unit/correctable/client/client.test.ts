@@ -26,7 +26,7 @@ test('C1: the limit of the strongest level has passed → its signal has aborted
   expect(call.context.signal.aborted).toBe(true);
 });
 
-test('C10: an update that certainly was not sent, and its time is over → so it says', async () => {
+test('C10: a write that certainly was not sent, and its time is over → so it says', async () => {
   const clock = virtualClock();
   const binding = scriptedBinding(LEVELS);
   const failed = errorOf(createClient(binding, { clock, timeoutMs: 10 }).invoke(put('k', 1)));
@@ -41,7 +41,7 @@ test('C10: an update that certainly was not sent, and its time is over → so it
 
 test.each([
   ['a read', get('k'), 'INVALID_VALUE', /chain$/],
-  ['an update', put('k', 1), 'UNKNOWN', /the update may take effect all the same$/],
+  ['a write', put('k', 1), 'UNKNOWN', /the write may take effect all the same$/],
 ])('C14: a binding gives a promise for the value of %s → %s', async (_what, operation, code, message) => {
   const binding = scriptedBinding(LEVELS);
   const failed = errorOf(createClient(binding).invoke<unknown>(operation));
@@ -89,7 +89,7 @@ test.each(['onUpdate', 'onFinal', 'onError'] as const)(
   },
 );
 
-test('idempotencyKey: an update → the binding gets it, at a retry too', async () => {
+test('idempotencyKey: a write → the binding gets it, at a retry too', async () => {
   const binding = scriptedBinding(LEVELS);
   const client = createClient(binding, { retry: retryPolicy({ attempts: 2, backoff: { delayMs: () => 0 } }) });
   const written = client.invoke(put('k', 1), { idempotencyKey: 'order-4711' });

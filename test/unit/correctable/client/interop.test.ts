@@ -337,7 +337,7 @@ test('C13: withSink → the sink of a Correctable, and its signal', async () => 
   sink.view(1, 'weak');
   sink.view(2, 'strong');
   expect(await price).toBe(2);
-  expect(lines).toEqual(['update 1 weak', 'final 2 strong']);
+  expect(lines).toEqual(['write 1 weak', 'final 2 strong']);
   expect(signal.aborted).toBe(false);
 });
 

@@ -16,7 +16,7 @@ const CLICKS = 300;
 const sumOf = (mix: Readonly<Record<string, number>>, names = Object.keys(mix)): number =>
   names.reduce((sum, name) => sum + (mix[name] ?? 0), 0);
 
-test('rubis → 26 requests; 15 of a hundred are updates; those of a nickname and of a piece are red', () => {
+test('rubis → 26 requests; 15 of a hundred are writes; those of a nickname and of a piece are red', () => {
   const { bidding, browsing } = rubisMixes;
   expect(Object.keys(bidding)).toHaveLength(26);
   expect(Object.keys(browsing).toSorted()).toEqual(Object.keys(bidding).toSorted());
@@ -26,7 +26,7 @@ test('rubis → 26 requests; 15 of a hundred are updates; those of a nickname an
   expect(sumOf(browsing, updates)).toBe(0);
 });
 
-test('quoddy → 13 requests; 15 of a hundred are updates', () => {
+test('quoddy → 13 requests; 15 of a hundred are writes', () => {
   expect(Object.keys(quoddyMixes.social)).toHaveLength(13);
   expect(sumOf(quoddyMixes.social)).toBe(100);
   expect(sumOf(quoddyMixes.social, ['updateStatus', 'addFriend', 'confirmFriend', 'addToFollow'])).toBe(15);

@@ -11,7 +11,7 @@ import { seeded } from '../../../../demo/shared/random.ts';
 
 const SCALE = 0.001;
 
-test('every request, many times and in any order → one to four transactions, updates where TPC-W has them', async () => {
+test('every request, many times and in any order → one to four transactions, writes where TPC-W has them', async () => {
   const alarms: string[] = [];
   const onAlarm = ({ message }: { readonly message: string }): void => void alarms.push(message);
   const deployment = createEmbedded(study.service, { sites: ['ue'], onAlarm, generators: { determinismCheckRate: 1 } });

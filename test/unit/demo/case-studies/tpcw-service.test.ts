@@ -197,7 +197,7 @@ describe('books', () => {
     expect(await east.invoke(tpcw.getBook({ item: '3' }))).toMatchObject({ authorName: 'Ann Author', stock: 30 });
   });
 
-  test('what was bought together → best sellers of the subject, and shown beside each other once somebody updates', async () => {
+  test('what was bought together → best sellers of the subject, and shown beside each other once somebody writes', async () => {
     const cart = await openCart('1', '2', '2', '3');
     await east.invoke(tpcw.doBuyConfirm(wish(cart)));
     expect(titles(await east.invoke(tpcw.getBestSellers({ subject: 'ARTS' })))).toEqual(['An End', 'The Sea']);

@@ -10,7 +10,7 @@ function faultsOf(calls: readonly Call[], last: Look = shown([])): string[] {
   return checkRound({ calls, last: new Map(['ireland', 'frankfurt'].map((site) => [site, looked(last, 9_000)])) });
 }
 
-test('updates seen by their session, by others later, paid and refused → no fault', () => {
+test('writes seen by their session, by others later, paid and refused → no fault', () => {
   const calls = [
     noted('a', 0),
     looked(shown(['a']), 20, { level: 'causal' }),
@@ -23,7 +23,7 @@ test('updates seen by their session, by others later, paid and refused → no fa
   expect(faultsOf(calls, shown(['a'], [2, ['d', 'w']]))).toEqual([]);
 });
 
-test('an update that failed, as the service lets none fail → a fault', () => {
+test('a write that failed, as the service lets none fail → a fault', () => {
   const failed = { outcome: 'FINAL_FAILED', isRetryable: false, views: [] } as const;
   expect(faultsOf([noted('a', 0, failed)])).toEqual(['k: note of s at 0 ms failed by itself']);
 });
@@ -34,7 +34,7 @@ test.each([
   ['lost, a withdrawal', [withdrawn('w', 1, 0)], shown([]), ['ireland has lost "w"', 'frankfurt has lost "w"']],
   ['refused and not there', [withdrawn('w', 1, 0, { output: false })], shown([]), []],
   ['guessed and not there', [withdrawn('w', 1, 0, { level: 'tentative' })], shown([]), []],
-])('an update, %s → %#', (_, calls, last, faults) => {
+])('a write, %s → %#', (_, calls, last, faults) => {
   const found = faultsOf(calls, last);
   expect(found).toHaveLength(faults.length);
   for (const [n, fault] of faults.entries()) expect(found[n]).toContain(fault);
@@ -70,7 +70,7 @@ test('a balance below nothing, or that its payments do not make → a fault', ()
   ]);
 });
 
-test('a session that does not see its own update, or no more what it saw → a fault; another session → none', () => {
+test('a session that does not see its own write, or no more what it saw → a fault; another session → none', () => {
   const last = shown(['a']);
   const own = [noted('a', 0), looked(shown([]), 20, { level: 'causal' })];
   expect(faultsOf(own, last)).toEqual(['s at 20 ms, causal: its session had "a", and the view has not']);
@@ -98,7 +98,7 @@ test('an effect without its cause, or in its row before it → a fault', () => {
   ]);
 });
 
-test('a strong view without a red update that was acknowledged → a fault; without a blue one, or causal → none', () => {
+test('a strong view without a red write that was acknowledged → a fault; without a blue one, or causal → none', () => {
   const calls = [deposited('d', 5, 0), withdrawn('w', 1, 20)];
   const last = shown([], [4, ['d', 'w']]);
   const without = shown([], [5, ['d']]);

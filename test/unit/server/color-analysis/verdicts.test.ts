@@ -75,7 +75,7 @@ describe('generators that fail', () => {
     for (const { times } of findFailingGenerators(judged, stats)) expect(times).toBe(runs);
   });
 
-  test('another update has chosen nothing → none: they may want what that brings about', () => {
+  test('another write has chosen nothing → none: they may want what that brings about', () => {
     const stats = tallied(100, 100);
     expect(faultsOf(stats)).toEqual([]);
     stats.noteRun('deposit');
@@ -84,7 +84,7 @@ describe('generators that fail', () => {
     expect(faultsOf(stats)).toEqual(['withdraw']);
   });
 
-  test('all updates fail in each run → all are', () => {
+  test('all writes fail in each run → all are', () => {
     const stats = tallied(100, 100);
     for (let run = 0; run < 100; run += 1) stats.noteRun('deposit', true);
     expect(faultsOf(stats)).toEqual(['deposit', 'withdraw']);

@@ -50,7 +50,7 @@ test('serve with limits that do not fit → INVALID_ARGUMENT, and nothing is lef
   await expect(served).rejects.toMatchObject({ code: 'INVALID_ARGUMENT', field: 'limits.maxInFlight' });
 });
 
-test('updates that are not acknowledged → the metrics say how much the site remembers of them', async () => {
+test('writes that are not acknowledged → the metrics say how much the site remembers of them', async () => {
   const server = await serve({ service, sites: ['ireland'] });
   const retained = async (): Promise<string[]> => {
     const text = await (await fetch(`${server.url}/metrics`)).text();

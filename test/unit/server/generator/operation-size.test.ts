@@ -31,7 +31,7 @@ const tooLarge = (field: string): unknown =>
     message: expect.stringContaining(`an operation may come to ${MAX_OPERATION_BYTES} bytes`),
   });
 
-describe('an update that is larger than any may be', () => {
+describe('a write that is larger than any may be', () => {
   const bytes = new Uint8Array(MAX_OPERATION_BYTES);
 
   test('→ refused, and nothing is done; the site goes on', async () => {

@@ -73,7 +73,7 @@ describe('refused', () => {
   }
 });
 
-describe('an update without a name', () => {
+describe('a write without a name', () => {
   const names = ['', 'anna', '/1', 'anna/', 'anna/one', 'anna/1.0', 7, undefined];
 
   test('→ is refused in a stream, as a proposal, as an entry of the red log, and when it is asked for', () => {

@@ -319,7 +319,7 @@ describe('sessions over sites', () => {
     expect(read.seen).toEqual(sessionVector);
   });
 
-  test('what the session has seen does not come → REPLICA_BEHIND, and an update has done nothing', () => {
+  test('what the session has seen does not come → REPLICA_BEHIND, and a write has done nothing', () => {
     const sites = new Sites(service);
     const write = sites.submit(H, add(5), { sessionVector: [0, 0, 0, 0] });
     sites.sync(H);

@@ -194,7 +194,7 @@ describe('idempotency keys', () => {
     expect(again.value).toBe(0);
   });
 
-  test('asked anywhere, with losses and crashes in between → one of the updates is done, once, and each answer is its', () => {
+  test('asked anywhere, with losses and crashes in between → one of the writes is done, once, and each answer is its', () => {
     const answered = { results: 0, refusals: 0 };
     for (let seed = 1; seed <= 100; seed += 1) {
       const random = randomOf(seed);

@@ -94,13 +94,13 @@ describe('bank (RedBlue, OSDI 2012, §4-5)', () => {
 });
 
 describe('levels', () => {
-  test('red update: causal requested → strong answers, as the final', async () => {
+  test('red write: causal requested → strong answers, as the final', async () => {
     const client = createClient(start(ticketService).site('frankfurt'));
     const { level, final } = await client.invoke(tickets.dequeue({ queue: 'q' }), { levels: ['causal'] }).settle();
     expect([level, final]).toEqual(['strong', true]);
   });
 
-  test('red update: tentative only → one view, and it runs to its end', async () => {
+  test('red write: tentative only → one view, and it runs to its end', async () => {
     const client = createClient(start(ticketService).site('frankfurt'));
     const view = await client.invoke(tickets.enqueue({ queue: 'q', item: 1 }), { levels: ['tentative'] }).settle();
     expect([view.level, view.final]).toEqual(['tentative', true]);

@@ -81,7 +81,7 @@ async function nearAndFar(of: Service = service, late = 60): Promise<Record<'nea
   return { near, far };
 }
 
-describe('an update that may be red and chooses nothing', () => {
+describe('a write that may be red and chooses nothing', () => {
   test('its site has not heard of the opening → a guess says no, the red order says yes', async () => {
     const { far } = await nearAndFar(service, LONG_MS);
     expect(await collectViews(far, hall.book({ event: 'e' }))).toEqual([
@@ -116,7 +116,7 @@ describe('an update that may be red and chooses nothing', () => {
   });
 });
 
-describe('a blue update', () => {
+describe('a blue write', () => {
   test('with effects, or without → final at causal, also where strong was asked for', async () => {
     const { far } = await nearAndFar();
     expect(await collectViews(far, hall.like({ event: 'once' }))).toEqual([['causal', true, true]]);

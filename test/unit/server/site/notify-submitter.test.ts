@@ -70,7 +70,7 @@ describe.each(PLACES)('%s', (_name, bindingOf) => {
     expect(await client.invokeStrong(contract.get({}))).toBe(2);
   });
 
-  test('the result of an update that can be read once → as it was read, for it is kept', async () => {
+  test('the result of a write that can be read once → as it was read, for it is kept', async () => {
     const client = createClient(await bindingOf());
     const turn = [contract.addOdd({}), contract.add({})].map((requested) => codeOf(client.invoke<unknown>(requested)));
     const [odd, plain] = await Promise.all(turn);

@@ -174,7 +174,7 @@ test('the operator is told what is wrong, and what to do', () => {
     }),
     expect.objectContaining({
       kind: 'red-log-halted',
-      message: expect.stringContaining('is not what it was (it ends early). Red updates'),
+      message: expect.stringContaining('is not what it was (it ends early). Red writes'),
     }),
   ]);
 });

@@ -49,7 +49,7 @@ function fill(site: number, most: number): number {
   return most;
 }
 
-test('updates of its own → taken up to a bound, then refused; reads are served; started again, it goes on', () => {
+test('writes of its own → taken up to a bound, then refused; reads are served; started again, it goes on', () => {
   expect(sites.halted).toEqual([[FAULTY, 'regressed']]);
   const written = fill(FAULTY, 1000);
   expect(written).toBeGreaterThan(5);

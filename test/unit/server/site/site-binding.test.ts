@@ -29,7 +29,7 @@ const final = (submitter: Submitter): void => submitter.onView('strong', { value
 test.each([
   ['fails', (submitter: Submitter) => submitter.onFailure(noGuess, 'tentative')],
   ['is never told, as for a repetition', () => {}],
-])('red update: the guess %s, and nothing else was requested → the final answers', async (_what, guess) => {
+])('red write: the guess %s, and nothing else was requested → the final answers', async (_what, guess) => {
   const site = scripted((submitter) => {
     guess(submitter);
     queueMicrotask(() => final(submitter));
@@ -40,7 +40,7 @@ test.each([
   expect(views).toMatchObject([{ level: 'strong', final: true }]);
 });
 
-test('red update: the guess was told, and nothing else was requested → no second view', async () => {
+test('red write: the guess was told, and nothing else was requested → no second view', async () => {
   const client = createClient(
     scripted((submitter) => {
       submitter.onView('tentative', { value: null }, undefined);
@@ -53,7 +53,7 @@ test('red update: the guess was told, and nothing else was requested → no seco
   expect(client.drops).toMatchObject({ closed: 0 });
 });
 
-test('red update: the update itself fails → that is told, whatever was requested', async () => {
+test('red write: the write itself fails → that is told, whatever was requested', async () => {
   const client = createClient(scripted((submitter) => submitter.onFailure(noGuess, undefined)));
   const failing = client.invoke(enqueue('q', 1), { levels: ['tentative'] });
   await expect(failing).rejects.toMatchObject({ code: 'CONFLICT' });

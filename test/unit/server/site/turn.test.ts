@@ -7,7 +7,7 @@ import type { RedBlueLevel } from '../../../../src/protocol/redblue-levels.ts';
 import { createEmbedded } from '../../../../src/server/embedded.ts';
 import { notesService } from '../storage/notes-service.ts';
 
-test('a read, a red and a blue update of one turn → all views before a tick that the first view has queued', async () => {
+test('a read, a red and a blue write of one turn → all views before a tick that the first view has queued', async () => {
   const deployment = createEmbedded(notesService(), { sites: ['ireland'] });
   onTestFinished(() => deployment.close());
   const binding = deployment.site('ireland');

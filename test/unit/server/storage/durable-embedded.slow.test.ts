@@ -71,7 +71,7 @@ describe('data directory', () => {
   });
 
   test.each([3, 5])(
-    '%i sites start again → the first read of each holds the red update that it has answered',
+    '%i sites start again → the first read of each holds the red write that it has answered',
     async (n) => {
       const sites = ['ireland', 'frankfurt', 'virginia', 'tyo', 'syd'].slice(0, n) as [string, ...string[]];
       const first = createEmbedded<string>(cellsService(), { sites, dataDir });

@@ -19,7 +19,7 @@ import { setImmediate as endOfTurn } from 'node:timers/promises';
 const HEAD_BYTES = 16;
 const isLog = (path: string): boolean => path.endsWith('.log');
 
-test('taken over while an update is in flight → UNKNOWN, an alarm, and the next holder lacks it', async () => {
+test('taken over while a write is in flight → UNKNOWN, an alarm, and the next holder lacks it', async () => {
   const machine = new VirtualMachine(1);
   const alarms: SiteAlarm[] = [];
   const events = createStorageAlarms('ireland', (alarm) => alarms.push(alarm));

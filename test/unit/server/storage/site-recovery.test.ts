@@ -59,7 +59,7 @@ async function fill(client: Client<RedBlueLevels>): Promise<{ readonly written: 
 }
 
 describe('a full disk', () => {
-  test('updates → UNAVAILABLE, retryable, that says so; reads are served; room again → updates again', async () => {
+  test('writes → UNAVAILABLE, retryable, that says so; reads are served; room again → writes again', async () => {
     const client = start();
     machine.disk.isFull = true;
     const { written, refusal: rejection } = await fill(client);
@@ -89,7 +89,7 @@ describe('a full disk', () => {
 });
 
 describe('no file can be made', () => {
-  test('as long as the process has no descriptor left → updates: UNAVAILABLE that says why; then they go on', async () => {
+  test('as long as the process has no descriptor left → writes: UNAVAILABLE that says why; then they go on', async () => {
     const client = start();
     const make = machine.disk.make.bind(machine.disk);
     machine.disk.make = () => {
@@ -145,7 +145,7 @@ describe('a directory that somebody else has taken over', () => {
 });
 
 describe('a disk that fails', () => {
-  test('a write fails → updates in flight: UNKNOWN, later ones: UNAVAILABLE, with the cause', async () => {
+  test('a write fails → writes in flight: UNKNOWN, later ones: UNAVAILABLE, with the cause', async () => {
     const client = start();
     machine.disk.write = (_write, _isMounted, done) => done(new Error('EIO: i/o error'));
     const message: unknown = expect.stringContaining('EIO');
@@ -155,7 +155,7 @@ describe('a disk that fails', () => {
 });
 
 describe('a site that is away', () => {
-  test('as many entries wait for it as are kept → updates: OVERLOADED that says why; reads are served', async () => {
+  test('as many entries wait for it as are kept → writes: OVERLOADED that says why; reads are served', async () => {
     const client = start(['ireland', 'away']);
     const { written, refusal: rejection } = await fill(client);
     expect(written).toBe(BACKLOG_MAX);

@@ -10,7 +10,7 @@ test.each<[wasSentBefore: boolean, code: ErrorCode, memoryId: string | undefined
   [true, 'FORBIDDEN', undefined, false, 'UNKNOWN'],
   [true, 'FORBIDDEN', 'm', false, 'UNKNOWN'],
   [true, 'FORBIDDEN', 'm', true, 'FORBIDDEN'],
-])('an update, sent before: %s; %s of a server with the memory %s, which knows of it: %s → %s', (...given) => {
+])('a write, sent before: %s; %s of a server with the memory %s, which knows of it: %s → %s', (...given) => {
   const [wasSentBefore, code, memoryId, isKnown, reported] = given;
   const operation = { name: 'put', access: 'write', mayHaveBeenSent: true, wasSentBefore, connection: { memoryId } };
   const known = { ...operation, isUnknownTo: () => !isKnown };

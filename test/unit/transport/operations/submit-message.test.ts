@@ -86,7 +86,7 @@ describe('an operation that a server would take for a malformed row', () => {
     );
   });
 
-  test('the longest name, an update, a key → sent', () => {
+  test('the longest name, a write, a key → sent', () => {
     checkSendable({ name: 'x'.repeat(MAX_NAME_LENGTH), access: 'write', args: [], key: '' } as never);
     checkSendable(READ as never);
   });

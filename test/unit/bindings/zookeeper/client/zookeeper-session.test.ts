@@ -44,7 +44,7 @@ test('a reply that is not due → the connection ends, what was sent is undecide
   expect((await zk.exists('/a'))?.version).toBe(1);
 });
 
-test('a connection lost → what was sent fails, undecided if an update; what was not sent waits for the next', async () => {
+test('a connection lost → what was sent fails, undecided if a write; what was not sent waits for the next', async () => {
   await using ensemble = await FakeEnsemble.start();
   await using zk = new ZooKeeper(ensemble.connectString);
   await zk.create('/a', null);

@@ -138,7 +138,7 @@ describe('bytes', () => {
     expect(clients.open('', 'gone', 'json')).toBe(gone);
   });
 
-  test('clients that made one update each, and went → as many are remembered as there is room for', () => {
+  test('clients that made one write each, and went → as many are remembered as there is room for', () => {
     const clients = table({ total: 1_000_000 });
     for (let n = 0; n < 2_000; n++) {
       const record = clients.open('', `visitor ${n}`, 'json');

@@ -148,7 +148,7 @@ describe('token that has ended', () => {
   });
 });
 
-describe('update that was sent before, under another memory', () => {
+describe('write that was sent before, under another memory', () => {
   test('to a store that keeps no names, unknown here → UNKNOWN, not executed', async () => {
     await using server = await startGateway();
     await using client = new RawClient(server.url);
@@ -193,7 +193,7 @@ describe('update that was sent before, under another memory', () => {
 });
 
 describe('numbers', () => {
-  test('up to the acknowledged one → REPLY_EXPIRED for an update, executed for a read', async () => {
+  test('up to the acknowledged one → REPLY_EXPIRED for a write, executed for a read', async () => {
     await using server = await startGateway();
     server.store.answer = ({ sink }) => sink.view('v', 'strong');
     await using client = new RawClient(server.url);
@@ -289,7 +289,7 @@ describe('idempotency keys', () => {
     expect(keys).toEqual(['\0ada/order-4711', '\0ada/order-4711', '\0b%2Fob/order-4711']);
   });
 
-  test('a store without keys → UNSUPPORTED for an update, and a read goes without its key', async () => {
+  test('a store without keys → UNSUPPORTED for a write, and a read goes without its key', async () => {
     await using server = await startGateway();
     await using client = new RawClient(server.url);
     await client.greet();

@@ -8,7 +8,7 @@ const READ = ['get', 'read', 2, { key: 'x' }];
 const UPDATE = ['put', 'write', 2, { key: 'x' }];
 
 describe('replies that are kept, to the end', () => {
-  test('updates whose admission takes time → count as replies', async () => {
+  test('writes whose admission takes time → count as replies', async () => {
     let allow = (_allowed: boolean): void => {};
     const allowed = new Promise<boolean>((resolve) => (allow = resolve));
     await using server = await startGateway({
@@ -175,7 +175,7 @@ test('superseded by one that moved, and the earlier one fails later → only the
 
 const memoryIn = (welcome: readonly unknown[]): unknown => (welcome[2] as { memoryId: string }).memoryId;
 
-describe('store that executes each update once', () => {
+describe('store that executes each write once', () => {
   test('repetition on the next connection → answered by the store; nothing is kept here', async () => {
     const store = new StoreDouble();
     store.isExactlyOnce = true;
@@ -195,7 +195,7 @@ describe('store that executes each update once', () => {
     expect(await again.row()).toEqual([1, 'view', 1, 0, 'done']);
   });
 
-  test('connection lost in flight → the update is not aborted', async () => {
+  test('connection lost in flight → the write is not aborted', async () => {
     const store = new StoreDouble();
     store.isExactlyOnce = true;
     await using server = await startGateway({ store });

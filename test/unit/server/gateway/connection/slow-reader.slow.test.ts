@@ -150,7 +150,7 @@ describe('slow reader', () => {
 });
 
 describe('replies that are kept', () => {
-  test('of one client beyond its bytes → its updates are refused until it acknowledges, reads are served', async () => {
+  test('of one client beyond its bytes → its writes are refused until it acknowledges, reads are served', async () => {
     await using server = await startGateway({ bounds: { budget: { ...BOUNDLESS, client: 50_000 } } });
     server.store.answer = ({ sink }) => sink.view({ text: 'x'.repeat(20_000) }, 'strong');
     await using client = new RawClient(server.url);

@@ -237,7 +237,7 @@ describe('submission', () => {
     const { submission, outlet } = start(2, effect);
     submission.view(value, 'strong');
     expect(outlet.rows[0]?.slice(0, 3)).toEqual([7, 'fail', code]);
-    expect(outlet.rows[0]?.[3]).toMatch(/^(the update took effect, but its result cannot be sent: )?value/);
+    expect(outlet.rows[0]?.[3]).toMatch(/^(the write took effect, but its result cannot be sent: )?value/);
     expect(outlet.ends).toBe(1);
   });
 
@@ -257,7 +257,7 @@ describe('submission', () => {
     },
   );
 
-  test('preliminary that could not be sent is confirmed as the final of an update → UNKNOWN: it took effect', () => {
+  test('preliminary that could not be sent is confirmed as the final of a write → UNKNOWN: it took effect', () => {
     const { submission, outlet } = start();
     submission.confirm('strong', submission.view(Number.NaN, 'tentative'));
     expect(outlet.rows.at(-1)?.slice(0, 3)).toEqual([7, 'fail', 'UNKNOWN']);
@@ -313,7 +313,7 @@ describe('submission whose client has too much waiting', () => {
     ]);
   });
 
-  test('update → told all the same: it is kept in any case', () => {
+  test('write → told all the same: it is kept in any case', () => {
     const { submission, outlet } = start();
     outlet.isFull = true;
     submission.view('v', 'strong');
@@ -322,7 +322,7 @@ describe('submission whose client has too much waiting', () => {
 });
 
 describe('what is kept', () => {
-  test('final of an update → as many bytes as the row has, until it is forgotten; of a read → none', () => {
+  test('final of a write → as many bytes as the row has, until it is forgotten; of a read → none', () => {
     const update = start();
     update.submission.view({ text: 'x'.repeat(100) }, 'strong');
     expect(update.budget.bytes).toBeGreaterThan(100);
@@ -364,7 +364,7 @@ describe('what is kept', () => {
     expect(outlet.rows[0]?.[3]).toContain('took effect');
   });
 
-  test('no room for a preliminary view → sent; the store can no longer confirm it: UNKNOWN after an update', () => {
+  test('no room for a preliminary view → sent; the store can no longer confirm it: UNKNOWN after a write', () => {
     const { submission, outlet, budget } = start();
     budget.max = 0;
     submission.confirm('strong', submission.view({ a: 1 }, 'tentative'));

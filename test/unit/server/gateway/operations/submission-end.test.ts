@@ -99,8 +99,8 @@ describe('a mistake of the gateway at a view', () => {
   };
 
   test.each([
-    ['final view of an update', 'write', 'UNKNOWN', showFinal],
-    ['failure of an update', 'write', 'UNKNOWN', fail],
+    ['final view of a write', 'write', 'UNKNOWN', showFinal],
+    ['failure of a write', 'write', 'UNKNOWN', fail],
     ['final view of a read', 'read', 'FINAL_FAILED', showFinal],
     ['failure of a read', 'read', 'FINAL_FAILED', fail],
   ] as const)('%s (%s) → %s, once; the store hears nothing of it', (_, effect, code, tell) => {

@@ -155,7 +155,7 @@ describe.each(['above', 'below'])('a start with a number that this site has had,
   const epochAt = (count: number): number => createEpoch(7, (how === 'above' ? count : 100 - count) / 100);
   const again = (): Sites => new Sites(service, 3, { createEpoch: epochAt, maxAttempts: 5 });
 
-  test('the first update of the one before arrives after the first of this one → both are done', () => {
+  test('the first write of the one before arrives after the first of this one → both are done', () => {
     const sites = again();
     sites.submit(S, take(1));
     sites.deliver(({ to }) => to === LEADER);
@@ -187,7 +187,7 @@ describe.each(['above', 'below'])('a start with a number that this site has had,
     expect(read.value).toBe(-500);
   });
 
-  test('an update of the one before was rejected, and is asked for again → it is done, and nobody waits for ever', () => {
+  test('a write of the one before was rejected, and is asked for again → it is done, and nobody waits for ever', () => {
     const sites = again();
     sites.submit(LEADER, add(1000));
     sites.pass(50);
@@ -267,7 +267,7 @@ describe('the leader is away, and many come and give up', () => {
   });
 });
 
-test('an update of another site that was rejected is given up → chains of its row go on after a while', () => {
+test('a write of another site that was rejected is given up → chains of its row go on after a while', () => {
   const roundsOf = (isGivenUp: boolean): number => {
     const sites = new Sites(service, 3, { maxAttempts: 50 });
     sites.submit(LEADER, add(1e6));

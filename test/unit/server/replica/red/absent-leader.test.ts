@@ -84,7 +84,7 @@ describe('what is given up', () => {
     expect(sites.machines[S]?.replica.redDelivered).toBe(1);
   });
 
-  test('a red update that was not proposed → ends at once, and never takes effect', () => {
+  test('a red write that was not proposed → ends at once, and never takes effect', () => {
     const sites = withoutLeader();
     const taken = sites.submit(S, take);
     sites.abandon(S);
@@ -93,7 +93,7 @@ describe('what is given up', () => {
     expect(sites.read(S, total)).toBe(-1);
   });
 
-  test('a red update that was proposed → UNKNOWN, and its end is what the red order says', () => {
+  test('a red write that was proposed → UNKNOWN, and its end is what the red order says', () => {
     const sites = new Sites(service);
     const named = { id: 'c/1', home: S };
     const taken = sites.ask(S, order, named);
@@ -103,7 +103,7 @@ describe('what is given up', () => {
     expect([sites.ask(S, order, named).value, sites.read(S, total)]).toEqual([null, -1]);
   });
 
-  test('an update that waits for a place of a pace → the one behind it gets that', () => {
+  test('a write that waits for a place of a pace → the one behind it gets that', () => {
     const sites = withoutLeader();
     sites.submit(S, order);
     const value = sites.submit(S, order);
@@ -114,7 +114,7 @@ describe('what is given up', () => {
     expect([behind.value, sites.read(S, total)]).toEqual([null, -3]);
   });
 
-  test('an update that two asked for, both gone → it never takes effect, of which neither can be sure', () => {
+  test('a write that two asked for, both gone → it never takes effect, of which neither can be sure', () => {
     const sites = withoutLeader();
     const named = { id: 'c/1', home: S };
     const requested = [sites.ask(S, push, named), sites.ask(S, push, named)];
@@ -126,7 +126,7 @@ describe('what is given up', () => {
     expect(sites.read(S, size)).toBe(0);
   });
 
-  test('an update that waits for another site to have its causes → not proposed once that has them', () => {
+  test('a write that waits for another site to have its causes → not proposed once that has them', () => {
     const sites = new Sites(service);
     sites.submit(S, add);
     sites.sync(S);
@@ -140,8 +140,8 @@ describe('what is given up', () => {
 
 describe('what waits for its session', () => {
   test.each([
-    ['a blue update', add],
-    ['an update that is always red', order],
+    ['a blue write', add],
+    ['a write that is always red', order],
   ])('%s is given up → ends at once, and never takes effect', (_, operation) => {
     const sites = new Sites(service);
     const sessionVector = [0, 0, 0, 5e15];
@@ -154,14 +154,14 @@ describe('what waits for its session', () => {
   });
 });
 
-test('a named update waits for its session and is given up → UNKNOWN, since it may have been begun elsewhere', () => {
+test('a named write waits for its session and is given up → UNKNOWN, since it may have been begun elsewhere', () => {
   const sites = new Sites(service);
   const waiting = sites.ask(S, order, { id: 'c/1', home: LEADER, hop: 1 }, { sessionVector: [0, 0, 0, 5e15] });
   sites.abandon(S);
   expect(waiting.code).toBe('UNKNOWN');
 });
 
-test('a held update is given up and asked for again, then its hand-over is synced → its chain goes on', () => {
+test('a held write is given up and asked for again, then its hand-over is synced → its chain goes on', () => {
   const sites = new Sites(service, 3, { maxAttempts: 5 });
   sites.ask(S, take, { id: 'c/1', home: S });
   sites.abandon(S);
@@ -219,7 +219,7 @@ describe('budget of what waits for the red order', () => {
     expect(later.value).toBe(0);
   });
 
-  test('spent by others while updates waited for their session → refused when it is their turn', () => {
+  test('spent by others while writes waited for their session → refused when it is their turn', () => {
     const sites = new Sites(service, 3, { windows: { maxProposed: 1 }, maxRedInFlight: 2 });
     sites.crash(LEADER);
     const sessionVector = [0, 0, 0, 5e15];
@@ -228,7 +228,7 @@ describe('budget of what waits for the red order', () => {
     expect(waiting.filter(({ code }) => code === 'OVERLOADED')).toHaveLength(3);
   });
 
-  test('spent → red updates and strong reads are refused, blue updates and causal reads go on', () => {
+  test('spent → red writes and strong reads are refused, blue writes and causal reads go on', () => {
     const sites = full();
     const refused = [sites.submit(S, take), sites.submit(S, order), sites.submit(S, total, STRONG)];
     expect(refused.map(({ code }) => code)).toEqual(['OVERLOADED', 'OVERLOADED', 'OVERLOADED']);
@@ -277,7 +277,7 @@ describe('budget of what waits for the red order', () => {
     expect(sites.ask(S, order, { id: 'c/3', home: 2, hop: 1 }).code).toBe('UNKNOWN');
   });
 
-  test('a named update that was refused → is not executed when it is asked for again', () => {
+  test('a named write that was refused → is not executed when it is asked for again', () => {
     const sites = full();
     const first = sites.ask(S, take, { id: 'c/1', home: S });
     sites.sync(S);

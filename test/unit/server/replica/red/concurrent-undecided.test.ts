@@ -52,7 +52,7 @@ const [LEADER, SITE, OTHER] = [0, 1, 2] as const;
 const take = contract.take({});
 const order = contract.order({});
 
-describe('a red update has not left its site', () => {
+describe('a red write has not left its site', () => {
   test('no room for more, and it is asked for again → its end, and not that nothing was done', () => {
     const sites = new Sites(service, 3, { windows: { maxProposed: 1 }, maxRedInFlight: 2 });
     // Refused, and by that the site comes to know that this start is all that there was.

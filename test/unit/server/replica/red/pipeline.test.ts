@@ -93,7 +93,7 @@ const valuesOf = (outcomes: readonly Outcome[]): unknown[] => outcomes.map(({ va
 const textsAt = (sites: Sites): unknown[] => [LEADER, SITE, OTHER].map((site) => sites.read(site, read));
 
 describe('a chain', () => {
-  test('twenty updates of one row from one site → all proposed at once, each answered as behind the one before', () => {
+  test('twenty writes of one row from one site → all proposed at once, each answered as behind the one before', () => {
     const sites = start();
     const letters = [...'abcdefghijklmnopqrst'];
     const outcomes = letters.map((letter) => sites.submit(SITE, append(letter)));
@@ -103,7 +103,7 @@ describe('a chain', () => {
     expect(new Set(textsAt(sites))).toEqual(new Set([letters.join('')]));
   });
 
-  test('of named updates that are handed over first → the same', () => {
+  test('of named writes that are handed over first → the same', () => {
     const sites = start();
     const outcomes = [1, 2, 3].map((number) =>
       sites.ask(SITE, { name: 'untag', args: { key: 'p', text: 'x' } }, { id: `c/${number}`, home: SITE }),

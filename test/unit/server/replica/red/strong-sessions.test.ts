@@ -4,7 +4,7 @@ import { bankService } from '../services.ts';
 import { Sites } from '../sites.ts';
 import { siteAt } from '../../../../support/origins.ts';
 
-test('strong read after a move, the own blue update still in flight → waits for it, and shows it', () => {
+test('strong read after a move, the own blue write still in flight → waits for it, and shows it', () => {
   const sites = new Sites(bankService(), 3);
   const sessionVector = [0, 0, 0, 0];
   const identity = { id: 'c/1', home: siteAt(1), hop: 0, acknowledged: 0 };
