@@ -104,6 +104,9 @@ export class Pair {
   readonly #requests = new Line();
   readonly #answers = new Line();
   #isOver = false;
+  /** A stream has no holes: behind bytes that are lost, nothing of its direction arrives any more. */
+  #hasLostRequests = false;
+  #hasLostAnswers = false;
   #token = '';
 
   constructor(network: Network, url: string, subprotocol: string) {
@@ -117,11 +120,16 @@ export class Pair {
     return this.#isOver;
   }
 
+  get #isCutOff(): boolean {
+    const { losesRequests, losesAnswers } = this.#network.weather;
+    return losesRequests || losesAnswers;
+  }
+
   #connect(host: string): void {
     if (this.#isOver) return;
-    const { weather, gateways } = this.#network;
-    // Nobody answers: the client waits until its own time limit.
-    if (weather.losesRequests || weather.losesAnswers) return;
+    const { gateways } = this.#network;
+    // No answer comes: the client waits until its own time limit.
+    if (this.#isCutOff) return;
     const gateway = gateways.get(host);
     if (gateway === undefined || !gateway.isAccepting) return this.cut();
     this.gateway = gateway;
@@ -135,12 +143,14 @@ export class Pair {
     this.#network.carried(text);
     if (this.#isOver) return;
     this.#token = TOKEN.exec(text)?.[1] ?? this.#token;
-    if (!this.#network.weather.losesRequests)
-      this.#later(this.#requests, () => this.#isOver || this.#server.receive(data));
+    this.#hasLostRequests ||= this.#network.weather.losesRequests;
+    if (!this.#hasLostRequests) this.#later(this.#requests, () => this.#isOver || this.#server.receive(data));
   }
 
   toClient(data: Data): void {
-    if (this.#isOver || this.#network.weather.losesAnswers) return;
+    if (this.#isOver) return;
+    this.#hasLostAnswers ||= this.#network.weather.losesAnswers;
+    if (this.#hasLostAnswers) return;
     const value = typeof data === 'string' ? data : data.slice().buffer;
     const isWelcome = textOf(data).includes('welcome');
     this.#later(this.#answers, () => {
@@ -152,15 +162,15 @@ export class Pair {
 
   /** One end closes in order, behind what it has sent. */
   close(end: 'client' | 'server', code: number, reason: string): void {
-    const { losesAnswers, losesRequests } = this.#network.weather;
     const line = end === 'client' ? this.#requests : this.#answers;
-    if (!losesAnswers && !losesRequests) this.#later(line, () => this.#end(code, reason));
+    const isLost = end === 'client' ? this.#hasLostRequests : this.#hasLostAnswers;
+    if (!isLost && !this.#isCutOff) this.#later(line, () => this.#end(code, reason));
   }
 
   /** The client's end answers by itself, where it hears the question and is heard. */
   ping(answered: () => void): void {
-    const { losesAnswers, losesRequests } = this.#network.weather;
-    if (!losesAnswers && !losesRequests) this.#later(this.#answers, () => this.#isOver || answered());
+    const isLost = this.#hasLostRequests || this.#hasLostAnswers;
+    if (!isLost && !this.#isCutOff) this.#later(this.#answers, () => this.#isOver || answered());
   }
 
   /** Ends at once, for both. */
