@@ -21,21 +21,21 @@ export const INSPECT: Command = {
 async function inspect(options: RawOptions, dataDir: string | undefined): Promise<void> {
   if (dataDir === undefined)
     throw createUsageError('<dataDir>', 'is required: name the directory, as in inspect correctables-data');
-  const { inspectDataDirectory: inspectDataFolder } = await import('../server/storage/directory/inspect.ts');
-  const found = inspectDataFolder(resolve(dataDir));
-  if (found.startError !== null || found.sites.some(({ startError: rejection }) => rejection !== null))
+  const { inspectDataDirectory } = await import('../server/storage/directory/inspect.ts');
+  const found = inspectDataDirectory(resolve(dataDir));
+  if (found.startError !== null || found.sites.some(({ startError }) => startError !== null))
     process.exitCode = EXIT_DATA_LOST;
   await printLines(options['json'] === true ? [JSON.stringify(found)] : formatInspection(found));
 }
 
-function formatInspection({ dataDir, service, sites, startError: rejection }: Inspection): string[] {
+function formatInspection({ dataDir, service, sites, startError }: Inspection): string[] {
   const lines = [`${dataDir}: the service '${service}' at ${sites.map(({ name }) => name).join(', ')}`];
   for (const site of sites) lines.push(...formatSite(site));
-  if (rejection !== null) lines.push(`REFUSED: ${rejection}`);
+  if (startError !== null) lines.push(`REFUSED: ${startError}`);
   return lines;
 }
 
-function formatSite({ name, checkpoints, logs, lengths, startError: rejection, damages }: InspectedSite): string[] {
+function formatSite({ name, checkpoints, logs, lengths, startError, damages }: InspectedSite): string[] {
   const lines = [`${name}:`];
   for (const { file, bytes, commits, contained, damage } of checkpoints) {
     const upTo = contained === null ? '' : `, up to local ${contained.local}, red ${contained.red}`;
@@ -52,6 +52,6 @@ function formatSite({ name, checkpoints, logs, lengths, startError: rejection, d
   }
   for (const damage of damages) lines.push(`  ${damage}; nothing is lost by it`);
   if (lengths !== null) lines.push(`  starts with ${lengths.local} local and ${lengths.red} red entries`);
-  if (rejection !== null) lines.push(`  REFUSED: ${rejection}`);
+  if (startError !== null) lines.push(`  REFUSED: ${startError}`);
   return lines;
 }

@@ -29,8 +29,8 @@ const ENVIRONMENT_HELP =
   '  Set any flag by a variable instead: CORRECTABLES_RED_LEADER for --red-leader. PORT sets --port.';
 
 const cli = cac('correctables');
-for (const { name, summary: description, argument, flags, example } of COMMANDS) {
-  const declared = cli.command(argument === undefined ? name : `${name} ${argument.typed}`, description);
+for (const { name, summary, argument, flags, example } of COMMANDS) {
+  const declared = cli.command(argument === undefined ? name : `${name} ${argument.typed}`, summary);
   for (const [typed, use, unlessGiven] of flags) declared.option(typed, use, { default: unlessGiven });
   declared.example(example);
 }

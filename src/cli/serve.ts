@@ -160,18 +160,13 @@ async function serveUntilEndSignal(options: RawOptions): Promise<void> {
 
 /** What serving takes: loaded once flags and modules are right, and not at all in the thread that starts this one. */
 async function loadServerModules() {
-  const [
-    { pino },
-    { serve },
-    { checkColorsAtStartup: labelFirst },
-    { getServerInfo: exposureOf, formatServerInfo: linesOf },
-  ] = await Promise.all([
+  const [{ pino }, { serve }, { checkColorsAtStartup }, { getServerInfo, formatServerInfo }] = await Promise.all([
     import('pino'),
     import('../server/serve.ts'),
     import('../server/startup-color-check.ts'),
     import('./server-info.ts'),
   ]);
-  return { pino, serve, labelFirst, exposureOf, linesOf };
+  return { pino, serve, labelFirst: checkColorsAtStartup, exposureOf: getServerInfo, linesOf: formatServerInfo };
 }
 
 /** Starts the server. Errors about the port, sites and address name the flags. */
@@ -328,10 +323,10 @@ export async function loadAuth(options: RawOptions): Promise<Auth> {
   const [issuer, subscribers] = ['authIssuer', 'authAudience'].map((flag) =>
     options[flag] === undefined ? undefined : readText(options, flag),
   );
-  const { createTokenVerifier: signedTokens } = await import('./signed-tokens.ts');
+  const { createTokenVerifier } = await import('./signed-tokens.ts');
   return {
     ...value,
-    authenticate: await signedTokens(readText(options, 'authKeys'), { issuer, audience: subscribers }),
+    authenticate: await createTokenVerifier(readText(options, 'authKeys'), { issuer, audience: subscribers }),
   };
 }
 

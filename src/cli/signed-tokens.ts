@@ -37,12 +37,12 @@ const MS_PER_S = 1000;
  */
 export async function createTokenVerifier(
   keys: string,
-  { issuer, audience: subscribers }: TokenRequirements,
+  { issuer, audience }: TokenRequirements,
 ): Promise<Authenticate> {
   const set = await loadKeys(keys);
   const requirements: JWTVerifyOptions = {
     ...(issuer === undefined ? {} : { issuer }),
-    ...(subscribers === undefined ? {} : { audience: subscribers }),
+    ...(audience === undefined ? {} : { audience }),
     requiredClaims: ['sub', 'exp'],
     clockTolerance: CLOCK_TOLERANCE_S,
   };

@@ -156,14 +156,20 @@ export function checkOptions<O extends object, const S extends string>(
   kinds: S & ([keyof O] extends [OptionNamesIn<S>] ? unknown : never),
   field = 'options',
 ): O {
-  check(options && typeof options === 'object' && !Array.isArray(options), field, `must be an object {${kinds}}`);
+  const isRecord = options && typeof options === 'object' && !Array.isArray(options);
+  // Messages are made for what is wrong alone: every `invoke` comes here.
+  if (!isRecord) throw createInvalidArgumentError(field, `must be an object {${kinds}}`);
   for (const name in options) {
     const value = options[name];
     if (value === undefined) continue;
-    const [, kind] = `,${kinds}`.split(`,${name}:`);
-    const types = kind?.split(',')[0];
-    if (!types) check(false, name, describeUnknownOption(name, kinds.split(/:[^,]*,?/).slice(0, -1)));
-    check(types.includes(typeof value), name, `must be a ${types.replace('|', ' or ')}, got ${typeof value}`);
+    const types = `,${kinds}`.split(`,${name}:`)[1]?.split(',')[0];
+    if (types?.includes(typeof value)) continue;
+    throw createInvalidArgumentError(
+      name,
+      types
+        ? `must be a ${types.replace('|', ' or ')}, got ${typeof value}`
+        : describeUnknownOption(name, kinds.split(/:[^,]*,?/).slice(0, -1)),
+    );
   }
   return options;
 }

@@ -80,12 +80,12 @@ export async function serve<const N extends string>(options: ServeOptions<N>): P
   requireService(options.service, CALL);
   const { service, page, host, port, allowUnauthenticated, busyPollUs, logger, ...others } = options;
   const { origins, authenticate, authorize, limits, ...deployment } = others;
-  const { embedded: backend, begin, rejectedMessages } = openEmbedded(service, deployment);
+  const { embedded, begin, rejectedMessages } = openEmbedded(service, deployment);
   const sites: Record<string, Gateway> = {};
   let listener: GatewayListener | undefined;
   try {
-    for (const site of backend.sites) {
-      const binding = backend.site(site);
+    for (const site of embedded.sites) {
+      const binding = embedded.site(site);
       const { contract } = service;
       sites[site] = createGateway({ site, binding, contract, origins, authenticate, authorize, limits, logger });
     }
@@ -98,26 +98,26 @@ export async function serve<const N extends string>(options: ServeOptions<N>): P
       page,
       logger,
       metrics: [
-        createCertificationMetrics(backend),
-        createMessageMetrics(backend.sites, rejectedMessages),
-        ...createRetentionMetrics(backend),
+        createCertificationMetrics(embedded),
+        createMessageMetrics(embedded.sites, rejectedMessages),
+        ...createRetentionMetrics(embedded),
       ],
     }));
     // Only now, so that whatever is refused leaves the data as it was; and at once, before anybody is let in.
     begin();
     return {
-      sites: backend.sites,
+      sites: embedded.sites,
       url: opened.url,
       siteUrl: (name) => opened.siteUrl(name),
       close: async (closing) => {
         await opened.close(closing);
-        await backend.close();
+        await embedded.close();
       },
     };
   } catch (error) {
     await listener?.close();
     await Promise.all(Object.values(sites).map((gateway) => gateway.close()));
-    await backend.close();
+    await embedded.close();
     throw error;
   }
 }

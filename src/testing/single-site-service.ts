@@ -167,13 +167,13 @@ class SingleSite implements SubmissionPort {
       this.#read.push({ submitter, wants: wantedStages, reply: this.#state.read(input) });
       return;
     }
-    const { choice, reply, domainError: rejection } = this.#state.run(input);
+    const { choice, reply, domainError } = this.#state.run(input);
     const stamp = { time: version, site: SITE, entry: SITE, version, seen: [0, version] };
     const results = (choice?.effects ?? []).map((effect) => this.#state.store.apply(effect, stamp));
     if (choice !== undefined) {
       this.#invariants?.onApplied({ id: identity?.id ?? `${SITE_NAME}/${version}`, ...choice }, this.#state);
     }
-    const answer = rejection ?? this.#state.createAppliedReply({ operation, choice, reply }, results);
+    const answer = domainError ?? this.#state.createAppliedReply({ operation, choice, reply }, results);
     if (identity !== undefined) {
       if (identity.acknowledged > 0) this.#retainedReplies.expire(getClient(identity.id), identity.acknowledged);
       this.#retainedReplies.set(identity.id, answer);

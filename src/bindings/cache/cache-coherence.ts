@@ -416,16 +416,16 @@ export class CacheCoherence {
 
   /** The application's functions must not disturb the store that has just answered: without them, views are dropped. */
   #getTaggedWrite(
-    { operation, operationCopy: requested, copyError, principal }: CacheOperation,
+    { operation, operationCopy, copyError, principal }: CacheOperation,
     result: unknown,
   ): TaggedWrite | undefined {
     const { writeThrough, isCacheable, touches, getViewId, onError } = this.#options;
     try {
       // What its caller has made of them since a store far away has never seen, and one in the process may have.
-      if (requested !== undefined && !structurallyEqual(requested.args, operation.args)) return undefined;
-      const write = writeThrough(requested ?? operation, result);
+      if (operationCopy !== undefined && !structurallyEqual(operationCopy.args, operation.args)) return undefined;
+      const write = writeThrough(operationCopy ?? operation, result);
       if (write === undefined || !isCacheable(write.operation)) return undefined;
-      if (requested !== undefined) return { ...write, touches: touches(write.operation) };
+      if (operationCopy !== undefined) return { ...write, touches: touches(write.operation) };
       const id = getViewId(principal, write.operation);
       if (id !== undefined) this.#reportCopyError(id, copyError);
     } catch (error) {

@@ -98,12 +98,12 @@ export class ObservingSink implements Sink {
   }
 
   #failNow(error: unknown, level: string | undefined): void {
-    const { sink, requestedLevels: requested, mapError, onFailure, isStrongerRequested } = this.#observation;
+    const { sink, requestedLevels, mapError, onFailure, isStrongerRequested } = this.#observation;
     onFailure(error, level);
     if (this.#isClosed) return;
     if (isStrongerRequested && level !== undefined && this.#getRank(level) === this.#finalRank) return;
     // The failure of a stronger level than was asked for, one that might have answered in its place, ends the operation.
-    if (level !== undefined && requested.includes(level)) sink.fail(mapError(error), level);
+    if (level !== undefined && requestedLevels.includes(level)) sink.fail(mapError(error), level);
     else if (level === undefined || this.#getRank(level) > this.#finalRank) sink.fail(mapError(error));
   }
 

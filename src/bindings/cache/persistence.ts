@@ -311,10 +311,10 @@ export class Persistence {
   }
 
   async #read(): Promise<void> {
-    const { maxTags: maxMarks, onRead, tick } = this.#options;
+    const { maxTags, onRead, tick } = this.#options;
     const asOf = this.#pending.isEmpty ? tick() : undefined;
     const stored = new Map(await this.#callStore((store) => store.load()));
-    this.#adoptLedger(StoreLedger.fromEntry(stored.get(LEDGER_ID), maxMarks));
+    this.#adoptLedger(StoreLedger.fromEntry(stored.get(LEDGER_ID), maxTags));
     if (StoreLedger.isLost(stored)) this.#assumeAllChanged();
     this.#firstRead ??= { log: this.#ledger.log, read: this.#createMoment() };
     stored.delete(LEDGER_ID);
@@ -466,13 +466,13 @@ export class Persistence {
     cacheId: string,
     withheld: (written: WrittenChanges) => WrittenChanges = keepAll,
   ): Promise<WrittenChanges> {
-    const { decidePrecedence, maxTags: maxMarks, now } = this.#options;
+    const { decidePrecedence, maxTags, now } = this.#options;
     const findLastEndedBefore = (noted: KnownTransaction): number => this.#findEndedBefore(noted);
     const writer = {
       cacheId,
       lastSeenSeq: this.#lastSeenSeq,
       findLastEndedBefore,
-      maxTags: maxMarks,
+      maxTags,
       decidePrecedence,
     };
     let ledger = this.#ledger;

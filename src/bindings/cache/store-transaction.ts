@@ -99,18 +99,10 @@ export class StoreLedger {
 /** The transaction: what becomes of a batch where `found` is there already. */
 export function runTransaction(
   { views, invalidations }: WriteBatch,
-  {
-    cacheId,
-    lastSeenSeq,
-    findLastEndedBefore,
-    nowMs,
-    programMoment,
-    maxTags: maxMarks,
-    decidePrecedence,
-  }: TransactionContext,
+  { cacheId, lastSeenSeq, findLastEndedBefore, nowMs, programMoment, maxTags, decidePrecedence }: TransactionContext,
   found: ReadonlyMap<string, CacheEntry>,
 ): { readonly written: readonly CacheChange[]; readonly ledger: StoreLedger } {
-  const ledger = StoreLedger.fromEntry(found.get(LEDGER_ID), maxMarks);
+  const ledger = StoreLedger.fromEntry(found.get(LEDGER_ID), maxTags);
   // Where somebody has deleted the database, its numbers would begin again.
   const seq = Math.max(ledger.seq, lastSeenSeq) + 1;
   const written: CacheChange[] = [];

@@ -68,7 +68,7 @@ export class ReadRun implements ReadSink {
   }
 
   deliverPreliminary(page: Page): void {
-    const { sink, observation: stats } = this.#options;
+    const { sink, observation } = this.#options;
     this.#preliminary = { page, meaning: undefined, seq: undefined };
     // What continues on another page is not worth a second request for a guess.
     if (this.#hasEnded || this.#isTruncated(page) || !this.#isFinalRequested) return;
@@ -76,7 +76,7 @@ export class ReadRun implements ReadSink {
       const meaning = this.#interpretPage(page);
       if (this.#session?.canShow(meaning.objects) === false) return;
       this.#session?.recordPreliminary(meaning.objects);
-      stats.recordPreliminary(meaning);
+      observation.recordPreliminary(meaning);
       this.#preliminary = { page, meaning, seq: sink.view(meaning.value, 'weak', toDetails(meaning)) };
     } catch (error) {
       this.failPreliminary(error);

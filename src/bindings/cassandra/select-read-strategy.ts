@@ -50,11 +50,11 @@ export class SelectedReadStrategy implements ReadStrategy {
   /** While the coordinator is looked at, reads go by two requests: it may be slow to say that it is there. */
   read(statement: ReadStatement, request: ReadRequest, sink: ReadSink): void {
     if (this.#strategy !== undefined) return this.#strategy.read(statement, request, sink);
-    const { option: requested, options } = this.#selection;
+    const { option, options } = this.#selection;
     const chosen = this.selectStrategy();
-    if (requested === 'auto') chosen.catch(() => {});
-    if (requested === 'auto' && this.#isConnected) return options.driverReads.read(statement, request, sink);
-    const ready = requested === 'auto' ? this.#connect().then(() => options.driverReads) : chosen;
+    if (option === 'auto') chosen.catch(() => {});
+    if (option === 'auto' && this.#isConnected) return options.driverReads.read(statement, request, sink);
+    const ready = option === 'auto' ? this.#connect().then(() => options.driverReads) : chosen;
     ready.then(
       (path) => (this.#strategy ?? path).read(statement, request, sink),
       (error: unknown) => sink.fail(error),
@@ -81,20 +81,20 @@ export class SelectedReadStrategy implements ReadStrategy {
   }
 
   async #probeAndSelect(): Promise<ReadStrategy> {
-    const { option: requested, options, open } = this.#selection;
+    const { option, options, open } = this.#selection;
     const driver = await this.#connect();
-    if (requested === 'never') return (this.#strategy = options.driverReads);
-    if (requested === 'auto' && performance.now() < this.#nextProbeAt) return options.driverReads;
+    if (option === 'never') return (this.#strategy = options.driverReads);
+    if (option === 'auto' && performance.now() < this.#nextProbeAt) return options.driverReads;
     try {
       const path = await open(driver, options);
       if (this.#isClosed) {
         await path?.close();
         return options.driverReads;
       }
-      if (path === undefined && requested === 'require') throw createNoPreliminariesError(options);
+      if (path === undefined && option === 'require') throw createNoPreliminariesError(options);
       return (this.#strategy = path ?? options.driverReads);
     } catch (error) {
-      if (requested === 'require') throw error;
+      if (option === 'require') throw error;
       this.#nextProbeAt =
         performance.now() + Math.min(MAX_PROBE_INTERVAL_MS, FIRST_PROBE_INTERVAL_MS * 2 ** this.#failedProbeCount);
       this.#failedProbeCount += 1;

@@ -59,14 +59,14 @@ export class WriteRun implements SubmissionStatus {
   }
 
   #handleReply(page: Parameters<StatementPlan['interpretPage']>[0]): void {
-    const { plan, sink, session, statsCollector: stats, level } = this.#options;
+    const { plan, sink, session, statsCollector, level } = this.#options;
     let meaning: ReadResult;
     try {
       meaning = plan.interpretPage(page);
     } catch (error) {
       return this.#fail(createUnexpectedReplyError(plan.name, error));
     }
-    stats.recordWrite(meaning);
+    statsCollector.recordWrite(meaning);
     session?.recordWrite(meaning.objects);
     const { value, version } = meaning;
     if (this.#end()) sink.view(value, level, version === undefined ? undefined : { version });

@@ -248,10 +248,10 @@ class Search {
     this.#checkDeterminism({ past: [], here: step, there: [], place: 0 }, [first], [second]);
   }
 
-  #noteResult({ step: { operation }, result: executed }: GeneratedStep): void {
-    const { failure, thrown, hasChangedArgs, isMissingInput = false } = executed;
+  #noteResult({ step: { operation }, result }: GeneratedStep): void {
+    const { failure, thrown, hasChangedArgs, isMissingInput = false } = result;
     this.stats.noteRun(operation, failure !== undefined && !isMissingInput);
-    this.#noteChoice(operation, getChoice(executed));
+    this.#noteChoice(operation, getChoice(result));
     if (hasChangedArgs) this.stats.noteGenerator(operation, { fault: 'it changes its arguments' });
     if (failure === undefined) return;
     const problem = thrown === undefined ? failure.message : `it threw ${formatThrown(thrown)}`;

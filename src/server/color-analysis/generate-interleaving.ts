@@ -172,10 +172,10 @@ class InterleavingGenerator {
   #apply(generated: GeneratedStep | undefined, to: GeneratedStep[], site?: Origin): void {
     const choice = generated && getChoice(generated.result);
     if (generated === undefined || choice === undefined || !this.#changes(generated)) return;
-    const { step, result: executed } = generated;
+    const { step, result } = generated;
     this.#site.apply(stampChoice(this.#context.service, step, choice, this.#stamps, site ?? getSite(step)));
     to.push(generated);
-    this.#pool.note(step.operation, executed.outcome?.reply.value);
+    this.#pool.note(step.operation, result.outcome?.reply.value);
     for (const { table, key, field, value } of choice.effects.slice(0, MAX_NOTED_EFFECTS)) {
       this.#pool.note('', key);
       this.#pool.note(field, value);

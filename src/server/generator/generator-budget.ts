@@ -173,7 +173,7 @@ const DEFAULT_SIZE_LIMITS: SizeLimits = { maxBytes: MAX_OPERATION_BYTES, maxPart
  * `shadow` (arguments of a shadow operation that makes the reply) or `errors`
  */
 export function checkOperationSize(
-  { choice, reads, reply, domainError: rejection }: SizedOutcome,
+  { choice, reads, reply, domainError }: SizedOutcome,
   bounds: SizeLimits = DEFAULT_SIZE_LIMITS,
 ): void {
   const { maxBytes, maxParts } = bounds;
@@ -184,7 +184,9 @@ export function checkOperationSize(
   const read = isRed ? measureReads(reads) : 0;
   const args = isRed && choice !== undefined ? estimateEncodedBytes(choice.args) : 0;
   const errors =
-    rejection === undefined ? 0 : estimateStringBytes(rejection.message) + estimateEncodedBytes(rejection.domain?.data);
+    domainError === undefined
+      ? 0
+      : estimateStringBytes(domainError.message) + estimateEncodedBytes(domainError.domain?.data);
   const bytes = effects + result + read + args + errors;
   if (bytes <= maxBytes) return;
   throw tooLargeError({ effects, reads: read, result, shadow: args, errors }, bytes, maxBytes);

@@ -115,14 +115,14 @@ export class GeneratorRunner {
     this.#knownEffects = new EffectValidator(service.tables, origins);
     const read = this.#hasBounded ? new RightsReader(this.#scratch, service.tables, site) : this.#scratch;
     const tables = createTablesReader(service.tables, read, this.#budget);
-    const { shadowBuilders: shadow, domainErrors: rejections } = service;
+    const { shadowBuilders, domainErrors } = service;
     this.#context = {
       name: escapeName(identifierPrefix),
       tables,
-      shadow,
+      shadow: shadowBuilders,
       scratchpad: this.#scratch,
       budget: this.#budget,
-      domainErrors: rejections,
+      domainErrors,
     };
   }
 

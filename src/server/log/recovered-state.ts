@@ -41,8 +41,8 @@ export interface SavedSiteState {
 }
 
 /** The state beside the sections of a checkpoint that a site has made. */
-export function getSavedSite({ smallParts: remaining }: Checkpoint): SavedSiteState {
-  return remaining as SavedSiteState;
+export function getSavedSite({ smallParts }: Checkpoint): SavedSiteState {
+  return smallParts as SavedSiteState;
 }
 
 /** Entries that no checkpoint contains, of both logs: those before its cut are there for other sites. */
@@ -62,8 +62,8 @@ export function getSharedPart(checkpoint: Checkpoint): Checkpoint {
  * What a site finds that begins with the shared part of another one's checkpoint, and has nothing of its own: the logs go
  * on where that part ends.
  */
-export function createSiteFromShared({ sections, smallParts: remaining }: Checkpoint): RecoveredState {
-  const shared = remaining as SharedSiteState;
+export function createSiteFromShared({ sections, smallParts }: Checkpoint): RecoveredState {
+  const shared = smallParts as SharedSiteState;
   const saved: SavedSiteState = { shared, own: EMPTY_OWN_STATE };
   return {
     local: EMPTY_LOG,

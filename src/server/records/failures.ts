@@ -78,13 +78,10 @@ export function droppedError(
 }
 
 /** The client takes its answers and does not say so: what it has not acknowledged is all that may be kept of it. */
-export function unacknowledgedError({
-  maxOperationsPerClient: maxPerClient,
-  maxBytesPerClient: maxClientBytes,
-}: ClientLimits): CorrectableError {
+export function unacknowledgedError({ maxOperationsPerClient, maxBytesPerClient }: ClientLimits): CorrectableError {
   const most = [
-    ...(maxPerClient === undefined ? [] : [`${maxPerClient} operations`]),
-    ...(maxClientBytes === undefined ? [] : [`${maxClientBytes} bytes of answers`]),
+    ...(maxOperationsPerClient === undefined ? [] : [`${maxOperationsPerClient} operations`]),
+    ...(maxBytesPerClient === undefined ? [] : [`${maxBytesPerClient} bytes of answers`]),
   ].join(' or ');
   const message = `The site keeps what it may of a client that does not acknowledge: ${most}. Nothing was done: acknowledge the answers that have come.`;
   return new CorrectableError('OVERLOADED', message);

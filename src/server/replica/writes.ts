@@ -259,10 +259,10 @@ export class Writes implements OperationLookupHost {
     if (!isOutcome(outcome)) {
       return this.recordReply(lookup, { kind: 'record', failure: toFailure(outcome), vector: stable.slice() });
     }
-    const { choice, reply, domainError: rejection } = outcome;
+    const { choice, reply, domainError } = outcome;
     if (this.#mustCertify(submission, outcome)) return this.handOver(lookup, outcome, lackedMs);
     if (choice === undefined) {
-      const answer = rejection === undefined ? { reply } : { failure: toFailure(rejection) };
+      const answer = domainError === undefined ? { reply } : { failure: toFailure(domainError) };
       return this.recordReply(lookup, { kind: 'record', ...answer, vector: stable.slice() });
     }
     const { sequence, vector } = this.#host.blue.commit({ id: identity.id, hop, choice, reply });

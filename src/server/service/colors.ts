@@ -99,11 +99,11 @@ function createShadowBuilders(
   colors: Colors,
 ): ShadowBuilders<ShadowOperations> {
   const builders: Record<string, (args: unknown, reply?: unknown) => ChosenShadow<unknown>> = {};
-  for (const [name, { effects: effectsOf, reply: makesReply }] of Object.entries(operations)) {
+  for (const [name, { effects, reply: makesReply }] of Object.entries(operations)) {
     const color = colors[name] ?? 'red';
     builders[name] = (value, reply) => {
       const args = makesReply === undefined ? value : freezeWireCopy(value);
-      return new ChosenShadow({ shadow: name, color, args, effects: copyEffects(effectsOf(value)), reply });
+      return new ChosenShadow({ shadow: name, color, args, effects: copyEffects(effects(value)), reply });
     };
   }
   return freezeFunctions(builders) as ShadowBuilders<ShadowOperations>;

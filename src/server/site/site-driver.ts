@@ -196,13 +196,13 @@ export class SiteDriver implements SubmissionPort {
       this.#turn = undefined;
       if (!this.#closed) this.#applyOutputs();
     });
-    const { maxBacklogEntries: maxBacklog, storage } = this.#options;
+    const { maxBacklogEntries, storage } = this.#options;
     const { fullReason } = storage;
     const writeRejection =
       fullReason !== undefined
         ? fullError(fullReason)
-        : this.#machine.backlogLength >= maxBacklog
-          ? backlogError(maxBacklog)
+        : this.#machine.backlogLength >= maxBacklogEntries
+          ? backlogError(maxBacklogEntries)
           : undefined;
     const [nowMs, wallMs] = [performance.now(), Date.now()];
     this.#noticeSetClock(wallMs - nowMs);

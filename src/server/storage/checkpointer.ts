@@ -113,9 +113,9 @@ export class Checkpointer {
       if (!isLast) return this.#write(current, formatRows(rows), () => this.#nextSlice());
       // Nothing is left that has changed: the state of this moment.
       const { source } = this.#options;
-      const { smallParts: remaining, contained } = source.createCut();
+      const { smallParts, contained } = source.createCut();
       const retained = getEarlier(contained, source.retainedFrom);
-      const text = formatCommit(rows, { smallParts: remaining, contained, retainedFrom: retained, sum: current.sum });
+      const text = formatCommit(rows, { smallParts, contained, retainedFrom: retained, sum: current.sum });
       this.#write(current, text, () => this.#onCommitted(current, { contained, retainedFrom: retained }));
     } catch (error) {
       // For example of a row that is longer than any text may be.

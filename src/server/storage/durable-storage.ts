@@ -213,10 +213,10 @@ export class DurableStorage implements SiteStorage {
 
   /** Those that the checkpoint contains and no other site needs. */
   #removeOldSegments(): void {
-    const { contained, retainedFrom: retained } = this.#checkpointed;
+    const { contained, retainedFrom } = this.#checkpointed;
     const end = this.#log.oldestEnd;
     if (this.#source === undefined || end === undefined || !isAtMost(end, contained)) return;
-    if (isAtMost(end, retained)) this.#log.trim(retained);
+    if (isAtMost(end, retainedFrom)) this.#log.trim(retainedFrom);
     // Not before it is written down that they are not needed: else nobody could tell that one of them is lost.
     else if (this.#plannedRetry === undefined && isAtMost(end, this.#source.retainedFrom)) this.checkpoint();
   }

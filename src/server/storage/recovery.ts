@@ -146,7 +146,7 @@ function findLatestCheckpoint(files: Files, folder: string, names: readonly stri
 
 /** Checkpoint and logs make one state only where the entries after the checkpoint are all there. */
 function checkContinuity(logs: Logs, lengths: LogPositions, latest: LatestCheckpoint): void {
-  const { checkpoint, contained, retainedFrom: retained, damages } = latest;
+  const { checkpoint, contained, retainedFrom, damages } = latest;
   for (const log of LOG_KINDS) {
     const from = checkpoint === undefined ? 0 : contained?.[log];
     if (from === undefined) continue;
@@ -156,8 +156,8 @@ function checkContinuity(logs: Logs, lengths: LogPositions, latest: LatestCheckp
       const reason = damages.length === 0 ? '' : ` (${damages.join('; ')})`;
       throw unreadableError(`the ${log} log begins at entry ${logs.start[log]}, and ${description}${reason}`);
     }
-    if (retained !== undefined && logs.start[log] > retained[log]) {
-      const subject = `those from ${retained[log]} on are kept for other sites`;
+    if (retainedFrom !== undefined && logs.start[log] > retainedFrom[log]) {
+      const subject = `those from ${retainedFrom[log]} on are kept for other sites`;
       throw unreadableError(`the ${log} log begins at entry ${logs.start[log]}, and ${subject}`);
     }
     if (lengths[log] < from) {
@@ -192,7 +192,7 @@ function readSegments(
   files: Files,
   folder: string,
   numbers: readonly number[],
-  { retainedFrom: retained, site }: SegmentRequirements,
+  { retainedFrom, site }: SegmentRequirements,
 ): Logs {
   let logs: Logs | undefined;
   const useless: string[] = [];
@@ -219,7 +219,7 @@ function readSegments(
       continue;
     }
     const segment = { number, local, red };
-    if (logs !== undefined && isRemnant(logs, segment, retained)) {
+    if (logs !== undefined && isRemnant(logs, segment, retainedFrom)) {
       useless.push(...logs.segments.map((earlier) => formatPath(folder, earlier.number)));
       logs = undefined;
     }

@@ -14,7 +14,7 @@ export function getCoverage(
     crashes: ofSites(({ crashes }) => crashes),
     'torn writes': ofDisks(({ tornWrites }) => tornWrites),
     'starts after a torn write': ofSites(({ startsAfterTornWrites }) => startsAfterTornWrites),
-    'refused by a full disk': ofSites(({ fullDiskRejections: rejections }) => rejections),
+    'refused by a full disk': ofSites(({ fullDiskRejections }) => fullDiskRejections),
     'files lost': ofDisks(({ damages }) => damages.lost),
     'bits flipped': ofDisks(({ damages }) => damages.flipped),
     'old files brought back': ofDisks(({ damages }) => damages.old),

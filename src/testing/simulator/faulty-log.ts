@@ -29,9 +29,14 @@ export function createFaultyEngine(
   chances: Pick<SimulationOptions, 'redRepeatChance' | 'redJumpChance' | 'redRegressChance'>,
   remaining: Pick<LogFaults, 'random' | 'isHealthy' | 'onRepeated'>,
 ): RedLogEngine {
-  const { redRepeatChance: repeatChance, redJumpChance: jumpChance, redRegressChance: regressChance } = chances;
-  if (repeatChance + jumpChance + regressChance === 0) return engine;
-  const how = { ...remaining, repeatChance, jumpChance, regressChance };
+  const { redRepeatChance, redJumpChance, redRegressChance } = chances;
+  if (redRepeatChance + redJumpChance + redRegressChance === 0) return engine;
+  const how = {
+    ...remaining,
+    repeatChance: redRepeatChance,
+    jumpChance: redJumpChance,
+    regressChance: redRegressChance,
+  };
   return { ...engine, createNode: (options) => new FaultyLog(engine.createNode(options), how) };
 }
 

@@ -59,8 +59,8 @@ function toFailure({ code, message, domain }: CorrectableError): Outcome {
   return { hasFailed: true, reason: `${code} ${message}`, effects: [] };
 }
 
-function toOutcome({ choice, reply, domainError: rejection }: GeneratorOutcome): Outcome {
-  if (rejection !== undefined) return toFailure(rejection);
+function toOutcome({ choice, reply, domainError }: GeneratorOutcome): Outcome {
+  if (domainError !== undefined) return toFailure(domainError);
   if (choice === undefined) return { hasFailed: false, effects: [], reply };
   const { shadow, effects, args } = choice;
   return { hasFailed: false, shadow, effects, args, reply };

@@ -186,12 +186,8 @@ export function drawOptions(seed: number, profile: Profile = 'swarm'): Simulatio
  */
 function drawTables(seed: number): Partial<SimulationOptions> {
   if (!new Random(seed ^ 0x1d5).chance(0.25)) return {};
-  const {
-    maxOperations,
-    maxOperationsPerClient: maxPerClient = Infinity,
-    maxBytesPerClient: maxClientBytes = Infinity,
-  } = ID_TABLE_LIMITS;
-  return { maxIdentifiers: maxOperations, maxOperationsPerClient: maxPerClient, maxReplyBytes: maxClientBytes };
+  const { maxOperations, maxOperationsPerClient = Infinity, maxBytesPerClient = Infinity } = ID_TABLE_LIMITS;
+  return { maxIdentifiers: maxOperations, maxOperationsPerClient, maxReplyBytes: maxBytesPerClient };
 }
 
 /**

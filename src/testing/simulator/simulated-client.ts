@@ -279,17 +279,13 @@ export class SimulatedClient {
 }
 
 /** Whether a table forgets what its clients have not acknowledged, as it does by itself in no run with the usual bounds. */
-function hasSmallTables({
-  maxIdentifiers,
-  maxOperationsPerClient: maxPerClient,
-  maxReplyBytes: maxAnswerBytes,
-}: SimulationOptions): boolean {
+function hasSmallTables({ maxIdentifiers, maxOperationsPerClient, maxReplyBytes }: SimulationOptions): boolean {
   const {
     maxOperations,
     maxOperationsPerClient: item = Infinity,
     maxBytesPerClient: bytes = Infinity,
   } = ID_TABLE_LIMITS;
-  return maxIdentifiers < maxOperations || maxPerClient < item || maxAnswerBytes < bytes;
+  return maxIdentifiers < maxOperations || maxOperationsPerClient < item || maxReplyBytes < bytes;
 }
 
 function isOpen({ replies, error }: ClientOperation): boolean {

@@ -382,10 +382,10 @@ export class SimulatedSite {
   }
 
   /** Lets the checkers' notes go with the checkpoint. */
-  #pack({ smallParts: remaining, contained }: CheckpointCut): CheckpointCut {
+  #pack({ smallParts, contained }: CheckpointCut): CheckpointCut {
     this.checkpoints += 1;
     this.#checkerNotes.set(this.checkpoints, this.#options.save());
-    return { smallParts: { note: this.checkpoints, rest: remaining }, contained };
+    return { smallParts: { note: this.checkpoints, rest: smallParts }, contained };
   }
 
   #unpack(stored: RecoveredState): RecoveredState {

@@ -170,28 +170,22 @@ export class Simulation {
 
   #startSites(): void {
     const { maxSkewMs, maxAttempts, segmentBytes, checkpointBytes, largeGroup } = this.#options;
-    const {
-      maxWindowCommits,
-      maxIdentifiers,
-      maxOperationsPerClient: maxPerClient,
-      maxReplyBytes: maxAnswerBytes,
-      sessionTimeoutMs,
-    } = this.#options;
-    const { removalsPerWatermark, maxRedInFlight, maxPipelineLength: maxChain, maxWindow: most } = this.#options;
+    const { maxWindowCommits, maxIdentifiers, maxOperationsPerClient, maxReplyBytes, sessionTimeoutMs } = this.#options;
+    const { removalsPerWatermark, maxRedInFlight, maxPipelineLength, maxWindow } = this.#options;
     const [origins, { service }] = [this.#origins, this.#traced];
-    const windows = { maxRequested: most, maxSent: most, maxAppended: most, maxProposed: most };
+    const windows = { maxRequested: maxWindow, maxSent: maxWindow, maxAppended: maxWindow, maxProposed: maxWindow };
     const place = { deployment: 'simulated', origins, redLeader: origins.sites[LEADER] as Origin };
     for (const site of origins.sites) {
       const disk = this.#makeDisk();
-      const bytes = { maxBytes: maxAnswerBytes, maxBytesPerClient: maxAnswerBytes };
+      const bytes = { maxBytes: maxReplyBytes, maxBytesPerClient: maxReplyBytes };
       const maxOutcomes = {
         ...ID_TABLE_LIMITS,
         maxOperations: maxIdentifiers,
-        maxOperationsPerClient: maxPerClient,
+        maxOperationsPerClient,
         ...bytes,
       };
       const retentionLimits = { maxWindowCommits, maxOutcomes };
-      const bounds = { retentionLimits, removalsPerWatermark, maxRedInFlight, maxPipelineLength: maxChain };
+      const bounds = { retentionLimits, removalsPerWatermark, maxRedInFlight, maxPipelineLength };
       const limits = { maxAttempts, sessionTimeoutMs, ...bounds, ...REPLICA_LIMITS };
       this.#sites.push(
         new SimulatedSite({
@@ -240,8 +234,14 @@ export class Simulation {
 
   #makeDisk(): SimulatedDisk {
     const Disk = this.#replacements.Disk ?? SimulatedDisk;
-    const { syncMeanMs, instantWriteShare: instantShare, damageChance } = this.#options;
-    const disk = new Disk({ timeline: this.#timeline, random: this.#random, syncMeanMs, instantShare, damageChance });
+    const { syncMeanMs, instantWriteShare, damageChance } = this.#options;
+    const disk = new Disk({
+      timeline: this.#timeline,
+      random: this.#random,
+      syncMeanMs,
+      instantShare: instantWriteShare,
+      damageChance,
+    });
     this.#disks.push(disk);
     return disk;
   }

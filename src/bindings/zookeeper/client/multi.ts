@@ -65,8 +65,8 @@ function getOpCode(part: ResolvedPart): number {
 function writePart(writer: JuteWriter, part: ResolvedPart): void {
   switch (part.type) {
     case 'create': {
-      const { serverPath: path, bytes: data, resolvedAcl: acl, mode = 'persistent', ttlMs = 0 } = part;
-      return writeCreate(writer, { path, data, acl, mode, ttlMs });
+      const { serverPath, bytes, resolvedAcl: acl, mode = 'persistent', ttlMs = 0 } = part;
+      return writeCreate(writer, { path: serverPath, data: bytes, acl, mode, ttlMs });
     }
     case 'set':
       writer
@@ -114,8 +114,8 @@ function readResult(reader: JuteReader, type: number, part: ResolvedPart | undef
     case 'check':
       return { type: part.type };
     case 'create': {
-      const { serverPath: path, mode = 'persistent' } = part;
-      return { type: 'create', ...readCreated(reader, type, { path, mode }) };
+      const { serverPath, mode = 'persistent' } = part;
+      return { type: 'create', ...readCreated(reader, type, { path: serverPath, mode }) };
     }
   }
 }

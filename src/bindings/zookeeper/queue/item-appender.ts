@@ -57,10 +57,12 @@ export class ItemAppender {
   }
 
   async #send(append: PendingAppend): Promise<void> {
-    const { bytes: data, onPreliminary, resolve, reject } = append;
+    const { bytes, onPreliminary, resolve, reject } = append;
     try {
       resolve(
-        parseSequenceNumber(await createSequential(this.#sessions, `${this.#paths.items}/-`, { data, onPreliminary })),
+        parseSequenceNumber(
+          await createSequential(this.#sessions, `${this.#paths.items}/-`, { data: bytes, onPreliminary }),
+        ),
       );
     } catch (error) {
       if (!isZooKeeperError(error, 'NO_NODE')) return reject(error);

@@ -199,10 +199,10 @@ interface LimitExceeded {
 
 function overloadedError(
   { stats, bounds }: GatewayContext,
-  { limit, max, unit: description, advice, ...more }: LimitExceeded,
+  { limit, max, unit, advice, ...more }: LimitExceeded,
 ): CorrectableError {
   stats.overloaded++;
-  const message = `limits.${limit}: at most ${max ?? bounds[limit]} ${description}; nothing was done: ${advice}`;
+  const message = `limits.${limit}: at most ${max ?? bounds[limit]} ${unit}; nothing was done: ${advice}`;
   return new CorrectableError('OVERLOADED', message, { retryAfterMs: OVERLOADED_RETRY_MS, ...more });
 }
 
@@ -216,13 +216,13 @@ const BUDGET_OWNERS: Readonly<Record<BudgetOwner, string>> = {
 function budgetFullError(
   host: GatewayContext,
   whose: BudgetOwner,
-  { unit: description, advice }: Pick<LimitExceeded, 'unit' | 'advice'>,
+  { unit, advice }: Pick<LimitExceeded, 'unit' | 'advice'>,
 ): CorrectableError {
   const max = host.bounds.budget[whose];
   return overloadedError(host, {
     limit: 'maxMemoryBytes',
     max,
-    unit: `bytes of ${description} of ${BUDGET_OWNERS[whose]}`,
+    unit: `bytes of ${unit} of ${BUDGET_OWNERS[whose]}`,
     advice,
   });
 }

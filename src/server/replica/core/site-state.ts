@@ -95,8 +95,8 @@ export class SiteState {
   /** The answer of a read on the stable snapshot. */
   read(input: GeneratorInput): ReplyOrError {
     try {
-      const { choice, reply, domainError: rejection } = this.#generators.run(input);
-      if (choice === undefined) return rejection ?? reply;
+      const { choice, reply, domainError } = this.#generators.run(input);
+      if (choice === undefined) return domainError ?? reply;
       const { operation } = input;
       const message = `'${operation}' is declared a read but chose '${choice.shadow}'. Declare it a write.`;
       return new CorrectableError('FINAL_FAILED', message, { field: `operations.${operation}.effect` });
@@ -123,8 +123,8 @@ export class SiteState {
     const results = effects.map((effect) => this.store.apply(effect, stamp));
     this.#stable[RED] = version;
     this.#version += 1;
-    const { shadow, args, reply, domainError: rejection } = operation;
-    if (rejection !== undefined) return toError(rejection);
+    const { shadow, args, reply, domainError } = operation;
+    if (domainError !== undefined) return toError(domainError);
     const choice = shadow === undefined ? undefined : { shadow, args };
     return this.createAppliedReply({ operation: operation.operation, choice, reply }, results);
   }

@@ -90,15 +90,14 @@ export class IdTable<T> {
    * not have yet, and without what it has `acknowledged` and the log has not heard of.
    */
   isFullFor(client: string, { acknowledged = 0, pendingCount = 0 }: UnloggedState = NO_UNLOGGED_STATE): boolean {
-    const { maxOperationsPerClient: maxPerClient = Infinity, maxBytesPerClient: maxClientBytes = Infinity } =
-      this.#limits;
+    const { maxOperationsPerClient = Infinity, maxBytesPerClient = Infinity } = this.#limits;
     const entry = this.#getEntry(client);
-    if (entry === undefined) return pendingCount >= maxPerClient;
+    if (entry === undefined) return pendingCount >= maxOperationsPerClient;
     const { bytes, operations } = entry;
     // Nearly always: what it has not acknowledged is looked for and added up only where that may matter.
-    if (operations.size + pendingCount < maxPerClient && bytes < maxClientBytes) return false;
-    if (operations.countAbove(acknowledged) + pendingCount >= maxPerClient) return true;
-    return bytes >= maxClientBytes && sumBytesAbove(entry, acknowledged) >= maxClientBytes;
+    if (operations.size + pendingCount < maxOperationsPerClient && bytes < maxBytesPerClient) return false;
+    if (operations.countAbove(acknowledged) + pendingCount >= maxOperationsPerClient) return true;
+    return bytes >= maxBytesPerClient && sumBytesAbove(entry, acknowledged) >= maxBytesPerClient;
   }
 
   get(id: OperationId): T | typeof EXPIRED | undefined {
@@ -281,11 +280,10 @@ export class IdTable<T> {
 
   /** A client that takes too much loses its own oldest. */
   #trimClient(entry: ClientEntry<T>): void {
-    const { maxOperationsPerClient: maxPerClient = Infinity, maxBytesPerClient: maxClientBytes = Infinity } =
-      this.#limits;
+    const { maxOperationsPerClient = Infinity, maxBytesPerClient = Infinity } = this.#limits;
     const { operations, client } = entry;
     // The latest one stays, however large it is: who asks again for it is answered.
-    while (operations.size > maxPerClient || (entry.bytes > maxClientBytes && operations.size > 1)) {
+    while (operations.size > maxOperationsPerClient || (entry.bytes > maxBytesPerClient && operations.size > 1)) {
       this.expire(client, (operations.first as TableOperation<T>).sequence);
     }
   }
@@ -293,11 +291,11 @@ export class IdTable<T> {
   /** So does a principal, of whichever of its clients they are. */
   #trimPrincipal({ principal }: ClientEntry<T>): void {
     if (principal === undefined) return;
-    const {
-      maxOperationsPerPrincipal: maxPerPrincipal = Infinity,
-      maxBytesPerPrincipal: maxPrincipalBytes = Infinity,
-    } = this.#limits;
-    while (principal.size > maxPerPrincipal || (principal.bytes > maxPrincipalBytes && principal.size > 1)) {
+    const { maxOperationsPerPrincipal = Infinity, maxBytesPerPrincipal = Infinity } = this.#limits;
+    while (
+      principal.size > maxOperationsPerPrincipal ||
+      (principal.bytes > maxBytesPerPrincipal && principal.size > 1)
+    ) {
       const { entry, sequence } = this.#principals.getOldest(principal);
       this.expire(entry.client, sequence);
     }

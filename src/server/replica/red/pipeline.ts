@@ -99,17 +99,17 @@ export class Pipeline {
   }
 
   /** The record of the request has committed: its effects go on the state now. */
-  onCommitted({ pipelined: overlaid }: RedRequest): void {
-    if (overlaid !== undefined) this.#take(overlaid);
+  onCommitted({ pipelined }: RedRequest): void {
+    if (pipelined !== undefined) this.#take(pipelined);
   }
 
   /** The record of the request will not commit, and none that stands on it: says how many those are. */
-  onNotCommitted({ pipelined: overlaid }: RedRequest): number {
-    if (overlaid === undefined) return 0;
-    const { dependentCount } = overlaid;
-    this.#drop(overlaid);
+  onNotCommitted({ pipelined }: RedRequest): number {
+    if (pipelined === undefined) return 0;
+    const { dependentCount } = pipelined;
+    this.#drop(pipelined);
     if (dependentCount === 0) return 0;
-    const lost = new Set([overlaid]);
+    const lost = new Set([pipelined]);
     for (const item of this.#present()) {
       if (!item.isDropped && item.dependencies.some((below) => lost.has(below))) {
         lost.add(item);

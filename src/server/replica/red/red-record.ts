@@ -28,7 +28,7 @@ export function createRecord(
   { outcome, reads: { names, ranges } }: StableRun,
   after: readonly Execution[],
 ): RedOperation {
-  const { choice, reply, domainError: rejection } = outcome;
+  const { choice, reply, domainError } = outcome;
   const acknowledged = request.submission.identity?.acknowledged;
   request.attempt += 1;
   const effects = choice?.effects ?? [];
@@ -54,7 +54,7 @@ export function createRecord(
     if (options.service.shadowOperations[choice.shadow]?.reply !== undefined) record.args = choice.args;
   }
   if (after.length > 0) record.dependencies = after;
-  if (rejection !== undefined) record.domainError = toFailure(rejection);
+  if (domainError !== undefined) record.domainError = toFailure(domainError);
   if (ranges.length > 0) record.ranges = ranges;
   if (created.size > 0) record.created = [...created];
   if (acknowledged !== undefined) record.acknowledged = acknowledged;

@@ -79,6 +79,6 @@ export class RightsWaiters {
 }
 
 /** Whether who reads what the request is expected to write waits until it is proposed. */
-export function isWaitedFor({ pipelined: overlaid, rightsWaitSinceMs }: RedRequest): boolean {
-  return overlaid === undefined && rightsWaitSinceMs === undefined;
+export function isWaitedFor({ pipelined, rightsWaitSinceMs }: RedRequest): boolean {
+  return pipelined === undefined && rightsWaitSinceMs === undefined;
 }

@@ -29,10 +29,10 @@ export class EarlyRequests {
    * somebody who waits the newest stands for both: it says all that the site lacks by then, here or in the pool.
    */
   add(question: EarlyRequest): void {
-    const { from, request: requested } = question;
-    const field = formatFieldKey(requested);
+    const { from, request } = question;
+    const field = formatFieldKey(request);
     const ofField = this.#requests.get(field) ?? new Map<Origin, EarlyRequest>();
-    if (requested.target === undefined && ofField.get(from)?.request.target !== undefined) return;
+    if (request.target === undefined && ofField.get(from)?.request.target !== undefined) return;
     ofField.set(from, question);
     this.#requests.set(field, ofField);
     const [oldest] = this.#requests.keys();

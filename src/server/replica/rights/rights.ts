@@ -189,10 +189,10 @@ export class Rights implements RightsPort {
   }
 
   /** Gives of what this site has, unless what it gave last is still on its way. */
-  receive(from: Origin, { requests: requested, seenStamp }: RightsMessage): void {
+  receive(from: Origin, { requests, seenStamp }: RightsMessage): void {
     const { nowMs, options } = this.core;
     if (!this.#host.blue.isRecovered) return;
-    for (const item of requested) {
+    for (const item of requests) {
       if (!isOnBoundedField(options.service.tables, item)) continue;
       if (item.target !== undefined) this.#noteWanted(formatFieldKey(item));
       this.#respond({ from, request: item, seenStamp, untilMs: nowMs + options.resendAfterMs });
@@ -302,13 +302,13 @@ export class Rights implements RightsPort {
   }
 
   #respond(question: EarlyRequest): void {
-    const { from, request: requested, seenStamp } = question;
+    const { from, request, seenStamp } = question;
     const { nowMs } = this.core;
-    const field = formatFieldKey(requested);
+    const field = formatFieldKey(request);
     if (this.#answeredRequests.isOnItsWay(from, field, seenStamp, nowMs)) return;
-    const value = this.#computeGrant(from, requested);
+    const value = this.#computeGrant(from, request);
     if (value === undefined) return this.#earlyRequests.add(question);
-    const { vector, site } = this.#transfer(requested, [value]);
+    const { vector, site } = this.#transfer(request, [value]);
     this.#answeredRequests.add(from, field, { stamp: vector[site] ?? 0, atMs: nowMs });
   }
 

@@ -124,8 +124,8 @@ function inspectOnce(files: Files, dataDir: string, before: InspectionPass | und
   }
 }
 
-function isHealthy({ sites, startError: rejection }: Inspection): boolean {
-  return rejection === null && sites.every((site) => site.startError === null && site.damages.length === 0);
+function isHealthy({ sites, startError }: Inspection): boolean {
+  return startError === null && sites.every((site) => site.startError === null && site.damages.length === 0);
 }
 
 function inspectSite(

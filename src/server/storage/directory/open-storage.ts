@@ -84,8 +84,8 @@ function recoverAll(
   { files, getSiteDirectory, hasManifest }: DataDirectory,
   deployment: DurableDeployment,
 ): FoundSite[] {
-  const { sites: names, redLeader, onAlarm } = deployment;
-  const directories = names.map((site) => ({
+  const { sites, redLeader, onAlarm } = deployment;
+  const directories = sites.map((site) => ({
     site,
     directory: getSiteDirectory(site),
     events: createStorageAlarms(site, onAlarm),
@@ -106,9 +106,9 @@ function recoverAll(
     const { site, directory, events } = item;
     return { ...item, recovered: recoverAndReport(files, directory, events, site) };
   });
-  const origins = Origins.create(names);
+  const origins = Origins.create(sites);
   const holdings = found.map(({ recovered }) => getHolding(recovered.stored, origins));
-  checkAll(() => rejectMissingHistories(holdings, { names, redLeader: names.indexOf(redLeader) }));
+  checkAll(() => rejectMissingHistories(holdings, { names: sites, redLeader: sites.indexOf(redLeader) }));
   return found;
 }
 

@@ -62,10 +62,10 @@ export function formatRows(rows: readonly string[]): string {
 
 export function formatCommit(
   rows: readonly string[],
-  { smallParts: remaining, contained, retainedFrom: retained, sum }: CheckpointCommit,
+  { smallParts, contained, retainedFrom, sum }: CheckpointCommit,
 ): string {
-  const places = `"contained":${encodeValue(contained)},"retainedFrom":${encodeValue(retained)}`;
-  return `{"rows":[${rows.join(',')}],${places},"sum":${sum},"smallParts":${encodeValue(remaining)}}`;
+  const places = `"contained":${encodeValue(contained)},"retainedFrom":${encodeValue(retainedFrom)}`;
+  return `{"rows":[${rows.join(',')}],${places},"sum":${sum},"smallParts":${encodeValue(smallParts)}}`;
 }
 
 const NO_COMMIT = { checkpoint: undefined, contained: undefined, retainedFrom: undefined, commits: 0 };
@@ -91,12 +91,12 @@ export function readCheckpoint(bytes: Uint8Array, file: number): FoundCheckpoint
     if (!('smallParts' in frame)) continue;
     for (const row of uncommitted) applyRow(sections, row);
     uncommitted = [];
-    const { smallParts: remaining, contained, retainedFrom: retained } = frame;
+    const { smallParts, contained, retainedFrom } = frame;
     last = {
       ...last,
-      checkpoint: { sections, smallParts: remaining },
+      checkpoint: { sections, smallParts },
       contained,
-      retainedFrom: retained,
+      retainedFrom,
       commits: last.commits + 1,
     };
   }

@@ -89,9 +89,9 @@ export class OracleChecker implements Checker {
   readonly #redFloors = new Map<string, number>();
   #shownRedPlace = 0;
 
-  constructor({ service, lookups: requested }: TracedService, { size }: Origins) {
+  constructor({ service, lookups }: TracedService, { size }: Origins) {
     this.#service = service;
-    this.#submissions = requested;
+    this.#submissions = lookups;
     this.#model = new Model(service.tables);
     const nothing = (): number[] => Array.from({ length: size }, () => 0);
     this.#shown = Array.from({ length: size }, nothing);

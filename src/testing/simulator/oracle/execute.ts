@@ -74,13 +74,9 @@ export function execute(service: Service, view: () => ModelView, input: RunInput
   }
 }
 
-function toDomainOutcome(
-  { domainErrors: rejections }: Service,
-  operation: string,
-  rejection: ThrownDomainError,
-): Outcome {
+function toDomainOutcome({ domainErrors }: Service, operation: string, rejection: ThrownDomainError): Outcome {
   try {
-    const { domain } = rejections.toClientError(operation, rejection);
+    const { domain } = domainErrors.toClientError(operation, rejection);
     checkPortable(domain?.data, 'errors');
     return { hasFailed: false, effects: [], domainError: domain };
   } catch (error) {
@@ -185,16 +181,9 @@ export function isSame(a: Outcome, b: Outcome): boolean {
 }
 
 /** For messages. */
-export function describeOutcome({
-  hasFailed: isFailed,
-  reason,
-  shadow,
-  effects,
-  reply,
-  domainError: rejection,
-}: Outcome): string {
+export function describeOutcome({ hasFailed: isFailed, reason, shadow, effects, reply, domainError }: Outcome): string {
   if (isFailed) return reason === undefined ? 'fails' : `fails (${reason})`;
-  if (rejection !== undefined) return `refuses: ${rejection.name} ${formatValue(rejection.data)}`;
+  if (domainError !== undefined) return `refuses: ${domainError.name} ${formatValue(domainError.data)}`;
   const changes = effects.map(
     ({ table, key, field, action, value }) => `${table}.${key}.${field}.${action}(${formatValue(value)})`,
   );

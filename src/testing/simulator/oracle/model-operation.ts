@@ -88,8 +88,8 @@ export function createLedger(changes: readonly Change[], min: number): ModelLedg
 }
 
 /** As generators at a site read it; of no site, all rights are there. */
-export function createLedgerView({ value, left, holdings: retained }: ModelLedger, site: number | undefined): unknown {
-  const rights = site === undefined ? left : (retained.get(site) ?? 0);
+export function createLedgerView({ value, left, holdings }: ModelLedger, site: number | undefined): unknown {
+  const rights = site === undefined ? left : (holdings.get(site) ?? 0);
   return { value, left, rights };
 }
 

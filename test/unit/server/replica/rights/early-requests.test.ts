@@ -14,7 +14,7 @@ function question(site: number, amount: number, value: Partial<RightsRequest> = 
 }
 
 const amounts = (early: EarlyRequests, nowMs = 0): readonly number[] =>
-  early.takeForFields([NAME], nowMs).map(({ request: requested }) => requested.amount);
+  early.takeForFields([NAME], nowMs).map(({ request }) => request.amount);
 
 test('the newest of each site → taken out once', () => {
   const early = new EarlyRequests();
