@@ -27,7 +27,7 @@ import {
   completesWrites,
   completesWithoutWeakLevels,
   checkExactlyOnce,
-  keepsKeys,
+  keepsIdempotencyKeys,
   levelsChooseViewsOnly,
   readsWithoutWeakLevels,
   executesCanceledWrites,
@@ -112,7 +112,7 @@ export function testBindingConformance(subject: ConformanceSubject, runner: Test
     test('write: submitted twice under one name → done once, if the binding declares so', () =>
       checkExactlyOnce(trial));
     test('write: submitted twice with one idempotency key → done once, if the binding has keys', () =>
-      keepsKeys(trial));
+      keepsIdempotencyKeys(trial));
     test('read: cancelled → closes, and the binding stays usable', () => survivesCancellation(trial));
     test('read: aborted → let go, and others are not', () => abandonsReads(trial));
     test('signal: many operations under one → no listener is left after they have closed', () =>

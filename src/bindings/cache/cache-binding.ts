@@ -313,7 +313,7 @@ export class CacheBinding<L extends Levels> implements Binding<LevelsWithCache<L
     const isCached = operation.access === 'read' && isCacheable?.(operation) !== false;
     return {
       operation,
-      ...(operation.access === 'write' && copyArgsOf(operation)),
+      ...(operation.access === 'write' && copyArgs(operation)),
       principal,
       principalEpoch: this.#views.principalEpoch,
       id: isCached ? this.#getViewId(principal, operation) : undefined,
@@ -510,7 +510,7 @@ function createPrincipalMismatchError(): CorrectableError {
 }
 
 /** The operation with arguments that nobody else has in hand, where there can be such. */
-function copyArgsOf(operation: Operation): Pick<CacheOperation, 'operationCopy' | 'copyError'> {
+function copyArgs(operation: Operation): Pick<CacheOperation, 'operationCopy' | 'copyError'> {
   try {
     return { operationCopy: { ...operation, args: copyPlainData(operation.args, 'args').value } };
   } catch (copyError) {

@@ -226,7 +226,7 @@ export function createClient<const L extends Levels, C extends boolean = boolean
         source.session = (how.session as InternalSession)[OPEN_SESSION]?.(environment);
         check(source.session, 'session', 'give an open one of this client');
       }
-      if (how.idempotencyKey !== undefined) nameUpdate(source, how.idempotencyKey, operation.access, binding);
+      if (how.idempotencyKey !== undefined) setIdempotencyKey(source, how.idempotencyKey, operation.access, binding);
       if (options.trace) source.trace = options.trace();
       addCancelTriggers(source, how.timeoutMs ?? timeoutMsDefault, how.signal);
       if (how.levelTimeoutsMs) limitLevels(source, how.levelTimeoutsMs);
@@ -340,7 +340,7 @@ function applyPolicy(field: string, policy: Policy | false | undefined, submit: 
 /** No control characters, and no halves of surrogate pairs. */
 const IDEMPOTENCY_KEY = /^[^\p{Cc}\p{Cs}]{1,128}$/u;
 
-function nameUpdate<T>(source: Source<T>, key: string, effect: Operation['access'], binding: Binding): void {
+function setIdempotencyKey<T>(source: Source<T>, key: string, effect: Operation['access'], binding: Binding): void {
   check(IDEMPOTENCY_KEY.test(key), 'idempotencyKey', 'give 1 to 128 printable characters');
   if (effect === 'read') return;
   if (!binding.hasIdempotencyKeys) {

@@ -21,7 +21,7 @@ export const KEYED = '\u0001';
  * The identifier of the operation that an idempotency key names. `variant` is a hash of the operation and its arguments, so
  * that another operation under the same key has another identifier of the same client.
  */
-export function keyedOperationId(key: string, variant: number): OperationId {
+export function formatKeyedOperationId(key: string, variant: number): OperationId {
   return formatOperationId(KEYED + key, variant);
 }
 

@@ -19,7 +19,7 @@ import { copyForWire } from '../../protocol/codec/portable-values.ts';
 import { isWellFormed } from '../../protocol/codec/tagged-values.ts';
 import { toCanonicalString } from '../../values/canonical-string.ts';
 import { MAX_CLIENT_LENGTH } from '../records/retention-limits.ts';
-import { keyedOperationId, KEYED, formatOperationId as operationIdOf } from '../records/operation-id.ts';
+import { formatKeyedOperationId, KEYED, formatOperationId as operationIdOf } from '../records/operation-id.ts';
 import type { Origin, Origins } from '../records/origin.ts';
 import type { SubmissionIdentity, Stage, SubmissionRequest } from '../records/submissions.ts';
 import type { Reply } from '../records/reply.ts';
@@ -419,7 +419,7 @@ function createIdentity(
   { site, origins }: SubmissionPort,
 ): SubmissionIdentity | undefined {
   const { origin, idempotencyKey } = context;
-  if (idempotencyKey !== undefined) return keyedIdentity(idempotencyKey, operation, origins);
+  if (idempotencyKey !== undefined) return createKeyedIdentity(idempotencyKey, operation, origins);
   if (origin === undefined) {
     const { operationId } = context;
     return operationId === undefined ? undefined : createOpaqueIdentity(operationId, site);
@@ -462,18 +462,18 @@ const VARIANT_BYTES = 6;
  * Its home is the same wherever it is asked for, since that follows from the key: so it is executed once at all sites. It
  * counts as moved, for another site may have been asked for it before.
  */
-function keyedIdentity(key: string, operation: Operation, { sites }: Origins): SubmissionIdentity {
+function createKeyedIdentity(key: string, operation: Operation, { sites }: Origins): SubmissionIdentity {
   const args = toCanonicalString(ParsedOperation.getInput(operation), { isLoose: true, maxParts: Infinity });
   if (!isName(key) || args === undefined) {
     const message = `idempotencyKey: give a non-empty string of ${NAME_RULE}, and arguments of at most 100 levels of plain data.`;
     throw new CorrectableError('INVALID_ARGUMENT', message, { field: 'context.idempotencyKey' });
   }
-  const variant = 1 + hashOf(`${operation.name} ${args}`);
-  const home = sites[hashOf(key) % sites.length]!;
-  return { id: keyedOperationId(key, variant), home, hop: 1, acknowledged: 0 };
+  const variant = 1 + hashText(`${operation.name} ${args}`);
+  const home = sites[hashText(key) % sites.length]!;
+  return { id: formatKeyedOperationId(key, variant), home, hop: 1, acknowledged: 0 };
 }
 
-function hashOf(text: string): number {
+function hashText(text: string): number {
   return createHash('sha256').update(text).digest().readUIntBE(0, VARIANT_BYTES);
 }
 

@@ -320,7 +320,7 @@ interface PartsHost {
 const SEPARATOR = '\u0000';
 
 /** Names of fields have no separator in them; keys may. */
-function nameOf(field: string, number: number, key: string): string {
+function formatSavedName(field: string, number: number, key: string): string {
   return `${field}${SEPARATOR}${number}${SEPARATOR}${key}`;
 }
 
@@ -341,7 +341,7 @@ class SavedParts {
 
   /** A field has changed. */
   note(key: string, field: string, parts: StateParts): void {
-    for (const number of parts.takeChanged()) this.changes.add(nameOf(field, number, key));
+    for (const number of parts.takeChanged()) this.changes.add(formatSavedName(field, number, key));
   }
 
   changeAll(): void {
@@ -372,7 +372,8 @@ class SavedParts {
     if (fields.length === 0) return;
     for (const key of this.#host.keys()) {
       for (const field of fields) {
-        for (const number of this.#host.getParts(key, field)?.getNumbers() ?? []) yield nameOf(field, number, key);
+        for (const number of this.#host.getParts(key, field)?.getNumbers() ?? [])
+          yield formatSavedName(field, number, key);
       }
     }
   }

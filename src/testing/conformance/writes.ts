@@ -146,7 +146,7 @@ export async function checkExactlyOnce(trial: TestContext): Promise<void> {
 }
 
 /** The same for whoever knows a key. */
-export async function keepsKeys(trial: TestContext): Promise<void> {
+export async function keepsIdempotencyKeys(trial: TestContext): Promise<void> {
   await trial.withBinding(async (binding) => {
     if (binding.hasIdempotencyKeys !== true) return;
     await checkRepeat(trial, binding, trial.subject, false, BY_KEY);

@@ -183,7 +183,7 @@ export class SocketHandle {
     // An error is always followed by a close. Browsers say nothing more; `ws` tells why in the error's message.
     let problem = '';
     socket.onerror = (event: SocketErrorEvent) => {
-      problem = problemOf(event);
+      problem = describeProblem(event);
     };
     socket.onclose = ({ code, reason }: { readonly code: number; readonly reason: string }) =>
       this.#handleClose(code, reason === '' ? problem : reason);
@@ -232,7 +232,7 @@ export class SocketHandle {
 }
 
 /** What went wrong: where several addresses were tried, the message may be empty and each attempt has its own. */
-function problemOf({ message, error }: SocketErrorEvent): string {
+function describeProblem({ message, error }: SocketErrorEvent): string {
   const texts = [message, error?.message, ...getInnerMessages(error?.errors), error?.code];
   return String(texts.find((text) => typeof text === 'string' && text !== '') ?? '');
 }

@@ -46,7 +46,7 @@ export class ConfirmableViews {
     this.#entries[entry.seq % MAX_CONFIRMABLE_VIEWS] = entry;
     // One that was confirmed comes again.
     this.#last = Math.max(this.#last, entry.seq);
-    if (isConfirmable(entry)) entry.value = apart(entry.value);
+    if (isConfirmable(entry)) entry.value = copyOutOfBlock(entry.value);
   }
 
   /** Forgets what view `seq` takes the place of. Returns the bytes that this took. */
@@ -94,7 +94,7 @@ export class ConfirmableViews {
 }
 
 /** The value in memory of its own: 20 bytes would keep all of the block that they were written in, and count as 20. */
-function apart(value: EncodedData): EncodedData {
+function copyOutOfBlock(value: EncodedData): EncodedData {
   return typeof value !== 'string' && value.buffer.byteLength > value.length ? value.slice() : value;
 }
 

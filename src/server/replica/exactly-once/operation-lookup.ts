@@ -54,7 +54,7 @@ const formatLookupKey = (id: OperationId, hop: number): string => `${id}#${hop}`
  * The number of moves that a slot of another log is asked for with. An operation with an idempotency key has no client that
  * counts them: each claim counts one more than the slot that it decides, so that claims never lead in a circle.
  */
-function movesOf({ identity, hop }: OperationLookup): number {
+function countMoves({ identity, hop }: OperationLookup): number {
   return isKeyed(identity.id) ? hop + 1 : identity.hop;
 }
 
@@ -118,7 +118,7 @@ export class OperationLookups {
     const lookup = this.#waiting.get(serial);
     if (lookup === undefined) return undefined;
     this.#resume(lookup);
-    const key = formatLookupKey(lookup.identity.id, movesOf(lookup));
+    const key = formatLookupKey(lookup.identity.id, countMoves(lookup));
     this.#resendRequest(
       key,
       (this.#requesting.get(key) ?? []).filter((item) => item !== lookup),
@@ -192,7 +192,7 @@ export class OperationLookups {
   }
 
   #requestAt(lookup: OperationLookup): void {
-    const key = formatLookupKey(lookup.identity.id, movesOf(lookup));
+    const key = formatLookupKey(lookup.identity.id, countMoves(lookup));
     this.#wait(lookup);
     lookup.sinceMs = this.#host.core.nowMs;
     this.#requesting.set(key, [...(this.#requesting.get(key) ?? []), lookup]);
@@ -201,7 +201,7 @@ export class OperationLookups {
 
   #sendRequest(lookup: OperationLookup): void {
     lookup.requestedAtMs = this.#host.core.nowMs;
-    this.#send(lookup.site, { kind: 'slot.request', id: lookup.identity.id, hop: lookup.hop, by: movesOf(lookup) });
+    this.#send(lookup.site, { kind: 'slot.request', id: lookup.identity.id, hop: lookup.hop, by: countMoves(lookup) });
   }
 
   #onRequest(from: Origin, { id, hop, by }: SlotMessage & { kind: 'slot.request' }): void {
