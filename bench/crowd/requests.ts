@@ -24,7 +24,7 @@ export function openAsk(kind: CrowdKind, url: string, client: string): Promise<A
 const ACK_STEP = 64;
 
 /** The wire version of this package's client. */
-const VERSION = 5;
+export const VERSION = 6;
 
 /** The levels that the client of this package asks for, as bits: `causal` of a read, `strong` of a red update. */
 const LEVELS = { deposit: 7, withdraw: 4, balance: 1 } as const;

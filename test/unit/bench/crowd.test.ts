@@ -6,7 +6,9 @@ import { expect, onTestFinished, test } from 'vitest';
 import { WebSocketServer } from 'ws';
 import { computeGoalResults, type Name } from '../../../bench/crowd/goals.ts';
 import { openConnection } from '../../../bench/crowd/connections.ts';
+import { VERSION } from '../../../bench/crowd/requests.ts';
 import type { Measured } from '../../../bench/load/processes.ts';
+import { PROTOCOL_VERSION } from '../../../src/protocol/codec/version.ts';
 
 function runs(serverUsPerOp: number): Measured[] {
   const item = { opsPerSecond: 1, clientUsPerOp: 1, serverUsPerOp, serverCores: 1, p50Ms: 1, p99Ms: 1, p999Ms: 1 };
@@ -53,4 +55,8 @@ test('a connection reads frames that come in pieces, and answers pings', async (
   for (const byte of [7, 8]) expect(await connection.ask(Buffer.alloc(300, byte))).toEqual(Buffer.alloc(200, byte));
   while (pongs.length < 2) await setImmediate();
   expect(pongs).toEqual(['alive', 'alive']);
+});
+
+test('a crowd speaks the version of the wire that servers have', () => {
+  expect(VERSION).toBe(PROTOCOL_VERSION);
 });
