@@ -58,8 +58,8 @@ export class Sites {
   readonly halted: [site: number, reason: string][] = [];
   readonly #service: Service;
   readonly #given: Given;
-  readonly #logs: { local: unknown[]; red: unknown[] }[];
-  readonly #synced: { local: number; red: number }[];
+  protected readonly logs: { local: unknown[]; red: unknown[] }[];
+  protected readonly synced: { local: number; red: number }[];
   /** By site, start and serial, which are counted from 1 at each start. */
   readonly #outcomes = new Map<string, Outcome>();
   readonly #serials: number[];
@@ -73,21 +73,25 @@ export class Sites {
     this.origins = Origins.create(NAMES.slice(0, siteCount));
     this.#given = value;
     this.aheadMs = Array.from({ length: siteCount }, () => 0);
-    this.#logs = this.aheadMs.map(() => ({ local: [], red: [] }));
-    this.#synced = this.aheadMs.map(() => ({ local: 0, red: 0 }));
+    this.logs = this.aheadMs.map(() => ({ local: [], red: [] }));
+    this.synced = this.aheadMs.map(() => ({ local: 0, red: 0 }));
     this.machines = this.aheadMs.map(() => undefined);
     this.#serials = this.aheadMs.map(() => 0);
     this.#starts = this.aheadMs.map(() => 0);
     for (const site of this.aheadMs.keys()) this.start(site);
   }
 
-  /** Starts a site on what it has synced; or on what another one has given it, with nothing of its own. */
+  /** Starts a site on what it has synced, or on `value`: what another one has given it, or a copy of logs. */
   start(site: number, value?: RecoveredState): void {
     if (value !== undefined) {
-      this.#logs[site] = { local: [], red: Array.from({ length: value.red.start }) };
-      this.#synced[site] = { local: 0, red: value.red.start };
+      const [local, red] = [value.local, value.red].map(({ start, entries }) => [
+        ...Array.from({ length: start }),
+        ...entries,
+      ]);
+      this.logs[site] = { local: local ?? [], red: red ?? [] };
+      this.synced[site] = { local: local?.length ?? 0, red: red?.length ?? 0 };
     }
-    const logs = this.#logs[site] as { local: unknown[]; red: unknown[] };
+    const logs = this.logs[site] as { local: unknown[]; red: unknown[] };
     const own = { local: { start: 0, entries: [...logs.local] }, red: { start: 0, entries: [...logs.red] } };
     const stored = value ?? own;
     const { origins } = this;
@@ -110,10 +114,16 @@ export class Sites {
     this.#act(site);
   }
 
+  /** The logs of a site as they are now. */
+  copyLogs(site: number): RecoveredState {
+    const { local = [], red = [] } = this.logs[site] ?? {};
+    return { local: { start: 0, entries: [...local] }, red: { start: 0, entries: [...red] } } as RecoveredState;
+  }
+
   /** Stops a site; what it has not synced is gone. */
   crash(site: number): void {
     this.machines[site] = undefined;
-    const [logs, synced] = [this.#logs[site], this.#synced[site]];
+    const [logs, synced] = [this.logs[site], this.synced[site]];
     if (logs === undefined || synced === undefined) return;
     logs.local.length = synced.local;
     logs.red.length = synced.red;
@@ -121,7 +131,7 @@ export class Sites {
 
   /** The red log of a site that is down comes back without anything that it had. */
   loseRed(site: number): void {
-    const [logs, synced] = [this.#logs[site], this.#synced[site]];
+    const [logs, synced] = [this.logs[site], this.synced[site]];
     if (logs === undefined || synced === undefined) return;
     logs.red = [];
     synced.red = 0;
@@ -179,7 +189,7 @@ export class Sites {
 
   /** All that the site has stored: of both logs unless said otherwise. */
   sync(site: number, which: readonly ('local' | 'red')[] = ['local', 'red']): void {
-    const [logs, synced] = [this.#logs[site], this.#synced[site]];
+    const [logs, synced] = [this.logs[site], this.synced[site]];
     if (logs === undefined || synced === undefined) return;
     for (const log of which) {
       if (synced[log] === logs[log].length) continue;
@@ -243,7 +253,7 @@ export class Sites {
   #act(site: number): void {
     for (const output of this.machines[site]?.takeOutputs() ?? []) {
       if (output.kind === 'send') this.#send({ ...output.envelope, sentAtMs: this.#clockOf(site) });
-      else if (output.kind === 'store') this.#logs[site]?.[getLogKind(output.log)].push(...output.entries);
+      else if (output.kind === 'store') this.logs[site]?.[getLogKind(output.log)].push(...output.entries);
       else if (output.kind === 'halted') this.halted.push([site, output.halt.reason]);
       else if (output.kind === 'view') {
         const outcome = this.#outcomes.get(this.#keyOf(site, output.serial));

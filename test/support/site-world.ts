@@ -1,0 +1,63 @@
+/**
+ * Three sites of one deployment, with queues between them: for stories of nodes that crash, come back with older logs, or
+ * run twice. What a site refuses, and what ends it, is in `events`.
+ */
+import type { Envelope } from '../../src/server/messages/envelope.ts';
+import type { Service } from '../../src/server/service/service.ts';
+import type { SiteMachine, SiteOptions } from '../../src/server/site/site-machine.ts';
+import { Sites } from '../unit/server/replica/sites.ts';
+import { notesService } from '../unit/server/storage/notes-service.ts';
+
+/** A node of a site: its machine, and its logs. */
+export interface WorldNode {
+  readonly machine: SiteMachine | undefined;
+  readonly logs: { local: unknown[]; red: unknown[] };
+  readonly synced: { local: number; red: number };
+}
+
+/** What a world is made with. */
+export interface WorldOptions extends Partial<Omit<SiteOptions, 'epoch'>> {
+  readonly service?: Service;
+  readonly siteCount?: number;
+}
+
+export class SiteWorld extends Sites {
+  /** Messages that were refused, as `reason: description`. */
+  readonly events: string[];
+
+  constructor({ service = notesService(), siteCount = 3, ...options }: WorldOptions = {}) {
+    const events: string[] = [];
+    super(service, siteCount, {
+      onMessageRejected: ({ reason, message }) => void events.push(`${reason}: ${message}`),
+      ...options,
+    });
+    this.events = events;
+    this.settle();
+  }
+
+  /** Takes the node of a site away; another one can start in its place. */
+  takeNode(site: number): WorldNode {
+    const node = { machine: this.machines[site], logs: this.logs[site]!, synced: this.synced[site]! };
+    this.machines[site] = undefined;
+    this.logs[site] = { local: [], red: [] };
+    this.synced[site] = { local: 0, red: 0 };
+    return node;
+  }
+
+  /** Puts a node of a site back in its place, where it gets what is sent to the site. Gives the one that was there. */
+  putNode(site: number, node: WorldNode): WorldNode {
+    const before = this.takeNode(site);
+    this.machines[site] = node.machine;
+    this.logs[site] = node.logs;
+    this.synced[site] = node.synced;
+    return before;
+  }
+
+  /** Drops messages on their way: all, or those that are meant. */
+  drop(
+    isMeant: (sent: { readonly from: number; readonly to: number; readonly envelope: Envelope }) => boolean = () =>
+      true,
+  ): void {
+    this.sent = this.sent.filter((sent) => !isMeant(sent));
+  }
+}
