@@ -32,6 +32,20 @@ export interface CheckpointerOptions {
   onFailed(error: Error): void;
 }
 
+/** A checkpoint file that stays as far as it was written, while it is held. */
+export interface HeldCheckpoint {
+  /** Its number, and the two files with the same bytes. */
+  readonly number: number;
+  readonly paths: readonly string[];
+  /** Up to the end of a commit. */
+  readonly bytes: number;
+  /** Lets the file go. */
+  release(): void;
+}
+
+/** Called once, with a checkpoint that was begun after it was asked for. */
+type OnSnapshot = (error: Error | undefined, snapshot?: HeldCheckpoint) => void;
+
 /** A file is begun anew when it is longer than this and than twice what it was when it was whole. */
 const MIN_REWRITE_BYTES = 4 * 1024 * 1024;
 
@@ -56,6 +70,13 @@ export class Checkpointer {
   #isClosed = false;
   #slices: CheckpointSlices;
   readonly #outdated: number[];
+  /** Who waits for the next checkpoint, and for the one that is in flight. */
+  #requests: OnSnapshot[] = [];
+  #inFlight: OnSnapshot[] = [];
+  #isFreshFileWanted = false;
+  /** How often each file is held, and those that go once they are not. */
+  readonly #held = new Map<number, number>();
+  readonly #released = new Set<number>();
 
   /** `replaced` is the number of the file that the first checkpoint takes the place of. */
   constructor(options: CheckpointerOptions, replaced: number | undefined) {
@@ -74,19 +95,31 @@ export class Checkpointer {
     if (this.#isRunning || this.#isClosed) return;
     const { cutProblem } = this.#options.source;
     // Looked at first: all rows are written before the cut is asked for, and would be each time that it is tried again.
-    if (cutProblem !== undefined) return this.#options.onFailed(new Error(cutProblem));
+    if (cutProblem !== undefined) return this.#endInFlight(this.#requests.splice(0), new Error(cutProblem));
     this.#isRunning = true;
+    this.#inFlight = this.#requests.splice(0);
     this.#slices = new CheckpointSlices(this.#options.source);
     const current = this.#current;
-    if (current !== undefined && !isOutdated(current)) return this.#slice(current);
+    if (current !== undefined && !isOutdated(current) && !this.#isFreshFileWanted) return this.#slice(current);
+    this.#isFreshFileWanted = false;
     this.#abandonFile();
     this.#begin();
+  }
+
+  /** Makes a checkpoint and keeps its file until it is released; in a new file where the one that there is will not do. */
+  takeSnapshot(done: OnSnapshot, { isFreshFile = false } = {}): void {
+    if (this.#isClosed) return done(new Error('the storage was closed'));
+    this.#requests.push(done);
+    this.#isFreshFileWanted ||= isFreshFile;
+    this.start();
   }
 
   /** What was not committed by now never will be. */
   close(): void {
     this.#isClosed = true;
     this.#current?.file.close();
+    const waiting = [...this.#inFlight.splice(0), ...this.#requests.splice(0)];
+    for (const done of waiting) done(new Error('the storage was closed'));
   }
 
   #begin(): void {
@@ -139,7 +172,23 @@ export class Checkpointer {
     if (current.wholeBytes === 0) current.wholeBytes = current.position;
     for (const number of this.#outdated.splice(0)) this.#remove(number);
     this.#isRunning = false;
+    for (const done of this.#inFlight.splice(0)) done(undefined, this.#hold(current.number, current.position));
     this.#options.onDone(places, current.number);
+    if (this.#requests.length > 0) this.start();
+  }
+
+  #hold(number: number, bytes: number): HeldCheckpoint {
+    this.#held.set(number, (this.#held.get(number) ?? 0) + 1);
+    let isHeld = true;
+    const release = (): void => {
+      if (!isHeld) return;
+      isHeld = false;
+      const left = (this.#held.get(number) ?? 0) - 1;
+      if (left > 0) return void this.#held.set(number, left);
+      this.#held.delete(number);
+      if (this.#released.delete(number)) this.#remove(number);
+    };
+    return { number, bytes, paths: getPaths(this.#options.directory, number), release };
   }
 
   /** Changes were taken that are now on no disk: the next checkpoint has to have everything. */
@@ -152,6 +201,11 @@ export class Checkpointer {
       this.#remove(current.number);
     }
     this.#isRunning = false;
+    this.#endInFlight([...this.#inFlight.splice(0), ...this.#requests.splice(0)], error);
+  }
+
+  #endInFlight(waiting: readonly OnSnapshot[], error: Error): void {
+    for (const done of waiting) done(error);
     this.#options.onFailed(error);
   }
 
@@ -164,6 +218,7 @@ export class Checkpointer {
   }
 
   #remove(number: number): void {
+    if (this.#held.has(number)) return void this.#released.add(number);
     for (const path of getPaths(this.#options.directory, number)) this.#options.files.remove(path);
   }
 }

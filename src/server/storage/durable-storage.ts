@@ -176,6 +176,13 @@ export class DurableStorage implements SiteStorage {
     this.#checkpointer?.start();
   }
 
+  /** Makes a checkpoint of the state as it is from now on, whose file stays until it is released. */
+  takeSnapshot(...[done, options]: Parameters<Checkpointer['takeSnapshot']>): void {
+    if (this.#checkpointer === undefined) return done(new Error('the site has not begun'));
+    this.#checkpointedBytes = this.#log.writtenBytes;
+    this.#checkpointer.takeSnapshot(done, options);
+  }
+
   /** Whether anything may have been written since it was opened. */
   get hasBegun(): boolean {
     return this.#listener !== undefined;

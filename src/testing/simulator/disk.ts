@@ -148,10 +148,27 @@ export class SimulatedDisk {
     this.#files.delete(path);
   }
 
+  /** Puts all files below a directory below another one. */
+  move(from: string, to: string): void {
+    if (this.isFull) throw createNoSpaceError();
+    for (const path of this.#findBelow(from)) {
+      this.#files.set(`${to}${path.slice(from.length)}`, this.#files.get(path) as Uint8Array);
+      this.#files.delete(path);
+    }
+  }
+
+  /** The file of this name, or those in the directory. */
+  #findBelow(path: string): string[] {
+    return [...this.#files.keys()].filter((file) => file === path || file.startsWith(`${path}/`));
+  }
+
   /** Nobody sees the file any more; until the disk has come to it, a crash may bring it back. */
   beginToRemove(path: string): void {
-    const bytes = this.#files.get(path);
-    if (bytes === undefined) return;
+    for (const file of this.#findBelow(path)) this.#beginToRemoveFile(file);
+  }
+
+  #beginToRemoveFile(path: string): void {
+    const bytes = this.#files.get(path) as Uint8Array;
     this.#files.delete(path);
     this.#removing.set(path, bytes);
     this.afterSync(() => {
@@ -239,6 +256,10 @@ class MountedDisk implements Files {
     return this.#disk.read(path);
   }
 
+  readPart(path: string, position: number, length: number): Uint8Array {
+    return this.#disk.read(path).subarray(position, position + length);
+  }
+
   makeDirectory(): void {}
 
   createNow(path: string, sizeBytes: number): SyncedFile {
@@ -262,6 +283,12 @@ class MountedDisk implements Files {
   replace(path: string, bytes: Uint8Array): void {
     this.#make(path, bytes.length);
     this.#disk.write({ path, bytes, position: 0 }, this.#isMounted, () => {});
+  }
+
+  moveDirectory(from: string, to: string): void {
+    if (!this.#isMounted()) return;
+    if (this.#disk.isDeposed) throw createFencedError('taken over');
+    this.#disk.move(from, to);
   }
 
   remove(path: string): void {

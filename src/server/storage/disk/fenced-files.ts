@@ -23,6 +23,10 @@ export class FencedFiles implements Files {
     return this.#files.read(path);
   }
 
+  readPart(path: string, position: number, length: number): Uint8Array {
+    return this.#files.readPart(path, position, length);
+  }
+
   makeDirectory(path: string): void {
     this.#files.makeDirectory(path);
   }
@@ -40,6 +44,11 @@ export class FencedFiles implements Files {
   replace(path: string, bytes: Uint8Array): void {
     this.#check();
     this.#files.replace(path, bytes);
+  }
+
+  moveDirectory(from: string, to: string): void {
+    this.#check();
+    this.#files.moveDirectory(from, to);
   }
 
   remove(path: string): void {

@@ -18,6 +18,8 @@ export interface Files {
   /** The names in a directory, in any order; none where there is no such directory. */
   list(folder: string): readonly string[];
   read(path: string): Uint8Array;
+  /** Up to `length` bytes from `position` on: fewer where the file ends before. */
+  readPart(path: string, position: number, length: number): Uint8Array;
   makeDirectory(path: string): void;
   /** Makes a file of `sizeBytes` zeros; it and its name are on the disk on return. */
   createNow(path: string, sizeBytes: number): SyncedFile;
@@ -25,12 +27,17 @@ export interface Files {
   create(path: string, sizeBytes: number, done: (error: Error | undefined, file?: SyncedFile) => void): void;
   /** Puts a small file in place of another or of none: on the disk on return, whole or not at all. */
   replace(path: string, bytes: Uint8Array): void;
+  /** Moves a directory to where there is none, or an empty one: on the disk on return, whole or not at all. */
+  moveDirectory(from: string, to: string): void;
   /**
    * Begins to remove a file, after those whose removal was begun before. It may be there again after a crash, and those
    * before it too, or only some of them.
    */
   remove(path: string): void;
-  /** Removes a file, if it is there: nobody sees it on return, but it may be there again after a crash. */
+  /**
+   * Removes a file, or a directory with all that is in it, if it is there: nobody sees it on return, but it may be there
+   * again after a crash.
+   */
   removeNow(path: string): void;
 }
 

@@ -33,6 +33,20 @@ export class NodeFiles implements Files {
     return fs.readFileSync(join(this.#root, path));
   }
 
+  readPart(path: string, position: number, length: number): Uint8Array {
+    const descriptor = fs.openSync(join(this.#root, path), 'r');
+    try {
+      const bytes = Buffer.allocUnsafe(length);
+      let count = 0;
+      for (let read = -1; read !== 0 && count < length; count += read) {
+        read = fs.readSync(descriptor, bytes, count, length - count, position + count);
+      }
+      return bytes.subarray(0, count);
+    } finally {
+      fs.closeSync(descriptor);
+    }
+  }
+
   makeDirectory(path: string): void {
     const folder = join(this.#root, path);
     fs.mkdirSync(folder, { recursive: true, mode: DIRECTORY_MODE });
@@ -82,6 +96,14 @@ export class NodeFiles implements Files {
     syncDirectory(dirname(full));
   }
 
+  moveDirectory(from: string, to: string): void {
+    const [source, target] = [join(this.#root, from), join(this.#root, to)];
+    fs.mkdirSync(dirname(target), { recursive: true, mode: DIRECTORY_MODE });
+    fs.renameSync(source, target);
+    syncDirectory(dirname(target));
+    syncDirectory(dirname(source));
+  }
+
   remove(path: string): void {
     // One after the other, so that a process that is killed leaves the newest. One that cannot be removed only takes
     // room, and is seen again at the next start.
@@ -91,7 +113,7 @@ export class NodeFiles implements Files {
 
   removeNow(path: string): void {
     try {
-      fs.rmSync(join(this.#root, path), { force: true });
+      fs.rmSync(join(this.#root, path), { force: true, recursive: true });
     } catch {
       // It only takes room, as one that `remove` cannot remove.
     }

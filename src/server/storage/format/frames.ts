@@ -50,6 +50,18 @@ export function sealFrame(bytes: Uint8Array, { file, index, isSettled = false }:
   return frame;
 }
 
+/** How long a frame is, by its first `HEADER_BYTES`. */
+export function getFrameLength(bytes: Uint8Array): number {
+  return HEADER_BYTES + toBuffer(bytes).readUInt32LE(0);
+}
+
+/** The payload of a frame, where it is whole. */
+export function decodeFrame(bytes: Uint8Array, name: FrameName): Buffer | undefined {
+  const frame = toBuffer(bytes);
+  const isThere = frame.length > HEADER_BYTES && frame.length === getFrameLength(frame);
+  return isThere && isWhole(frame, name) ? frame.subarray(HEADER_BYTES) : undefined;
+}
+
 /** The payloads of the frames at the beginning of a file, up to the first that is not whole; each a part of `bytes`. */
 export function* decodeFrames(bytes: Uint8Array, file: number): Generator<Buffer, void, void> {
   const buffer = toBuffer(bytes);
@@ -87,7 +99,8 @@ export function* findFrames(
   }
 }
 
-function toBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
+/** The same bytes. */
+export function toBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
   return Buffer.from(buffer, byteOffset, byteLength);
 }
 

@@ -49,6 +49,20 @@ describe.runIf(fs.existsSync('/proc/self/fdinfo'))('what the system is told of a
   });
 });
 
+describe('directories', () => {
+  test('moved to where there is an empty one, or none → all that is in it is there', () => {
+    const files = new NodeFiles(root);
+    for (const path of ['incoming', 'incoming/site', 'site']) files.makeDirectory(path);
+    files.replace('incoming/site/log', Buffer.of(1, 2, 3));
+    files.moveDirectory('incoming/site', 'site');
+    files.moveDirectory('site', 'sites/ireland');
+    expect(files.readPart('sites/ireland/log', 1, 10)).toEqual(Buffer.of(2, 3));
+    expect(files.readPart('sites/ireland/log', 3, 10)).toHaveLength(0);
+    files.removeNow('sites');
+    expect(files.list('.')).toEqual(['incoming']);
+  });
+});
+
 describe('files that are made and removed in the background', () => {
   test('a name that is taken → EEXIST, and the file that has it stays', async () => {
     const files = new NodeFiles(root);

@@ -1,0 +1,132 @@
+/**
+ * What has come of a transfer, on the disk: the bytes of a checkpoint file in parts, of which each start of the receiver
+ * begins another one where the whole frames end. The frames say of which transfer they are.
+ */
+import type { Checkpoint } from '../../records/checkpoint.ts';
+import type { Files, SyncedFile } from '../disk/files.ts';
+import { readCheckpoint } from '../format/checkpoint-file.ts';
+import { FORMAT_VERSION } from '../format/file-names.ts';
+import { HEADER_BYTES, decodeFrame, decodeFrames, getFrameLength } from '../format/frames.ts';
+import type { TransferHeader } from './shared-frames.ts';
+import { getFileNumber } from './transfer-messages.ts';
+
+/** The directory of a transfer, beside that of the site. */
+export const INCOMING = 'incoming';
+const PARTS = `${INCOMING}/parts`;
+
+/** A transfer of which something has come. */
+export interface FoundTransfer {
+  readonly transfer: string;
+  readonly donor: string;
+  /** So many bytes of it are there whole, from the first on. */
+  readonly length: number;
+}
+
+/** The bytes of one transfer at its receiver. */
+export class IncomingFile {
+  readonly #files: Files;
+  #part: { readonly file: SyncedFile; readonly start: number } | undefined;
+  #length = 0;
+
+  constructor(files: Files) {
+    this.#files = files;
+  }
+
+  /** So many bytes are on the disk. */
+  get length(): number {
+    return this.#length;
+  }
+
+  /** Goes on with what an earlier start has left; `undefined` where that is nothing. */
+  resume(): FoundTransfer | undefined {
+    const bytes = this.#readParts();
+    const header = readHeader(bytes);
+    if (header === undefined) return undefined;
+    let length = 0;
+    for (const payload of decodeFrames(bytes, getFileNumber(header.transfer))) length += HEADER_BYTES + payload.length;
+    this.#length = length;
+    return { transfer: header.transfer, donor: header.donor, length };
+  }
+
+  /** Removes all that there is. */
+  clear(): void {
+    this.close();
+    this.#files.removeNow(PARTS);
+    this.#length = 0;
+  }
+
+  /**
+   * Writes what comes next; calls back once it is on the disk. One at a time.
+   *
+   * @throws Error where no file can be made
+   */
+  append(bytes: Uint8Array, done: (error: Error | undefined) => void): void {
+    this.#part ??= this.#createPart(this.#length);
+    this.#part.file.write(bytes, this.#length - this.#part.start, (error) => {
+      if (error === undefined) this.#length += bytes.length;
+      done(error);
+    });
+  }
+
+  /** The checkpoint that has come, where it is whole: the text says what is wrong with it. */
+  read(transfer: string): Checkpoint | string {
+    const bytes = this.#readParts().subarray(0, this.#length);
+    const header = readHeader(bytes);
+    if (header?.transfer !== transfer) return 'its first frame cannot be read';
+    if (header.format !== FORMAT_VERSION) return `it has format ${header.format}, and not ${FORMAT_VERSION}`;
+    const { checkpoint, commits, damage } = readCheckpoint(bytes, getFileNumber(transfer));
+    if (damage !== undefined) return damage;
+    return checkpoint !== undefined && commits === 1 ? checkpoint : 'it has no end';
+  }
+
+  close(): void {
+    this.#part?.file.close();
+    this.#part = undefined;
+  }
+
+  #createPart(start: number): { readonly file: SyncedFile; readonly start: number } {
+    this.#files.makeDirectory(INCOMING);
+    this.#files.makeDirectory(PARTS);
+    const path = `${PARTS}/${formatPart(start)}`;
+    // One of an earlier start may have been begun there, with nothing whole in it; those behind it do not count.
+    for (const { start: other, name } of this.#listParts()) {
+      if (other >= start) this.#files.removeNow(`${PARTS}/${name}`);
+    }
+    return { file: this.#files.createNow(path, 0), start };
+  }
+
+  #listParts(): { readonly start: number; readonly name: string }[] {
+    const names = this.#files.list(PARTS).filter((name) => /^\d+\.part$/.test(name));
+    return names.map((name) => ({ start: Number.parseInt(name, 10), name })).toSorted((a, b) => a.start - b.start);
+  }
+
+  /** Each part up to where the next one begins. */
+  #readParts(): Buffer {
+    const parts = this.#listParts();
+    const bytes: Uint8Array[] = [];
+    let length = 0;
+    for (const [index, { start, name }] of parts.entries()) {
+      if (start > length) break;
+      const part = this.#files.read(`${PARTS}/${name}`).subarray(0, (parts[index + 1]?.start ?? Infinity) - start);
+      bytes.push(part);
+      length = start + part.length;
+    }
+    return Buffer.concat(bytes);
+  }
+}
+
+function formatPart(start: number): string {
+  return `${String(start).padStart(16, '0')}.part`;
+}
+
+/** The first frame; its number in the place of a file's is by the transfer that it names. */
+function readHeader(bytes: Buffer): TransferHeader | undefined {
+  if (bytes.length < HEADER_BYTES || bytes.length < getFrameLength(bytes)) return undefined;
+  const frame = bytes.subarray(0, getFrameLength(bytes));
+  try {
+    const header = JSON.parse(frame.toString('utf8', HEADER_BYTES)) as TransferHeader;
+    return decodeFrame(frame, { file: getFileNumber(header.transfer), index: 0 }) && header;
+  } catch {
+    return undefined;
+  }
+}

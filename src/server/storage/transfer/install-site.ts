@@ -1,0 +1,174 @@
+/**
+ * Makes the directory of a site from a state: beside the one that there is, and then in its place by one move. Whatever
+ * crashes, a start finds the old directory or the new one.
+ */
+import type { Checkpoint, Section, SectionRows } from '../../records/checkpoint.ts';
+import { getSavedSite, type LogPositions, type RecoveredState } from '../../log/recovered-state.ts';
+import { Checkpointer } from '../checkpointer.ts';
+import type { Files, Timing } from '../disk/files.ts';
+import { FORMAT_VERSION, formatSegmentName, type SegmentHeader } from '../format/file-names.ts';
+import { encodeFrame } from '../format/frames.ts';
+import { SegmentLog } from '../segment-log.ts';
+import { INCOMING } from './incoming-file.ts';
+
+/** A state, and where it goes. */
+export interface SiteInstallation {
+  readonly files: Files;
+  readonly timing: Timing;
+  /** The directory of the site, relative to `files`. */
+  readonly directory: string;
+  readonly site: string;
+  /** It has a checkpoint. */
+  readonly state: RecoveredState;
+  /** Numbers that no file of this site has had yet. */
+  readonly nextSegment: number;
+  readonly nextCheckpoint: number;
+}
+
+type Done = (error: Error | undefined) => void;
+
+/** Being written: nothing of it counts. */
+const DRAFT = `${INCOMING}/site`;
+/** What came, with the site that was made of it, from the move to here on: it takes the place of the one that there is. */
+const ARRIVED = 'arrived';
+const READY = `${ARRIVED}/site`;
+const SEGMENT_BYTES = 1024 * 1024;
+
+/** Writes the directory and puts it in place. Unless `done` is called without an error, what there was still counts. */
+export function installSite(installation: SiteInstallation, done: Done): void {
+  const { timing } = installation;
+  const steps = [makeDraft, writeCheckpoint, writeHeader, writeEntries, putInPlace];
+  const next = (error: Error | undefined): void => {
+    const step = steps.shift();
+    if (error !== undefined || step === undefined) return timing.soon(() => done(error));
+    try {
+      step(installation, next);
+    } catch (failure) {
+      timing.soon(() => done(failure as Error));
+    }
+  };
+  next(undefined);
+}
+
+/** Ends an installation that a crash may have broken off. Called at each start, before the directory is looked at. */
+export function finishInstallation(files: Files, directory: string): void {
+  if (files.list(READY).length > 0) {
+    if (files.list(directory).length > 0) files.moveDirectory(directory, `${ARRIVED}/replaced`);
+    files.moveDirectory(READY, directory);
+  }
+  files.removeNow(ARRIVED);
+}
+
+function makeDraft({ files }: SiteInstallation, done: Done): void {
+  files.removeNow(DRAFT);
+  files.makeDirectory(INCOMING);
+  files.makeDirectory(DRAFT);
+  done(undefined);
+}
+
+function putInPlace({ files, directory }: SiteInstallation, done: Done): void {
+  files.removeNow(ARRIVED);
+  files.moveDirectory(INCOMING, ARRIVED);
+  finishInstallation(files, directory);
+  done(undefined);
+}
+
+function writeCheckpoint({ files, timing, state, nextCheckpoint }: SiteInstallation, done: Done): void {
+  const { sections, smallParts } = getCheckpoint(state);
+  const saved = Object.entries(sections).map(([name, rows]) => [name, new SavedSection(rows)] as const);
+  const checkpointer = new Checkpointer(
+    {
+      files,
+      timing,
+      directory: DRAFT,
+      number: nextCheckpoint,
+      source: {
+        sections: Object.fromEntries(saved),
+        createCut: () => ({ smallParts, contained: getContained(state) }),
+        retainedFrom: getStarts(state),
+      },
+      onDone: () => {
+        checkpointer.close();
+        done(undefined);
+      },
+      onFailed: done,
+    },
+    undefined,
+  );
+  checkpointer.start();
+}
+
+/** Rows as they are. */
+class SavedSection implements Section {
+  readonly #rows: Iterator<[string, unknown]>;
+  changeCount: number;
+
+  constructor(rows: SectionRows) {
+    this.#rows = rows.entries();
+    this.changeCount = rows.size;
+  }
+
+  changeAll(): void {}
+
+  takeChanges(max: number): [string, unknown][] {
+    const count = Math.min(max, this.changeCount);
+    this.changeCount -= count;
+    return Array.from({ length: count }, () => this.#rows.next().value as [string, unknown]);
+  }
+
+  restore(): void {}
+}
+
+/** A log file without entries says where the logs begin. */
+function writeHeader({ files, site, state, nextSegment, nextCheckpoint }: SiteInstallation, done: Done): void {
+  const checkpoint = { file: nextCheckpoint, ...getContained(state) };
+  const header: SegmentHeader = { format: FORMAT_VERSION, term: nextSegment, site, ...getStarts(state), checkpoint };
+  const frame = encodeFrame(JSON.stringify(header), { file: nextSegment, index: 0 });
+  const file = files.createNow(`${DRAFT}/${formatSegmentName(nextSegment)}`, frame.length);
+  file.write(frame, 0, (error) => {
+    file.close();
+    done(error);
+  });
+}
+
+function writeEntries({ files, timing, site, state, nextSegment, nextCheckpoint }: SiteInstallation, done: Done): void {
+  const { local, red } = state;
+  if (local.entries.length + red.entries.length === 0) return done(undefined);
+  let failure: Error | undefined;
+  const onFailed = (error: Error | undefined): void => {
+    failure ??= error;
+  };
+  const log = new SegmentLog({
+    files,
+    timing,
+    directory: DRAFT,
+    site,
+    number: nextSegment + 1,
+    lengths: getStarts(state),
+    segments: [{ number: nextSegment, ...getStarts(state) }],
+    segmentBytes: SEGMENT_BYTES,
+    largeGroup: Infinity,
+    lastCheckpoint: () => ({ file: nextCheckpoint, ...getContained(state) }),
+    listener: { onSynced: () => {}, onFenced: onFailed, onFailed },
+    onFullChanged: onFailed,
+  });
+  const term = log.takeOver();
+  log.append(term, 'local', local.entries);
+  log.append(term, 'red', red.entries);
+  log.close(() => done(failure));
+}
+
+function getCheckpoint({ checkpoint }: RecoveredState): Checkpoint {
+  if (checkpoint === undefined) throw new Error('there is no checkpoint to install');
+  return checkpoint;
+}
+
+/** The checkpoint has the entries before these places. */
+function getContained(state: RecoveredState): LogPositions {
+  const { shared, own } = getSavedSite(getCheckpoint(state));
+  return { local: own.syncedLength, red: shared.log.delivered };
+}
+
+function getStarts({ local, red }: RecoveredState): LogPositions {
+  return { local: local.start, red: red.start };
+}
