@@ -499,7 +499,7 @@ export const BUGGY_REPLICAS = {
   noSessions: withReplica(
     class extends Replica {
       protected override createCoverage(): CoverageWaiters<Submission> {
-        return new SessionlessCoverage(() => this.state.stable);
+        return new SessionlessCoverage(() => this.state.stable, this.options.origins);
       }
     },
   ),

@@ -33,6 +33,8 @@ export interface RedLog<R, M extends LogMessage = LogMessage> {
   propose(record: R, nowMs: number): void;
   /** Takes a record back that has not left this node; says whether it has: then it is never delivered. */
   withdraw(record: R): boolean;
+  /** The sites as the delivered records have them; to be called after each that may change them. */
+  setMembers?(members: LogMembers): void;
   /** A message of the node at another site, which is of the same engine. */
   receive(from: Origin, message: M, nowMs: number): void;
   /** The first `length` entries of this node's log are synced. */
@@ -48,6 +50,10 @@ export interface RedLogOptions<R> {
   readonly site: Origin;
   /** All of them. */
   readonly sites: readonly Origin[];
+  /** Those that count for what a majority has; all unless given. */
+  readonly voters?: readonly Origin[] | undefined;
+  /** Looks into a record that may change the sites: nothing behind it is delivered before `setMembers`. None unless given. */
+  readonly getMemberChange?: ((record: R) => MemberChange | undefined) | undefined;
   /** The site that gives the order, where one does: an engine that elects its leader asks nobody. */
   readonly leader: Origin;
   /** What the log is called; `red` unless given. */
@@ -65,6 +71,18 @@ export interface RedLogOptions<R> {
   readonly resendAfterMs: number;
   /** How much is on its way to another site; the defaults unless given. */
   readonly windows?: Partial<SendWindows> | undefined;
+}
+
+/** What a record does to the sites, as far as is known before it is delivered. */
+export interface MemberChange {
+  /** The site that it takes out, if it does. */
+  readonly closes: Origin | undefined;
+}
+
+/** The sites of a log, as the records delivered so far have it. */
+export interface LogMembers {
+  readonly sites: readonly Origin[];
+  readonly voters: readonly Origin[];
 }
 
 /** The state of a node as it is saved. */

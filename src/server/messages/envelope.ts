@@ -16,6 +16,12 @@ export interface TermMessage {
 /** What replicas of a partition, and their nodes of the red log, send each other. */
 export type SiteMessage = BlueMessage | SlotMessage | RightsMessage | LogMessage;
 
+/** Says to a site that its origin was closed, so that it must stop, and how much of its stream counts, if that is known. */
+export interface ClosedMessage {
+  readonly kind: 'member.closed';
+  readonly final: number | null;
+}
+
 /** A replica: of one partition, at one site. */
 export interface Address {
   readonly site: Origin;
@@ -34,7 +40,7 @@ export interface Envelope {
   readonly term: number;
   /** What the sender's clock showed, in milliseconds since the epoch; none where it is the receiver's own clock. */
   readonly sentAtMs?: number;
-  readonly message: SiteMessage | TermMessage;
+  readonly message: SiteMessage | TermMessage | ClosedMessage;
 }
 
 /** Of a deployment with one partition. */
@@ -58,6 +64,8 @@ export type MessageRejectionReason =
   | 'rules'
   /** It is for somebody else, or from nobody that is known here. */
   | 'address'
+  /** It is from or about an origin that is not known here yet, or was closed. */
+  | 'origin'
   /** A later start of the same sender has been heard of. */
   | 'term';
 

@@ -9,7 +9,8 @@
 import { createEpochAbove, MAX_START } from '../records/epoch.ts';
 import type { Origin, Origins } from '../records/origin.ts';
 import { RejectedMessageError, findForeignReason, RULES_VERSION } from './envelope.ts';
-import type { Address, Envelope, MessageRejectionReason, MessageRejectionCounts, SiteMessage } from './envelope.ts';
+import type { Address, ClosedMessage, Envelope, MessageRejectionReason } from './envelope.ts';
+import type { MessageRejectionCounts, SiteMessage } from './envelope.ts';
 
 /** What a door needs. */
 export interface MessageFilterOptions {
@@ -36,7 +37,6 @@ export class MessageFilter {
   readonly #terms = new Map<Origin, number>();
   /** What was heard since the last time. */
   #newTerms: HighestTerm[] = [];
-  readonly #addresses = new Map<Origin, Address>();
   #responses: Envelope[] = [];
   readonly #rejections: Record<MessageRejectionReason, number> = {
     unreadable: 0,
@@ -45,15 +45,13 @@ export class MessageFilter {
     deployment: 0,
     rules: 0,
     address: 0,
+    origin: 0,
     term: 0,
   };
 
   constructor(options: MessageFilterOptions) {
     this.#options = options;
     this.#term = options.epoch;
-    const { origins, ownSite } = options;
-    for (const site of origins.getOthers(ownSite.site))
-      this.#addresses.set(site, { site, partition: ownSite.partition });
   }
 
   /** The term that envelopes leave with. */
@@ -66,21 +64,21 @@ export class MessageFilter {
     return { ...this.#rejections };
   }
 
-  /** Those of them that came late, after a later term of their sender. */
+  /** Those of them with which nothing was wrong: they came late, or from a site that has joined, or was closed. */
   get lateCount(): number {
-    return this.#rejections.term;
+    return this.#rejections.term + this.#rejections.origin;
   }
 
   /** Puts a message to the same partition at another site into an envelope. */
   seal(to: Origin, message: Envelope['message']): Envelope {
-    const address = this.#addresses.get(to);
-    if (address === undefined) throw new Error(`nothing can be sent to ordinal ${to}`);
-    const { deployment, ownSite } = this.#options;
+    const { deployment, ownSite, origins } = this.#options;
+    if (to === ownSite.site || !origins.isSite(to)) throw new Error(`nothing can be sent to ordinal ${to}`);
+    const address = { site: to, partition: ownSite.partition };
     return { deployment, rules: RULES_VERSION, from: ownSite, to: address, term: this.#term, message };
   }
 
   /** The message, if it is for this replica and may be taken; `takeResponses` has what the door itself says to it. */
-  open(envelope: Envelope): SiteMessage | undefined {
+  open(envelope: Envelope): SiteMessage | ClosedMessage | undefined {
     const rejection = this.#findRejection(envelope);
     if (rejection !== undefined) {
       this.reject(rejection);
@@ -116,7 +114,7 @@ export class MessageFilter {
   /** Counts a message that is not taken, and tells of it: of one too that could not even be read. */
   reject(rejection: RejectedMessageError): void {
     this.#rejections[rejection.reason] += 1;
-    if (rejection.reason !== 'term') this.#options.onRejected?.(rejection);
+    if (rejection.reason !== 'term' && rejection.reason !== 'origin') this.#options.onRejected?.(rejection);
   }
 
   /** What is to be sent because of messages that were not taken. */
@@ -131,16 +129,26 @@ export class MessageFilter {
     return term >= known;
   }
 
+  #respondClosed(to: Origin): void {
+    const { final } = this.#options.origins.get(to);
+    this.#responses.push(this.seal(to, { kind: 'member.closed', final: final?.sequence ?? null }));
+  }
+
   #findRejection(envelope: Envelope): RejectedMessageError | undefined {
-    const { deployment: own, ownSite } = this.#options;
+    const { deployment: own, ownSite, origins } = this.#options;
     const { from, to, term } = envelope;
     const rejection = findForeignReason(envelope, own);
     if (rejection !== undefined) return rejection;
     if (to.site !== ownSite.site || to.partition !== ownSite.partition) {
       return createRejection('address', `it is for partition ${to.partition} at ordinal ${to.site}`, from);
     }
-    if (from.partition !== ownSite.partition || !this.#addresses.has(from.site)) {
+    if (from.partition !== ownSite.partition || from.site === ownSite.site || !(from.site >= 1)) {
       return createRejection('address', `it is from partition ${from.partition} at ordinal ${from.site}`, from);
+    }
+    if (!origins.isMember(from.site)) {
+      const ordinal: number = from.site;
+      if (origins.isSite(ordinal)) this.#respondClosed(ordinal);
+      return createRejection('origin', `it is from ordinal ${ordinal}, which is no member`, from);
     }
     const known = this.#terms.get(from.site) ?? 0;
     if (!this.isCurrent(term, known)) {

@@ -6,9 +6,11 @@
  */
 import type { LogMessage } from '../log/red-log.ts';
 import type { LogMessageFormat } from '../log/red-log-engine.ts';
+import { MAX_ORIGINS } from '../records/origin.ts';
+import type { MemberRecord } from '../records/records.ts';
 import { MAX_OPERATION_PARTS } from '../records/retention-limits.ts';
 import { MAX_OPERATIONS_PER_MESSAGE } from '../records/send-windows.ts';
-import type { SiteMessage, TermMessage } from './envelope.ts';
+import type { Envelope } from './envelope.ts';
 import {
   anyValue,
   oneOfKinds,
@@ -105,10 +107,22 @@ const redOperation = record(
   },
 );
 
+const memberFields = { kind: word, action: word, id: operationNameSchema, site: siteOrigin };
+const directory: RecordSchema = (value, origins) => (value === null ? undefined : word(value, origins));
+const changeRecord = record(
+  { ...memberFields, name: word, directory },
+  { address: record({ url: word, cluster: word }) },
+);
+const held = list(tuple(siteOrigin, count, count), MAX_ORIGINS);
+const ackRecord = record({ ...memberFields, change: ordinalNumber, held });
+const memberRecord: RecordSchema = (value, origins) =>
+  ((value as MemberRecord).action === 'ack' ? ackRecord : changeRecord)(value, origins);
+
 const redRecord = oneOfKinds({
   operation: redOperation,
   close: record({ kind: word, id: operationNameSchema, site: siteOrigin, failure }),
   marker: record({ kind: word, id: operationNameSchema, site: siteOrigin }),
+  member: memberRecord,
 });
 
 const slotDecision = oneOfKinds({
@@ -130,7 +144,7 @@ const MAX_RIGHTS_FIELDS = 4096;
 
 const slot = { kind: word, id: operationNameSchema, hop: count, by: count };
 
-type Kind = Exclude<(SiteMessage | TermMessage)['kind'], LogMessage['kind']>;
+type Kind = Exclude<Envelope['message']['kind'], LogMessage['kind']>;
 
 const MESSAGE_SCHEMAS: Readonly<Record<Kind, RecordSchema>> = {
   'blue.operations': record({ kind: word, operations: list(blueOperation, MAX_OPERATIONS_PER_MESSAGE, 1) }),
@@ -138,9 +152,14 @@ const MESSAGE_SCHEMAS: Readonly<Record<Kind, RecordSchema>> = {
   'blue.heartbeat': record({ kind: word, sequence: count }),
   'blue.have': record({ kind: word, synced: listByOrdinal, isRequest: flag }),
   'blue.resend': record({ kind: word, origin: siteOrigin, after: count }),
+  'blue.gone': record({ kind: word, origin: siteOrigin, after: count }),
   'slot.request': record(slot),
   'slot.answered': record(slot, { decision: slotDecision }),
   'rights.request': record({ kind: word, requests: list(rightsRequest, MAX_RIGHTS_FIELDS, 1), seenStamp: count }),
+  'member.closed': record({
+    kind: word,
+    final: (value, origins) => (value === null ? undefined : count(value, origins)),
+  }),
   'term.superseded': record({ kind: word, term: start }),
 };
 

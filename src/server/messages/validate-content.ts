@@ -5,7 +5,7 @@
  */
 import { MAX_STAMP } from '../records/clock.ts';
 import type { Effect } from '../records/effect.ts';
-import type { Origin } from '../records/origin.ts';
+import type { Origin, Origins } from '../records/origin.ts';
 import type { BlueOperation, RedRecord } from '../records/records.ts';
 import type { Vector } from '../records/vector.ts';
 import { isLogMessage } from '../log/red-log.ts';
@@ -40,10 +40,26 @@ export function describeContentProblem(
     case 'blue.heartbeat':
     case 'blue.have':
     case 'blue.resend':
+    case 'blue.gone':
     case 'slot.request':
     case 'rights.request':
       return undefined;
   }
+}
+
+/**
+ * Finds an ordinal in a message that is none of a site known here: its sender has taken in more of the red log. Records of
+ * the red log are not looked at, since that they stand behind the one which says who it is.
+ */
+export function findUnknownOrigin(message: SiteMessage, origins: Origins): number | undefined {
+  if (message.kind === 'blue.operations') {
+    for (const { site } of message.operations) if (!origins.isSite(site)) return site;
+  } else if (message.kind === 'blue.resend' || message.kind === 'blue.gone') {
+    if (!origins.isSite(message.origin)) return message.origin;
+  } else if (message.kind === 'slot.answered' && message.decision?.kind === 'claim') {
+    if (!origins.isSite(message.decision.site)) return message.decision.site;
+  }
+  return undefined;
 }
 
 // Loops, since this is done for every message.

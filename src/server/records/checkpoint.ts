@@ -6,7 +6,7 @@
  * Whatever a replica remembers and its logs alone do not give belongs into one of the two.
  */
 import type { Origin, SavedOrigin } from './origin.ts';
-import type { BlueOperation, RedRecord } from './records.ts';
+import type { BlueOperation, HeldStream, RedRecord } from './records.ts';
 import type { Vector } from './vector.ts';
 import type { CertificationDecision } from './certification-result.ts';
 
@@ -69,10 +69,21 @@ export interface SavedRedPath {
   readonly certifier: unknown;
 }
 
+/** A change of the members as it is saved: see `PendingChange`. */
+export interface SavedChange {
+  readonly place: number;
+  readonly closing: readonly Origin[];
+  readonly joining: readonly Origin[];
+  readonly awaiting: readonly Origin[];
+  readonly held: readonly HeldStream[];
+}
+
 /** The small part of a replica's state that is the same at every site that has got as far: it can be sent to another one. */
 export interface SharedState {
   /** Whose the ordinals are that it has. */
   readonly origins: readonly SavedOrigin[];
+  /** A change of them that is under way. */
+  readonly change?: SavedChange;
   readonly stable: Vector;
   /** By ordinal: so many operations of its stream are in the rows, from the first on. */
   readonly applied: readonly number[];

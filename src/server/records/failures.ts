@@ -128,6 +128,12 @@ export function rightsFullError(maxWaiting: number): CorrectableError {
   return new CorrectableError('OVERLOADED', message);
 }
 
+/** The other sites do not all know yet that this one has joined. */
+export function joiningError(): CorrectableError {
+  const message = 'The site is about to join, and takes no writes yet. Nothing was done: retry, or ask another site.';
+  return new CorrectableError('UNAVAILABLE', message);
+}
+
 /** The session has seen elsewhere what is not here yet. */
 export function replicaBehindError({ origins, site, sessionTimeoutMs }: SessionLimits): CorrectableError {
   const message = `Site ${origins.getName(site)} did not get what the session has seen within ${sessionTimeoutMs} ms. Nothing was done: retry, or go back to the site before.`;

@@ -18,8 +18,26 @@ export const RED: Origin = 0 as Origin;
 /** The first site of a deployment. */
 const FIRST_SITE = 1;
 
-/** How an origin stands; others will come with the records of the red order that let sites join and leave. */
-export type OriginState = 'open';
+/** Ordinals that are looked at: larger ones no deployment comes to. */
+export const MAX_ORIGINS = 1 << 16;
+
+/**
+ * How an origin stands. `joining`: it receives and reads, and gives no operations before all others know of it. `closing`:
+ * nothing more is taken of it itself, and the others say how much of its stream they hold. `closed`: its stream has an end.
+ */
+export type OriginState = 'joining' | 'open' | 'closing' | 'closed';
+
+/** The last operation of a stream that counts; both numbers are 0 if there is none. */
+export interface StreamEnd {
+  readonly sequence: number;
+  readonly stamp: number;
+}
+
+/** Where a site is reached: by clients, and by other sites. */
+export interface SiteAddress {
+  readonly url: string;
+  readonly cluster: string;
+}
 
 /** What is known of a site's origin. */
 export interface KnownOrigin {
@@ -31,25 +49,53 @@ export interface KnownOrigin {
    */
   readonly incarnation: number;
   readonly state: OriginState;
+  /** Of a closed one. */
+  readonly final?: StreamEnd | undefined;
+  /** Of one that has joined: the identity of its data directory. */
+  readonly directory?: string | undefined;
+  readonly address?: SiteAddress | undefined;
 }
 
+type OriginDetails = Pick<KnownOrigin, 'final' | 'directory' | 'address'>;
+
 /** An origin as it is saved. */
-export type SavedOrigin = readonly [site: string, incarnation: number, state: OriginState];
+export type SavedOrigin = readonly [site: string, incarnation: number, state: OriginState, details?: OriginDetails];
 
-/** All origins of a deployment, by their ordinals: a table that only ever grows at its end. */
+const isMember = ({ state }: KnownOrigin): boolean => state === 'open' || state === 'joining';
+
+/**
+ * All origins of a deployment, by their ordinals: a table that only ever grows at its end. All parts of a site share one,
+ * which the records of the red log change as they are delivered (`replica/membership.ts`). Sites that share a table
+ * cannot have its members changed.
+ */
 export class Origins {
-  readonly #known: readonly KnownOrigin[];
-  /** Those of sites, in order. */
-  readonly sites: readonly Origin[];
-
-  private constructor(known: readonly KnownOrigin[]) {
-    this.#known = known;
-    this.sites = known.map((_, place) => (FIRST_SITE + place) as Origin);
-  }
+  readonly #known: KnownOrigin[] = [];
+  #sites: readonly Origin[] = [];
+  #members: readonly Origin[] = [];
+  /** By ordinal; `undefined` as long as no origin is closed. */
+  #finals: readonly (number | undefined)[] | undefined;
 
   /** Those that a deployment is made with: its sites, in the order in which it names them. */
   static create(sites: readonly string[]): Origins {
-    return new Origins(sites.map((site) => ({ site, incarnation: 0, state: 'open' })));
+    const origins = new Origins();
+    for (const site of sites) origins.#known.push({ site, incarnation: 0, state: 'open' });
+    origins.#update();
+    return origins;
+  }
+
+  /** Those of sites, in order, the closed ones among them. */
+  get sites(): readonly Origin[] {
+    return this.#sites;
+  }
+
+  /** Those of sites that are open or joining, in order. */
+  get members(): readonly Origin[] {
+    return this.#members;
+  }
+
+  /** The stamps of the ends of closed streams, by ordinal; `undefined` if no origin is closed. */
+  get finals(): readonly (number | undefined)[] | undefined {
+    return this.#finals;
   }
 
   /** Ordinals given so far, that of the red order among them: so many entries has a vector. */
@@ -62,9 +108,14 @@ export class Origins {
     return Number.isInteger(ordinal) && ordinal >= FIRST_SITE && ordinal < this.size;
   }
 
+  /** Whether it is the origin of a site that is open or joining. */
+  isMember(ordinal: number): ordinal is Origin {
+    return this.isSite(ordinal) && isMember(this.get(ordinal));
+  }
+
   /** The origin of a site that has its name now; none where there is no such site. */
   find(site: string): Origin | undefined {
-    return this.sites.findLast((origin) => this.get(origin).site === site);
+    return this.#members.findLast((origin) => this.get(origin).site === site);
   }
 
   /** @throws Error where it is the origin of no site */
@@ -79,32 +130,61 @@ export class Origins {
     return this.#known[origin - FIRST_SITE]?.site ?? `site ${origin}`;
   }
 
-  /** The names of all, in order. */
+  /** The names of the sites that are open or joining, in order. */
   get names(): string[] {
-    return this.#known.map(({ site }) => site);
+    return this.#members.map((origin) => this.getName(origin));
   }
 
-  /** The sites beside one, in order. */
+  /** The sites beside one that are open or joining, in order. */
   getOthers(than: Origin): Origin[] {
-    return this.sites.filter((item) => item !== than);
+    return this.#members.filter((item) => item !== than);
+  }
+
+  /** Adds an origin. */
+  add(known: KnownOrigin): Origin {
+    this.#known.push(known);
+    this.#update();
+    return (this.size - 1) as Origin;
+  }
+
+  /** Changes how an origin stands. */
+  set(origin: Origin, change: Pick<KnownOrigin, 'state' | 'final'>): void {
+    this.#known[origin - FIRST_SITE] = { ...this.get(origin), ...change };
+    this.#update();
   }
 
   save(): SavedOrigin[] {
-    return this.#known.map(({ site, incarnation, state }) => [site, incarnation, state]);
+    return this.#known.map(({ site, incarnation, state, ...details }) =>
+      Object.keys(details).length === 0 ? [site, incarnation, state] : [site, incarnation, state, details],
+    );
   }
 
   /**
-   * Checks that what was saved with a table says the same of its ordinals: else its vectors would mean something else.
+   * Takes up what was saved: of origins that are known it must say the same, or its vectors would mean something else.
+   * Those that have joined since the deployment was made are added.
    *
    * @throws Error naming the first that differs
    */
-  check(saved: readonly SavedOrigin[]): void {
-    for (const [place, [site, incarnation]] of saved.entries()) {
+  load(saved: readonly SavedOrigin[]): void {
+    const isEmpty = this.#known.length === 0;
+    for (const [place, [site, incarnation, state, details]] of saved.entries()) {
       const known = this.#known[place];
-      if (known?.site === site && known.incarnation === incarnation) continue;
-      const now = known === undefined ? 'nobody' : `${known.site} (incarnation ${known.incarnation})`;
-      throw new Error(`ordinal ${FIRST_SITE + place} was ${site} (incarnation ${incarnation}), and is ${now}`);
+      const fits =
+        known === undefined ? incarnation > 0 || isEmpty : known.site === site && known.incarnation === incarnation;
+      if (!fits) {
+        const now = known === undefined ? 'nobody' : `${known.site} (incarnation ${known.incarnation})`;
+        throw new Error(`ordinal ${FIRST_SITE + place} was ${site} (incarnation ${incarnation}), and is ${now}`);
+      }
+      this.#known[place] = { site, incarnation, state, ...details };
     }
+    this.#update();
+  }
+
+  #update(): void {
+    this.#sites = this.#known.map((_, place) => (FIRST_SITE + place) as Origin);
+    this.#members = this.#sites.filter((origin) => isMember(this.get(origin)));
+    const isAnyClosed = this.#known.some(({ final }) => final !== undefined);
+    this.#finals = isAnyClosed ? [undefined, ...this.#known.map(({ final }) => final?.stamp)] : undefined;
   }
 }
 

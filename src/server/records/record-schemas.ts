@@ -3,7 +3,7 @@
  * written by hand since a site runs in places that have no schemas at hand, and cost no more than a look at each field.
  */
 import { MAX_START } from './epoch.ts';
-import type { Origins } from './origin.ts';
+import { MAX_ORIGINS, type Origins } from './origin.ts';
 
 /** Says what is wrong with a value, beginning with where; `undefined` where nothing is. */
 export type RecordSchema = (value: unknown, origins: Origins) => string | undefined;
@@ -45,9 +45,11 @@ export const word: RecordSchema = text(4096);
 /** Any value that can be written. */
 export const anyValue: RecordSchema = () => undefined;
 
-/** The ordinal of a site that there is. */
-export const siteOrigin: RecordSchema = (value, origins) =>
-  typeof value === 'number' && origins.isSite(value) ? undefined : ': must be the ordinal of a site';
+/** The ordinal of a site, which the receiver need not know yet: see `findUnknownOrigin`. */
+export const siteOrigin: RecordSchema = (value) =>
+  Number.isSafeInteger(value) && (value as number) > 0 && (value as number) <= MAX_ORIGINS
+    ? undefined
+    : ': must be the ordinal of a site';
 
 /** A list of so many items at most, and at least. */
 export const list =
@@ -63,8 +65,8 @@ export const list =
     return undefined;
   };
 
-/** Counts or stamps by ordinal: of no more origins than there are. */
-export const listByOrdinal: RecordSchema = (value, origins) => list(count, origins.size)(value, origins);
+/** Counts or stamps by ordinal. */
+export const listByOrdinal: RecordSchema = list(count, MAX_ORIGINS);
 
 /** A list of these items, in this order. */
 export const tuple =

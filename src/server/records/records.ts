@@ -2,7 +2,7 @@
 import type { DomainErrorInfo, ErrorCode } from '../../correctable/errors.ts';
 import type { Effect } from './effect.ts';
 import type { ReadRange } from './read-range.ts';
-import type { Origin } from './origin.ts';
+import type { Origin, SiteAddress } from './origin.ts';
 import type { Reply } from './reply.ts';
 import type { Vector } from './vector.ts';
 
@@ -91,8 +91,41 @@ export interface MarkerRecord {
   readonly site: Origin;
 }
 
+/**
+ * Asks for a change of the members: the origin that the site of this name has now, if any, is closed, and with a directory
+ * another one is opened. So a site joins, is rebuilt on another directory, or is retired.
+ */
+export interface ChangeRecord {
+  readonly kind: 'member';
+  readonly action: 'change';
+  readonly id: OperationId;
+  /** The site that proposes it. */
+  readonly site: Origin;
+  readonly name: string;
+  /** The identity of the directory that the site begins on; none of a site that is retired. */
+  readonly directory: string | null;
+  readonly address?: SiteAddress;
+}
+
+/** How much of a stream a site holds, synced. */
+export type HeldStream = readonly [origin: Origin, sequence: number, stamp: number];
+
+/** A site has taken in a change, and takes nothing more of what that closes but what others pass on. */
+export interface AckRecord {
+  readonly kind: 'member';
+  readonly action: 'ack';
+  readonly id: OperationId;
+  readonly site: Origin;
+  /** The place of the change in the red log, from 1 on. */
+  readonly change: number;
+  /** Of each origin that is being closed. */
+  readonly held: readonly HeldStream[];
+}
+
+export type MemberRecord = ChangeRecord | AckRecord;
+
 /** An entry of the red log. */
-export type RedRecord = RedOperation | CloseRecord | MarkerRecord;
+export type RedRecord = RedOperation | CloseRecord | MarkerRecord | MemberRecord;
 
 /** The final answer of an operation, as it decides a slot. */
 export interface ReplyRecord {
@@ -134,6 +167,8 @@ export type LocalEntry =
   | { readonly kind: 'slot'; readonly id: OperationId; readonly hop: number; readonly decision: SlotDecision }
   /** A client has the answers of its operations up to `upTo`: their identifiers have expired. */
   | { readonly kind: 'expire'; readonly client: string; readonly upTo: number }
+  /** So many records of the red log were delivered here: after a restart they are again, before anything is taken. */
+  | { readonly kind: 'delivered'; readonly redDelivered: number }
   /** Messages of this term were heard of a site: those of earlier ones are not taken any more. */
   | { readonly kind: 'term'; readonly site: Origin; readonly term: number };
 
@@ -148,7 +183,9 @@ export type BlueMessage =
   /** How far the sender has synced the stream of each origin, by ordinal; `asks` for the same in return. */
   | { readonly kind: 'blue.have'; readonly synced: readonly number[]; readonly isRequest: boolean }
   /** The sender lacks the operations of `origin` after this one. */
-  | { readonly kind: 'blue.resend'; readonly origin: Origin; readonly after: number };
+  | { readonly kind: 'blue.resend'; readonly origin: Origin; readonly after: number }
+  /** The sender was asked for them, and does not keep the first of them any more. */
+  | { readonly kind: 'blue.gone'; readonly origin: Origin; readonly after: number };
 
 /** What a site asks another one for: rights to a bounded field. */
 export interface RightsRequest {

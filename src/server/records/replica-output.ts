@@ -1,13 +1,29 @@
 /** Outputs of a replica: messages to send, entries to store, red records to propose, and views to deliver. */
 import type { CorrectableError } from '../../correctable/errors.ts';
-import type { BlueMessage, LocalEntry, RedRecord, RightsMessage, SlotMessage } from './records.ts';
+import type { BlueMessage, BlueOperation, LocalEntry, OperationId } from './records.ts';
+import type { RedRecord, RightsMessage, SlotMessage } from './records.ts';
 import type { Origin } from './origin.ts';
 import type { Reply } from './reply.ts';
 import type { Stage } from './submissions.ts';
 import type { Vector } from './vector.ts';
 
+/** What changes in who the members are. */
+export type MemberOutput =
+  /** The table of origins has changed. */
+  | { readonly kind: 'members' }
+  /** What became of a change that this site has proposed: its origin, or why it is void. */
+  | {
+      readonly kind: 'changed';
+      readonly id: OperationId;
+      readonly origin: Origin | undefined;
+      readonly problem: string | undefined;
+    }
+  /** This site was closed. It must not go on; `unsent` are its operations that no other site is known to have. */
+  | { readonly kind: 'retired'; readonly message: string; readonly unsent: readonly BlueOperation[] };
+
 /** One output. The caller handles outputs in order. */
 export type ReplicaOutput =
+  | MemberOutput
   | { readonly kind: 'send'; readonly to: Origin; readonly message: BlueMessage | SlotMessage | RightsMessage }
   | { readonly kind: 'store'; readonly log: 'local'; readonly entries: readonly LocalEntry[] }
   | { readonly kind: 'propose'; readonly record: RedRecord }

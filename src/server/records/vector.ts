@@ -18,10 +18,18 @@ export function getRedStamp(vector: Vector): number {
   return vector[RED] ?? 0;
 }
 
-/** Whether `a` ≤ `b` entry by entry, where the entry `except` does not count. */
-export function isCovered(a: Vector, b: Vector, except = -1): boolean {
+/** The stamps of the ends of closed streams, by ordinal: see `Origins.finals`. */
+type Finals = readonly (number | undefined)[] | undefined;
+
+/**
+ * Whether `a` ≤ `b` entry by entry, where the entry `except` does not count. With `finals`, what is above the end of a
+ * closed stream counts as that end: nobody has it.
+ */
+export function isCovered(a: Vector, b: Vector, except = -1, finals?: Finals): boolean {
   for (let entry = 0; entry < a.length; entry += 1) {
-    if (entry !== except && (a[entry] ?? 0) > (b[entry] ?? 0)) return false;
+    const stamp = a[entry] ?? 0;
+    if (entry === except || stamp <= (b[entry] ?? 0)) continue;
+    if ((finals?.[entry] ?? stamp) > (b[entry] ?? 0)) return false;
   }
   return true;
 }

@@ -65,9 +65,17 @@ export class LowWatermarks {
     if (shadow !== WATERMARK_SHADOW) return;
     this.#watermarks.set(site, reply.value as Vector);
     const { state, options } = this.#host.core;
-    const floors = options.origins.sites.map((item) => this.#watermarks.get(item));
+    const remaining = options.origins.sites.filter((item) => !this.#hasEnded(item));
+    const floors = remaining.map((item) => this.#watermarks.get(item));
     const covered = state.stable.map((_, entry) => Math.min(...floors.map((floor) => floor?.[entry] ?? 0)));
     state.store.forgetRemovals(covered);
+  }
+
+  /** Whether nothing of a closed origin is to come any more, of either color. */
+  #hasEnded(origin: Origin): boolean {
+    const { core, red } = this.#host;
+    const { final } = core.options.origins.get(origin);
+    return final !== undefined && (core.state.stable[origin] ?? 0) >= final.stamp && !red.hasRecordsFrom(origin);
   }
 
   /** Writes a floor where it is time for one, and nothing that is in flight has seen less. */
@@ -76,7 +84,7 @@ export class LowWatermarks {
     if (this.#pending === undefined) {
       const { removalCount } = core.state.store;
       const { removalsPerWatermark = REMOVALS_PER_WATERMARK } = core.options;
-      if (removalCount - this.#removals < removalsPerWatermark || !blue.isRecovered) return;
+      if (removalCount - this.#removals < removalsPerWatermark || !blue.canOriginate) return;
       if (!red.ensureMarkerPassed(formatOperationId(this.#client, 0))) return;
       this.#removals = removalCount;
       this.#pending = { vector: core.state.stable.slice(), older: new Set(red.inFlightCount) };

@@ -7,8 +7,9 @@ import { BluePath } from './causal/blue-path.ts';
 import type { Checkpoint, OwnState, Section, SharedState } from '../records/checkpoint.ts';
 import { HybridClock } from '../records/clock.ts';
 import { CoverageWaiters } from './core/coverage-waiters.ts';
-import { concludedError, droppedError } from '../records/failures.ts';
+import { concludedError, droppedError, joiningError } from '../records/failures.ts';
 import { LowWatermarks } from './low-watermarks.ts';
+import { Membership } from './membership.ts';
 import { isKeyed, formatOperationId } from '../records/operation-id.ts';
 import { formatStartName, type Origin } from '../records/origin.ts';
 import { ClockQuarantine } from './core/clock-quarantine.ts';
@@ -16,6 +17,7 @@ import type {
   BlueMessage,
   BlueOperation,
   LocalEntry,
+  MemberRecord,
   OperationId,
   RedRecord,
   RightsMessage,
@@ -67,6 +69,7 @@ export class Replica implements ReplicaCore, RedPathHost, WritesHost {
   readonly writes: Writes;
   readonly coverage: CoverageWaiters<Submission>;
   readonly rights: Rights | undefined;
+  readonly membership: Membership;
   /** By site: the highest term of its messages that was heard, at any start that the log tells of. */
   readonly terms: Map<Origin, number> = new Map();
   /** Messages of which a stamp was refused. */
@@ -83,6 +86,7 @@ export class Replica implements ReplicaCore, RedPathHost, WritesHost {
   /** The output to which entries are added: the last one, if it stores some. */
   #storeOutput: LocalEntry[] | undefined;
   #syncedLength = 0;
+  #isRetired = false;
   /** Submissions that came before the log's own operations were applied again. */
   readonly #earlySubmissions = new Fifo<Submission>();
   /** Records of the red log that are known to be committed by what the site's own log says. */
@@ -90,6 +94,7 @@ export class Replica implements ReplicaCore, RedPathHost, WritesHost {
 
   constructor(options: ReplicaOptions, stored: RecoveredReplica = EMPTY_REPLICA, nowMs = 0, wallMs = nowMs) {
     this.options = options;
+    if (stored.checkpoint !== undefined) options.origins.load(stored.checkpoint.shared.origins);
     this.name = formatStartName(options.origins.get(options.site), options.epoch);
     this.nowMs = nowMs;
     this.wallMs = wallMs;
@@ -100,9 +105,12 @@ export class Replica implements ReplicaCore, RedPathHost, WritesHost {
     this.red = this.createRedPath();
     this.writes = this.createWrites();
     this.#watermarks = new LowWatermarks(this, this.name);
+    this.membership = new Membership(this, this.name);
     this.rights = hasBounded(options.service.tables) ? this.createRights() : undefined;
     this.#load(stored);
     this.blue.sendGreetings();
+    if (options.origins.isMember(options.site)) this.membership.confirm();
+    else this.retire();
     this.#applyVisible();
   }
 
@@ -158,8 +166,9 @@ export class Replica implements ReplicaCore, RedPathHost, WritesHost {
     const applied = streams.map(({ synced, waiting }) => synced - waiting.length);
     const waiting = streams.map((stream) => stream.waiting);
     const origins = this.options.origins.save();
+    const change = this.membership.save();
     return {
-      shared: { origins, stable: [...state.stable], applied, red: red.save() },
+      shared: { origins, ...(change && { change }), stable: [...state.stable], applied, red: red.save() },
       own: { syncedLength: this.#syncedLength, clock: clock.last, waiting, terms: [...this.terms] },
     };
   }
@@ -304,6 +313,26 @@ export class Replica implements ReplicaCore, RedPathHost, WritesHost {
     return this.blue.ownProgress;
   }
 
+  onMemberRecord(record: MemberRecord, place: number): void {
+    this.membership.deliver(record, place);
+  }
+
+  onMembersChanged(): void {
+    const { origins, site } = this.options;
+    this.state.grow(origins.size);
+    this.blue.updateMembers();
+    if (!origins.isMember(site)) this.retire();
+  }
+
+  /** This site was closed: so many of its operations count, if that is known. */
+  retire(final: number | null = null): void {
+    if (this.#isRetired) return;
+    this.#isRetired = true;
+    const name = this.options.origins.getName(this.options.site);
+    const message = `${name} was closed: it was retired, or rebuilt on another data directory`;
+    this.emit({ kind: 'retired', message, unsent: this.blue.getUnsent(final) });
+  }
+
   protected createState(): SiteState {
     const { service, origins, generators, site } = this.options;
     return new SiteState(service, origins, { ...generators, identifierPrefix: this.name, site });
@@ -322,7 +351,7 @@ export class Replica implements ReplicaCore, RedPathHost, WritesHost {
   }
 
   protected createCoverage(): CoverageWaiters<Submission> {
-    return new CoverageWaiters(() => this.state.stable);
+    return new CoverageWaiters(() => this.state.stable, this.options.origins);
   }
 
   protected createWrites(): Writes {
@@ -364,7 +393,7 @@ export class Replica implements ReplicaCore, RedPathHost, WritesHost {
   }
 
   #loadCheckpoint({ sections, shared, own }: SavedReplica, retained: readonly LoggedOperation[]): void {
-    this.options.origins.check(shared.origins);
+    this.membership.load(shared.change);
     for (const [name, section] of Object.entries(this.sections)) section.restore(sections[name] ?? new Map());
     this.state.loadStable(shared.stable);
     this.clock.advanceTo(own.clock);
@@ -387,6 +416,9 @@ export class Replica implements ReplicaCore, RedPathHost, WritesHost {
         return this.restoreSlot(entry.id, entry.hop, entry.decision);
       case 'expire':
         return void this.lookups.slots.expire(entry.client, entry.upTo);
+      case 'delivered':
+        this.#provenRedCount = Math.max(this.#provenRedCount, entry.redDelivered);
+        return;
       case 'term':
         return void this.terms.set(entry.site, entry.term);
     }
@@ -405,6 +437,8 @@ export class Replica implements ReplicaCore, RedPathHost, WritesHost {
 
   #start(submission: Submission): void {
     if (this.options.service.contract.operations[submission.operation]?.access === 'read') this.#read(submission);
+    else if (this.options.origins.get(this.options.site).state !== 'open')
+      this.reply(submission, 'committed', joiningError());
     else this.writes.submit(submission);
   }
 

@@ -1,6 +1,5 @@
 /** Whether an effect is one that a service can apply: a site that tried any other would end. */
 import type { Effect } from '../records/effect.ts';
-import type { Origins } from '../records/origin.ts';
 import type { FieldKind } from './fields/field.ts';
 import { FIELD_KINDS } from './fields/field-kinds.ts';
 import { isRemoval, isWholeRow, WHOLE_ROW } from './row-effects.ts';
@@ -19,15 +18,12 @@ const INSERT = 'insert';
 /** The effects that there are on the tables of a service. */
 export class EffectValidator {
   readonly #tables: ReadonlyMap<string, KnownTable>;
-  readonly #origins: Origins | undefined;
   /** The field asked for last: each effect is looked at several times, and most are like the one before. */
   #lastTable: string | undefined;
   #lastField: string | undefined;
   #lastKind: FieldKind | undefined;
 
-  /** @param origins those that effects may name; any, where none are known */
-  constructor(tables: Tables, origins?: Origins) {
-    this.#origins = origins;
+  constructor(tables: Tables) {
     this.#tables = new Map(
       Object.entries(tables).map(([name, { fields, removable }]) => {
         const kinds = new Map(Object.entries(fields).map(([field, { kind }]) => [field, FIELD_KINDS[kind]]));
@@ -83,7 +79,7 @@ export class EffectValidator {
     }
     const hasAction = Object.hasOwn(kind.effects, action) || kind.ownActions?.includes(action) === true;
     if (!hasAction) return `'${table}.${field}' is a ${kind.name}, which has no '${action}'`;
-    return kind.acceptsRemote?.(action, value, this.#origins) === false ? describeWrongAction(effect, kind) : undefined;
+    return kind.acceptsRemote?.(action, value) === false ? describeWrongAction(effect, kind) : undefined;
   }
 
   #getKind(table: string, field: string): FieldKind | undefined {

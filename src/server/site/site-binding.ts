@@ -88,7 +88,8 @@ class SiteSession implements BindingSession {
   merge(vector: Vector): void {
     if (isCovered(vector, this.#seen)) return;
     this.#sealed = undefined;
-    this.#seen = this.#seen.map((stamp, entry) => Math.max(stamp, vector[entry] ?? 0));
+    const length = Math.max(this.#seen.length, vector.length);
+    this.#seen = Array.from({ length }, (_, entry) => Math.max(this.#seen[entry] ?? 0, vector[entry] ?? 0));
   }
 }
 

@@ -17,6 +17,7 @@ import type { RejectedMessageCounts, SiteOptions, SiteOutput } from './site-mach
 import type { Envelope } from '../messages/envelope.ts';
 import type { Origin, Origins } from '../records/origin.ts';
 import type { RedHalt } from '../log/red-log-consumer.ts';
+import type { MemberOutput } from '../records/replica-output.ts';
 
 /** What a driver needs. */
 export interface SiteDriverOptions extends Omit<SiteOptions, 'epoch'> {
@@ -31,6 +32,8 @@ export interface SiteDriverOptions extends Omit<SiteOptions, 'epoch'> {
   readonly tokens: SessionTokens;
   /** The clock of this machine was set, by so many milliseconds (backwards: below 0), more than is allowed between sites. */
   readonly onClockSet?: ((byMs: number) => void) | undefined;
+  /** Told what changes in who the members are, and that this site was closed. */
+  readonly onMembership?: ((output: MemberOutput) => void) | undefined;
   /** Nothing more is taken of the red log. */
   readonly onRedHalted?: ((halt: RedHalt) => void) | undefined;
 }
@@ -278,6 +281,12 @@ export class SiteDriver implements SubmissionPort {
         return this.#options.storage.append(output.log, output.entries);
       case 'halted':
         return this.#options.onRedHalted?.(output.halt);
+      case 'retired':
+        this.#options.onMembership?.(output);
+        return this.#endWith({ reason: `The site has stopped: ${output.message}`, advice: 'ask another site' });
+      case 'members':
+      case 'changed':
+        return this.#options.onMembership?.(output);
       case 'view':
         return this.#deliver(output, nowMs);
       case 'failed':

@@ -2,7 +2,7 @@
 import { createLogIds } from '../log/log-id.ts';
 import type { LogId, LogIds } from '../log/log-id.ts';
 import { isLogMessage } from '../log/red-log.ts';
-import type { LogMessage, LogOutput, RedLog, RedLogOptions, SavedLog } from '../log/red-log.ts';
+import type { LogMembers, LogMessage, LogOutput, RedLog, RedLogOptions, SavedLog } from '../log/red-log.ts';
 import { comparePositions } from '../log/position.ts';
 import type { Position } from '../log/position.ts';
 import { RedLogConsumer } from '../log/red-log-consumer.ts';
@@ -16,8 +16,9 @@ import { MessageFilter } from '../messages/message-filter.ts';
 import type { MessageFilterOptions } from '../messages/message-filter.ts';
 import { ONLY_PARTITION, RejectedMessageError } from '../messages/envelope.ts';
 import type { Envelope, MessageRejectionCounts, SiteMessage } from '../messages/envelope.ts';
-import type { Origin } from '../records/origin.ts';
-import type { RedRecord } from '../records/records.ts';
+import type { KnownOrigin, Origin } from '../records/origin.ts';
+import type { OperationId, RedRecord } from '../records/records.ts';
+import type { MemberChange } from '../replica/membership.ts';
 import { Replica } from '../replica/replica.ts';
 import type { SavedReplica, RecoveredReplica } from '../replica/replica.ts';
 import type { ReplicaOptions } from '../replica/core/replica-port.ts';
@@ -25,8 +26,8 @@ import { haltedFullError, redHaltedError } from '../records/failures.ts';
 import { MAX_HALTED_BYTES } from '../records/retention-limits.ts';
 import { measurePlainData } from '../../values/estimate-bytes.ts';
 import { EffectValidator } from '../service/effect-validator.ts';
-import { describeContentProblem } from '../messages/validate-content.ts';
-import type { ReplicaOutput } from '../records/replica-output.ts';
+import { describeContentProblem, findUnknownOrigin } from '../messages/validate-content.ts';
+import type { MemberOutput, ReplicaOutput } from '../records/replica-output.ts';
 import type { Submission } from '../records/submissions.ts';
 
 /** What a site wants done. */
@@ -35,6 +36,7 @@ export type SiteOutput =
   | { readonly kind: 'store'; readonly log: LogId; readonly entries: readonly unknown[] }
   /** Nothing more is taken of the red log, so that red operations wait; blue ones go on. Said once a start. */
   | { readonly kind: 'halted'; readonly halt: RedHalt }
+  | MemberOutput
   | Extract<ReplicaOutput, { kind: 'view' | 'failed' }>;
 
 /** How a site is set up. */
@@ -64,6 +66,13 @@ export interface SiteOptions extends ReplicaOptions {
  */
 export type RejectedMessageCounts = MessageRejectionCounts & { readonly clock: number; readonly room: number };
 
+/** An origin, for operators. */
+export interface MemberStatus extends KnownOrigin {
+  readonly origin: Origin;
+  /** By the clock that only runs forward; `undefined` if not at this start. */
+  readonly heardAtMs: number | undefined;
+}
+
 /**
  * One site. After each input, `takeOutputs` says what has to be done, in order. Inputs come with the time by a clock that
  * only runs forward, and by the one that people set; that is the same one unless it is given.
@@ -73,6 +82,7 @@ export class SiteMachine {
   readonly log: RedLog<RedRecord>;
   /** Through which messages leave and come. */
   readonly messageFilter: MessageFilter;
+  readonly #options: SiteOptions;
   readonly #engine: RedLogEngine;
   readonly #redLogReader: RedLogConsumer<RedRecord>;
   readonly #logIds: LogIds;
@@ -85,6 +95,10 @@ export class SiteMachine {
   /** Where the red log stood at the last cut. */
   #cutAt: Position | undefined;
   #isHaltReported = false;
+  /** When each site was last heard. */
+  readonly #heardAtMs = new Map<Origin, number>();
+  /** The site was closed. */
+  #isRetired = false;
   /** Messages for which there was no room. */
   #noRoomCount = 0;
   #outputs: SiteOutput[] = [];
@@ -93,6 +107,7 @@ export class SiteMachine {
 
   constructor(options: SiteOptions, stored: RecoveredState = EMPTY_STATE, nowMs = 0, wallMs = nowMs) {
     this.#nowMs = nowMs;
+    this.#options = options;
     const { site, origins, deployment, epoch, redLeader, resendAfterMs, windows, onMessageRejected } = options;
     const {
       partition = ONLY_PARTITION,
@@ -102,7 +117,7 @@ export class SiteMachine {
     } = options;
     this.#engine = redLog;
     this.#logIds = createLogIds(partition);
-    this.#effectValidator = new EffectValidator(options.service.tables, origins);
+    this.#effectValidator = new EffectValidator(options.service.tables);
     this.#maxHaltedBytes = maxHaltedBytes;
     this.#foundBytes = measurePlainData(getEntriesAfterCheckpoint(stored));
     this.messageFilter = this.createMessageFilter({
@@ -122,7 +137,8 @@ export class SiteMachine {
     this.messageFilter.recall(this.replica.terms);
     const logOptions: RedLogOptions<RedRecord> = {
       site,
-      sites: origins.sites,
+      ...this.#logMembers,
+      getMemberChange: (record) => this.#getMemberChange(record),
       leader: redLeader,
       identity: `${this.#logIds.red}@${origins.getName(redLeader)}`,
       epoch,
@@ -203,6 +219,7 @@ export class SiteMachine {
 
   /** What a submission leads to is done when the outputs are taken: once for several that came together. */
   submit(submission: Submission, nowMs: number, wallMs = nowMs): void {
+    if (this.#isRetired) return;
     this.#nowMs = nowMs;
     this.replica.submit(submission, nowMs, wallMs);
   }
@@ -219,6 +236,7 @@ export class SiteMachine {
 
   /** Without room nothing is taken of what would have to be written down: whoever sent it sends it again. */
   receive(envelope: Envelope, nowMs: number, wallMs = nowMs, hasRoom = true): void {
+    if (this.#isRetired) return;
     this.#nowMs = nowMs;
     this.replica.advanceTime(nowMs, wallMs);
     if ((this.#isFilled || !hasRoom) && this.#needsRoom(envelope)) {
@@ -232,12 +250,39 @@ export class SiteMachine {
       return;
     }
     const from = envelope.from.site;
+    this.#heardAtMs.set(from, nowMs);
+    if (message.kind === 'member.closed') {
+      this.replica.retire(message.final);
+      return this.#exchangeOutputs();
+    }
+    const unknown = isLogMessage(message) ? undefined : findUnknownOrigin(message, this.#options.origins);
+    if (unknown !== undefined) {
+      const description = `it is about ordinal ${unknown}, which is not known here`;
+      return this.messageFilter.reject(new RejectedMessageError('origin', description, from));
+    }
     const problem = describeContentProblem(message, from, { known: this.#effectValidator, log: this.#engine.messages });
     if (problem !== undefined) return this.messageFilter.reject(new RejectedMessageError('content', problem, from));
     this.replica.noteClock(from, envelope.sentAtMs);
     if (isLogMessage(message)) this.#receiveLog(from, message, nowMs);
     else this.replica.receive(from, message);
     this.#exchangeOutputs();
+  }
+
+  /**
+   * Proposes a change of the members: a site joins, begins anew on another directory, or is retired. Gives the name under
+   * which `changed` says what came of it.
+   */
+  proposeChange(change: MemberChange, nowMs: number): OperationId {
+    this.#nowMs = nowMs;
+    const id = this.replica.membership.propose(change);
+    this.#exchangeOutputs();
+    return id;
+  }
+
+  /** All origins that there have been, and when each was last heard. */
+  get members(): readonly MemberStatus[] {
+    const { origins } = this.#options;
+    return origins.sites.map((origin) => ({ ...origins.get(origin), origin, heardAtMs: this.#heardAtMs.get(origin) }));
   }
 
   /** Nobody waits any more for what was submitted under this serial: it ends at once where nothing of it has left. */
@@ -248,6 +293,7 @@ export class SiteMachine {
 
   /** The first `length` entries of one of the site's logs are synced. */
   onSynced(log: LogId, length: number, nowMs: number, wallMs = nowMs): void {
+    if (this.#isRetired) return;
     this.#nowMs = nowMs;
     this.replica.advanceTime(nowMs, wallMs);
     if (log === this.#logIds.red) this.log.onSynced(length);
@@ -257,6 +303,7 @@ export class SiteMachine {
 
   /** To be called now and then while `busy`. */
   tick(nowMs: number, wallMs = nowMs): void {
+    if (this.#isRetired) return;
     this.#nowMs = nowMs;
     this.replica.tick(nowMs, wallMs);
     this.log.tick(nowMs);
@@ -288,6 +335,8 @@ export class SiteMachine {
       case 'blue.heartbeat':
       case 'blue.received':
       case 'blue.resend':
+      case 'blue.gone':
+      case 'member.closed':
       case 'term.superseded':
         return false;
     }
@@ -303,6 +352,16 @@ export class SiteMachine {
   #accepts(from: Origin, record: RedRecord): boolean {
     if (record.kind !== 'operation' || record.site !== from) return true;
     return this.replica.acceptsStamp(from, record.clock);
+  }
+
+  get #logMembers(): LogMembers {
+    const { origins } = this.#options;
+    return { sites: origins.members, voters: origins.members.filter((site) => origins.get(site).state === 'open') };
+  }
+
+  #getMemberChange(record: RedRecord): { readonly closes: Origin | undefined } | undefined {
+    if (record.kind !== 'member') return undefined;
+    return { closes: record.action === 'change' ? this.#options.origins.find(record.name) : undefined };
   }
 
   /** Hands outputs of one part to the other until neither has any. */
@@ -321,7 +380,10 @@ export class SiteMachine {
     else if (output.kind === 'withdraw') this.#withdraw(output.record);
     else if (output.kind === 'send') this.#send(output.to, output.message);
     else if (output.kind === 'store') this.#onStore(output);
-    else this.#outputs.push(output);
+    else {
+      if (output.kind === 'retired') this.#isRetired = true;
+      this.#outputs.push(output);
+    }
   }
 
   /** The replica calls its log by the kind, which is its name in partition 0. */
@@ -357,6 +419,7 @@ export class SiteMachine {
       case 'deliver': {
         const records = this.#redLogReader.take(output);
         if (records.length > 0) this.replica.deliver(records);
+        if (records.some(({ kind }) => kind === 'member')) this.log.setMembers?.(this.#logMembers);
         break;
       }
       case 'store':
@@ -385,6 +448,8 @@ export class SiteMachine {
   }
 
   #send(to: Origin, message: SiteMessage): void {
+    // It was closed since.
+    if (!this.#options.origins.isMember(to)) return;
     this.#outputs.push({ kind: 'send', envelope: this.messageFilter.seal(to, message) });
   }
 }

@@ -8,7 +8,7 @@
  */
 import { Fifo } from '../../collections/fifo.ts';
 import { computeMajorityLength } from '../majority-commit.ts';
-import type { LogEntry, LogOutput, RedLog, RedLogOptions, SavedLog } from '../red-log.ts';
+import type { LogEntry, LogMembers, LogOutput, RedLog, RedLogOptions, SavedLog } from '../red-log.ts';
 import { createEpochAbove, MAX_START } from '../../records/epoch.ts';
 import type { Origin } from '../../records/origin.ts';
 import type { Position } from '../position.ts';
@@ -77,10 +77,19 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
   readonly #deliveredProgress = new Map<Origin, Progress>();
   /** At the leader: the other sites. */
   readonly #followers = new Map<Origin, Follower>();
+  /** Sites that count for what a majority has. */
+  #voters: readonly Origin[];
+  #siteCount: number;
+  /** Entries that are not delivered and may change the sites: their places, and the sites that they take out. */
+  readonly #changes = new Fifo<{ readonly position: number; readonly closes: Origin | undefined }>();
+  /** An entry was delivered that may have changed the sites: nothing more is before `setMembers`. */
+  #isWaiting = false;
   #outputs: Output<R>[] = [];
 
   constructor({ entries = [], ...options }: RedLogOptions<R>) {
     this.options = options;
+    this.#voters = options.voters ?? options.sites;
+    this.#siteCount = options.sites.length;
     this.#windows = { ...DEFAULT_SEND_WINDOWS, ...options.windows };
     this.#entries = new Fifo(entries);
     this.#forgotten = options.start ?? 0;
@@ -95,18 +104,10 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
       this.#progress.set(origin, { epoch, next });
       this.#deliveredProgress.set(origin, { epoch, next });
     }
-    for (const site of options.sites) {
-      if (site === options.site || !this.#isLeader) continue;
-      this.#followers.set(site, {
-        matched: undefined,
-        committed: 0,
-        sent: this.synced,
-        baseLength: this.synced,
-        wasReminded: false,
-        movedAtMs: 0,
-      });
-    }
-    for (const entry of this.#entries.slice(this.#delivered - this.#forgotten)) this.#noteProposal(entry);
+    this.#setFollowers(options.sites);
+    const undelivered = this.#entries.slice(this.#delivered - this.#forgotten);
+    for (const entry of undelivered) this.#noteProposal(entry);
+    this.#noteChanges(undelivered, this.#delivered);
     this.#advanceCommitted();
     if (this.#epoch > MAX_START) this.#stopAt(known);
   }
@@ -165,6 +166,14 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
     if (this.#proposals.size === 0) this.#proposedAtMs = nowMs;
     if (this.#unsent.size > 0 || this.#proposals.size >= this.#windows.maxProposed) this.#unsent.add(record);
     else this.#sendFirst(record);
+  }
+
+  setMembers({ sites, voters }: LogMembers): void {
+    this.#voters = voters;
+    this.#siteCount = sites.length;
+    this.#setFollowers(sites);
+    this.#isWaiting = false;
+    this.#advanceCommitted();
   }
 
   withdraw(record: R): boolean {
@@ -239,12 +248,55 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
 
   /** How many of the first entries a majority holds, as far as this node knows. */
   protected getMajorityLength(): number {
-    const majority = Math.floor(this.options.sites.length / 2) + 1;
+    const majority = Math.floor(this.#voters.length / 2) + 1;
     if (!this.#isLeader) {
       // What a follower has is synced at the leader too: two of three are a majority.
-      return majority <= 2 ? this.synced : this.#committed;
+      return majority <= 2 && this.#voters.includes(this.options.site) ? this.synced : this.#committed;
     }
-    return computeMajorityLength([this.synced, ...this.#matchedLengths()]);
+    let length = this.#computeMajorityLength(this.#voters);
+    let voters = this.#voters;
+    // What takes a site out needs a majority of those that remain: with the one, two could not agree on that.
+    for (const { position, closes } of this.#changes.slice()) {
+      if (closes === undefined) continue;
+      voters = voters.filter((site) => site !== closes);
+      const remaining = Math.min(this.#computeMajorityLength(voters), position + 1);
+      if (remaining > position) length = Math.max(length, remaining);
+    }
+    return length;
+  }
+
+  #computeMajorityLength(voters: readonly Origin[]): number {
+    const { site: own } = this.options;
+    return computeMajorityLength(
+      voters.map((site) => (site === own ? this.synced : (this.#followers.get(site)?.matched ?? 0))),
+    );
+  }
+
+  /** At the leader: whom it sends the log to. Of a new one it does not know what that has, and keeps all from now on. */
+  #setFollowers(sites: readonly Origin[]): void {
+    if (!this.#isLeader) return;
+    for (const site of this.#followers.keys()) if (!sites.includes(site)) this.#followers.delete(site);
+    for (const site of sites) {
+      if (site === this.options.site || this.#followers.has(site)) continue;
+      this.#followers.set(site, {
+        matched: undefined,
+        committed: 0,
+        sent: this.synced,
+        baseLength: this.synced,
+        wasReminded: false,
+        movedAtMs: 0,
+      });
+    }
+  }
+
+  /** @param position of the first of them */
+  #noteChanges(entries: readonly LogEntry<R>[], position: number): void {
+    const { getMemberChange } = this.options;
+    if (getMemberChange === undefined) return;
+    for (const [index, { record }] of entries.entries()) {
+      const change = getMemberChange(record);
+      if (change !== undefined) this.#changes.push({ position: position + index, closes: change.closes });
+    }
   }
 
   get #isLeader(): boolean {
@@ -265,9 +317,9 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
     return matched === undefined || matched < this.length || (this.#mustAnnounce && committed < this.#committed);
   }
 
-  /** With more than three sites a follower cannot tell from its own log what a majority has. */
+  /** With more than three sites a follower cannot tell from its own log what a majority has, nor can one that has no vote. */
   get #mustAnnounce(): boolean {
-    return this.options.sites.length > 3;
+    return this.#siteCount > 3 || this.#voters.length < this.#siteCount;
   }
 
   #onPropose(from: Origin, message: SequencedMessage<R> & { kind: 'log.propose' }): void {
@@ -320,6 +372,7 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
 
   #store(entries: readonly LogEntry<R>[]): void {
     for (const entry of entries) this.#noteProposal(entry);
+    this.#noteChanges(entries, this.length);
     for (const entry of entries) this.#entries.push(entry);
     this.#storeOutput(entries);
     if (this.#isLeader) this.#sendNews();
@@ -409,14 +462,23 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
   }
 
   #advanceCommitted(): void {
-    const majority = this.getMajorityLength();
+    if (!this.#isWaiting) this.#commitAndDeliver();
+    this.#forgetOld();
+  }
+
+  /** What stands behind a record that may change the sites needs a majority of those that there are then. */
+  #commitAndDeliver(): void {
+    const change = this.#changes.at(0)?.position ?? Infinity;
+    const majority = Math.min(this.getMajorityLength(), change + 1);
     if (majority > this.#committed) {
       this.#committed = majority;
       if (this.#mustAnnounce) for (const [site, follower] of this.#followers) this.#announceTo(site, follower);
     }
-    const end = Math.min(this.#committed, this.synced);
-    if (this.#delivered < end) this.#deliverUpTo(end);
-    this.#forgetOld();
+    const end = Math.min(this.#committed, this.synced, change + 1);
+    if (this.#delivered >= end) return;
+    this.#isWaiting = end > change;
+    if (this.#isWaiting) this.#changes.shift();
+    this.#deliverUpTo(end);
   }
 
   #deliverUpTo(end: number): void {

@@ -6,7 +6,7 @@
  * operations alone; heartbeats only tell how long a stream is.
  */
 import { getClient, getSequence } from '../../records/operation-id.ts';
-import { RED, type Origin } from '../../records/origin.ts';
+import { RED, type Origin, type StreamEnd } from '../../records/origin.ts';
 import type { Choice } from '../../records/reply.ts';
 import type { ReplicaCore } from '../core/replica-port.ts';
 import type { BlueMessage, BlueOperation } from '../../records/records.ts';
@@ -30,8 +30,8 @@ export interface BlueDraft extends Pick<BlueOperation, 'id' | 'reply'> {
 export class BluePath {
   protected readonly core: ReplicaCore;
   /** By ordinal: what other sites may lack. The place of the red order, which is no stream, stays empty. */
-  readonly #outgoing: readonly OutgoingStream[];
-  readonly #incoming: readonly IncomingStream[];
+  readonly #outgoing: OutgoingStream[] = [];
+  readonly #incoming: IncomingStream[] = [];
   /** Operations of this site that are not synced, in the order in which they were stored. */
   readonly #unsynced = new Fifo<BlueOperation>();
   /** Operations of this site that are synced and not yet sent. */
@@ -44,12 +44,29 @@ export class BluePath {
   constructor(core: ReplicaCore, onApplied: (operation: BlueOperation) => void) {
     this.core = core;
     this.#onApplied = onApplied;
-    const { origins, site, windows } = core.options;
-    this.#windows = { ...DEFAULT_SEND_WINDOWS, ...windows };
-    const receiversOf = (origin: Origin): Origin[] => origins.getOthers(site).filter((item) => item !== origin);
-    const streams = [RED, ...origins.sites];
-    this.#outgoing = streams.map((origin) => new OutgoingStream(origin === RED ? [] : receiversOf(origin)));
-    this.#incoming = streams.map(() => new IncomingStream());
+    this.#windows = { ...DEFAULT_SEND_WINDOWS, ...core.options.windows };
+    this.updateMembers();
+  }
+
+  /** Other origins are known, or stand otherwise: who needs what changes with them. */
+  updateMembers(): void {
+    const { origins, site } = this.core.options;
+    this.#growTo(Math.max(this.#incoming.length, origins.size));
+    const others = origins.getOthers(site);
+    for (const [origin, outgoing] of this.#outgoing.entries()) {
+      outgoing.setReceivers(origin === RED ? [] : others.filter((item) => item !== origin));
+    }
+    for (const origin of origins.sites) {
+      const { final } = origins.get(origin);
+      if (final !== undefined) this.#getStream(origin).endAt(final.sequence);
+    }
+  }
+
+  #growTo(size: number): void {
+    while (this.#incoming.length < size) {
+      this.#incoming.push(new IncomingStream());
+      this.#outgoing.push(new OutgoingStream());
+    }
   }
 
   get isBusy(): boolean {
@@ -62,6 +79,24 @@ export class BluePath {
   /** Whether the operations that a log held at the start are all applied again. */
   get isRecovered(): boolean {
     return this.#ownStream.waiting.size === 0;
+  }
+
+  /** Whether this site may give operations. */
+  get canOriginate(): boolean {
+    const { origins, site } = this.core.options;
+    return this.isRecovered && origins.get(site).state === 'open';
+  }
+
+  /** How much of the stream of an origin is synced here. */
+  getHeld(origin: Origin): StreamEnd {
+    const { waiting, synced } = this.#getStream(origin);
+    const last = waiting.size > 0 ? waiting.at(waiting.size - 1)?.vector : this.core.state.stable;
+    return { sequence: synced, stamp: last?.[origin] ?? 0 };
+  }
+
+  /** Own operations that no other site is known to have: those after `final`, if that is known. */
+  getUnsent(final: number | null): readonly BlueOperation[] {
+    return this.#ownOutgoing.getAfter(final ?? this.#ownOutgoing.maxAcknowledged, Infinity);
   }
 
   /** Commits an operation of this site. It counts once it is synced. */
@@ -122,6 +157,8 @@ export class BluePath {
   /** Takes an operation from the site's own log after a restart. */
   restore(logged: LoggedOperation): void {
     const { site, vector } = logged.operation;
+    // The record by which it joined may be behind this in the red log, as a start reads them.
+    this.#growTo(site + 1);
     this.#getStream(site).restore(logged.operation);
     this.#getOutgoing(site).add(logged.operation, logged.position, this.core.nowMs);
     if (site === this.core.options.site) this.core.clock.advanceTo(vector[site] ?? 0);
@@ -139,6 +176,8 @@ export class BluePath {
         return this.onHave(from, message);
       case 'blue.resend':
         return this.#sendFrom(from, message);
+      case 'blue.gone':
+        return;
     }
   }
 
@@ -174,8 +213,7 @@ export class BluePath {
       const operations = isAll ? this.#unsent : this.#unsent.slice(0, MAX_OPERATIONS_PER_MESSAGE);
       this.#unsent = isAll ? [] : this.#unsent.slice(MAX_OPERATIONS_PER_MESSAGE);
       const message: BlueMessage = { kind: 'blue.operations', operations };
-      for (const site of this.core.options.origins.sites) {
-        if (site === this.core.options.site) continue;
+      for (const site of this.core.options.origins.getOthers(this.core.options.site)) {
         if (!this.#ownOutgoing.isFarBehind(site, this.#windows.maxSent)) this.#send(site, message);
       }
     }
@@ -203,12 +241,12 @@ export class BluePath {
     const { applied } = this.#ownStream;
     return {
       applied,
-      durable: this.core.options.origins.sites.length === 1 ? applied : this.#ownOutgoing.maxAcknowledged,
+      durable: this.core.options.origins.members.length === 1 ? applied : this.#ownOutgoing.maxAcknowledged,
     };
   }
 
   protected isVisible(operation: BlueOperation, site: Origin): boolean {
-    return isCovered(operation.vector, this.core.state.stable, site);
+    return isCovered(operation.vector, this.core.state.stable, site, this.core.options.origins.finals);
   }
 
   get #ownStream(): IncomingStream {

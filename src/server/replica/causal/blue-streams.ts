@@ -32,6 +32,11 @@ export class IncomingStream {
     this.#announced = Math.max(this.#announced, sequence);
   }
 
+  /** The stream ends with this operation, whatever was said of it. */
+  endAt(sequence: number): void {
+    this.#announced = Math.min(this.#announced, sequence);
+  }
+
   /**
    * Whether to ask for what comes after `received`: something is lacking, and what was asked for last has come, or nothing
    * for `getSilentMs`; up to `window` of it then. Each message beyond a gap would ask for all of it otherwise.
@@ -97,12 +102,12 @@ export class OutgoingStream {
   readonly #movedAtMs = new Map<Origin, number>();
   #last = 0;
 
-  /** `receivers` are the sites that need the stream: all but its origin and this one. */
-  constructor(receivers: readonly Origin[]) {
-    for (const site of receivers) {
-      this.#acknowledged.set(site, 0);
-      this.#movedAtMs.set(site, 0);
-    }
+  /** @param receivers the sites that need the stream: all but its origin and this one */
+  setReceivers(receivers: readonly Origin[]): void {
+    for (const site of this.#acknowledged.keys()) if (!receivers.includes(site)) this.#acknowledged.delete(site);
+    // What a new one has is not known yet: from now on all is kept for it.
+    for (const site of receivers) if (!this.#acknowledged.has(site)) this.#acknowledged.set(site, 0);
+    this.#forgetAcknowledged();
   }
 
   /** The last synced operation. */
@@ -145,8 +150,13 @@ export class OutgoingStream {
     if (sequence <= (this.#acknowledged.get(site) ?? Infinity)) return;
     this.#acknowledged.set(site, sequence);
     this.#movedAtMs.set(site, nowMs);
+    this.#forgetAcknowledged();
+  }
+
+  #forgetAcknowledged(): void {
     const everywhere = Math.min(...this.#acknowledged.values());
-    while ((this.#retained.at(0)?.operation.sequence ?? Infinity) <= everywhere) this.#retained.shift();
+    while (this.#retained.size > 0 && (this.#retained.at(0)?.operation.sequence ?? 0) <= everywhere)
+      this.#retained.shift();
   }
 
   /** The operations after the one called `sequence`, at most so many. */

@@ -1,5 +1,6 @@
 /** What waits until the stable snapshot of a site covers something: what a session has seen, or what an answer rests on. */
 import { NameCounts } from '../../collections/counts.ts';
+import type { Origins } from '../../records/origin.ts';
 import type { OperationId } from '../../records/records.ts';
 import { isCovered, type Vector } from '../../records/vector.ts';
 
@@ -21,12 +22,14 @@ interface Waiting<S> {
 /** Waiting for coverage, bounded in time. */
 export class CoverageWaiters<S extends Waiter> {
   readonly #stable: () => Vector;
+  readonly #origins: Pick<Origins, 'finals'>;
   #waiting: Waiting<S>[] = [];
   /** Of which operations those are. */
   readonly #operations = new NameCounts();
 
-  constructor(stable: () => Vector) {
+  constructor(stable: () => Vector, origins: Pick<Origins, 'finals'>) {
     this.#stable = stable;
+    this.#origins = origins;
   }
 
   get isBusy(): boolean {
@@ -35,7 +38,7 @@ export class CoverageWaiters<S extends Waiter> {
 
   /** Whether the stable snapshot covers `vector`. */
   isCovered(vector: Vector | undefined): boolean {
-    return vector === undefined || isCovered(vector, this.#stable());
+    return vector === undefined || isCovered(vector, this.#stable(), -1, this.#origins.finals);
   }
 
   /** Runs `run` once the stable snapshot covers `vector`, at once if it does; `late` when it does not by `untilMs`. */

@@ -38,6 +38,8 @@ export interface ReplicaOptions {
   /** This site. */
   readonly site: Origin;
   readonly origins: Origins;
+  /** The site that gives the red order, where one does. */
+  readonly redLeader?: Origin | undefined;
   /**
    * Of this start, as `createEpoch` makes it: larger than at any earlier one of this site that its files tell of, and the same
    * at no other one, whatever of its past was lost.

@@ -45,7 +45,7 @@ export class SiteState {
     this.store = new Store(service.tables);
     this.overlay = new Overlay(service.tables, this.store);
     this.pipelined = new Overlay(service.tables, this.store);
-    this.#generators = new GeneratorRunner(service, this.overlay.underlying, { ...options, origins });
+    this.#generators = new GeneratorRunner(service, this.overlay.underlying, options);
   }
 
   /** The stable snapshot: for each origin the stamp of its last operation applied here, and the red one. */
@@ -85,6 +85,11 @@ export class SiteState {
    */
   runPipelined(input: GeneratorInput): GeneratorOutcome {
     return this.#generators.run(input, this.pipelined);
+  }
+
+  /** More origins are known. */
+  grow(size: number): void {
+    while (this.#stable.length < size) this.#stable.push(0);
   }
 
   /** After a restart: the vector that goes with the rows that the store was given again. */

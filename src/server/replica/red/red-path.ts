@@ -80,7 +80,7 @@ export class RedPath {
     this.#core = host.core;
     this.certifier = certifier;
     this.#outcomes = new RedOutcomes(host);
-    this.#throttled = new ThrottledRequests(host.core.options.service, host.core.options.origins.sites.length);
+    this.#throttled = new ThrottledRequests(host.core.options.service, host.core.options.origins);
     this.#preliminaryResults = new PreliminaryResults(host, this.#requests, this.#throttled);
     this.#pipeline = this.createPipeline();
     this.#contention = new Contention(host.core);
@@ -296,7 +296,19 @@ export class RedPath {
   /** Takes the next record of the red log. */
   deliver(record: RedRecord): void {
     this.#delivered += 1;
-    this.#gate.push({ record, decision: this.certifier.decide(record) });
+    if (record.kind === 'member') return this.#host.onMemberRecord(record, this.#delivered);
+    this.#gate.push({ record, decision: this.#isVoid(record) ? { kind: 'void' } : this.certifier.decide(record) });
+  }
+
+  /** What a closed site has proposed comes too late, and nobody can have seen what is of no origin. */
+  #isVoid(record: RedRecord): boolean {
+    const { origins } = this.#core.options;
+    return !origins.isMember(record.site) || (record.kind === 'operation' && record.snapshot.length > origins.size);
+  }
+
+  /** Whether records that this site has proposed wait at the gate. */
+  hasRecordsFrom(site: Origin): boolean {
+    return this.#gate.getItems().some(({ record }) => record.site === site);
   }
 
   /** Applies what may pass the gate; says whether anything has. */
@@ -321,7 +333,7 @@ export class RedPath {
 
   protected mayPass(record: RedRecord): boolean {
     if (record.kind !== 'operation') return true;
-    return isCovered(record.snapshot, this.#core.state.stable, RED);
+    return isCovered(record.snapshot, this.#core.state.stable, RED, this.#core.options.origins.finals);
   }
 
   #enter(request: RedRequest, outcome: GeneratorOutcome): void {

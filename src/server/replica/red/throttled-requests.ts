@@ -6,6 +6,7 @@ import { CommitLatency, type PendingCommit } from '../../../correctable/throttle
 import { CorrectableError } from '../../../correctable/errors.ts';
 import { ThrottleSlots } from '../../../correctable/throttle/throttle-slots.ts';
 import type { ConcurrentWriters, Throttle } from '../../../correctable/throttle/concurrent-writes.ts';
+import type { Origins } from '../../records/origin.ts';
 import type { RedRequest } from './red-requests.ts';
 import type { Service, ServiceThrottle } from '../../service/service.ts';
 
@@ -16,18 +17,19 @@ export class ThrottledRequests {
   readonly #operations: ReadonlySet<string>;
   readonly #slots: ThrottleSlots;
   readonly #maxWaiting: number;
-  /** The other sites. */
-  readonly #others: readonly Throttle[];
+  readonly #throttle: Throttle;
+  readonly #origins: Origins;
   readonly #commitLatency = new CommitLatency();
   readonly #running = new Map<RedRequest, PendingCommit>();
   readonly #waiting = new Set<RedRequest>();
 
-  constructor({ throttled }: Service, siteCount: number) {
+  constructor({ throttled }: Service, origins: Origins) {
     const { operations, maxInFlight, minSlotIntervalMs } = throttled ?? UNTHROTTLED;
     this.#operations = operations;
     this.#slots = new ThrottleSlots({ maxInFlight, minSlotIntervalMs });
     this.#maxWaiting = MAX_WAITED_SLOTS * maxInFlight;
-    this.#others = Array.from({ length: siteCount - 1 }, () => ({ maxInFlight, minSlotIntervalMs }));
+    this.#throttle = { maxInFlight, minSlotIntervalMs };
+    this.#origins = origins;
   }
 
   /** Why no more of this operation may begin here, if so many wait already. */
@@ -78,8 +80,9 @@ export class ThrottledRequests {
   /** What a preview of the request cannot know of; undefined where that is not known. */
   getConcurrentWriters(request: RedRequest, nowMs: number): ConcurrentWriters | undefined {
     if (!this.#running.has(request)) return undefined;
-    const commitLatencyMs = this.#others.length === 0 ? 0 : this.#commitLatency.estimateMs(nowMs);
-    return commitLatencyMs === undefined ? undefined : { commitLatencyMs, throttles: this.#others };
+    const throttles = this.#origins.members.slice(1).map(() => this.#throttle);
+    const commitLatencyMs = throttles.length === 0 ? 0 : this.#commitLatency.estimateMs(nowMs);
+    return commitLatencyMs === undefined ? undefined : { commitLatencyMs, throttles };
   }
 
   #overloadedError(): CorrectableError {

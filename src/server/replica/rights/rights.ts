@@ -163,7 +163,7 @@ export class Rights implements RightsPort {
    * here yet, and gives back what nobody waits for.
    */
   process(): void {
-    if (this.#changed.size === 0 || !this.#host.blue.isRecovered) return;
+    if (this.#changed.size === 0 || !this.#host.blue.canOriginate) return;
     const [changed, value, generated] = [this.#changed, this.#grantedFields, this.#drawnFields];
     this.#changed = new Set();
     this.#grantedFields = [];
@@ -191,7 +191,7 @@ export class Rights implements RightsPort {
   /** Gives of what this site has, unless what it gave last is still on its way. */
   receive(from: Origin, { requests, seenStamp }: RightsMessage): void {
     const { nowMs, options } = this.core;
-    if (!this.#host.blue.isRecovered) return;
+    if (!this.#host.blue.canOriginate) return;
     for (const item of requests) {
       if (!isOnBoundedField(options.service.tables, item)) continue;
       if (item.target !== undefined) this.#noteWanted(formatFieldKey(item));
@@ -329,7 +329,7 @@ export class Rights implements RightsPort {
     const field = formatFieldKey(name);
     if (readLedger(state.overlay, name).pool < ledger.pool) return;
     if (this.#waiting.getWanted(field) !== undefined || this.#wantedBySites.has(field)) return;
-    const { sites } = options.origins;
+    const { members: sites } = options.origins;
     const amount = Math.floor(toExactNumber(ledger.pool) / sites.length);
     if (amount === 0) return;
     const effects = sites.map((to) => createTransferEffect(name, { to, amount }));

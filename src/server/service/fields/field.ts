@@ -3,7 +3,6 @@
  * site shows what its own red operations in flight would do (Correctables, OSDI 2016, §5.2: simulate on local state).
  */
 import type { Effect, Stamp } from '../../records/effect.ts';
-import type { Origins } from '../../records/origin.ts';
 
 /** The committed state of one field at one site. */
 export interface FieldState {
@@ -74,8 +73,8 @@ export interface FieldKind {
   readonly effects: Readonly<Record<string, EffectBuilder>>;
   /** Actions that sites take by themselves, and no author's effect has. */
   readonly ownActions?: readonly string[];
-  /** Whether an effect that was made elsewhere may carry this value; any, unless given. It may name these origins. */
-  acceptsRemote?(action: string, value: unknown, origins?: Origins): boolean;
+  /** Whether an effect that was made elsewhere may carry this value; any, unless given. */
+  acceptsRemote?(action: string, value: unknown): boolean;
   /** Whether one that is made here may, by hand or not, where that is less. */
   acceptsLocal?(action: string, value: unknown): boolean;
   /** The state at first, or the one that was saved. */

@@ -2,7 +2,7 @@
  * An operation takes effect once at every site, or not at all; what its client was told fits that, and whoever asks again
  * is told the same.
  */
-import type { Origin } from '../../../server/records/origin.ts';
+import type { Origin, Origins } from '../../../server/records/origin.ts';
 import { encodeValue } from '../../../server/storage/format/value-text.ts';
 import type { ClientOperation, History } from '../history.ts';
 import { SiteChecker, assertProperty, type AnyOperation, type FinalState } from './checker.ts';
@@ -10,9 +10,11 @@ import { SiteChecker, assertProperty, type AnyOperation, type FinalState } from 
 /** Notes how often each site shows an operation. */
 export class ExactlyOnceChecker extends SiteChecker<Map<string, number>> {
   readonly name = 'exactly once';
+  readonly #sites: Origins['sites'];
 
-  constructor() {
-    super((saved) => new Map(saved));
+  constructor(origins: Origins) {
+    super(origins, (saved) => new Map(saved));
+    this.#sites = origins.sites;
   }
 
   onApplied(site: Origin, { id, effects }: AnyOperation): void {
@@ -22,14 +24,13 @@ export class ExactlyOnceChecker extends SiteChecker<Map<string, number>> {
     assertProperty(times.get(id) === 1, () => `${id} took effect twice at site ${site}`);
   }
 
-  onFinished({ history, sites, lost }: FinalState): void {
-    const all = [...sites.map(({ site }) => site), ...lost];
-    for (const operation of history.operations) if (!history.isRead(operation)) this.#check(operation, history, all);
+  onFinished({ history }: FinalState): void {
+    for (const operation of history.operations) if (!history.isRead(operation)) this.#check(operation, history);
   }
 
-  #check(operation: ClientOperation, history: History, sites: readonly Origin[]): void {
+  #check(operation: ClientOperation, history: History): void {
     const { id, replies, failures, error } = operation;
-    const isShown = sites.some((site) => this.getState(site).has(id));
+    const isShown = this.#sites.some((site) => this.getState(site).has(id));
     assertProperty(
       error === undefined || error === 'UNKNOWN' || !isShown,
       () => `${id} was reported as failed (${error}) and took effect`,

@@ -62,6 +62,12 @@ describe('envelopes', () => {
       'log.append abd28abe0742',
       'log.appended f17211016049',
       'term.superseded 3576a1e1dd79',
+      'blue.gone a68724286ebb',
+      'member.closed 01ff8462f604',
+      'member.closed b2bc3c284895',
+      'log.propose 025b1a8f42f0',
+      'log.propose a99af25701ed',
+      'log.propose 0911d2aa99a5',
     ]);
     expect(Buffer.from(bytesOf({ kind: 'blue.have', synced: [0, 1, 2, 3], isRequest: true })).toString('hex')).toBe(
       '0299a673686f702331010200010005c083a46b696e64a9626c75652e68617665a673796e6365649400010203a9697352657175657374c3',

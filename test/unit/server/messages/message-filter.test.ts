@@ -4,6 +4,7 @@ import { MessageFilter } from '../../../../src/server/messages/message-filter.ts
 import { RULES_VERSION } from '../../../../src/server/messages/envelope.ts';
 import type { Envelope, RejectedMessageError } from '../../../../src/server/messages/envelope.ts';
 import { createEpoch, MAX_START } from '../../../../src/server/records/epoch.ts';
+import { Origins } from '../../../../src/server/records/origin.ts';
 import type { Origin } from '../../../../src/server/records/origin.ts';
 import { siteAt } from '../../../support/origins.ts';
 import { envelopeOf, ORIGINS } from './sample-messages.ts';
@@ -43,7 +44,6 @@ describe('refused, counted and told of', () => {
     ['from another partition', { from: at(FRK, 1) }, 'address'],
     ['from itself', { from: at(IRL) }, 'address'],
     ['from the red order', { from: at(0) }, 'address'],
-    ['from nobody that is known', { from: at(9) }, 'address'],
   ] as const) {
     test(description, () => {
       const { door, told: reported } = doorOf(IRL);
@@ -55,6 +55,27 @@ describe('refused, counted and told of', () => {
       ]);
     });
   }
+});
+
+test('from an origin that has joined, as others know → counted, and no alarm', () => {
+  const { door, told: reported } = doorOf(IRL);
+  expect(door.open(envelopeOf(HEARTBEAT, { from: { site: 9 as Origin, partition: 0 } }))).toBeUndefined();
+  expect([door.rejections.origin, reported, door.takeResponses()]).toEqual([1, [], []]);
+});
+
+test('from a site that was closed → counted, and told so', () => {
+  const origins = Origins.create(['ireland', 'frankfurt']);
+  const ownSite = { site: IRL, partition: 0 };
+  const door = new MessageFilter({ deployment: 'shop#1', origins, ownSite, epoch: 5 });
+  origins.set(FRK, { state: 'closing' });
+  expect(door.open(envelopeOf(HEARTBEAT))).toBeUndefined();
+  origins.set(FRK, { state: 'closed', final: { sequence: 3, stamp: 7 } });
+  expect(door.open(envelopeOf(HEARTBEAT))).toBeUndefined();
+  expect(door.takeResponses().map(({ to, message }) => [to.site, message])).toEqual([
+    [FRK, { kind: 'member.closed', final: null }],
+    [FRK, { kind: 'member.closed', final: 3 }],
+  ]);
+  expect(door.rejections.origin).toBe(2);
 });
 
 describe('terms', () => {

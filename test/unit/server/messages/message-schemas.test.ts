@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { SEQUENCED_MESSAGE_FORMAT } from '../../../../src/server/log/sequenced/sequenced-messages.ts';
 import { createMessageSchema } from '../../../../src/server/messages/message-schemas.ts';
+import { MAX_ORIGINS } from '../../../../src/server/records/origin.ts';
 import { MAX_OPERATIONS_PER_MESSAGE } from '../../../../src/server/records/send-windows.ts';
 import { BLUE, MESSAGES, ORIGINS, RED } from './sample-messages.ts';
 
@@ -38,10 +39,14 @@ describe('refused', () => {
       /^operations: must have 1 to/,
     ],
     ['the red order for a site', operations({ ...BLUE, site: 0 }), 'operations.0.site: must be the ordinal of a site'],
-    ['a site that there is not', operations(BLUE, { ...BLUE, site: 4 }), /^operations\.1\.site: must be the ordinal/],
     [
-      'stamps of more origins than there are',
-      operations({ ...BLUE, vector: [0, 0, 0, 0, 0] }),
+      'a site beyond all ordinals',
+      operations(BLUE, { ...BLUE, site: MAX_ORIGINS + 1 }),
+      /^operations\.1\.site: must be the ordinal/,
+    ],
+    [
+      'stamps of more origins than there can be',
+      operations({ ...BLUE, vector: Array.from({ length: MAX_ORIGINS + 1 }, () => 0) }),
       /^operations\.0\.vector: must/,
     ],
     [
@@ -55,7 +60,7 @@ describe('refused', () => {
       /^operations\.0\.effects\.0\.key: is missing/,
     ],
     ['an unknown record', proposal({ kind: 'join', id: 'a/1', site: 1 }), /^record\.kind: must be one of operation/],
-    ['a record of nobody', proposal({ ...RED, site: 9 }), /^record\.site: must be the ordinal/],
+    ['a record of nobody', proposal({ ...RED, site: 0 }), /^record\.site: must be the ordinal/],
     [
       'executions without a number',
       proposal({ ...RED, dependencies: [['a/1']] }),

@@ -45,6 +45,17 @@ const SLOT = { id: 'anna/2', hop: 0, by: 1 };
 const RECORD = { kind: 'record', reply: { value: 5 }, vector: [0, 3, 7, 0] } as const;
 const ENTRY = { origin: FRK, epoch: 1, sequence: 1 };
 
+const CHANGE = {
+  kind: 'member',
+  action: 'change',
+  id: 'a-0-1.member/1',
+  site: IRL,
+  name: 'tok',
+  directory: 'd1',
+} as const;
+const ADDRESS = { url: 'wss://tok:7420', cluster: 'tok:7421' };
+const ACK = { kind: 'member', action: 'ack', id: 'a-0-1.member/2', site: IRL, change: 7, held: [[FRK, 3, 9]] } as const;
+
 type Message = Envelope['message'] | SequencedMessage<RedRecord>;
 
 export const MESSAGES: readonly Message[] = [
@@ -77,6 +88,12 @@ export const MESSAGES: readonly Message[] = [
   },
   { kind: 'log.appended', length: 3, committed: 3 },
   { kind: 'term.superseded', term: 2 ** 50 },
+  { kind: 'blue.gone', origin: FRK, after: 9 },
+  { kind: 'member.closed', final: 3 },
+  { kind: 'member.closed', final: null },
+  { kind: 'log.propose', epoch: 1, sequence: 3, record: CHANGE },
+  { kind: 'log.propose', epoch: 1, sequence: 4, record: { ...CHANGE, directory: null, address: ADDRESS } },
+  { kind: 'log.propose', epoch: 1, sequence: 5, record: ACK },
 ];
 
 /** An envelope from the second site to the first. */

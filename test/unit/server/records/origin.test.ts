@@ -36,7 +36,7 @@ describe('origins', () => {
   });
 
   test('saved by a deployment with fewer sites → fits; by one with others, or another order → does not', () => {
-    const check = (...sites: string[]): void => origins.check(Origins.create(sites).save());
+    const check = (...sites: string[]): void => origins.load(Origins.create(sites).save());
     check();
     check('ireland', 'frankfurt');
     check('ireland', 'frankfurt', 'virginia');
@@ -46,7 +46,7 @@ describe('origins', () => {
     expect(() => check('ireland', 'frankfurt', 'virginia', 'tok')).toThrow(
       'ordinal 4 was tok (incarnation 0), and is nobody',
     );
-    expect(() => origins.check([['ireland', 7, 'open']])).toThrow(
+    expect(() => origins.load([['ireland', 7, 'open']])).toThrow(
       'ordinal 1 was ireland (incarnation 7), and is ireland',
     );
   });

@@ -23,6 +23,7 @@ function namesIn(message: SentMessage): readonly string[] {
     case 'blue.heartbeat':
     case 'blue.have':
     case 'blue.resend':
+    case 'blue.gone':
     case 'rights.request':
     case 'log.appended':
       return [];

@@ -4,6 +4,8 @@ import { EnvelopeCodec } from '../../../../src/server/messages/envelope-codec.ts
 import type { LogMessage } from '../../../../src/server/log/red-log.ts';
 import type { SequencedMessage } from '../../../../src/server/log/sequenced/sequenced-messages.ts';
 import type { Envelope, SiteMessage } from '../../../../src/server/messages/envelope.ts';
+import type { MemberChange } from '../../../../src/server/replica/membership.ts';
+import type { MemberOutput } from '../../../../src/server/records/replica-output.ts';
 import type { RedRecord } from '../../../../src/server/records/records.ts';
 import { Origins } from '../../../../src/server/records/origin.ts';
 import type { SubmissionIdentity, Submission } from '../../../../src/server/records/submissions.ts';
@@ -58,6 +60,9 @@ export class Sites {
   readonly halted: [site: number, reason: string][] = [];
   readonly #service: Service;
   readonly #given: Given;
+  readonly #siteCount: number;
+  /** What sites say of who the members are. */
+  readonly memberOutputs: [site: number, output: MemberOutput][] = [];
   protected readonly logs: { local: unknown[]; red: unknown[] }[];
   protected readonly synced: { local: number; red: number }[];
   /** By site, start and serial, which are counted from 1 at each start. */
@@ -70,6 +75,7 @@ export class Sites {
 
   constructor(service: Service, siteCount = 3, value: Given = {}) {
     this.#service = service;
+    this.#siteCount = siteCount;
     this.origins = Origins.create(NAMES.slice(0, siteCount));
     this.#given = value;
     this.aheadMs = Array.from({ length: siteCount }, () => 0);
@@ -94,7 +100,8 @@ export class Sites {
     const logs = this.logs[site] as { local: unknown[]; red: unknown[] };
     const own = { local: { start: 0, entries: [...logs.local] }, red: { start: 0, entries: [...logs.red] } };
     const stored = value ?? own;
-    const { origins } = this;
+    // Of its own, since the records of the red log change it as they are delivered.
+    const origins = Origins.create(NAMES.slice(0, this.#siteCount));
     const observer = { onQuarantined: (peer: Origin) => void this.quarantined.push([site, getSiteIndex(peer)]) };
     this.#count += 1;
     this.#serials[site] = 0;
@@ -111,6 +118,23 @@ export class Sites {
       ...this.#given,
     };
     this.machines[site] = new SiteMachine(options, stored as never, this.nowMs, this.#clockOf(site));
+    this.#act(site);
+  }
+
+  /** Makes room for one more site, which is not started. Gives its place. */
+  addPlace(): number {
+    this.aheadMs.push(0);
+    this.logs.push({ local: [], red: [] });
+    this.synced.push({ local: 0, red: 0 });
+    this.machines.push(undefined);
+    this.#serials.push(0);
+    this.#starts.push(0);
+    return this.machines.length - 1;
+  }
+
+  /** Proposes a change of the members at a site. */
+  change(site: number, change: MemberChange): void {
+    this.machines[site]?.proposeChange(change, this.nowMs);
     this.#act(site);
   }
 
@@ -254,6 +278,8 @@ export class Sites {
     for (const output of this.machines[site]?.takeOutputs() ?? []) {
       if (output.kind === 'send') this.#send({ ...output.envelope, sentAtMs: this.#clockOf(site) });
       else if (output.kind === 'store') this.logs[site]?.[getLogKind(output.log)].push(...output.entries);
+      else if (output.kind === 'members' || output.kind === 'changed' || output.kind === 'retired')
+        this.memberOutputs.push([site, output]);
       else if (output.kind === 'halted') this.halted.push([site, output.halt.reason]);
       else if (output.kind === 'view') {
         const outcome = this.#outcomes.get(this.#keyOf(site, output.serial));

@@ -8,6 +8,7 @@ import { defineService } from '../../../../../src/server/service/service.ts';
 import type { Service } from '../../../../../src/server/service/service.ts';
 import { ThrottledRequests } from '../../../../../src/server/replica/red/throttled-requests.ts';
 import type { RedRequest } from '../../../../../src/server/replica/red/red-requests.ts';
+import { Origins } from '../../../../../src/server/records/origin.ts';
 import { tickets, ticketServiceAt } from '../services.ts';
 import { Sites } from '../sites.ts';
 import type { Outcome } from '../sites.ts';
@@ -126,7 +127,7 @@ test('so many wait that those who come had to wait for long → refused at once,
 });
 
 describe('agreement time', () => {
-  const paced = (): ThrottledRequests => new ThrottledRequests(shop(), 3);
+  const paced = (): ThrottledRequests => new ThrottledRequests(shop(), Origins.create(['h', 's', 't']));
   const request = { submission: { operation: 'dequeue' } } as RedRequest;
 
   test('ended by what this site proposed → learnt; by what another one did → not', () => {

@@ -1,0 +1,183 @@
+/**
+ * Who the members of a deployment are: a function of the red log's prefix (docs/spec/cluster.md). A change closes the origin
+ * of a site, opens another one, or both. Each other member answers it by an `ack`, once nothing can make it take more of
+ * what is being closed. With the last `ack` the closed streams have their ends, and the new origin is open.
+ */
+import type { BluePath } from './causal/blue-path.ts';
+import type { ReplicaCore } from './core/replica-port.ts';
+import type { SavedChange } from '../records/checkpoint.ts';
+import { formatOperationId } from '../records/operation-id.ts';
+import { MAX_ORIGINS, type KnownOrigin, type Origin, type StreamEnd } from '../records/origin.ts';
+import type { AckRecord, ChangeRecord, MemberRecord, OperationId } from '../records/records.ts';
+
+/** What an operator asks for: see `ChangeRecord`. */
+export type MemberChange = Pick<ChangeRecord, 'name' | 'directory' | 'address'>;
+
+/** A change that not all members have confirmed. */
+interface PendingChange {
+  /** Of its record in the red log; the latest one, if others were merged into it. */
+  readonly place: number;
+  readonly closing: readonly Origin[];
+  readonly joining: readonly Origin[];
+  /** Members that have not confirmed it. */
+  readonly awaiting: Set<Origin>;
+  /** Of each origin that is being closed: the most that a member holds. */
+  readonly held: Map<Origin, StreamEnd>;
+}
+
+interface MembershipHost {
+  readonly core: ReplicaCore;
+  readonly blue: BluePath;
+  /** The table of origins has changed. */
+  onMembersChanged(): void;
+}
+
+const NOTHING_HELD: StreamEnd = { sequence: 0, stamp: 0 };
+
+/** The members, as one site has taken in the red log. */
+export class Membership {
+  readonly #host: MembershipHost;
+  /** Of this start of the site: no other start names records like it. */
+  readonly #client: string;
+  #change: PendingChange | undefined;
+  /** The change that this start is about to confirm, or has. */
+  #confirming = 0;
+  #proposed = 0;
+
+  constructor(host: MembershipHost, startName: string) {
+    this.#host = host;
+    this.#client = `${startName}.member`;
+  }
+
+  /** Proposes a change; gives the name that its outcome has. */
+  propose({ name, directory, address }: MemberChange): OperationId {
+    const { site } = this.#core.options;
+    const id = this.#nextId();
+    const change = { kind: 'member', action: 'change', id, site, name, directory } as const;
+    this.#core.emit({ kind: 'propose', record: address === undefined ? change : { ...change, address } });
+    return id;
+  }
+
+  /** Takes a record of the red log, which stands at `place`, from 1 on. */
+  deliver(record: MemberRecord, place: number): void {
+    // Of a site that was closed before.
+    if (!this.#origins.isMember(record.site)) return;
+    if (record.action === 'ack') this.#onAck(record);
+    else this.#onChange(record, place);
+  }
+
+  /** Confirms the change that is under way, if this site has not: after a restart once more. */
+  confirm(): void {
+    const change = this.#change;
+    const { site, origins } = this.#core.options;
+    if (change === undefined || change.place === this.#confirming || !change.awaiting.has(site)) return;
+    this.#confirming = change.place;
+    // After a crash this start may not know that the change counts, and take more of what is being closed. The entry
+    // proves it. And what was received before the change is synced with it.
+    this.#core.store({ kind: 'delivered', redDelivered: this.#core.redDelivered }, () => {
+      if (this.#change !== change || !origins.isMember(site)) return;
+      const held = change.closing.map((origin) => {
+        const { sequence, stamp } = this.#host.blue.getHeld(origin);
+        return [origin, sequence, stamp] as const;
+      });
+      const record = { kind: 'member', action: 'ack', id: this.#nextId(), site, change: change.place, held } as const;
+      this.#core.emit({ kind: 'propose', record });
+    });
+  }
+
+  save(): SavedChange | undefined {
+    if (this.#change === undefined) return undefined;
+    const { place, closing, joining, awaiting, held } = this.#change;
+    const ends = [...held].map(([origin, { sequence, stamp }]) => [origin, sequence, stamp] as const);
+    return { place, closing, joining, awaiting: [...awaiting], held: ends };
+  }
+
+  load(saved: SavedChange | undefined): void {
+    if (saved === undefined) return;
+    const held = new Map(saved.held.map(([origin, sequence, stamp]) => [origin, { sequence, stamp }]));
+    this.#change = { ...saved, awaiting: new Set(saved.awaiting), held };
+  }
+
+  get #core(): ReplicaCore {
+    return this.#host.core;
+  }
+
+  get #origins(): ReplicaCore['options']['origins'] {
+    return this.#core.options.origins;
+  }
+
+  #onChange(record: ChangeRecord, place: number): void {
+    const { id, name, directory, site } = record;
+    const current = this.#origins.find(name);
+    const isThere = current !== undefined && directory !== null && this.#origins.get(current).directory === directory;
+    const problem = isThere ? undefined : this.#findProblem(record, current);
+    const origin = problem !== undefined || isThere ? current : this.#apply(record, current, place);
+    if (site === this.#core.options.site) this.#core.emit({ kind: 'changed', id, origin, problem });
+    if (problem === undefined && !isThere) this.#onChanged();
+  }
+
+  /** Why the change is void, if so: the same at all sites. */
+  #findProblem({ name, directory }: ChangeRecord, current: Origin | undefined): string | undefined {
+    const origins = this.#origins;
+    if (current === undefined && directory === null) return `no site is called '${name}' now`;
+    if (current === this.#core.options.redLeader) {
+      return `${name} is the leader of the red log: make another site the leader first`;
+    }
+    if (directory === null && origins.members.length === 1) return `${name} is the only site`;
+    if (origins.sites.some((origin) => directory !== null && origins.get(origin).directory === directory)) {
+      return `the data directory of ${name} was closed before: begin on an empty one`;
+    }
+    if (origins.size >= MAX_ORIGINS) return `the deployment has had ${MAX_ORIGINS} origins, as many as it may`;
+    if (this.#change === undefined || (current !== undefined && this.#change.awaiting.has(current))) return undefined;
+    const missing = [...this.#change.awaiting].map((origin) => origins.getName(origin)).join(', ');
+    return `another change is pending, and has to be confirmed by ${missing} first`;
+  }
+
+  /** Gives the new origin, or that which was closed. */
+  #apply({ name: site, directory, address }: ChangeRecord, current: Origin | undefined, place: number): Origin {
+    const origins = this.#origins;
+    if (current !== undefined) origins.set(current, { state: 'closing' });
+    // Those that take nothing of what is closed, once they have it: the new one begins with that.
+    const awaiting = new Set(origins.members);
+    const { closing = [], joining = [], held = new Map<Origin, StreamEnd>() } = this.#change ?? {};
+    const isNew = directory !== null;
+    const known: KnownOrigin = { site, incarnation: place, state: 'joining', directory: directory ?? undefined };
+    const added = isNew ? [origins.add(address === undefined ? known : { ...known, address })] : [];
+    this.#change = {
+      place,
+      closing: current === undefined ? closing : [...closing, current],
+      joining: [...joining, ...added],
+      awaiting,
+      held,
+    };
+    return (added[0] ?? current) as Origin;
+  }
+
+  #onAck({ site, change, held }: AckRecord): void {
+    const pending = this.#change;
+    if (pending === undefined || pending.place !== change || !pending.awaiting.delete(site)) return;
+    for (const [origin, sequence, stamp] of held) {
+      if (sequence > (pending.held.get(origin)?.sequence ?? 0)) pending.held.set(origin, { sequence, stamp });
+    }
+    if (pending.awaiting.size > 0) return;
+    this.#change = undefined;
+    for (const origin of pending.closing) {
+      this.#origins.set(origin, { state: 'closed', final: pending.held.get(origin) ?? NOTHING_HELD });
+    }
+    for (const origin of pending.joining) {
+      if (this.#origins.isMember(origin)) this.#origins.set(origin, { state: 'open' });
+    }
+    this.#onChanged();
+  }
+
+  #onChanged(): void {
+    this.#host.onMembersChanged();
+    this.#core.emit({ kind: 'members' });
+    this.confirm();
+  }
+
+  #nextId(): OperationId {
+    this.#proposed += 1;
+    return formatOperationId(this.#client, this.#proposed);
+  }
+}

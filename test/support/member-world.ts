@@ -1,0 +1,70 @@
+/** Sites of a deployment whose members change: for stories of sites that join, are rebuilt, or are retired. */
+import { createSiteFromShared, getSharedPart } from '../../src/server/log/recovered-state.ts';
+import type { Checkpoint } from '../../src/server/records/checkpoint.ts';
+import type { MemberOutput } from '../../src/server/records/replica-output.ts';
+import type { SiteMachine } from '../../src/server/site/site-machine.ts';
+import { decodeValue, encodeValue } from '../../src/server/storage/format/value-text.ts';
+import { siteAt } from './origins.ts';
+import { SiteWorld } from './site-world.ts';
+
+type Output<K extends MemberOutput['kind']> = Extract<MemberOutput, { kind: K }>;
+
+export class MemberWorld extends SiteWorld {
+  machine(site: number): SiteMachine {
+    return this.machines[site] as SiteMachine;
+  }
+
+  /** All that a site would save, as it comes from a file. */
+  saveCheckpoint(site: number): Checkpoint {
+    const machine = this.machine(site);
+    const saved = Object.entries(machine.sections).map(([name, section]) => {
+      section.changeAll();
+      const rows = section.takeChanges(Infinity).filter(([, value]) => value !== undefined);
+      return [name, new Map(decodeValue(encodeValue(rows)) as [string, unknown][])] as const;
+    });
+    return {
+      sections: Object.fromEntries(saved),
+      smallParts: decodeValue(encodeValue(machine.createCut().smallParts)),
+    };
+  }
+
+  /** Changes the members, as one site proposes it. Gives what became of that. */
+  changeMembers(site: number, name: string, directory: string | null): Output<'changed'> {
+    const before = this.memberOutputs.length;
+    this.change(site, { name, directory });
+    this.pass(100);
+    const outcome = this.memberOutputs.slice(before).find(([at, { kind }]) => at === site && kind === 'changed');
+    if (outcome === undefined) throw new Error(`nothing came of the change of ${name}`);
+    return outcome[1] as Output<'changed'>;
+  }
+
+  /** A new origin begins with what a donor has. Gives its place. */
+  startFrom(donor: number): number {
+    const place = this.addPlace();
+    this.start(place, createSiteFromShared(getSharedPart(this.saveCheckpoint(donor))));
+    return place;
+  }
+
+  /** How the origins stand, as a site has it. */
+  statesAt(site: number): string[] {
+    return this.machine(site).members.map(({ site: name, incarnation, state, final }) =>
+      [name, incarnation, state, final?.sequence ?? ''].join(' ').trim(),
+    );
+  }
+
+  stateAt(site: number): unknown {
+    return this.machine(site).replica.state.store.snapshot();
+  }
+
+  stableAt(site: number): readonly number[] {
+    return this.machine(site).replica.state.stable;
+  }
+
+  /** What a site said when it was closed. */
+  retirementOf(site: number): Output<'retired'> | undefined {
+    const found = this.memberOutputs.find(([at, { kind }]) => at === site && kind === 'retired');
+    return found?.[1] as Output<'retired'> | undefined;
+  }
+}
+
+export { siteAt };

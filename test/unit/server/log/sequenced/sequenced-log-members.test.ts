@@ -1,0 +1,79 @@
+/** The sites of the red log change with its records: who counts for a majority, and who is sent the log. */
+import { expect, test } from 'vitest';
+import { SequencedLog } from '../../../../../src/server/log/sequenced/sequenced-log.ts';
+import { siteAt, sitesTo } from '../../../../support/origins.ts';
+
+const CLOSE_SECOND = 'close the second';
+const CHANGE = 'change';
+
+function createLeader(siteCount: number): SequencedLog<string> {
+  const log = new SequencedLog<string>({
+    site: siteAt(0),
+    sites: sitesTo(siteCount),
+    leader: siteAt(0),
+    epoch: 1,
+    resendAfterMs: 10,
+    getMemberChange: (record) =>
+      record === CHANGE ? { closes: undefined } : record === CLOSE_SECOND ? { closes: siteAt(1) } : undefined,
+  });
+  return log;
+}
+
+function propose(log: SequencedLog<string>, ...records: string[]): void {
+  for (const record of records) log.propose(record, 0);
+  log.onSynced(log.length);
+}
+
+const takeDelivered = (log: SequencedLog<string>): string[] =>
+  log.takeOutputs().flatMap((output) => (output.kind === 'deliver' ? [...output.records] : []));
+
+test('nothing behind a record that may change the sites is delivered before they are set', () => {
+  const log = createLeader(1);
+  propose(log, 'a', CHANGE, 'b', CHANGE, 'c');
+  expect(takeDelivered(log)).toEqual(['a', CHANGE]);
+  log.setMembers({ sites: sitesTo(1), voters: sitesTo(1) });
+  expect(takeDelivered(log)).toEqual(['b', CHANGE]);
+  log.setMembers({ sites: sitesTo(2), voters: sitesTo(2) });
+  expect(takeDelivered(log)).toEqual([]);
+  log.receive(siteAt(1), { kind: 'log.appended', length: 5, committed: 4 }, 0);
+  expect(takeDelivered(log)).toEqual(['c']);
+});
+
+test('what takes one of two sites out → committed by the other one, with all before it and nothing behind it', () => {
+  const log = createLeader(2);
+  propose(log, 'a', CLOSE_SECOND, 'b');
+  expect(takeDelivered(log)).toEqual(['a', CLOSE_SECOND]);
+  log.setMembers({ sites: sitesTo(1), voters: sitesTo(1) });
+  expect(takeDelivered(log)).toEqual(['b']);
+});
+
+test('a site without a vote → is sent the log, and does not count', () => {
+  const log = createLeader(2);
+  log.setMembers({ sites: sitesTo(3), voters: sitesTo(2) });
+  propose(log, 'a');
+  log.receive(siteAt(2), { kind: 'log.appended', length: 1, committed: 0 }, 0);
+  expect(takeDelivered(log)).toEqual([]);
+  log.receive(siteAt(1), { kind: 'log.appended', length: 1, committed: 0 }, 0);
+  const outputs = log.takeOutputs();
+  expect(outputs).toContainEqual(expect.objectContaining({ kind: 'deliver', records: ['a'] }));
+  // It cannot tell by itself what a majority has.
+  const announced = { kind: 'log.append', position: 1, entries: [], committed: 1 };
+  expect(outputs).toContainEqual({ kind: 'send', to: siteAt(2), message: announced });
+});
+
+test('a follower without a vote → delivers what the leader says that a majority has', () => {
+  const log = new SequencedLog<string>({
+    site: siteAt(2),
+    sites: sitesTo(3),
+    voters: sitesTo(2),
+    leader: siteAt(0),
+    epoch: 1,
+    resendAfterMs: 10,
+  });
+  const entries = [{ origin: siteAt(0), epoch: 1, sequence: 1, record: 'a' }];
+  log.receive(siteAt(0), { kind: 'log.append', position: 0, entries, committed: 0 }, 0);
+  log.onSynced(1);
+  expect(takeDelivered(log)).toEqual([]);
+  log.receive(siteAt(0), { kind: 'log.append', position: 1, entries: [], committed: 1 }, 0);
+  expect(takeDelivered(log)).toEqual(['a']);
+});

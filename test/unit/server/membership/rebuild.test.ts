@@ -1,0 +1,73 @@
+/** A site whose directory is lost begins anew: as another origin, with what others have. */
+import { expect, test } from 'vitest';
+import { dequeue, enqueue, get, put } from '../../../../src/operations/index.ts';
+import { MemberWorld } from '../../../support/member-world.ts';
+
+/** Three sites, of which the third gives the red order, and the first is lost after some work of all. */
+function createWorldWithLostSite(): MemberWorld {
+  const world = new MemberWorld({ redLeader: 3 as never });
+  for (const site of [0, 1, 2]) world.submit(site, put(`k${site}`, site));
+  world.submit(0, enqueue('q', 'a'));
+  world.pass(100);
+  world.crash(0);
+  return world;
+}
+
+test('a lost site is rebuilt → closed at what others hold, then another origin with all that these have', () => {
+  const world = createWorldWithLostSite();
+  expect(world.changeMembers(1, 'h', 'new')).toEqual(expect.objectContaining({ origin: 4, problem: undefined }));
+  const rebuilt = world.startFrom(1);
+  world.pass(200);
+  for (const site of [1, 2, rebuilt]) {
+    expect(world.statesAt(site)).toEqual([
+      'h 0 closed 1',
+      's 0 open',
+      't 0 open',
+      expect.stringMatching(/^h \d+ open$/),
+    ]);
+    expect(world.stateAt(site)).toEqual(world.stateAt(1));
+  }
+  const [value, item] = [world.submit(rebuilt, put('again', 1)), world.submit(rebuilt, dequeue('q'))];
+  world.submit(1, put('k1', 'later'));
+  world.pass(200);
+  expect([value.code, item.value]).toEqual([undefined, { item: 'a' }]);
+  for (const site of [1, 2, rebuilt]) {
+    expect([world.read(site, get('again')), world.read(site, get('k1'))]).toEqual([1, 'later']);
+    expect(world.stableAt(site)).toHaveLength(5);
+  }
+  expect(world.events).toEqual([]);
+});
+
+test('what one site alone has of the lost one → the end, and passed on to all', () => {
+  const world = createWorldWithLostSite();
+  world.start(0);
+  world.settle();
+  world.submit(0, put('last', 1));
+  world.settle(({ from, to }) => from === 0 && to === 2);
+  world.drop();
+  world.crash(0);
+  expect(world.read(2, get('last'))).toBeUndefined();
+  world.changeMembers(2, 'h', null);
+  world.pass(200);
+  for (const site of [1, 2]) {
+    expect(world.statesAt(site)).toEqual(['h 0 closed 2', 's 0 open', 't 0 open']);
+    expect(world.read(site, get('last'))).toBe(1);
+  }
+});
+
+test('what no site has of the lost one → red operations and sessions that saw it go on', () => {
+  const world = createWorldWithLostSite();
+  world.start(0);
+  world.settle();
+  const seen = world.submit(0, put('gone', 1), { sessionVector: world.stableAt(0).map(() => 0) });
+  world.sync(0);
+  world.drop();
+  world.crash(0);
+  expect(seen.seen?.[1]).toBeGreaterThan(world.stableAt(1)[1] ?? 0);
+  world.changeMembers(1, 'h', null);
+  world.pass(100);
+  const later = world.submit(1, put('k1', 2), { sessionVector: seen.seen ?? [] });
+  world.pass(100);
+  expect(later.code).toBeUndefined();
+  expect(world.read(2, get('k1'))).toBe(2);
+});
