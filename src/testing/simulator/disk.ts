@@ -104,6 +104,18 @@ export class SimulatedDisk {
     this.#undamagedFiles = undefined;
   }
 
+  /** What is on it now: what a backup has that is made while it runs. */
+  copyFiles(): ReadonlyMap<string, Uint8Array> {
+    return copyFiles(this.#files);
+  }
+
+  /** Puts such a copy in place of all that there is, while nothing runs on it. */
+  putFiles(files: ReadonlyMap<string, Uint8Array>): void {
+    this.#files.clear();
+    this.#removing.clear();
+    for (const [path, bytes] of copyFiles(files)) this.#files.set(path, bytes);
+  }
+
   /** Goes on with what there is. */
   acceptDamage(): void {
     this.#undamagedFiles = undefined;

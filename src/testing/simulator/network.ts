@@ -25,6 +25,8 @@ export class HostileNetwork {
   readonly #receive: Receive;
   readonly #healthyPeriods: HealthyPeriods;
   readonly #cutLinks = new Set<string>();
+  /** The sites that partitions may cut off. */
+  readonly #sites: Origin[];
   readonly #lastArrivalMs = new Map<string, number>();
   #isHealed = false;
   partitions = 0;
@@ -35,7 +37,13 @@ export class HostileNetwork {
     this.#timeline = timeline;
     this.#receive = receive;
     this.#healthyPeriods = calm;
+    this.#sites = Array.from({ length: options.siteCount }, (_, place) => (place + 1) as Origin);
     this.#planPartition();
+  }
+
+  /** A site has joined. */
+  addSite(site: Origin): void {
+    this.#sites.push(site);
   }
 
   send(sent: SentMessage): void {
@@ -97,11 +105,11 @@ export class HostileNetwork {
 
   /** Links are named by ordinals. */
   #partition(): void {
-    const { partitionMeanMs, isPartitionOneWay, isPartitionTotal, siteCount } = this.#options;
+    const { partitionMeanMs, isPartitionOneWay, isPartitionTotal } = this.#options;
     this.partitions += 1;
-    const isolated = this.#random.between(1, siteCount);
+    const isolated = this.#sites[this.#random.between(0, this.#sites.length - 1)] as Origin;
     const cut: string[] = [];
-    for (let other = 1; other <= siteCount; other += 1) {
+    for (const other of this.#sites) {
       if (other === isolated || (!isPartitionTotal && this.#random.chance(0.3))) continue;
       cut.push(`${isolated}-${other}`);
       if (!isPartitionOneWay) cut.push(`${other}-${isolated}`);

@@ -274,7 +274,8 @@ export class SimulatedClient {
 
   #mergeSeen(seen: Vector | undefined): void {
     if (seen === undefined || this.#seen === undefined) return;
-    this.#seen = this.#seen.map((stamp, entry) => Math.max(stamp, seen[entry] ?? 0));
+    const length = Math.max(this.#seen.length, seen.length);
+    this.#seen = Array.from({ length }, (_, entry) => Math.max(this.#seen?.[entry] ?? 0, seen[entry] ?? 0));
   }
 }
 

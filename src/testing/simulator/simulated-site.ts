@@ -5,7 +5,7 @@ import { SEQUENCED_ENGINE } from '../../server/log/sequenced/engine.ts';
 import { createEpoch } from '../../server/records/epoch.ts';
 import type { ReplicaObserver } from '../../server/replica/core/replica-port.ts';
 import type { Stage, Submission } from '../../server/records/submissions.ts';
-import type { Origin } from '../../server/records/origin.ts';
+import type { Origin, Origins } from '../../server/records/origin.ts';
 import { EnvelopeCodec } from '../../server/messages/envelope-codec.ts';
 import type { Envelope, RejectedMessageError } from '../../server/messages/envelope.ts';
 import type { SiteMachine, SiteOptions, SiteOutput } from '../../server/site/site-machine.ts';
@@ -48,7 +48,9 @@ export type MachineFactory = (
 
 /** What a simulated site needs. */
 export interface SimulatedSiteOptions {
-  readonly site: Omit<SiteOptions, 'epoch' | 'observer' | 'onMessageRejected'>;
+  readonly site: Omit<SiteOptions, 'origins' | 'epoch' | 'observer' | 'onMessageRejected'>;
+  /** The table that each start begins with. */
+  createOrigins(): Origins;
   readonly makeMachine: MachineFactory;
   readonly timeline: Timeline;
   /** How far the site's clock is off, in milliseconds. */
@@ -109,6 +111,7 @@ export class SimulatedSite {
   #maxAheadMs = -Infinity;
   readonly #options: SimulatedSiteOptions;
   readonly #codec: EnvelopeCodec;
+  #origins: Origins;
   #storage: DurableStorage | undefined;
   /** What the checkers had noted at each checkpoint. */
   readonly #checkerNotes = new Map<number, unknown>();
@@ -126,6 +129,7 @@ export class SimulatedSite {
     this.#options = options;
     this.origin = options.site.site;
     this.#codec = new EnvelopeCodec((options.site.redLog ?? SEQUENCED_ENGINE).messages);
+    this.#origins = options.createOrigins();
     this.start();
     this.#planTick();
   }
@@ -150,7 +154,8 @@ export class SimulatedSite {
     this.#starts += 1;
     // Each start has another chance, above or below that of the one before.
     const epoch = createEpoch(storage.term, (this.#starts * GOLDEN_RATIO_FRACTION) % 1);
-    const options = { ...site, epoch, observer, onMessageRejected: failOnRejection };
+    this.#origins = this.#options.createOrigins();
+    const options = { ...site, origins: this.#origins, epoch, observer, onMessageRejected: failOnRejection };
     this.#noteAhead();
     const machine = makeMachine(options, this.#unpack(storage.stored), timeline.nowMs, this.wallMs);
     this.machine = machine;
@@ -302,7 +307,7 @@ export class SimulatedSite {
 
   /** As many bytes as came over the network: only what they say can reach the site. */
   receive({ bytes }: SentMessage): void {
-    const envelope = this.#codec.decode(bytes, this.#options.site.origins, this.#options.site.deployment);
+    const envelope = this.#codec.decode(bytes, this.#origins, this.#options.site.deployment);
     const hasRoom = this.#storage?.isStuck !== true;
     const start = this.#starts;
     this.#input((machine) => {

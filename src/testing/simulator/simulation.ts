@@ -2,7 +2,6 @@
  * One simulated run: the replica and the log of production on a virtual clock, network and disks. Phase 1 checks safety
  * under faults; in phase 2 everything heals, and all clients must end and all sites converge.
  */
-import { ID_TABLE_LIMITS } from '../../server/replica/exactly-once/id-table.ts';
 import type { ReplicaObserver } from '../../server/replica/core/replica-port.ts';
 import { SEQUENCED_ENGINE } from '../../server/log/sequenced/engine.ts';
 import { SiteMachine } from '../../server/site/site-machine.ts';
@@ -34,6 +33,7 @@ import { observeGenerators } from './observe-generators.ts';
 import { SimulatedClient } from './simulated-client.ts';
 import { SimulatedSite, type MachineFactory } from './simulated-site.ts';
 import { TracedService } from './traced-service.ts';
+import { createReplicaLimits, REPLICA_LIMITS } from './replica-limits.ts';
 import { createFaultyEngine } from './faulty-log.ts';
 import type { Scenario } from './scenario.ts';
 
@@ -56,7 +56,6 @@ const HEALED_PHASE_MS = 120_000;
 const SETTLE_MS = 3000;
 const CONVERGE_MS = 120_000;
 const SETTLE_STEP_MS = 250;
-const REPLICA_LIMITS = { resendAfterMs: 100, reachTimeoutMs: 1000, maxClockSkewMs: 2000, maxHaltedBytes: 20_000 };
 /** A clock is set forwards by less than sites may differ: by more, it would be wild. */
 const MAX_CLOCK_STEP_MS = 500;
 
@@ -108,18 +107,18 @@ export class Simulation {
     this.#random = new Random(seed);
     const receive = (sent: SentMessage): void => this.#sites.find(({ origin }) => origin === sent.to)?.receive(sent);
     this.#network = new HostileNetwork(this.#options, this.#random, this.#timeline, receive, this.#healthyPeriods);
-    this.#origins = Origins.create(Array.from({ length: options.siteCount }, (_, place) => `s${place}`));
+    this.#origins = createOrigins(options.siteCount);
     const [origins, { service }] = [this.#origins, this.#traced];
     this.#oracle = new OracleChecker(this.#traced, origins);
     this.#checkers = new Checkers([
       new CausalOrderChecker(origins),
-      new TotalOrderChecker(origins),
-      new SerializabilityChecker(origins),
+      new TotalOrderChecker(),
+      new SerializabilityChecker(),
       new InvariantChecker(service),
       new SessionChecker(origins),
       new ClockChecker(this.#sites, REPLICA_LIMITS.maxClockSkewMs),
-      new ExactlyOnceChecker(origins),
-      new DurabilityChecker(origins),
+      new ExactlyOnceChecker(),
+      new DurabilityChecker(),
       new ReplyChecker(this.#options.maxAttempts),
       new RejectionChecker({
         ...REPLICA_LIMITS,
@@ -128,7 +127,7 @@ export class Simulation {
         healthyPeriods: this.#healthyPeriods,
         sites: this.#sites,
       }),
-      new LowWatermarkChecker(origins),
+      new LowWatermarkChecker(),
       new TermChecker(),
       ...this.#scenario.checkers({
         ...REPLICA_LIMITS,
@@ -169,52 +168,41 @@ export class Simulation {
   }
 
   #startSites(): void {
-    const { maxSkewMs, maxAttempts, segmentBytes, checkpointBytes, largeGroup } = this.#options;
-    const { maxWindowCommits, maxIdentifiers, maxOperationsPerClient, maxReplyBytes, sessionTimeoutMs } = this.#options;
-    const { removalsPerWatermark, maxRedInFlight, maxPipelineLength, maxWindow } = this.#options;
-    const [origins, { service }] = [this.#origins, this.#traced];
-    const windows = { maxRequested: maxWindow, maxSent: maxWindow, maxAppended: maxWindow, maxProposed: maxWindow };
-    const place = { deployment: 'simulated', origins, redLeader: origins.sites[LEADER] as Origin };
-    for (const site of origins.sites) {
-      const disk = this.#makeDisk();
-      const bytes = { maxBytes: maxReplyBytes, maxBytesPerClient: maxReplyBytes };
-      const maxOutcomes = {
-        ...ID_TABLE_LIMITS,
-        maxOperations: maxIdentifiers,
-        maxOperationsPerClient,
-        ...bytes,
-      };
-      const retentionLimits = { maxWindowCommits, maxOutcomes };
-      const bounds = { retentionLimits, removalsPerWatermark, maxRedInFlight, maxPipelineLength };
-      const limits = { maxAttempts, sessionTimeoutMs, ...bounds, ...REPLICA_LIMITS };
-      this.#sites.push(
-        new SimulatedSite({
-          site: { service, ...place, site, windows, redLog: this.#redLog(), ...limits },
-          makeMachine: this.#observeMachine(site),
-          timeline: this.#timeline,
-          skewMs: this.#random.between(-maxSkewMs, maxSkewMs),
-          observer: this.#createObserver(site),
-          disk,
-          storage: { segmentBytes, checkpointBytes, largeGroup },
-          Storage: this.#replacements.Storage ?? DurableStorage,
-          send: (sent) => this.#network.send(sent),
-          onMessageAccepted: (envelope, start) =>
-            this.#checkers.notify('onMessageAccepted', (checker) => checker.onMessageAccepted?.(site, envelope, start)),
-          save: () => this.#checkers.save(site),
-          onResumed: () => this.#healthyPeriods.onDisturbed(),
-          onStarted: (saved) => {
-            this.#healthyPeriods.onDisturbed();
-            const notes = saved as ReadonlyMap<string, unknown> | undefined;
-            this.#checkers.notify('onStarted', (checker) => checker.onStarted?.(site, notes?.get(checker.name)));
-          },
-          onSubmitted: (submission) =>
-            this.#checkers.notify('onSubmitted', (checker) => checker.onSubmitted?.({ ...submission, site })),
-        }),
-      );
-      this.#planFaults(this.#sites.at(-1) as SimulatedSite, disk);
-    }
+    for (const site of this.#origins.sites) this.#addSite(site, this.#makeDisk());
     this.#planLoss();
-    this.#planClocks(this.#sites[this.#random.between(0, origins.sites.length - 1)] as SimulatedSite);
+    this.#planClocks(this.#sites[this.#random.between(0, this.#sites.length - 1)] as SimulatedSite);
+  }
+
+  #addSite(site: Origin, disk: SimulatedDisk): SimulatedSite {
+    const { maxSkewMs, siteCount, segmentBytes, checkpointBytes, largeGroup } = this.#options;
+    const { service } = this.#traced;
+    const place = { deployment: 'simulated', redLeader: this.#origins.sites[LEADER] as Origin };
+    const added = new SimulatedSite({
+      site: { service, ...place, site, redLog: this.#redLog(), ...createReplicaLimits(this.#options) },
+      createOrigins: () => createOrigins(siteCount),
+      makeMachine: this.#observeMachine(site),
+      timeline: this.#timeline,
+      skewMs: this.#random.between(-maxSkewMs, maxSkewMs),
+      observer: this.#createObserver(site),
+      disk,
+      storage: { segmentBytes, checkpointBytes, largeGroup },
+      Storage: this.#replacements.Storage ?? DurableStorage,
+      send: (sent) => this.#network.send(sent),
+      onMessageAccepted: (envelope, start) =>
+        this.#checkers.notify('onMessageAccepted', (checker) => checker.onMessageAccepted?.(site, envelope, start)),
+      save: () => this.#checkers.save(site),
+      onResumed: () => this.#healthyPeriods.onDisturbed(),
+      onStarted: (saved) => {
+        this.#healthyPeriods.onDisturbed();
+        const notes = saved as ReadonlyMap<string, unknown> | undefined;
+        this.#checkers.notify('onStarted', (checker) => checker.onStarted?.(site, notes?.get(checker.name)));
+      },
+      onSubmitted: (submission) =>
+        this.#checkers.notify('onSubmitted', (checker) => checker.onSubmitted?.({ ...submission, site })),
+    });
+    this.#sites.push(added);
+    this.#planFaults(added, disk);
+    return added;
   }
 
   #startClients(): void {
@@ -501,6 +489,11 @@ export class Simulation {
       ...(violation === undefined ? {} : { violation }),
     };
   }
+}
+
+/** Those that a run begins with. */
+function createOrigins(siteCount: number): Origins {
+  return Origins.create(Array.from({ length: siteCount }, (_, place) => `s${place}`));
 }
 
 /** Whether it was executed on what its site had only proposed. */

@@ -2,7 +2,7 @@
  * An operation becomes visible at a site only after everything that was visible at its own site when its generator ran.
  * It counts operations, so that it does not rely on the vectors that it checks.
  */
-import { RED, type Origin, type Origins } from '../../../server/records/origin.ts';
+import { RED, type Origin } from '../../../server/records/origin.ts';
 import { CountingChecker, getExecutionName, isRed, assertProperty, SiteChecker, type AnyOperation } from './checker.ts';
 
 type Counts = readonly number[];
@@ -40,8 +40,8 @@ export class TotalOrderChecker extends SiteChecker<Map<string, number>> {
   /** The one order of each origin and of red, as far as any site has shown it. */
   readonly #orders = new Map<string, string[]>();
 
-  constructor(origins: Origins) {
-    super(origins, (saved) => new Map(saved));
+  constructor() {
+    super((saved) => new Map(saved));
   }
 
   onApplied(site: Origin, operation: AnyOperation): void {

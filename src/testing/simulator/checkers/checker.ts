@@ -30,7 +30,7 @@ export function getExecutionName({ id, site, epoch, clock, attempt, snapshot }: 
 export interface FinalState {
   /** The sites that are left. */
   readonly sites: readonly { readonly site: Origin; readonly state: SiteState }[];
-  /** Those that were lost for good. */
+  /** Those that were lost for good, or closed. */
   readonly lost: ReadonlySet<Origin>;
   readonly history: History;
 }
@@ -38,6 +38,12 @@ export interface FinalState {
 /** Whether an operation may be gone: blue, and answered by a site that was lost before others had it. */
 export function canBeLost(history: History, operation: ClientOperation, lost: ReadonlySet<Origin>): boolean {
   return history.isBlue(operation) && operation.replies.every(({ site }) => lost.has(site));
+}
+
+/** Sets a count by ordinal, of origins that join too: there are no holes. */
+export function setCount(counts: number[], entry: number, count: number): void {
+  while (counts.length <= entry) counts.push(0);
+  counts[entry] = count;
 }
 
 /** A submission: the `serial`-th at `site`. */
@@ -134,12 +140,12 @@ export interface Checker {
 /** A checker that notes something of each site: `copyOf` gives that anew, of what was saved or of nothing. */
 export abstract class SiteChecker<Noted> implements Checker {
   abstract readonly name: string;
-  readonly #sites: Noted[];
+  /** By ordinal. */
+  readonly #sites: Noted[] = [];
   readonly #copy: (saved?: Noted) => Noted;
 
-  constructor({ size }: Pick<Origins, 'size'>, copyOf: (saved?: Noted) => Noted) {
+  constructor(copyOf: (saved?: Noted) => Noted) {
     this.#copy = copyOf;
-    this.#sites = Array.from({ length: size }, () => copyOf());
   }
 
   onStarted(site: Origin, saved?: Noted): void {
@@ -152,20 +158,20 @@ export abstract class SiteChecker<Noted> implements Checker {
 
   /** What is noted of the site. */
   protected getState(site: Origin): Noted {
-    return this.#sites[site] as Noted;
+    return (this.#sites[site] ??= this.#copy());
   }
 }
 
 /** Counts the operations that each site shows, by ordinal: red ones, then blue ones of each origin. */
 export abstract class CountingChecker extends SiteChecker<number[]> {
   constructor({ size }: Origins) {
-    super({ size }, (saved) => [...(saved ?? Array.from({ length: size }, () => 0))]);
+    super((saved) => [...(saved ?? Array.from({ length: size }, () => 0))]);
   }
 
   onApplied(site: Origin, operation: AnyOperation): void {
     const entry = isRed(operation) ? RED : operation.site;
     const shown = this.getState(site);
-    shown[entry] = (shown[entry] ?? 0) + 1;
+    setCount(shown, entry, (shown[entry] ?? 0) + 1);
   }
 }
 

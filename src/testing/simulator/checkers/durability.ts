@@ -2,25 +2,32 @@
  * What was acknowledged is there, at every site that is left. Only a blue operation may be gone, with the site that
  * answered it, when that is lost for good before another has it.
  */
-import type { Origin, Origins } from '../../../server/records/origin.ts';
+import type { Origin } from '../../../server/records/origin.ts';
 import { SiteChecker, canBeLost, assertProperty, type AnyOperation, type Checker, type FinalState } from './checker.ts';
 import { encodeValue } from '../../../server/storage/format/value-text.ts';
 
 export class DurabilityChecker extends SiteChecker<Set<string>> {
   readonly name = 'durability';
 
-  constructor(origins: Origins) {
-    super(origins, (saved) => new Set(saved));
+  /** By operation: the sites that have shown it. */
+  readonly #shownBy = new Map<string, Set<Origin>>();
+
+  constructor() {
+    super((saved) => new Set(saved));
   }
 
   onApplied(site: Origin, { id }: AnyOperation): void {
     this.getState(site).add(id);
+    const sites = this.#shownBy.get(id);
+    if (sites === undefined) this.#shownBy.set(id, new Set([site]));
+    else sites.add(site);
   }
 
   onFinished({ history, sites, lost }: FinalState): void {
     for (const operation of history.getAnswered()) {
       if (history.isRead(operation) || !history.tookEffect(operation)) continue;
-      if (canBeLost(history, operation, lost)) continue;
+      const isElsewhere = [...(this.#shownBy.get(operation.id) ?? [])].some((site) => !lost.has(site));
+      if (canBeLost(history, operation, lost) && !isElsewhere) continue;
       for (const { site } of sites) {
         assertProperty(
           this.getState(site).has(operation.id),

@@ -2,7 +2,7 @@
  * An operation takes effect once at every site, or not at all; what its client was told fits that, and whoever asks again
  * is told the same.
  */
-import type { Origin, Origins } from '../../../server/records/origin.ts';
+import type { Origin } from '../../../server/records/origin.ts';
 import { encodeValue } from '../../../server/storage/format/value-text.ts';
 import type { ClientOperation, History } from '../history.ts';
 import { SiteChecker, assertProperty, type AnyOperation, type FinalState } from './checker.ts';
@@ -10,11 +10,9 @@ import { SiteChecker, assertProperty, type AnyOperation, type FinalState } from 
 /** Notes how often each site shows an operation. */
 export class ExactlyOnceChecker extends SiteChecker<Map<string, number>> {
   readonly name = 'exactly once';
-  readonly #sites: Origins['sites'];
 
-  constructor(origins: Origins) {
-    super(origins, (saved) => new Map(saved));
-    this.#sites = origins.sites;
+  constructor() {
+    super((saved) => new Map(saved));
   }
 
   onApplied(site: Origin, { id, effects }: AnyOperation): void {
@@ -24,13 +22,14 @@ export class ExactlyOnceChecker extends SiteChecker<Map<string, number>> {
     assertProperty(times.get(id) === 1, () => `${id} took effect twice at site ${site}`);
   }
 
-  onFinished({ history }: FinalState): void {
-    for (const operation of history.operations) if (!history.isRead(operation)) this.#check(operation, history);
+  onFinished({ history, sites, lost }: FinalState): void {
+    const all = [...sites.map(({ site }) => site), ...lost];
+    for (const operation of history.operations) if (!history.isRead(operation)) this.#check(operation, history, all);
   }
 
-  #check(operation: ClientOperation, history: History): void {
+  #check(operation: ClientOperation, history: History, sites: readonly Origin[]): void {
     const { id, replies, failures, error } = operation;
-    const isShown = this.#sites.some((site) => this.getState(site).has(id));
+    const isShown = sites.some((site) => this.getState(site).has(id));
     assertProperty(
       error === undefined || error === 'UNKNOWN' || !isShown,
       () => `${id} was reported as failed (${error}) and took effect`,

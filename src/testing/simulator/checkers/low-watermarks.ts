@@ -2,7 +2,7 @@
  * A floor is true: whatever of its site becomes visible after it, blue or red, had seen what it says. Removals that all
  * floors cover are forgotten, so that anything older would bring back what they took.
  */
-import type { Origin, Origins } from '../../../server/records/origin.ts';
+import type { Origin } from '../../../server/records/origin.ts';
 import { SiteChecker, isRed, assertProperty, type AnyOperation } from './checker.ts';
 
 /** Operations of no service, by their shadow operation's name. */
@@ -20,8 +20,8 @@ type WatermarksByOrigin = (readonly number[])[];
 export class LowWatermarkChecker extends SiteChecker<WatermarksByOrigin> {
   readonly name = 'floors';
 
-  constructor(origins: Origins) {
-    super(origins, (saved) => [...(saved ?? [])]);
+  constructor() {
+    super((saved) => [...(saved ?? [])]);
   }
 
   onApplied(site: Origin, operation: AnyOperation): void {

@@ -28,6 +28,7 @@ import {
   getExecutionName,
   isRed,
   assertProperty,
+  setCount,
   type AnyOperation,
   type Checker,
   type FinalState,
@@ -170,7 +171,7 @@ export class OracleChecker implements Checker {
     const shown = this.#getShown(site);
     const list = isRed(operation) ? RED : operation.site;
     const place = (shown[list] ?? 0) + 1;
-    shown[list] = place;
+    setCount(shown, list, place);
     const known = this.#lists[list]?.[place - 1];
     if (known === undefined) this.#place(operation, list, place);
     else {
@@ -315,7 +316,8 @@ export class OracleChecker implements Checker {
       : (operation.vector[site] ?? 0);
     // What stands before a blue operation in the stream of its site counts as seen, visible there already or not.
     // So does what stands before a red one in the red order: it has seen that, or it touches nothing that it does.
-    const seen = run.seen.with(list, place - 1);
+    const seen = [...run.seen];
+    setCount(seen, list, place - 1);
     const model: ModelOperation = { list, place, seen, time, site };
     this.#checkTime(id, isRed(operation) ? { ...model, seen: run.seen } : model);
     const isExecuted = isRed(operation) && !isSiteOperation(operation);
@@ -328,6 +330,7 @@ export class OracleChecker implements Checker {
     }
     this.#model.add(model, toSentEffects(effects));
     const placed = { id, effects, model, reply, domainError: rejection };
+    while (this.#lists.length <= list) this.#lists.push([]);
     (this.#lists[list] as PlacedOperation[])[place - 1] = placed;
     this.#placed.set(id, placed);
     if (list === RED) this.#redTimes.push(time);

@@ -3,7 +3,7 @@
  * written between its execution and its place; and what it stood on stands before it, executed as often. It keeps its
  * own account of who wrote what last, by site, instead of stamps.
  */
-import type { Origin, Origins } from '../../../server/records/origin.ts';
+import type { Origin } from '../../../server/records/origin.ts';
 import { toFieldName } from '../../../server/generator/read-set.ts';
 import type { Execution, RedOperation } from '../../../server/records/records.ts';
 import { SiteChecker, getExecutionName, isRed, assertProperty, type AnyOperation } from './checker.ts';
@@ -32,8 +32,8 @@ export class SerializabilityChecker extends SiteChecker<ShownState> {
   /** By what later executions of the same start of the site call it. */
   readonly #proposed = new Map<string, ProposedExecution>();
 
-  constructor(origins: Origins) {
-    super(origins, copyShown);
+  constructor() {
+    super(copyShown);
   }
 
   onCreated(site: Origin, operation: AnyOperation): void {

@@ -3,7 +3,7 @@
  * site shows, so that it does not rely on the vectors that sessions are kept by.
  */
 import { RED, type Origin } from '../../../server/records/origin.ts';
-import { CountingChecker, assertProperty, type ClientSubmission } from './checker.ts';
+import { CountingChecker, assertProperty, setCount, type ClientSubmission } from './checker.ts';
 import type { Vector } from '../../../server/records/vector.ts';
 
 /** Operations seen, by ordinal: red ones, then blue ones. */
@@ -42,10 +42,8 @@ export class SessionChecker extends CountingChecker {
           `client ${expected.client} had seen ${count} operations of ${origin} and site ${site} shows it ${shown[entry]}`,
       );
     }
-    const seen = this.#seen.get(expected.client) ?? [];
-    this.#seen.set(
-      expected.client,
-      shown.map((count, entry) => Math.max(count, seen[entry] ?? 0)),
-    );
+    const seen = [...(this.#seen.get(expected.client) ?? [])];
+    for (const [entry, count] of shown.entries()) setCount(seen, entry, Math.max(count, seen[entry] ?? 0));
+    this.#seen.set(expected.client, seen);
   }
 }

@@ -1,0 +1,26 @@
+/** Limits of the sites of a run: those that are drawn, and those that all runs share. */
+import { ID_TABLE_LIMITS } from '../../server/replica/exactly-once/id-table.ts';
+import type { SiteOptions } from '../../server/site/site-machine.ts';
+import type { SimulationOptions } from './options.ts';
+
+/** Of all runs. */
+export const REPLICA_LIMITS = {
+  resendAfterMs: 100,
+  reachTimeoutMs: 1000,
+  maxClockSkewMs: 2000,
+  maxHaltedBytes: 20_000,
+} as const;
+
+/** What the options of a run say of its sites. */
+export function createReplicaLimits(
+  options: SimulationOptions,
+): Omit<SiteOptions, 'service' | 'deployment' | 'origins' | 'redLeader' | 'site' | 'epoch'> {
+  const { maxAttempts, maxWindowCommits, maxIdentifiers, maxOperationsPerClient, maxReplyBytes } = options;
+  const { sessionTimeoutMs, removalsPerWatermark, maxRedInFlight, maxPipelineLength, maxWindow } = options;
+  const bytes = { maxBytes: maxReplyBytes, maxBytesPerClient: maxReplyBytes };
+  const maxOutcomes = { ...ID_TABLE_LIMITS, maxOperations: maxIdentifiers, maxOperationsPerClient, ...bytes };
+  const windows = { maxRequested: maxWindow, maxSent: maxWindow, maxAppended: maxWindow, maxProposed: maxWindow };
+  const bounds = { removalsPerWatermark, maxRedInFlight, maxPipelineLength };
+  const retentionLimits = { maxWindowCommits, maxOutcomes };
+  return { maxAttempts, sessionTimeoutMs, windows, retentionLimits, ...bounds, ...REPLICA_LIMITS };
+}
