@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { cac } from 'cac';
 import { CorrectableError, isCorrectableError } from '../correctable/errors.ts';
 import type { Command } from './command.ts';
+import { CLUSTER } from './cluster.ts';
 import { INSPECT } from './inspect.ts';
 import { LABEL } from './label.ts';
 import { rejectDots, readTypedOptions, findVariableFor, withEnvironment } from './options.ts';
@@ -19,7 +20,7 @@ function readPackageVersion(): string {
 }
 
 /** A new one is a file with a `Command`, and stands here. */
-const COMMANDS: readonly Command[] = [SERVE, INSPECT, LABEL];
+const COMMANDS: readonly Command[] = [SERVE, INSPECT, LABEL, CLUSTER];
 
 const EXIT_FAILED = 1;
 const EXIT_USAGE = 2;

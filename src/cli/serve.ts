@@ -4,7 +4,8 @@ import { resolve } from 'node:path';
 import { findClosestName } from '../correctable/unknown-option.ts';
 import { isCorrectableError, type CorrectableError } from '../correctable/errors.ts';
 import { MAX_BUSY_POLL_US } from '../server/gateway/connection/busy-poll.ts';
-import type { RunningServer, ServeOptions } from '../server/serve.ts';
+import type { ServeOptions } from '../server/serve.ts';
+import type { ServeClusterOptions } from '../server/serve-cluster.ts';
 import type { SiteLatency } from '../server/site/site-latency.ts';
 import type { Arbitraries } from '../server/color-analysis/values/argument-generator.ts';
 import { isInDevelopment } from '../server/site/is-in-development.ts';
@@ -19,30 +20,39 @@ import {
   type RawOptions,
 } from './options.ts';
 import { redirectModuleOutput, printLines } from './print.ts';
+import type { ServedSites } from './server-info.ts';
 import { closeModules, forwardSignals, waitForEndSignal } from './worker-thread.ts';
 import { fillLimits, type GatewayLimits } from '../server/gateway/limits/limits.ts';
 import type { Authenticate, Authorize } from '../server/gateway/context/gateway-context.ts';
 
 /** Default of `--data`. */
 const DEFAULT_DATA_DIR = 'correctables-data';
+const DEFAULT_SITES = 'ireland,frankfurt,virginia';
+const DEFAULT_HOST = '127.0.0.1';
+const DEFAULT_PORT = 7420;
 
 const SERVE_FLAGS: readonly Flag[] = [
   [
     '--service <module>',
     'Load the service from this module: its export `service`, or a default, made by defineService',
   ],
-  ['--sites <names>', 'Run these sites, separated by commas', 'ireland,frankfurt,virginia'],
+  ['--sites <names>', `Run these sites in this process, separated by commas (default: ${DEFAULT_SITES})`],
   ['--red-leader <site>', 'Order red operations at this site (default: the first)'],
   ['--max-attempts <count>', 'Run a red write at most this often if others keep overtaking it, before CONFLICT', 10],
   [
     '--latency <preset>',
-    'Delay messages between sites: none, eu-us (ireland, frankfurt, virginia), or round trips as ireland-frankfurt=20,…',
-    'none',
+    'Delay messages between sites: none (default), eu-us (ireland, frankfurt, virginia), or round trips as ireland-frankfurt=20,…',
   ],
+  ['--cluster <file>', 'Run one site of the deployment in this cluster.json; the others are other processes'],
+  ['--site <name>', 'Be this site of the cluster file'],
+  ['--rebuild', 'Replace a lost data directory of this site: begin empty, with the state of another site'],
   ['--data <dir>', `Store the data in this directory, created if it is missing (default: ${DEFAULT_DATA_DIR})`],
   ['--ephemeral', 'Keep all state in memory: it is lost when the process ends'],
-  ['--host <address>', 'Listen on this address', '127.0.0.1'],
-  ['--port <n>', 'Listen on this port; 0 is any free one', 7420],
+  [
+    '--host <address>',
+    `Listen on this address (default: ${DEFAULT_HOST}; in a cluster, that of a ws: url of the site)`,
+  ],
+  ['--port <n>', `Listen on this port; 0 is any free one (default: ${DEFAULT_PORT}; in a cluster, as for --host)`],
   ['--origins <list>', 'Accept web pages of these origins, separated by commas'],
   ['--auth <module>', 'Load `authenticate`, and optionally `authorize` and `limits`, from this module'],
   ['--auth-keys <keys>', 'Accept clients with a signed token (JWT): a file with a JWK set, or its https address'],
@@ -80,7 +90,7 @@ const LISTEN_ERRORS: Readonly<Record<string, { readonly flag: 'host' | 'port'; r
 
 export const SERVE: Command = {
   name: 'serve',
-  summary: 'Serve a service from several sites in this process, over websockets',
+  summary: 'Serve a service over websockets: from several sites in this process, or as one site of a cluster',
   flags: SERVE_FLAGS,
   example:
     'correctables serve --service shop.js --sites ireland,frankfurt,virginia --red-leader ireland --latency eu-us',
@@ -90,25 +100,16 @@ export const SERVE: Command = {
 
 /** Serves until SIGINT or SIGTERM, then lets what is in flight end. */
 async function serveUntilEndSignal(options: RawOptions): Promise<void> {
-  const sites = readNames(options, 'sites');
-  const redLeader = options['redLeader'] === undefined ? sites[0] : readText(options, 'redLeader');
-  if (!sites.includes(redLeader))
-    throw createUsageError('red-leader', `takes one of ${sites.join(', ')}, not "${redLeader}"`);
   const level = LOG_LEVELS.find((name) => name === options['logLevel']);
   if (level === undefined) throw createUsageError('log-level', `takes one of ${LOG_LEVELS.join(', ')}`);
-  const dataDir = resolveDataDir(options);
-  const host = readText(options, 'host');
+  const place = options['cluster'] === undefined ? parseSites(options) : parseNode(options);
   const origins = originsOf(options, 'origins');
   const path = readText(options, 'service');
   const flags = {
-    dataDir,
-    sites,
-    redLeader,
     ...parseCheckInvariants(options),
     maxAttempts: readInteger(options, 'maxAttempts', { min: 1, max: MAX_ATTEMPTS }),
-    latency: parseLatency(readText(options, 'latency'), sites),
-    host,
-    port: readInteger(options, 'port', { min: 0, max: 65_535 }),
+    host: options['host'] === undefined ? undefined : readText(options, 'host'),
+    port: options['port'] === undefined ? undefined : readInteger(options, 'port', { min: 0, max: 65_535 }),
     origins,
     busyPollUs: readInteger(options, 'busyPollUs', { min: 0, max: MAX_BUSY_POLL_US }),
     allowUnauthenticated: options['allowUnauthenticated'] === true,
@@ -120,7 +121,7 @@ async function serveUntilEndSignal(options: RawOptions): Promise<void> {
   const module = await loadModule('service', path);
   const service = findService(module, 'service', path);
   const limits = parseLimits(options, auth.limits);
-  const { exposureOf, labelFirst, linesOf, pino, serve } = await loadServerModules();
+  const { exposureOf, labelFirst, linesOf, pino, ...servers } = await loadServerModules();
   const logger = pino({ level, base: null }, createLineWriter(STDERR));
   const warn = (message: string): void => logger.warn(message);
   const starting = {
@@ -130,23 +131,15 @@ async function serveUntilEndSignal(options: RawOptions): Promise<void> {
   };
   const looks = options['skipColorCheck'] !== true && isInDevelopment();
   if (looks) labelFirst(starting, warn);
-  const server = await startServer(serve, {
-    ...flags,
-    ...auth,
-    limits,
-    onAlarm: ({ kind, message }) => logger.warn({ alarm: kind }, message),
-    service,
-    // Looked at above, as its module says more than the service.
-    checkColors: false,
-    logger,
-  });
+  const onAlarm: ServeOptions['onAlarm'] = ({ kind, message }) => logger.warn({ alarm: kind }, message);
+  // Looked at above, as its module says more than the service.
+  const common = { ...flags, ...auth, limits, onAlarm, service, checkColors: false, logger };
+  const server = await startServer(servers, place, common);
   // A reader of the lines may stop the server.
   const interrupted = waitForEndSignal();
   const exposure = exposureOf(server, {
-    host,
-    redLeader,
     origins,
-    dataDir,
+    dataDir: place.dataDir,
     requiresToken: auth.authenticate !== undefined,
   });
   const printed = printLines(asJson ? [JSON.stringify(exposure)] : linesOf(exposure));
@@ -160,30 +153,87 @@ async function serveUntilEndSignal(options: RawOptions): Promise<void> {
 
 /** What serving takes: loaded once flags and modules are right, and not at all in the thread that starts this one. */
 async function loadServerModules() {
-  const [{ pino }, { serve }, { checkColorsAtStartup }, { getServerInfo, formatServerInfo }] = await Promise.all([
-    import('pino'),
-    import('../server/serve.ts'),
-    import('../server/startup-color-check.ts'),
-    import('./server-info.ts'),
-  ]);
-  return { pino, serve, labelFirst: checkColorsAtStartup, exposureOf: getServerInfo, linesOf: formatServerInfo };
+  const [{ pino }, { serve }, { serveCluster }, { checkColorsAtStartup }, { getServerInfo, formatServerInfo }] =
+    await Promise.all([
+      import('pino'),
+      import('../server/serve.ts'),
+      import('../server/serve-cluster.ts'),
+      import('../server/startup-color-check.ts'),
+      import('./server-info.ts'),
+    ]);
+  const information = { exposureOf: getServerInfo, linesOf: formatServerInfo };
+  return { pino, serve, serveCluster, labelFirst: checkColorsAtStartup, ...information };
 }
+
+/** Sites that all run in this process. */
+type SitesInProcess = Pick<ServeOptions, 'sites' | 'redLeader' | 'latency' | 'dataDir'>;
+/** One site of a cluster. */
+type NodeOfCluster = Pick<ServeClusterOptions, 'cluster' | 'site' | 'rebuild' | 'dataDir'>;
+
+function parseSites(options: RawOptions): SitesInProcess {
+  for (const flag of ['site', 'rebuild'])
+    if (options[flag] !== undefined) throw createUsageError(flag, 'is about one site of a cluster: give --cluster too');
+  const sites = readNames({ sites: DEFAULT_SITES, ...options }, 'sites');
+  const redLeader = options['redLeader'] === undefined ? sites[0] : readText(options, 'redLeader');
+  if (!sites.includes(redLeader))
+    throw createUsageError('red-leader', `takes one of ${sites.join(', ')}, not "${redLeader}"`);
+  const latency = options['latency'] === undefined ? 'none' : parseLatency(readText(options, 'latency'), sites);
+  return { sites, redLeader, latency, dataDir: resolveDataDir(options) };
+}
+
+/** Flags that have no meaning in a cluster, and why. */
+const NOT_IN_CLUSTER: Readonly<Record<string, string>> = {
+  sites: 'runs several sites in this process, and --cluster runs one: give --site',
+  redLeader: 'contradicts --cluster: the leader is redLog.leader in the cluster file',
+  latency: 'delays messages within this process: it has no meaning with --cluster',
+  ephemeral: 'keeps nothing, and a site of a cluster must keep its data: give --data',
+};
+
+function parseNode(options: RawOptions): NodeOfCluster {
+  for (const [flag, problem] of Object.entries(NOT_IN_CLUSTER))
+    if (options[flag] !== undefined && options[flag] !== false) throw createUsageError(flag, problem);
+  return {
+    cluster: readText(options, 'cluster'),
+    site: readText(options, 'site'),
+    rebuild: options['rebuild'] === true,
+    dataDir: resolveDataDir(options) as string,
+  };
+}
+
+/** A server with what is told of it. */
+type StartedServer = ServedSites & { close(): Promise<void> };
+
+type CommonOptions = Omit<ServeOptions, keyof SitesInProcess>;
 
 /** Starts the server. Errors about the port, sites and address name the flags. */
 async function startServer(
-  serve: (options: ServeOptions) => Promise<RunningServer>,
-  options: ServeOptions & { readonly host: string },
-): Promise<RunningServer> {
+  { serve, serveCluster }: Pick<Awaited<ReturnType<typeof loadServerModules>>, 'serve' | 'serveCluster'>,
+  place: SitesInProcess | NodeOfCluster,
+  common: CommonOptions,
+): Promise<StartedServer> {
+  const { host = DEFAULT_HOST, port = DEFAULT_PORT } = common;
   try {
-    return await serve(options);
+    if ('cluster' in place) {
+      const node = await serveCluster({ ...common, ...place });
+      const { site, siteUrl, url, redLeader } = node;
+      return { url, redLeader, sites: { [site]: siteUrl }, close: () => node.close() };
+    }
+    const server = await serve({ ...common, ...place, host, port });
+    const sites = Object.fromEntries(server.sites.map((site) => [site, server.siteUrl(site)]));
+    return { url: server.url, redLeader: place.redLeader as string, sites, close: () => server.close() };
   } catch (error) {
     const cannot = error instanceof Error && 'code' in error && LISTEN_ERRORS[String(error.code)];
-    if (cannot) throw createUsageError(cannot.flag, `is ${options[cannot.flag]}, ${cannot.problem}`);
+    if (cannot)
+      throw createUsageError(
+        cannot.flag,
+        `is ${common[cannot.flag] ?? { host, port }[cannot.flag]}, ${cannot.problem}`,
+      );
     if (!isCorrectableError(error, 'INVALID_ARGUMENT')) throw error;
-    if (error.field?.startsWith('latency.') === true)
-      throw createUsageError('latency', describeLatencyError(options, error));
+    if (error.field === 'site') throw createUsageError('site', error.message.replace(/^site /, ''));
+    if (!('cluster' in place) && error.field?.startsWith('latency.') === true)
+      throw createUsageError('latency', describeLatencyError(place, error));
     if (error.field !== 'host') throw error;
-    const problem = `is ${options.host}, which is reachable by others, and everybody would be let in`;
+    const problem = `is ${common.host ?? host}, which is reachable by others, and everybody would be let in`;
     throw createUsageError(
       'host',
       `${problem}: name an address of this machine alone, say who may connect (--auth, --auth-keys), or add --allow-unauthenticated`,
@@ -192,7 +242,7 @@ async function startServer(
 }
 
 /** What is wrong with the round trip of a pair, which the error names. */
-function describeLatencyError({ latency }: ServeOptions, { field = '', message }: CorrectableError): string {
+function describeLatencyError({ latency }: SitesInProcess, { field = '', message }: CorrectableError): string {
   const pair = field.slice('latency.'.length);
   const isGiven = typeof latency === 'object' && Object.hasOwn(latency, pair);
   if (isGiven) return `gives ${pair}, which ${message.slice(`${field} `.length, -'.'.length)}`;

@@ -1,15 +1,18 @@
 /** Describes a started server for its operator, as lines of text and as data. */
 import { HTTP_PATHS } from '../server/gateway/listen/http-handler.ts';
 import { isLoopbackHost } from '../server/gateway/context/origins.ts';
-import type { RunningServer } from '../server/serve.ts';
 
-/** Addresses, access and data of a running server. */
-export interface ServerInfo {
+/** The sites that a process serves. */
+export interface ServedSites {
   /** Base address for HTTP. */
   readonly url: string;
   readonly redLeader: string;
   /** The websocket addresses, by site. */
   readonly sites: Readonly<Record<string, string>>;
+}
+
+/** Addresses, access and data of a running server. */
+export interface ServerInfo extends ServedSites {
   /**
    * Who may connect: who has a token; or, without one, programs of this machine, or everybody who can reach the address.
    */
@@ -24,8 +27,6 @@ export interface ServerInfo {
 
 /** Details that the server itself does not have. */
 export interface ServerInfoOptions {
-  readonly host: string;
-  readonly redLeader: string;
   readonly origins: readonly string[];
   readonly dataDir: string | undefined;
   /** Whether clients are asked for a token. */
@@ -33,17 +34,17 @@ export interface ServerInfoOptions {
 }
 
 export function getServerInfo(
-  server: RunningServer,
-  { host, redLeader, origins, dataDir, requiresToken }: ServerInfoOptions,
+  { url, redLeader, sites }: ServedSites,
+  { origins, dataDir, requiresToken }: ServerInfoOptions,
 ): ServerInfo {
   return {
-    url: server.url,
+    url,
     redLeader,
-    sites: Object.fromEntries(server.sites.map((site) => [site, server.siteUrl(site)])),
-    access: requiresToken ? 'authenticated' : isLoopbackHost(host) ? 'loopback' : 'everybody',
+    sites,
+    access: requiresToken ? 'authenticated' : isLoopbackHost(new URL(url).hostname) ? 'loopback' : 'everybody',
     origins,
     data: dataDir ?? null,
-    http: HTTP_PATHS.map((path) => `${server.url}/${path}`),
+    http: HTTP_PATHS.map((path) => `${url}/${path}`),
   };
 }
 

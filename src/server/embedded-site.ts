@@ -54,6 +54,8 @@ export interface SitePlan {
 /** What is a site's own. */
 interface SiteResources {
   readonly storage: SiteStorage;
+  /** Whether it reports a clock of this machine that was set: one of the sites of a process does. */
+  readonly reportsClock: boolean;
   send(envelope: Envelope): void;
 }
 
@@ -93,7 +95,7 @@ export function createSitePlan(
  *
  * @throws CorrectableError `UNAVAILABLE` where that does not fit together, though its files passed all checks
  */
-export function makeSite(plan: SitePlan, site: Origin, parts: SiteResources): EmbeddedSite {
+export function makeSite(plan: SitePlan, site: Origin, { reportsClock, ...parts }: SiteResources): EmbeddedSite {
   const { service, origins, redLeader, committedRedEntries, clusterKey, limits, onAlarm } = plan;
   const name = origins.getName(site);
   const certificationStats = new CertificationCounter(site);
@@ -110,8 +112,7 @@ export function makeSite(plan: SitePlan, site: Origin, parts: SiteResources): Em
       observer: createObserver(plan, site, certificationStats),
       onMessageRejected: createRejectionAlarm(origins, site, onAlarm),
       onRedHalted: createRedHaltedAlarm(name, onAlarm),
-      // One clock for all sites of the process: one of them tells.
-      onClockSet: site === origins.sites[0] ? createClockSetAlarm(name, onAlarm) : undefined,
+      onClockSet: reportsClock ? createClockSetAlarm(name, onAlarm) : undefined,
       ...limits,
       ...parts,
     });

@@ -139,6 +139,8 @@ export function openEmbedded<const N extends string>(
         site,
         makeSite(plan, site, {
           storage: storage.sites[place] as SiteStorage,
+          // One clock for all sites of the process.
+          reportsClock: place === 0,
           send: (envelope) => outgoing?.get(envelope.to.site)?.send(envelope),
         }),
       );
@@ -154,9 +156,12 @@ export function openEmbedded<const N extends string>(
 }
 
 /** Looks at the labels where that is wanted. */
-function checkColors(
+export function checkColors(
   service: Service,
-  { dataDir, checkColors = dataDir !== undefined && isInDevelopment() }: EmbeddedOptions,
+  {
+    dataDir,
+    checkColors = dataDir !== undefined && isInDevelopment(),
+  }: Pick<EmbeddedOptions, 'dataDir' | 'checkColors'>,
   onTrouble: (message: string) => void,
 ): void {
   if (!checkColors) return;

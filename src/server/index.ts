@@ -10,10 +10,18 @@ export type { RetainedReplies, RetainedReplyStats } from './replica/exactly-once
 export type { SiteAlarm } from './alarms/site-alarm.ts';
 export { serve } from './serve.ts';
 export type { RunningServer, ServeOptions } from './serve.ts';
+export { serveCluster } from './serve-cluster.ts';
+export type { RunningNode, ServeClusterOptions } from './serve-cluster.ts';
+export type { ClusterNodeOptions } from './cluster-options.ts';
+export type { NodeStatus, RecentAlarm } from './cluster-node.ts';
+export type { LinkStatus } from './cluster/cluster-links.ts';
+export type { LinkTraffic } from './cluster/link-connection.ts';
+export type { SiteProgress } from './site/site-machine.ts';
 export { createGateway } from './gateway/gateway.ts';
 export type { Gateway, GatewayOptions, GatewayStatus } from './gateway/gateway.ts';
 export { listenGateways } from './gateway/listen/listen.ts';
 export type { GatewayListener, ListenOptions } from './gateway/listen/listen.ts';
+export type { SiteAddress } from './gateway/listen/http-handler.ts';
 export type { StoreMetric } from './gateway/listen/metrics.ts';
 export type { FramePart, ServerSocket, ServerSocketEvents } from './gateway/connection/socket.ts';
 export type { GatewayLimits } from './gateway/limits/limits.ts';

@@ -1,15 +1,15 @@
 /** The composition root: a service at several sites, each behind a gateway, on one port. */
 import type { RequestListener } from 'node:http';
 import { checkOptionNames, type OptionNamesOf } from '../correctable/validate.ts';
-import { openEmbedded, type Embedded, type OpenedDeployment } from './embedded.ts';
+import { openEmbedded } from './embedded.ts';
 import { EMBEDDED_OPTIONS, type EmbeddedOptions } from './embedded-options.ts';
 import { createGateway, type Gateway } from './gateway/gateway.ts';
 import type { Authenticate, Authorize } from './gateway/context/gateway-context.ts';
 import type { GatewayLimits } from './gateway/limits/limits.ts';
 import { listenGateways, type GatewayListener } from './gateway/listen/listen.ts';
 import type { Logger } from './gateway/context/logger.ts';
-import type { StoreMetric } from './gateway/listen/metrics.ts';
 import { requireService, type Service } from './service/service.ts';
+import { createSiteMetrics } from './site-metrics.ts';
 
 /** Options of `serve`. */
 export interface ServeOptions<N extends string = string> extends EmbeddedOptions<N> {
@@ -97,11 +97,7 @@ export async function serve<const N extends string>(options: ServeOptions<N>): P
       busyPollUs,
       page,
       logger,
-      metrics: [
-        createCertificationMetrics(embedded),
-        createMessageMetrics(embedded.sites, rejectedMessages),
-        ...createRetentionMetrics(embedded),
-      ],
+      metrics: createSiteMetrics({ ...embedded, rejectedMessages }),
     }));
     // Only now, so that whatever is refused leaves the data as it was; and at once, before anybody is let in.
     begin();
@@ -120,56 +116,4 @@ export async function serve<const N extends string>(options: ServeOptions<N>): P
     await embedded.close();
     throw error;
   }
-}
-
-function createCertificationMetrics<N extends string>(backend: Embedded<N>): StoreMetric {
-  return {
-    kind: 'counter',
-    name: 'correctables_red_rejected_total',
-    help: 'Red operations rejected by certification, and executed again, by what they met',
-    labels: ['site', 'reason'],
-    read: () =>
-      backend.sites.flatMap((site) =>
-        Object.entries(backend.certificationStats(site)).map(([reason, value]) => ({
-          labels: { site, reason },
-          value,
-        })),
-      ),
-  };
-}
-
-function createMessageMetrics<N extends string>(
-  sites: readonly N[],
-  refusedMessages: OpenedDeployment<N>['rejectedMessages'],
-): StoreMetric {
-  return {
-    kind: 'counter',
-    name: 'correctables_site_messages_refused_total',
-    help: 'Messages of other sites that were not taken, by reason',
-    labels: ['site', 'reason'],
-    read: () =>
-      sites.flatMap((site) =>
-        Object.entries(refusedMessages(site)).map(([reason, value]) => ({ labels: { site, reason }, value })),
-      ),
-  };
-}
-
-function createRetentionMetrics<N extends string>(backend: Embedded<N>): StoreMetric[] {
-  const gauge = (name: string, help: string, figure: 'operations' | 'bytes'): StoreMetric => ({
-    kind: 'gauge',
-    name,
-    help,
-    labels: ['site', 'log'],
-    read: () =>
-      backend.sites.flatMap((site) =>
-        Object.entries(backend.retainedReplies(site)).map(([log, of]) => ({
-          labels: { site, log },
-          value: of[figure],
-        })),
-      ),
-  });
-  return [
-    gauge('correctables_replies_retained_in_log', 'Writes whose reply a log retains for retries', 'operations'),
-    gauge('correctables_reply_bytes_retained_in_log', 'About how many bytes these replies take', 'bytes'),
-  ];
 }

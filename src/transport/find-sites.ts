@@ -48,7 +48,9 @@ export async function findSites(
     parseBaseUrl(value as string | URL),
   );
   const listed = await Promise.all(bases.map((base) => listSites(base, probe)));
-  const sites = listed.flatMap((item) => (item instanceof CorrectableError ? [] : item));
+  const all = listed.flatMap((item) => (item instanceof CorrectableError ? [] : item));
+  // Servers of one deployment list each other's sites.
+  const sites = [...new Map(all.map((site) => [site.socketUrl, site])).values()];
   if (sites.length === 0) {
     const [first] = listed;
     throw first instanceof CorrectableError ? first : new CorrectableError('UNAVAILABLE', 'the servers have no sites');
@@ -99,10 +101,13 @@ async function listSites(base: URL, probe: Probe): Promise<readonly SiteUrls[] |
   try {
     const { response } = await probe.request(new URL('/sites', base).href);
     if (!response.ok) throw new Error(`HTTP ${response.status}`);
-    return readSiteNames(await response.json()).map((name) => {
-      const socket = new URL(`/${name}`, base);
-      socket.protocol = base.protocol === 'https:' ? 'wss:' : 'ws:';
-      return { socketUrl: socket.href, readyUrl: new URL(`/ready/${name}`, base).href };
+    return readListedSites(await response.json()).map(({ name, url }) => {
+      const isSecure = (url ?? base).protocol === (url === undefined ? 'https:' : 'wss:');
+      const socket = new URL(`/${name}`, url ?? base);
+      socket.protocol = isSecure ? 'wss:' : 'ws:';
+      const ready = new URL(`/ready/${name}`, url ?? base);
+      ready.protocol = isSecure ? 'https:' : 'http:';
+      return { socketUrl: socket.href, readyUrl: ready.href };
     });
   } catch (cause) {
     const message = `${base.origin} does not list its sites: ${cause instanceof Error ? cause.message : String(cause)}`;
@@ -110,13 +115,22 @@ async function listSites(base: URL, probe: Probe): Promise<readonly SiteUrls[] |
   }
 }
 
-function readSiteNames(directory: unknown): string[] {
+/** A site, with its own address where it is another server. */
+interface ListedSite {
+  readonly name: string;
+  readonly url: URL | undefined;
+}
+
+function readListedSites(directory: unknown): ListedSite[] {
   const { sites } = directory as { readonly sites?: unknown };
   if (!Array.isArray(sites)) throw new Error('the answer has no sites');
   return sites.map((site: unknown) => {
-    const { name } = site as { readonly name?: unknown };
-    if (typeof name === 'string' && /^[\w-]+$/.test(name)) return name;
-    throw new Error('a site has no name');
+    const { name, url } = site as { readonly name?: unknown; readonly url?: unknown };
+    if (typeof name !== 'string' || !/^[\w-]+$/.test(name)) throw new Error('a site has no name');
+    if (url === undefined) return { name, url };
+    const parsed = typeof url === 'string' ? parseUrl(url) : undefined;
+    if (parsed?.protocol === 'ws:' || parsed?.protocol === 'wss:') return { name, url: parsed };
+    throw new Error(`the site ${name} has no websocket address`);
   });
 }
 

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import ts from 'typescript';
+import { CLUSTER } from '../../src/cli/cluster.ts';
 import { INSPECT } from '../../src/cli/inspect.ts';
 import { LABEL } from '../../src/cli/label.ts';
 import { SERVE } from '../../src/cli/serve.ts';
@@ -51,6 +52,10 @@ const SECTIONS: Readonly<Record<string, readonly (readonly [file: string, ...int
     ['server/generator/generator-budget.ts', 'GeneratorLimits'],
   ],
   serve: [['server/serve.ts', 'ServeOptions']],
+  serveCluster: [
+    ['server/cluster-options.ts', 'ClusterNodeOptions'],
+    ['server/serve-cluster.ts', 'ServeClusterOptions'],
+  ],
   createGateway: [['server/gateway/gateway.ts', 'GatewayOptions']],
   listenGateways: [['server/gateway/listen/listen.ts', 'ListenOptions']],
   'Gateway limits': [['server/gateway/limits/limits.ts', 'GatewayLimits']],
@@ -103,7 +108,7 @@ test('error codes: the table lists every code', () => {
   expect(readRows(table.split('\n## ')[0] ?? '').toSorted()).toEqual(expected.toSorted());
 });
 
-test.each([SERVE, LABEL, INSPECT])('command line: the table of `$name` lists its flags', ({ name, flags }) => {
+test.each([SERVE, LABEL, INSPECT, CLUSTER])('command line: the table of `$name` lists its flags', ({ name, flags }) => {
   const [, section = ''] = readText('docs/reference/cli.md').split(`\n## correctables ${name}`);
   expect(readRows(section.split('\n## ')[0] ?? '')).toEqual(flags.map(([flag]) => flag));
 });

@@ -33,6 +33,11 @@ export interface SiteAlarm {
     | 'message-rejected'
     /** Too many messages are in flight to another site. More are dropped. The necessary ones are resent. */
     | 'link-overflow'
+    /** The link to another site has been down for 5 s. Operations continue at this site. */
+    | 'link-down'
+    | 'link-up'
+    /** A peer has another key, deployment or cluster.json. Raised once until that has changed. */
+    | 'link-refused'
     /** Another process has taken over the data. The site has stopped, and has sent no answers since then. */
     | 'site-fenced'
     /** The red log has a gap or has changed. New red writes and strong reads are refused, blue writes continue. */

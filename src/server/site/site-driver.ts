@@ -13,8 +13,8 @@ import { interruptedError } from './site-binding.ts';
 import type { SessionTokens, SubmissionPort, Submitter } from './site-binding.ts';
 import { deliverFailure, deliverView } from './notify-submitter.ts';
 import { SiteMachine } from './site-machine.ts';
-import type { RejectedMessageCounts, SiteOptions, SiteOutput } from './site-machine.ts';
-import type { Envelope } from '../messages/envelope.ts';
+import type { RejectedMessageCounts, SiteOptions, SiteOutput, SiteProgress } from './site-machine.ts';
+import type { Envelope, RejectedMessageError } from '../messages/envelope.ts';
 import type { Origin, Origins } from '../records/origin.ts';
 import type { RedHalt } from '../log/red-log-consumer.ts';
 import type { MemberOutput } from '../records/replica-output.ts';
@@ -118,6 +118,26 @@ export class SiteDriver implements SubmissionPort {
 
   get retainedReplies(): RetainedReplies {
     return this.#machine.replica.retainedReplies;
+  }
+
+  /** Whether something is in flight that a lost message could hold up. */
+  get isBusy(): boolean {
+    return this.#machine.isBusy;
+  }
+
+  /** Where the site stands, for operators. */
+  get progress(): SiteProgress {
+    return this.#machine.progress;
+  }
+
+  /** Whether anything of this origin was ever received. */
+  hasHeardOf(origin: Origin): boolean {
+    return this.#machine.replica.terms.has(origin);
+  }
+
+  /** A message of another site could not be read: it is counted and reported. */
+  rejectMessage(rejection: RejectedMessageError): void {
+    this.#machine.messageFilter.reject(rejection);
   }
 
   /**

@@ -73,6 +73,22 @@ export interface MemberStatus extends KnownOrigin {
   readonly heardAtMs: number | undefined;
 }
 
+/** Where a site stands. */
+export interface SiteProgress {
+  /** The number of this start: above that of any earlier one. */
+  readonly start: number;
+  /** Records of the red log that were delivered. */
+  readonly red: number;
+  /** The stable time: by ordinal, up to where the site has everything of each origin. */
+  readonly stable: readonly number[];
+  /** Blue operations that the site has, by ordinal of their origin. */
+  readonly streams: readonly number[];
+  /** Entries that are kept because another site lacks them. */
+  readonly backlog: number;
+  /** Why the red log has halted, if it has. */
+  readonly halt: string | undefined;
+}
+
 /**
  * One site. After each input, `takeOutputs` says what has to be done, in order. Inputs come with the time by a clock that
  * only runs forward, and by the one that people set; that is the same one unless it is given.
@@ -207,6 +223,19 @@ export class SiteMachine {
   /** How many entries of either log are kept because another site lacks them. */
   get backlogLength(): number {
     return Math.max(this.replica.backlogLength, this.log.backlogLength);
+  }
+
+  /** Where the site stands, for operators. */
+  get progress(): SiteProgress {
+    const { replica, backlogLength: backlog } = this;
+    return {
+      start: this.messageFilter.term,
+      red: replica.redDelivered,
+      stable: [...replica.state.stable],
+      streams: replica.blue.save().map(({ synced }) => synced),
+      backlog,
+      halt: this.#redLogReader.halt?.message,
+    };
   }
 
   /** What has to be done since the last call, in order. */

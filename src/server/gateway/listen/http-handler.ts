@@ -14,6 +14,15 @@ import type { ServerLocation } from './listening-address.ts';
 /** First parts of the paths that are not sites. */
 export const HTTP_PATHS: readonly string[] = ['health', 'ready', 'sites', 'metrics'];
 
+/** Where clients reach a site that may be another process. */
+export interface SiteAddress {
+  readonly name: string;
+  /** Its websocket address without the site's path: `wss://10.0.1.1:7420`. */
+  readonly url: string;
+  /** Whether this process is connected to the site, or is the site. */
+  readonly isConnected: boolean;
+}
+
 type GatewaysBySite = Readonly<Record<string, Gateway>>;
 
 interface HttpResponse {
@@ -24,11 +33,17 @@ interface HttpResponse {
 
 const SERVER_ERROR: HttpResponse = { status: 500, body: { error: 'the server made a mistake' } };
 
+/** What is shown beside the gateways. */
+export interface HttpHandlerOptions {
+  readonly metrics?: readonly StoreMetric[] | undefined;
+  readonly siteAddresses?: (() => readonly SiteAddress[]) | undefined;
+}
+
 /** Makes the handler; it returns false for paths that are not its own. */
 export function createHttpHandler(
   sites: GatewaysBySite,
   location: ServerLocation,
-  stores?: readonly StoreMetric[],
+  { metrics: stores, siteAddresses }: HttpHandlerOptions = {},
 ): (request: IncomingMessage, response: ServerResponse) => boolean {
   const origins = Object.values(sites).flatMap((gateway) => gateway.origins);
   const metrics = new GatewayMetrics(sites, stores);
@@ -42,7 +57,7 @@ export function createHttpHandler(
     } else if (request.method !== 'GET' && request.method !== 'HEAD') {
       respondEmpty(response, 405, { allow: 'GET, HEAD' });
     } else {
-      createResponse(request, sites, { first, second, metrics })
+      createResponse(request, sites, { first, second, metrics, siteAddresses })
         .catch(() => SERVER_ERROR)
         .then((value) => sendResponse(response, value, origin))
         .catch(() => response.destroy());
@@ -55,15 +70,16 @@ interface HttpRequestParts {
   readonly first: string;
   readonly second: string | undefined;
   readonly metrics: GatewayMetrics;
+  readonly siteAddresses: HttpHandlerOptions['siteAddresses'];
 }
 
 async function createResponse(
   request: IncomingMessage,
   sites: GatewaysBySite,
-  { first, second, metrics }: HttpRequestParts,
+  { first, second, metrics, siteAddresses }: HttpRequestParts,
 ): Promise<HttpResponse> {
   if (first === 'ready') return getReadiness(sites, second);
-  if (first === 'sites') return { status: 200, body: { sites: listSites(sites) } };
+  if (first === 'sites') return { status: 200, body: { sites: listSites(sites, siteAddresses?.()) } };
   const known = await checkKnownClient(request, sites);
   if (first === 'health') return getHealth(sites, known === true);
   if (known === undefined) return { status: 503, body: { error: 'the token could not be checked' } };
@@ -124,12 +140,16 @@ function getReadiness(sites: GatewaysBySite, name: string | undefined): HttpResp
   return { status: ready ? 200 : 503, body: { ready } };
 }
 
-/** The sites, each with its websocket path on the same host and port. */
-function listSites(sites: GatewaysBySite): object[] {
-  return Object.entries(sites).map(([name, { levels, contract }]) => ({
+/** The sites, each with its websocket path on the same host and port, or at its own address. */
+function listSites(sites: GatewaysBySite, addresses?: readonly SiteAddress[]): object[] {
+  const describe = (name: string, { levels, contract }: Gateway): object => ({
     name,
     path: `/${name}`,
     levels,
     ...(contract !== undefined && { contract }),
-  }));
+  });
+  if (addresses === undefined) return Object.entries(sites).map(([name, gateway]) => describe(name, gateway));
+  // All sites of a deployment serve the same.
+  const [gateway] = Object.values(sites) as [Gateway];
+  return addresses.map(({ name, url, isConnected }) => ({ ...describe(name, gateway), url, connected: isConnected }));
 }

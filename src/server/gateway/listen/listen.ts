@@ -11,7 +11,7 @@ import {
   type OptionNamesOf,
 } from '../../../correctable/validate.ts';
 import type { Gateway } from '../gateway.ts';
-import { HTTP_PATHS, createHttpHandler } from './http-handler.ts';
+import { HTTP_PATHS, createHttpHandler, type SiteAddress } from './http-handler.ts';
 import type { StoreMetric } from './metrics.ts';
 import { respondEmpty, createHttpServer, guardPage } from './http-server.ts';
 import { BusyPoll } from '../connection/busy-poll.ts';
@@ -39,6 +39,11 @@ export interface ListenOptions {
   /** Metrics of the stores behind the gateways, for `/metrics`. */
   readonly metrics?: readonly StoreMetric[] | undefined;
   /**
+   * Returns the sites that `/sites` lists, other processes among them, so that clients can move there. Default: the
+   * sites of this listener
+   */
+  readonly siteAddresses?: (() => readonly SiteAddress[]) | undefined;
+  /**
    * How long the thread stays awake after an answer and polls for more work, in microseconds, up to 100 000. It
    * shortens round trips if clients wait for each answer, but uses processor time. Default: 0, it sleeps at once
    */
@@ -60,6 +65,7 @@ const OPTIONS: OptionNamesOf<ListenOptions> = {
   port: true,
   allowUnauthenticated: true,
   metrics: true,
+  siteAddresses: true,
   busyPollUs: true,
   page: true,
   server: true,
@@ -105,7 +111,7 @@ export async function listenGateways(options: ListenOptions): Promise<GatewayLis
     server,
     options.allowUnauthenticated === true ? [] : findUnauthenticatedSites(sites),
   );
-  const handleHttp = createHttpHandler(sites, location, options.metrics);
+  const handleHttp = createHttpHandler(sites, location, options);
   if (value === undefined) handleRequests(server, handleHttp, options);
   const leaveUpgrades = attachUpgrades(server, { sites, location, busyPoll });
   const detach = (): void => {
@@ -190,7 +196,7 @@ function closeServer(server: Server): Promise<void> {
 function checkOptions(options: Partial<Record<keyof ListenOptions, unknown>>): void {
   if (isGateway(options)) throw createInvalidArgumentError('sites', `is an option: write ${CALL}`);
   checkOptionNames(options, { call: CALL }, OPTIONS);
-  const { sites, host, port, page, server, logger } = options;
+  const { sites, host, port, siteAddresses, page, server, logger } = options;
   checkSites(sites);
   checkOptionTypes(options, 'boolean', 'allowUnauthenticated');
   // Neither a URL nor with a port.
@@ -205,6 +211,7 @@ function checkOptions(options: Partial<Record<keyof ListenOptions, unknown>>): v
     );
   }
   checkFunction('page', page);
+  checkFunction('siteAddresses', siteAddresses);
   if (server !== undefined && !hasMethods(server, 'on', 'listeners', 'listen', 'address')) {
     throw createInvalidArgumentError('server', 'must be a server of node:http or node:https, or none');
   }

@@ -2,6 +2,7 @@
  * The directory in which a deployment keeps what it must not lose:
  *
  *     manifest.json     what the data was made for
+ *     node.json         whose directory it is, where each site is a process of its own
  *     cluster.key       authenticates session tokens
  *     lock              there while a process has the directory open
  *     sites/<name>/     the logs and checkpoints of a site
@@ -34,8 +35,8 @@ export interface DataDirectory {
   readonly lock: Pick<DirectoryLock, 'isHeld' | 'onLost'>;
   /** Authenticates session tokens: a new one where there is none. */
   readonly clusterKey: Uint8Array;
-  /** Whether it was used before. */
-  readonly hasManifest: boolean;
+  /** What it was made for, if it was used before. */
+  readonly manifest: Manifest | undefined;
   /** Whether there was a key once, and is none. */
   readonly hasLostKey: boolean;
   /** The directory of a site, relative to `files`. */
@@ -91,11 +92,13 @@ export function openDataDirectory(
     if (found !== undefined) checkManifest(found, requested, path);
     const key = readKey(files);
     const clusterKey = key ?? randomBytes(KEY_BYTES);
+    const manifest =
+      requested.site === undefined ? requested : { ...requested, sites: found?.sites ?? requested.sites };
     const adopt = (): void => {
       // Where nothing has to be written nothing else would ask.
       if (!lock.isHeld()) throw lockLostError();
       const isSame = found?.service.hash === requested.service.hash && found.format === requested.format;
-      const text = Buffer.from(`${JSON.stringify(requested, null, 2)}\n`);
+      const text = Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`);
       try {
         if (key === undefined) withSpaceErrors(KEY_FILE, () => files.replace(KEY_FILE, clusterKey));
         if (!isSame) withSpaceErrors(MANIFEST_FILE, () => files.replace(MANIFEST_FILE, text));
@@ -105,8 +108,7 @@ export function openDataDirectory(
         throw error;
       }
     };
-    const hasManifest = found !== undefined;
-    const hasLostKey = key === undefined && hasManifest;
+    const hasLostKey = key === undefined && found !== undefined;
     const close = async (): Promise<void> => {
       try {
         // At once where none is.
@@ -115,7 +117,7 @@ export function openDataDirectory(
         lock.release();
       }
     };
-    return { files, lock, getSiteDirectory: getLogDirectory, clusterKey, hasManifest, hasLostKey, adopt, close };
+    return { files, lock, getSiteDirectory: getLogDirectory, clusterKey, manifest: found, hasLostKey, adopt, close };
   } catch (error) {
     lock.release();
     throw error;

@@ -104,7 +104,8 @@ export function inspectDataDirectory(dataDir: string): Inspection {
 function inspectOnce(files: Files, dataDir: string, before: InspectionPass | undefined): InspectionPass | undefined {
   try {
     const manifest = parseManifest(files.read(MANIFEST_FILE));
-    const { service, sites: names, redLeader } = manifest;
+    const { service, redLeader, site: onlySite } = manifest;
+    const names = onlySite === undefined ? manifest.sites : [onlySite];
     const folders = names.map((name) => getLogDirectory(name));
     const looked = names.map((name) => inspectSite(files, name, manifest));
     const sites = looked.map(({ site }) => site);
@@ -115,7 +116,8 @@ function inspectOnce(files: Files, dataDir: string, before: InspectionPass | und
       readKey(files);
       rejectMissingSites(files, folders, true);
       const deployed = { names, redLeader: names.indexOf(redLeader) };
-      if (holdings !== undefined) rejectMissingHistories(holdings, deployed, before?.holdings);
+      if (holdings !== undefined && onlySite === undefined)
+        rejectMissingHistories(holdings, deployed, before?.holdings);
     });
     return { inspection: { dataDir, service: service.name, sites, startError: rejection }, holdings };
   } catch (error) {

@@ -22,6 +22,8 @@ export interface Manifest {
   readonly service: { readonly name: string; readonly hash: string; readonly tables: TableSchemas };
   readonly sites: readonly string[];
   readonly redLeader: string;
+  /** The one site whose data it is, where each site is a process of its own. */
+  readonly site?: string;
 }
 
 /** The deployment that wants to use a directory. */
@@ -29,12 +31,15 @@ export interface Deployment {
   readonly service: Service;
   readonly sites: readonly string[];
   readonly redLeader: string;
+  /** The one site whose data it is, where each site is a process of its own. */
+  readonly site?: string | undefined;
 }
 
-export function createManifest({ service, sites, redLeader }: Deployment): Manifest {
+export function createManifest({ service, sites, redLeader, site }: Deployment): Manifest {
   const tables = getTableSchemas(service);
   const hash = createHash('sha256').update(JSON.stringify(tables)).digest('hex').slice(0, 16);
-  return { format: FORMAT_VERSION, service: { name: service.contract.name, hash, tables }, sites, redLeader };
+  const described = { name: service.contract.name, hash, tables };
+  return { format: FORMAT_VERSION, service: described, sites, redLeader, ...(site !== undefined && { site }) };
 }
 
 /**
@@ -89,7 +94,13 @@ export function checkManifest(found: Manifest, requested: Manifest, dataDir: str
   if (found.service.name !== requested.service.name) {
     refuse(`belongs to the service '${found.service.name}', not '${requested.service.name}': name another directory.`);
   }
-  if (found.sites.join() !== requested.sites.join()) {
+  if (found.site !== requested.site) {
+    if (found.site === undefined) refuse('is of all sites in one process, not of one site: name another directory.');
+    const advice = requested.site === undefined ? 'start it with the cluster file' : 'name another directory';
+    refuse(`is of the site '${found.site}' of a cluster, not of ${requested.site ?? 'all sites'}: ${advice}.`);
+  }
+  // The sites of a cluster may come and go. Those that it was created with stay in the manifest.
+  if (found.site === undefined && found.sites.join() !== requested.sites.join()) {
     refuse(`is of the sites ${found.sites.join(', ')}, in this order, not of ${requested.sites.join(', ')}.`);
   }
   if (found.redLeader !== requested.redLeader) {

@@ -21,7 +21,8 @@ export interface DeploymentStorage {
   close(): Promise<void>;
 }
 
-interface DurableDeployment extends Deployment {
+/** A deployment whose data is kept. */
+export interface DurableDeployment extends Deployment {
   /** Whether session tokens go by a key that is not the directory's. */
   readonly hasOwnKey?: boolean;
   readonly onAlarm: OnAlarm;
@@ -43,16 +44,40 @@ function openVolatile({ sites }: Deployment): DeploymentStorage {
 }
 
 function openDurable(dataDir: string, deployment: DurableDeployment): DeploymentStorage {
-  const { redLeader: site, onAlarm } = deployment;
-  const folder = openDataDirectory(dataDir, deployment, (message) => {
+  const folder = openDirectory(dataDir, deployment);
+  const close = async (storage?: DeploymentStorage): Promise<void> => {
+    await storage?.close();
+    await folder.close();
+  };
+  try {
+    const storage = openSites(folder, deployment);
+    return { ...storage, close: () => close(storage) };
+  } catch (error) {
+    void close();
+    throw error;
+  }
+}
+
+/** @throws CorrectableError as `openDataDirectory` */
+export function openDirectory(dataDir: string, deployment: DurableDeployment): DataDirectory {
+  const { redLeader, site = redLeader, onAlarm } = deployment;
+  return openDataDirectory(dataDir, deployment, (message) => {
     onAlarm({ kind: 'data-directory-locked', site, message });
   });
+}
+
+/**
+ * Opens the storage of the sites in a directory: of all, or of the only one whose directory it is. The directory stays open
+ * when the storage is closed.
+ *
+ * @throws CorrectableError as `DurableStorage`
+ */
+export function openSites(folder: DataDirectory, deployment: DurableDeployment): DeploymentStorage {
   const sites: DurableStorage[] = [];
   const close = async (): Promise<void> => {
     const closing = sites.map((storage) => storage.close());
     // What has not begun lets go of the folder at once: whoever was refused may want to try again.
     if (sites.some(({ hasBegun }) => hasBegun)) await Promise.all(closing);
-    await folder.close();
   };
   try {
     const found = recoverAll(folder, deployment);
@@ -80,12 +105,10 @@ type FoundSite = Required<Pick<DurableStorageOptions, 'site' | 'directory' | 'ev
  *
  * @throws CorrectableError `UNAVAILABLE` where one of them has lost something.
  */
-function recoverAll(
-  { files, getSiteDirectory, hasManifest }: DataDirectory,
-  deployment: DurableDeployment,
-): FoundSite[] {
-  const { sites, redLeader, onAlarm } = deployment;
-  const directories = sites.map((site) => ({
+function recoverAll({ files, getSiteDirectory, manifest }: DataDirectory, deployment: DurableDeployment): FoundSite[] {
+  const { redLeader, site: onlySite, onAlarm } = deployment;
+  const names = manifest?.sites ?? deployment.sites;
+  const directories = (onlySite === undefined ? names : [onlySite]).map((site) => ({
     site,
     directory: getSiteDirectory(site),
     events: createStorageAlarms(site, onAlarm),
@@ -100,15 +123,17 @@ function recoverAll(
   };
   checkAll(() => {
     const paths = directories.map(({ directory }) => directory);
-    rejectMissingSites(files, paths, hasManifest);
+    rejectMissingSites(files, paths, manifest !== undefined);
   });
   const found = directories.map((item) => {
     const { site, directory, events } = item;
     return { ...item, recovered: recoverAndReport(files, directory, events, site) };
   });
-  const origins = Origins.create(sites);
+  // What the other processes have, they say themselves.
+  if (onlySite !== undefined) return found;
+  const origins = Origins.create(names);
   const holdings = found.map(({ recovered }) => getHolding(recovered.stored, origins));
-  checkAll(() => rejectMissingHistories(holdings, { names: sites, redLeader: sites.indexOf(redLeader) }));
+  checkAll(() => rejectMissingHistories(holdings, { names, redLeader: names.indexOf(redLeader) }));
   return found;
 }
 

@@ -1,0 +1,124 @@
+/** `correctables cluster`: creates a deployment of several processes, and shows where its sites stand. */
+import type { NodeStatus } from '../server/cluster-node.ts';
+import type { ClusterFile } from '../server/cluster/cluster-file.ts';
+import type { Command } from './command.ts';
+import { createUsageError, readText, type RawOptions } from './options.ts';
+import { printLines } from './print.ts';
+
+const ACTIONS: Readonly<Record<string, (file: ClusterFile, options: RawOptions) => Promise<void>>> = {
+  init: createDeployment,
+  status: showStatus,
+};
+const ACTION_NAMES = Object.keys(ACTIONS).join(', ');
+
+export const CLUSTER: Command = {
+  name: 'cluster',
+  summary: `Manage a deployment whose sites are processes: ${ACTION_NAMES}`,
+  argument: { typed: '<action>', names: `action (${ACTION_NAMES})` },
+  flags: [
+    ['--cluster <file>', 'Use this cluster.json, the same file as at the sites'],
+    ['--json', 'Print the result as one JSON line'],
+  ],
+  example: 'correctables cluster init --cluster cluster.json',
+  run: runAction,
+};
+
+async function runAction(options: RawOptions, action: string | undefined): Promise<void> {
+  const run = action !== undefined && Object.hasOwn(ACTIONS, action) ? ACTIONS[action] : undefined;
+  if (run === undefined) throw createUsageError('<action>', `must be one of ${ACTION_NAMES}, got "${action ?? ''}"`);
+  const path = readText(options, 'cluster');
+  const { readClusterFile } = await import('../server/cluster/cluster-file.ts');
+  await run(readClusterFile(path), options);
+}
+
+/** Makes the key file, once. */
+async function createDeployment({ path, sites, keyFile }: ClusterFile, options: RawOptions): Promise<void> {
+  const { createKeyFile, readKeyFile } = await import('../server/cluster/key-file.ts');
+  const created = createKeyFile(keyFile);
+  const { deployment } = created ?? readKeyFile(keyFile);
+  if (options['json'] === true)
+    return printLines([JSON.stringify({ deployment, keyFile, isCreated: created !== undefined })]);
+  const [site] = sites.keys();
+  await printLines([
+    created === undefined
+      ? `${keyFile} exists, so nothing was changed. It is the key of the deployment ${deployment}.`
+      : `Created the deployment ${deployment} with the key file ${keyFile}.`,
+    `Copy ${path} and ${keyFile} to the machine of each site, and keep the key file secret.`,
+    `Then start each site, for example: correctables serve --service shop.js --cluster cluster.json --site ${site} --data DIR`,
+  ]);
+}
+
+/** What a site has answered, or why it has not. */
+interface SiteReport {
+  readonly site: string;
+  readonly status: NodeStatus | null;
+  readonly error: string | null;
+}
+
+async function showStatus(file: ClusterFile, options: RawOptions): Promise<void> {
+  const [{ requestOfOperator }, { readKeyFile }] = await Promise.all([
+    import('../server/cluster/operator-request.ts'),
+    import('../server/cluster/key-file.ts'),
+  ]);
+  const keys = readKeyFile(file.keyFile);
+  const reports = await Promise.all(
+    [...file.sites].map(async ([site, { cluster }]): Promise<SiteReport> => {
+      try {
+        const status = (await requestOfOperator({ address: cluster, to: site, keys }, 'status', null)) as NodeStatus;
+        return { site, status, error: null };
+      } catch (error) {
+        return { site, status: null, error: (error as Error).message };
+      }
+    }),
+  );
+  if (reports.some(({ status }) => status?.state !== 'serving')) process.exitCode = 1;
+  await printLines(options['json'] === true ? [JSON.stringify({ sites: reports })] : formatReports(reports, file));
+}
+
+function formatReports(reports: readonly SiteReport[], { redLeader }: ClusterFile): string[] {
+  const rows = reports.map((report) => formatRow(report, reports, redLeader));
+  const table = [['site', 'state', 'start', 'red', 'stable', 'lag', 'kept', 'links down'], ...rows];
+  const widths = table[0]!.map((_, column) => Math.max(...table.map((row) => row[column]!.length)));
+  const lines = table.map((row) =>
+    row
+      .map((text, column) => text.padEnd(widths[column]!))
+      .join('  ')
+      .trimEnd(),
+  );
+  for (const { site, status } of reports) {
+    for (const { atMs, message } of status?.alarms ?? [])
+      lines.push(`${new Date(atMs).toISOString()}  ${site}  ${message}`);
+    if (status?.problem !== undefined) lines.push(`${site}: ${status.problem}`);
+  }
+  return lines;
+}
+
+function formatRow({ site, status, error }: SiteReport, reports: readonly SiteReport[], redLeader: string): string[] {
+  const name = site === redLeader ? `${site} (red leader)` : site;
+  if (status === null) return [name, 'unreachable', '', '', '', '', '', error ?? ''];
+  const { progress, links } = status;
+  const down = links.filter(({ isConnected }) => !isConnected).map(({ peer }) => peer);
+  if (progress === undefined) return [name, status.state, '', '', '', '', '', down.join(' ') || 'none'];
+  const stableMs = Math.min(...progress.stable.slice(1)) / 1000;
+  return [
+    name,
+    status.state,
+    String(progress.start),
+    String(progress.red),
+    stableMs > 0 ? new Date(stableMs).toISOString() : '-',
+    formatLag(status, reports),
+    String(progress.backlog),
+    down.join(' ') || 'none',
+  ];
+}
+
+/** How many operations of each other site this one lacks, as far as that site has answered. */
+function formatLag({ site, sites, progress }: NodeStatus, reports: readonly SiteReport[]): string {
+  const lags = sites.flatMap((name, place) => {
+    const origin = place + 1;
+    const own = reports.find((report) => report.site === name)?.status?.progress?.streams[origin];
+    if (name === site || own === undefined) return [];
+    return [`${name} ${Math.max(0, own - (progress?.streams[origin] ?? 0))}`];
+  });
+  return lags.join(' ') || '-';
+}

@@ -1,0 +1,337 @@
+/** One site of a cluster in this process: its directory, its links to the other sites, and its state machine. */
+import { CorrectableError, createInvalidArgumentError } from '../correctable/errors.ts';
+import { isNonEmptyString } from '../correctable/validate.ts';
+import { emitWarning, guardAlarmHandler, type OnAlarm, type SiteAlarm } from './alarms/site-alarm.ts';
+import { ClusterLinks, type ControlRequest, type LinkStatus } from './cluster/cluster-links.ts';
+import { readClusterFile, type ClusterFile, type ClusterSite } from './cluster/cluster-file.ts';
+import { IDENTIFY, waitUntilUnknown, type IdentifyReply } from './cluster/first-start.ts';
+import { readKeyFile, type ClusterKeys } from './cluster/key-file.ts';
+import { createNodeIdentity, readNodeIdentity, writeNodeIdentity, type NodeIdentity } from './cluster/node-file.ts';
+import { toEmbeddedOptions, type ClusterNodeOptions } from './cluster-options.ts';
+import { checkEmbeddedOptions } from './embedded-checks.ts';
+import { EMBEDDED_OPTIONS, GENERATOR_OPTIONS } from './embedded-options.ts';
+import { createSitePlan, makeSite, type EmbeddedSite, type SitePlan } from './embedded-site.ts';
+import { checkColors } from './embedded.ts';
+import { SEQUENCED_ENGINE } from './log/sequenced/engine.ts';
+import { EnvelopeCodec } from './messages/envelope-codec.ts';
+import { RejectedMessageError, type Envelope } from './messages/envelope.ts';
+import { Origins, type Origin } from './records/origin.ts';
+import type { Service } from './service/service.ts';
+import { hashDeploymentName } from './site/deployment-name.ts';
+import type { SiteProgress } from './site/site-machine.ts';
+import { unusableDirectoryError } from './storage/directory/missing-history.ts';
+import {
+  openDirectory,
+  openSites,
+  type DeploymentStorage,
+  type DurableDeployment,
+} from './storage/directory/open-storage.ts';
+import type { DataDirectory } from './storage/directory/data-directory.ts';
+import type { SiteStorage } from './log/site-storage.ts';
+
+/** The kind of request by which an operator's command asks where a node stands. */
+export const STATUS = 'status';
+
+/** Where a node stands. */
+export interface NodeStatus {
+  readonly site: string;
+  /** `waiting`: for other sites, before the first start. `stopped`: the site has failed, see `problem`. */
+  readonly state: 'waiting' | 'serving' | 'stopped';
+  readonly problem?: string | undefined;
+  readonly sites: readonly string[];
+  readonly redLeader: string;
+  readonly directory: string;
+  readonly progress?: SiteProgress | undefined;
+  readonly links: readonly LinkStatus[];
+  /** Alarms of the last hour, the oldest first. */
+  readonly alarms: readonly RecentAlarm[];
+}
+
+/** An alarm, and when it was raised in milliseconds since the epoch. */
+export interface RecentAlarm {
+  readonly atMs: number;
+  readonly kind: SiteAlarm['kind'];
+  readonly message: string;
+}
+
+const ALARM_AGE_MS = 3_600_000;
+const MAX_ALARMS = 100;
+/** How often to look whether everything has reached the other sites, and how long at most, before a site ends. */
+const DRAIN_CHECK_MS = 10;
+const MAX_DRAIN_MS = 2000;
+
+/** What a node calls. */
+export interface ClusterNodeEvents {
+  /** Before the first start: these sites have not answered yet. */
+  onWaiting?(sites: readonly string[]): void;
+}
+
+/** A node. Its links stay open while its site is stopped and started again. */
+export class ClusterNode {
+  readonly name: string;
+  readonly file: ClusterFile;
+  readonly #service: Service;
+  readonly #options: ClusterNodeOptions;
+  readonly #keys: ClusterKeys;
+  readonly #onAlarm: OnAlarm;
+  readonly #codec = new EnvelopeCodec(SEQUENCED_ENGINE.messages);
+  readonly #aborted = new AbortController();
+  readonly #alarms: RecentAlarm[] = [];
+  readonly #directory: DataDirectory;
+  readonly #deployment: DurableDeployment;
+  readonly #identity: NodeIdentity;
+  readonly #origins: Origins;
+  #links: ClusterLinks | undefined;
+  #storage: DeploymentStorage | undefined;
+  #site: EmbeddedSite | undefined;
+  /** How messages of this deployment are recognized. */
+  readonly #deploymentName: string;
+
+  /** @throws CorrectableError as `openClusterNode` */
+  constructor(service: Service, options: ClusterNodeOptions) {
+    this.#service = service;
+    this.#options = options;
+    this.name = options.site;
+    this.file = readClusterFile(options.cluster);
+    checkSiteOptions(service, options, this.file);
+    this.#keys = readKeyFile(this.file.keyFile);
+    const onAlarm = guardAlarmHandler(options.onAlarm ?? emitWarning);
+    this.#onAlarm = (alarm) => {
+      this.#alarms.push({ atMs: Date.now(), kind: alarm.kind, message: alarm.message });
+      if (this.#alarms.length > MAX_ALARMS) this.#alarms.shift();
+      return onAlarm(alarm);
+    };
+    this.#deploymentName = hashDeploymentName(this.#keys.sessionKey, service.contract.name);
+    this.#deployment = {
+      service,
+      sites: [...this.file.sites.keys()],
+      redLeader: this.file.redLeader,
+      site: this.name,
+      hasOwnKey: true,
+      onAlarm: this.#onAlarm,
+    };
+    this.#directory = openDirectory(options.dataDir, this.#deployment);
+    try {
+      this.#origins = Origins.create(this.#getFounders());
+      this.#identity = this.#claimDirectory();
+    } catch (error) {
+      void this.#directory.close();
+      throw error;
+    }
+  }
+
+  get origins(): Origins {
+    return this.#origins;
+  }
+
+  get site(): EmbeddedSite {
+    if (this.#site === undefined) throw new CorrectableError('UNAVAILABLE', `The site ${this.name} is not running.`);
+    return this.#site;
+  }
+
+  get links(): ClusterLinks {
+    if (this.#links === undefined) throw new Error('the links are not open');
+    return this.#links;
+  }
+
+  /** Opens the links, waits for the other sites if this is the first start, and starts the site. */
+  async open({ onWaiting }: ClusterNodeEvents): Promise<void> {
+    const own = this.file.sites.get(this.name) as ClusterSite;
+    const peers = [...this.file.sites].filter(([name]) => name !== this.name);
+    this.#links = await ClusterLinks.open({
+      site: this.name,
+      listen: own.cluster,
+      peers: new Map(peers.map(([name, { cluster }]) => [name, cluster])),
+      keys: this.#keys,
+      onAlarm: this.#onAlarm,
+      onEnvelopes: (from, contents) => this.#receive(from, contents),
+      onRequest: (request) => this.#answer(request),
+    });
+    if (this.#directory.manifest === undefined) {
+      await waitUntilUnknown({
+        site: this.name,
+        dataDir: this.#options.dataDir,
+        links: this.#links,
+        onWaiting: (sites) => onWaiting?.(sites),
+        signal: this.#aborted.signal,
+      });
+    }
+    this.startSite();
+  }
+
+  /** Takes up what the directory has, and begins. */
+  startSite(): void {
+    const { origins } = this;
+    const site = origins.find(this.name) as Origin;
+    const plan: SitePlan = {
+      ...createSitePlan(this.#service, toEmbeddedOptions(this.#options, origins.names)),
+      origins,
+      redLeader: origins.find(this.file.redLeader) as Origin,
+      // The own log alone tells: the other sites are not here to be asked.
+      committedRedEntries: 0,
+      clusterKey: this.#keys.sessionKey,
+      onAlarm: this.#onAlarm,
+    };
+    const storage = (this.#storage = openSites(this.#directory, this.#deployment));
+    this.#site = makeSite(plan, site, {
+      storage: storage.sites[0] as SiteStorage,
+      reportsClock: true,
+      send: (envelope) => this.#send(envelope),
+    });
+    storage.adopt();
+    this.#site.driver.start();
+  }
+
+  /** Ends the site; the links and the directory stay open. */
+  async stopSite(): Promise<void> {
+    this.#site?.driver.close();
+    this.#site = undefined;
+    const storage = this.#storage;
+    this.#storage = undefined;
+    await storage?.close();
+  }
+
+  get status(): NodeStatus {
+    const driver = this.#site?.driver;
+    const problem = driver?.failure?.message;
+    const fromMs = Date.now() - ALARM_AGE_MS;
+    return {
+      site: this.name,
+      state: driver === undefined ? 'waiting' : problem === undefined ? 'serving' : 'stopped',
+      problem,
+      sites: this.origins.names,
+      redLeader: this.file.redLeader,
+      directory: this.#identity.directory,
+      progress: driver?.progress,
+      links: this.#links?.status ?? [],
+      alarms: this.#alarms.filter(({ atMs }) => atMs >= fromMs),
+    };
+  }
+
+  /** Waits until the other sites have what this one has, or a little while; then ends everything. */
+  async close(): Promise<void> {
+    this.#aborted.abort();
+    const untilMs = performance.now() + MAX_DRAIN_MS;
+    const isNeeded = (): boolean => this.#site?.driver.isBusy === true && this.#links?.status.some(isLinkUp) === true;
+    while (isNeeded() && performance.now() < untilMs)
+      await new Promise((resolve) => setTimeout(resolve, DRAIN_CHECK_MS));
+    await this.stopSite();
+    await this.#links?.close();
+    await this.#directory.close();
+  }
+
+  /** The sites that the deployment was created with: those of the file at the first start. */
+  #getFounders(): readonly string[] {
+    const founders = this.#directory.manifest?.sites ?? this.#deployment.sites;
+    const missing = founders.find((name) => !this.file.sites.has(name));
+    if (missing === undefined) return founders;
+    const message = `cluster.json: sites has no ${missing}, with which the deployment was created. Add it again.`;
+    throw new CorrectableError('INVALID_ARGUMENT', message, { field: 'cluster' });
+  }
+
+  /** The identity of the directory, written down if it is new. */
+  #claimDirectory(): NodeIdentity {
+    const { files, manifest } = this.#directory;
+    const { deployment } = this.#keys;
+    const found = readNodeIdentity(files, this.#options.dataDir, { deployment, site: this.name });
+    if (found !== undefined) return found;
+    if (manifest !== undefined) throw unusableDirectoryError('there is no node.json, which says whose directory it is');
+    const identity = createNodeIdentity({
+      deployment,
+      site: this.name,
+      origin: this.#origins.find(this.name) as Origin,
+    });
+    writeNodeIdentity(files, identity);
+    return identity;
+  }
+
+  #send(envelope: Envelope): void {
+    try {
+      // Its clock is another than the receiver's.
+      const parts = this.#codec.encode({ ...envelope, sentAtMs: Date.now() });
+      const name = this.origins.getName(envelope.to.site);
+      for (const bytes of parts) this.#links?.send(name, bytes);
+    } catch (error) {
+      if (!(error instanceof RejectedMessageError)) throw error;
+      this.#site?.driver.rejectMessage(error);
+    }
+  }
+
+  #receive(from: string, contents: readonly Uint8Array[]): void {
+    const driver = this.#site?.driver;
+    if (driver === undefined) return;
+    const envelopes: Envelope[] = [];
+    for (const content of contents) {
+      try {
+        const envelope = this.#codec.decode(content, this.origins, this.#deploymentName);
+        const sender = this.origins.getName(envelope.from.site);
+        if (sender !== from)
+          throw new RejectedMessageError('address', `it came over the link of ${from}`, envelope.from.site);
+        envelopes.push(envelope);
+      } catch (error) {
+        if (!(error instanceof RejectedMessageError)) throw error;
+        driver.rejectMessage(error);
+      }
+    }
+    if (envelopes.length > 0) driver.receive(envelopes);
+  }
+
+  #answer({ from, kind }: ControlRequest): unknown {
+    if (kind === IDENTIFY && from !== null) return this.#identify(from);
+    if (kind === STATUS) return this.status;
+    throw new Error(`unknown request ${kind}`);
+  }
+
+  #identify(site: string): IdentifyReply {
+    const driver = this.#site?.driver;
+    // One that has nothing itself knows nobody.
+    if (driver === undefined && this.#directory.manifest !== undefined) throw new Error(`${this.name} is starting`);
+    const origin = this.origins.find(site);
+    return { isKnown: driver !== undefined && origin !== undefined && driver.hasHeardOf(origin) };
+  }
+}
+
+/**
+ * Opens the one site of a cluster that this process is, and starts it. On an empty directory it first waits until every
+ * other site has answered that it does not know this one.
+ *
+ * @throws CorrectableError `INVALID_ARGUMENT` with the name of the invalid option, or what is wrong with the cluster file,
+ * the key file or the directory.
+ * @throws CorrectableError `UNAVAILABLE` if another process uses the directory, its data is unreadable, or the directory is
+ * empty and another site knows this site.
+ */
+export async function openClusterNode(
+  service: Service,
+  options: ClusterNodeOptions,
+  events: ClusterNodeEvents = {},
+): Promise<ClusterNode> {
+  const node = new ClusterNode(service, options);
+  try {
+    await node.open(events);
+    return node;
+  } catch (error) {
+    await node.close();
+    throw error;
+  }
+}
+
+/** @throws CorrectableError `INVALID_ARGUMENT` naming the option that does not fit */
+function checkSiteOptions(service: Service, options: ClusterNodeOptions, file: ClusterFile): void {
+  const { site, rebuild } = options;
+  const names = [...file.sites.keys()];
+  const embedded = toEmbeddedOptions(options, names);
+  checkEmbeddedOptions(service, embedded, { options: EMBEDDED_OPTIONS, generators: GENERATOR_OPTIONS });
+  if (!isNonEmptyString(options.dataDir))
+    throw createInvalidArgumentError('dataDir', 'must be the path of the data directory of the site');
+  if (!names.includes(site)) throw createInvalidArgumentError('site', `'${site}' is not one of ${names.join(', ')}`);
+  if (rebuild !== undefined && typeof rebuild !== 'boolean')
+    throw createInvalidArgumentError('rebuild', 'must be true or false, or left out');
+  if (rebuild === true) throw createInvalidArgumentError('rebuild', 'is not available yet');
+  checkColors(service, embedded, (message) =>
+    (options.onAlarm ?? emitWarning)({ kind: 'color-check-failed', site, message }),
+  );
+}
+
+function isLinkUp({ isConnected }: LinkStatus): boolean {
+  return isConnected;
+}

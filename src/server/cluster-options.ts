@@ -1,0 +1,37 @@
+/** The options of one site of a cluster, which is a process of its own. */
+import type { OptionNamesOf } from '../correctable/validate.ts';
+import { EMBEDDED_OPTIONS, type EmbeddedOptions } from './embedded-options.ts';
+
+/** Options of `createEmbedded` that the cluster file sets, or that have no meaning between processes. */
+type FileOption = 'sites' | 'redLeader' | 'latency' | 'clusterKey' | 'dataDir';
+
+/** Options of a node. Those of `createEmbedded` mean the same. */
+export interface ClusterNodeOptions extends Omit<EmbeddedOptions, FileOption> {
+  /** The path of `cluster.json`, the same file at every node. */
+  readonly cluster: string;
+  /** The site that this process is, one of the file. */
+  readonly site: string;
+  /** The directory for the logs and checkpoints of this site, created if it is missing. */
+  readonly dataDir: string;
+  /**
+   * Begins with an empty directory in place of one that is lost: a new incarnation of the site with the state of
+   * another site. What only the lost directory had is lost. Default: `false`
+   */
+  readonly rebuild?: boolean | undefined;
+}
+
+const { sites: _sites, redLeader: _leader, latency: _latency, clusterKey: _key, ...common } = EMBEDDED_OPTIONS;
+
+/** All options of a node. */
+export const CLUSTER_NODE_OPTIONS: OptionNamesOf<ClusterNodeOptions> = {
+  ...common,
+  cluster: true,
+  site: true,
+  rebuild: true,
+};
+
+/** The options that a node shares with `createEmbedded`, and the sites of the file. */
+export function toEmbeddedOptions(options: ClusterNodeOptions, names: readonly string[]): EmbeddedOptions {
+  const { cluster: _cluster, site: _site, rebuild: _rebuild, ...shared } = options;
+  return { ...shared, sites: names as [string, ...string[]] };
+}

@@ -1,0 +1,187 @@
+/** `cluster.json`: the sites of a deployment and their addresses, the same file at every node. */
+import { readFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { CorrectableError } from '../../correctable/errors.ts';
+import { describeUnknownOption } from '../../correctable/unknown-option.ts';
+import { isRecord } from '../../correctable/validate.ts';
+
+/** Where a node listens for the other sites. */
+export interface ClusterAddress {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** The addresses of one site. */
+export interface ClusterSite {
+  /** The address for clients, without the site's path: `wss://10.0.1.1:7420`. */
+  readonly url: string;
+  readonly cluster: ClusterAddress;
+}
+
+/** What the file contains. */
+export interface ClusterFile {
+  readonly path: string;
+  /** In the order of the file, which is the order of their origins when the deployment is created. */
+  readonly sites: ReadonlyMap<string, ClusterSite>;
+  readonly redLeader: string;
+  /** The absolute path of the key file. */
+  readonly keyFile: string;
+  /** How long logs are kept for a site that is away, in milliseconds. */
+  readonly keepForMs: number | undefined;
+}
+
+/** Numbers as names would change the order of the sites, since JavaScript sorts them. */
+const SITE_NAME = /^[A-Za-z][\w-]{0,63}$/;
+/** Paths of a gateway that are no sites. */
+const RESERVED_NAMES: readonly string[] = ['health', 'ready', 'sites', 'metrics'];
+const FILE_FIELDS = ['sites', 'redLog', 'keyFile', 'keepForMs'] as const;
+const SITE_FIELDS = ['url', 'cluster'] as const;
+const RED_LOG_FIELDS = ['engine', 'leader'] as const;
+const MAX_PORT = 65_535;
+
+/**
+ * Reads the file and checks all of it.
+ *
+ * @throws CorrectableError `INVALID_ARGUMENT` that names the field and says what to write
+ */
+export function readClusterFile(path: string): ClusterFile {
+  const absolute = resolve(path);
+  const value = parseJson(absolute, readText(absolute, path), path);
+  return parseClusterFile(value, absolute);
+}
+
+/** @throws CorrectableError as `readClusterFile` */
+export function parseClusterFile(value: unknown, path: string): ClusterFile {
+  if (!isRecord(value)) throw invalidFieldError('the file', 'must be a JSON object with sites, redLog and keyFile');
+  checkFields('the file', value, FILE_FIELDS);
+  const { keyFile, keepForMs } = value;
+  const sites = parseSites(value['sites']);
+  const redLeader = parseRedLog(value['redLog'], [...sites.keys()]);
+  if (typeof keyFile !== 'string' || keyFile === '')
+    throw invalidFieldError(
+      'keyFile',
+      `must be the path of the key file, for example "cluster.key", got ${show(keyFile)}`,
+    );
+  if (keepForMs !== undefined && !(Number.isSafeInteger(keepForMs) && (keepForMs as number) > 0))
+    throw invalidFieldError('keepForMs', `must be a positive integer in milliseconds, got ${show(keepForMs)}`);
+  return {
+    path,
+    sites,
+    redLeader,
+    keyFile: resolve(dirname(path), keyFile),
+    keepForMs: keepForMs as number | undefined,
+  };
+}
+
+/** The address as the file has it. */
+export function formatAddress({ host, port }: ClusterAddress): string {
+  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+}
+
+function readText(path: string, typed: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (cause) {
+    const isMissing = (cause as NodeJS.ErrnoException).code === 'ENOENT';
+    const problem = isMissing ? 'there is no such file' : (cause as Error).message;
+    throw clusterFileError(`${typed} cannot be read: ${problem}. Name the cluster.json of the deployment.`, cause);
+  }
+}
+
+function parseJson(path: string, text: string, typed: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw clusterFileError(`${typed} is not JSON: ${(cause as Error).message}. Fix ${path}.`, cause);
+  }
+}
+
+function parseSites(value: unknown): Map<string, ClusterSite> {
+  const example = '{ "ireland": { "url": "wss://10.0.1.1:7420", "cluster": "10.0.1.1:7421" } }';
+  if (!isRecord(value) || Object.keys(value).length === 0)
+    throw invalidFieldError('sites', `must name at least one site, as ${example}`);
+  const sites = new Map(Object.entries(value).map(([name, site]) => [name, parseSite(name, site)]));
+  rejectRepeats(sites, 'url', ({ url }) => url);
+  rejectRepeats(sites, 'cluster', ({ cluster }) => formatAddress(cluster));
+  return sites;
+}
+
+function parseSite(name: string, value: unknown): ClusterSite {
+  const field = `sites.${name}`;
+  if (!SITE_NAME.test(name) || RESERVED_NAMES.includes(name)) {
+    const rule = 'must begin with a letter and have at most 64 letters, digits, "-" and "_"';
+    throw invalidFieldError(`sites: the name "${name}"`, `${rule}, and must be none of ${RESERVED_NAMES.join(', ')}`);
+  }
+  if (!isRecord(value)) throw invalidFieldError(field, `must be an object with url and cluster, got ${show(value)}`);
+  checkFields(field, value, SITE_FIELDS);
+  return { url: parseUrl(`${field}.url`, value['url']), cluster: parseAddress(`${field}.cluster`, value['cluster']) };
+}
+
+/** Two sites at one address would be one site. */
+function rejectRepeats(
+  sites: ReadonlyMap<string, ClusterSite>,
+  field: string,
+  textOf: (site: ClusterSite) => string,
+): void {
+  const owners = new Map<string, string>();
+  for (const [name, site] of sites) {
+    const owner = owners.get(textOf(site));
+    if (owner !== undefined)
+      throw invalidFieldError(
+        `sites.${name}.${field}`,
+        `is the same as sites.${owner}.${field}: give each site its own`,
+      );
+    owners.set(textOf(site), name);
+  }
+}
+
+function parseUrl(field: string, value: unknown): string {
+  const url = typeof value === 'string' && URL.canParse(value) ? new URL(value) : undefined;
+  const isPlain =
+    url !== undefined && url.pathname === '/' && url.search === '' && url.hash === '' && url.username === '';
+  if (isPlain && (url.protocol === 'ws:' || url.protocol === 'wss:')) return `${url.protocol}//${url.host}`;
+  throw invalidFieldError(
+    field,
+    `must be the address for clients without a path, as "wss://10.0.1.1:7420", got ${show(value)}`,
+  );
+}
+
+function parseAddress(field: string, value: unknown): ClusterAddress {
+  const match = typeof value === 'string' ? /^(?:\[([0-9A-Fa-f:.%\w]+)\]|([^\s:/[\]]+)):(\d{1,5})$/.exec(value) : null;
+  const port = Number(match?.[3]);
+  const host = match?.[1] ?? match?.[2];
+  if (host !== undefined && port >= 1 && port <= MAX_PORT) return { host, port };
+  throw invalidFieldError(
+    field,
+    `must be the host and port for the other sites, as "10.0.1.1:7421", got ${show(value)}`,
+  );
+}
+
+function parseRedLog(value: unknown, names: readonly string[]): string {
+  const example = `{ "engine": "built-in", "leader": "${names[0]}" }`;
+  if (!isRecord(value)) throw invalidFieldError('redLog', `must be an object, as ${example}, got ${show(value)}`);
+  checkFields('redLog', value, RED_LOG_FIELDS);
+  const { engine, leader } = value;
+  if (engine !== 'built-in') throw invalidFieldError('redLog.engine', `must be "built-in", got ${show(engine)}`);
+  if (typeof leader === 'string' && names.includes(leader)) return leader;
+  throw invalidFieldError('redLog.leader', `must be one of ${names.join(', ')}, got ${show(leader)}`);
+}
+
+function checkFields(place: string, value: object, names: readonly string[]): void {
+  const unknown = Object.keys(value).find((name) => !names.includes(name));
+  if (unknown !== undefined)
+    throw clusterFileError(`cluster.json: ${place}: ${describeUnknownOption(unknown, names, 'field')}`);
+}
+
+function show(value: unknown): string {
+  return value === undefined ? 'nothing' : JSON.stringify(value);
+}
+
+function invalidFieldError(field: string, problem: string): CorrectableError {
+  return clusterFileError(`cluster.json: ${field} ${problem}.`);
+}
+
+/** The error of an option `cluster` that does not fit. */
+export function clusterFileError(message: string, cause?: unknown): CorrectableError {
+  return new CorrectableError('INVALID_ARGUMENT', message, { field: 'cluster', ...(cause !== undefined && { cause }) });
+}

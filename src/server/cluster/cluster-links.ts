@@ -1,0 +1,306 @@
+/** All links of a node: it dials every other site, listens for them, and reports to operators which links are down. */
+import type { Server, TLSSocket } from 'node:tls';
+import { CorrectableError } from '../../correctable/errors.ts';
+import { isRecord } from '../../correctable/validate.ts';
+import { shortenText, type OnAlarm, type SiteAlarm } from '../alarms/site-alarm.ts';
+import type { LinkLimits } from '../site/link.ts';
+import { createLinkAlarm } from '../site/replica-alarms.ts';
+import { formatAddress, type ClusterAddress } from './cluster-file.ts';
+import type { ClusterKeys } from './key-file.ts';
+import { LinkConnection, createTraffic, type LinkTraffic } from './link-connection.ts';
+import { createSecureServer } from './link-security.ts';
+import { LINK_VERSION, OutgoingLink } from './outgoing-link.ts';
+
+/** A request of another site, or of an operator's command. */
+export interface ControlRequest {
+  /** The site; `null` for a command. */
+  readonly from: string | null;
+  readonly kind: string;
+  readonly body: unknown;
+}
+
+/** How the links of a node are set up. */
+export interface ClusterLinksOptions {
+  /** The name of the own site. */
+  readonly site: string;
+  readonly listen: ClusterAddress;
+  readonly peers: ReadonlyMap<string, ClusterAddress>;
+  readonly keys: ClusterKeys;
+  readonly onAlarm: OnAlarm;
+  /** Envelopes of a site, as bytes of `EnvelopeCodec`. */
+  onEnvelopes(from: string, contents: readonly Uint8Array[]): void;
+  /** A slice of a state transfer. */
+  onSlice?(from: string, content: Uint8Array): void;
+  /** Returns the reply to a request, or a promise of it. An error becomes the reply's error. */
+  onRequest(request: ControlRequest): unknown;
+  /** The link to a site is up. */
+  onConnected?(site: string): void;
+  readonly limits?: LinkLimits;
+  readonly heartbeatIntervalMs?: number;
+  /** How long a link may be down without an alarm. Default: 5000 */
+  readonly downAlarmMs?: number;
+}
+
+/** A link as an operator sees it. */
+export interface LinkStatus extends Readonly<LinkTraffic> {
+  readonly peer: string;
+  readonly isConnected: boolean;
+  readonly queuedMessages: number;
+  readonly queuedBytes: number;
+  readonly droppedMessages: number;
+  readonly roundTripMs: number | undefined;
+}
+
+/** A peer, as long as it is one. */
+interface Peer {
+  readonly link: OutgoingLink;
+  readonly traffic: LinkTraffic;
+  /** Raises the alarm when it fires. */
+  downTimer: NodeJS.Timeout | undefined;
+  isReportedDown: boolean;
+  lastError: Error | undefined;
+}
+
+const DOWN_ALARM_MS = 5000;
+/** A stranger that is refused again and again is reported once; so many different ones are. */
+const MAX_REPORTED = 100;
+
+/** The links of one node. */
+export class ClusterLinks {
+  readonly #options: ClusterLinksOptions;
+  readonly #peers = new Map<string, Peer>();
+  readonly #incoming = new Set<LinkConnection>();
+  readonly #server: Server;
+  /** Problems that are reported and have not passed. */
+  readonly #reported = new Set<string>();
+  #refusedConnections = 0;
+  #isClosed = false;
+
+  private constructor(options: ClusterLinksOptions) {
+    this.#options = options;
+    this.#server = createSecureServer({
+      keys: options.keys,
+      onConnection: (socket) => this.#accept(socket),
+      onRefused: (problem) => this.#onStrangerRefused(undefined, problem),
+    });
+  }
+
+  /**
+   * Listens, and dials all peers.
+   *
+   * @throws CorrectableError `INVALID_ARGUMENT` if this process cannot listen on the address
+   */
+  static async open(options: ClusterLinksOptions): Promise<ClusterLinks> {
+    const links = new ClusterLinks(options);
+    await links.#listen();
+    for (const [name, address] of options.peers) links.setPeer(name, address);
+    return links;
+  }
+
+  /** Adds a peer, or gives it another address. */
+  setPeer(name: string, address: ClusterAddress): void {
+    this.removePeer(name);
+    if (this.#isClosed) return;
+    const { site, keys, limits, heartbeatIntervalMs, onAlarm, onConnected } = this.#options;
+    const traffic = createTraffic();
+    const link = new OutgoingLink({
+      from: site,
+      to: name,
+      address,
+      keys,
+      traffic,
+      limits,
+      heartbeatIntervalMs,
+      onRequest: (kind, body) => this.#options.onRequest({ from: name, kind, body }),
+      onConnected: () => {
+        this.#onUp(name);
+        onConnected?.(name);
+      },
+      onDisconnected: (error) => this.#onDown(name, formatAddress(address), error),
+      onRefused: (problem) =>
+        this.#reportOnce(
+          `to ${name}`,
+          name,
+          `the site ${name} at ${formatAddress(address)} refuses the link: ${problem}`,
+        ),
+      onFull: createLinkAlarm(site, name, onAlarm),
+    });
+    this.#peers.set(name, { link, traffic, downTimer: undefined, isReportedDown: false, lastError: undefined });
+    this.#onDown(name, formatAddress(address), undefined);
+  }
+
+  /** Closes the link to a site that is no peer any more. */
+  removePeer(name: string): void {
+    const peer = this.#peers.get(name);
+    this.#peers.delete(name);
+    clearTimeout(peer?.downTimer);
+    peer?.link.close();
+  }
+
+  get peers(): readonly string[] {
+    return [...this.#peers.keys()];
+  }
+
+  /** Connections that were refused, since their key, deployment or site was wrong. */
+  get refusedConnections(): number {
+    return this.#refusedConnections;
+  }
+
+  isConnected(peer: string): boolean {
+    return this.#peers.get(peer)?.link.isConnected === true;
+  }
+
+  /** Sends an envelope, unless there is no such peer. */
+  send(peer: string, content: Uint8Array): void {
+    this.#peers.get(peer)?.link.send(content);
+  }
+
+  /** Sends a slice of a state transfer behind everything else. Rejects if the link is lost before. */
+  async sendSlice(peer: string, content: Uint8Array): Promise<void> {
+    await this.#getLink(peer).sendSlice(content);
+  }
+
+  /** Sends a request and resolves with the reply. Rejects if the link is down, or there is no reply in time. */
+  async request(peer: string, kind: string, body: unknown, timeoutMs?: number): Promise<unknown> {
+    return this.#getLink(peer).request(kind, body, timeoutMs);
+  }
+
+  get status(): readonly LinkStatus[] {
+    return [...this.#peers].map(([peer, { link, traffic }]) => ({
+      peer,
+      isConnected: link.isConnected,
+      ...traffic,
+      queuedMessages: link.queuedMessages,
+      queuedBytes: link.queuedBytes,
+      droppedMessages: link.droppedMessages,
+      roundTripMs: link.roundTripMs,
+    }));
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    for (const name of this.peers) this.removePeer(name);
+    const closed = new Promise<void>((resolve) => {
+      this.#server.close(() => resolve());
+    });
+    for (const connection of this.#incoming) connection.close();
+    await closed;
+  }
+
+  #getLink(peer: string): OutgoingLink {
+    const link = this.#peers.get(peer)?.link;
+    if (link === undefined) throw new Error(`there is no link to ${peer}`);
+    return link;
+  }
+
+  #listen(): Promise<void> {
+    const { site, listen } = this.#options;
+    return new Promise((resolve, reject) => {
+      this.#server.once('error', (cause: Error) => {
+        const message = `cluster.json: sites.${site}.cluster is ${formatAddress(listen)}, where this process cannot listen: ${cause.message}. Give a free address of this machine.`;
+        reject(new CorrectableError('INVALID_ARGUMENT', message, { field: 'cluster', cause }));
+      });
+      this.#server.listen(listen.port, listen.host, () => {
+        this.#server.removeAllListeners('error');
+        // Running out of descriptors is no reason to end: connections are accepted again later.
+        this.#server.on('error', () => {});
+        resolve();
+      });
+    });
+  }
+
+  /** A connection is unknown until its first request has said from whom it comes. */
+  #accept(socket: TLSSocket): void {
+    if (this.#isClosed) return void socket.destroy();
+    const { onEnvelopes, onSlice, onRequest, heartbeatIntervalMs } = this.#options;
+    let from: string | null | undefined;
+    const connection: LinkConnection = new LinkConnection(socket, {
+      onEnvelopes: (contents) => {
+        if (typeof from === 'string') onEnvelopes(from, contents);
+      },
+      onSlice: (content) => {
+        if (typeof from === 'string') onSlice?.(from, content);
+      },
+      onRequest: (kind, body) => {
+        if (from !== undefined) return onRequest({ from, kind, body });
+        if (kind !== 'connect') throw new Error('the first request must be connect');
+        const problem = this.#findProblem(body);
+        if (problem !== undefined) {
+          this.#onStrangerRefused(socket.remoteAddress, problem);
+          return { refused: problem };
+        }
+        from = (body as { readonly from: string | null }).from;
+        connection.isKnown = true;
+        if (from !== null) connection.traffic = this.#peers.get(from)?.traffic ?? connection.traffic;
+        return { site: this.#options.site };
+      },
+      onClosed: () => this.#incoming.delete(connection),
+    });
+    this.#incoming.add(connection);
+    connection.startHeartbeats(false, heartbeatIntervalMs);
+  }
+
+  /** Why a peer that has the key is not accepted. */
+  #findProblem(body: unknown): string | undefined {
+    const { site, keys } = this.#options;
+    const { version, deployment, from, to } = isRecord(body) ? body : {};
+    if (version !== LINK_VERSION)
+      return `it uses version ${String(version)} of links, and ${site} uses version ${LINK_VERSION}`;
+    if (deployment !== keys.deployment) return `it is of another deployment than ${site}`;
+    if (to !== site)
+      return `it has dialed ${shortenText(String(to))}, and this is ${site}: compare the cluster.json of both`;
+    if (from === null || (typeof from === 'string' && this.#peers.has(from))) return undefined;
+    return `it is the site ${shortenText(String(from))}, which ${site} does not know: compare the cluster.json of both`;
+  }
+
+  #onStrangerRefused(address: string | undefined, problem: string): void {
+    this.#refusedConnections += 1;
+    const origin = address === undefined ? '' : ` from ${address}`;
+    this.#reportOnce(
+      `from ${problem}`,
+      undefined,
+      `a connection${origin} to its cluster address was refused: ${problem}`,
+    );
+  }
+
+  #reportOnce(key: string, peer: string | undefined, description: string): void {
+    if (this.#reported.has(key) || this.#reported.size >= MAX_REPORTED) return;
+    this.#reported.add(key);
+    this.#report('link-refused', peer, `${description}. It is tried again, and reported once.`);
+  }
+
+  #report(kind: SiteAlarm['kind'], peer: string | undefined, description: string): void {
+    const { site, onAlarm } = this.#options;
+    onAlarm({ kind, site, ...(peer !== undefined && { peer }), message: `Site ${site}: ${description}` });
+  }
+
+  #onUp(name: string): void {
+    const peer = this.#peers.get(name);
+    if (peer === undefined) return;
+    clearTimeout(peer.downTimer);
+    peer.downTimer = undefined;
+    this.#reported.delete(`to ${name}`);
+    if (!peer.isReportedDown) return;
+    peer.isReportedDown = false;
+    this.#report('link-up', name, `the link to ${name} is up again.`);
+  }
+
+  #onDown(name: string, address: string, error: Error | undefined): void {
+    const peer = this.#peers.get(name);
+    if (peer === undefined) return;
+    peer.lastError = error;
+    if (peer.downTimer !== undefined) return;
+    const downMs = this.#options.downAlarmMs ?? DOWN_ALARM_MS;
+    peer.downTimer = setTimeout(() => {
+      peer.isReportedDown = true;
+      const cause = peer.lastError === undefined ? '' : ` (${peer.lastError.message})`;
+      const effect = 'Operations continue; what the other site needs is sent once the link is up';
+      this.#report(
+        'link-down',
+        name,
+        `the link to ${name} at ${address} has been down for ${downMs} ms${cause}. ${effect}.`,
+      );
+    }, downMs);
+    peer.downTimer.unref();
+  }
+}

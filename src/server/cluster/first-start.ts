@@ -1,0 +1,66 @@
+/**
+ * The first start of a node on an empty directory. A site that lost its directory must not begin again as if it were new, so
+ * every other site of the file is asked first.
+ */
+import { CorrectableError } from '../../correctable/errors.ts';
+import { isRecord } from '../../correctable/validate.ts';
+import type { ClusterLinks } from './cluster-links.ts';
+
+/** The kind of request by which a node asks whether its site is known. */
+export const IDENTIFY = 'identify';
+
+/** The reply. */
+export interface IdentifyReply {
+  /** Whether something of that site was ever received, at any start. */
+  readonly isKnown: boolean;
+}
+
+/** How a first start asks. */
+export interface FirstStartOptions {
+  readonly site: string;
+  readonly dataDir: string;
+  readonly links: Pick<ClusterLinks, 'peers' | 'request'>;
+  /** Called with the sites that have not answered yet, whenever these change. */
+  onWaiting(sites: readonly string[]): void;
+  /** Ends the waiting. */
+  readonly signal: AbortSignal;
+  readonly retryMs?: number;
+}
+
+const RETRY_MS = 250;
+
+/**
+ * Resolves once every other site has answered that it does not know this one. Waits for sites that cannot be reached.
+ *
+ * @throws CorrectableError `UNAVAILABLE` if a site knows this one
+ */
+export async function waitUntilUnknown(options: FirstStartOptions): Promise<void> {
+  const { site, links, onWaiting, signal, retryMs = RETRY_MS } = options;
+  let reported: string | undefined;
+  const waiting = new Set(links.peers);
+  while (waiting.size > 0) {
+    signal.throwIfAborted();
+    await Promise.all([...waiting].map(async (peer) => (await ask(options, peer, site)) && waiting.delete(peer)));
+    if (waiting.size === 0) return;
+    const names = [...waiting];
+    if (reported !== names.join()) onWaiting(names);
+    reported = names.join();
+    await new Promise((resolve) => setTimeout(resolve, retryMs));
+  }
+}
+
+/** Whether the peer has answered. */
+async function ask({ links, dataDir }: FirstStartOptions, peer: string, site: string): Promise<boolean> {
+  let reply: unknown;
+  try {
+    reply = await links.request(peer, IDENTIFY, { site });
+  } catch {
+    return false;
+  }
+  if (!isRecord(reply) || typeof reply['isKnown'] !== 'boolean') return false;
+  if (!reply['isKnown']) return true;
+  const found = `${dataDir} is empty, but ${peer} knows the site ${site} already`;
+  const advice = `Start ${site} with its own data directory. If that is lost, start it with --rebuild`;
+  const message = `dataDir: ${found}. Nothing was changed. ${advice}: then what only ${site} had is lost.`;
+  throw new CorrectableError('UNAVAILABLE', message, { retryable: false, field: 'dataDir' });
+}

@@ -1,0 +1,100 @@
+/**
+ * The key file of a deployment: its random id, and the keys with which its sites know each other. Made once, by
+ * `correctables cluster init`, and copied to every node.
+ */
+import { createHash, randomBytes } from 'node:crypto';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { isRecord } from '../../correctable/validate.ts';
+import { MIN_KEY_BYTES } from '../storage/directory/data-directory.ts';
+import { clusterFileError } from './cluster-file.ts';
+
+/** What the file contains. */
+export interface ClusterKeys {
+  /** The random id of the deployment. */
+  readonly deployment: string;
+  /** One or two. The first is used to connect, each is accepted. */
+  readonly keys: readonly LinkKey[];
+  /** Authenticates session tokens. It stays when the keys of links are changed, so that sessions go on. */
+  readonly sessionKey: Uint8Array;
+}
+
+/** A key of links. */
+export interface LinkKey {
+  /** Names the key without saying anything of it. */
+  readonly id: string;
+  readonly bytes: Uint8Array;
+}
+
+const KEY_BYTES = 32;
+/** Accepted by every version of TLS libraries. */
+const MAX_KEY_BYTES = 64;
+const MAX_KEYS = 2;
+const DEPLOYMENT_BYTES = 12;
+const KEY_ID_LENGTH = 16;
+const FILE_MODE = 0o600;
+const READABLE_BY_OTHERS = 0o007;
+const DEPLOYMENT = /^[0-9a-f]{24}$/;
+
+/**
+ * Makes the key file of a new deployment. Returns `undefined` and changes nothing if there is a file.
+ *
+ * @throws Error of the system where it cannot be written
+ */
+export function createKeyFile(path: string): ClusterKeys | undefined {
+  if (existsSync(path)) return undefined;
+  const text = {
+    deployment: randomBytes(DEPLOYMENT_BYTES).toString('hex'),
+    keys: [randomBytes(KEY_BYTES).toString('base64')],
+    sessionKey: randomBytes(KEY_BYTES).toString('base64'),
+  };
+  writeFileSync(path, `${JSON.stringify(text, null, 2)}\n`, { mode: FILE_MODE, flag: 'wx' });
+  return readKeyFile(path);
+}
+
+/** @throws CorrectableError `INVALID_ARGUMENT` that says what is wrong with the file, and what to do */
+export function readKeyFile(path: string): ClusterKeys {
+  let text: string;
+  try {
+    if ((statSync(path).mode & READABLE_BY_OTHERS) !== 0 && process.platform !== 'win32')
+      throw clusterFileError(`keyFile: every user of this machine can read ${path}. Run chmod 600 ${path}.`);
+    text = readFileSync(path, 'utf8');
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code !== 'ENOENT') throw cause;
+    const create = 'For a new deployment run correctables cluster init once';
+    const copy = 'otherwise copy the key file of another node';
+    throw clusterFileError(`keyFile: there is no ${path}. ${create}, ${copy}.`, cause);
+  }
+  return parseKeys(text, path);
+}
+
+function parseKeys(text: string, path: string): ClusterKeys {
+  const refuse = (problem: string): never => {
+    throw clusterFileError(`keyFile: ${path} ${problem}. Copy the key file of another node.`);
+  };
+  const value = parseJson(text);
+  if (!isRecord(value)) return refuse('is not a JSON object');
+  const { deployment, keys } = value;
+  if (typeof deployment !== 'string' || !DEPLOYMENT.test(deployment)) return refuse('has no valid deployment');
+  if (!Array.isArray(keys) || keys.length === 0 || keys.length > MAX_KEYS) return refuse('must have one or two keys');
+  const decoded = keys.map((item) => decodeKey(item) ?? refuse(`must have keys of ${KEY_BYTES} bytes in base64`));
+  const sessionKey = decodeKey(value['sessionKey']) ?? refuse(`must have a sessionKey of ${KEY_BYTES} bytes in base64`);
+  return { deployment, keys: decoded.map((bytes) => ({ id: hashKeyId(bytes), bytes })), sessionKey };
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function decodeKey(value: unknown): Uint8Array | undefined {
+  if (typeof value !== 'string' || !/^[A-Za-z0-9+/]+={0,2}$/.test(value)) return undefined;
+  const bytes = Buffer.from(value, 'base64');
+  return bytes.length >= MIN_KEY_BYTES && bytes.length <= MAX_KEY_BYTES ? bytes : undefined;
+}
+
+function hashKeyId(bytes: Uint8Array): string {
+  return createHash('sha256').update('correctables link key').update(bytes).digest('hex').slice(0, KEY_ID_LENGTH);
+}

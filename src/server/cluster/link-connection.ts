@@ -1,0 +1,204 @@
+/** One connection between two processes: frames, requests with replies, and heartbeats. */
+import type { TLSSocket } from 'node:tls';
+import { isRecord } from '../../correctable/validate.ts';
+import { MAX_ENVELOPE_BYTES } from '../messages/envelope-codec.ts';
+import { FRAME, FRAME_OVERHEAD_BYTES, FrameError, FrameReader, encodeFrameHead, type FrameType } from './frames.ts';
+
+/** Messages and bytes on a link, since the process started. */
+export interface LinkTraffic {
+  sentMessages: number;
+  sentBytes: number;
+  receivedMessages: number;
+  receivedBytes: number;
+}
+
+/** Who uses a connection. */
+export interface ConnectionEvents {
+  onEnvelopes?(contents: readonly Uint8Array[]): void;
+  onSlice?(content: Uint8Array): void;
+  /** Returns the reply to a request, or a promise of it. An error becomes the reply's error. */
+  onRequest(kind: string, body: unknown): unknown;
+  /** The socket has taken what was written. */
+  onDrain?(): void;
+  /** Called once. */
+  onClosed(error: Error | undefined): void;
+}
+
+/** How long a peer may be silent, in heartbeats. */
+const MAX_SILENT_BEATS = 5;
+export const HEARTBEAT_INTERVAL_MS = 1000;
+const REQUEST_TIMEOUT_MS = 5000;
+/** A peer that has not said who it is sends no more than this. */
+const MAX_UNKNOWN_FRAME_BYTES = 1 << 12;
+const PING = 'ping';
+
+interface PendingRequest {
+  resolve(value: unknown): void;
+  reject(error: Error): void;
+  readonly timer: NodeJS.Timeout;
+}
+
+/** A connection. Each end may send requests; only the end that has dialed sends envelopes. */
+export class LinkConnection {
+  /** Counts what goes over it; another one once it is known whose it is. */
+  traffic: LinkTraffic = createTraffic();
+  /** Whether frames of any size are accepted: once the peer has said who it is. */
+  isKnown = false;
+  /** The last round trip, in milliseconds. */
+  roundTripMs: number | undefined;
+  readonly #socket: TLSSocket;
+  readonly #events: ConnectionEvents;
+  readonly #reader = new FrameReader(() => (this.isKnown ? MAX_ENVELOPE_BYTES : MAX_UNKNOWN_FRAME_BYTES));
+  readonly #requests = new Map<number, PendingRequest>();
+  #nextRequest = 1;
+  #silentBeats = 0;
+  #heartbeat: NodeJS.Timeout | undefined;
+  #error: Error | undefined;
+  #isClosed = false;
+
+  constructor(socket: TLSSocket, events: ConnectionEvents) {
+    this.#socket = socket;
+    this.#events = events;
+    socket.on('data', (chunk: Buffer) => this.#onData(chunk));
+    socket.on('drain', () => events.onDrain?.());
+    socket.on('error', (error) => (this.#error ??= error));
+    socket.on('close', () => this.#onClosed());
+  }
+
+  /** Bytes that the socket has not passed on yet. */
+  get pendingBytes(): number {
+    return this.#socket.writableLength;
+  }
+
+  /** Watches that the peer is there; `sends` asks it every interval, otherwise it is expected to. */
+  startHeartbeats(sends: boolean, intervalMs: number = HEARTBEAT_INTERVAL_MS): void {
+    this.#heartbeat = setInterval(() => {
+      // Counted in beats: if this process was stopped for long, the peer's answers come with the next beat.
+      if ((this.#silentBeats += 1) > MAX_SILENT_BEATS)
+        return this.close(new Error(`nothing was received for ${MAX_SILENT_BEATS * intervalMs} ms`));
+      if (!sends) return;
+      const from = performance.now();
+      this.request(PING, null).then(
+        () => (this.roundTripMs = performance.now() - from),
+        () => {},
+      );
+    }, intervalMs).unref();
+  }
+
+  /** Writes frames of one type at once. */
+  write(type: FrameType, contents: readonly Uint8Array[]): void {
+    const { traffic } = this;
+    this.#socket.cork();
+    for (const content of contents) {
+      this.#socket.write(encodeFrameHead(type, content.length));
+      this.#socket.write(content);
+      traffic.sentBytes += FRAME_OVERHEAD_BYTES + content.length;
+    }
+    if (type === FRAME.envelope) traffic.sentMessages += contents.length;
+    this.#socket.uncork();
+  }
+
+  /** Sends a request and resolves with the reply. Rejects if there is none in time, or the peer refuses it. */
+  request(kind: string, body: unknown, timeoutMs: number = REQUEST_TIMEOUT_MS): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      if (this.#isClosed) return reject(this.#error ?? new Error('the connection is closed'));
+      const id = this.#nextRequest++;
+      const giveUp = (): void => this.#settle(id)?.reject(new Error(`no reply to ${kind} within ${timeoutMs} ms`));
+      const timer = setTimeout(giveUp, timeoutMs).unref();
+      this.#requests.set(id, { resolve, reject, timer });
+      this.#sendControl({ request: id, kind, body });
+    });
+  }
+
+  close(error?: Error): void {
+    this.#error ??= error;
+    this.#socket.destroy();
+  }
+
+  /** Closes once what was written has gone. */
+  end(): void {
+    this.#socket.end();
+  }
+
+  #sendControl(message: object): void {
+    this.write(FRAME.control, [Buffer.from(JSON.stringify(message))]);
+  }
+
+  #onData(chunk: Buffer): void {
+    this.#silentBeats = 0;
+    this.traffic.receivedBytes += chunk.length;
+    try {
+      let envelopes: Uint8Array[] = [];
+      const flush = (): void => {
+        if (envelopes.length === 0) return;
+        this.traffic.receivedMessages += envelopes.length;
+        const received = envelopes;
+        envelopes = [];
+        this.#events.onEnvelopes?.(received);
+      };
+      for (const { type, content } of this.#reader.read(chunk)) {
+        if (type === FRAME.envelope) {
+          envelopes.push(content);
+          continue;
+        }
+        flush();
+        if (type === FRAME.slice) this.#events.onSlice?.(content);
+        else this.#onControl(content);
+      }
+      flush();
+    } catch (error) {
+      if (!(error instanceof FrameError)) throw error;
+      this.close(error);
+    }
+  }
+
+  #onControl(content: Uint8Array): void {
+    const message = parseControl(content);
+    const { request, reply, kind, body, error } = message;
+    if (typeof request === 'number' && typeof kind === 'string') return void this.#answer(request, kind, body);
+    if (typeof reply !== 'number') throw new FrameError('a control message is neither a request nor a reply');
+    const pending = this.#settle(reply);
+    if (error === undefined) pending?.resolve(body);
+    else pending?.reject(new Error(String(error)));
+  }
+
+  async #answer(id: number, kind: string, body: unknown): Promise<void> {
+    let reply: object;
+    try {
+      reply = { reply: id, body: kind === PING ? null : ((await this.#events.onRequest(kind, body)) ?? null) };
+    } catch (error) {
+      reply = { reply: id, error: error instanceof Error ? error.message : String(error) };
+    }
+    if (!this.#isClosed) this.#sendControl(reply);
+  }
+
+  #settle(id: number): PendingRequest | undefined {
+    const pending = this.#requests.get(id);
+    this.#requests.delete(id);
+    clearTimeout(pending?.timer);
+    return pending;
+  }
+
+  #onClosed(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    clearInterval(this.#heartbeat);
+    const error = this.#error ?? new Error('the peer has closed the connection');
+    for (const id of this.#requests.keys()) this.#settle(id)?.reject(error);
+    this.#events.onClosed(this.#error);
+  }
+}
+
+export function createTraffic(): LinkTraffic {
+  return { sentMessages: 0, sentBytes: 0, receivedMessages: 0, receivedBytes: 0 };
+}
+
+function parseControl(content: Uint8Array): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(content).toString());
+    if (isRecord(value)) return value;
+  } catch {
+    // Reported below, as every other content that is no message.
+  }
+  throw new FrameError('a control message is not a JSON object');
+}

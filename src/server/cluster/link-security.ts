@@ -1,0 +1,91 @@
+/** TLS with a pre-shared key, so that links are encrypted and both ends are authenticated without certificates. */
+import { connect, createServer, type Server, type TLSSocket } from 'node:tls';
+import type { ClusterAddress } from './cluster-file.ts';
+import type { ClusterKeys, LinkKey } from './key-file.ts';
+
+/** A peer can only be authenticated by the key: no other cipher is offered, and none falls back to certificates. */
+const TLS_OPTIONS = {
+  ciphers: 'ECDHE-PSK-CHACHA20-POLY1305',
+  minVersion: 'TLSv1.2',
+  maxVersion: 'TLSv1.2',
+} as const;
+const HANDSHAKE_TIMEOUT_MS = 5000;
+/** Connections at a time, so that a stranger cannot open any number. */
+const MAX_CONNECTIONS = 512;
+
+/** What a stranger claims to be, shortened. */
+const MAX_CLAIM_LENGTH = 64;
+
+/** Dials a peer. The identity names the deployment and the key, so that the other end can say what differs. */
+export function dialSecurely(
+  { host, port }: ClusterAddress,
+  { deployment, keys }: ClusterKeys,
+  onSecure: () => void,
+): TLSSocket {
+  const [key] = keys as readonly [LinkKey];
+  const identity = `${deployment}/${key.id}`;
+  const socket = connect(
+    {
+      host,
+      port,
+      ...TLS_OPTIONS,
+      pskCallback: () => ({ identity, psk: key.bytes }),
+      // The key authenticates the peer; there is no certificate whose name could be checked.
+      checkServerIdentity: () => undefined,
+    },
+    () => {
+      socket.setTimeout(0);
+      onSecure();
+    },
+  );
+  socket.setNoDelay(true);
+  socket.setTimeout(HANDSHAKE_TIMEOUT_MS, () => socket.destroy(new Error('it does not answer')));
+  return socket;
+}
+
+/** Whether a dialed peer has ended the handshake because of the key. */
+export function isKeyError(error: Error): boolean {
+  return 'code' in error && typeof error.code === 'string' && error.code.startsWith('ERR_SSL_');
+}
+
+/** How a server of links is set up. */
+export interface SecureServerOptions {
+  readonly keys: ClusterKeys;
+  onConnection(socket: TLSSocket): void;
+  /** A handshake has failed: why, as far as the stranger has said who it is. */
+  onRefused(problem: string): void;
+}
+
+/** Makes a server that accepts peers with one of the keys. */
+export function createSecureServer({
+  keys: { deployment, keys },
+  onConnection,
+  onRefused,
+}: SecureServerOptions): Server {
+  const findKey = (identity: string): Uint8Array | null => {
+    const [claimed = '', id] = identity.split('/');
+    const key = keys.find((item) => item.id === id);
+    if (claimed === deployment && key !== undefined) return key.bytes;
+    onRefused(
+      claimed === deployment
+        ? 'it has another key of this deployment than this site'
+        : `it is of the deployment '${claimed.slice(0, MAX_CLAIM_LENGTH)}', and this is '${deployment}'`,
+    );
+    return null;
+  };
+  const server = createServer(
+    {
+      ...TLS_OPTIONS,
+      handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
+      pskCallback: (_socket, identity) => findKey(identity) as Buffer | null,
+    },
+    (socket) => {
+      socket.setNoDelay(true);
+      onConnection(socket);
+    },
+  );
+  server.maxConnections = MAX_CONNECTIONS;
+  // Only connections that claim to be a peer are reported: port scanners and health checks also end here.
+  server.on('tlsClientError', (_error, socket) => socket.destroy());
+  return server;
+}

@@ -1,0 +1,228 @@
+/** The link to one peer: dials it, sends envelopes in order, and dials again when the connection is lost. */
+import { isRecord } from '../../correctable/validate.ts';
+import { Fifo } from '../collections/fifo.ts';
+import { LINK_LIMITS, type LinkLimits } from '../site/link.ts';
+import type { ClusterAddress } from './cluster-file.ts';
+import { FRAME } from './frames.ts';
+import type { ClusterKeys } from './key-file.ts';
+import { LinkConnection, type LinkTraffic } from './link-connection.ts';
+import { dialSecurely, isKeyError } from './link-security.ts';
+
+/** The version of the messages with which a connection begins. */
+export const LINK_VERSION = 1;
+
+/** The first request on a connection. */
+export interface ConnectRequest {
+  readonly version: number;
+  readonly deployment: string;
+  /** The site that has dialed; `null` for an operator's command. */
+  readonly from: string | null;
+  readonly to: string;
+}
+
+/** How a link is set up. */
+export interface OutgoingLinkOptions {
+  readonly from: string;
+  readonly to: string;
+  readonly address: ClusterAddress;
+  readonly keys: ClusterKeys;
+  readonly traffic: LinkTraffic;
+  readonly limits?: LinkLimits | undefined;
+  readonly heartbeatIntervalMs?: number | undefined;
+  /** Returns the reply to a request of the peer on this connection. */
+  onRequest(kind: string, body: unknown): unknown;
+  onConnected(): void;
+  /** The connection was lost, or could not be made. */
+  onDisconnected(error: Error | undefined): void;
+  /** The peer, or this site, refuses the other: trying again does not help by itself. */
+  onRefused(problem: string): void;
+  /** A message was dropped because too many wait. */
+  onFull(): void;
+}
+
+const MIN_BACKOFF_MS = 50;
+const MAX_BACKOFF_MS = 1000;
+/** What waits for a connection longer than this is dropped: sites send again what matters of it. */
+const MAX_OUTAGE_MS = 1000;
+/** More waits in the queue, so that a control message or a heartbeat is soon sent. */
+const MAX_SOCKET_BYTES = 1 << 20;
+/** Slices are sent while less than this waits. */
+const MAX_SOCKET_BYTES_FOR_SLICES = 1 << 16;
+
+interface QueuedSlice {
+  readonly content: Uint8Array;
+  resolve(): void;
+  reject(error: Error): void;
+}
+
+/** A link. It connects as soon as it is made. */
+export class OutgoingLink {
+  readonly #options: OutgoingLinkOptions;
+  readonly #limits: LinkLimits;
+  readonly #queue = new Fifo<Uint8Array>();
+  readonly #slices = new Fifo<QueuedSlice>();
+  #queuedBytes = 0;
+  #droppedMessages = 0;
+  #connection: LinkConnection | undefined;
+  #isConnected = false;
+  #isFlushing = false;
+  #isClosed = false;
+  #backoffMs = MIN_BACKOFF_MS;
+  #retry: NodeJS.Timeout | undefined;
+  #downSinceMs = performance.now();
+
+  constructor(options: OutgoingLinkOptions) {
+    this.#options = options;
+    this.#limits = options.limits ?? LINK_LIMITS;
+    this.#dial();
+  }
+
+  get isConnected(): boolean {
+    return this.#isConnected;
+  }
+
+  get queuedMessages(): number {
+    return this.#queue.size;
+  }
+
+  get queuedBytes(): number {
+    return this.#queuedBytes + (this.#connection?.pendingBytes ?? 0);
+  }
+
+  get droppedMessages(): number {
+    return this.#droppedMessages;
+  }
+
+  get roundTripMs(): number | undefined {
+    return this.#isConnected ? this.#connection?.roundTripMs : undefined;
+  }
+
+  /** Sends an envelope after those before it. Drops it if too many wait, as a network does. */
+  send(content: Uint8Array): void {
+    if (this.#isClosed) return;
+    if (!this.#isConnected && performance.now() - this.#downSinceMs > MAX_OUTAGE_MS) return this.#dropQueue();
+    const { maxMessages, maxBytes } = this.#limits;
+    const { size } = this.#queue;
+    // One message goes, however large it is.
+    if (size >= maxMessages || (size > 0 && this.#queuedBytes + content.length > maxBytes)) {
+      this.#droppedMessages += 1;
+      return this.#options.onFull();
+    }
+    this.#queue.push(content);
+    this.#queuedBytes += content.length;
+    if (!this.#isConnected || this.#isFlushing) return;
+    // All that is sent in one turn is written at once.
+    this.#isFlushing = true;
+    queueMicrotask(() => this.#flush());
+  }
+
+  /** Sends a slice of a state transfer when nothing else waits. Rejects if the connection is lost before. */
+  sendSlice(content: Uint8Array): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (!this.#isConnected) return reject(new Error(`the link to ${this.#options.to} is down`));
+      this.#slices.push({ content, resolve, reject });
+      this.#flush();
+    });
+  }
+
+  /** Sends a request and resolves with the reply. Rejects if there is no connection, or no reply in time. */
+  request(kind: string, body: unknown, timeoutMs?: number): Promise<unknown> {
+    const connection = this.#connection;
+    if (connection === undefined || !this.#isConnected)
+      return Promise.reject(new Error(`the link to ${this.#options.to} is down`));
+    return connection.request(kind, body, timeoutMs);
+  }
+
+  /** Closes the link once what waits was passed on to the socket. */
+  close(): void {
+    if (this.#isClosed) return;
+    this.#flush();
+    this.#isClosed = true;
+    clearTimeout(this.#retry);
+    if (this.#isConnected) this.#connection?.end();
+    else this.#connection?.close();
+  }
+
+  #dial(): void {
+    const { address, keys, traffic, onRequest } = this.#options;
+    const socket = dialSecurely(address, keys, () => void this.#introduce(connection));
+    const connection = new LinkConnection(socket, {
+      onRequest,
+      onDrain: () => this.#flush(),
+      onClosed: (error) => this.#onClosed(error),
+    });
+    connection.traffic = traffic;
+    // No reply of a peer is larger than what it may send once it is known: it has the key.
+    connection.isKnown = true;
+    this.#connection = connection;
+  }
+
+  async #introduce(connection: LinkConnection): Promise<void> {
+    const { from, to, keys, heartbeatIntervalMs } = this.#options;
+    const hello: ConnectRequest = { version: LINK_VERSION, deployment: keys.deployment, from, to };
+    try {
+      const reply = await connection.request('connect', hello);
+      const refused = isRecord(reply) ? reply['refused'] : undefined;
+      if (refused !== undefined) throw new RefusedError(String(refused));
+      if (connection !== this.#connection || this.#isClosed) return;
+      if (performance.now() - this.#downSinceMs > MAX_OUTAGE_MS) this.#dropQueue();
+      this.#isConnected = true;
+      this.#backoffMs = MIN_BACKOFF_MS;
+      connection.startHeartbeats(true, heartbeatIntervalMs);
+      this.#options.onConnected();
+      this.#flush();
+    } catch (error) {
+      connection.close(error as Error);
+    }
+  }
+
+  #onClosed(error: Error | undefined): void {
+    if (this.#isConnected) this.#downSinceMs = performance.now();
+    this.#isConnected = false;
+    this.#connection = undefined;
+    const lost = error ?? new Error(`the link to ${this.#options.to} is down`);
+    for (let slice = this.#slices.shift(); slice !== undefined; slice = this.#slices.shift()) slice.reject(lost);
+    if (this.#isClosed) return;
+    const isRefused = error instanceof RefusedError;
+    if (isRefused) this.#options.onRefused(error.message);
+    else if (error !== undefined && isKeyError(error))
+      this.#options.onRefused('its key differs from the key of this site');
+    this.#options.onDisconnected(error);
+    const delayMs = this.#backoffMs * (1 + Math.random()) * 0.5;
+    this.#backoffMs = Math.min(this.#backoffMs * 2, MAX_BACKOFF_MS);
+    this.#retry = setTimeout(() => this.#dial(), delayMs);
+  }
+
+  #dropQueue(): void {
+    this.#droppedMessages += this.#queue.size;
+    while (this.#queue.shift() !== undefined);
+    this.#queuedBytes = 0;
+  }
+
+  #flush(): void {
+    this.#isFlushing = false;
+    const connection = this.#connection;
+    if (connection === undefined || !this.#isConnected || this.#isClosed) return;
+    while (this.#queue.size > 0 && connection.pendingBytes < MAX_SOCKET_BYTES) {
+      const batch: Uint8Array[] = [];
+      let bytes = 0;
+      while (this.#queue.size > 0 && connection.pendingBytes + bytes < MAX_SOCKET_BYTES) {
+        const content = this.#queue.shift() as Uint8Array;
+        bytes += content.length;
+        batch.push(content);
+      }
+      this.#queuedBytes -= bytes;
+      connection.write(FRAME.envelope, batch);
+    }
+    while (this.#queue.size === 0 && this.#slices.size > 0 && connection.pendingBytes < MAX_SOCKET_BYTES_FOR_SLICES) {
+      const { content, resolve } = this.#slices.shift() as QueuedSlice;
+      connection.write(FRAME.slice, [content]);
+      resolve();
+    }
+  }
+}
+
+/** The peer has said why it does not accept this site. */
+class RefusedError extends Error {
+  override readonly name = 'RefusedError';
+}

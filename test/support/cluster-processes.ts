@@ -1,0 +1,132 @@
+/** A deployment whose sites are processes: `correctables serve --cluster` for each, killed and started again by tests. */
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { WebSocket } from 'ws';
+import { createClient, type Client } from 'correctables';
+import { redblue, type RedBlueLevels } from 'correctables/bindings/redblue';
+import { createKeyFile } from '../../src/server/cluster/key-file.ts';
+import { clusterContract } from './cluster-service.ts';
+import { built } from './programs.ts';
+import { Program, type Ended } from './run-program.ts';
+
+const CLI = 'dist/cli/main.js';
+export const SITES = ['ireland', 'frankfurt', 'virginia'] as const;
+
+/** Where a node says that it serves. */
+export interface Serving {
+  readonly url: string;
+  readonly sites: Readonly<Record<string, string>>;
+}
+
+/** What the command for the status prints of a site. */
+export interface SiteReport {
+  readonly site: string;
+  readonly status: { readonly state: string; readonly links: readonly { readonly isConnected: boolean }[] } | null;
+}
+
+/** Ports that were free a moment ago. */
+async function findPorts(count: number): Promise<number[]> {
+  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'));
+  await Promise.all(servers.map((server) => once(server, 'listening')));
+  const ports = servers.map((server) => (server.address() as AddressInfo).port);
+  await Promise.all(servers.map((server) => once(server.close(), 'close')));
+  return ports;
+}
+
+/** A folder with `cluster.json`, the key file and a data directory for each site, and the processes that run on it. */
+export class ClusterProcesses implements AsyncDisposable {
+  readonly folder: string;
+  readonly clusterFile: string;
+  readonly urls: Readonly<Record<string, string>>;
+  readonly #service: string;
+  readonly #programs = new Map<string, Program>();
+  readonly #clients: Client<RedBlueLevels>[] = [];
+
+  private constructor(folder: string, service: string, urls: Readonly<Record<string, string>>) {
+    this.folder = folder;
+    this.clusterFile = join(folder, 'cluster.json');
+    this.#service = service;
+    this.urls = urls;
+  }
+
+  /** Writes the files. No site runs yet. */
+  static async create(sites: readonly string[] = SITES): Promise<ClusterProcesses> {
+    const folder = await mkdtemp(join(tmpdir(), 'correctables-cluster-'));
+    const ports = await findPorts(2 * sites.length);
+    const entries = sites.map((name, place) => {
+      const [url, cluster] = [`ws://127.0.0.1:${ports[2 * place]}`, `127.0.0.1:${ports[2 * place + 1]}`];
+      return [name, { url, cluster }] as const;
+    });
+    const service = await built('test/support/cluster-service.ts');
+    const urls = Object.fromEntries(entries.map(([name, { url }]) => [name, `${url}/${name}`]));
+    const cluster = new ClusterProcesses(folder, service, urls);
+    const redLog = { engine: 'built-in', leader: sites[0] };
+    const text = { sites: Object.fromEntries(entries), redLog, keyFile: 'cluster.key' };
+    await writeFile(cluster.clusterFile, JSON.stringify(text));
+    createKeyFile(join(folder, 'cluster.key'));
+    return cluster;
+  }
+
+  dataDir(site: string): string {
+    return join(this.folder, 'data', site);
+  }
+
+  /** Starts the process of a site. It may not serve yet. */
+  launch(site: string, flags: readonly string[] = []): Program {
+    const place = ['--cluster', this.clusterFile, '--site', site, '--data', this.dataDir(site)];
+    const program = new Program([
+      CLI,
+      'serve',
+      '--service',
+      this.#service,
+      '--skip-color-check',
+      '--json',
+      ...place,
+      ...flags,
+    ]);
+    this.#programs.set(site, program);
+    return program;
+  }
+
+  /** Starts the process of a site and waits until it serves. */
+  async start(site: string, flags: readonly string[] = []): Promise<Serving> {
+    return JSON.parse(await this.launch(site, flags).line()) as Serving;
+  }
+
+  /** Starts all sites and waits until they serve. */
+  async startAll(): Promise<void> {
+    await Promise.all(Object.keys(this.urls).map((site) => this.start(site)));
+  }
+
+  /** Ends the process of a site by a signal. */
+  async end(site: string, signal: NodeJS.Signals): Promise<Ended> {
+    const program = this.#programs.get(site) as Program;
+    program.signal(signal);
+    return program.ended();
+  }
+
+  /** A client that prefers the sites in this order. */
+  client(...sites: readonly string[]): Client<RedBlueLevels> {
+    const url = sites.map((site) => this.urls[site] as string);
+    const client = createClient(redblue(clusterContract, { url, WebSocket }), { timeoutMs: 20_000 });
+    this.#clients.push(client);
+    return client;
+  }
+
+  /** What `cluster status` says of each site. */
+  async status(): Promise<readonly SiteReport[]> {
+    using program = new Program([CLI, 'cluster', 'status', '--cluster', this.clusterFile, '--json']);
+    const { stdout } = await program.ended();
+    return (JSON.parse(stdout) as { readonly sites: readonly SiteReport[] }).sites;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.#clients.map((client) => client.close()));
+    for (const program of this.#programs.values()) program.signal('SIGKILL');
+    await Promise.all([...this.#programs.values()].map((program) => program.ended()));
+    await rm(this.folder, { recursive: true });
+  }
+}
