@@ -1,5 +1,6 @@
 /** Sites of a deployment whose members change: for stories of sites that join, are rebuilt, or are retired. */
-import { createSiteFromShared, getSharedPart } from '../../src/server/log/recovered-state.ts';
+import { createSiteFromShared, getSharedPart, mergeSharedIntoSite } from '../../src/server/log/recovered-state.ts';
+import type { RecoveredState } from '../../src/server/log/recovered-state.ts';
 import type { Checkpoint } from '../../src/server/records/checkpoint.ts';
 import type { MemberOutput } from '../../src/server/records/replica-output.ts';
 import type { SiteMachine } from '../../src/server/site/site-machine.ts';
@@ -43,6 +44,18 @@ export class MemberWorld extends SiteWorld {
     const place = this.addPlace();
     this.start(place, createSiteFromShared(getSharedPart(this.saveCheckpoint(donor))));
     return place;
+  }
+
+  /** A site that is behind takes the state of a donor, and keeps its own. */
+  merge(site: number, donor: number, own: RecoveredState = this.copyLogs(site)): void {
+    const shared = getSharedPart(this.saveCheckpoint(donor));
+    this.crash(site);
+    this.start(site, mergeSharedIntoSite(siteAt(site), own, shared));
+  }
+
+  /** Whether a site has said that it needs the state of another one. */
+  isBehind(site: number): boolean {
+    return this.memberOutputs.some(([at, { kind }]) => at === site && kind === 'behind');
   }
 
   /** How the origins stand, as a site has it. */

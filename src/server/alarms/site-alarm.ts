@@ -38,6 +38,8 @@ export interface SiteAlarm {
     | 'link-up'
     /** A peer has another key, deployment or cluster.json. Raised once until that has changed. */
     | 'link-refused'
+    /** Another site has been away for too long. Nothing more is kept for it: it takes the state of another site. */
+    | 'site-left-behind'
     /** Another process has taken over the data. The site has stopped, and has sent no answers since then. */
     | 'site-fenced'
     /** The red log has a gap or has changed. New red writes and strong reads are refused, blue writes continue. */

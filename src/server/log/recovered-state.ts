@@ -1,6 +1,8 @@
 /** What a site writes down, and finds at its next start: two logs, and a checkpoint of what they led to. */
+import { CorrectableError } from '../../correctable/errors.ts';
 import { EMPTY_OWN_STATE, getSections } from '../records/checkpoint.ts';
 import type { Checkpoint, OwnState, SharedState } from '../records/checkpoint.ts';
+import type { Origin } from '../records/origin.ts';
 import type { LocalEntry, RedRecord } from '../records/records.ts';
 import type { LogEntry, SavedLog } from './red-log.ts';
 import type { LogKind } from './log-id.ts';
@@ -70,6 +72,63 @@ export function createSiteFromShared({ sections, smallParts }: Checkpoint): Reco
     red: { start: shared.log.delivered, entries: [] },
     checkpoint: { sections, smallParts: saved },
   };
+}
+
+/**
+ * What a site finds that was away for so long that it needs the state of another one, and has its own still: the shared part
+ * of that, and of its own the end of its stream, its slots, terms and clock. What it holds of other streams and of the red
+ * log beyond that part, it keeps.
+ *
+ * @throws CorrectableError `UNAVAILABLE` if the other site has less than this one has let go of, or knows it as closed
+ */
+export function mergeSharedIntoSite(
+  site: Origin,
+  own: RecoveredState,
+  { sections, smallParts }: Checkpoint,
+): RecoveredState {
+  const shared = smallParts as SharedSiteState;
+  const { applied, origins } = shared.replica;
+  const state = origins[site - 1]?.[2];
+  if (state !== 'open' && state !== 'joining')
+    throw unusableStateError('this site was closed: start it with --rebuild');
+  const saved = own.checkpoint && getSavedSite(own.checkpoint);
+  const ownState = saved?.own ?? { ...EMPTY_OWN_STATE, syncedLength: own.local.start };
+  const ownApplied = saved?.shared.replica.applied ?? [];
+  const isBehind = ownApplied.some((count, origin) => origin !== site && count > (applied[origin] ?? 0));
+  if (isBehind || (saved?.shared.log.delivered ?? 0) > shared.log.delivered) {
+    throw unusableStateError('it has less than this site: take the state of another site, or wait');
+  }
+  const before = own.local.entries.slice(0, ownState.syncedLength - own.local.start);
+  const held = before.flatMap((entry) => (entry.kind === 'blue' ? [entry.operation] : []));
+  const waiting = Array.from({ length: Math.max(applied.length, ownState.waiting.length) }, (_, origin) => {
+    const bySequence = new Map(
+      [...held.filter((operation) => operation.site === origin), ...(ownState.waiting[origin] ?? [])]
+        .filter(({ sequence }) => sequence > (applied[origin] ?? 0))
+        .map((operation) => [operation.sequence, operation]),
+    );
+    return [...bySequence.values()].toSorted((a, b) => a.sequence - b.sequence);
+  });
+  const tail = (ownApplied[site] ?? 0) + (ownState.waiting[site]?.length ?? 0) - (applied[site] ?? 0);
+  if (tail > (waiting[site]?.length ?? 0)) {
+    throw unusableStateError('it lacks operations of this site that are not kept here: take the state of another site');
+  }
+  const merged: SavedSiteState = { shared, own: { ...ownState, waiting } };
+  const isLonger = own.red.start + own.red.entries.length >= shared.log.delivered;
+  return {
+    local: own.local,
+    red: isLonger && own.red.start <= shared.log.delivered ? own.red : { start: shared.log.delivered, entries: [] },
+    checkpoint: {
+      sections: { ...sections, ...(own.checkpoint && getSections('own', own.checkpoint)) },
+      smallParts: merged,
+    },
+  };
+}
+
+function unusableStateError(problem: string): CorrectableError {
+  return new CorrectableError(
+    'UNAVAILABLE',
+    `The state of the other site cannot be used here: ${problem}. Nothing was changed.`,
+  );
 }
 
 const EMPTY_LOG = { start: 0, entries: [] } as const;

@@ -33,6 +33,8 @@ export interface RedLog<R, M extends LogMessage = LogMessage> {
   propose(record: R, nowMs: number): void;
   /** Takes a record back that has not left this node; says whether it has: then it is never delivered. */
   withdraw(record: R): boolean;
+  /** How many entries are kept that a site lacks. */
+  getBacklog?(site: Origin): number;
   /** The sites as the delivered records have them; to be called after each that may change them. */
   setMembers?(members: LogMembers): void;
   /** A message of the node at another site, which is of the same engine. */
@@ -133,5 +135,7 @@ export type LogOutput<R, M extends LogMessage = LogMessage> =
    * site of this deployment can have proposed.
    */
   | { readonly kind: 'gap' | 'regressed'; readonly message: string }
+  /** What this node lacks is not kept for it any more. */
+  | { readonly kind: 'behind' }
   /** It cannot be read for now, or can be again: what waits for it goes on waiting. */
   | { readonly kind: 'unavailable' | 'available' };

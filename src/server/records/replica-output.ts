@@ -18,6 +18,8 @@ export type MemberOutput =
       readonly origin: Origin | undefined;
       readonly problem: string | undefined;
     }
+  /** What this site lacks is not kept for it any more: it needs the state of another one. */
+  | { readonly kind: 'behind'; readonly message: string }
   /** This site was closed. It must not go on; `unsent` are its operations that no other site is known to have. */
   | { readonly kind: 'retired'; readonly message: string; readonly unsent: readonly BlueOperation[] };
 

@@ -22,6 +22,12 @@ export function createClockObserver(origins: Origins, site: Origin, onAlarm: OnA
         `its clock is ${aheadMs} ms ahead. Its writes are refused until the clock is corrected.`,
       ),
     onReleased: (peer) => tell('clock-released', peer, 'its clock is right again, and what it writes is taken.'),
+    onLeftBehind: (peer) =>
+      tell(
+        'site-left-behind',
+        peer,
+        'it has been away for too long, and nothing more is kept for it. Once it is back, it takes the state of another site.',
+      ),
   };
 }
 

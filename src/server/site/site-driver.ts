@@ -219,12 +219,12 @@ export class SiteDriver implements SubmissionPort {
       this.#turn = undefined;
       if (!this.#closed) this.#applyOutputs();
     });
-    const { maxBacklogEntries, storage } = this.#options;
+    const { maxBacklogEntries, storage, absence } = this.#options;
     const { fullReason } = storage;
     const writeRejection =
       fullReason !== undefined
         ? fullError(fullReason)
-        : this.#machine.backlogLength >= maxBacklogEntries
+        : absence === undefined && this.#machine.backlogLength >= maxBacklogEntries
           ? backlogError(maxBacklogEntries)
           : undefined;
     const [nowMs, wallMs] = [performance.now(), Date.now()];
@@ -306,6 +306,7 @@ export class SiteDriver implements SubmissionPort {
         return this.#endWith({ reason: `The site has stopped: ${output.message}`, advice: 'ask another site' });
       case 'members':
       case 'changed':
+      case 'behind':
         return this.#options.onMembership?.(output);
       case 'view':
         return this.#deliver(output, nowMs);

@@ -1,4 +1,5 @@
 /** One site as a pure state machine: its replica and its node of the red log, wired to each other. */
+import { AbsentSites, type AbsenceLimits } from './absent-sites.ts';
 import { createLogIds } from '../log/log-id.ts';
 import type { LogId, LogIds } from '../log/log-id.ts';
 import { isLogMessage } from '../log/red-log.ts';
@@ -52,6 +53,8 @@ export interface SiteOptions extends ReplicaOptions {
    * answered by these, and shows them before it hears of others. None unless given.
    */
   readonly committedRedEntries?: number | undefined;
+  /** How much is kept for a site that is away. Unless given there is no bound, and updates are refused in the end. */
+  readonly absence?: AbsenceLimits | undefined;
   /** The engine of the red log; the one that is built in unless given. */
   readonly redLog?: RedLogEngine | undefined;
   /** Told of messages that were not taken. */
@@ -111,8 +114,8 @@ export class SiteMachine {
   /** Where the red log stood at the last cut. */
   #cutAt: Position | undefined;
   #isHaltReported = false;
-  /** When each site was last heard. */
-  readonly #heardAtMs = new Map<Origin, number>();
+  readonly #absent: AbsentSites;
+  #isBehind = false;
   /** The site was closed. */
   #isRetired = false;
   /** Messages for which there was no room. */
@@ -124,6 +127,7 @@ export class SiteMachine {
   constructor(options: SiteOptions, stored: RecoveredState = EMPTY_STATE, nowMs = 0, wallMs = nowMs) {
     this.#nowMs = nowMs;
     this.#options = options;
+    this.#absent = new AbsentSites(options.origins, options.site, nowMs);
     const { site, origins, deployment, epoch, redLeader, resendAfterMs, windows, onMessageRejected } = options;
     const {
       partition = ONLY_PARTITION,
@@ -279,7 +283,7 @@ export class SiteMachine {
       return;
     }
     const from = envelope.from.site;
-    this.#heardAtMs.set(from, nowMs);
+    if (this.#absent.noteHeard(from, nowMs)) this.#updateLeftBehind();
     if (message.kind === 'member.closed') {
       this.replica.retire(message.final);
       return this.#exchangeOutputs();
@@ -295,6 +299,7 @@ export class SiteMachine {
     if (isLogMessage(message)) this.#receiveLog(from, message, nowMs);
     else this.replica.receive(from, message);
     this.#exchangeOutputs();
+    if (message.kind === 'blue.gone') this.#checkGone();
   }
 
   /**
@@ -311,7 +316,11 @@ export class SiteMachine {
   /** All origins that there have been, and when each was last heard. */
   get members(): readonly MemberStatus[] {
     const { origins } = this.#options;
-    return origins.sites.map((origin) => ({ ...origins.get(origin), origin, heardAtMs: this.#heardAtMs.get(origin) }));
+    return origins.sites.map((origin) => ({
+      ...origins.get(origin),
+      origin,
+      heardAtMs: this.#absent.getHeardAtMs(origin),
+    }));
   }
 
   /** Nobody waits any more for what was submitted under this serial: it ends at once where nothing of it has left. */
@@ -336,6 +345,8 @@ export class SiteMachine {
     this.#nowMs = nowMs;
     this.replica.tick(nowMs, wallMs);
     this.log.tick(nowMs);
+    this.#checkAbsence();
+    this.#checkGone();
     this.#exchangeOutputs();
   }
 
@@ -383,9 +394,41 @@ export class SiteMachine {
     return this.replica.acceptsStamp(from, record.clock);
   }
 
+  /** Lets go of what is kept for sites that have been away for too long. */
+  #checkAbsence(): void {
+    const { absence, observer } = this.#options;
+    if (absence === undefined) return;
+    const getBacklog = (site: Origin): number =>
+      Math.max(this.replica.blue.getBacklog(site), this.log.getBacklog?.(site) ?? 0);
+    const left = this.#absent.leaveBehind(this.#nowMs, absence, getBacklog);
+    if (left.length > 0) this.#updateLeftBehind();
+    for (const site of left) observer?.onLeftBehind?.(site);
+  }
+
+  #updateLeftBehind(): void {
+    this.replica.blue.leaveBehind(this.#absent.leftBehind);
+    this.log.setMembers?.(this.#logMembers);
+  }
+
+  #checkGone(): void {
+    if (this.#isBehind) return;
+    const reachable = this.#absent.getReachable(this.#nowMs, this.#options.reachTimeoutMs);
+    if (this.replica.blue.isGoneAt(reachable)) this.#onBehind('operations of other sites');
+  }
+
+  #onBehind(lacking: string): void {
+    if (this.#isBehind) return;
+    this.#isBehind = true;
+    const message = `the site lacks ${lacking} that no other site keeps for it any more: it needs the state of one`;
+    this.#outputs.push({ kind: 'behind', message });
+  }
+
   get #logMembers(): LogMembers {
     const { origins } = this.#options;
-    return { sites: origins.members, voters: origins.members.filter((site) => origins.get(site).state === 'open') };
+    return {
+      sites: origins.members.filter((site) => !this.#absent.leftBehind.has(site)),
+      voters: origins.members.filter((site) => origins.get(site).state === 'open'),
+    };
   }
 
   #getMemberChange(record: RedRecord): { readonly closes: Origin | undefined } | undefined {
@@ -462,6 +505,8 @@ export class SiteMachine {
       case 'regressed':
         this.#redLogReader.stop({ reason: output.kind, message: output.message });
         break;
+      case 'behind':
+        return this.#onBehind('entries of the red log');
       case 'unavailable':
       case 'available':
         return;

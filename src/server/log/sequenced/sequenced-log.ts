@@ -79,7 +79,8 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
   readonly #followers = new Map<Origin, Follower>();
   /** Sites that count for what a majority has. */
   #voters: readonly Origin[];
-  #siteCount: number;
+  /** Whether a site has no vote. */
+  #hasNonVoter: boolean;
   /** Entries that are not delivered and may change the sites: their places, and the sites that they take out. */
   readonly #changes = new Fifo<{ readonly position: number; readonly closes: Origin | undefined }>();
   /** An entry was delivered that may have changed the sites: nothing more is before `setMembers`. */
@@ -89,7 +90,7 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
   constructor({ entries = [], ...options }: RedLogOptions<R>) {
     this.options = options;
     this.#voters = options.voters ?? options.sites;
-    this.#siteCount = options.sites.length;
+    this.#hasNonVoter = options.sites.some((site) => !this.#voters.includes(site));
     this.#windows = { ...DEFAULT_SEND_WINDOWS, ...options.windows };
     this.#entries = new Fifo(entries);
     this.#forgotten = options.start ?? 0;
@@ -142,6 +143,11 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
     return this.#delivered - this.retainedFrom;
   }
 
+  getBacklog(site: Origin): number {
+    const follower = this.#followers.get(site);
+    return follower === undefined ? 0 : this.#delivered - Math.max(this.#forgotten, follower.matched ?? 0);
+  }
+
   /** What has to be done since the last call, in order. */
   takeOutputs(): Output<R>[] {
     const outputs = this.#outputs;
@@ -170,7 +176,7 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
 
   setMembers({ sites, voters }: LogMembers): void {
     this.#voters = voters;
-    this.#siteCount = sites.length;
+    this.#hasNonVoter = sites.some((site) => !voters.includes(site));
     this.#setFollowers(sites);
     this.#isWaiting = false;
     this.#advanceCommitted();
@@ -191,6 +197,8 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
         return;
       case 'log.appended':
         return this.#onAppended(from, message, nowMs);
+      case 'log.gone':
+        if (from === this.options.leader && message.length === this.length) this.#outputs.push({ kind: 'behind' });
     }
   }
 
@@ -319,7 +327,7 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
 
   /** With more than three sites a follower cannot tell from its own log what a majority has, nor can one that has no vote. */
   get #mustAnnounce(): boolean {
-    return this.#siteCount > 3 || this.#voters.length < this.#siteCount;
+    return this.#voters.length > 3 || this.#hasNonVoter;
   }
 
   #onPropose(from: Origin, message: SequencedMessage<R> & { kind: 'log.propose' }): void {
@@ -350,8 +358,9 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
     nowMs: number,
   ): void {
     const follower = this.#followers.get(from);
-    // Said before this start: all followers have had more ever since, and what they had is not here any more.
-    if (follower === undefined || length < this.#forgotten) return;
+    if (follower === undefined) return;
+    // Either said long ago, or of one that was away for too long: it knows.
+    if (length < this.#forgotten) return this.#send(from, { kind: 'log.gone', length });
     // A restarted follower knows less than before: believe what it says last.
     follower.committed = committed;
     // It was taken for one that has all that this start found.

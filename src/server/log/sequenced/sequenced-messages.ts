@@ -27,7 +27,9 @@ export type SequencedMessage<R> =
       readonly committed: number;
     }
   /** All entries before `length` are synced at the sender, which knows of those before `committed` that they count. */
-  | { readonly kind: 'log.appended'; readonly length: number; readonly committed: number };
+  | { readonly kind: 'log.appended'; readonly length: number; readonly committed: number }
+  /** The leader does not keep any more what comes after the first so many. */
+  | { readonly kind: 'log.gone'; readonly length: number };
 
 type Message = SequencedMessage<RedRecord>;
 
@@ -46,6 +48,7 @@ function createSchemas(redRecord: RecordSchema): Readonly<Record<Message['kind']
       committed: count,
     }),
     'log.appended': record({ kind: word, length: count, committed: count }),
+    'log.gone': record({ kind: word, length: count }),
   };
 }
 

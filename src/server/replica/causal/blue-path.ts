@@ -40,6 +40,7 @@ export class BluePath {
   readonly #unconfirmed = new Set<Origin>();
   readonly #onApplied: (operation: BlueOperation) => void;
   readonly #windows: SendWindows;
+  #leftBehind: ReadonlySet<Origin> = new Set();
 
   constructor(core: ReplicaCore, onApplied: (operation: BlueOperation) => void) {
     this.core = core;
@@ -52,7 +53,7 @@ export class BluePath {
   updateMembers(): void {
     const { origins, site } = this.core.options;
     this.#growTo(Math.max(this.#incoming.length, origins.size));
-    const others = origins.getOthers(site);
+    const others = origins.getOthers(site).filter((item) => !this.#leftBehind.has(item));
     for (const [origin, outgoing] of this.#outgoing.entries()) {
       outgoing.setReceivers(origin === RED ? [] : others.filter((item) => item !== origin));
     }
@@ -60,6 +61,24 @@ export class BluePath {
       const { final } = origins.get(origin);
       if (final !== undefined) this.#getStream(origin).endAt(final.sequence);
     }
+  }
+
+  /** Sites for which nothing is kept. */
+  leaveBehind(sites: ReadonlySet<Origin>): void {
+    this.#leftBehind = sites;
+    this.updateMembers();
+  }
+
+  /** How many operations are kept at most of a stream that a site lacks. */
+  getBacklog(site: Origin): number {
+    let most = 0;
+    for (const outgoing of this.#outgoing) most = Math.max(most, outgoing.getBacklog(site));
+    return most;
+  }
+
+  /** Whether of some stream none of these sites keeps what is lacking here. */
+  isGoneAt(sites: readonly Origin[]): boolean {
+    return sites.length > 0 && this.#incoming.some((stream) => stream.isGoneAt(sites));
   }
 
   #growTo(size: number): void {
@@ -159,7 +178,9 @@ export class BluePath {
     const { site, vector } = logged.operation;
     // The record by which it joined may be behind this in the red log, as a start reads them.
     this.#growTo(site + 1);
-    this.#getStream(site).restore(logged.operation);
+    const stream = this.#getStream(site);
+    // Of what another site has sent, the rows may contain it.
+    if (logged.operation.sequence > stream.synced) stream.restore(logged.operation);
     this.#getOutgoing(site).add(logged.operation, logged.position, this.core.nowMs);
     if (site === this.core.options.site) this.core.clock.advanceTo(vector[site] ?? 0);
   }
@@ -177,7 +198,7 @@ export class BluePath {
       case 'blue.resend':
         return this.#sendFrom(from, message);
       case 'blue.gone':
-        return;
+        return this.#onGone(from, message);
     }
   }
 
@@ -214,7 +235,8 @@ export class BluePath {
       this.#unsent = isAll ? [] : this.#unsent.slice(MAX_OPERATIONS_PER_MESSAGE);
       const message: BlueMessage = { kind: 'blue.operations', operations };
       for (const site of this.core.options.origins.getOthers(this.core.options.site)) {
-        if (!this.#ownOutgoing.isFarBehind(site, this.#windows.maxSent)) this.#send(site, message);
+        if (!this.#leftBehind.has(site) && !this.#ownOutgoing.isFarBehind(site, this.#windows.maxSent))
+          this.#send(site, message);
       }
     }
     if (this.#unconfirmed.size === 0) return;
@@ -332,7 +354,16 @@ export class BluePath {
     this.#send(site, { kind: 'blue.have', synced: this.#incoming.map(({ synced }) => synced), isRequest });
   }
 
+  #onGone(from: Origin, { origin, after }: BlueMessage & { kind: 'blue.gone' }): void {
+    const { origins, site } = this.core.options;
+    const stream = this.#getStream(origin);
+    if (!stream.noteGone(from, after)) return;
+    const keeper = stream.findKeeper(origins.getOthers(site));
+    if (keeper !== undefined) this.#requestMissing(keeper, origin);
+  }
+
   #sendFrom(site: Origin, { origin, after }: BlueMessage & { kind: 'blue.resend' }): void {
+    if (!this.#getOutgoing(origin).hasAfter(after)) return this.#send(site, { kind: 'blue.gone', origin, after });
     const missing = this.#getOutgoing(origin).getAfter(after, this.#windows.maxRequested);
     for (let start = 0; start < missing.length; start += MAX_BATCH_OPERATIONS) {
       this.#send(site, { kind: 'blue.operations', operations: missing.slice(start, start + MAX_BATCH_OPERATIONS) });

@@ -19,6 +19,8 @@ export interface LoggedOperation {
 export class IncomingStream {
   /** Synced operations that are not yet applied, in order. */
   readonly waiting: Fifo<BlueOperation> = new Fifo();
+  /** Sites that do not keep any more what comes next here. */
+  readonly #gone = new Set<Origin>();
   #received = 0;
   #synced = 0;
   /** The last operation that the stream is said to have. */
@@ -49,6 +51,24 @@ export class IncomingStream {
     return true;
   }
 
+  /** A site does not keep any more what comes after `after`; says whether that is lacking here. Another one may be asked. */
+  noteGone(site: Origin, after: number): boolean {
+    if (after !== this.#received || this.#announced <= this.#received) return false;
+    this.#gone.add(site);
+    this.#requestedUpTo = 0;
+    return true;
+  }
+
+  /** Whether none of these sites keeps what comes next here. */
+  isGoneAt(sites: readonly Origin[]): boolean {
+    return this.#gone.size > 0 && sites.every((site) => this.#gone.has(site));
+  }
+
+  /** Of these sites one that may keep what comes next. */
+  findKeeper(sites: readonly Origin[]): Origin | undefined {
+    return sites.find((site) => !this.#gone.has(site));
+  }
+
   /** The last operation received, synced or not. */
   get received(): number {
     return this.#received;
@@ -67,6 +87,7 @@ export class IncomingStream {
   takeNext(nowMs: number): number {
     this.#received += 1;
     this.#movedAtMs = nowMs;
+    this.#gone.clear();
     return this.#received;
   }
 
@@ -142,7 +163,7 @@ export class OutgoingStream {
       if (sequence === this.#last) this.#movedAtMs.set(site, nowMs);
       if (sequence < operation.sequence) isNeeded = true;
     }
-    this.#last = operation.sequence;
+    this.#last = Math.max(this.#last, operation.sequence);
     if (isNeeded) this.#retained.push({ operation, position });
   }
 
@@ -157,6 +178,16 @@ export class OutgoingStream {
     const everywhere = Math.min(...this.#acknowledged.values());
     while (this.#retained.size > 0 && (this.#retained.at(0)?.operation.sequence ?? 0) <= everywhere)
       this.#retained.shift();
+  }
+
+  /** How many operations are kept that a receiver lacks. */
+  getBacklog(site: Origin): number {
+    return Math.min(this.#retained.size, this.#last - (this.#acknowledged.get(site) ?? this.#last));
+  }
+
+  /** Whether the operation after the one called `sequence` is kept. */
+  hasAfter(sequence: number): boolean {
+    return sequence < this.#last && (this.#retained.at(0)?.operation.sequence ?? Infinity) <= sequence + 1;
   }
 
   /** The operations after the one called `sequence`, at most so many. */

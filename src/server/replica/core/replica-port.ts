@@ -28,6 +28,8 @@ export interface ReplicaObserver {
   onViewed?(submission: Submission): void;
   /** The clock of a site is ahead of the one here by more than is allowed: what it stamps meanwhile is refused. */
   onQuarantined?(peer: Origin, aheadMs: number): void;
+  /** A site has been away for too long: nothing is kept for it before it is back. */
+  onLeftBehind?(peer: Origin): void;
   /** The site's stamps can be taken again. */
   onReleased?(peer: Origin): void;
 }

@@ -63,6 +63,7 @@ describe('envelopes', () => {
       'log.appended f17211016049',
       'term.superseded 3576a1e1dd79',
       'blue.gone a68724286ebb',
+      'log.gone 08871f002de0',
       'member.closed 01ff8462f604',
       'member.closed b2bc3c284895',
       'log.propose 025b1a8f42f0',

@@ -89,6 +89,7 @@ export const MESSAGES: readonly Message[] = [
   { kind: 'log.appended', length: 3, committed: 3 },
   { kind: 'term.superseded', term: 2 ** 50 },
   { kind: 'blue.gone', origin: FRK, after: 9 },
+  { kind: 'log.gone', length: 4 },
   { kind: 'member.closed', final: 3 },
   { kind: 'member.closed', final: null },
   { kind: 'log.propose', epoch: 1, sequence: 3, record: CHANGE },

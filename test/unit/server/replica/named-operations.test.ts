@@ -26,6 +26,7 @@ function namesIn(message: SentMessage): readonly string[] {
     case 'blue.gone':
     case 'rights.request':
     case 'log.appended':
+    case 'log.gone':
       return [];
   }
 }

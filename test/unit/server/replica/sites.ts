@@ -278,7 +278,12 @@ export class Sites {
     for (const output of this.machines[site]?.takeOutputs() ?? []) {
       if (output.kind === 'send') this.#send({ ...output.envelope, sentAtMs: this.#clockOf(site) });
       else if (output.kind === 'store') this.logs[site]?.[getLogKind(output.log)].push(...output.entries);
-      else if (output.kind === 'members' || output.kind === 'changed' || output.kind === 'retired')
+      else if (
+        output.kind === 'members' ||
+        output.kind === 'changed' ||
+        output.kind === 'retired' ||
+        output.kind === 'behind'
+      )
         this.memberOutputs.push([site, output]);
       else if (output.kind === 'halted') this.halted.push([site, output.halt.reason]);
       else if (output.kind === 'view') {

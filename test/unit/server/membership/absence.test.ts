@@ -1,0 +1,127 @@
+/** Sites that are away: what is kept for them, and how they come back once it is not. */
+import { expect, test } from 'vitest';
+import { mergeSharedIntoSite, getSharedPart } from '../../../../src/server/log/recovered-state.ts';
+import { dequeue, enqueue, get, put } from '../../../../src/operations/index.ts';
+import { MemberWorld, siteAt } from '../../../support/member-world.ts';
+
+const LIMITS = { maxBacklogEntries: 20, keepForMs: 1000 };
+
+/** Three sites, the last of which gives the red order; what leaves a site behind is told. */
+function createWorld(absence = LIMITS): MemberWorld & { readonly leftBehind: string[] } {
+  const leftBehind: string[] = [];
+  const observer = { onLeftBehind: (peer: number) => void leftBehind.push(String(peer)) };
+  return Object.assign(new MemberWorld({ redLeader: siteAt(2), absence, observer }), { leftBehind });
+}
+
+/** Both colors, at the sites that are there. */
+function work(world: MemberWorld, text: string, sites: readonly number[], count = 5): void {
+  for (let n = 0; n < count; n += 1) {
+    for (const site of sites) world.submit(site, put(`${text}-${site}-${n}`, n));
+    world.submit(sites[0] ?? 0, enqueue('q', `${text}-${n}`));
+    world.pass(20);
+  }
+}
+
+function expectAllEqual(world: MemberWorld, sites: readonly number[]): void {
+  for (const site of sites) expect(world.stateAt(site)).toEqual(world.stateAt(sites[0] ?? 0));
+}
+
+test('a receiver comes back with what others have let go of → it says so, takes a state, and goes on', () => {
+  const world = createWorld();
+  work(world, 'first', [0, 1, 2], 1);
+  const old = world.copyLogs(1);
+  work(world, 'second', [0, 2]);
+  world.crash(1);
+  world.start(1, old);
+  world.pass(300);
+  expect(world.isBehind(1)).toBe(true);
+  world.merge(1, 0, old);
+  work(world, 'third', [0, 1, 2]);
+  world.pass(300);
+  expect(world.read(1, get('second-0-4'))).toBe(4);
+  expectAllEqual(world, [0, 1, 2]);
+});
+
+test.each([
+  ['lacks too many entries', { maxBacklogEntries: 20, keepForMs: Infinity }, 30],
+  ['has been silent for too long', { maxBacklogEntries: Infinity, keepForMs: 200 }, 20],
+])('a site that %s → left behind: nothing is kept for it, and no update refused', (_, limits, count) => {
+  const world = createWorld(limits);
+  world.pass(50);
+  world.crash(1);
+  work(world, 'away', [0, 2], count);
+  // By each of the two others.
+  expect(world.leftBehind).toEqual(['2', '2']);
+  for (const site of [0, 2]) expect(world.machine(site).backlogLength).toBeLessThan(5);
+  const [value, item] = [world.submit(0, put('k', 1)), world.submit(0, dequeue('q'))];
+  world.pass(100);
+  expect([value.code, item.value]).toEqual([undefined, { item: 'away-0' }]);
+});
+
+test('a site that was left behind keeps its own tail, its slots and its red log', () => {
+  const world = createWorld();
+  work(world, 'first', [0, 1, 2], 2);
+  const named = { id: 'c/1', home: 1 };
+  world.ask(1, put('own', 'tail'), named);
+  world.sync(1);
+  world.drop();
+  world.crash(1);
+  work(world, 'away', [0, 2], 30);
+  world.start(1);
+  world.pass(300);
+  expect(world.isBehind(1)).toBe(true);
+  expect(world.read(0, get('own'))).toBe('tail');
+  world.crash(0);
+  world.merge(1, 2);
+  const again = world.ask(1, put('own', 'again'), named);
+  world.start(0);
+  world.pass(500);
+  expect(again.code).toBeUndefined();
+  for (const site of [0, 1, 2]) expect(world.read(site, get('own'))).toBe('tail');
+  work(world, 'later', [0, 1, 2], 2);
+  world.pass(300);
+  expectAllEqual(world, [0, 1, 2]);
+});
+
+test('a tail that nobody else has → given to all after the state was taken', () => {
+  const world = createWorld();
+  work(world, 'first', [0, 1, 2], 2);
+  world.submit(1, put('own', 'tail'));
+  world.sync(1);
+  world.drop();
+  const own = world.copyLogs(1);
+  world.crash(1);
+  work(world, 'away', [0, 2], 30);
+  world.merge(1, 2, own);
+  world.pass(500);
+  for (const site of [0, 1, 2]) expect(world.read(site, get('own'))).toBe('tail');
+  expectAllEqual(world, [0, 1, 2]);
+});
+
+test('with a checkpoint of its own → the same', () => {
+  const world = createWorld();
+  work(world, 'first', [0, 1, 2], 2);
+  world.submit(1, put('own', 'tail'));
+  world.sync(1);
+  world.drop();
+  const own = { ...world.copyLogs(1), checkpoint: world.saveCheckpoint(1) };
+  world.crash(1);
+  work(world, 'away', [0, 2], 30);
+  world.merge(1, 0, own);
+  world.pass(500);
+  for (const site of [0, 1, 2]) expect(world.read(site, get('own'))).toBe('tail');
+  expectAllEqual(world, [0, 1, 2]);
+});
+
+test('a donor that has less, or knows the site as closed → refused', () => {
+  const world = createWorld();
+  const early = getSharedPart(world.saveCheckpoint(0));
+  work(world, 'first', [0, 1, 2], 2);
+  const own = { ...world.copyLogs(1), checkpoint: world.saveCheckpoint(1) };
+  const refused = (text: string): unknown =>
+    expect.objectContaining({ code: 'UNAVAILABLE', message: expect.stringContaining(text) });
+  expect(() => mergeSharedIntoSite(siteAt(1), own, early)).toThrow(refused('it has less than this site'));
+  world.changeMembers(0, 's', null);
+  const late = getSharedPart(world.saveCheckpoint(0));
+  expect(() => mergeSharedIntoSite(siteAt(1), own, late)).toThrow(refused('was closed'));
+});
