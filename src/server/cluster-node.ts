@@ -146,6 +146,8 @@ export class ClusterNode {
       onAlarm: this.#onAlarm,
       onEnvelopes: (from, contents) => this.#receive(from, contents),
       onRequest: (request) => this.#answer(request),
+      onConnected: (name) => this.#setConnected(name, true),
+      onDisconnected: (name) => this.#setConnected(name, false),
     });
     if (this.#directory.manifest === undefined) {
       await waitUntilUnknown({
@@ -243,6 +245,11 @@ export class ClusterNode {
     });
     writeNodeIdentity(files, identity);
     return identity;
+  }
+
+  #setConnected(name: string, isConnected: boolean): void {
+    const origin = this.origins.find(name);
+    if (origin !== undefined) this.#site?.driver.setConnected(origin, isConnected);
   }
 
   #send(envelope: Envelope): void {

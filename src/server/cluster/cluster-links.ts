@@ -35,6 +35,8 @@ export interface ClusterLinksOptions {
   onRequest(request: ControlRequest): unknown;
   /** The link to a site is up. */
   onConnected?(site: string): void;
+  /** It is down. */
+  onDisconnected?(site: string): void;
   readonly limits?: LinkLimits;
   readonly heartbeatIntervalMs?: number;
   /** How long a link may be down without an alarm. Default: 5000 */
@@ -116,7 +118,10 @@ export class ClusterLinks {
         this.#onUp(name);
         onConnected?.(name);
       },
-      onDisconnected: (error) => this.#onDown(name, formatAddress(address), error),
+      onDisconnected: (error) => {
+        this.#onDown(name, formatAddress(address), error);
+        this.#options.onDisconnected?.(name);
+      },
       onRefused: (problem) =>
         this.#reportOnce(
           `to ${name}`,

@@ -135,6 +135,11 @@ export class SiteDriver implements SubmissionPort {
     return this.#machine.replica.terms.has(origin);
   }
 
+  /** The connection to a site is lost, or is there again. */
+  setConnected(site: Origin, isConnected: boolean): void {
+    this.#machine.setConnected(site, isConnected);
+  }
+
   /** A message of another site could not be read: it is counted and reported. */
   rejectMessage(rejection: RejectedMessageError): void {
     this.#machine.messageFilter.reject(rejection);

@@ -329,6 +329,11 @@ export class SiteMachine {
     this.#exchangeOutputs();
   }
 
+  /** The connection to a site is lost, or is there again. */
+  setConnected(site: Origin, isConnected: boolean): void {
+    this.replica.lookups.setConnected(site, isConnected);
+  }
+
   /** The first `length` entries of one of the site's logs are synced. */
   onSynced(log: LogId, length: number, nowMs: number, wallMs = nowMs): void {
     if (this.#isRetired) return;

@@ -58,6 +58,12 @@ function countMoves({ identity, hop }: OperationLookup): number {
   return isKeyed(identity.id) ? hop + 1 : identity.hop;
 }
 
+/**
+ * How long an operation waits for a site to which the connection is lost. Most often its process has ended, and what it has
+ * in its log alone is out of reach until it starts again: the client gets to go on meanwhile.
+ */
+const DISCONNECTED_TIMEOUT_MS = 500;
+
 /** The slots of this site's log, and the submissions on their way along slots. */
 export class OperationLookups {
   readonly slots: DedupSlots;
@@ -66,6 +72,7 @@ export class OperationLookups {
   /** Those that wait, by the serial of their submission, and of which operations they are. */
   readonly #waiting = new SequenceMap<OperationLookup>();
   readonly #operations = new NameCounts();
+  readonly #disconnected = new Set<Origin>();
 
   constructor(
     host: OperationLookupHost,
@@ -148,7 +155,7 @@ export class OperationLookups {
   tick(): void {
     const { nowMs, options } = this.#host.core;
     for (const [key, lookups] of this.#requesting) {
-      const left = lookups.filter(({ sinceMs }) => nowMs - sinceMs < options.reachTimeoutMs);
+      const left = lookups.filter(({ site, sinceMs }) => nowMs - sinceMs < this.#getTimeoutMs(site));
       this.#resendRequest(key, left);
       for (const lookup of lookups) {
         if (!left.includes(lookup)) {
@@ -157,6 +164,17 @@ export class OperationLookups {
         } else if (nowMs - lookup.requestedAtMs >= options.resendAfterMs) this.#sendRequest(lookup);
       }
     }
+  }
+
+  /** The connection to a site is lost, or is there again. Without a word all are taken for connected. */
+  setConnected(site: Origin, isConnected: boolean): void {
+    if (isConnected) this.#disconnected.delete(site);
+    else this.#disconnected.add(site);
+  }
+
+  #getTimeoutMs(site: Origin): number {
+    const { reachTimeoutMs } = this.#host.core.options;
+    return this.#disconnected.has(site) ? Math.min(DISCONNECTED_TIMEOUT_MS, reachTimeoutMs) : reachTimeoutMs;
   }
 
   /** What the client has the answers of need not be kept. */
