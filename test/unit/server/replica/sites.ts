@@ -43,8 +43,17 @@ type Given = Partial<Omit<SiteOptions, 'epoch'>> & { readonly createEpoch?: (cou
 /** The home by its place, as all sites here. */
 type Named = Pick<SubmissionIdentity, 'id'> & Partial<Omit<SubmissionIdentity, 'home'>> & { readonly home?: number };
 
+/** What a site finds at a later start: its checkpoint, and its logs from where they began. */
+function continueFrom({ checkpoint, local, red }: RecoveredState, logs: RecoveredState): RecoveredState {
+  return {
+    checkpoint,
+    local: { start: local.start, entries: logs.local.entries.slice(local.start) },
+    red: { start: red.start, entries: logs.red.entries.slice(red.start) },
+  };
+}
+
 const CODEC = new EnvelopeCodec(SEQUENCED_MESSAGE_FORMAT);
-const NAMES = ['h', 's', 't', 'u'];
+const NAMES = ['h', 's', 't', 'u', 'v'];
 const LIMITS = { maxAttempts: 1, resendAfterMs: 10, reachTimeoutMs: 100, sessionTimeoutMs: 100, maxClockSkewMs: 1000 };
 
 export class Sites {
@@ -67,6 +76,8 @@ export class Sites {
   protected readonly synced: { local: number; red: number }[];
   /** By site, start and serial, which are counted from 1 at each start. */
   readonly #outcomes = new Map<string, Outcome>();
+  /** With what sites have begun that had a checkpoint. */
+  readonly #begun = new Map<number, RecoveredState>();
   readonly #serials: number[];
   readonly #starts: number[];
   #serial = 0;
@@ -99,7 +110,9 @@ export class Sites {
     }
     const logs = this.logs[site] as { local: unknown[]; red: unknown[] };
     const own = { local: { start: 0, entries: [...logs.local] }, red: { start: 0, entries: [...logs.red] } };
-    const stored = value ?? own;
+    if (value?.checkpoint !== undefined) this.#begun.set(site, value);
+    const begun = this.#begun.get(site);
+    const stored = value ?? (begun === undefined ? own : continueFrom(begun, own as RecoveredState));
     // Of its own, since the records of the red log change it as they are delivered.
     const origins = Origins.create(NAMES.slice(0, this.#siteCount));
     const observer = { onQuarantined: (peer: Origin) => void this.quarantined.push([site, getSiteIndex(peer)]) };
