@@ -172,6 +172,7 @@ export class ClusterNode {
       // The own log alone tells: the other sites are not here to be asked.
       committedRedEntries: 0,
       clusterKey: this.#keys.sessionKey,
+      tokenScope: this.#deploymentName,
       onAlarm: this.#onAlarm,
     };
     const storage = (this.#storage = openSites(this.#directory, this.#deployment));

@@ -45,6 +45,8 @@ export interface SitePlan {
   readonly committedRedEntries: number;
   /** The same at all sites: authenticates their tokens, and tells their messages from those of others. */
   readonly clusterKey: string | Uint8Array;
+  /** What its session tokens hold for: see `SignedTokensOptions`. */
+  readonly tokenScope: string | readonly string[];
   readonly limits: Pick<SiteDriverOptions, LimitName>;
   readonly generators: GeneratorSettings;
   readonly checkInvariants: boolean;
@@ -96,7 +98,7 @@ export function createSitePlan(
  * @throws CorrectableError `UNAVAILABLE` where that does not fit together, though its files passed all checks
  */
 export function makeSite(plan: SitePlan, site: Origin, { reportsClock, ...parts }: SiteResources): EmbeddedSite {
-  const { service, origins, redLeader, committedRedEntries, clusterKey, limits, onAlarm } = plan;
+  const { service, origins, redLeader, committedRedEntries, clusterKey, tokenScope, limits, onAlarm } = plan;
   const name = origins.getName(site);
   const certificationStats = new CertificationCounter(site);
   try {
@@ -107,7 +109,7 @@ export function makeSite(plan: SitePlan, site: Origin, { reportsClock, ...parts 
       origins,
       redLeader,
       committedRedEntries,
-      tokens: new SignedTokens({ key: clusterKey, sites: origins.names, site }),
+      tokens: new SignedTokens({ key: clusterKey, scope: tokenScope, site }),
       generators: toGeneratorOptions(plan, name),
       observer: createObserver(plan, site, certificationStats),
       onMessageRejected: createRejectionAlarm(origins, site, onAlarm),

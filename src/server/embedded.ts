@@ -130,6 +130,7 @@ export function openEmbedded<const N extends string>(
     redLeader,
     committedRedEntries,
     clusterKey,
+    tokenScope: origins.names,
     onAlarm,
   };
   closeOnError(close, () => {

@@ -6,7 +6,7 @@ import { structurallyEqual } from '../../correctable/structural-equality.ts';
 import { CorrectableError } from '../../correctable/errors.ts';
 import { canCreateObject } from '../../protocol/contract/schema-parts.ts';
 import type { Effect } from '../records/effect.ts';
-import type { Origin } from '../records/origin.ts';
+import type { Origin, Origins } from '../records/origin.ts';
 import { GENERATOR_LIMITS, GeneratorBudget, checkOperationSize } from './generator-budget.ts';
 import type { GeneratorLimits, GeneratorPorts } from './generator-budget.ts';
 import { freezeArgsCopy, freezeOwnArgs, freezeForUser, freezeWireCopy } from '../../values/deep-freeze.ts';
@@ -49,6 +49,8 @@ export interface GeneratorOptions extends GeneratorPorts {
   readonly identifierPrefix?: string;
   /** Whose rights they read of bounded fields; all rights unless given. */
   readonly site?: Origin | undefined;
+  /** Those of the deployment: what closed ones held of bounded fields is not left. */
+  readonly origins?: Pick<Origins, 'closed'> | undefined;
 }
 
 /** What the service says of an operation, looked up once. */
@@ -92,6 +94,7 @@ export class GeneratorRunner {
       allowsArgChanges = false,
       identifierPrefix = '',
       site,
+      origins,
     } = options;
     this.#service = service;
     this.#operations = new Map(
@@ -110,7 +113,7 @@ export class GeneratorRunner {
     this.#scratch = new ScratchState(service, state, this.#budget);
     this.#hasBounded = hasBounded(service.tables);
     this.#knownEffects = new EffectValidator(service.tables);
-    const read = this.#hasBounded ? new RightsReader(this.#scratch, service.tables, site) : this.#scratch;
+    const read = this.#hasBounded ? new RightsReader(this.#scratch, service.tables, site, origins) : this.#scratch;
     const tables = createTablesReader(service.tables, read, this.#budget);
     const { shadowBuilders, domainErrors } = service;
     this.#context = {

@@ -72,6 +72,7 @@ export class Origins {
   readonly #known: KnownOrigin[] = [];
   #sites: readonly Origin[] = [];
   #members: readonly Origin[] = [];
+  #closed: readonly Origin[] = [];
   /** By ordinal; `undefined` as long as no origin is closed. */
   #finals: readonly (number | undefined)[] | undefined;
 
@@ -91,6 +92,11 @@ export class Origins {
   /** Those of sites that are open or joining, in order. */
   get members(): readonly Origin[] {
     return this.#members;
+  }
+
+  /** Those of sites that are no members any more. */
+  get closed(): readonly Origin[] {
+    return this.#closed;
   }
 
   /** The stamps of the ends of closed streams, by ordinal; `undefined` if no origin is closed. */
@@ -161,12 +167,16 @@ export class Origins {
 
   /**
    * Takes up what was saved: of origins that are known it must say the same, or its vectors would mean something else.
-   * Those that have joined since the deployment was made are added.
+   * Those that have joined since the deployment was made are added, and what the table has come to know since is gone: a
+   * start takes it from the red log again.
    *
    * @throws Error naming the first that differs
    */
   load(saved: readonly SavedOrigin[]): void {
     const isEmpty = this.#known.length === 0;
+    const founders = this.#known.filter(({ incarnation }) => incarnation === 0);
+    this.#known.length = Math.max(saved.length, founders.length);
+    for (const [place, { site }] of founders.entries()) this.#known[place] = { site, incarnation: 0, state: 'open' };
     for (const [place, [site, incarnation, state, details]] of saved.entries()) {
       const known = this.#known[place];
       const fits =
@@ -183,6 +193,7 @@ export class Origins {
   #update(): void {
     this.#sites = this.#known.map((_, place) => (FIRST_SITE + place) as Origin);
     this.#members = this.#sites.filter((origin) => isMember(this.get(origin)));
+    this.#closed = this.#sites.filter((origin) => !isMember(this.get(origin)));
     const isAnyClosed = this.#known.some(({ final }) => final !== undefined);
     this.#finals = isAnyClosed ? [undefined, ...this.#known.map(({ final }) => final?.stamp)] : undefined;
   }

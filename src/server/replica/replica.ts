@@ -94,7 +94,7 @@ export class Replica implements ReplicaCore, RedPathHost, WritesHost {
 
   constructor(options: ReplicaOptions, stored: RecoveredReplica = EMPTY_REPLICA, nowMs = 0, wallMs = nowMs) {
     this.options = options;
-    if (stored.checkpoint !== undefined) options.origins.load(stored.checkpoint.shared.origins);
+    options.origins.load(stored.checkpoint?.shared.origins ?? []);
     this.name = formatStartName(options.origins.get(options.site), options.epoch);
     this.nowMs = nowMs;
     this.wallMs = wallMs;

@@ -9,7 +9,8 @@ import type { Vector } from '../records/vector.ts';
 export interface SignedTokensOptions {
   /** The same at all sites. */
   readonly key: string | Uint8Array;
-  readonly sites: readonly string[];
+  /** Tells the deployment from others, the same at all its sites and starts: its name, or its sites where these stay. */
+  readonly scope: string | readonly string[];
   /** The site that makes them: a client keeps only the newest of each (`makerOf`). */
   readonly site: Origin;
 }
@@ -25,7 +26,7 @@ const MAX_VERIFIED_TOKENS = 1024;
 /** What stands before the first dot of a token. */
 const formatMaker = (site: Origin): string => `o${site}`;
 
-/** Tokens `site.payload.signature`. The signature covers the names of all sites: another deployment's do not fit. */
+/** Tokens `site.payload.signature`. The signature covers the scope: another deployment's do not fit. */
 export class SignedTokens implements SessionTokens {
   readonly #options: SignedTokensOptions;
   /** What the known tokens say, in the order in which they became known. */
@@ -74,9 +75,9 @@ export class SignedTokens implements SessionTokens {
   }
 
   #sign(content: string): Buffer {
-    const { key, sites } = this.#options;
+    const { key, scope } = this.#options;
     return createHmac('sha256', key)
-      .update(JSON.stringify([SIGNED_PREFIX, sites, content]))
+      .update(JSON.stringify([SIGNED_PREFIX, scope, content]))
       .digest();
   }
 }

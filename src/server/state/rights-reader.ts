@@ -1,6 +1,6 @@
 /** A state as the generators of one site read it: of bounded fields they see what that site may take by itself. */
 import type { Entry, ReadRange } from '../records/read-range.ts';
-import type { Origin } from '../records/origin.ts';
+import type { Origin, Origins } from '../records/origin.ts';
 import { createBoundedView, type Ledger } from '../service/fields/ledger.ts';
 import { isOnBoundedField } from '../service/bounded-takes.ts';
 import type { Tables } from '../service/tables.ts';
@@ -11,16 +11,19 @@ export class RightsReader implements StateReader {
   readonly #state: StateReader;
   readonly #tables: Tables;
   readonly #site: Origin | undefined;
+  readonly #origins: Pick<Origins, 'closed'> | undefined;
 
-  constructor(state: StateReader, tables: Tables, site: Origin | undefined) {
+  constructor(state: StateReader, tables: Tables, site: Origin | undefined, origins?: Pick<Origins, 'closed'>) {
     this.#state = state;
     this.#tables = tables;
     this.#site = site;
+    this.#origins = origins;
   }
 
   read(table: string, key: string, field: string): unknown {
     const value = this.#state.read(table, key, field);
-    return isOnBoundedField(this.#tables, { table, field }) ? createBoundedView(value as Ledger, this.#site) : value;
+    if (!isOnBoundedField(this.#tables, { table, field })) return value;
+    return createBoundedView(value as Ledger, this.#site, this.#origins?.closed);
   }
 
   has(table: string, key: string): boolean {

@@ -90,7 +90,7 @@ export class RedBlueSites {
         redLeader: siteAt(RED_LEADER),
         storage: siteStorage,
         send: (envelope) => links[getSiteIndex(envelope.to.site)]?.send(envelope),
-        tokens: new SignedTokens({ key: 'k'.repeat(32), sites: SITES, site: siteAt(site) }),
+        tokens: new SignedTokens({ key: 'k'.repeat(32), scope: SITES, site: siteAt(site) }),
         observer: createClockObserver(origins, siteAt(site), () => {}),
         generators: { limits: { determinismCheckRate: 1 }, elapsedMs: () => performance.now(), guard: undefined },
         ...LIMITS,

@@ -45,7 +45,7 @@ export class SiteState {
     this.store = new Store(service.tables);
     this.overlay = new Overlay(service.tables, this.store);
     this.pipelined = new Overlay(service.tables, this.store);
-    this.#generators = new GeneratorRunner(service, this.overlay.underlying, options);
+    this.#generators = new GeneratorRunner(service, this.overlay.underlying, { ...options, origins });
   }
 
   /** The stable snapshot: for each origin the stamp of its last operation applied here, and the red one. */

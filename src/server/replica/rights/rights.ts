@@ -15,7 +15,7 @@ import type { RightsRequest, BlueOperation, OperationId, RedOperation, RightsMes
 import type { Submission } from '../../records/submissions.ts';
 import { takeTooLargeError, isOnBoundedField, sumTakes, type RightsNeed } from '../../service/bounded-takes.ts';
 import { createTransferEffect, type Transfer } from '../../service/fields/bounded-counter.ts';
-import type { Ledger } from '../../service/fields/ledger.ts';
+import { getLeft, type Ledger } from '../../service/fields/ledger.ts';
 import type { StateReader } from '../../state/store.ts';
 import type { ReplicaCore } from '../core/replica-port.ts';
 import { RightsShortfall, RIGHTS_TRANSFER_SHADOW, type RightsPort, type RightsWaiter } from '../core/rights-port.ts';
@@ -93,7 +93,7 @@ export class Rights implements RightsPort {
     const needs = this.#getNeeds(outcome);
     if (needs.length === 0) return outcome;
     const { store, overlay } = this.core.state;
-    const beyond = needs.find((need) => need.amount > readLedger(store, need).left);
+    const beyond = needs.find((need) => need.amount > this.#getLeft(readLedger(store, need)));
     if (beyond !== undefined) return takeTooLargeError(choice.shadow, beyond);
     if (needs.every((need) => this.mayTake(need))) return outcome;
     // Less what own red operations in flight will draw: who is red waits for the pool alone.
@@ -106,7 +106,7 @@ export class Rights implements RightsPort {
   findRedShortfall(outcome: GeneratorOutcome, state: StateReader): RightsShortfall | undefined {
     const needs = this.#getNeeds(outcome);
     if (needs.length === 0) return undefined;
-    const beyond = needs.find((need) => need.amount > readLedger(state, need).left);
+    const beyond = needs.find((need) => need.amount > this.#getLeft(readLedger(state, need)));
     if (beyond !== undefined) throw takeTooLargeError(outcome.choice?.shadow ?? '', beyond);
     return needs.every((need) => need.amount <= this.getPool(need, state))
       ? undefined
@@ -228,12 +228,22 @@ export class Rights implements RightsPort {
     return origins.getOthers(site);
   }
 
+  /** What members can still take. */
+  #getLeft(ledger: Ledger): number {
+    return getLeft(ledger, this.core.options.origins.closed);
+  }
+
+  /** What each of the sites would have, if they all had as much. */
+  #computeEqualShare(ledger: Ledger): number {
+    return (this.#getLeft(ledger) - Math.max(0, ledger.pool)) / (this.#others.length + 1);
+  }
+
   /** Asks for more in the background, once less than half of an equal share is left here. */
   #refill(name: BoundedName): void {
     const ledger = readLedger(this.core.state.store, name);
     const others = this.#others;
     const available = this.#available(name);
-    const share = computeEqualShare(ledger, others);
+    const share = this.#computeEqualShare(ledger);
     if (available * 2 >= share) return;
     const lacking = Math.ceil(share - available);
     const turn = this.#takeTurn(name, 'later', others, giveHalf(ledger));
@@ -255,7 +265,7 @@ export class Rights implements RightsPort {
     const others = this.#others;
     if (ofPool > 0) return this.#gatherInPool(requested, ledger);
     const lacking = amount - this.#available(name);
-    const spared = splitByRichest(lacking + Math.floor(computeEqualShare(ledger, others)), others, giveHalf(ledger));
+    const spared = splitByRichest(lacking + Math.floor(this.#computeEqualShare(ledger)), others, giveHalf(ledger));
     if (sumPortions(spared) < lacking) return this.#gatherInPool(requested, ledger);
     const turn = this.#takeTurn(name, 'here', others, giveHalf(ledger));
     if (turn === 'first') this.#sendRequests(name, spared, 'here');
@@ -397,11 +407,6 @@ function readLedger(state: StateReader, { table, key, field }: BoundedName): Led
 /** Of more, differences are not exact: what stands above that has to wait until some is taken. */
 function toExactNumber(amount: number): number {
   return Math.min(amount, Number.MAX_SAFE_INTEGER);
-}
-
-/** What each of the sites would have, if they all had as much. */
-function computeEqualShare(ledger: Ledger, others: readonly Origin[]): number {
-  return (ledger.left - Math.max(0, ledger.pool)) / (others.length + 1);
 }
 
 const giveAll =

@@ -191,9 +191,20 @@ export class LedgerOverlay implements Ledger {
   }
 }
 
+/** What can still be taken. What closed sites held, no site may take: it counts as used. */
+export function getLeft(ledger: Ledger, closed: readonly Origin[]): number {
+  let { left } = ledger;
+  for (const origin of closed) left -= ledger.getHolding(origin);
+  return left;
+}
+
 /** As a generator at a site reads it: a copy, since it changes. */
-export function createBoundedView(ledger: Ledger, site: Origin | undefined): BoundedView {
-  const { value, left } = ledger;
+export function createBoundedView(
+  ledger: Ledger,
+  site: Origin | undefined,
+  closed: readonly Origin[] = [],
+): BoundedView {
+  const left = getLeft(ledger, closed);
   const rights = site === undefined ? left : ledger.getHolding(site);
-  return Object.freeze({ value, left, rights });
+  return Object.freeze({ value: ledger.value - (ledger.left - left), left, rights });
 }

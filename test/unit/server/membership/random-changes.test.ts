@@ -5,13 +5,18 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { enqueue, get, put } from '../../../../src/operations/index.ts';
+import { scaleRuns } from '../../../support/lane.ts';
 import { MemberWorld } from '../../../support/member-world.ts';
 import type { Outcome } from '../replica/sites.ts';
 
 type Step =
-  | { readonly kind: 'put' | 'enqueue' | 'crash' | 'restart' | 'retire' | 'rebuild' | 'lose' | 'deliver'; readonly site: number }
+  | {
+      readonly kind: 'put' | 'enqueue' | 'crash' | 'restart' | 'retire' | 'rebuild' | 'lose' | 'deliver';
+      readonly site: number;
+    }
   | { readonly kind: 'pass' | 'join'; readonly site: number };
 
+const RUNS = Number(process.env['FC_RUNS'] ?? scaleRuns(60));
 const LEADER = 0;
 const MAX_PLACES = 9;
 
@@ -153,6 +158,6 @@ test('members that change at random → all agree, and nothing is lost that a re
       expect(world.halted).toEqual([]);
       expect(world.events).toEqual([]);
     }),
-    { numRuns: Number(process.env.RUNS ?? 60), ...(process.env.CE ? { examples: [JSON.parse(process.env.CE)] } : {}) },
+    { numRuns: RUNS },
   );
 });

@@ -18,7 +18,7 @@ export function startSecondSite(service: Service, options: Partial<SiteDriverOpt
     redLeader: leader,
     storage: new VolatileStorage(1),
     send: () => {},
-    tokens: new SignedTokens({ key: 'k'.repeat(32), sites: origins.names, site }),
+    tokens: new SignedTokens({ key: 'k'.repeat(32), scope: origins.names, site }),
     tickIntervalMs: 5,
     maxInFlight: 10,
     maxRedInFlight: 10,

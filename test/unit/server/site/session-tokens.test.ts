@@ -7,12 +7,12 @@ import { bank, bankService } from '../replica/services.ts';
 import { siteAt } from '../../../support/origins.ts';
 
 const sites = ['ireland', 'frankfurt'];
-const tokens = new SignedTokens({ key: 'k'.repeat(32), sites, site: siteAt(0) });
+const tokens = new SignedTokens({ key: 'k'.repeat(32), scope: sites, site: siteAt(0) });
 const refused = expect.objectContaining({ code: 'UNAUTHENTICATED', field: 'session' });
 
 describe('session tokens', () => {
   test('sealed at one site → opened at another with the same key', () => {
-    const other = new SignedTokens({ key: 'k'.repeat(32), sites, site: siteAt(1) });
+    const other = new SignedTokens({ key: 'k'.repeat(32), scope: sites, site: siteAt(1) });
     expect(other.open(tokens.seal([1, 2, 3]))).toEqual([1, 2, 3]);
   });
 
@@ -50,10 +50,11 @@ describe('session tokens', () => {
     expect(tokens.open(token)).toEqual([7, 7, 7]);
   });
 
-  test('another key, or other sites → UNAUTHENTICATED', () => {
+  test('another key, other sites, or another deployment → UNAUTHENTICATED', () => {
     const others = [
-      new SignedTokens({ key: 'l'.repeat(32), sites, site: siteAt(0) }),
-      new SignedTokens({ key: 'k'.repeat(32), sites: ['ireland', 'virginia'], site: siteAt(0) }),
+      new SignedTokens({ key: 'l'.repeat(32), scope: sites, site: siteAt(0) }),
+      new SignedTokens({ key: 'k'.repeat(32), scope: ['ireland', 'virginia'], site: siteAt(0) }),
+      new SignedTokens({ key: 'k'.repeat(32), scope: 'bank#1', site: siteAt(0) }),
     ];
     for (const other of others) expect(() => other.open(sealed)).toThrow(refused);
   });

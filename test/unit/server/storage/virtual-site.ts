@@ -35,7 +35,7 @@ export function startSite(
   const storage = virtualStorage(machine, sizes);
   const origins = Origins.create(sites);
   const site = siteAt(0);
-  const tokens = new SignedTokens({ key: 'k'.repeat(32), sites, site });
+  const tokens = new SignedTokens({ key: 'k'.repeat(32), scope: sites, site });
   const place = { deployment: 'test', service, site, origins, redLeader: site, storage, tokens, send: () => {} };
   const driver = new SiteDriver({ ...place, ...DEFAULTS, ...limits });
   driver.start();
