@@ -1,5 +1,5 @@
 /** One site as a pure state machine: its replica and its node of the red log, wired to each other. */
-import { AbsentSites, type AbsenceLimits } from './absent-sites.ts';
+import { AbsentSites, type AbsenceLimits } from '../messages/absent-sites.ts';
 import { createLogIds } from '../log/log-id.ts';
 import type { LogId, LogIds } from '../log/log-id.ts';
 import { isLogMessage } from '../log/red-log.ts';
