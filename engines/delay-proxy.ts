@@ -2,6 +2,9 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { LOOPBACK } from './ports.ts';
 
+/** Where bytes go: to the target of a route, or back to the client that connected. */
+export type Direction = 'target' | 'client';
+
 /** One way through the proxy, on the loopback interface. */
 export interface Route {
   /** 127.0.0.1 unless given. */
@@ -16,13 +19,21 @@ export interface Route {
   readonly timeoutMs?: number;
 }
 
+/** A delay in each direction. A function is called while bytes wait; as long as it returns `Infinity` they are held. */
+export type Delay = number | ((towards: Direction) => number);
+
+/** A route whose delay may change. */
+type OpenRoute = Omit<Route, 'oneWayMs'> & { readonly oneWayMs: Delay };
+
 const RETRY_MS = 25;
+/** How often a delay that may change is read. */
+const READ_DELAY_MS = 50;
 
 /** More bytes than this under way in one direction hold up the sender. */
 const UNDER_WAY_MAX = 8 * 1024 * 1024;
 
 /** Opens a route; resolves when it listens. */
-export function openRoute(route: Route): Promise<Server> {
+export function openRoute(route: OpenRoute): Promise<Server> {
   const server = createServer({ pauseOnConnect: true, allowHalfOpen: true, noDelay: true });
   server.on('connection', (client) => join(client, route, performance.now()));
   return new Promise((resolve, reject) => {
@@ -31,8 +42,9 @@ export function openRoute(route: Route): Promise<Server> {
   });
 }
 
-function join(client: Socket, route: Route, since: number): void {
+function join(client: Socket, route: OpenRoute, since: number): void {
   const { targetHost = LOOPBACK, targetPort, oneWayMs, timeoutMs = 0 } = route;
+  const delayMs = typeof oneWayMs === 'function' ? oneWayMs : () => oneWayMs;
   const target = connect({ port: targetPort, host: targetHost, noDelay: true, allowHalfOpen: true });
   // Until the target answers nothing is accepted on its behalf: whoever connects learns at once that it is down.
   const drop = (): void => {
@@ -51,14 +63,14 @@ function join(client: Socket, route: Route, since: number): void {
     if (target.connecting) target.destroy();
   });
   target.once('connect', () => {
-    new DelayedPipe(client, target, oneWayMs).start();
-    new DelayedPipe(target, client, oneWayMs).start();
+    new DelayedPipe(client, target, () => delayMs('target')).start();
+    new DelayedPipe(target, client, () => delayMs('client')).start();
     client.resume();
   });
 }
 
 interface Chunk {
-  readonly dueAt: number;
+  readonly cameAt: number;
   /** The bytes, or what became of the sender: it has said all, it is gone. */
   readonly content: Buffer | 'end' | 'close';
 }
@@ -67,12 +79,12 @@ interface Chunk {
 class DelayedPipe {
   readonly #from: Socket;
   readonly #to: Socket;
-  readonly #delayMs: number;
+  readonly #delayMs: () => number;
   readonly #chunks: Chunk[] = [];
   #underWay = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(from: Socket, to: Socket, delayMs: number) {
+  constructor(from: Socket, to: Socket, delayMs: () => number) {
     this.#from = from;
     this.#to = to;
     this.#delayMs = delayMs;
@@ -87,7 +99,7 @@ class DelayedPipe {
 
   #take(content: Chunk['content']): void {
     if (this.#to.destroyed) return;
-    this.#chunks.push({ dueAt: performance.now() + this.#delayMs, content });
+    this.#chunks.push({ cameAt: performance.now(), content });
     if (typeof content !== 'string') this.#underWay += content.length;
     if (this.#underWay > UNDER_WAY_MAX) this.#from.pause();
     this.#schedule();
@@ -96,15 +108,15 @@ class DelayedPipe {
   #schedule(): void {
     const next = this.#chunks[0];
     if (next === undefined || this.#timer !== undefined) return;
-    const waitMs = Math.max(0, next.dueAt - performance.now());
+    const waitMs = Math.max(0, next.cameAt + this.#delayMs() - performance.now());
     // A timer may fire a little early; what is left of a millisecond is not waited for again.
-    this.#timer = setTimeout(() => this.#deliver(), waitMs);
+    this.#timer = setTimeout(() => this.#deliver(), Math.min(waitMs, READ_DELAY_MS));
   }
 
   #deliver(): void {
     this.#timer = undefined;
-    const now = performance.now() + 0.5;
-    while (this.#chunks[0] !== undefined && this.#chunks[0].dueAt <= now) {
+    const cameBy = performance.now() + 0.5 - this.#delayMs();
+    while (this.#chunks[0] !== undefined && this.#chunks[0].cameAt <= cameBy) {
       const { content } = this.#chunks.shift() as Chunk;
       if (this.#to.destroyed) return;
       if (content === 'end') this.#to.end();

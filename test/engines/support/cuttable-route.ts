@@ -1,6 +1,6 @@
 /** A way to a server that can be cut, cut for good after some packets, and restored. */
 import type { Server, Socket } from 'node:net';
-import { openRoute } from '../../../engines/delay-proxy.ts';
+import { openRoute, type Delay } from '../../../engines/delay-proxy.ts';
 import { freePorts, LOOPBACK } from '../../../engines/ports.ts';
 
 export class CuttableRoute implements AsyncDisposable {
@@ -17,7 +17,7 @@ export class CuttableRoute implements AsyncDisposable {
   }
 
   /** Opens a way to `host:port` with a delay in each direction. */
-  static async open(target: string, oneWayMs: number): Promise<CuttableRoute> {
+  static async open(target: string, oneWayMs: Delay): Promise<CuttableRoute> {
     const [listenPort] = (await freePorts(1)) as [number];
     const at = target.lastIndexOf(':');
     const [targetHost, targetPort] = [target.slice(0, at), Number(target.slice(at + 1))];
