@@ -1,0 +1,26 @@
+/** What a run disturbs: processes, their directories, and the links between them. */
+import type { Site } from '../../engines/wan.ts';
+import type { FaultKind } from './faults/plan.ts';
+import type { Links } from './faults/links.ts';
+import type { ServerProcess } from './server-process.ts';
+import type { Deployment } from './user.ts';
+
+/** The built command line, and the module of the service. */
+export interface Build {
+  readonly cli: string;
+  readonly service: string;
+}
+
+export interface ChaosDeployment extends Deployment, AsyncDisposable {
+  /** The site that orders red operations. */
+  readonly leader: Site;
+  /** The faults that it can suffer. */
+  readonly kinds: ReadonlySet<FaultKind>;
+  readonly processes: readonly ServerProcess[];
+  /** Absent if the sites are in one process. */
+  readonly links?: Links;
+  processOf(site: Site): ServerProcess;
+  directoryOf(site: Site): string;
+  /** Another process for the node of a site, on `directory`, with ports of its own. It is not started. */
+  createSecondProcess(site: Site, directory: string): Promise<ServerProcess>;
+}

@@ -1,0 +1,116 @@
+/** Does the faults of a plan to a deployment, and makes each good. */
+import { pause } from '../../histories/pause.ts';
+import type { ChaosDeployment } from '../deployment.ts';
+import type { Recorder } from '../history.ts';
+import { NORMAL, type ServerProcess } from '../server-process.ts';
+import type { User } from '../user.ts';
+import { copiedDirectory, lostDirectory, oldCopy, secondProcess } from './directories.ts';
+import type { FaultKind, PlannedFault } from './plan.ts';
+
+export interface Stage {
+  readonly deployment: ChaosDeployment;
+  readonly users: readonly User[];
+  readonly recorder: Recorder;
+  readonly progress: (line: string) => void;
+}
+
+export interface Disturbance extends Stage {
+  readonly fault: PlannedFault;
+  readonly process: ServerProcess;
+  /** Waits as long as the fault lasts, or until the round ends. */
+  readonly wait: () => Promise<void>;
+}
+
+/** Does one fault after the other. Resolves when all are healed. */
+export async function disturb(stage: Stage, faults: readonly PlannedFault[], signal: AbortSignal): Promise<void> {
+  const { deployment, recorder, progress } = stage;
+  for (const fault of faults) {
+    await pause(fault.pauseMs, signal);
+    if (signal.aborted) return;
+    const { kind, site, peer, lastsMs, amountMs } = fault;
+    progress(`${kind} ${site} (${peer}), ${lastsMs} ms`);
+    recorder.add({ kind: 'fault', fault: kind, site, phase: 'begun', details: { peer, lastsMs, amountMs } });
+    const process = deployment.processOf(site);
+    try {
+      await FAULTS[kind]({ ...stage, fault, process, wait: () => pause(lastsMs, signal) });
+    } catch (error) {
+      recorder.add({ kind: 'missed', text: `${kind} of ${site} cannot be healed: ${(error as Error).message}` });
+    }
+    recorder.add({ kind: 'fault', fault: kind, site, phase: 'ended' });
+  }
+}
+
+type Do = (disturbance: Disturbance) => Promise<void>;
+
+const FAULTS: Readonly<Record<FaultKind, Do>> = {
+  'clients-cut': async ({ users, fault, wait }) => {
+    for (const user of users) user.leave(fault.site);
+    await wait();
+    for (const user of users) user.heal();
+  },
+  cut: ({ deployment: { links }, fault: { site, peer }, wait }) =>
+    untilHealed([links?.cut(site, peer), links?.cut(peer, site)], wait),
+  'cut-one-way': ({ deployment: { links }, fault: { site, peer }, wait }) =>
+    untilHealed([links?.cut(site, peer)], wait),
+  sever: ({ deployment: { links }, fault: { site, peer }, wait }) => untilHealed([links?.sever(site, peer)], wait),
+  isolate: ({ deployment: { links, sites }, fault: { site }, wait }) => {
+    const peers = sites.filter((name) => name !== site);
+    return untilHealed(
+      peers.flatMap((peer) => [links?.cut(site, peer), links?.cut(peer, site)]),
+      wait,
+    );
+  },
+  slow: ({ deployment: { links }, fault: { site, peer, amountMs }, wait }) =>
+    untilHealed([links?.slow(site, peer, amountMs), links?.slow(peer, site, amountMs)], wait),
+  kill: async ({ process, wait }) => {
+    await process.kill();
+    await wait();
+    await process.begin();
+  },
+  end: async ({ process, wait }) => {
+    await process.end();
+    await wait();
+    await process.begin();
+  },
+  freeze: async ({ process, wait }) => {
+    process.freeze();
+    await wait();
+    process.resume();
+  },
+  clock: async ({ process, fault: { amountMs }, wait }) => {
+    process.setConditions({ ...NORMAL, clockAheadMs: amountMs });
+    const isRestarted = amountMs % 2 === 0;
+    if (isRestarted) {
+      await process.kill();
+      await process.begin();
+    }
+    await wait();
+    process.setConditions(NORMAL);
+  },
+  'full-disk': async ({ process, fault: { amountMs }, wait, recorder }) => {
+    process.setConditions({ ...NORMAL, isDiskFull: true });
+    // A node writes over its log files for a while. A start needs a new one at once.
+    const isRestarted = amountMs % 2 === 0;
+    if (isRestarted) await process.kill();
+    if (isRestarted && (await process.start()).isListening) {
+      recorder.add({ kind: 'missed', text: `${process.name} started on a full disk` });
+    }
+    await wait();
+    process.setConditions(NORMAL);
+    if (!process.isRunning) await process.begin();
+  },
+  'long-absence': async ({ process, wait }) => {
+    await process.kill();
+    await wait();
+    await process.begin();
+  },
+  'second-process': secondProcess,
+  'copied-directory': copiedDirectory,
+  'old-copy': oldCopy,
+  'lost-directory': lostDirectory,
+};
+
+async function untilHealed(heals: readonly ((() => void) | undefined)[], wait: () => Promise<void>): Promise<void> {
+  await wait();
+  for (const heal of heals) heal?.();
+}

@@ -1,0 +1,78 @@
+/** The command line, parsed and checked. */
+import { cac } from 'cac';
+import { UsageError } from '../../engines/usage-error.ts';
+import { numberOf } from '../fuzz/options.ts';
+import { FAULT_KINDS, type FaultKind } from './faults/plan.ts';
+
+export interface Options {
+  readonly minutes: number;
+  readonly seed: number;
+  readonly json: boolean;
+  readonly history: string | undefined;
+  /** Judge this history, and run nothing. */
+  readonly check: string | undefined;
+  readonly isInjected: boolean;
+  /** Inject this bug alone. */
+  readonly only: string | undefined;
+  readonly isEmbedded: boolean;
+  readonly faults: ReadonlySet<FaultKind>;
+}
+
+const SEED_MAX = 2 ** 31 - 1;
+const MINUTES_MAX = 24 * 60;
+const ALL_FAULTS = Object.keys(FAULT_KINDS) as FaultKind[];
+
+/**
+ * Parses the arguments after the program's name.
+ *
+ * @returns the options, or `undefined` when help was asked for and has been printed
+ * @throws UsageError naming what is at fault
+ */
+export function parseOptions(argv: readonly string[]): Options | undefined {
+  const cli = cac('npm run chaos --');
+  cli
+    .command('[...none]', 'Disturb the processes of three sites while clients work, and check the recorded history')
+    .option('--minutes <n>', 'How long, in rounds of half a minute', { default: 5 })
+    .option('--seed <n>', 'Draw the first round from this seed, the next one from the seed after it')
+    .option('--faults <list>', `Draw these faults alone: ${ALL_FAULTS.join(', ')}`)
+    .option('--history <file>', 'Write the history into this file, a line of JSON for each event')
+    .option('--check <file>', 'Check a history that was written before, and run nothing')
+    .option('--injected', 'Inject each bug in turn; exit 0 only if each is caught')
+    .option('--only <bug>', 'With --injected: this bug alone')
+    .option('--embedded', 'Run the three sites in one process')
+    .option('--json', 'Print one JSON object on stdout');
+  cli.help();
+  const { args, options } = cli.parse(['node', 'chaos', ...argv], { run: false });
+  if (options['help'] === true) return undefined;
+  if (args.length > 0) throw new UsageError(`unexpected argument "${args[0]}"; see --help`);
+  const known = new Set(cli.commands[0]?.options.map((option) => option.name));
+  for (const name of Object.keys(options)) {
+    if (name !== '--' && !known.has(name)) throw new UsageError(`unknown option --${name}; see --help`);
+  }
+  const text = (name: string): string | undefined =>
+    options[name] === undefined ? undefined : String(options[name] as unknown);
+  return {
+    minutes: numberOf(options, 'minutes', { min: 0.01, max: MINUTES_MAX, what: 'a number of minutes' }) ?? 5,
+    seed:
+      numberOf(options, 'seed', { min: 0, max: SEED_MAX, what: 'an integer', whole: true }) ??
+      Math.floor(Math.random() * SEED_MAX),
+    json: options['json'] === true,
+    history: text('history'),
+    check: text('check'),
+    isInjected: options['injected'] === true,
+    only: text('only'),
+    isEmbedded: options['embedded'] === true,
+    faults: parseFaults(text('faults')),
+  };
+}
+
+function parseFaults(list: string | undefined): ReadonlySet<FaultKind> {
+  if (list === undefined) return new Set(ALL_FAULTS);
+  return new Set(
+    list.split(',').map((name) => {
+      const kind = ALL_FAULTS.find((known) => known === name);
+      if (kind === undefined) throw new UsageError(`--faults takes ${ALL_FAULTS.join(', ')}, not "${name}"`);
+      return kind;
+    }),
+  );
+}

@@ -1,0 +1,20 @@
+/** The command of the chaos runs, and one short round. */
+import { expect, test } from 'vitest';
+import { built } from '../support/programs.ts';
+import { runProgram } from '../support/run-program.ts';
+
+const CLI = await built('test/chaos/cli.ts');
+
+test('chaos: an unknown fault → exit code 2, those that there are, no stack', async () => {
+  const { code, stdout, stderr } = await runProgram([CLI, '--faults', 'meteor']);
+  expect(stderr).toMatch(/^chaos: --faults takes clients-cut, .*, not "meteor"\n$/);
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+});
+
+test('chaos: a round in which a node is killed → nothing is found', async () => {
+  const { code, stdout } = await runProgram([CLI, '--minutes', '0.15', '--seed', '7', '--faults', 'kill', '--json']);
+  const report = JSON.parse(stdout) as { readonly faults: readonly string[]; readonly injected: object };
+  expect(report.faults).toEqual([]);
+  expect(report.injected).toHaveProperty('kill');
+  expect(code).toBe(0);
+});
