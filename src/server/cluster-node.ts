@@ -179,6 +179,9 @@ export class ClusterNode {
     this.#site = makeSite(plan, site, {
       storage: storage.sites[0] as SiteStorage,
       reportsClock: true,
+      directory: this.#identity.directory,
+      stopsOnUnknownStart: true,
+      needsPeer: true,
       send: (envelope) => this.#send(envelope),
     });
     storage.adopt();

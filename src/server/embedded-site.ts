@@ -1,7 +1,13 @@
 /** One site of a deployment in this process: its driver, with what it is told and what it tells of. */
 // Imported: what is global is looked up anew at each call.
 import { performance } from 'node:perf_hooks';
-import { createClockSetAlarm, createRedHaltedAlarm, type OnAlarm } from './alarms/site-alarm.ts';
+import {
+  createAloneAlarm,
+  createClockSetAlarm,
+  createForkAlarm,
+  createRedHaltedAlarm,
+  type OnAlarm,
+} from './alarms/site-alarm.ts';
 import type { EmbeddedOptions, GeneratorSettings } from './embedded-options.ts';
 import type { GeneratorOptions } from './generator/generator-runner.ts';
 import type { SiteStorage } from './log/site-storage.ts';
@@ -54,7 +60,7 @@ export interface SitePlan {
 }
 
 /** What is a site's own. */
-interface SiteResources {
+interface SiteResources extends Pick<SiteDriverOptions, 'directory' | 'stopsOnUnknownStart' | 'needsPeer'> {
   readonly storage: SiteStorage;
   /** Whether it reports a clock of this machine that was set: one of the sites of a process does. */
   readonly reportsClock: boolean;
@@ -115,6 +121,8 @@ export function makeSite(plan: SitePlan, site: Origin, { reportsClock, ...parts 
       onMessageRejected: createRejectionAlarm(origins, site, onAlarm),
       onRedHalted: createRedHaltedAlarm(name, onAlarm),
       onClockSet: reportsClock ? createClockSetAlarm(name, onAlarm) : undefined,
+      onForked: createForkAlarm(origins, name, onAlarm),
+      onAlone: createAloneAlarm(name, onAlarm),
       ...limits,
       ...parts,
     });

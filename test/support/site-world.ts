@@ -4,8 +4,8 @@
  */
 import type { Envelope } from '../../src/server/messages/envelope.ts';
 import type { Service } from '../../src/server/service/service.ts';
-import type { SiteMachine, SiteOptions } from '../../src/server/site/site-machine.ts';
-import { Sites } from '../unit/server/replica/sites.ts';
+import type { SiteMachine } from '../../src/server/site/site-machine.ts';
+import { Sites, type Given } from '../unit/server/replica/sites.ts';
 import { notesService } from '../unit/server/storage/notes-service.ts';
 
 /** A node of a site: its machine, and its logs. */
@@ -16,7 +16,7 @@ export interface WorldNode {
 }
 
 /** What a world is made with. */
-export interface WorldOptions extends Partial<Omit<SiteOptions, 'epoch'>> {
+export interface WorldOptions extends Given {
   readonly service?: Service;
   readonly siteCount?: number;
 }
@@ -33,6 +33,11 @@ export class SiteWorld extends Sites {
     });
     this.events = events;
     this.settle();
+  }
+
+  /** Other options for the starts that follow. */
+  set options(options: Omit<WorldOptions, 'service' | 'siteCount'>) {
+    this.value = { ...this.value, ...options };
   }
 
   /** Takes the node of a site away; another one can start in its place. */

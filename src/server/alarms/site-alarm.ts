@@ -2,6 +2,7 @@
 import { isThenable } from '../../correctable/validate.ts';
 import { toWellFormed } from '../../protocol/codec/tagged-values.ts';
 import { formatThrown } from '../records/failures.ts';
+import type { Origin, Origins } from '../records/origin.ts';
 import type { RedHalt } from '../log/red-log-consumer.ts';
 import type { StorageEvents } from '../log/site-storage.ts';
 import { isNoSpace } from '../storage/disk/files.ts';
@@ -42,6 +43,10 @@ export interface SiteAlarm {
     | 'site-left-behind'
     /** Another process has taken over the data. The site has stopped, and has sent no answers since then. */
     | 'site-fenced'
+    /** Another node has gone on as this site (or as `peer`), from an older or copied data directory. One of both has stopped. */
+    | 'site-forked'
+    /** No other site has answered within 10 s after the start. The site accepts updates without that. */
+    | 'site-alone'
     /** The red log has a gap or has changed. New red writes and strong reads are refused, blue writes continue. */
     | 'red-log-halted'
     /** An operation broke an invariant of the service. Raised once for each row and invariant. */
@@ -120,6 +125,31 @@ export function createRedHaltedAlarm(site: string, onAlarm: OnAlarm): (halt: Red
     const remaining =
       'Red writes and strong reads are refused until it is repaired and the site restarted; blue writes go on.';
     onAlarm({ kind: 'red-log-halted', site, message: `Site ${site}: ${description} (${message}). ${remaining}` });
+  };
+}
+
+/** Tells of nodes of one site that have gone on from different places. */
+export function createForkAlarm(
+  origins: Origins,
+  site: string,
+  onAlarm: OnAlarm,
+): (message: string, peer?: Origin) => void {
+  return (problem, peer) => {
+    if (peer === undefined) {
+      const message = `Site ${site} has stopped: another node has gone on as this site (${problem}). Start it on its newest data directory, or with --rebuild.`;
+      return void onAlarm({ kind: 'site-forked', site, message });
+    }
+    const name = origins.getName(peer);
+    const message = `Site ${site} takes nothing from this start of ${name}: ${problem}. Stop that node. Start it on its newest data directory, or with --rebuild.`;
+    onAlarm({ kind: 'site-forked', site, peer: name, message });
+  };
+}
+
+/** Tells of a site that has heard no other one since its start. */
+export function createAloneAlarm(site: string, onAlarm: OnAlarm): () => void {
+  return () => {
+    const message = `Site ${site} has heard no other site since its start, and accepts updates without that. Check the links. If the data directory is a copy, stop the site.`;
+    onAlarm({ kind: 'site-alone', site, message });
   };
 }
 

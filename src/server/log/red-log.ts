@@ -4,6 +4,7 @@
  * stands, and `RedLogConsumer` takes of it what comes next: an engine may repeat, jump, or come back with less than it had.
  */
 import type { Origin } from '../records/origin.ts';
+import type { StreamPoint } from '../records/records.ts';
 import type { SendWindows } from '../records/send-windows.ts';
 import type { Position } from './position.ts';
 
@@ -25,6 +26,8 @@ export interface RedLog<R, M extends LogMessage = LogMessage> {
    * it is not known, or not any more.
    */
   digest(position: Position): number | undefined;
+  /** What this node has synced, where one site gives the order: its copy is never shorter than those of others. */
+  readonly end?: StreamPoint | undefined;
   /** What has to be saved so that the entries delivered so far need not be read again. */
   save(): SavedLog;
   /** All before this place is in a checkpoint of this site, which reads no more of it. That it was delivered is not enough. */
@@ -137,5 +140,7 @@ export type LogOutput<R, M extends LogMessage = LogMessage> =
   | { readonly kind: 'gap' | 'regressed'; readonly message: string }
   /** What this node lacks is not kept for it any more. */
   | { readonly kind: 'behind' }
+  /** What another node sends does not continue what is here: nothing is taken of it. */
+  | { readonly kind: 'fork'; readonly origin: Origin; readonly message: string }
   /** It cannot be read for now, or can be again: what waits for it goes on waiting. */
   | { readonly kind: 'unavailable' | 'available' };

@@ -5,6 +5,7 @@
 import { PortabilityError } from '../../protocol/codec/codec.ts';
 import * as reader from '../../protocol/codec/msgpack-reader.ts';
 import * as writer from '../../protocol/codec/msgpack-writer.ts';
+import { mixOperation } from '../log/prefix-digest.ts';
 import { isLogMessage } from '../log/red-log.ts';
 import type { LogMessageFormat } from '../log/red-log-engine.ts';
 import { MAX_START } from '../records/epoch.ts';
@@ -14,7 +15,7 @@ import { RejectedMessageError, findForeignReason, type Address, type Envelope, t
 import { createMessageSchema } from './message-schemas.ts';
 
 /** Version in which envelopes are written. */
-export const ENVELOPE_VERSION = 2;
+export const ENVELOPE_VERSION = 3;
 
 /** What does not fit into so many bytes goes in several envelopes, if it can: so that others come between. */
 export const MAX_ENVELOPE_PART_BYTES = 1 << 20;
@@ -101,10 +102,14 @@ export class EnvelopeCodec {
   #splitMessage(message: Envelope['message']): readonly [SiteMessage, SiteMessage] | undefined {
     if (isLogMessage(message)) return this.#log.split(message);
     if (message.kind !== 'blue.operations' || message.operations.length < 2) return undefined;
-    const { operations } = message;
+    const { operations, digest } = message;
     const middle = operations.length >> 1;
-    const part = (some: typeof operations): SiteMessage => ({ ...message, operations: some });
-    return [part(operations.slice(0, middle)), part(operations.slice(middle))];
+    const head = operations.slice(0, middle);
+    const between = digest === undefined ? {} : { digest: head.reduce(mixOperation, digest) };
+    return [
+      { ...message, operations: head },
+      { ...message, operations: operations.slice(middle), ...between },
+    ];
   }
 }
 

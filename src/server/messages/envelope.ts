@@ -5,12 +5,48 @@
  */
 import type { LogMessage } from '../log/red-log.ts';
 import type { Origin } from '../records/origin.ts';
-import type { BlueMessage, RightsMessage, SlotMessage } from '../records/records.ts';
+import type { BlueMessage, RightsMessage, SlotMessage, StreamPoint } from '../records/records.ts';
 
 /** Says to whom a message came from below a term that its receiver had heard of: that of the partition's site. */
 export interface TermMessage {
   readonly kind: 'term.superseded';
   readonly term: number;
+}
+
+/** How a start of a site says which node it is of, and what is here of the streams: nothing else is taken of it before. */
+export interface HelloMessage {
+  readonly kind: 'node.hello';
+  /** Names its data directory; empty where it has no name. */
+  readonly directory: string;
+  /** Of the red log that it goes by. */
+  readonly generation: number;
+  /** The highest term of the receiver that was accepted; 0 where there is none. */
+  readonly accepted: number;
+  /** Its own stream, and its copy of the red log where one site gives the order. */
+  readonly own: StreamPoint;
+  readonly red?: StreamPoint | undefined;
+  /** What it has of the receiver's stream. */
+  readonly known: StreamPoint;
+  /** Its own stream and its red log at the places that the receiver has said to have. */
+  readonly ownBefore?: StreamPoint | undefined;
+  readonly redBefore?: StreamPoint | undefined;
+  /** Whether it asks for the same in return. */
+  readonly isRequest: boolean;
+}
+
+/** Says to the start of a site with this term that nothing is taken of it: another node of its site has gone on. */
+export interface ForkMessage {
+  readonly kind: 'node.fork';
+  readonly term: number;
+  readonly reason: string;
+}
+
+/** What sites say of who they are: taken of starts too that were not accepted yet. */
+export type NodeMessage = HelloMessage | ForkMessage;
+
+/** Whether a message is about the node that sends it. */
+export function isNodeMessage(message: { readonly kind: string }): message is NodeMessage {
+  return message.kind.startsWith('node.');
 }
 
 /** What replicas of a partition, and their nodes of the red log, send each other. */
@@ -40,7 +76,7 @@ export interface Envelope {
   readonly term: number;
   /** What the sender's clock showed, in milliseconds since the epoch; none where it is the receiver's own clock. */
   readonly sentAtMs?: number;
-  readonly message: SiteMessage | TermMessage | ClosedMessage;
+  readonly message: SiteMessage | TermMessage | ClosedMessage | NodeMessage;
 }
 
 /** Of a deployment with one partition. */
@@ -67,7 +103,9 @@ export type MessageRejectionReason =
   /** It is from or about an origin that is not known here yet, or was closed. */
   | 'origin'
   /** A later start of the same sender has been heard of. */
-  | 'term';
+  | 'term'
+  /** The start of its sender was not accepted, or not yet: it has sent no `node.hello`, or another node has gone on. */
+  | 'start';
 
 /** A message that is not taken: whoever sent it sends what matters of it again. */
 export class RejectedMessageError extends Error {

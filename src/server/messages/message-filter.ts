@@ -8,9 +8,9 @@
  */
 import { createEpochAbove, MAX_START } from '../records/epoch.ts';
 import type { Origin, Origins } from '../records/origin.ts';
-import { RejectedMessageError, findForeignReason, RULES_VERSION } from './envelope.ts';
+import { RejectedMessageError, findForeignReason, isNodeMessage, RULES_VERSION } from './envelope.ts';
 import type { Address, ClosedMessage, Envelope, MessageRejectionReason } from './envelope.ts';
-import type { MessageRejectionCounts, SiteMessage } from './envelope.ts';
+import type { MessageRejectionCounts, NodeMessage, SiteMessage } from './envelope.ts';
 
 /** What a door needs. */
 export interface MessageFilterOptions {
@@ -22,12 +22,11 @@ export interface MessageFilterOptions {
   readonly epoch: number;
   /** Told of each message that is not taken; but for those that came late, of which there are some after each restart. */
   readonly onRejected?: ((rejection: RejectedMessageError) => void) | undefined;
+  /** Told of a start of another site that sends what can be taken only once the start is accepted. */
+  readonly onUnknownStart?: ((site: Origin, term: number) => void) | undefined;
+  /** Told that a later start of this site is known: with a handler this one does not go on above it. */
+  readonly onSuperseded?: ((term: number, by: Origin) => void) | undefined;
 }
-
-/** The highest term that was heard of a sender. */
-type HighestTerm = readonly [site: Origin, term: number];
-
-const NO_TERMS: readonly HighestTerm[] = [];
 
 /** Envelopes out and in. */
 export class MessageFilter {
@@ -35,8 +34,6 @@ export class MessageFilter {
   #term: number;
   /** By sender: the highest term heard of. */
   readonly #terms = new Map<Origin, number>();
-  /** What was heard since the last time. */
-  #newTerms: HighestTerm[] = [];
   #responses: Envelope[] = [];
   readonly #rejections: Record<MessageRejectionReason, number> = {
     unreadable: 0,
@@ -47,6 +44,7 @@ export class MessageFilter {
     address: 0,
     origin: 0,
     term: 0,
+    start: 0,
   };
 
   constructor(options: MessageFilterOptions) {
@@ -64,9 +62,21 @@ export class MessageFilter {
     return { ...this.#rejections };
   }
 
-  /** Those of them with which nothing was wrong: they came late, or from a site that has joined, or was closed. */
-  get lateCount(): number {
-    return this.#rejections.term + this.#rejections.origin;
+  /** Those of them with which nothing was wrong: they came late, too early, or from a site that has joined, or was closed. */
+  get harmlessCount(): number {
+    return this.#rejections.term + this.#rejections.start + this.#rejections.origin;
+  }
+
+  /** The highest term of a site that was accepted; 0 where there is none. */
+  getAccepted(site: Origin): number {
+    return this.#terms.get(site) ?? 0;
+  }
+
+  /** The start of a site with this term is accepted: says whether it is a new one. */
+  accept(site: Origin, term: number): boolean {
+    if (term <= this.getAccepted(site)) return false;
+    this.#terms.set(site, term);
+    return true;
   }
 
   /** Puts a message to the same partition at another site into an envelope. */
@@ -78,7 +88,7 @@ export class MessageFilter {
   }
 
   /** The message, if it is for this replica and may be taken; `takeResponses` has what the door itself says to it. */
-  open(envelope: Envelope): SiteMessage | ClosedMessage | undefined {
+  open(envelope: Envelope): SiteMessage | ClosedMessage | NodeMessage | undefined {
     const rejection = this.#findRejection(envelope);
     if (rejection !== undefined) {
       this.reject(rejection);
@@ -86,7 +96,10 @@ export class MessageFilter {
     }
     const { message } = envelope;
     if (message.kind !== 'term.superseded') return message;
-    if (message.term > this.#term) this.#raiseTerm(message.term, envelope.from);
+    if (message.term <= this.#term) return undefined;
+    const { onSuperseded } = this.#options;
+    if (onSuperseded === undefined) this.#raiseTerm(message.term, envelope.from);
+    else onSuperseded(message.term, envelope.from.site);
     return undefined;
   }
 
@@ -103,18 +116,11 @@ export class MessageFilter {
     for (const [site, term] of terms) this.#terms.set(site, Math.max(term, this.#terms.get(site) ?? 0));
   }
 
-  /** The terms that have become the highest of their senders since the last call: to be written down. */
-  takeNewTerms(): readonly HighestTerm[] {
-    if (this.#newTerms.length === 0) return NO_TERMS;
-    const heard = this.#newTerms;
-    this.#newTerms = [];
-    return heard;
-  }
-
   /** Counts a message that is not taken, and tells of it: of one too that could not even be read. */
   reject(rejection: RejectedMessageError): void {
     this.#rejections[rejection.reason] += 1;
-    if (rejection.reason !== 'term' && rejection.reason !== 'origin') this.#options.onRejected?.(rejection);
+    const { reason } = rejection;
+    if (reason !== 'term' && reason !== 'start' && reason !== 'origin') this.#options.onRejected?.(rejection);
   }
 
   /** What is to be sent because of messages that were not taken. */
@@ -155,11 +161,12 @@ export class MessageFilter {
       this.#responses.push(this.seal(from.site, { kind: 'term.superseded', term: known }));
       return createRejection('term', `it is of term ${term}, and ${known} has been heard of`, from);
     }
-    if (term > known) {
-      this.#terms.set(from.site, term);
-      this.#newTerms.push([from.site, term]);
-    }
-    return undefined;
+    const { kind } = envelope.message;
+    if (term <= known || isNodeMessage(envelope.message)) return undefined;
+    // What is said of this site itself depends on nothing of its sender.
+    if (kind === 'term.superseded' || kind === 'member.closed') return undefined;
+    this.#options.onUnknownStart?.(from.site, term);
+    return createRejection('start', `the start with term ${term} is not accepted`, from);
   }
 }
 

@@ -16,6 +16,7 @@ import {
   oneOfKinds,
   listByOrdinal,
   count,
+  digest,
   flag,
   list,
   record,
@@ -144,10 +145,12 @@ const MAX_RIGHTS_FIELDS = 4096;
 
 const slot = { kind: word, id: operationNameSchema, hop: count, by: count };
 
+const point = record({ length: count }, { digest });
+
 type Kind = Exclude<Envelope['message']['kind'], LogMessage['kind']>;
 
 const MESSAGE_SCHEMAS: Readonly<Record<Kind, RecordSchema>> = {
-  'blue.operations': record({ kind: word, operations: list(blueOperation, MAX_OPERATIONS_PER_MESSAGE, 1) }),
+  'blue.operations': record({ kind: word, operations: list(blueOperation, MAX_OPERATIONS_PER_MESSAGE, 1) }, { digest }),
   'blue.received': record({ kind: word, sequence: count }),
   'blue.heartbeat': record({ kind: word, sequence: count }),
   'blue.have': record({ kind: word, synced: listByOrdinal, isRequest: flag }),
@@ -160,6 +163,19 @@ const MESSAGE_SCHEMAS: Readonly<Record<Kind, RecordSchema>> = {
     kind: word,
     final: (value, origins) => (value === null ? undefined : count(value, origins)),
   }),
+  'node.hello': record(
+    {
+      kind: word,
+      directory: word,
+      generation: count,
+      accepted: start,
+      own: point,
+      known: point,
+      isRequest: flag,
+    },
+    { red: point, ownBefore: point, redBefore: point },
+  ),
+  'node.fork': record({ kind: word, term: start, reason: word }),
   'term.superseded': record({ kind: word, term: start }),
 };
 

@@ -87,6 +87,8 @@ export interface SharedState {
   readonly stable: Vector;
   /** By ordinal: so many operations of its stream are in the rows, from the first on. */
   readonly applied: readonly number[];
+  /** By ordinal: the digest of those. Not known of streams that were begun before digests were. */
+  readonly digests?: readonly (number | undefined)[];
   readonly red: SavedRedPath;
 }
 
@@ -99,7 +101,7 @@ export interface OwnState {
   /** By ordinal: operations of its stream that are synced here and not in the rows yet. */
   readonly waiting: readonly (readonly BlueOperation[])[];
   /** The highest terms that were heard of other sites. */
-  readonly terms?: readonly (readonly [site: Origin, term: number])[];
+  readonly terms?: readonly (readonly [site: Origin, term: number, directory?: string])[];
 }
 
 /** The own part of a site that has none yet. */

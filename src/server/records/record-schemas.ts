@@ -29,6 +29,10 @@ export const count: RecordSchema = integerFrom(0);
 export const start: RecordSchema = (value, origins) =>
   count(value, origins) ?? ((value as number) <= MAX_START ? undefined : `: must be ${MAX_START} at most`);
 
+/** The digest of a prefix: 32 bits. */
+export const digest: RecordSchema = (value) =>
+  typeof value === 'number' && (value | 0) === value ? undefined : ': must be an integer of 32 bits';
+
 export const flag: RecordSchema = (value) => (typeof value === 'boolean' ? undefined : ': must be true or false');
 
 /** Text of so many characters at most. */

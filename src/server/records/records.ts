@@ -169,13 +169,23 @@ export type LocalEntry =
   | { readonly kind: 'expire'; readonly client: string; readonly upTo: number }
   /** So many records of the red log were delivered here: after a restart they are again, before anything is taken. */
   | { readonly kind: 'delivered'; readonly redDelivered: number }
-  /** Messages of this term were heard of a site: those of earlier ones are not taken any more. */
-  | { readonly kind: 'term'; readonly site: Origin; readonly term: number };
+  /** The start of a site with this term was accepted, on this directory: messages of earlier ones are not taken any more. */
+  | { readonly kind: 'term'; readonly site: Origin; readonly term: number; readonly directory?: string };
+
+/** A place in a stream or log, and the digest of what stands before it where that is known. */
+export interface StreamPoint {
+  readonly length: number;
+  readonly digest?: number | undefined;
+}
 
 /** What sites tell each other about their blue streams. */
 export type BlueMessage =
-  /** Operations of one origin's stream, in order: of the sender's, or passed on. */
-  | { readonly kind: 'blue.operations'; readonly operations: readonly BlueOperation[] }
+  /** Operations of one origin's stream, in order: of the sender's, or passed on; `digest` is of what stands before them. */
+  | {
+      readonly kind: 'blue.operations';
+      readonly operations: readonly BlueOperation[];
+      readonly digest?: number | undefined;
+    }
   /** All operations of the receiver's stream up to this one are synced at the sender. */
   | { readonly kind: 'blue.received'; readonly sequence: number }
   /** The sender's stream has got to this operation; answered by `blue.received`. */

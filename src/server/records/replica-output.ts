@@ -28,6 +28,10 @@ export type ReplicaOutput =
   | MemberOutput
   | { readonly kind: 'send'; readonly to: Origin; readonly message: BlueMessage | SlotMessage | RightsMessage }
   | { readonly kind: 'store'; readonly log: 'local'; readonly entries: readonly LocalEntry[] }
+  /** Another node of this site has gone on from an earlier place of its stream: this one must not go on. */
+  | { readonly kind: 'forked'; readonly message: string }
+  /** The stream of another origin is not, here and there, the same one: nothing more is taken of that start of it. */
+  | { readonly kind: 'fork'; readonly origin: Origin; readonly message: string }
   | { readonly kind: 'propose'; readonly record: RedRecord }
   /** Nobody waits for it any more: not to be proposed, if that can still be. */
   | { readonly kind: 'withdraw'; readonly record: RedRecord }

@@ -72,6 +72,8 @@ export class Replica implements ReplicaCore, RedPathHost, WritesHost {
   readonly membership: Membership;
   /** By site: the highest term of its messages that was heard, at any start that the log tells of. */
   readonly terms: Map<Origin, number> = new Map();
+  /** By site: the directory on which its starts run, where they say so. */
+  readonly directories: Map<Origin, string> = new Map();
   /** Messages of which a stamp was refused. */
   rejectedStampCount = 0;
   readonly #watermarks: LowWatermarks;
@@ -168,8 +170,15 @@ export class Replica implements ReplicaCore, RedPathHost, WritesHost {
     const origins = this.options.origins.save();
     const change = this.membership.save();
     return {
-      shared: { origins, ...(change && { change }), stable: [...state.stable], applied, red: red.save() },
-      own: { syncedLength: this.#syncedLength, clock: clock.last, waiting, terms: [...this.terms] },
+      shared: {
+        origins,
+        ...(change && { change }),
+        stable: [...state.stable],
+        applied,
+        digests: streams.map(({ digest }) => digest),
+        red: red.save(),
+      },
+      own: { syncedLength: this.#syncedLength, clock: clock.last, waiting, terms: this.#saveTerms() },
     };
   }
 
@@ -287,9 +296,24 @@ export class Replica implements ReplicaCore, RedPathHost, WritesHost {
   }
 
   /** Messages of a later start of a site have come: written down before whatever these lead to. */
-  noteTerm(site: Origin, term: number): void {
+  noteTerm(site: Origin, term: number, directory?: string): void {
+    this.#setTerm(site, term, directory);
+    this.store(
+      directory === undefined ? { kind: 'term', site, term } : { kind: 'term', site, term, directory },
+      () => {},
+    );
+  }
+
+  #setTerm(site: Origin, term: number, directory: string | undefined): void {
     this.terms.set(site, term);
-    this.store({ kind: 'term', site, term }, () => {});
+    if (directory !== undefined) this.directories.set(site, directory);
+  }
+
+  #saveTerms(): NonNullable<OwnState['terms']> {
+    return [...this.terms].map(([site, term]) => {
+      const directory = this.directories.get(site);
+      return directory === undefined ? [site, term] : [site, term, directory];
+    });
   }
 
   reply(submission: Submission, stage: Stage, answer: ReplyOrError): void {
@@ -397,10 +421,10 @@ export class Replica implements ReplicaCore, RedPathHost, WritesHost {
     for (const [name, section] of Object.entries(this.sections)) section.restore(sections[name] ?? new Map());
     this.state.loadStable(shared.stable);
     this.clock.advanceTo(own.clock);
-    for (const [site, term] of own.terms ?? []) this.terms.set(site, term);
+    for (const [site, term, directory] of own.terms ?? []) this.#setTerm(site, term, directory);
     const streams = shared.applied.map((applied, origin) => {
       const waiting = own.waiting[origin] ?? [];
-      return { synced: applied + waiting.length, waiting };
+      return { synced: applied + waiting.length, waiting, digest: shared.digests?.[origin] };
     });
     this.blue.load(streams, retained);
     this.red.load(shared.red);
@@ -420,7 +444,7 @@ export class Replica implements ReplicaCore, RedPathHost, WritesHost {
         this.#provenRedCount = Math.max(this.#provenRedCount, entry.redDelivered);
         return;
       case 'term':
-        return void this.terms.set(entry.site, entry.term);
+        return this.#setTerm(entry.site, entry.term, entry.directory);
     }
   }
 

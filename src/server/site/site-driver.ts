@@ -36,6 +36,10 @@ export interface SiteDriverOptions extends Omit<SiteOptions, 'epoch'> {
   readonly onMembership?: ((output: MemberOutput) => void) | undefined;
   /** Nothing more is taken of the red log. */
   readonly onRedHalted?: ((halt: RedHalt) => void) | undefined;
+  /** Another node of this site has gone on, so that this one has ended; or one of `peer` is not heard for that. */
+  readonly onForked?: ((message: string, peer?: Origin) => void) | undefined;
+  /** No other site has answered since the start, and updates are taken without that. */
+  readonly onAlone?: (() => void) | undefined;
 }
 
 const SEED_RANGE = 2 ** 32;
@@ -56,6 +60,9 @@ interface SiteFailure {
   /** What to do where the site does not come back. */
   readonly advice?: string;
 }
+
+/** What to do with a node that others have overtaken. */
+const REBUILD_ADVICE = 'use another site. Start this one on its newest data directory, or with --rebuild';
 
 /** When to try again after a refusal for lack of room. */
 const FULL_RETRY_MS = 1000;
@@ -250,6 +257,12 @@ export class SiteDriver implements SubmissionPort {
     this.#endWith({ reason: `The site has stopped, because its log cannot be written (${cause.message})`, cause });
   }
 
+  #onForked(message: string): void {
+    const reason = `The site has stopped, because another node has gone on as this site (${message})`;
+    this.#options.onForked?.(message);
+    this.#endWith({ reason, cause: new Error(message), advice: REBUILD_ADVICE });
+  }
+
   #endWith(end: SiteFailure): void {
     if (this.#closed) return;
     this.#closed = true;
@@ -313,6 +326,12 @@ export class SiteDriver implements SubmissionPort {
       case 'changed':
       case 'behind':
         return this.#options.onMembership?.(output);
+      case 'forked':
+        return this.#onForked(output.message);
+      case 'peer-forked':
+        return this.#options.onForked?.(output.message, output.peer);
+      case 'alone':
+        return this.#options.onAlone?.();
       case 'view':
         return this.#deliver(output, nowMs);
       case 'failed':

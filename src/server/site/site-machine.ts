@@ -15,15 +15,16 @@ import type { CheckpointCut, LogPositions, SavedSiteState, RecoveredState } from
 import type { Section } from '../records/checkpoint.ts';
 import { MessageFilter } from '../messages/message-filter.ts';
 import type { MessageFilterOptions } from '../messages/message-filter.ts';
-import { ONLY_PARTITION, RejectedMessageError } from '../messages/envelope.ts';
+import { isNodeMessage, ONLY_PARTITION, RejectedMessageError } from '../messages/envelope.ts';
 import type { Envelope, MessageRejectionCounts, SiteMessage } from '../messages/envelope.ts';
-import type { KnownOrigin, Origin } from '../records/origin.ts';
-import type { OperationId, RedRecord } from '../records/records.ts';
+import { NodeHandshake } from '../messages/node-handshake.ts';
+import { RED, type KnownOrigin, type Origin } from '../records/origin.ts';
+import type { OperationId, RedRecord, StreamPoint } from '../records/records.ts';
 import type { MemberChange } from '../replica/membership.ts';
 import { Replica } from '../replica/replica.ts';
 import type { SavedReplica, RecoveredReplica } from '../replica/replica.ts';
 import type { ReplicaOptions } from '../replica/core/replica-port.ts';
-import { haltedFullError, redHaltedError } from '../records/failures.ts';
+import { droppedError, haltedFullError, redHaltedError } from '../records/failures.ts';
 import { MAX_HALTED_BYTES } from '../records/retention-limits.ts';
 import { measurePlainData } from '../../values/estimate-bytes.ts';
 import { EffectValidator } from '../service/effect-validator.ts';
@@ -38,6 +39,12 @@ export type SiteOutput =
   /** Nothing more is taken of the red log, so that red operations wait; blue ones go on. Said once a start. */
   | { readonly kind: 'halted'; readonly halt: RedHalt }
   | MemberOutput
+  /** Another node of this site has gone on: nothing more is taken or said, for good. */
+  | { readonly kind: 'forked'; readonly message: string }
+  /** Nothing more is taken of that start of another site, since another node of it has gone on. */
+  | { readonly kind: 'peer-forked'; readonly peer: Origin; readonly message: string }
+  /** No other site has answered since the start: updates are taken without that. */
+  | { readonly kind: 'alone' }
   | Extract<ReplicaOutput, { kind: 'view' | 'failed' }>;
 
 /** How a site is set up. */
@@ -61,7 +68,18 @@ export interface SiteOptions extends ReplicaOptions {
   readonly onMessageRejected?: MessageFilterOptions['onRejected'];
   /** What a site may come to keep while its red log has halted, in bytes; `MAX_HALTED_BYTES` unless given. */
   readonly maxHaltedBytes?: number | undefined;
+  /** Names the data directory of this node. One that is known by another name at other sites is not heard there. */
+  readonly directory?: string | undefined;
+  /** Of the red log: sites that go by different ones do not hear each other. 0 unless given. */
+  readonly generation?: number | undefined;
+  /** Whether the site ends once it hears of a start of itself that is later than this one, rather than go on above it. */
+  readonly stopsOnUnknownStart?: boolean | undefined;
+  /** Whether updates wait until another site has accepted this start, or for `ALONE_AFTER_MS`. */
+  readonly needsPeer?: boolean | undefined;
 }
+
+/** How long updates wait at a start for another site. */
+export const ALONE_AFTER_MS = 10_000;
 
 /**
  * Messages that were not taken, by reason; `clock` where only a stamp was refused, since its sender's clock is wild, and
@@ -121,6 +139,11 @@ export class SiteMachine {
   /** Messages for which there was no room. */
   #noRoomCount = 0;
   #outputs: SiteOutput[] = [];
+  readonly #handshake: NodeHandshake;
+  #isForked = false;
+  /** Until when updates wait for another site, and those that do. */
+  #peerUntilMs: number | undefined;
+  #early: Submission[] = [];
   /** The time of the last input. */
   #nowMs: number;
 
@@ -146,6 +169,8 @@ export class SiteMachine {
       ownSite: { site, partition },
       epoch,
       onRejected: onMessageRejected,
+      onUnknownStart: (peer, term) => this.#handshake.ask(peer, this.#nowMs, term),
+      onSuperseded: options.stopsOnUnknownStart === true ? (term, by) => this.#onSuperseded(term, by) : undefined,
     });
     const saved = stored.checkpoint && getSavedSite(stored.checkpoint);
     const checkpoint: SavedReplica | undefined = saved && {
@@ -171,17 +196,22 @@ export class SiteMachine {
     this.log = redLog.createNode(logOptions);
     this.#redLogReader = this.createRedLogReader(this.log, saved?.shared.log);
     if (this.#redLogReader.halt !== undefined) this.#onHalt(this.#redLogReader.halt);
+    this.#handshake = this.#createHandshake(options);
+    // Before all else that is sent: it is what others need in order to take the rest.
+    this.#handshake.greetAll(nowMs);
+    if (options.needsPeer === true && origins.sites.length > 1) this.#peerUntilMs = nowMs + ALONE_AFTER_MS;
     this.#exchangeOutputs();
   }
 
   /** Whether something is in flight that a lost message could hold up: then ticks are needed. */
   get isBusy(): boolean {
-    return this.replica.isBusy || this.log.isBusy;
+    return this.replica.isBusy || this.log.isBusy || this.#peerUntilMs !== undefined;
   }
 
   /** When a tick is due even if nothing happens; undefined if there is no such time. */
   get wakeAtMs(): number | undefined {
-    return this.replica.wakeAtMs;
+    const { wakeAtMs } = this.replica;
+    return this.#peerUntilMs === undefined ? wakeAtMs : Math.min(this.#peerUntilMs, wakeAtMs ?? Infinity);
   }
 
   /** The parts of the state that are saved row by row. */
@@ -254,7 +284,9 @@ export class SiteMachine {
   submit(submission: Submission, nowMs: number, wallMs = nowMs): void {
     if (this.#isRetired) return;
     this.#nowMs = nowMs;
-    this.replica.submit(submission, nowMs, wallMs);
+    if (this.#isForked) return;
+    if (this.#peerUntilMs !== undefined && !this.#isRead(submission)) this.#early.push(submission);
+    else this.replica.submit(submission, nowMs, wallMs);
   }
 
   /** Messages that were not taken. */
@@ -264,29 +296,40 @@ export class SiteMachine {
 
   /** Those of them with which nothing was wrong. */
   get harmlessRejections(): number {
-    return this.messageFilter.lateCount + this.#noRoomCount;
+    return this.messageFilter.harmlessCount + this.#noRoomCount;
   }
 
   /** Without room nothing is taken of what would have to be written down: whoever sent it sends it again. */
   receive(envelope: Envelope, nowMs: number, wallMs = nowMs, hasRoom = true): void {
     if (this.#isRetired) return;
     this.#nowMs = nowMs;
+    if (this.#isForked) return;
     this.replica.advanceTime(nowMs, wallMs);
     if ((this.#isFilled || !hasRoom) && this.#needsRoom(envelope)) {
       this.#noRoomCount += 1;
       return;
     }
+    const { term } = this.messageFilter;
     const message = this.messageFilter.open(envelope);
-    for (const [site, term] of this.messageFilter.takeNewTerms()) this.replica.noteTerm(site, term);
     if (message === undefined) {
       for (const answer of this.messageFilter.takeResponses()) this.#outputs.push({ kind: 'send', envelope: answer });
+      if (this.messageFilter.term !== term) this.#handshake.greetAll(nowMs);
       return;
     }
     const from = envelope.from.site;
     if (this.#absent.noteHeard(from, nowMs)) this.#updateLeftBehind();
+    if (isNodeMessage(message)) {
+      this.#handshake.receive(from, envelope.term, message);
+      if (this.#handshake.isConfirmed) this.#takeEarly(nowMs, wallMs);
+      return this.#exchangeOutputs();
+    }
     if (message.kind === 'member.closed') {
       this.replica.retire(message.final);
       return this.#exchangeOutputs();
+    }
+    if (this.#handshake.isForked(from, envelope.term)) {
+      this.messageFilter.reject(new RejectedMessageError('start', 'another node of its site has gone on', from));
+      return this.#handshake.ask(from, nowMs, envelope.term);
     }
     const unknown = isLogMessage(message) ? undefined : findUnknownOrigin(message, this.#options.origins);
     if (unknown !== undefined) {
@@ -325,7 +368,12 @@ export class SiteMachine {
 
   /** Nobody waits any more for what was submitted under this serial: it ends at once where nothing of it has left. */
   abandon(serial: number): void {
-    this.replica.abandon(serial);
+    const early = this.#early.find((submission) => submission.serial === serial);
+    if (early === undefined) this.replica.abandon(serial);
+    else {
+      this.#early.splice(this.#early.indexOf(early), 1);
+      this.#outputs.push({ kind: 'failed', serial, error: droppedError(early, false) });
+    }
     this.#exchangeOutputs();
   }
 
@@ -338,6 +386,7 @@ export class SiteMachine {
   onSynced(log: LogId, length: number, nowMs: number, wallMs = nowMs): void {
     if (this.#isRetired) return;
     this.#nowMs = nowMs;
+    if (this.#isForked) return;
     this.replica.advanceTime(nowMs, wallMs);
     if (log === this.#logIds.red) this.log.onSynced(length);
     else this.replica.onSynced(length, nowMs, wallMs);
@@ -348,6 +397,8 @@ export class SiteMachine {
   tick(nowMs: number, wallMs = nowMs): void {
     if (this.#isRetired) return;
     this.#nowMs = nowMs;
+    if (this.#isForked) return;
+    if (this.#peerUntilMs !== undefined) this.#awaitPeer(this.#peerUntilMs, nowMs, wallMs);
     this.replica.tick(nowMs, wallMs);
     this.log.tick(nowMs);
     this.#checkAbsence();
@@ -367,6 +418,73 @@ export class SiteMachine {
     return new MessageFilter(options);
   }
 
+  #createHandshake(options: SiteOptions): NodeHandshake {
+    const { site, origins, redLeader, resendAfterMs, directory = '', generation = 0 } = options;
+    const { messageFilter, replica } = this;
+    return new NodeHandshake({
+      site,
+      origins,
+      redLeader,
+      directory,
+      generation,
+      resendAfterMs,
+      streams: {
+        getEnd: (origin) => (origin === RED ? this.#redEnd : replica.blue.getEnd(origin)),
+        getDigest: (origin, length) =>
+          origin === RED ? this.log.digest({ seq: length, index: 0 }) : replica.blue.getDigest(origin, length),
+      },
+      getTerm: () => messageFilter.term,
+      getAccepted: (peer) => messageFilter.getAccepted(peer),
+      getDirectory: (peer) => replica.directories.get(peer),
+      send: (to, message) => this.#outputs.push({ kind: 'send', envelope: messageFilter.seal(to, message) }),
+      onAccepted: (peer, term, name) => {
+        if (messageFilter.accept(peer, term)) replica.noteTerm(peer, term, name === '' ? undefined : name);
+      },
+      onPeerForked: (peer, message) => this.#outputs.push({ kind: 'peer-forked', peer, message }),
+      onForked: (message) => this.#onForked(message),
+    });
+  }
+
+  /** What is here of the red log: nothing to go by once it has halted. */
+  get #redEnd(): StreamPoint | undefined {
+    return this.#redLogReader.halt === undefined ? this.log.end : undefined;
+  }
+
+  #onSuperseded(term: number, by: Origin): void {
+    const name = this.replica.options.origins.getName(by);
+    this.#onForked(
+      `${name} knows the start ${term} of this site, which is later than this one, ${this.messageFilter.term}`,
+    );
+  }
+
+  /** What was promised by then stays; nothing follows. */
+  #onForked(message: string): void {
+    if (this.#isForked) return;
+    this.#exchangeOutputs();
+    this.#isForked = true;
+    this.#early = [];
+    this.#peerUntilMs = undefined;
+    this.#outputs.push({ kind: 'forked', message });
+  }
+
+  /** Nobody has accepted this start so far: asks again, or goes on without that. */
+  #awaitPeer(untilMs: number, nowMs: number, wallMs: number): void {
+    if (nowMs < untilMs) return this.#handshake.tick(nowMs);
+    this.#outputs.push({ kind: 'alone' });
+    this.#takeEarly(nowMs, wallMs);
+  }
+
+  #takeEarly(nowMs: number, wallMs: number): void {
+    this.#peerUntilMs = undefined;
+    const early = this.#early;
+    this.#early = [];
+    for (const submission of early) this.replica.submit(submission, nowMs, wallMs);
+  }
+
+  #isRead({ operation }: Submission): boolean {
+    return this.replica.options.service.contract.operations[operation]?.access === 'read';
+  }
+
   /** Whether what a message leads to has to be written down. */
   #needsRoom({ message }: Envelope): boolean {
     if (isLogMessage(message)) return this.#engine.messages.needsRoom(message);
@@ -383,6 +501,8 @@ export class SiteMachine {
       case 'blue.gone':
       case 'member.closed':
       case 'term.superseded':
+      case 'node.hello':
+      case 'node.fork':
         return false;
     }
   }
@@ -443,6 +563,7 @@ export class SiteMachine {
 
   /** Hands outputs of one part to the other until neither has any. */
   #exchangeOutputs(): void {
+    if (this.#isForked) return;
     for (let moved = true; moved;) {
       const replicaOutputs = this.replica.takeOutputs();
       for (const output of replicaOutputs) this.#onReplicaOutput(output);
@@ -457,6 +578,8 @@ export class SiteMachine {
     else if (output.kind === 'withdraw') this.#withdraw(output.record);
     else if (output.kind === 'send') this.#send(output.to, output.message);
     else if (output.kind === 'store') this.#onStore(output);
+    else if (output.kind === 'forked') this.#onForked(output.message);
+    else if (output.kind === 'fork') this.#handshake.noteFork(output.origin, output.message);
     else {
       if (output.kind === 'retired') this.#isRetired = true;
       this.#outputs.push(output);
@@ -512,6 +635,9 @@ export class SiteMachine {
         break;
       case 'behind':
         return this.#onBehind('entries of the red log');
+      case 'fork':
+        this.#handshake.noteFork(output.origin, output.message);
+        return;
       case 'unavailable':
       case 'available':
         return;

@@ -7,7 +7,7 @@ import type { ReplicaObserver } from '../../server/replica/core/replica-port.ts'
 import type { Stage, Submission } from '../../server/records/submissions.ts';
 import type { Origin, Origins } from '../../server/records/origin.ts';
 import { EnvelopeCodec } from '../../server/messages/envelope-codec.ts';
-import type { Envelope, RejectedMessageError } from '../../server/messages/envelope.ts';
+import { isNodeMessage, type Envelope, type RejectedMessageError } from '../../server/messages/envelope.ts';
 import type { SiteMachine, SiteOptions, SiteOutput } from '../../server/site/site-machine.ts';
 import type { CheckpointCut, RecoveredState } from '../../server/log/recovered-state.ts';
 import type { Vector } from '../../server/records/vector.ts';
@@ -313,6 +313,8 @@ export class SimulatedSite {
     this.#input((machine) => {
       const before = machine.harmlessRejections;
       machine.receive(envelope, this.#options.timeline.nowMs, this.wallMs, hasRoom);
+      // What a start says of its node is heard before the start is accepted.
+      if (isNodeMessage(envelope.message)) return;
       if (machine.harmlessRejections === before) this.#options.onMessageAccepted(envelope, start);
     });
   }
@@ -367,6 +369,8 @@ export class SimulatedSite {
       else if (output.kind === 'view') this.#reply(output);
       else if (output.kind === 'halted') this.#onHalted(this.machine);
       else if (output.kind === 'failed') this.#fail(output);
+      else if (output.kind === 'forked' || output.kind === 'peer-forked')
+        throw new PropertyViolation(`a site is forked: ${output.message}`, 'forks');
     }
   }
 

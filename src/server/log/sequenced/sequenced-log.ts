@@ -10,6 +10,7 @@ import { Fifo } from '../../collections/fifo.ts';
 import { computeMajorityLength } from '../majority-commit.ts';
 import type { LogEntry, LogMembers, LogOutput, RedLog, RedLogOptions, SavedLog } from '../red-log.ts';
 import { createEpochAbove, MAX_START } from '../../records/epoch.ts';
+import type { StreamPoint } from '../../records/records.ts';
 import type { Origin } from '../../records/origin.ts';
 import type { Position } from '../position.ts';
 import { PrefixDigest } from '../prefix-digest.ts';
@@ -97,7 +98,7 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
     this.synced = this.length;
     this.#delivered = options.saved?.delivered ?? 0;
     this.#position = { seq: this.#delivered, index: 0 };
-    this.#digest = new PrefixDigest(this.#delivered, options.saved?.digest ?? 0);
+    this.#digest = new PrefixDigest(this.#delivered, this.#delivered === 0 ? 0 : options.saved?.digest);
     this.#committed = Math.max(this.#delivered, options.committed ?? 0);
     const known = this.#knownEpoch(entries);
     this.#epoch = known < options.epoch ? options.epoch : createEpochAbove(known, options.epoch);
@@ -107,7 +108,10 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
     }
     this.#setFollowers(options.sites);
     const undelivered = this.#entries.slice(this.#delivered - this.#forgotten);
-    for (const entry of undelivered) this.#noteProposal(entry);
+    for (const entry of undelivered) {
+      this.#noteProposal(entry);
+      this.#digest.add(entry, this.#delivered);
+    }
     this.#noteChanges(undelivered, this.#delivered);
     this.#advanceCommitted();
     if (this.#epoch > MAX_START) this.#stopAt(known);
@@ -120,6 +124,10 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
     const digest = this.digest(position);
     const saved = { delivered: this.#delivered, position, identity: this.identity(), progress };
     return digest === undefined ? saved : { ...saved, digest };
+  }
+
+  get end(): StreamPoint {
+    return { length: this.synced, digest: this.#digest.at(this.synced) };
   }
 
   identity(): string {
@@ -339,7 +347,13 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
     if (sequence === next) this.#store([{ origin: from, epoch, sequence, record }]);
   }
 
-  #onAppend({ position, entries, committed }: SequencedMessage<R> & { kind: 'log.append' }): void {
+  #onAppend({ position, entries, committed, digest }: SequencedMessage<R> & { kind: 'log.append' }): void {
+    const here = this.#digest.at(position);
+    if (here !== undefined && digest !== undefined && here !== digest) {
+      const message = `the first ${position} entries of its red log are not those that are here`;
+      this.#outputs.push({ kind: 'fork', origin: this.options.leader, message });
+      return;
+    }
     const news = entries.slice(Math.max(0, this.length - position));
     const last = news.find((entry) => this.#hasNoHigherEpoch(entry));
     if (last !== undefined) return this.#stopAt(last.epoch);
@@ -382,7 +396,11 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
   #store(entries: readonly LogEntry<R>[]): void {
     for (const entry of entries) this.#noteProposal(entry);
     this.#noteChanges(entries, this.length);
-    for (const entry of entries) this.#entries.push(entry);
+    for (const entry of entries) {
+      // A log that came back shorter than what it has delivered is not the one that the digest is of.
+      if (this.length === this.#digest.count) this.#digest.add(entry, this.#delivered);
+      this.#entries.push(entry);
+    }
     this.#storeOutput(entries);
     if (this.#isLeader) this.#sendNews();
   }
@@ -452,7 +470,7 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
     if (position < this.#forgotten) throw new Error(`entry ${position} is gone: the log begins at ${this.#forgotten}`);
     const end = Math.min(sendable, position + MAX_APPEND_ENTRIES);
     const entries = this.#entries.slice(position - this.#forgotten, end - this.#forgotten);
-    this.#send(site, { kind: 'log.append', position, entries, committed: this.#committed });
+    this.#append(site, position, entries);
     follower.sent = end;
   }
 
@@ -496,7 +514,6 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
     for (; this.#delivered < end; this.#delivered += 1) {
       const entry = this.#entries.at(this.#delivered - this.#forgotten) as LogEntry<R>;
       noteProgress(this.#deliveredProgress, entry.origin, entry.epoch, entry.sequence + 1);
-      this.#digest.add(entry);
       records.push(entry.record);
     }
     const next = { seq: end, index: 0 };
@@ -506,7 +523,13 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
 
   /** An append without entries: it tells what is committed, and is answered by how much the follower has. */
   #announceTo(site: Origin, { sent }: Follower): void {
-    this.#send(site, { kind: 'log.append', position: sent, entries: [], committed: this.#committed });
+    this.#append(site, sent, []);
+  }
+
+  #append(site: Origin, position: number, entries: readonly LogEntry<R>[]): void {
+    const [committed, digest] = [this.#committed, this.#digest.at(position)];
+    const message = { kind: 'log.append', position, entries, committed } as const;
+    this.#send(site, digest === undefined ? message : { ...message, digest });
   }
 
   /** Forgets what is delivered here and, at the leader, synced everywhere. */

@@ -3,6 +3,7 @@ import type { Origin } from '../../records/origin.ts';
 import type { RedRecord } from '../../records/records.ts';
 import {
   count,
+  digest,
   list,
   record,
   siteOrigin,
@@ -12,6 +13,7 @@ import {
   type RecordSchema,
 } from '../../records/record-schemas.ts';
 import { MAX_OPERATIONS_PER_MESSAGE } from '../../records/send-windows.ts';
+import { mixEntry } from '../prefix-digest.ts';
 import type { LogEntry } from '../red-log.ts';
 import type { LogMessageFormat, ProposedRecord } from '../red-log-engine.ts';
 
@@ -25,6 +27,8 @@ export type SequencedMessage<R> =
       readonly position: number;
       readonly entries: readonly LogEntry<R>[];
       readonly committed: number;
+      /** Of what stands before `position`. */
+      readonly digest?: number | undefined;
     }
   /** All entries before `length` are synced at the sender, which knows of those before `committed` that they count. */
   | { readonly kind: 'log.appended'; readonly length: number; readonly committed: number }
@@ -41,12 +45,10 @@ function createSchemas(redRecord: RecordSchema): Readonly<Record<Message['kind']
   const entry = record({ origin: siteOrigin, epoch: start, sequence: ordinalNumber, record: redRecord });
   return {
     'log.propose': record({ kind: word, epoch: start, sequence: ordinalNumber, record: redRecord }),
-    'log.append': record({
-      kind: word,
-      position: count,
-      entries: list(entry, MAX_OPERATIONS_PER_MESSAGE),
-      committed: count,
-    }),
+    'log.append': record(
+      { kind: word, position: count, entries: list(entry, MAX_OPERATIONS_PER_MESSAGE), committed: count },
+      { digest },
+    ),
     'log.appended': record({ kind: word, length: count, committed: count }),
     'log.gone': record({ kind: word, length: count }),
   };
@@ -64,9 +66,14 @@ export const SEQUENCED_MESSAGE_FORMAT: LogMessageFormat = {
   },
   split(message: Message): readonly [Message, Message] | undefined {
     if (message.kind !== 'log.append' || message.entries.length < 2) return undefined;
-    const { position, entries } = message;
+    const { position, entries, digest: before } = message;
     const middle = entries.length >> 1;
-    const first = { ...message, entries: entries.slice(0, middle) };
-    return [first, { ...message, position: position + middle, entries: entries.slice(middle) }];
+    const head = entries.slice(0, middle);
+    const second = { ...message, position: position + middle, entries: entries.slice(middle) };
+    const between = before === undefined ? {} : { digest: head.reduce(mixEntry, before) };
+    return [
+      { ...message, entries: head },
+      { ...second, ...between },
+    ];
   },
 };

@@ -9,7 +9,7 @@ import { getClient, getSequence } from '../../records/operation-id.ts';
 import { RED, type Origin, type StreamEnd } from '../../records/origin.ts';
 import type { Choice } from '../../records/reply.ts';
 import type { ReplicaCore } from '../core/replica-port.ts';
-import type { BlueMessage, BlueOperation } from '../../records/records.ts';
+import type { BlueMessage, BlueOperation, StreamPoint } from '../../records/records.ts';
 import { Fifo } from '../../collections/fifo.ts';
 import { MAX_OPERATIONS_PER_MESSAGE, DEFAULT_SEND_WINDOWS, type SendWindows } from '../../records/send-windows.ts';
 import { IncomingStream, OutgoingStream, type LoggedOperation, type SavedStream } from './blue-streams.ts';
@@ -47,6 +47,7 @@ export class BluePath {
     this.#onApplied = onApplied;
     this.#windows = { ...DEFAULT_SEND_WINDOWS, ...core.options.windows };
     this.updateMembers();
+    this.#ownStream.sent = 0;
   }
 
   /** Other origins are known, or stand otherwise: who needs what changes with them. */
@@ -125,12 +126,13 @@ export class BluePath {
     const { site } = options;
     vector[site] = clock.next(wallMs, getMaxEntry(vector));
     const { shadow, effects } = choice;
-    const sequence = this.#ownStream.takeNext(nowMs);
+    const sequence = this.#ownStream.received + 1;
     // Literals, since this is the hot path: copying objects costs several times more.
     const operation: BlueOperation =
       hop === undefined
         ? { id, site, shadow, effects, reply, sequence, vector }
         : { id, site, shadow, effects, reply, sequence, vector, hop };
+    this.#ownStream.take(operation, nowMs);
     options.observer?.onCreated?.(operation);
     this.#unsynced.push(operation);
     const { redDelivered } = this.core;
@@ -155,6 +157,7 @@ export class BluePath {
       const ofOrigin = retained.filter(({ operation }) => operation.site === origin);
       this.#getOutgoing(origin).load(saved.synced, ofOrigin);
     }
+    this.#ownStream.sent = this.#ownStream.synced;
   }
 
   /** About what those take in memory that wait to become visible. */
@@ -188,8 +191,9 @@ export class BluePath {
   receive(from: Origin, message: BlueMessage): void {
     switch (message.kind) {
       case 'blue.operations':
-        return this.#onOperations(from, message.operations);
+        return this.#onOperations(from, message);
       case 'blue.received':
+        if (!this.#hasSent(from, message.sequence)) return;
         return this.#ownOutgoing.acknowledge(from, message.sequence, this.core.nowMs);
       case 'blue.heartbeat':
         return this.#onHeartbeat(from, message.sequence);
@@ -209,6 +213,18 @@ export class BluePath {
   sendGreetings(): void {
     if (!this.#incoming.some(({ synced }) => synced > 0)) return;
     for (const site of this.core.options.origins.getOthers(this.core.options.site)) this.#sendHave(site, true);
+  }
+
+  /** What is here of a stream; of the own one what is synced. */
+  getEnd(origin: Origin): StreamPoint {
+    const stream = this.#getStream(origin);
+    if (origin !== this.core.options.site) return stream.end;
+    return { length: stream.synced, digest: stream.getDigest(stream.synced) };
+  }
+
+  /** The digest of the first operations of a stream; `undefined` where it is not known. */
+  getDigest(origin: Origin, length: number): number | undefined {
+    return this.#getStream(origin).getDigest(length);
   }
 
   /** Applies what has become visible; says whether anything has. */
@@ -233,7 +249,8 @@ export class BluePath {
       const isAll = this.#unsent.length <= MAX_OPERATIONS_PER_MESSAGE;
       const operations = isAll ? this.#unsent : this.#unsent.slice(0, MAX_OPERATIONS_PER_MESSAGE);
       this.#unsent = isAll ? [] : this.#unsent.slice(MAX_OPERATIONS_PER_MESSAGE);
-      const message: BlueMessage = { kind: 'blue.operations', operations };
+      const message = this.#createMessage(this.#ownStream, operations);
+      this.#ownStream.sent = (operations.at(-1) as BlueOperation).sequence;
       for (const site of this.core.options.origins.getOthers(this.core.options.site)) {
         if (!this.#leftBehind.has(site) && !this.#ownOutgoing.isFarBehind(site, this.#windows.maxSent))
           this.#send(site, message);
@@ -297,7 +314,39 @@ export class BluePath {
     if (this.#outgoing.length > 1) this.#unsent.push(operation);
   };
 
-  #onOperations(from: Origin, operations: readonly BlueOperation[]): void {
+  /** Operations of a stream, behind the digest of what stands before them. */
+  #createMessage(stream: IncomingStream, operations: readonly BlueOperation[]): BlueMessage {
+    const digest = stream.getDigest((operations[0] as BlueOperation).sequence - 1);
+    return digest === undefined
+      ? { kind: 'blue.operations', operations }
+      : { kind: 'blue.operations', operations, digest };
+  }
+
+  /** Whether the own stream has got so far. A site that has more of it has it of another node of this site. */
+  #hasSent(from: Origin, sequence: number): boolean {
+    const { synced } = this.#ownStream;
+    if (sequence <= synced) return true;
+    const name = this.core.options.origins.getName(from);
+    const message = `${name} has ${sequence} operations of this site, and there are ${synced} here`;
+    this.core.emit({ kind: 'forked', message });
+    return false;
+  }
+
+  /** Whether operations stand behind what is here of their stream, as far as both are known. */
+  #continues({ operations, digest }: BlueMessage & { kind: 'blue.operations' }): boolean {
+    const { site, sequence } = operations[0] as BlueOperation;
+    const here = this.#getStream(site).getDigest(sequence - 1);
+    if (here === undefined || digest === undefined || here === digest) return true;
+    const message = `its first ${sequence - 1} operations are not those that are here`;
+    this.core.emit(
+      site === this.core.options.site ? { kind: 'forked', message } : { kind: 'fork', origin: site, message },
+    );
+    return false;
+  }
+
+  #onOperations(from: Origin, message: BlueMessage & { kind: 'blue.operations' }): void {
+    if (!this.#continues(message)) return;
+    const { operations } = message;
     let isNew = false;
     for (const operation of operations) {
       const origin = operation.site;
@@ -308,7 +357,7 @@ export class BluePath {
       // What another site passes on, it has accepted.
       if (from === origin && !this.core.acceptsStamp(origin, operation.vector[origin] ?? 0)) return;
       isNew = true;
-      stream.takeNext(this.core.nowMs);
+      stream.take(operation, this.core.nowMs);
       this.core.store({ kind: 'blue', operation }, (position) => {
         stream.onSynced(operation);
         this.#getOutgoing(origin).add(operation, position, this.core.nowMs);
@@ -339,8 +388,9 @@ export class BluePath {
 
   /** A site tells how much it has of each stream: what it lacks, or what is lacking here, need not come from the origin. */
   protected onHave(from: Origin, { synced, isRequest }: BlueMessage & { kind: 'blue.have' }): void {
-    const { nowMs } = this.core;
-    for (const origin of this.core.options.origins.sites) {
+    const { nowMs, options } = this.core;
+    if (!this.#hasSent(from, synced[options.site] ?? 0)) return;
+    for (const origin of options.origins.sites) {
       const sequence = synced[origin] ?? 0;
       this.#getOutgoing(origin).acknowledge(from, sequence, nowMs);
       const stream = this.#getStream(origin);
@@ -365,9 +415,9 @@ export class BluePath {
   #sendFrom(site: Origin, { origin, after }: BlueMessage & { kind: 'blue.resend' }): void {
     if (!this.#getOutgoing(origin).hasAfter(after)) return this.#send(site, { kind: 'blue.gone', origin, after });
     const missing = this.#getOutgoing(origin).getAfter(after, this.#windows.maxRequested);
-    for (let start = 0; start < missing.length; start += MAX_BATCH_OPERATIONS) {
-      this.#send(site, { kind: 'blue.operations', operations: missing.slice(start, start + MAX_BATCH_OPERATIONS) });
-    }
+    const stream = this.#getStream(origin);
+    for (let start = 0; start < missing.length; start += MAX_BATCH_OPERATIONS)
+      this.#send(site, this.#createMessage(stream, missing.slice(start, start + MAX_BATCH_OPERATIONS)));
   }
 
   #confirm(site: Origin): void {

@@ -1,12 +1,15 @@
 /** The blue stream of a site, as its sender and as its receivers keep it. */
 import { Fifo } from '../../collections/fifo.ts';
+import { PrefixDigest } from '../../log/prefix-digest.ts';
 import type { Origin } from '../../records/origin.ts';
-import type { BlueOperation } from '../../records/records.ts';
+import type { BlueOperation, StreamPoint } from '../../records/records.ts';
 
 /** An incoming stream as it is saved. */
 export interface SavedStream {
   readonly synced: number;
   readonly waiting: readonly BlueOperation[];
+  /** Of what stands before those that wait. */
+  readonly digest?: number | undefined;
 }
 
 /** A blue operation and where it stands in the site's own log. */
@@ -28,6 +31,9 @@ export class IncomingStream {
   /** Up to where operations were asked for, and when that was, or when the last one of them came. */
   #requestedUpTo = 0;
   #movedAtMs = -Infinity;
+  #digest = new PrefixDigest(0, 0);
+  /** Of the own stream: the last operation that was sent. */
+  sent = Infinity;
 
   /** Somebody says that the stream has got to this operation. */
   noteAnnounced(sequence: number): void {
@@ -84,11 +90,22 @@ export class IncomingStream {
     return this.#synced - this.waiting.size;
   }
 
-  takeNext(nowMs: number): number {
-    this.#received += 1;
+  /** What the stream has here, synced or not. */
+  get end(): StreamPoint {
+    return { length: this.#received, digest: this.#digest.at(this.#received) };
+  }
+
+  /** Of its first operations, so many of them. */
+  getDigest(length: number): number | undefined {
+    return this.#digest.at(length);
+  }
+
+  /** Takes the operation that comes next. */
+  take(operation: BlueOperation, nowMs: number): void {
+    this.#received = operation.sequence;
     this.#movedAtMs = nowMs;
     this.#gone.clear();
-    return this.#received;
+    this.#digest.addOperation(operation, Math.min(this.applied, this.sent));
   }
 
   onSynced(operation: BlueOperation): void {
@@ -97,16 +114,21 @@ export class IncomingStream {
   }
 
   restore(operation: BlueOperation): void {
-    this.#received = operation.sequence;
+    this.take(operation, -Infinity);
     this.onSynced(operation);
   }
 
   save(): SavedStream {
-    return { synced: this.#synced, waiting: this.waiting.slice() };
+    return { synced: this.#synced, waiting: this.waiting.slice(), digest: this.#digest.at(this.applied) };
   }
 
-  load({ synced, waiting }: SavedStream): void {
-    for (const operation of waiting) this.waiting.push(operation);
+  load({ synced, waiting, digest }: SavedStream): void {
+    const applied = synced - waiting.length;
+    this.#digest = new PrefixDigest(applied, digest);
+    for (const operation of waiting) {
+      this.waiting.push(operation);
+      this.#digest.addOperation(operation, applied);
+    }
     this.#synced = synced;
     this.#received = synced;
   }

@@ -10,6 +10,7 @@ import {
 } from '../../../../src/server/messages/envelope-codec.ts';
 import { RejectedMessageError, RULES_VERSION } from '../../../../src/server/messages/envelope.ts';
 import type { Envelope, MessageRejectionReason } from '../../../../src/server/messages/envelope.ts';
+import { mixEntry, mixOperation } from '../../../../src/server/log/prefix-digest.ts';
 import { SEQUENCED_MESSAGE_FORMAT } from '../../../../src/server/log/sequenced/sequenced-messages.ts';
 import type { SequencedMessage } from '../../../../src/server/log/sequenced/sequenced-messages.ts';
 import { BLUE, envelopeOf, MESSAGES, ORIGINS, RED } from './sample-messages.ts';
@@ -46,32 +47,34 @@ describe('envelopes', () => {
     const bytesOf = (message: Envelope['message']): Uint8Array => encoded(envelopeOf(message))[0] as Uint8Array;
     const sumOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex').slice(0, 12);
     expect(MESSAGES.map((message) => `${message.kind} ${sumOf(bytesOf(message))}`)).toEqual([
-      'blue.operations 3438c372445a',
-      'blue.received a0d4cff127f8',
-      'blue.heartbeat 8e447c0c66c1',
-      'blue.have 7143fe696c6c',
-      'blue.resend c83db4465b27',
-      'slot.request afbcc1d3f2b0',
-      'slot.answered 0182ab99c132',
-      'slot.answered c33318ae0952',
-      'slot.answered d856621aa7a4',
-      'slot.answered e910d7f321ee',
-      'rights.request f84aecf34f1d',
-      'log.propose 6501f670440a',
-      'log.propose 94ed164b51cf',
-      'log.append abd28abe0742',
-      'log.appended f17211016049',
-      'term.superseded 3576a1e1dd79',
-      'blue.gone a68724286ebb',
-      'log.gone 08871f002de0',
-      'member.closed 01ff8462f604',
-      'member.closed b2bc3c284895',
-      'log.propose 025b1a8f42f0',
-      'log.propose a99af25701ed',
-      'log.propose 0911d2aa99a5',
+      'blue.operations 6d8e575ce415',
+      'blue.received 6c76ca5bf29e',
+      'blue.heartbeat ecd0a9dc5a89',
+      'blue.have 196d811f47df',
+      'blue.resend 1d07d0663949',
+      'slot.request 6bcc473a8a02',
+      'slot.answered f4dfdbaca7f8',
+      'slot.answered be3e0734c439',
+      'slot.answered f1d1acabf481',
+      'slot.answered bcceed32834e',
+      'rights.request 45ddcbef4384',
+      'log.propose 923226522068',
+      'log.propose 89e0f9617327',
+      'log.append 7260ab1f5b85',
+      'log.appended 50f0433df0d5',
+      'term.superseded 10fe80f4d8d9',
+      'blue.gone f82a507cf0bf',
+      'log.gone 51117ec748c7',
+      'member.closed 723f171aa080',
+      'member.closed 82e1950d62c4',
+      'log.propose b372a1e758a7',
+      'log.propose 7174af12445d',
+      'log.propose c5b252c50e14',
+      'node.hello f4fe55900522',
+      'node.fork d961370815a5',
     ]);
     expect(Buffer.from(bytesOf({ kind: 'blue.have', synced: [0, 1, 2, 3], isRequest: true })).toString('hex')).toBe(
-      '0299a673686f702331010200010005c083a46b696e64a9626c75652e68617665a673796e6365649400010203a9697352657175657374c3',
+      '0399a673686f702331010200010005c083a46b696e64a9626c75652e68617665a673796e6365649400010203a9697352657175657374c3',
     );
   });
 
@@ -103,6 +106,23 @@ describe('large messages', () => {
       return message.entries.map((entry, index) => [message.position + index, entry.sequence, message.committed]);
     });
     expect(sent).toEqual(entries.map(({ sequence }) => [39 + sequence, sequence, 60]));
+  });
+
+  test('parts of a stream and of the red log → each with the digest of what stands before it', () => {
+    const blue = encoded(envelopeOf({ kind: 'blue.operations', operations, digest: 7 }), 1000);
+    const digestsOf = (parts: Uint8Array[]): unknown[] =>
+      parts.map((bytes) => (decoded(bytes).message as { digest?: number }).digest);
+    const before = (count: number): number =>
+      operations.slice(0, count).reduce((sum, item) => mixOperation(sum, item), 7);
+    const counts = blue.map(
+      (bytes) => (decoded(bytes).message as unknown as { operations: unknown[] }).operations.length,
+    );
+    const starts = counts.map((_, part) => counts.slice(0, part).reduce((sum, count) => sum + count, 0));
+    expect(digestsOf(blue)).toEqual(starts.map(before));
+    const red = encoded(envelopeOf({ kind: 'log.append', position: 40, entries, committed: 60, digest: 7 }), 3000);
+    const places = red.map((bytes) => (decoded(bytes).message as unknown as { position: number }).position - 40);
+    const redBefore = (count: number): number => entries.slice(0, count).reduce((sum, item) => mixEntry(sum, item), 7);
+    expect(digestsOf(red)).toEqual(places.map(redBefore));
   });
 
   test('one operation that is larger than that → one envelope; larger than any may be → not sent', () => {

@@ -22,10 +22,16 @@ function doorOf(site: Origin, epoch = 5): { readonly door: MessageFilter; readon
   };
 }
 
+/** Opens an envelope whose start was accepted. */
+function openAccepted(door: MessageFilter, envelope: Envelope): ReturnType<MessageFilter['open']> {
+  door.accept(envelope.from.site, envelope.term);
+  return door.open(envelope);
+}
+
 test('sealed at one door, opened at another → the message', () => {
   const envelope = doorOf(FRK, 7).door.seal(IRL, HEARTBEAT);
   expect(envelope).toEqual(envelopeOf(HEARTBEAT, { term: 7 }));
-  expect(doorOf(IRL).door.open(envelope)).toBe(HEARTBEAT);
+  expect(openAccepted(doorOf(IRL).door, envelope)).toBe(HEARTBEAT);
 });
 
 test('to itself, or to nobody → cannot be sent', () => {
@@ -82,7 +88,7 @@ describe('terms', () => {
   test('an earlier start, after a later one → refused, and told which term has been heard of', () => {
     const { door, told: reported } = doorOf(IRL);
     const terms = [6, 6, 5, 7, 6];
-    expect(terms.map((term) => door.open(envelopeOf(HEARTBEAT, { term })) !== undefined)).toEqual([
+    expect(terms.map((term) => openAccepted(door, envelopeOf(HEARTBEAT, { term })) !== undefined)).toEqual([
       true,
       true,
       false,
@@ -100,20 +106,20 @@ describe('terms', () => {
 
   test('of each sender its own', () => {
     const { door } = doorOf(IRL);
-    door.open(envelopeOf(HEARTBEAT, { term: 9 }));
+    openAccepted(door, envelopeOf(HEARTBEAT, { term: 9 }));
     const other = envelopeOf(HEARTBEAT, { term: 1, from: { site: VRG, partition: 0 } });
-    expect(door.open(other)).toBe(HEARTBEAT);
+    expect(openAccepted(door, other)).toBe(HEARTBEAT);
   });
 
   test('a start that has lost the number of the one before → goes on above it, once it is told', () => {
     const [before, again] = [createEpoch(6, 0.5), createEpoch(6, 0.25)];
     const receiver = doorOf(IRL).door;
-    receiver.open(envelopeOf(HEARTBEAT, { term: before }));
+    openAccepted(receiver, envelopeOf(HEARTBEAT, { term: before }));
     const sender = doorOf(FRK, again).door;
     expect(receiver.open(sender.seal(IRL, HEARTBEAT))).toBeUndefined();
     for (const answer of receiver.takeResponses()) expect(sender.open(answer)).toBeUndefined();
     expect(sender.term).toBe(createEpoch(7, 0.25));
-    expect(receiver.open(sender.seal(IRL, HEARTBEAT))).toBe(HEARTBEAT);
+    expect(openAccepted(receiver, sender.seal(IRL, HEARTBEAT))).toBe(HEARTBEAT);
   });
 
   test('told of a term that it is not below → stays where it is', () => {
@@ -131,21 +137,26 @@ describe('terms', () => {
     expect(reported.map(({ reason }) => reason)).toEqual(['content', 'content']);
   });
 
-  test('heard → told once, to be written down; recalled at the next start → nothing of an earlier one is taken', () => {
+  test('recalled at the next start → nothing of an earlier one is taken', () => {
     const { door } = doorOf(IRL);
-    for (const term of [6, 6, 7]) door.open(envelopeOf(HEARTBEAT, { term }));
-    const heard = door.takeNewTerms();
-    expect([heard, door.takeNewTerms()]).toEqual([
-      [
-        [FRK, 6],
-        [FRK, 7],
-      ],
-      [],
-    ]);
-    const again = doorOf(IRL).door;
-    again.recall(new Map([[FRK, 7]]));
-    expect(again.open(envelopeOf(HEARTBEAT, { term: 6 }))).toBeUndefined();
-    expect(again.open(envelopeOf(HEARTBEAT, { term: 7 }))).toBe(HEARTBEAT);
-    expect(again.takeNewTerms()).toEqual([]);
+    door.recall(new Map([[FRK, 7]]));
+    expect(door.open(envelopeOf(HEARTBEAT, { term: 6 }))).toBeUndefined();
+    expect(door.open(envelopeOf(HEARTBEAT, { term: 7 }))).toBe(HEARTBEAT);
+    expect([door.accept(FRK, 7), door.accept(FRK, 8)]).toEqual([false, true]);
+  });
+
+  test('takes what a start says of its node before the start is accepted, and nothing else', () => {
+    const unknown: unknown[] = [];
+    const door = new MessageFilter({
+      deployment: 'shop#1',
+      origins: ORIGINS,
+      ownSite: { site: IRL, partition: 0 },
+      epoch: 5,
+      onUnknownStart: (...args) => unknown.push(args),
+    });
+    const fork = { kind: 'node.fork', term: 5, reason: 'others' } as const;
+    expect(door.open(envelopeOf(HEARTBEAT))).toBeUndefined();
+    expect(door.open(envelopeOf(fork))).toBe(fork);
+    expect([unknown, door.rejections.start, door.harmlessCount]).toEqual([[[FRK, 5]], 1, 1]);
   });
 });

@@ -59,7 +59,11 @@ const ACK = { kind: 'member', action: 'ack', id: 'a-0-1.member/2', site: IRL, ch
 type Message = Envelope['message'] | SequencedMessage<RedRecord>;
 
 export const MESSAGES: readonly Message[] = [
-  { kind: 'blue.operations', operations: [BLUE, { ...BLUE, id: 'anna/2', sequence: 2, shadow: '', effects: [] }] },
+  {
+    kind: 'blue.operations',
+    operations: [BLUE, { ...BLUE, id: 'anna/2', sequence: 2, shadow: '', effects: [] }],
+    digest: -5,
+  },
   { kind: 'blue.received', sequence: 4 },
   { kind: 'blue.heartbeat', sequence: 0 },
   { kind: 'blue.have', synced: [0, 1, 2, 3], isRequest: true },
@@ -85,6 +89,7 @@ export const MESSAGES: readonly Message[] = [
       { ...ENTRY, sequence: 3, record: { ...RED, domainError: { ...FAILURE, domain: { name: 'soldOut', data: 1 } } } },
     ],
     committed: 5,
+    digest: 2 ** 30,
   },
   { kind: 'log.appended', length: 3, committed: 3 },
   { kind: 'term.superseded', term: 2 ** 50 },
@@ -95,6 +100,19 @@ export const MESSAGES: readonly Message[] = [
   { kind: 'log.propose', epoch: 1, sequence: 3, record: CHANGE },
   { kind: 'log.propose', epoch: 1, sequence: 4, record: { ...CHANGE, directory: null, address: ADDRESS } },
   { kind: 'log.propose', epoch: 1, sequence: 5, record: ACK },
+  {
+    kind: 'node.hello',
+    directory: 'd1',
+    generation: 0,
+    accepted: 2 ** 50,
+    own: { length: 9, digest: 7 },
+    known: { length: 5 },
+    isRequest: true,
+    red: { length: 3, digest: -1 },
+    ownBefore: { length: 4, digest: 1 },
+    redBefore: { length: 2 },
+  },
+  { kind: 'node.fork', term: 7, reason: 'another node has gone on' },
 ];
 
 /** An envelope from the second site to the first. */

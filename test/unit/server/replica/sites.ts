@@ -38,7 +38,7 @@ export interface Outcome {
 }
 
 /** Options of the sites, and the epoch of the n-th start of all: its number unless given. */
-type Given = Partial<Omit<SiteOptions, 'epoch'>> & { readonly createEpoch?: (count: number) => number };
+export type Given = Partial<Omit<SiteOptions, 'epoch'>> & { readonly createEpoch?: (count: number) => number };
 
 /** The home by its place, as all sites here. */
 type Named = Pick<SubmissionIdentity, 'id'> & Partial<Omit<SubmissionIdentity, 'home'>> & { readonly home?: number };
@@ -67,8 +67,13 @@ export class Sites {
   readonly origins: Origins;
   /** Sites that take nothing more of the red log, and why. */
   readonly halted: [site: number, reason: string][] = [];
+  /** Nodes that have ended as forks, and those that are not heard for it, with the site that says so. */
+  readonly forked: [site: number, message: string][] = [];
+  readonly forkedPeers: [site: number, peer: number, message: string][] = [];
+  /** Sites that have gone on without hearing another one. */
+  readonly alone: number[] = [];
   readonly #service: Service;
-  readonly #given: Given;
+  protected value: Given;
   readonly #siteCount: number;
   /** What sites say of who the members are. */
   readonly memberOutputs: [site: number, output: MemberOutput][] = [];
@@ -88,7 +93,7 @@ export class Sites {
     this.#service = service;
     this.#siteCount = siteCount;
     this.origins = Origins.create(NAMES.slice(0, siteCount));
-    this.#given = value;
+    this.value = value;
     this.aheadMs = Array.from({ length: siteCount }, () => 0);
     this.logs = this.aheadMs.map(() => ({ local: [], red: [] }));
     this.synced = this.aheadMs.map(() => ({ local: 0, red: 0 }));
@@ -125,13 +130,19 @@ export class Sites {
       site: siteAt(site),
       origins,
       redLeader: siteAt(0),
-      epoch: this.#given.createEpoch?.(this.#count) ?? this.#count,
+      epoch: this.value.createEpoch?.(this.#count) ?? this.#count,
       observer,
       ...LIMITS,
-      ...this.#given,
+      ...this.value,
     };
     this.machines[site] = new SiteMachine(options, stored as never, this.nowMs, this.#clockOf(site));
     this.#act(site);
+    this.#greet();
+  }
+
+  /** Sites that are up say which nodes they are before a test goes on. */
+  #greet(): void {
+    while (this.deliver(({ envelope: { message } }) => message.kind === 'node.hello'));
   }
 
   /** Makes room for one more site, which is not started. Gives its place. */
@@ -299,6 +310,9 @@ export class Sites {
       )
         this.memberOutputs.push([site, output]);
       else if (output.kind === 'halted') this.halted.push([site, output.halt.reason]);
+      else if (output.kind === 'forked') this.forked.push([site, output.message]);
+      else if (output.kind === 'peer-forked') this.forkedPeers.push([site, getSiteIndex(output.peer), output.message]);
+      else if (output.kind === 'alone') this.alone.push(site);
       else if (output.kind === 'view') {
         const outcome = this.#outcomes.get(this.#keyOf(site, output.serial));
         if (output.isLast && outcome !== undefined)

@@ -1,0 +1,202 @@
+/**
+ * Who a site is to another one. A site that comes back with an older directory, or runs twice on copies of one, would number
+ * its operations otherwise than before, and contradict itself for ever. So each start says first what it has of the streams
+ * (`node.hello`), and is heard only by those that have the same there.
+ *
+ * What a hello says may be late: a receiver may have more by then, from others. So that it has more is for the start itself
+ * to judge, by what it has now; that something else stands at one place proves a fork whoever sees it.
+ */
+import { RED, type Origin, type Origins } from '../records/origin.ts';
+import type { StreamPoint } from '../records/records.ts';
+import type { ForkMessage, HelloMessage, NodeMessage } from './envelope.ts';
+
+/** What a site has of each stream. That of the red order is its copy of the red log. */
+export interface KnownStreams {
+  /** Of the own stream, and of the red log, what is synced; `undefined` where no site gives the red order. */
+  getEnd(origin: Origin): StreamPoint | undefined;
+  /** The digest of the first `length` entries; `undefined` where it is not known. */
+  getDigest(origin: Origin, length: number): number | undefined;
+}
+
+/** What a handshake needs. */
+export interface NodeHandshakeOptions {
+  readonly site: Origin;
+  readonly origins: Origins;
+  /** Whose red log the others have copies of. */
+  readonly redLeader: Origin;
+  /** Names the data directory. */
+  readonly directory: string;
+  readonly generation: number;
+  /** How long to wait for an answer before asking again. */
+  readonly resendAfterMs: number;
+  readonly streams: KnownStreams;
+  /** The term of this start. */
+  getTerm(): number;
+  /** The highest term of a site that was accepted, and the directory of that start. */
+  getAccepted(site: Origin): number;
+  getDirectory(site: Origin): string | undefined;
+  send(to: Origin, message: NodeMessage): void;
+  /** The start of a site with this term is what it says to be. */
+  onAccepted(site: Origin, term: number, directory: string): void;
+  /** Nothing is taken of this start of a site. */
+  onPeerForked(site: Origin, reason: string): void;
+  /** This node must not go on. */
+  onForked(reason: string): void;
+}
+
+/** The handshakes of one site with all others. */
+export class NodeHandshake {
+  readonly #options: NodeHandshakeOptions;
+  /** When a site was last asked for its hello, or told that it is forked. */
+  readonly #askedAtMs = new Map<Origin, number>();
+  /** Terms of sites of which nothing is taken, and why. */
+  readonly #forked = new Map<Origin, ForkMessage>();
+  /** Sites that have accepted this start. */
+  readonly #confirmed = new Set<Origin>();
+
+  constructor(options: NodeHandshakeOptions) {
+    this.#options = options;
+  }
+
+  /** Whether some other site has accepted this start: its stream is then known to go on from what others have. */
+  get isConfirmed(): boolean {
+    return this.#confirmed.size > 0;
+  }
+
+  /** Says to all others which node this is, and asks them. */
+  greetAll(nowMs: number): void {
+    this.#confirmed.clear();
+    this.#askedAtMs.clear();
+    for (const site of this.#others) this.ask(site, nowMs);
+  }
+
+  /** Asks those again that have not accepted this start. */
+  tick(nowMs: number): void {
+    for (const site of this.#others) if (!this.#confirmed.has(site)) this.ask(site, nowMs);
+  }
+
+  /** Asks a site for its hello, or tells its start with this term that it is forked; unless that was done just now. */
+  ask(site: Origin, nowMs: number, term = Infinity): void {
+    if (this.#isTooSoon(site, nowMs)) return;
+    if (this.isForked(site, term)) this.#options.send(site, this.#forked.get(site) as ForkMessage);
+    else this.#send(site, true);
+  }
+
+  /** Whether nothing is taken of the start of a site with this term. */
+  isForked(site: Origin, term: number): boolean {
+    return term <= (this.#forked.get(site)?.term ?? -1);
+  }
+
+  receive(from: Origin, term: number, message: NodeMessage): void {
+    if (message.kind === 'node.hello') this.#onHello(from, term, message);
+    else if (message.term === this.#options.getTerm())
+      this.#options.onForked(`${this.#options.origins.getName(from)} says: ${message.reason}`);
+  }
+
+  /** The stream of a site is another one than is known here: nothing more is taken of the start that has sent it. */
+  noteFork(site: Origin, reason: string, term: number = this.#options.getAccepted(site)): void {
+    const fork: ForkMessage = { kind: 'node.fork', term, reason };
+    const isNew = !this.isForked(site, term);
+    if (isNew) this.#forked.set(site, fork);
+    this.#options.send(site, fork);
+    if (isNew) this.#options.onPeerForked(site, reason);
+  }
+
+  #onHello(from: Origin, term: number, hello: HelloMessage): void {
+    const { directory, accepted, isRequest, generation } = hello;
+    if (generation !== this.#options.generation) return;
+    if (this.isForked(from, term)) return this.#options.send(from, this.#forked.get(from) as ForkMessage);
+    const ownFork = this.#findOwnFork(from, hello);
+    if (ownFork !== undefined) return this.#options.onForked(ownFork);
+    const fork = this.#findFork(from, hello);
+    if (fork !== undefined) return this.noteFork(from, fork, term);
+    if (accepted === this.#options.getTerm()) this.#confirmed.add(from);
+    const isProven = this.#isProven(from, hello);
+    if (isProven) this.#options.onAccepted(from, term, directory);
+    if (isRequest || !isProven) this.#send(from, !isProven || !this.#confirmed.has(from), hello);
+  }
+
+  /** Why this node is not the one of its site that has gone on furthest, if so. */
+  #findOwnFork(from: Origin, { known, red }: HelloMessage): string | undefined {
+    const { site, redLeader } = this.#options;
+    return this.#findExcess(from, site, known) ?? (site === redLeader ? this.#findExcess(from, RED, red) : undefined);
+  }
+
+  #findExcess(from: Origin, origin: Origin, point: StreamPoint | undefined): string | undefined {
+    const end = this.#options.streams.getEnd(origin);
+    if (point === undefined || end === undefined) return undefined;
+    const name = this.#options.origins.getName(from);
+    const what = origin === RED ? 'entries of the red log' : 'operations of this site';
+    if (point.length > end.length) return `${name} has ${point.length} ${what}, and there are ${end.length} here`;
+    return this.#differs(origin, point) ? `the first ${point.length} ${what} are others at ${name}` : undefined;
+  }
+
+  /** Why a site is not the one that is known here, if so. */
+  #findFork(from: Origin, { directory, own, ownBefore, red, redBefore }: HelloMessage): string | undefined {
+    const { redLeader, getDirectory } = this.#options;
+    const known = getDirectory(from);
+    if (known !== undefined && known !== directory) return 'it is known here on another data directory';
+    for (const point of [own, ownBefore])
+      if (this.#differs(from, point)) return `its first ${point?.length} operations are not those that are here`;
+    for (const point of from === redLeader ? [red, redBefore] : [])
+      if (this.#differs(RED, point))
+        return `the first ${point?.length} entries of its red log are not those that are here`;
+    return undefined;
+  }
+
+  /** Whether both sides know what stands before a place, and it is not the same. */
+  #differs(origin: Origin, point: StreamPoint | undefined): boolean {
+    if (point?.digest === undefined) return false;
+    const here = this.#options.streams.getDigest(origin, point.length);
+    return here !== undefined && here !== point.digest;
+  }
+
+  /** Whether all that is here of a site's stream, and of the red log that it gives, is known to be there. */
+  #isProven(from: Origin, { own, ownBefore, red, redBefore }: HelloMessage): boolean {
+    if (!this.#contains(from, own, ownBefore)) return false;
+    return from !== this.#options.redLeader || red === undefined || this.#contains(RED, red, redBefore);
+  }
+
+  #contains(origin: Origin, end: StreamPoint, before: StreamPoint | undefined): boolean {
+    const { length } = this.#options.streams.getEnd(origin) ?? { length: 0 };
+    return length === 0 || length === end.length || (length < end.length && before !== undefined);
+  }
+
+  /** @param hello that is answered: what its sender has is compared with what is here */
+  #send(to: Origin, isRequest: boolean, hello?: HelloMessage): void {
+    const { site, directory, generation, streams, getAccepted, send } = this.#options;
+    const [own, red, known] = [site, RED, to].map((origin) => streams.getEnd(origin));
+    send(to, {
+      kind: 'node.hello',
+      directory,
+      generation,
+      accepted: getAccepted(to),
+      own: toPlain(own ?? { length: 0 }),
+      known: toPlain(known ?? { length: 0 }),
+      isRequest,
+      ...(red === undefined ? {} : { red: toPlain(red) }),
+      ...(hello === undefined ? {} : { ownBefore: this.#pointAt(site, hello.known) }),
+      ...(hello?.red === undefined ? {} : { redBefore: this.#pointAt(RED, hello.red) }),
+    });
+  }
+
+  #pointAt(origin: Origin, { length }: StreamPoint): StreamPoint {
+    return toPlain({ length, digest: this.#options.streams.getDigest(origin, length) });
+  }
+
+  get #others(): Origin[] {
+    return this.#options.origins.getOthers(this.#options.site);
+  }
+
+  #isTooSoon(site: Origin, nowMs: number): boolean {
+    const { resendAfterMs } = this.#options;
+    if (nowMs - (this.#askedAtMs.get(site) ?? -Infinity) < resendAfterMs) return true;
+    this.#askedAtMs.set(site, nowMs);
+    return false;
+  }
+}
+
+/** Without what is not known: as bytes have it. */
+function toPlain({ length, digest }: StreamPoint): StreamPoint {
+  return digest === undefined ? { length } : { length, digest };
+}

@@ -1,0 +1,96 @@
+/** The driver of a site ends it where another node has gone on as that site, and tells the operator. */
+import { performance } from 'node:perf_hooks';
+import { expect, test, vi } from 'vitest';
+import { put } from '../../../../src/operations/index.ts';
+import { createAloneAlarm, createForkAlarm, type SiteAlarm } from '../../../../src/server/alarms/site-alarm.ts';
+import { RULES_VERSION, type Envelope } from '../../../../src/server/messages/envelope.ts';
+import { Origins } from '../../../../src/server/records/origin.ts';
+import type { SiteDriver } from '../../../../src/server/site/site-driver.ts';
+import type { SiteDriverOptions } from '../../../../src/server/site/site-driver.ts';
+import { ALONE_AFTER_MS } from '../../../../src/server/site/site-machine.ts';
+import type { Submitter } from '../../../../src/server/site/site-binding.ts';
+import { siteAt } from '../../../support/origins.ts';
+import { startSecondSite } from '../replica/second-site.ts';
+import { notesService } from '../storage/notes-service.ts';
+
+const ORIGINS = Origins.create(['a', 'b']);
+
+/** The second site, whose messages are in `sent`, and its alarms. */
+function startSite(options: Partial<SiteDriverOptions> = {}): {
+  readonly driver: SiteDriver;
+  readonly sent: Envelope[];
+  readonly alarms: SiteAlarm[];
+} {
+  const sent: Envelope[] = [];
+  const alarms: SiteAlarm[] = [];
+  const driver = startSecondSite(notesService(), {
+    send: (envelope) => void sent.push(envelope),
+    onForked: createForkAlarm(ORIGINS, 'b', (alarm) => alarms.push(alarm)),
+    onAlone: createAloneAlarm('b', (alarm) => alarms.push(alarm)),
+    ...options,
+  });
+  return { driver, sent, alarms };
+}
+
+function submit(driver: SiteDriver, failures: unknown[], views: unknown[] = []): void {
+  const { name: operation, args } = put('k', 'v');
+  driver.submit({
+    handle: driver,
+    effect: 'write',
+    operation,
+    args,
+    signal: new AbortController().signal,
+    deadlineAt: undefined,
+    serial: 0,
+    seed: 0,
+    submittedAtMs: 0,
+    wantedStages: { tentative: false, causal: false, strong: true },
+    onView: (stage) => views.push(stage),
+    onFailure: (error) => failures.push(error),
+  } satisfies Submitter);
+}
+
+test('a node that another site knows as a fork → ends with UNAVAILABLE and an alarm', () => {
+  const { driver, sent, alarms } = startSite();
+  const { term } = sent[0] as Envelope;
+  const message = { kind: 'node.fork', term, reason: 'its first 7 operations are not those that are here' } as const;
+  const [from, to] = [siteAt(0), siteAt(1)].map((site) => ({ site, partition: 0 }));
+  driver.receive([{ deployment: 'test', rules: RULES_VERSION, from: from!, to: to!, term: 9, message }]);
+  expect(alarms).toEqual([
+    {
+      kind: 'site-forked',
+      site: 'b',
+      message: expect.stringMatching(/has stopped.*a says: its first 7 operations.*--rebuild/),
+    },
+  ]);
+  expect(driver.failure).toMatchObject({ code: 'UNAVAILABLE', retryable: false });
+  const failures: unknown[] = [];
+  submit(driver, failures);
+  expect(failures).toEqual([expect.objectContaining({ code: 'UNAVAILABLE', retryable: false })]);
+});
+
+test('the start of another site that is a fork → an alarm that names it', () => {
+  const alarms: SiteAlarm[] = [];
+  createForkAlarm(ORIGINS, 'b', (alarm) => alarms.push(alarm))('its first 7 operations are others', siteAt(0));
+  expect(alarms).toEqual([
+    expect.objectContaining({
+      kind: 'site-forked',
+      site: 'b',
+      peer: 'a',
+      message: expect.stringContaining('its first 7'),
+    }),
+  ]);
+});
+
+test('a start that nobody answers → updates after a while, with an alarm', async () => {
+  const { driver, alarms } = startSite({ needsPeer: true });
+  const views: unknown[] = [];
+  submit(driver, [], views);
+  expect(views).toEqual([]);
+  const startedAt = performance.now();
+  vi.spyOn(performance, 'now').mockReturnValue(startedAt + ALONE_AFTER_MS);
+  await vi.waitFor(() => expect(views).toEqual(['committed']));
+  vi.restoreAllMocks();
+  expect(alarms).toEqual([expect.objectContaining({ kind: 'site-alone', site: 'b' })]);
+  driver.close();
+});

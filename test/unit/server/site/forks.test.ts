@@ -1,0 +1,195 @@
+/** A node that goes on from an older or copied directory is noticed by others, and stops before it can do harm. */
+import { describe, expect, test } from 'vitest';
+import { enqueue, get, put } from '../../../../src/operations/index.ts';
+import { siteAt } from '../../../support/origins.ts';
+import { SiteWorld, type WorldNode } from '../../../support/site-world.ts';
+import type { Outcome } from '../replica/sites.ts';
+
+/** Writes a key at a site, everywhere. */
+function write(world: SiteWorld, site: number, key: string): Outcome {
+  const outcome = world.submit(site, put(key, key));
+  world.settle();
+  return outcome;
+}
+
+const valuesOf = (world: SiteWorld, key: string): unknown[] => [1, 2].map((site) => world.read(site, get(key)));
+
+describe('a node on an older directory', () => {
+  /** Site 0 wrote a, b and c, of which its directory has a and b. */
+  function startOlder(options: ConstructorParameters<typeof SiteWorld>[0] = {}): SiteWorld {
+    const world = new SiteWorld({ redLeader: siteAt(2), ...options });
+    for (const key of ['a', 'b']) write(world, 0, key);
+    const older = world.copyLogs(0);
+    write(world, 0, 'c');
+    world.crash(0);
+    world.start(0, older);
+    return world;
+  }
+
+  test('stops at the first word of another site', () => {
+    const world = startOlder();
+    expect(world.forked).toEqual([[0, 's has 3 operations of this site, and there are 2 here']]);
+    expect(write(world, 0, 'd')).toStrictEqual({});
+    expect([...valuesOf(world, 'c'), ...valuesOf(world, 'd')]).toEqual(['c', 'c', undefined, undefined]);
+  });
+
+  test('goes on while it hears nobody, and stops before anything of it is taken', () => {
+    const world = new SiteWorld({ redLeader: siteAt(2) });
+    for (const key of ['a', 'b']) write(world, 0, key);
+    const older = world.copyLogs(0);
+    write(world, 0, 'c');
+    world.crash(0);
+    const others = [world.takeNode(1), world.takeNode(2)] as const;
+    world.start(0, older);
+    for (const key of ['x', 'y']) world.submit(0, put(key, key));
+    world.sync(0);
+    world.submit(0, enqueue('q', 'red that has seen x'));
+    world.sync(0);
+    const held = world.sent;
+    world.sent = [];
+    for (const [place, node] of others.entries()) world.putNode(place + 1, node);
+    // What is held up comes first, the greeting too.
+    world.sent = held;
+    world.settle();
+    world.pass(200);
+    expect(world.forked.map(([site]) => site)).toEqual([0]);
+    expect([...valuesOf(world, 'c'), ...valuesOf(world, 'x')]).toEqual(['c', 'c', undefined, undefined]);
+    const red = world.submit(1, enqueue('q', 'of others'));
+    world.settle();
+    expect(red).toHaveProperty('value');
+  });
+
+  test('with needsPeer: takes no update before another site has accepted its start', () => {
+    const world = new SiteWorld({ redLeader: siteAt(2), needsPeer: true });
+    write(world, 0, 'a');
+    const older = world.copyLogs(0);
+    write(world, 0, 'b');
+    world.crash(0);
+    const other = world.takeNode(1);
+    world.crash(2);
+    world.start(0, older);
+    const late = world.submit(0, put('c', 'c'));
+    world.settle();
+    expect(late).toStrictEqual({});
+    expect(world.read(0, get('a'))).toBe('a');
+    world.putNode(1, other);
+    world.pass(50);
+    expect([late, world.forked.length]).toStrictEqual([{}, 1]);
+  });
+
+  test('with stopsOnUnknownStart: stops where another site knows a later start', () => {
+    const world = new SiteWorld({
+      redLeader: siteAt(2),
+      stopsOnUnknownStart: true,
+      createEpoch: (count) => 100 - count,
+    });
+    world.crash(0);
+    world.start(0);
+    world.settle();
+    expect(world.forked).toEqual([[0, 's knows the start 99 of this site, which is later than this one, 96']]);
+  });
+});
+
+test('the red leader on an older directory → stops, and the red log of the others goes on from it nowhere', () => {
+  const world = new SiteWorld();
+  for (const item of ['x', 'y']) {
+    world.submit(1, enqueue('q', item));
+    world.settle();
+  }
+  const older = world.copyLogs(0);
+  world.submit(1, enqueue('q', 'z'));
+  world.settle();
+  world.crash(0);
+  world.start(0, older);
+  expect(world.forked).toEqual([[0, 's has 3 entries of the red log, and there are 2 here']]);
+  const red = [0, 1].map((site) => world.submit(site, enqueue('q', 'w')));
+  world.pass(200);
+  expect(red).toStrictEqual([{}, {}]);
+  expect([1, 2].map((site) => world.copyLogs(site).red.entries.length)).toEqual([3, 3]);
+});
+
+describe('two nodes of one site on copies of a directory', () => {
+  function runTwins(options: ConstructorParameters<typeof SiteWorld>[0] = {}): SiteWorld {
+    const world = new SiteWorld({ redLeader: siteAt(2), ...options });
+    write(world, 0, 'a');
+    const copy = world.copyLogs(0);
+    let away: WorldNode = world.takeNode(0);
+    world.start(0, copy);
+    for (let round = 0; round < 3; round += 1) {
+      for (const twin of ['A', 'B']) {
+        away = world.putNode(0, away);
+        world.submit(0, put(`${twin}${round}`, 1));
+        world.pass(20);
+      }
+    }
+    return world;
+  }
+
+  test('one of them stops, and the others have one stream', () => {
+    const world = runTwins();
+    expect(world.forked.length).toBeGreaterThan(0);
+    const keys = ['A0', 'A1', 'A2', 'B0', 'B1', 'B2'];
+    const [s, t] = [1, 2].map((site) => keys.map((key) => world.read(site, get(key))));
+    expect(s).toEqual(t);
+    expect(world.machines[1]?.replica.blue.getEnd(siteAt(0))).toEqual(
+      world.machines[2]?.replica.blue.getEnd(siteAt(0)),
+    );
+  });
+
+  test('with stopsOnUnknownStart: the earlier one stops, the later one goes on', () => {
+    const world = runTwins({ stopsOnUnknownStart: true });
+    expect(world.forked).toEqual([[0, expect.stringContaining('later than this one')]]);
+    expect(valuesOf(world, 'B2')).toEqual([1, 1]);
+    expect(valuesOf(world, 'A0')).toEqual([undefined, undefined]);
+  });
+});
+
+describe('a start that waits for another site', () => {
+  test('is answered once it is accepted, and not before', () => {
+    const world = new SiteWorld({ needsPeer: true });
+    world.crash(0);
+    const others = [world.takeNode(1), world.takeNode(2)] as const;
+    world.start(0);
+    const early = world.submit(0, put('k', 'v'));
+    world.settle();
+    expect(early).toStrictEqual({});
+    world.putNode(1, others[0]);
+    world.pass(50);
+    expect([early, world.alone]).toStrictEqual([{ value: undefined, seen: undefined }, []]);
+    expect(world.read(1, get('k'))).toBe('v');
+  });
+
+  test('hears nobody for 10 s → goes on, and says so', () => {
+    const world = new SiteWorld({ needsPeer: true });
+    for (const site of [0, 1, 2]) world.crash(site);
+    world.start(0);
+    const early = world.submit(0, put('k', 'v'));
+    expect(world.machines[0]?.wakeAtMs).toBe(world.nowMs + 10_000);
+    world.pass(9_980);
+    expect([early, world.alone]).toStrictEqual([{}, []]);
+    world.pass(50);
+    expect([early, world.alone]).toStrictEqual([{ value: undefined, seen: undefined }, [0]]);
+  });
+
+  test('given up while it waits → nothing of it is done', () => {
+    const world = new SiteWorld({ needsPeer: true });
+    for (const site of [0, 1, 2]) world.crash(site);
+    world.start(0);
+    const early = world.submit(0, put('k', 'v'));
+    world.abandon(0);
+    expect(early).toMatchObject({ code: 'ABORTED' });
+    world.pass(10_050);
+    expect(world.read(0, get('k'))).toBe(undefined);
+  });
+});
+
+test('another data directory under the name of a site → nothing of it is taken', () => {
+  const world = new SiteWorld({ redLeader: siteAt(2), directory: 'one' });
+  write(world, 0, 'a');
+  world.crash(0);
+  world.options = { directory: 'two' };
+  world.start(0, world.copyLogs(0));
+  world.settle();
+  expect(world.forked).toEqual([[0, 's says: it is known here on another data directory']]);
+  expect(world.forkedPeers[0]).toEqual([1, 0, 'it is known here on another data directory']);
+});
