@@ -11,6 +11,8 @@ import { labels } from './case-studies/color-analysis.ts';
 import { quoddy } from './case-studies/quoddy.ts';
 import { rubis } from './case-studies/rubis.ts';
 import { tpcw } from './case-studies/tpcw.ts';
+import { failover } from './cluster/failover.ts';
+import { cluster } from './cluster/throughput.ts';
 import { core } from './core/bench.ts';
 import { redblueLatency } from './microbenchmark/latency.ts';
 import { redblueThroughput } from './microbenchmark/throughput.ts';
@@ -32,6 +34,8 @@ const benches: readonly Bench[] = [
   redblueOverhead,
   server,
   crowd,
+  cluster,
+  failover,
   redblueLatency,
   redblueThroughput,
   labels,

@@ -9,6 +9,8 @@ export type Target =
       readonly durable: boolean;
       /** Started with what the operating guide recommends to sites with processors to spare. */
       readonly tuned?: true;
+      /** Each site has a process of its own. */
+      readonly isCluster?: true;
       /** Another checkout of this repository whose server is started. Default: this one. */
       readonly checkout?: string | undefined;
     }

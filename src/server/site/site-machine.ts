@@ -94,7 +94,7 @@ export interface MemberStatus extends KnownOrigin {
   readonly heardAtMs: number | undefined;
 }
 
-/** Where a site stands. */
+/** The progress of a site. */
 export interface SiteProgress {
   /** The number of this start: above that of any earlier one. */
   readonly start: number;

@@ -14,7 +14,7 @@ import type { ServerLocation } from './listening-address.ts';
 /** First parts of the paths that are not sites. */
 export const HTTP_PATHS: readonly string[] = ['health', 'ready', 'sites', 'metrics'];
 
-/** Where clients reach a site that may be another process. */
+/** The addresses at which clients reach a site that may be another process. */
 export interface SiteAddress {
   readonly name: string;
   /** Its websocket address without the site's path: `wss://10.0.1.1:7420`. */

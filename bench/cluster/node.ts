@@ -1,0 +1,8 @@
+/** One site of a cluster in a process of its own: `node.ts CLUSTER_FILE SITE DATA_DIR`. */
+import { serveCluster } from 'correctables/server';
+import { service } from '../load/service.ts';
+
+const [, , cluster, site, dataDir] = process.argv as [string, string, string, string, string];
+const server = await serveCluster({ service, cluster, site, dataDir, checkColors: false });
+process.send?.({ url: server.url, siteUrl: server.siteUrl });
+process.on('disconnect', () => void server.close().then(() => process.exit()));
