@@ -182,6 +182,7 @@ export class ClusterNode {
       directory: this.#identity.directory,
       stopsOnUnknownStart: true,
       needsPeer: true,
+      keepsReceivedReplies: true,
       send: (envelope) => this.#send(envelope),
     });
     storage.adopt();

@@ -60,7 +60,10 @@ export interface SitePlan {
 }
 
 /** What is a site's own. */
-interface SiteResources extends Pick<SiteDriverOptions, 'directory' | 'stopsOnUnknownStart' | 'needsPeer'> {
+interface SiteResources extends Pick<
+  SiteDriverOptions,
+  'directory' | 'stopsOnUnknownStart' | 'needsPeer' | 'keepsReceivedReplies'
+> {
   readonly storage: SiteStorage;
   /** Whether it reports a clock of this machine that was set: one of the sites of a process does. */
   readonly reportsClock: boolean;

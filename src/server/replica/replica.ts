@@ -158,7 +158,12 @@ export class Replica implements ReplicaCore, RedPathHost, WritesHost {
 
   /** The parts of the state that are saved row by row. */
   get sections(): Readonly<Record<string, Section>> {
-    return { rows: this.state.store, ...this.lookups.slots.sections, ...this.red.sections };
+    return {
+      rows: this.state.store,
+      ...this.lookups.slots.sections,
+      ...this.lookups.received?.sections,
+      ...this.red.sections,
+    };
   }
 
   /** The small parts of the state, to be saved together with what has changed in the sections. */
@@ -386,6 +391,7 @@ export class Replica implements ReplicaCore, RedPathHost, WritesHost {
     this.red.onBlueApplied(operation.effects);
     this.rights?.onApplied(operation);
     if (operation.site === this.options.site) this.writes.onVisible(operation);
+    else this.lookups.received?.add(operation);
     this.#watermarks.onApplied(operation);
   };
 

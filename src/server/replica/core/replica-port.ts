@@ -70,6 +70,8 @@ export interface ReplicaOptions {
   /** Bounds of generators, and the clock that measures them. */
   readonly generators?: GeneratorOptions | undefined;
   readonly observer?: ReplicaObserver | undefined;
+  /** Whether answers of operations received of other sites are kept, and given while those are down. */
+  readonly keepsReceivedReplies?: boolean | undefined;
 }
 
 /** What the parts of a replica share. */

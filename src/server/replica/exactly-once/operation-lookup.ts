@@ -21,6 +21,7 @@ import type { ReplyRecord, OperationId, SlotDecision, SlotMessage } from '../../
 import type { ReplicaCore } from '../core/replica-port.ts';
 import type { SubmissionIdentity, Submission } from '../../records/submissions.ts';
 import { DedupSlots, type DedupSlot } from './dedup-slots.ts';
+import { ReceivedReplies } from './received-replies.ts';
 import type { ReplyOrError } from '../../records/reply.ts';
 
 /** The way of one submission to its answer. */
@@ -67,6 +68,8 @@ const DISCONNECTED_TIMEOUT_MS = 500;
 /** The slots of this site's log, and the submissions on their way along slots. */
 export class OperationLookups {
   readonly slots: DedupSlots;
+  /** Answers of what was received of other sites, where those are kept. */
+  readonly received: ReceivedReplies | undefined;
   readonly #host: OperationLookupHost;
   readonly #requesting = new Map<string, OperationLookup[]>();
   /** Those that wait, by the serial of their submission, and of which operations they are. */
@@ -80,6 +83,7 @@ export class OperationLookups {
   ) {
     this.#host = host;
     this.slots = slots;
+    this.received = host.core.options.keepsReceivedReplies === true ? new ReceivedReplies() : undefined;
   }
 
   get isBusy(): boolean {
@@ -104,7 +108,10 @@ export class OperationLookups {
 
   /** Goes on from where the walk has got to. */
   step(lookup: OperationLookup): void {
-    if (lookup.site !== this.#host.core.options.site) return this.#requestAt(lookup);
+    if (lookup.site !== this.#host.core.options.site) {
+      const record = this.received?.find(lookup.identity.id, lookup);
+      return record === undefined ? this.#requestAt(lookup) : this.#reply(lookup, record);
+    }
     const slot = this.slots.find(lookup.identity.id, lookup.hop);
     if (slot === undefined) this.#stepToOpen(lookup);
     else if (slot === EXPIRED) this.#fail(lookup, expiredError());
@@ -180,6 +187,7 @@ export class OperationLookups {
   /** What the client has the answers of need not be kept. */
   #learn({ id, acknowledged }: SubmissionIdentity): void {
     const client = getClient(id);
+    this.received?.expire(client, acknowledged);
     if (acknowledged === 0 || !this.slots.expire(client, acknowledged)) return;
     this.#host.core.store({ kind: 'expire', client, upTo: acknowledged }, () => {});
   }
