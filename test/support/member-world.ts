@@ -11,6 +11,9 @@ import { SiteWorld } from './site-world.ts';
 type Output<K extends MemberOutput['kind']> = Extract<MemberOutput, { kind: K }>;
 
 export class MemberWorld extends SiteWorld {
+  /** By site: what it said before it took a state does not count. */
+  readonly #behindFrom = new Map<number, number>();
+
   machine(site: number): SiteMachine {
     return this.machines[site] as SiteMachine;
   }
@@ -47,15 +50,19 @@ export class MemberWorld extends SiteWorld {
   }
 
   /** A site that is behind takes the state of a donor, and keeps its own. */
-  merge(site: number, donor: number, own: RecoveredState = this.copyLogs(site)): void {
+  merge(site: number, donor: number, own?: RecoveredState): void {
     const shared = getSharedPart(this.saveCheckpoint(donor));
     this.crash(site);
-    this.start(site, mergeSharedIntoSite(siteAt(site), own, shared));
+    const merged = mergeSharedIntoSite(siteAt(site), own ?? this.copyStored(site), shared);
+    this.#behindFrom.set(site, this.memberOutputs.length);
+    this.start(site, merged);
   }
 
   /** Whether a site has said that it needs the state of another one. */
   isBehind(site: number): boolean {
-    return this.memberOutputs.some(([at, { kind }]) => at === site && kind === 'behind');
+    return this.memberOutputs
+      .slice(this.#behindFrom.get(site))
+      .some(([at, { kind }]) => at === site && kind === 'behind');
   }
 
   /** How the origins stand, as a site has it. */

@@ -19,6 +19,7 @@ export class AbsentSites {
   readonly #startedAtMs: number;
   readonly #heardAtMs = new Map<Origin, number>();
   readonly #leftBehind = new Set<Origin>();
+  #probedAtMs = -Infinity;
 
   constructor(origins: Origins, site: Origin, startedAtMs: number) {
     this.#origins = origins;
@@ -45,6 +46,13 @@ export class AbsentSites {
   getReachable(nowMs: number, withinMs: number): Origin[] {
     const isHeard = (site: Origin): boolean => nowMs - (this.#heardAtMs.get(site) ?? -Infinity) <= withinMs;
     return this.#origins.getOthers(this.#site).filter(isHeard);
+  }
+
+  /** Those left behind that are to be asked for a sign now: neither side may have anything else to send. */
+  takeProbed(nowMs: number, intervalMs: number): Iterable<Origin> {
+    if (nowMs - this.#probedAtMs < intervalMs) return [];
+    this.#probedAtMs = nowMs;
+    return this.#leftBehind;
   }
 
   /** Leaves sites behind that lack more than may be kept for them, and gives these. */

@@ -205,7 +205,8 @@ export class SiteMachine {
 
   /** Whether something is in flight that a lost message could hold up: then ticks are needed. */
   get isBusy(): boolean {
-    return this.replica.isBusy || this.log.isBusy || this.#peerUntilMs !== undefined;
+    const isWaiting = this.#peerUntilMs !== undefined || this.#absent.leftBehind.size > 0;
+    return this.replica.isBusy || this.log.isBusy || isWaiting;
   }
 
   /** When a tick is due even if nothing happens; undefined if there is no such time. */
@@ -528,6 +529,7 @@ export class SiteMachine {
     const left = this.#absent.leaveBehind(this.#nowMs, absence, getBacklog);
     if (left.length > 0) this.#updateLeftBehind();
     for (const site of left) observer?.onLeftBehind?.(site);
+    for (const site of this.#absent.takeProbed(this.#nowMs, this.#options.resendAfterMs)) this.replica.blue.probe(site);
   }
 
   #updateLeftBehind(): void {

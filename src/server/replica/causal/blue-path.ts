@@ -70,6 +70,11 @@ export class BluePath {
     this.updateMembers();
   }
 
+  /** Has a site answer, whatever it has. */
+  probe(site: Origin): void {
+    this.#send(site, { kind: 'blue.heartbeat', sequence: this.#ownOutgoing.last });
+  }
+
   /** How many operations are kept at most of a stream that a site lacks. */
   getBacklog(site: Origin): number {
     let most = 0;

@@ -113,11 +113,8 @@ export class Sites {
       this.logs[site] = { local: local ?? [], red: red ?? [] };
       this.synced[site] = { local: local?.length ?? 0, red: red?.length ?? 0 };
     }
-    const logs = this.logs[site] as { local: unknown[]; red: unknown[] };
-    const own = { local: { start: 0, entries: [...logs.local] }, red: { start: 0, entries: [...logs.red] } };
     if (value?.checkpoint !== undefined) this.#begun.set(site, value);
-    const begun = this.#begun.get(site);
-    const stored = value ?? (begun === undefined ? own : continueFrom(begun, own as RecoveredState));
+    const stored = value ?? this.copyStored(site);
     // Of its own, since the records of the red log change it as they are delivered.
     const origins = Origins.create(NAMES.slice(0, this.#siteCount));
     const observer = { onQuarantined: (peer: Origin) => void this.quarantined.push([site, getSiteIndex(peer)]) };
@@ -135,7 +132,7 @@ export class Sites {
       ...LIMITS,
       ...this.value,
     };
-    this.machines[site] = new SiteMachine(options, stored as never, this.nowMs, this.#clockOf(site));
+    this.machines[site] = new SiteMachine(options, stored, this.nowMs, this.#clockOf(site));
     this.#act(site);
     this.#greet();
   }
@@ -166,6 +163,13 @@ export class Sites {
   copyLogs(site: number): RecoveredState {
     const { local = [], red = [] } = this.logs[site] ?? {};
     return { local: { start: 0, entries: [...local] }, red: { start: 0, entries: [...red] } } as RecoveredState;
+  }
+
+  /** What a site finds at its next start: its logs, behind the checkpoint that it began with, if there was one. */
+  copyStored(site: number): RecoveredState {
+    const begun = this.#begun.get(site);
+    const logs = this.copyLogs(site);
+    return begun === undefined ? logs : continueFrom(begun, logs);
   }
 
   /** Stops a site; what it has not synced is gone. */
