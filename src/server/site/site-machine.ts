@@ -13,6 +13,7 @@ import { SEQUENCED_ENGINE } from '../log/sequenced/engine.ts';
 import { getEntriesAfterCheckpoint, EMPTY_STATE, getSavedSite } from '../log/recovered-state.ts';
 import type { CheckpointCut, LogPositions, SavedSiteState, RecoveredState } from '../log/recovered-state.ts';
 import type { Section } from '../records/checkpoint.ts';
+import { needsRoom } from '../messages/needs-room.ts';
 import { MessageFilter } from '../messages/message-filter.ts';
 import type { MessageFilterOptions } from '../messages/message-filter.ts';
 import { isNodeMessage, ONLY_PARTITION, RejectedMessageError } from '../messages/envelope.ts';
@@ -306,7 +307,7 @@ export class SiteMachine {
     this.#nowMs = nowMs;
     if (this.#isForked) return;
     this.replica.advanceTime(nowMs, wallMs);
-    if ((this.#isFilled || !hasRoom) && this.#needsRoom(envelope)) {
+    if ((this.#isFilled || !hasRoom) && needsRoom(envelope.message, this.#engine.messages)) {
       this.#noRoomCount += 1;
       return;
     }
@@ -484,28 +485,6 @@ export class SiteMachine {
 
   #isRead({ operation }: Submission): boolean {
     return this.replica.options.service.contract.operations[operation]?.access === 'read';
-  }
-
-  /** Whether what a message leads to has to be written down. */
-  #needsRoom({ message }: Envelope): boolean {
-    if (isLogMessage(message)) return this.#engine.messages.needsRoom(message);
-    switch (message.kind) {
-      case 'blue.operations':
-      case 'slot.request':
-      case 'slot.answered':
-      case 'rights.request':
-        return true;
-      case 'blue.have':
-      case 'blue.heartbeat':
-      case 'blue.received':
-      case 'blue.resend':
-      case 'blue.gone':
-      case 'member.closed':
-      case 'term.superseded':
-      case 'node.hello':
-      case 'node.fork':
-        return false;
-    }
   }
 
   /** A record with a wild stamp is not taken into the log: sent again, it will be once its site's clock is right. */
