@@ -1,6 +1,7 @@
 /** A site whose directory is lost begins anew: as another origin, with what others have. */
 import { expect, test } from 'vitest';
 import { dequeue, enqueue, get, put } from '../../../../src/operations/index.ts';
+import { bank, bankService } from '../replica/services.ts';
 import { MemberWorld } from '../../../support/member-world.ts';
 
 /** Three sites, of which the third gives the red order, and the first is lost after some work of all. */
@@ -70,4 +71,20 @@ test('what no site has of the lost one → red operations and sessions that saw 
   world.pass(100);
   expect(later.code).toBeUndefined();
   expect(world.read(2, get('k1'))).toBe(2);
+});
+
+test('an operation that the lost site had answered, asked for again → done once: a site that has received it answers', () => {
+  const world = new MemberWorld({ service: bankService(), redLeader: 3 as never, keepsReceivedReplies: true });
+  const deposit = bank.deposit({ account: 'A', amount: 100 });
+  world.ask(0, deposit, { id: 'c/1', home: 0 });
+  world.pass(50);
+  world.crash(0);
+  world.changeMembers(1, 'h', 'new');
+  const rebuilt = world.startFrom(1);
+  world.pass(200);
+  const again = [rebuilt, 1].map((site) => world.ask(site, deposit, { id: 'c/1', home: 0, hop: 1 }));
+  world.pass(300);
+  // The new origin has the state of another site, and not what that has received.
+  expect(again.map(({ value, code }) => code ?? value)).toEqual(['UNKNOWN', null]);
+  for (const site of [1, 2, rebuilt]) expect(world.read(site, bank.balance({ account: 'A' }))).toBe(100);
 });
