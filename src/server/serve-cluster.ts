@@ -10,6 +10,7 @@ import { listenGateways, type GatewayListener } from './gateway/listen/listen.ts
 import { silentLogger } from './gateway/context/logger.ts';
 import type { ServeOptions } from './serve.ts';
 import { requireService, type Service } from './service/service.ts';
+import { formatHome } from './records/origin.ts';
 import { SiteBinding } from './site/site-binding.ts';
 import { createLinkMetrics, createSiteMetrics } from './site-metrics.ts';
 
@@ -96,9 +97,12 @@ export async function serveCluster(options: ServeClusterOptions): Promise<Runnin
   let gateway: Gateway | undefined;
   let listener: GatewayListener;
   try {
-    const binding = new SiteBinding(site, node.site.driver);
+    const { driver } = node.site;
+    const binding = new SiteBinding(site, driver);
+    // Clients name it as the home of what they send: a later incarnation has done nothing of what an earlier one has.
+    const home = formatHome(driver.origins.get(driver.site));
     const { contract } = service;
-    gateway = createGateway({ site, binding, contract, origins, authenticate, authorize, limits, logger });
+    gateway = createGateway({ site: home, binding, contract, origins, authenticate, authorize, limits, logger });
     listener = await listenGateways({
       sites: { [site]: gateway },
       host: host ?? address.host,

@@ -124,6 +124,14 @@ export class Origins {
     return this.#members.findLast((origin) => this.get(origin).site === site);
   }
 
+  /**
+   * The origin that a client calls the home of an operation: the first one of a site by the site's name, a later one as
+   * `site~incarnation`. It may be closed since.
+   */
+  findHome(home: string): Origin | undefined {
+    return this.#sites.find((origin) => formatHome(this.get(origin)) === home);
+  }
+
   /** @throws Error where it is the origin of no site */
   get(origin: Origin): KnownOrigin {
     const known = this.#known[origin - FIRST_SITE];
@@ -197,6 +205,11 @@ export class Origins {
     const isAnyClosed = this.#known.some(({ final }) => final !== undefined);
     this.#finals = isAnyClosed ? [undefined, ...this.#known.map(({ final }) => final?.stamp)] : undefined;
   }
+}
+
+/** What clients call an origin: as the site, unless it is a later incarnation. */
+export function formatHome({ site, incarnation }: KnownOrigin): string {
+  return incarnation === 0 ? site : `${site}~${incarnation}`;
 }
 
 /**

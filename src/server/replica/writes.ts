@@ -81,6 +81,10 @@ export class Writes implements OperationLookupHost {
     this.#host.reply(submission, 'committed', answer);
   }
 
+  joinRed(submission: Submission): boolean {
+    return submission.identity !== undefined && this.#host.red.join(submission.identity.id, submission);
+  }
+
   protected createLookups(): OperationLookups {
     return new OperationLookups(this);
   }

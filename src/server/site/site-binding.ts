@@ -426,7 +426,7 @@ function createIdentity(
     return operationId === undefined ? undefined : createOpaqueIdentity(operationId, site);
   }
   const { client, sequence, acknowledged, home, hop = 0 } = origin;
-  const homeSite = home === undefined ? site : origins.find(home);
+  const homeSite = home === undefined ? site : origins.findHome(home);
   // The messages are made when they are needed: this is done for every update.
   if (!isName(client)) invalidIdentityError('client', `must be a non-empty string of ${NAME_RULE}`);
   if (client.startsWith(UNOWNED_PREFIX) || client.startsWith(KEYED)) {

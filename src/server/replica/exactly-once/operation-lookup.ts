@@ -43,6 +43,8 @@ export interface OperationLookupHost {
   isFullFor(submission: Submission): boolean;
   /** The walk has come to an open slot of this site's log: its operation is executed here. */
   executeIn(lookup: OperationLookup): void;
+  /** Whether the red log has the operation: then its submission is answered by that. */
+  joinRed(submission: Submission): boolean;
   /** The operation is red, and handed over. */
   escalateToRed(submission: Submission): void;
   replyCommitted(submission: Submission, answer: ReplyOrError): void;
@@ -110,7 +112,10 @@ export class OperationLookups {
   step(lookup: OperationLookup): void {
     if (lookup.site !== this.#host.core.options.site) {
       const record = this.received?.find(lookup.identity.id, lookup);
-      return record === undefined ? this.#requestAt(lookup) : this.#reply(lookup, record);
+      if (record !== undefined) return this.#reply(lookup, record);
+      if (this.#host.core.options.origins.isMember(lookup.site)) return this.#requestAt(lookup);
+      // Nobody can say any more what a closed origin has done: the red order can, and else nobody.
+      return this.#host.joinRed(lookup.submission) ? undefined : this.#fail(lookup, this.#unknownError(lookup));
     }
     const slot = this.slots.find(lookup.identity.id, lookup.hop);
     if (slot === undefined) this.#stepToOpen(lookup);
