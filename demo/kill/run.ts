@@ -2,10 +2,12 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { ledger } from './contract.ts';
 import { figuresOf, type Figures, type HistoryLine } from './history.ts';
 import { clientOf, Load } from './load.ts';
-import { ServerProcess } from './server-process.ts';
+import { ServeProcess } from '../shared/serve-process.ts';
+import { SITES } from './sites.ts';
 
 /** What came of it. */
 export interface KillReport extends Figures {
@@ -40,9 +42,11 @@ export async function killAndRestart(
   const note = (line: Omit<HistoryLine, 'atMs'>): void => {
     history.push({ ...line, atMs: Math.round((performance.now() - startedAtMs) * 1000) / 1000 });
   };
-  let server = await ServerProcess.start({ data: folder, port: 0 });
+  let server = startServer({ data: folder, port: 0 });
   try {
-    const load = new Load(Object.values(server.sites), note);
+    const sites = await server.listening;
+    const port = Number(new URL(Object.values(sites)[0] as string).port);
+    const load = new Load(Object.values(sites), note);
     load.start();
     const recoveriesMs: number[] = [];
     for (let round = 1; round <= kills; round += 1) {
@@ -51,14 +55,15 @@ export async function killAndRestart(
       await server.kill();
       const before = load.acknowledged;
       const startingAtMs = performance.now();
-      server = await ServerProcess.start({ data: folder, port: server.port });
+      server = startServer({ data: folder, port });
+      await server.listening;
       await load.until(before + 1);
       recoveriesMs.push(Math.round(performance.now() - startingAtMs));
       say(`kill ${round} of ${kills}: ${load.acknowledged} acknowledged, back after ${recoveriesMs.at(-1)} ms`);
     }
     await load.until(kills * perKill);
     await load.stop();
-    await lookEverywhere(server, history, note);
+    await lookEverywhere(sites, history, note);
     return { report: { kills, ...figuresOf(history), recoveriesMs }, history };
   } finally {
     await server.stop();
@@ -66,13 +71,19 @@ export async function killAndRestart(
   }
 }
 
+function startServer({ data, port }: { readonly data: string; readonly port: number }): ServeProcess {
+  const service = fileURLToPath(new URL('service.ts', import.meta.url));
+  const args = ['--service', service, '--sites', SITES.join(','), '--data', data, '--port', String(port)];
+  return new ServeProcess({ args, onLog: (line) => process.stderr.write(`${line}\n`) });
+}
+
 async function lookEverywhere(
-  server: ServerProcess,
+  sites: Readonly<Record<string, string>>,
   history: readonly HistoryLine[],
   note: (line: Omit<HistoryLine, 'atMs'>) => void,
 ): Promise<void> {
   const sent = history.filter(({ kind }) => kind === 'sent').map(({ operation }) => operation);
-  for (const [site, url] of Object.entries(server.sites)) {
+  for (const [site, url] of Object.entries(sites)) {
     const client = clientOf(url);
     const untilMs = performance.now() + TRAVEL_MAX_MS;
     for (let start = 0; start < sent.length; start += LOOK_BATCH) {

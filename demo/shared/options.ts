@@ -2,6 +2,7 @@
 import { cac } from 'cac';
 import { WORKLOADS, type Workload } from './speculation/workload.ts';
 import { UsageError } from '../../engines/usage-error.ts';
+import { formatFlag, numberBetween, oneOf, parseFlags, readInteger, readPath, type Flags } from './flags.ts';
 
 export const BINDINGS = ['redblue', 'cassandra'] as const;
 export const SITES = ['ireland', 'frankfurt', 'virginia'] as const;
@@ -84,14 +85,8 @@ export function parseOptions(argv: readonly string[], program: Program): Options
     .option('--seed <n>', 'Seeds the data and the choice of users', { default: 1 })
     .option('--history <file>', 'Write one JSON line per view and delivery')
     .option('--port <n>', 'The port of the page (0: any free one)', { default: program.port });
-  cli.help();
-  const { args, options } = cli.parse(['node', 'demo', ...argv], { run: false });
-  if (options['help'] === true) return undefined;
-  if (args.length > 0) throw new UsageError(`unexpected argument "${args[0]}"; see --help`);
-  const known = new Set(cli.commands[0]?.options.map((option) => option.name));
-  for (const name of Object.keys(options)) {
-    if (name !== '--' && !known.has(name)) throw new UsageError(`unknown option --${name}; see --help`);
-  }
+  const options = parseFlags(cli, argv);
+  if (options === undefined) return undefined;
   const headless = options['headless'] === true;
   const binding = oneOf(options, 'binding', BINDINGS);
   if (!headless && binding !== 'redblue') {
@@ -110,13 +105,13 @@ export function parseOptions(argv: readonly string[], program: Program): Options
     client: oneOf({ client: binding === 'cassandra' ? 'ireland' : 'frankfurt', ...options }, 'client', SITES),
     wan: oneOf(options, 'latency', LATENCIES) === 'none' ? 'none' : 'paper',
     seed: readInteger(options, 'seed', { min: 0, max: 2 ** 32 - 1 }),
-    history: file(options, 'history'),
+    history: readPath(options, 'history'),
     port: readInteger(options, 'port', { min: 0, max: 65_535 }),
   };
 }
 
 /** Those of Cassandra, with the paper's defaults: a coordinator in Frankfurt that asks one more replica. */
-function cassandraOptions(options: Raw, binding: Options['binding']): CassandraOptions | undefined {
+function cassandraOptions(options: Flags, binding: Options['binding']): CassandraOptions | undefined {
   if (binding !== 'cassandra') {
     for (const name of ['way', 'coordinator', 'readQuorum']) {
       if (options[name] !== undefined) throw new UsageError(`${formatFlag(name)} is for --binding cassandra`);
@@ -129,40 +124,4 @@ function cassandraOptions(options: Raw, binding: Options['binding']): CassandraO
     coordinator: oneOf(value, 'coordinator', SITES),
     readQuorum: oneOf(value, 'readQuorum', READ_QUORUMS),
   };
-}
-
-type Raw = Readonly<Record<string, unknown>>;
-interface Range {
-  readonly min: number;
-  readonly max: number;
-}
-
-function oneOf<const T extends readonly (string | number)[]>(options: Raw, name: string, allowed: T): T[number] {
-  const value = options[name] as T[number];
-  if (allowed.includes(value)) return value;
-  throw new UsageError(`${formatFlag(name)} takes one of ${allowed.join(', ')}, not "${String(value)}"`);
-}
-
-/** As it is written on the command line. */
-function formatFlag(name: string): string {
-  return `--${name.replaceAll(/[A-Z]/g, (capital) => `-${capital.toLowerCase()}`)}`;
-}
-
-function numberBetween(options: Raw, name: string, { min, max }: Range): number {
-  const value = options[name];
-  if (typeof value === 'number' && value >= min && value <= max) return value;
-  throw new UsageError(`--${name} takes a number from ${min} to ${max}, not "${String(value)}"`);
-}
-
-function readInteger(options: Raw, name: string, range: Range): number {
-  const value = options[name];
-  if (Number.isInteger(value)) return numberBetween(options, name, range);
-  throw new UsageError(`--${name} takes an integer from ${range.min} to ${range.max}, not "${String(value)}"`);
-}
-
-function file(options: Raw, name: string): string | undefined {
-  const value = options[name];
-  if (value === undefined) return undefined;
-  if (typeof value === 'string' || typeof value === 'number') return String(value);
-  throw new UsageError(`--${name} takes the path of a file`);
 }

@@ -1,6 +1,7 @@
 /** The command line of the ticket shop, parsed and checked. */
 import { cac } from 'cac';
 import { UsageError } from '../../engines/usage-error.ts';
+import { oneOf, parseFlags, readInteger, readPath, type Flags } from '../shared/flags.ts';
 
 export const BINDINGS = ['redblue', 'zookeeper'] as const;
 export const SITES = ['ireland', 'frankfurt', 'virginia'] as const;
@@ -58,14 +59,8 @@ export function parseOptions(argv: readonly string[]): Options | undefined {
     .option('--latency <preset>', `Delays between the sites: ${LATENCIES.join(', ')}`, { default: 'eu-us' })
     .option('--history <file>', 'Write one JSON line per event of the sale with early confirmation')
     .option('--port <n>', 'The port of the page (0: any free one)', { default: 7400 });
-  cli.help();
-  const { args, options } = cli.parse(['node', 'tickets', ...argv], { run: false });
-  if (options['help'] === true) return undefined;
-  if (args.length > 0) throw new UsageError(`unexpected argument "${args[0]}"; see --help`);
-  const known = new Set(cli.commands[0]?.options.map((option) => option.name));
-  for (const name of Object.keys(options)) {
-    if (name !== '--' && !known.has(name)) throw new UsageError(`unknown option --${name}; see --help`);
-  }
+  const options = parseFlags(cli, argv);
+  if (options === undefined) return undefined;
   const headless = options['headless'] === true;
   const binding = oneOf(options, 'binding', BINDINGS);
   if (!headless && binding !== 'redblue') {
@@ -85,21 +80,13 @@ export function parseOptions(argv: readonly string[]): Options | undefined {
     fixed: options['fixed'] === true,
     client: placement(options),
     wan: oneOf(options, 'latency', LATENCIES) === 'none' ? 'none' : 'paper',
-    history: file(options, 'history'),
+    history: readPath(options, 'history'),
     port: readInteger(options, 'port', { min: 0, max: 65_535 }),
   };
 }
 
-type Raw = Readonly<Record<string, unknown>>;
-
-function oneOf<const T extends readonly string[]>(options: Raw, name: string, allowed: T): T[number] {
-  const value = options[name];
-  if (typeof value === 'string' && allowed.includes(value)) return value;
-  throw new UsageError(`--${name} takes one of ${allowed.join(', ')}, not "${String(value)}"`);
-}
-
 /** Where each retailer stands. */
-function placement(options: Raw): readonly Site[] {
+function placement(options: Flags): readonly Site[] {
   const client = options['client'];
   const names = client === undefined ? SPREAD : String(client).split(',');
   const sites = names.map((name): Site => (name === PAPER ? 'frankfurt' : siteOf(name)));
@@ -121,17 +108,4 @@ function siteOf(name: string): Site {
 
 function repeated(sites: readonly Site[], count: number): readonly Site[] {
   return Array.from({ length: count }, (_, n) => sites[n % sites.length] as Site);
-}
-
-function readInteger(options: Raw, name: string, { min, max }: { min: number; max: number }): number {
-  const value = options[name];
-  if (typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max) return value;
-  throw new UsageError(`--${name} takes an integer from ${min} to ${max}, not "${String(value)}"`);
-}
-
-function file(options: Raw, name: string): string | undefined {
-  const value = options[name];
-  if (value === undefined) return undefined;
-  if (typeof value === 'string' || typeof value === 'number') return String(value);
-  throw new UsageError(`--${name} takes the path of a file`);
 }

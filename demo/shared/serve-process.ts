@@ -1,0 +1,92 @@
+/** `correctables serve` in a process of its own, so that it can be killed, frozen and started again. */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+
+/** The command, as it is built. */
+export const CLI: string = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
+
+/** The last lines that a server wrote: enough to say why it has ended. */
+const LINES_MAX = 5;
+const STOP_MAX_MS = 10_000;
+
+export interface ServeOptions {
+  /** What follows `correctables serve`. */
+  readonly args: readonly string[];
+  /** In a group of its own, so that Ctrl-C in the terminal reaches the demo alone, which ends its servers. */
+  readonly detached?: boolean;
+  /** Called with each line of its log. */
+  readonly onLog: (line: string) => void;
+}
+
+/** A server, running until it is ended. */
+export class ServeProcess {
+  /** The websocket address of each of its sites, once it listens, so after recovery; rejects if it ends before. */
+  readonly listening: Promise<Readonly<Record<string, string>>>;
+  /** Resolves when it has ended, with how: a signal, or an exit code and the last lines that it wrote. */
+  readonly ended: Promise<string>;
+  readonly #child: ChildProcess;
+  #hasEnded = false;
+
+  constructor({ args, detached = false, onLog }: ServeOptions) {
+    const command = [CLI, 'serve', ...args, '--log-level', 'warn', '--json'];
+    const child = spawn(process.execPath, command, { detached, stdio: ['ignore', 'pipe', 'pipe'] });
+    this.#child = child;
+    const lines: string[] = [];
+    createInterface({ input: child.stderr }).on('line', (line) => {
+      onLog(line);
+      lines.push(line);
+      if (lines.length > LINES_MAX) lines.shift();
+    });
+    this.ended = once(child, 'close').then(
+      ([code, signal]) => {
+        this.#hasEnded = true;
+        return String(signal ?? [`exit code ${String(code)}`, ...lines].join('\n'));
+      },
+      (error: unknown) => String(error),
+    );
+    const early = this.ended.then((how) => {
+      throw new Error(`the server ended before it listened: ${how}`);
+    });
+    const first = once(createInterface({ input: child.stdout }), 'line') as Promise<[string]>;
+    this.listening = Promise.race([first, early]).then(
+      ([line]) => (JSON.parse(line) as { readonly sites: Record<string, string> }).sites,
+    );
+    // Whoever waits for neither does not want to know.
+    this.listening.catch(() => {});
+  }
+
+  /** Undefined if it could not be started. */
+  get pid(): number | undefined {
+    return this.#child.pid;
+  }
+
+  /** `kill -9`: it gets no chance to write anything down. */
+  kill(): Promise<string> {
+    return this.#end('SIGKILL');
+  }
+
+  /** It stands still from now on; its sockets stay. */
+  freeze(): void {
+    this.#child.kill('SIGSTOP');
+  }
+
+  unfreeze(): void {
+    this.#child.kill('SIGCONT');
+  }
+
+  /** Ends it as an operator does; by force if it takes too long. */
+  async stop(): Promise<string> {
+    this.unfreeze();
+    const timer = setTimeout(() => this.#child.kill('SIGKILL'), STOP_MAX_MS);
+    const how = await this.#end('SIGTERM');
+    clearTimeout(timer);
+    return how;
+  }
+
+  #end(signal: NodeJS.Signals): Promise<string> {
+    if (!this.#hasEnded) this.#child.kill(signal);
+    return this.ended;
+  }
+}
