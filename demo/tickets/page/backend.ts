@@ -1,7 +1,7 @@
 /** All sites of the backend as this page reaches them. */
 import { CorrectableError } from 'correctables';
 import { ConnectionWatch } from './connection-watch.ts';
-import { closeSites, openSites, type Site } from './sites.ts';
+import { closeSites, openSites, type OpenSites, type Site } from './sites.ts';
 
 export interface BackendEvents {
   /** Called when a site is lost or found again. */
@@ -19,7 +19,7 @@ export class Backend {
    *
    * @throws CorrectableError `UNAVAILABLE` when the site directory does not answer
    */
-  static async connect(events: BackendEvents): Promise<Backend> {
+  static async connect(events: BackendEvents, open: OpenSites = openSites): Promise<Backend> {
     let sites: readonly Site[] = [];
     const connections = new ConnectionWatch({
       onChange: events.onChange,
@@ -28,7 +28,7 @@ export class Backend {
         if (!isOnPurpose) events.onGone(new CorrectableError('UNAVAILABLE', 'None of the sites can be reached.'));
       },
     });
-    sites = await openSites((site, state) => connections.note(site, state));
+    sites = await open((site, state) => connections.note(site, state));
     return new Backend(sites, connections);
   }
 

@@ -48,7 +48,7 @@ export function purchaseListView(shop: { readonly sale: SaleRecord }): ShowPurch
 }
 
 function cells(row: Row): HTMLTableCellElement[] {
-  const head = make('td', '', row.byHand ? 'you' : row.customer, second(row.site));
+  const head = make('td', '', row.byHand ? 'you' : row.customer, second(row.path.join(' → ')));
   return [head, viewCell(row, row.preliminaryItem, row.preliminaryMs), toldCell(row), finalCell(row)];
 }
 

@@ -3,7 +3,10 @@ import type { Purchase, SaleEvent } from '../serve-customer.ts';
 
 /** One purchase as the page lists it. */
 export interface Row extends Purchase {
+  /** The site that the retailer stands beside. */
   readonly site: string;
+  /** The sites that have served it, in order: more than one, where it has moved. */
+  readonly path: readonly string[];
   readonly byHand: boolean;
 }
 

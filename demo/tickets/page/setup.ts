@@ -90,7 +90,9 @@ function siteLine(shop: TicketShop, name: string, list: HTMLElement): ShowSetup 
   };
   const isCut = (): boolean => shop.sites.some((site) => site.name === name && site.isCut);
   const count = make('output', 'number');
+  const hasCable = shop.sites.some((site) => site.name === name && site.setCut !== undefined);
   const cable = button('', '', () => shop.setCut(name, !isCut()));
+  cable.hidden = !hasCable;
   const invite = make('a', '', 'another tab');
   invite.target = '_blank';
   invite.title = `Sells the same tickets beside ${name}. Hidden tabs sell slowly: open it in a window of its own.`;

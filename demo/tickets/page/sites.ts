@@ -7,24 +7,29 @@ import { SimulatedDisconnect } from './simulated-disconnect.ts';
 
 const DIRECTORY_TIMEOUT_MS = 5_000;
 /** Long enough to plug a cable in again: a purchase under way meanwhile ends after all, and only once. */
-const PURCHASE_TIMEOUT_MS = 60_000;
+export const PURCHASE_TIMEOUT_MS = 60_000;
 const RECONNECT_MS_MAX = 1_000;
 
 export interface Site {
   readonly name: string;
   readonly shop: Shop;
+  /** The site that serves its customers: another one, where they have moved. */
+  readonly at: string;
   readonly isCut: boolean;
-  /** Pulls the cable to this site out, or plugs it in again. */
-  setCut(isCut: boolean): void;
+  /** Pulls the cable to this site out, or plugs it in again; absent where there is no such cable. */
+  setCut?(isCut: boolean): void;
 }
 
 /**
- * Connects to every site of the backend.
+ * Connects to every site of a backend.
  *
  * @param onStateChange told of every change of a connection's state
- * @throws CorrectableError `UNAVAILABLE` when the site directory does not answer
+ * @throws CorrectableError `UNAVAILABLE` when the backend does not answer
  */
-export async function openSites(onStateChange: (site: string, state: string) => void): Promise<readonly Site[]> {
+export type OpenSites = (onStateChange: (site: string, state: string) => void) => Promise<readonly Site[]>;
+
+/** Connects to the sites that the page's own server names. */
+export const openSites: OpenSites = async (onStateChange) => {
   const urls = await siteDirectory();
   return urls.map(([name, url]) => {
     const cable = new SimulatedDisconnect(WebSocket);
@@ -36,6 +41,7 @@ export async function openSites(onStateChange: (site: string, state: string) => 
     });
     return {
       name,
+      at: name,
       shop: createClient(binding, { timeoutMs: PURCHASE_TIMEOUT_MS }),
       get isCut() {
         return cable.isCut;
@@ -47,7 +53,7 @@ export async function openSites(onStateChange: (site: string, state: string) => 
       },
     };
   });
-}
+};
 
 /** Closes the connections; purchases under way fail. */
 export async function closeSites(sites: readonly Site[]): Promise<void> {

@@ -1,16 +1,17 @@
 /** What happens behind the page: connects the sites, puts tickets on sale, sells them; tells the page of changes. */
+import type { CorrectableError } from 'correctables';
 import { peek } from 'correctables/operations';
 import { ticketShop } from '../contract.ts';
 import { pause } from '../pause.ts';
 import { runSale, type SalePolicy } from '../sale.ts';
-import { serveCustomer } from '../serve-customer.ts';
+import { serveCustomer, type Purchase } from '../serve-customer.ts';
 import { ticketNames } from '../ticket-names.ts';
 import { retry } from '../retry.ts';
 import { Backend } from './backend.ts';
 import { isPassing } from './failures.ts';
 import { OpenSale, type Row, type SaleRecord } from './sale-record.ts';
 import type { Settings } from './settings.ts';
-import type { Site } from './sites.ts';
+import type { OpenSites, Site } from './sites.ts';
 
 /** Where the page is: `ready` has tickets on sale and no retailer at work. */
 export type Phase = 'connecting' | 'stocking' | 'ready' | 'selling' | 'sold-out' | 'stopped' | 'failed';
@@ -29,6 +30,7 @@ const RECOVERY_PAUSE_MS = 250;
 export class TicketShop {
   readonly #changed: () => void;
   readonly #policy: SalePolicy;
+  readonly #openSites: OpenSites | undefined;
   #settings: Settings;
   #phase: Phase = 'connecting';
   #failure: unknown;
@@ -37,8 +39,12 @@ export class TicketShop {
   #series: { sales: number; finished: SaleRecord[] } = { sales: 1, finished: [] };
   #handBought = 0;
 
-  /** @param changed called after every change; several may come in one turn of the event loop */
-  constructor(settings: Settings, changed: () => void) {
+  /**
+   * @param changed called after every change; several may come in one turn of the event loop
+   * @param openSites connects to the sites; to those of the page's own server unless given
+   */
+  constructor(settings: Settings, changed: () => void, openSites?: OpenSites) {
+    this.#openSites = openSites;
     this.#settings = settings;
     this.#sale = new OpenSale(settings.event);
     this.#changed = changed;
@@ -145,18 +151,16 @@ export class TicketShop {
 
   /** Pulls the cable to `site` out, or plugs it in again. */
   setCut(site: string, isCut: boolean): void {
-    this.#backend?.site(site).setCut(isCut);
+    this.#backend?.site(site).setCut?.(isCut);
     this.#changed();
   }
 
   async #connect({ stop }: OpenSale): Promise<Backend> {
     this.#enter('connecting');
-    const backend = await Backend.connect({
-      onChange: () => this.#changed(),
-      onGone: (reason) => {
-        if (this.#backend === backend) void this.#fail(reason);
-      },
-    });
+    const onGone = (reason: CorrectableError): void => {
+      if (this.#backend === backend) void this.#fail(reason);
+    };
+    const backend = await Backend.connect({ onChange: () => this.#changed(), onGone }, this.#openSites);
     this.#backend = backend;
     for (const name of this.settings.retailers) backend.site(name);
     await backend.whenOnline(undefined, stop.signal);
@@ -212,7 +216,7 @@ export class TicketShop {
         onEvent: (line) => (strongOnly ? undefined : sale.history.push(line)),
         onPurchase: (purchase) => {
           const rows = strongOnly ? sale.baseline : sale.rows;
-          this.#advance(rows, { ...purchase, site: siteOf(purchase.retailer), byHand: false });
+          this.#advance(rows, purchase, { site: sites[purchase.retailer] as Site, byHand: false });
         },
         recover: async (failure, retailer) => {
           if (!isPassing(failure)) throw failure;
@@ -224,10 +228,10 @@ export class TicketShop {
   }
 
   async #serve(site: string, { customer, byHand }: { customer: string; byHand: boolean }): Promise<void> {
-    const shop = this.#backend?.site(site).shop;
-    if (shop === undefined || !this.isOpen) return;
+    const place = this.#backend?.site(site);
+    if (place === undefined || !this.isOpen) return;
     await this.#guarded(this.#sale, async (sale) => {
-      const { failure } = serveCustomer(shop, {
+      const { failure } = serveCustomer(place.shop, {
         customer,
         retailer: -1,
         event: sale.event,
@@ -236,7 +240,7 @@ export class TicketShop {
         nameOf: sale.nameOf,
         saleBeganAt: sale.beganAt,
         onEvent: (line) => sale.history.push(line),
-        onPurchase: (purchase) => this.#advance(sale.rows, { ...purchase, site, byHand }),
+        onPurchase: (purchase) => this.#advance(sale.rows, purchase, { site: place, byHand }),
       });
       const problem = await failure;
       if (problem !== undefined && !isPassing(problem)) throw problem;
@@ -283,8 +287,11 @@ export class TicketShop {
     await backend?.close();
   }
 
-  #advance(rows: Map<string, Row>, row: Row): void {
-    rows.set(row.customer, row);
+  #advance(rows: Map<string, Row>, purchase: Purchase, { site, byHand }: { site: Site; byHand: boolean }): void {
+    const { customer } = purchase;
+    const path = rows.get(customer)?.path ?? [];
+    const moved = path.at(-1) === site.at ? path : [...path, site.at];
+    rows.set(customer, { ...purchase, site: site.name, path: moved, byHand });
     this.#changed();
   }
 

@@ -9,6 +9,7 @@ const row = (purchase: Partial<Row>): Row => ({
   customer: 'a',
   retailer: 0,
   site: 'frankfurt',
+  path: ['frankfurt'],
   byHand: false,
   ...purchase,
 });

@@ -7,7 +7,8 @@ function saleOf(tickets: number, rows: readonly Partial<Row>[], baseline: readon
   sale.tickets = tickets;
   const fill = (map: Map<string, Row>, value: readonly Partial<Row>[]): void => {
     for (const [n, row] of value.entries()) {
-      map.set(String(n), { customer: String(n), retailer: 0, site: 'frankfurt', byHand: false, ...row });
+      const served = { site: 'frankfurt', path: ['frankfurt'], byHand: false };
+      map.set(String(n), { customer: String(n), retailer: 0, ...served, ...row });
     }
   };
   fill(sale.rows, rows);

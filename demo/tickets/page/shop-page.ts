@@ -1,0 +1,91 @@
+/** Puts the parts of the ticket shop's page together and starts the sale. */
+import { byHandView } from './manual-purchase.ts';
+import { byId } from '../../shared/page/dom.ts';
+import { OtherTabs } from './other-tabs.ts';
+import { overviewView, showFailure } from './overview.ts';
+import { purchaseListView } from './purchase-list.ts';
+import { setupView } from './setup.ts';
+import { settingsFrom, type Settings } from './settings.ts';
+import type { OpenSites } from './sites.ts';
+import { TicketShop } from './ticket-shop.ts';
+import { waitsView } from './waits.ts';
+
+/** The plot is drawn no more often, so that drawing does not add to the latencies that it shows. */
+const PLOT_EVERY_MS = 200;
+
+/** Draws at most once a frame, however many changes there were. */
+function oncePerFrame(draw: () => void): () => void {
+  let requested = false;
+  return () => {
+    if (requested) return;
+    requested = true;
+    requestAnimationFrame(() => {
+      requested = false;
+      draw();
+    });
+  };
+}
+
+/** Draws at once after a while of rest, then at most every `ms` milliseconds, the last change included. */
+function atMostEvery(ms: number, draw: () => void): () => void {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let drawnAt = -Infinity;
+  return () => {
+    if (timer !== undefined) return;
+    timer = setTimeout(
+      () => {
+        timer = undefined;
+        drawnAt = performance.now();
+        draw();
+      },
+      Math.max(0, drawnAt + ms - performance.now()),
+    );
+  };
+}
+
+/** What the page of another backend has of its own. */
+export interface ShopPageOptions {
+  /** What the page is to do; what its address says unless given. */
+  readonly query?: URLSearchParams;
+  readonly openSites?: OpenSites;
+  /** Makes a part of the page, which is shown after every change. */
+  readonly view?: (shop: TicketShop) => () => void;
+}
+
+/** Opens the page as its address says, and sells. */
+export async function openShopPage(options: ShopPageOptions = {}): Promise<void> {
+  const { query = new URLSearchParams(location.search) } = options;
+  try {
+    await sell(settingsFrom(query), options);
+  } catch (error) {
+    showFailure(error);
+    byId('shop', HTMLElement).hidden = true;
+    throw error;
+  }
+}
+
+async function sell(settings: Settings, { openSites, view }: ShopPageOptions): Promise<void> {
+  const changed = oncePerFrame(() => show());
+  const shop = new TicketShop(settings, changed, openSites);
+  const showWaits = atMostEvery(PLOT_EVERY_MS, waitsView(shop));
+  const tabs = new OtherTabs(shop.sale.event, () => shop.change({}));
+  const parts = [overviewView(shop, tabs), setupView(shop), byHandView(shop), showWaits, purchaseListView(shop)];
+  if (view !== undefined) parts.push(view(shop));
+  const show = (): void => {
+    follow(shop.sale.event, tabs);
+    for (const part of parts) part();
+  };
+  show();
+  await shop.open();
+  if (settings.autostart && shop.phase === 'ready') await shop.start();
+}
+
+/** Tells the other tabs of a new event, and keeps an address that names one up to date. */
+function follow(event: string, tabs: OtherTabs): void {
+  tabs.sell(event);
+  const address = new URL(location.href);
+  const named = address.searchParams.get('event');
+  if (named === null || named === event) return;
+  address.searchParams.set('event', event);
+  history.replaceState(null, '', address);
+}
