@@ -22,6 +22,8 @@ export const serviceAt = (pace?: Throttle) =>
         return [events.row(event).tickets.assign(tickets), ...pushes];
       }),
     }),
+    // Whatever they find is decided in the red order: a customer whose site is away is served once, at another.
+    alwaysRed: ['enqueue', 'dequeue', 'openEvent'],
     ...(pace && { throttled: { operations: ['dequeue'], ...pace } }),
     generators: {
       enqueue: (args, { shadow }) => shadow.push(args, undefined),
