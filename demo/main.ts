@@ -14,6 +14,7 @@ const PROGRAMS: ReadonlyMap<string, () => Promise<unknown>> = new Map([
   ['ads', () => import('./ad-server/cli.ts')],
   ['bank', () => import('./bank/cli.ts')],
   ['case', () => import('./case-studies/cli.ts')],
+  ['cluster', () => import('./cluster/cli.ts')],
   ['kill', () => import('./kill/cli.ts')],
   ['tickets', () => import('./tickets/cli.ts')],
   ['twissandra', () => import('./twissandra/cli.ts')],

@@ -35,14 +35,19 @@ const UNDER_WAY_MAX = 8 * 1024 * 1024;
 /** Opens a route; resolves when it listens. */
 export function openRoute(route: OpenRoute): Promise<Server> {
   const server = createServer({ pauseOnConnect: true, allowHalfOpen: true, noDelay: true });
-  server.on('connection', (client) => join(client, route, performance.now()));
+  server.on('connection', (client) => relay(client, route));
   return new Promise((resolve, reject) => {
     server.once('error', reject);
     server.listen(route.listenPort, route.listenHost ?? LOOPBACK, () => resolve(server));
   });
 }
 
-function join(client: Socket, route: OpenRoute, since: number): void {
+/** Connects a socket that is paused with the target of a route. */
+export function relay(client: Socket, route: Omit<OpenRoute, 'listenHost' | 'listenPort'>): void {
+  join(client, route, performance.now());
+}
+
+function join(client: Socket, route: Parameters<typeof relay>[1], since: number): void {
   const { targetHost = LOOPBACK, targetPort, oneWayMs, timeoutMs = 0 } = route;
   const delayMs = typeof oneWayMs === 'function' ? oneWayMs : () => oneWayMs;
   const target = connect({ port: targetPort, host: targetHost, noDelay: true, allowHalfOpen: true });

@@ -32,6 +32,17 @@ export const demos: readonly Demo[] = [
     start: async () => (await import('../tickets/server.ts')).startShop({ port: ANY_PORT }),
   },
   {
+    name: 'cluster',
+    title: 'Kill a site',
+    about:
+      'The same sale, with each site a process of its own. Kill one, freeze it or cut it off in the middle of a sale: its customers go on at another site, and no ticket is sold twice.',
+    paper: 'Correctables, OSDI 2016, and RedBlue, OSDI 2012',
+    start: async () => {
+      const { startClusterPage } = await import('../cluster/page-server.ts');
+      return startClusterPage({ port: ANY_PORT, wan: 'paper' });
+    },
+  },
+  {
     name: 'ads',
     title: 'Ad server',
     about:

@@ -18,7 +18,7 @@ export function startPage(demos: readonly Demo[], isOpen: (demo: Demo) => boolea
     `
     <header>
       <h1>correctables</h1>
-      <p class="quiet">One result, several views: an early one, perhaps stale, and the final one that confirms or corrects it. Each demo runs against three sites with the delays of a wide area between them, all in one process on this machine.</p>
+      <p class="quiet">One result, several views: an early one, perhaps stale, and the final one that confirms or corrects it. Each demo runs against three sites with the delays of a wide area between them, all on this machine.</p>
     </header>
     <main>
       <section class="views" aria-labelledby="views">

@@ -1,0 +1,132 @@
+/** Three sites as processes on this machine, with the delays of the papers between them, and what can happen to them. */
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { freePorts, LOOPBACK } from '../../engines/ports.ts';
+import { SITES, type Site, type WanPreset } from '../../engines/wan.ts';
+import { nodeFiles, writeClusterFiles, type NodePorts } from './cluster-files.ts';
+import { ClusterSite } from './cluster-site.ts';
+import { Guard } from './guard.ts';
+import { Network } from './network.ts';
+import type { Action, SiteStatus } from './status.ts';
+
+export interface ClusterOptions {
+  readonly wan: WanPreset;
+  /** The module with the service. */
+  readonly service: string;
+  /** The directory for all files, kept afterwards; a temporary one, removed afterwards, unless given. */
+  readonly keep?: string | undefined;
+}
+
+type Ports = Readonly<Record<Site, NodePorts>>;
+type Sites = Readonly<Record<Site, ClusterSite>>;
+
+/** Requests that a site takes at a time: few enough for a rush of customers to be too many. */
+const LIMITS = 'maxInFlight=100';
+
+export class Cluster {
+  readonly #sites: Sites;
+  readonly #ports: Ports;
+  readonly #network: Network;
+  readonly #guard: Guard;
+
+  private constructor(sites: Sites, ports: Ports, { network, guard }: { network: Network; guard: Guard }) {
+    this.#sites = sites;
+    this.#ports = ports;
+    this.#network = network;
+    this.#guard = guard;
+  }
+
+  /**
+   * Starts the sites; resolves when all listen.
+   *
+   * @throws Error with what a node has said, if it does not start
+   */
+  static async start({ wan, service, keep }: ClusterOptions): Promise<Cluster> {
+    const directory = keep === undefined ? await mkdtemp(join(tmpdir(), 'correctables-cluster-')) : resolve(keep);
+    const guard = new Guard(keep === undefined ? directory : undefined);
+    const numbers = await freePorts(2 * SITES.length);
+    const ports = record((_, n): NodePorts => ({ client: numbers[2 * n] ?? 0, cluster: numbers[2 * n + 1] ?? 0 }));
+    const network = await Network.open(
+      record((site) => ports[site].cluster),
+      wan,
+    );
+    const createSite = (name: Site): ClusterSite => {
+      const { cluster, data, log: logFile } = nodeFiles(directory, name);
+      const node = ['--cluster', cluster, '--site', name, '--data', data];
+      const args = ['--service', service, ...node, '--limits', LIMITS];
+      return new ClusterSite({ name, args, url: siteUrl(ports, name), logFile, guard });
+    };
+    const started: ClusterSite[] = [];
+    try {
+      await writeClusterFiles(directory, ports, network);
+      const cluster = new Cluster(record(createSite), ports, { network, guard });
+      await cluster.#startAll(started);
+      return cluster;
+    } catch (error) {
+      await Promise.all(started.map((site) => site.close()));
+      network.close();
+      await guard.close();
+      throw error;
+    }
+  }
+
+  get status(): readonly SiteStatus[] {
+    return SITES.map((name) => {
+      const { state, isCatchingUp, failure } = this.#sites[name];
+      return { name, state, isCut: this.#network.isCut(name), isCatchingUp, failure };
+    });
+  }
+
+  /** Where clients on this machine find the node of a site. */
+  clientPort(site: Site): number {
+    return this.#ports[site].client;
+  }
+
+  /** Does something to a site; what has been done already is not done again. */
+  async act(name: Site, action: Action): Promise<void> {
+    const site = this.#sites[name];
+    switch (action) {
+      case 'kill':
+        return await site.kill();
+      case 'start':
+        return await site.start();
+      case 'freeze':
+        return site.freeze();
+      case 'continue':
+        return site.unfreeze();
+      case 'cut':
+        return this.#network.setCut(name, true);
+      case 'reconnect':
+        this.#network.setCut(name, false);
+        return site.noteAway();
+    }
+  }
+
+  /** Ends all processes; removes the directory unless it is to be kept. */
+  async close(): Promise<void> {
+    await Promise.all(SITES.map((name) => this.#sites[name].close()));
+    this.#network.close();
+    await this.#guard.close();
+  }
+
+  /** @param started gets the sites, which may have started although one fails */
+  async #startAll(started: ClusterSite[]): Promise<void> {
+    started.push(...SITES.map((name) => this.#sites[name]));
+    // At the first start each waits for the others: those that are left would wait for ever for one that has failed.
+    await Promise.all(
+      started.map(async (site) => {
+        await site.start();
+        if (site.failure !== undefined) throw new Error(`the node of ${site.name} did not start: ${site.failure}`);
+      }),
+    );
+  }
+}
+
+function siteUrl(ports: Ports, site: Site): string {
+  return `ws://${LOOPBACK}:${ports[site].client}/${site}`;
+}
+
+function record<T>(make: (site: Site, at: number) => T): Readonly<Record<Site, T>> {
+  return Object.fromEntries(SITES.map((site, at) => [site, make(site, at)])) as Record<Site, T>;
+}

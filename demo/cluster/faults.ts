@@ -1,0 +1,74 @@
+/** What befalls the sites during a sale: one is killed and started again, another stands still for a while. */
+import { waitUntil } from '../../engines/process.ts';
+import type { Site } from '../../engines/wan.ts';
+import { pause } from '../tickets/pause.ts';
+import type { Cluster } from './cluster.ts';
+import type { Action, SiteStatus } from './status.ts';
+
+export interface FaultOptions {
+  readonly kill: Site;
+  readonly freeze: Site;
+  /** How much of the stock is sold: from 0 to 1, and 1 once the sale is over. */
+  readonly soldShare: () => number;
+  /** Gets lines for a person. */
+  readonly progress: (text: string) => void;
+  /** Ends it early: nothing is done to a site from then on. */
+  readonly signal: AbortSignal;
+}
+
+/** How long sites took to come back, from the start of the process or its going on to all that was decided meanwhile. */
+export interface FaultReport {
+  readonly killed: { readonly site: Site; readonly backAfterMs: number };
+  readonly frozen: { readonly site: Site; readonly backAfterMs: number };
+}
+
+/** When so much is sold. */
+const KILL_AT = 0.2;
+const FREEZE_AT = 0.6;
+const AWAY_MS = 4_000;
+const BACK_MAX_MS = 60_000;
+
+/**
+ * Kills and freezes, in this order, and waits each time until the site is back.
+ *
+ * @throws Error if a site does not come back, or if `signal` aborts
+ */
+export async function injectFaults(cluster: Cluster, options: FaultOptions): Promise<FaultReport> {
+  const { kill, freeze, soldShare, progress, signal } = options;
+  const isSold = (share: number): Promise<boolean> => waitUntil(() => soldShare() >= share || signal.aborted, Infinity);
+  const act = async (site: Site, action: Action): Promise<void> => {
+    signal.throwIfAborted();
+    await cluster.act(site, action);
+  };
+  const bringBack = async (site: Site, action: Action): Promise<number> => {
+    const from = performance.now();
+    await act(site, action);
+    await waitUntilBack(cluster, site, signal);
+    return Math.round(performance.now() - from);
+  };
+  await isSold(KILL_AT);
+  progress(`${kill}: kill -9`);
+  await act(kill, 'kill');
+  await pause(AWAY_MS, signal);
+  progress(`${kill}: starts again`);
+  const killed = { site: kill, backAfterMs: await bringBack(kill, 'start') };
+  progress(`${kill}: has caught up ${killed.backAfterMs} ms after its start`);
+  await isSold(FREEZE_AT);
+  progress(`${freeze}: frozen (SIGSTOP)`);
+  await act(freeze, 'freeze');
+  await pause(AWAY_MS, signal);
+  progress(`${freeze}: goes on (SIGCONT)`);
+  const frozen = { site: freeze, backAfterMs: await bringBack(freeze, 'continue') };
+  progress(`${freeze}: has caught up ${frozen.backAfterMs} ms after it went on`);
+  return { killed, frozen };
+}
+
+async function waitUntilBack(cluster: Cluster, site: Site, signal: AbortSignal): Promise<void> {
+  const isBack = await waitUntil(() => {
+    signal.throwIfAborted();
+    const { state, isCatchingUp, failure } = cluster.status.find(({ name }) => name === site) as SiteStatus;
+    if (failure !== undefined) throw new Error(`the node of ${site} did not come back: ${failure}`);
+    return state === 'running' && !isCatchingUp;
+  }, BACK_MAX_MS);
+  if (!isBack) throw new Error(`${site} has not caught up ${BACK_MAX_MS} ms after its return`);
+}

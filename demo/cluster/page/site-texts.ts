@@ -1,0 +1,60 @@
+/** What the page says of a site, and what it offers to do. */
+import type { Row } from '../../tickets/page/sale-record.ts';
+import type { Action, SiteStatus } from '../status.ts';
+
+export interface StatusText {
+  /** One word, by which the page colors it. */
+  readonly kind: 'running' | 'starting' | 'catching-up' | 'cut' | 'frozen' | 'killed' | 'ended' | 'unknown';
+  readonly text: string;
+}
+
+export function describeStatus(status: SiteStatus | undefined): StatusText {
+  if (status === undefined) return { kind: 'unknown', text: '…' };
+  const { state, isCut, isCatchingUp } = status;
+  if (state !== 'running') return { kind: state, text: isCut ? `${state}, cut off` : state };
+  if (isCut) return { kind: 'cut', text: 'cut off' };
+  return isCatchingUp ? { kind: 'catching-up', text: 'catching up' } : { kind: 'running', text: 'running' };
+}
+
+export interface OfferedAction {
+  readonly action: Action;
+  readonly label: string;
+  readonly title: string;
+  readonly isPossible: boolean;
+}
+
+/** What can be done to a site now: one of each pair. */
+export function offeredActions(status: SiteStatus | undefined): readonly OfferedAction[] {
+  const state = status?.state;
+  const isGone = state === 'killed' || state === 'ended';
+  const isKnown = status !== undefined;
+  return [
+    isGone
+      ? { action: 'start', label: 'Start again', title: 'Starts the process on its directory', isPossible: true }
+      : { action: 'kill', label: 'Kill', title: 'kill -9: it can write nothing down', isPossible: isKnown },
+    state === 'frozen'
+      ? { action: 'continue', label: 'Continue', title: 'SIGCONT', isPossible: true }
+      : { action: 'freeze', label: 'Freeze', title: 'SIGSTOP: it stands still', isPossible: state === 'running' },
+    status?.isCut === true
+      ? { action: 'reconnect', label: 'Reconnect', title: 'Messages pass again', isPossible: true }
+      : { action: 'cut', label: 'Cut off', title: 'No messages to or from the other sites', isPossible: isKnown },
+  ];
+}
+
+export interface SiteCounts {
+  readonly sold: number;
+  readonly confirmed: number;
+  readonly revoked: number;
+}
+
+/** What became of the customers who were served at a site last. */
+export function countsAt(site: string, rows: readonly Row[]): SiteCounts {
+  let [sold, confirmed, revoked] = [0, 0, 0];
+  for (const { path, answer, finalItem } of rows) {
+    if (path.at(-1) !== site) continue;
+    if (typeof finalItem === 'string') sold += 1;
+    if (answer === 'yes') confirmed += 1;
+    if (answer === 'yes' && finalItem === null) revoked += 1;
+  }
+  return { sold, confirmed, revoked };
+}

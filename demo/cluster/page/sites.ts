@@ -1,0 +1,24 @@
+/** The sites of the cluster for the page's retailers: who stands beside one goes on at the nearest other one. */
+import { createClient } from 'correctables';
+import { SITES } from '../../../engines/wan.ts';
+import { connectToSites } from '../../shared/site-connection.ts';
+import { ticketShop } from '../../tickets/contract.ts';
+import { PURCHASE_TIMEOUT_MS, type OpenSites } from '../../tickets/page/sites.ts';
+import { waysFrom } from '../ways.ts';
+
+export const openClusterSites: OpenSites = async (onStateChange) =>
+  SITES.map((name) => {
+    const connection = connectToSites(ticketShop, {
+      urls: waysFrom(location.origin, name),
+      WebSocket,
+      onStateChange: (state) => onStateChange(name, state),
+    });
+    return {
+      name,
+      get at() {
+        return connection.at;
+      },
+      shop: createClient(connection.binding, { timeoutMs: PURCHASE_TIMEOUT_MS }),
+      isCut: false,
+    };
+  });

@@ -1,0 +1,105 @@
+/**
+ * The cluster at one address: the shop's page, what has become of the sites and what can be done to them, and ways for
+ * clients to the sites, `/FROM/TO`, with the delay between the two places.
+ */
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { relay } from '../../engines/delay-proxy.ts';
+import { LOOPBACK } from '../../engines/ports.ts';
+import { roundTripMs, SITES, type WanPreset } from '../../engines/wan.ts';
+import { withPageHeaders } from '../page-headers.ts';
+import type { Cluster } from './cluster.ts';
+import { ACTIONS } from './status.ts';
+
+export interface ClusterServerOptions {
+  readonly cluster: Cluster;
+  readonly wan: WanPreset;
+  /** Where to listen, on the loopback interface; 0 for any free port. */
+  readonly port: number;
+  readonly page?: RequestListener;
+}
+
+export interface ClusterServer {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/**
+ * Starts it.
+ *
+ * @throws the system's error when the port cannot be had
+ */
+export async function startClusterServer({ cluster, wan, port, page }: ClusterServerOptions): Promise<ClusterServer> {
+  const answer = withPageHeaders((request, response) => {
+    if (!isOwn(request)) return void response.writeHead(403).end();
+    const [, first, ...path] = parsePath(request);
+    if (first === 'cluster') return void answerCluster(cluster, request, response, path);
+    if (page === undefined) return void response.writeHead(404).end();
+    return page(request, response);
+  });
+  const server = createServer(answer);
+  const sockets = new Set<Socket>();
+  server.on('upgrade', (request, socket: Socket, head: Buffer) => {
+    const [, from, to] = parsePath(request).map((name) => SITES.find((site) => site === name));
+    if (from === undefined || to === undefined || !isOwn(request)) return void socket.destroy();
+    sockets.add(socket);
+    socket.on('close', () => sockets.delete(socket));
+    socket.pause();
+    socket.unshift(Buffer.concat([formatRequest(request, `/${to}`), head]));
+    relay(socket, { targetPort: cluster.clientPort(to), oneWayMs: roundTripMs(wan, from, to) / 2 });
+  });
+  server.listen(port, LOOPBACK);
+  await once(server, 'listening');
+  return {
+    url: `http://${LOOPBACK}:${(server.address() as AddressInfo).port}`,
+    async close() {
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      for (const socket of sockets) socket.destroy();
+      await closed;
+    },
+  };
+}
+
+/** `GET /cluster`: the sites as they are; `POST /cluster/SITE/ACTION`: does something to one. */
+async function answerCluster(
+  cluster: Cluster,
+  { method }: IncomingMessage,
+  response: ServerResponse,
+  [name, action, ...others]: readonly string[],
+): Promise<void> {
+  const answer = (status: number, body: unknown): void => {
+    response.writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' });
+    response.end(JSON.stringify(body));
+  };
+  if (method === 'GET' && name === undefined) return answer(200, { sites: cluster.status });
+  const site = SITES.find((item) => item === name);
+  const wanted = ACTIONS.find((item) => item === action);
+  if (method !== 'POST' || site === undefined || wanted === undefined || others.length > 0) {
+    return answer(404, {
+      error: `POST /cluster/SITE/ACTION: sites ${SITES.join(', ')}; actions ${ACTIONS.join(', ')}`,
+    });
+  }
+  // A node takes a while to start: the page sees it in the state.
+  void cluster.act(site, wanted);
+  answer(202, { sites: cluster.status });
+}
+
+/** Whether a request comes from the server's own page, or from a program of this machine: no other page ends a site. */
+function isOwn({ headers: { host, origin } }: IncomingMessage): boolean {
+  const isLoopback = /^(127\.0\.0\.1|localhost)(:\d+)?$/.test(host ?? '');
+  return isLoopback && (origin === undefined || origin === `http://${host}`);
+}
+
+function parsePath({ url = '/' }: IncomingMessage): string[] {
+  return (url.split('?', 1)[0] as string).split('/');
+}
+
+/** The head of a request as it came, but for its path. */
+function formatRequest({ method, rawHeaders }: IncomingMessage, path: string): Buffer {
+  const lines = [`${method} ${path} HTTP/1.1`];
+  for (let at = 0; at < rawHeaders.length; at += 2) lines.push(`${rawHeaders[at]}: ${rawHeaders[at + 1]}`);
+  return Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1');
+}

@@ -1,0 +1,58 @@
+/** What the cluster's page says of a site, and what it offers to do. */
+import { expect, test } from 'vitest';
+import { countsAt, describeStatus, offeredActions } from '../../../demo/cluster/page/site-texts.ts';
+import type { SiteStatus } from '../../../demo/cluster/status.ts';
+import type { Row } from '../../../demo/tickets/page/sale-record.ts';
+
+const site = (status: Partial<SiteStatus> = {}): SiteStatus => ({
+  name: 'ireland',
+  state: 'running',
+  isCut: false,
+  isCatchingUp: false,
+  ...status,
+});
+
+test.each([
+  [{}, 'running'],
+  [{ isCatchingUp: true }, 'catching up'],
+  [{ isCut: true, isCatchingUp: true }, 'cut off'],
+  [{ state: 'frozen', isCut: true }, 'frozen, cut off'],
+  [{ state: 'killed' }, 'killed'],
+  [{ state: 'ended', failure: 'exit code 1' }, 'ended'],
+] as const)('%j → %s', (status, text) => {
+  expect(describeStatus(site(status)).text).toBe(text);
+});
+
+test.each([
+  [{}, 'kill, freeze, cut'],
+  [{ state: 'starting' }, 'kill, cut'],
+  [{ state: 'frozen' }, 'kill, continue, cut'],
+  [{ state: 'killed', isCut: true }, 'start, reconnect'],
+  [{ state: 'ended' }, 'start, cut'],
+] as const)('%j → what is possible: %s', (status, actions) => {
+  const possible = offeredActions(site(status)).filter(({ isPossible }) => isPossible);
+  expect(possible.map(({ action }) => action).join(', ')).toBe(actions);
+});
+
+test('nothing is known of a site → nothing can be done to it', () => {
+  expect(offeredActions(undefined).filter(({ isPossible }) => isPossible)).toEqual([]);
+});
+
+test('a customer who moved → counts at the site that served the purchase last', () => {
+  const row = (purchase: Partial<Row>): Row => ({
+    customer: 'a',
+    retailer: 0,
+    site: 'frankfurt',
+    path: ['frankfurt'],
+    byHand: false,
+    ...purchase,
+  });
+  const rows = [
+    row({ answer: 'yes', finalItem: '#1', path: ['frankfurt', 'ireland'] }),
+    row({ answer: 'yes', finalItem: null, path: ['ireland'] }),
+    row({ answer: 'yes', finalItem: '#2' }),
+    row({ answer: 'no', finalItem: null }),
+  ];
+  expect(countsAt('ireland', rows)).toEqual({ sold: 1, confirmed: 2, revoked: 1 });
+  expect(countsAt('frankfurt', rows)).toEqual({ sold: 1, confirmed: 1, revoked: 0 });
+});
