@@ -8,7 +8,10 @@ import { printLines } from './print.ts';
 const ACTIONS: Readonly<Record<string, (file: ClusterFile, options: RawOptions) => Promise<void>>> = {
   init: createDeployment,
   status: showStatus,
+  retire: retireSite,
 };
+/** Longer than a site waits for the outcome. */
+const CHANGE_TIMEOUT_MS = 40_000;
 const ACTION_NAMES = Object.keys(ACTIONS).join(', ');
 
 export const CLUSTER: Command = {
@@ -17,6 +20,7 @@ export const CLUSTER: Command = {
   argument: { typed: '<action>', names: `action (${ACTION_NAMES})` },
   flags: [
     ['--cluster <file>', 'Use this cluster.json, the same file as at the sites'],
+    ['--site <name>', 'Retire this site: it is lost or switched off for good'],
     ['--json', 'Print the result as one JSON line'],
   ],
   example: 'correctables cluster init --cluster cluster.json',
@@ -75,6 +79,34 @@ async function showStatus(file: ClusterFile, options: RawOptions): Promise<void>
   await printLines(options['json'] === true ? [JSON.stringify({ sites: reports })] : formatReports(reports, file));
 }
 
+/** Asks the other sites, one after the other, to take a site out of the deployment. */
+async function retireSite(file: ClusterFile, options: RawOptions): Promise<void> {
+  const name = readText(options, 'site');
+  const [{ requestOfOperator }, { readKeyFile }] = await Promise.all([
+    import('../server/cluster/operator-request.ts'),
+    import('../server/cluster/key-file.ts'),
+  ]);
+  const keys = readKeyFile(file.keyFile);
+  const problems: string[] = [];
+  for (const [site, { cluster: address }] of file.sites) {
+    if (site === name) continue;
+    try {
+      const change = { name, directory: null };
+      const reply = await requestOfOperator({ address, to: site, keys }, 'change', change, CHANGE_TIMEOUT_MS);
+      const { problem } = reply as { readonly problem?: string };
+      if (problem !== undefined) throw new Error(`${name} was not retired: ${problem}`);
+      return await printLines([
+        options['json'] === true
+          ? JSON.stringify({ retired: name })
+          : `Retired ${name}. Remove it from the cluster file of each site. Its clients use other sites.`,
+      ]);
+    } catch (error) {
+      problems.push(`${site}: ${(error as Error).message}`);
+    }
+  }
+  throw new Error(`--site ${name}: the change was not confirmed. ${problems.join('. ')}`);
+}
+
 function formatReports(reports: readonly SiteReport[], { redLeader }: ClusterFile): string[] {
   const rows = reports.map((report) => formatRow(report, reports, redLeader));
   const table = [['site', 'state', 'start', 'red', 'stable', 'lag', 'kept', 'links down'], ...rows];
@@ -113,11 +145,10 @@ function formatRow({ site, status, error }: SiteReport, reports: readonly SiteRe
 }
 
 /** How many operations of each other site this one lacks, as far as that site has answered. */
-function formatLag({ site, sites, progress }: NodeStatus, reports: readonly SiteReport[]): string {
-  const lags = sites.flatMap((name, place) => {
-    const origin = place + 1;
+function formatLag({ site, members, progress }: NodeStatus, reports: readonly SiteReport[]): string {
+  const lags = members.flatMap(({ site: name, origin, state }) => {
     const own = reports.find((report) => report.site === name)?.status?.progress?.streams[origin];
-    if (name === site || own === undefined) return [];
+    if (name === site || own === undefined || state === 'closed') return [];
     return [`${name} ${Math.max(0, own - (progress?.streams[origin] ?? 0))}`];
   });
   return lags.join(' ') || '-';

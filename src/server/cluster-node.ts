@@ -1,9 +1,9 @@
 /** One site of a cluster in this process: its directory, its links to the other sites, and its state machine. */
 import { CorrectableError, createInvalidArgumentError } from '../correctable/errors.ts';
-import { isNonEmptyString } from '../correctable/validate.ts';
+import { isNonEmptyString, isRecord } from '../correctable/validate.ts';
 import { emitWarning, guardAlarmHandler, type OnAlarm, type SiteAlarm } from './alarms/site-alarm.ts';
 import { ClusterLinks, type ControlRequest, type LinkStatus } from './cluster/cluster-links.ts';
-import { readClusterFile, type ClusterFile, type ClusterSite } from './cluster/cluster-file.ts';
+import { parseAddress, readClusterFile, type ClusterFile, type ClusterSite } from './cluster/cluster-file.ts';
 import { IDENTIFY, waitUntilUnknown, type IdentifyReply } from './cluster/first-start.ts';
 import { readKeyFile, type ClusterKeys } from './cluster/key-file.ts';
 import { createNodeIdentity, readNodeIdentity, writeNodeIdentity, type NodeIdentity } from './cluster/node-file.ts';
@@ -12,13 +12,16 @@ import { checkEmbeddedOptions } from './embedded-checks.ts';
 import { EMBEDDED_OPTIONS, GENERATOR_OPTIONS } from './embedded-options.ts';
 import { createSitePlan, makeSite, type EmbeddedSite, type SitePlan } from './embedded-site.ts';
 import { checkColors } from './embedded.ts';
+import { getSavedSite } from './log/recovered-state.ts';
 import { SEQUENCED_ENGINE } from './log/sequenced/engine.ts';
 import { EnvelopeCodec } from './messages/envelope-codec.ts';
 import { RejectedMessageError, type Envelope } from './messages/envelope.ts';
-import { Origins, type Origin } from './records/origin.ts';
+import { Origins, type Origin, type SiteAddress } from './records/origin.ts';
+import type { MemberOutput } from './records/replica-output.ts';
+import type { MemberChange } from './replica/membership.ts';
 import type { Service } from './service/service.ts';
 import { hashDeploymentName } from './site/deployment-name.ts';
-import type { SiteProgress } from './site/site-machine.ts';
+import type { MemberStatus, SiteProgress } from './site/site-machine.ts';
 import { unusableDirectoryError } from './storage/directory/missing-history.ts';
 import {
   openDirectory,
@@ -29,16 +32,18 @@ import {
 import type { DataDirectory } from './storage/directory/data-directory.ts';
 import type { SiteStorage } from './log/site-storage.ts';
 
-/** The kind of request by which an operator's command asks where a node stands. */
+/** The kind of request by which an operator's command asks for the status of a node. */
 export const STATUS = 'status';
+/** The kind of request by which a command or a site proposes a change of the members. */
+export const CHANGE = 'change';
 
-/** Where a node stands. */
+/** The state of a node, for operators. */
 export interface NodeStatus {
   readonly site: string;
   /** `waiting`: for other sites, before the first start. `stopped`: the site has failed, see `problem`. */
   readonly state: 'waiting' | 'serving' | 'stopped';
   readonly problem?: string | undefined;
-  readonly sites: readonly string[];
+  readonly members: readonly MemberStatus[];
   readonly redLeader: string;
   readonly directory: string;
   readonly progress?: SiteProgress | undefined;
@@ -60,11 +65,28 @@ const MAX_ALARMS = 100;
 const DRAIN_CHECK_MS = 10;
 const MAX_DRAIN_MS = 2000;
 
+/** How long a proposed change may take. */
+const CHANGE_TIMEOUT_MS = 30_000;
+const DEFAULT_KEEP_FOR_MS = 86_400_000;
+const DEFAULT_BACKLOG = 1_000_000;
+
+/** In the data directory: what a site that was retired had alone. */
+const UNSENT_FILE = 'unsent-operations.json';
+
 /** What a node calls. */
 export interface ClusterNodeEvents {
   /** Before the first start: these sites have not answered yet. */
   onWaiting?(sites: readonly string[]): void;
+  /** The site runs: at the start, and each time that it was started again. */
+  onStarted?(node: ClusterNode): Promise<void>;
+  /** The site is about to be stopped, and will be started again. Clients should move to other sites. */
+  onStopping?(): Promise<void>;
+  /** The site has failed. Clients should move to other sites. */
+  onFailed?(): void;
 }
+
+/** What became of a proposed change. */
+type ChangeOutcome = Extract<MemberOutput, { kind: 'changed' }>;
 
 /** A node. Its links stay open while its site is stopped and started again. */
 export class ClusterNode {
@@ -80,7 +102,12 @@ export class ClusterNode {
   readonly #directory: DataDirectory;
   readonly #deployment: DurableDeployment;
   readonly #identity: NodeIdentity;
-  readonly #origins: Origins;
+  readonly #founders: readonly string[];
+  readonly #events: ClusterNodeEvents;
+  /** The table of the site that runs: it changes with the red log. */
+  #origins: Origins;
+  /** By the name of a proposed change. */
+  readonly #changes = new Map<string, (outcome: ChangeOutcome) => void>();
   #links: ClusterLinks | undefined;
   #storage: DeploymentStorage | undefined;
   #site: EmbeddedSite | undefined;
@@ -88,9 +115,10 @@ export class ClusterNode {
   readonly #deploymentName: string;
 
   /** @throws CorrectableError as `openClusterNode` */
-  constructor(service: Service, options: ClusterNodeOptions) {
+  constructor(service: Service, options: ClusterNodeOptions, events: ClusterNodeEvents) {
     this.#service = service;
     this.#options = options;
+    this.#events = events;
     this.name = options.site;
     this.file = readClusterFile(options.cluster);
     checkSiteOptions(service, options, this.file);
@@ -112,7 +140,8 @@ export class ClusterNode {
     };
     this.#directory = openDirectory(options.dataDir, this.#deployment);
     try {
-      this.#origins = Origins.create(this.#getFounders());
+      this.#founders = this.#getFounders();
+      this.#origins = Origins.create(this.#founders);
       this.#identity = this.#claimDirectory();
     } catch (error) {
       void this.#directory.close();
@@ -135,7 +164,7 @@ export class ClusterNode {
   }
 
   /** Opens the links, waits for the other sites if this is the first start, and starts the site. */
-  async open({ onWaiting }: ClusterNodeEvents): Promise<void> {
+  async open(): Promise<void> {
     const own = this.file.sites.get(this.name) as ClusterSite;
     const peers = [...this.file.sites].filter(([name]) => name !== this.name);
     this.#links = await ClusterLinks.open({
@@ -153,18 +182,31 @@ export class ClusterNode {
       await waitUntilUnknown({
         site: this.name,
         dataDir: this.#options.dataDir,
+        founders: this.#founders,
         links: this.#links,
-        onWaiting: (sites) => onWaiting?.(sites),
+        onWaiting: (sites) => this.#events.onWaiting?.(sites),
         signal: this.#aborted.signal,
       });
     }
-    this.startSite();
+    await this.startSite();
+  }
+
+  /** Stops the site, changes what it has, and starts it again. The links stay open. */
+  async restartSite(change: (directory: DataDirectory) => Promise<void>): Promise<void> {
+    await this.#events.onStopping?.();
+    await this.stopSite();
+    await change(this.#directory);
+    await this.startSite();
   }
 
   /** Takes up what the directory has, and begins. */
-  startSite(): void {
-    const { origins } = this;
-    const site = origins.find(this.name) as Origin;
+  async startSite(): Promise<void> {
+    const storage = (this.#storage = openSites(this.#directory, this.#deployment));
+    const [siteStorage] = storage.sites as readonly [SiteStorage];
+    const { checkpoint } = siteStorage.stored;
+    const origins = (this.#origins = Origins.create(this.#founders));
+    if (checkpoint !== undefined) origins.load(getSavedSite(checkpoint).shared.replica.origins);
+    const site = this.#identity.origin as Origin;
     const plan: SitePlan = {
       ...createSitePlan(this.#service, toEmbeddedOptions(this.#options, origins.names)),
       origins,
@@ -175,18 +217,23 @@ export class ClusterNode {
       tokenScope: this.#deploymentName,
       onAlarm: this.#onAlarm,
     };
-    const storage = (this.#storage = openSites(this.#directory, this.#deployment));
-    this.#site = makeSite(plan, site, {
-      storage: storage.sites[0] as SiteStorage,
+    const { maxBacklogEntries = DEFAULT_BACKLOG } = this.#options;
+    const made = (this.#site = makeSite(plan, site, {
+      storage: siteStorage,
       reportsClock: true,
       directory: this.#identity.directory,
       stopsOnUnknownStart: true,
       needsPeer: true,
       keepsReceivedReplies: true,
+      absence: { maxBacklogEntries, keepForMs: this.file.keepForMs ?? DEFAULT_KEEP_FOR_MS },
+      onMembership: (output) => this.#onMembership(output),
+      onEnded: () => this.#events.onFailed?.(),
       send: (envelope) => this.#send(envelope),
-    });
+    }));
     storage.adopt();
-    this.#site.driver.start();
+    this.#updateLinks();
+    made.driver.start();
+    await this.#events.onStarted?.(this);
   }
 
   /** Ends the site; the links and the directory stay open. */
@@ -206,7 +253,7 @@ export class ClusterNode {
       site: this.name,
       state: driver === undefined ? 'waiting' : problem === undefined ? 'serving' : 'stopped',
       problem,
-      sites: this.origins.names,
+      members: driver?.members ?? [],
       redLeader: this.file.redLeader,
       directory: this.#identity.directory,
       progress: driver?.progress,
@@ -257,6 +304,63 @@ export class ClusterNode {
     if (origin !== undefined) this.#site?.driver.setConnected(origin, isConnected);
   }
 
+  /** The sites with their addresses for clients: those of the file, and those that have joined. */
+  get addresses(): ReadonlyMap<string, string> {
+    const names = this.#site === undefined ? [...this.file.sites.keys()] : this.origins.names;
+    return new Map(names.map((name) => [name, this.file.sites.get(name)?.url ?? this.#findAddress(name)?.url ?? '']));
+  }
+
+  /** The address with which a site has joined. */
+  #findAddress(name: string): SiteAddress | undefined {
+    const origin = this.origins.sites.findLast((item) => this.origins.getName(item) === name);
+    return origin === undefined ? undefined : this.origins.get(origin).address;
+  }
+
+  /** Links go to all sites that there have been: one that was retired and is still there has to hear of it. */
+  #updateLinks(): void {
+    const { links, origins, file } = this;
+    for (const name of new Set(origins.sites.map((origin) => origins.getName(origin)))) {
+      if (name === this.name) continue;
+      const joined = this.#findAddress(name)?.cluster;
+      const address = file.sites.get(name)?.cluster ?? (joined === undefined ? undefined : parseAddress(name, joined));
+      if (address !== undefined) links.setPeer(name, address, origins.find(name) !== undefined);
+    }
+  }
+
+  #onMembership(output: MemberOutput): void {
+    if (output.kind === 'members') return this.#updateLinks();
+    if (output.kind === 'changed') this.#changes.get(output.id)?.(output);
+    else if (output.kind === 'retired') this.#onRetired(output);
+  }
+
+  /** What no other site has is kept for people, who may want to do it again. */
+  #onRetired({ message, unsent }: Extract<MemberOutput, { kind: 'retired' }>): void {
+    const { name: site } = this;
+    const saved =
+      unsent.length === 0 ? '' : ` Operations that no other site has: ${unsent.length}, see ${UNSENT_FILE}.`;
+    if (unsent.length > 0) this.#directory.files.replace(UNSENT_FILE, Buffer.from(JSON.stringify(unsent, null, 2)));
+    this.#onAlarm({ kind: 'site-retired', site, message: `Site ${site} has stopped: ${message}.${saved}` });
+  }
+
+  /** Proposes a change of the members, and resolves with what became of it. */
+  proposeChange(change: MemberChange): Promise<ChangeOutcome> {
+    return new Promise((resolve, reject) => {
+      const name = this.site.driver.proposeChange(change);
+      const end = (): boolean => this.#changes.delete(name);
+      const timer = setTimeout(() => {
+        end();
+        reject(
+          new Error('the outcome of the change is not known: the red log does not answer. Run cluster status later'),
+        );
+      }, CHANGE_TIMEOUT_MS);
+      this.#changes.set(name, (outcome) => {
+        clearTimeout(timer);
+        end();
+        resolve(outcome);
+      });
+    });
+  }
+
   #send(envelope: Envelope): void {
     try {
       // Its clock is another than the receiver's.
@@ -288,9 +392,10 @@ export class ClusterNode {
     if (envelopes.length > 0) driver.receive(envelopes);
   }
 
-  #answer({ from, kind }: ControlRequest): unknown {
+  #answer({ from, kind, body }: ControlRequest): unknown {
     if (kind === IDENTIFY && from !== null) return this.#identify(from);
     if (kind === STATUS) return this.status;
+    if (kind === CHANGE) return this.proposeChange(parseChange(body));
     throw new Error(`unknown request ${kind}`);
   }
 
@@ -299,7 +404,8 @@ export class ClusterNode {
     // One that has nothing itself knows nobody.
     if (driver === undefined && this.#directory.manifest !== undefined) throw new Error(`${this.name} is starting`);
     const origin = this.origins.find(site);
-    return { isKnown: driver !== undefined && origin !== undefined && driver.hasHeardOf(origin) };
+    if (driver === undefined) return { isKnown: false, founders: null };
+    return { isKnown: origin !== undefined && driver.hasHeardOf(origin), founders: this.#founders };
   }
 }
 
@@ -317,9 +423,9 @@ export async function openClusterNode(
   options: ClusterNodeOptions,
   events: ClusterNodeEvents = {},
 ): Promise<ClusterNode> {
-  const node = new ClusterNode(service, options);
+  const node = new ClusterNode(service, options, events);
   try {
-    await node.open(events);
+    await node.open();
     return node;
   } catch (error) {
     await node.close();
@@ -342,6 +448,19 @@ function checkSiteOptions(service: Service, options: ClusterNodeOptions, file: C
   checkColors(service, embedded, (message) =>
     (options.onAlarm ?? emitWarning)({ kind: 'color-check-failed', site, message }),
   );
+}
+
+/** @throws Error if it is no change */
+function parseChange(body: unknown): MemberChange {
+  const { name, directory, address } = isRecord(body) ? body : {};
+  const { url, cluster } = isRecord(address) ? address : {};
+  const isChange = isNonEmptyString(name) && (directory === null || isNonEmptyString(directory));
+  if (!isChange) throw new Error('a change names a site, and its directory or null');
+  if (address === undefined) return { name, directory };
+  if (!isNonEmptyString(url) || !isNonEmptyString(cluster))
+    throw new Error('an address has a url and a cluster address');
+  parseAddress('address.cluster', cluster);
+  return { name, directory, address: { url, cluster } };
 }
 
 function isLinkUp({ isConnected }: LinkStatus): boolean {

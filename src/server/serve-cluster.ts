@@ -2,7 +2,6 @@
 import type { RequestListener } from 'node:http';
 import { checkOptionNames, type OptionNamesOf } from '../correctable/validate.ts';
 import { openClusterNode, type ClusterNode, type NodeStatus } from './cluster-node.ts';
-import type { ClusterSite } from './cluster/cluster-file.ts';
 import { CLUSTER_NODE_OPTIONS, type ClusterNodeOptions } from './cluster-options.ts';
 import { createGateway, type Gateway } from './gateway/gateway.ts';
 import type { SiteAddress } from './gateway/listen/http-handler.ts';
@@ -85,51 +84,85 @@ export interface RunningNode {
 export async function serveCluster(options: ServeClusterOptions): Promise<RunningNode> {
   checkOptionNames(options, { call: CALL }, OPTIONS);
   requireService(options.service, CALL);
-  const { service, host, port, origins, authenticate, authorize, limits, ...others } = options;
-  const { allowUnauthenticated, busyPollUs, logger = silentLogger, page, ...nodeOptions } = others;
+  const { service, logger = silentLogger } = options;
+  const isNodeOption = ([name]: readonly [string, unknown]): boolean => Object.hasOwn(CLUSTER_NODE_OPTIONS, name);
+  const nodeOptions = Object.fromEntries(Object.entries(options).filter(isNodeOption)) as unknown as ClusterNodeOptions;
+  const clients = new ClientListener(options);
   const node = await openClusterNode(service, nodeOptions, {
     onWaiting: (waitingFor) =>
       logger.info({ waitingFor }, `waiting for the sites ${waitingFor.join(', ')} before the first start`),
+    onStarted: (started) => clients.open(started),
+    onStopping: () => clients.close(),
+    onFailed: () => clients.leave(),
   });
-  const site = node.name;
-  const { url } = node.file.sites.get(site) as ClusterSite;
-  const address = getListenAddress(url);
-  let gateway: Gateway | undefined;
-  let listener: GatewayListener;
-  try {
+  const { url } = clients.listener;
+  return {
+    site: node.name,
+    redLeader: node.file.redLeader,
+    url,
+    siteUrl: clients.listener.siteUrl(node.name),
+    status: () => node.status,
+    close: async (closing) => {
+      await clients.close(closing);
+      await node.close();
+    },
+  };
+}
+
+/** Listens for the clients of a node while its site runs. */
+class ClientListener {
+  readonly #options: ServeClusterOptions;
+  #gateway: Gateway | undefined;
+  #listener: GatewayListener | undefined;
+
+  constructor(options: ServeClusterOptions) {
+    this.#options = options;
+  }
+
+  get listener(): GatewayListener {
+    if (this.#listener === undefined) throw new Error('no client can connect yet');
+    return this.#listener;
+  }
+
+  /** Listens; again where it did before, so that clients come back. */
+  async open(node: ClusterNode): Promise<void> {
+    const { service, origins, authenticate, authorize, limits, logger, ...options } = this.#options;
+    const { name: site } = node;
+    const { contract } = service;
+    const address = getListenAddress(node.addresses.get(site) as string);
     const { driver } = node.site;
     const binding = new SiteBinding(site, driver);
     // Clients name it as the home of what they send: a later incarnation has done nothing of what an earlier one has.
     const home = formatHome(driver.origins.get(driver.site));
-    const { contract } = service;
-    gateway = createGateway({ site: home, binding, contract, origins, authenticate, authorize, limits, logger });
-    listener = await listenGateways({
+    const gateway = createGateway({ site: home, binding, contract, origins, authenticate, authorize, limits, logger });
+    const listening = listenGateways({
       sites: { [site]: gateway },
-      host: host ?? address.host,
-      port: port ?? address.port,
-      allowUnauthenticated,
-      busyPollUs,
-      page,
+      host: options.host ?? address.host,
+      port: this.#listener === undefined ? (options.port ?? address.port) : Number(new URL(this.#listener.url).port),
+      allowUnauthenticated: options.allowUnauthenticated,
+      busyPollUs: options.busyPollUs,
+      page: options.page,
       logger,
       siteAddresses: () => listAddresses(node),
       metrics: [...createNodeMetrics(node), ...createLinkMetrics(site, () => node.links.status)],
     });
-  } catch (error) {
-    await gateway?.close({ drainMs: 0 });
-    await node.close();
-    throw error;
+    this.#gateway = gateway;
+    try {
+      this.#listener = await listening;
+    } catch (error) {
+      await gateway.close({ drainMs: 0 });
+      throw error;
+    }
   }
-  return {
-    site,
-    redLeader: node.file.redLeader,
-    url: listener.url,
-    siteUrl: listener.siteUrl(site),
-    status: () => node.status,
-    close: async (closing) => {
-      await listener.close(closing);
-      await node.close();
-    },
-  };
+
+  async close(options?: { readonly drainMs?: number }): Promise<void> {
+    await this.#listener?.close(options);
+  }
+
+  /** Lets clients move to other sites. Health and metrics are still served. */
+  leave(): void {
+    void this.#gateway?.close({ drainMs: 0 });
+  }
 }
 
 /** Where a node listens unless that is set. A `wss:` address is that of a proxy, which ends TLS. */
@@ -140,7 +173,7 @@ function getListenAddress(url: string): { readonly host: string | undefined; rea
 }
 
 function listAddresses(node: ClusterNode): SiteAddress[] {
-  return [...node.file.sites].map(([name, { url }]) => ({
+  return [...node.addresses].map(([name, url]) => ({
     name,
     url,
     isConnected: name === node.name || node.links.isConnected(name),

@@ -37,6 +37,8 @@ export interface SiteAlarm {
     /** The link to another site has been down for 5 s. Operations continue at this site. */
     | 'link-down'
     | 'link-up'
+    /** The site was taken out of the deployment, or replaced. It has stopped. */
+    | 'site-retired'
     /** A peer has another key, deployment or cluster.json. Raised once until that has changed. */
     | 'link-refused'
     /** Another site has been away for too long. Nothing more is kept for it: it takes the state of another site. */

@@ -146,7 +146,8 @@ function parseUrl(field: string, value: unknown): string {
   );
 }
 
-function parseAddress(field: string, value: unknown): ClusterAddress {
+/** @throws CorrectableError as `readClusterFile` */
+export function parseAddress(field: string, value: unknown): ClusterAddress {
   const match = typeof value === 'string' ? /^(?:\[([0-9A-Fa-f:.%\w]+)\]|([^\s:/[\]]+)):(\d{1,5})$/.exec(value) : null;
   const port = Number(match?.[3]);
   const host = match?.[1] ?? match?.[2];

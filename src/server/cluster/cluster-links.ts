@@ -56,6 +56,8 @@ export interface LinkStatus extends Readonly<LinkTraffic> {
 /** A peer, as long as it is one. */
 interface Peer {
   readonly link: OutgoingLink;
+  readonly address: ClusterAddress;
+  readonly isExpected: boolean;
   readonly traffic: LinkTraffic;
   /** Raises the alarm when it fires. */
   downTimer: NodeJS.Timeout | undefined;
@@ -99,8 +101,10 @@ export class ClusterLinks {
     return links;
   }
 
-  /** Adds a peer, or gives it another address. */
-  setPeer(name: string, address: ClusterAddress): void {
+  /** Adds a peer, or gives it another address. One that is not expected to be there causes no alarm while it is away. */
+  setPeer(name: string, address: ClusterAddress, isExpected = true): void {
+    const known = this.#peers.get(name);
+    if (known?.isExpected === isExpected && formatAddress(known.address) === formatAddress(address)) return;
     this.removePeer(name);
     if (this.#isClosed) return;
     const { site, keys, limits, heartbeatIntervalMs, onAlarm, onConnected } = this.#options;
@@ -130,7 +134,15 @@ export class ClusterLinks {
         ),
       onFull: createLinkAlarm(site, name, onAlarm),
     });
-    this.#peers.set(name, { link, traffic, downTimer: undefined, isReportedDown: false, lastError: undefined });
+    this.#peers.set(name, {
+      link,
+      address,
+      isExpected,
+      traffic,
+      downTimer: undefined,
+      isReportedDown: false,
+      lastError: undefined,
+    });
     this.#onDown(name, formatAddress(address), undefined);
   }
 
@@ -294,7 +306,7 @@ export class ClusterLinks {
     const peer = this.#peers.get(name);
     if (peer === undefined) return;
     peer.lastError = error;
-    if (peer.downTimer !== undefined) return;
+    if (peer.downTimer !== undefined || !peer.isExpected) return;
     const downMs = this.#options.downAlarmMs ?? DOWN_ALARM_MS;
     peer.downTimer = setTimeout(() => {
       peer.isReportedDown = true;

@@ -13,12 +13,16 @@ export const IDENTIFY = 'identify';
 export interface IdentifyReply {
   /** Whether something of that site was ever received, at any start. */
   readonly isKnown: boolean;
+  /** The sites that the deployment was created with; `null` if this one has not begun either. */
+  readonly founders: readonly string[] | null;
 }
 
 /** How a first start asks. */
 export interface FirstStartOptions {
   readonly site: string;
   readonly dataDir: string;
+  /** The sites of the file, with which the deployment is created. */
+  readonly founders: readonly string[];
   readonly links: Pick<ClusterLinks, 'peers' | 'request'>;
   /** Called with the sites that have not answered yet, whenever these change. */
   onWaiting(sites: readonly string[]): void;
@@ -32,7 +36,7 @@ const RETRY_MS = 250;
 /**
  * Resolves once every other site has answered that it does not know this one. Waits for sites that cannot be reached.
  *
- * @throws CorrectableError `UNAVAILABLE` if a site knows this one
+ * @throws CorrectableError `UNAVAILABLE` if a site knows this one, or the deployment was created with other sites
  */
 export async function waitUntilUnknown(options: FirstStartOptions): Promise<void> {
   const { site, links, onWaiting, signal, retryMs = RETRY_MS } = options;
@@ -50,7 +54,7 @@ export async function waitUntilUnknown(options: FirstStartOptions): Promise<void
 }
 
 /** Whether the peer has answered. */
-async function ask({ links, dataDir }: FirstStartOptions, peer: string, site: string): Promise<boolean> {
+async function ask({ links, dataDir, founders }: FirstStartOptions, peer: string, site: string): Promise<boolean> {
   let reply: unknown;
   try {
     reply = await links.request(peer, IDENTIFY, { site });
@@ -58,9 +62,22 @@ async function ask({ links, dataDir }: FirstStartOptions, peer: string, site: st
     return false;
   }
   if (!isRecord(reply) || typeof reply['isKnown'] !== 'boolean') return false;
-  if (!reply['isKnown']) return true;
-  const found = `${dataDir} is empty, but ${peer} knows the site ${site} already`;
-  const advice = `Start ${site} with its own data directory. If that is lost, start it with --rebuild`;
-  const message = `dataDir: ${found}. Nothing was changed. ${advice}: then what only ${site} had is lost.`;
-  throw new CorrectableError('UNAVAILABLE', message, { retryable: false, field: 'dataDir' });
+  if (reply['isKnown']) {
+    const advice = `Start ${site} with its own data directory. If that is lost, start it with --rebuild`;
+    throw refusedStartError(
+      `${dataDir} is empty, but ${peer} knows the site ${site} already`,
+      `${advice}: then what only ${site} had is lost`,
+    );
+  }
+  const others = reply['founders'];
+  if (others === null || String(others) === founders.join()) return true;
+  throw refusedStartError(
+    `the deployment was created with the sites ${String(others).replaceAll(',', ', ')}, not with ${founders.join(', ')}`,
+    `Start ${site} with --rebuild, so that it joins with the state of another site`,
+  );
+}
+
+function refusedStartError(problem: string, advice: string): CorrectableError {
+  const message = `dataDir: ${problem}. Nothing was changed. ${advice}.`;
+  return new CorrectableError('UNAVAILABLE', message, { retryable: false, field: 'dataDir' });
 }

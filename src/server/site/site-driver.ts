@@ -13,11 +13,13 @@ import { interruptedError } from './site-binding.ts';
 import type { SessionTokens, SubmissionPort, Submitter } from './site-binding.ts';
 import { deliverFailure, deliverView } from './notify-submitter.ts';
 import { SiteMachine } from './site-machine.ts';
-import type { RejectedMessageCounts, SiteOptions, SiteOutput, SiteProgress } from './site-machine.ts';
+import type { RejectedMessageCounts, SiteOptions, SiteOutput, MemberStatus, SiteProgress } from './site-machine.ts';
 import type { Envelope, RejectedMessageError } from '../messages/envelope.ts';
 import type { Origin, Origins } from '../records/origin.ts';
 import type { RedHalt } from '../log/red-log-consumer.ts';
+import type { OperationId } from '../records/records.ts';
 import type { MemberOutput } from '../records/replica-output.ts';
+import type { MemberChange } from '../replica/membership.ts';
 
 /** What a driver needs. */
 export interface SiteDriverOptions extends Omit<SiteOptions, 'epoch'> {
@@ -34,6 +36,8 @@ export interface SiteDriverOptions extends Omit<SiteOptions, 'epoch'> {
   readonly onClockSet?: ((byMs: number) => void) | undefined;
   /** Told what changes in who the members are, and that this site was closed. */
   readonly onMembership?: ((output: MemberOutput) => void) | undefined;
+  /** The site has ended, and not because it was closed. */
+  readonly onEnded?: (() => void) | undefined;
   /** Nothing more is taken of the red log. */
   readonly onRedHalted?: ((halt: RedHalt) => void) | undefined;
   /** Another node of this site has gone on, so that this one has ended; or one of `peer` is not heard for that. */
@@ -137,6 +141,11 @@ export class SiteDriver implements SubmissionPort {
     return this.#machine.progress;
   }
 
+  /** All origins that there have been, and when each was last heard. */
+  get members(): readonly MemberStatus[] {
+    return this.#machine.members;
+  }
+
   /** Whether anything of this origin was ever received. */
   hasHeardOf(origin: Origin): boolean {
     return this.#machine.replica.terms.has(origin);
@@ -212,9 +221,17 @@ export class SiteDriver implements SubmissionPort {
     this.#applyOutputs();
   }
 
+  /** Proposes a change of the members. `onMembership` gets what became of it, by the name that is returned. */
+  proposeChange(change: MemberChange): OperationId {
+    if (this.#end !== undefined) throw siteStoppedError(this.#end);
+    this.#turn ??= this.#beginTurn();
+    return this.#machine.proposeChange(change, this.#turn.nowMs);
+  }
+
   /** Ends the site; its storage is closed after it. */
   close(): void {
-    this.#endWith({ reason: 'The site was closed', advice: 'make a new deployment and a new client' });
+    this.#end ??= { reason: 'The site was closed', advice: 'make a new deployment and a new client' };
+    this.#endWith(this.#end);
   }
 
   /** Why an operation is not taken; `undefined` when it is. */
@@ -266,10 +283,12 @@ export class SiteDriver implements SubmissionPort {
   #endWith(end: SiteFailure): void {
     if (this.#closed) return;
     this.#closed = true;
+    const isClosed = this.#end !== undefined;
     this.#end = end;
     clearInterval(this.#ticker);
     clearTimeout(this.#waker);
     this.#interrupt(end, () => true);
+    if (!isClosed) this.#options.onEnded?.();
   }
 
   /** Fails what is in flight and `ends`; gives the serials of it. */
@@ -321,7 +340,11 @@ export class SiteDriver implements SubmissionPort {
         return this.#options.onRedHalted?.(output.halt);
       case 'retired':
         this.#options.onMembership?.(output);
-        return this.#endWith({ reason: `The site has stopped: ${output.message}`, advice: 'ask another site' });
+        return this.#endWith({
+          reason: `The site has stopped: ${output.message}`,
+          cause: new Error(output.message),
+          advice: 'use another site',
+        });
       case 'members':
       case 'changed':
       case 'behind':

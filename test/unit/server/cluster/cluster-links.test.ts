@@ -1,0 +1,186 @@
+/** Links between nodes over real sockets with TLS. */
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo } from 'node:net';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import type { SiteAlarm } from '../../../../src/server/alarms/site-alarm.ts';
+import type { ClusterAddress } from '../../../../src/server/cluster/cluster-file.ts';
+import { ClusterLinks, type ClusterLinksOptions } from '../../../../src/server/cluster/cluster-links.ts';
+import type { ClusterKeys } from '../../../../src/server/cluster/key-file.ts';
+import { requestOfOperator } from '../../../../src/server/cluster/operator-request.ts';
+
+const createKey = (id: string): ClusterKeys['keys'][number] => ({ id, bytes: randomBytes(32) });
+const [first, second] = [createKey('first'), createKey('second')];
+const createKeys = (...keys: readonly ReturnType<typeof createKey>[]): ClusterKeys => ({
+  deployment: 'deployment',
+  keys,
+  sessionKey: randomBytes(32),
+});
+
+async function findAddress(): Promise<ClusterAddress> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  await once(server.close(), 'close');
+  return { host: '127.0.0.1', port };
+}
+
+/** A node that collects what comes. */
+interface TestNode {
+  readonly links: ClusterLinks;
+  readonly received: string[];
+  readonly slices: string[];
+  readonly alarms: SiteAlarm[];
+}
+
+type Addresses = Readonly<Record<string, ClusterAddress>>;
+
+async function openNode(
+  site: string,
+  addresses: Addresses,
+  options: Partial<ClusterLinksOptions> = {},
+): Promise<TestNode> {
+  const [received, slices, alarms]: [string[], string[], SiteAlarm[]] = [[], [], []];
+  const links = await ClusterLinks.open({
+    site,
+    listen: addresses[site] as ClusterAddress,
+    peers: new Map(Object.entries(addresses).filter(([name]) => name !== site)),
+    keys: createKeys(first),
+    heartbeatIntervalMs: 20,
+    onAlarm: (alarm) => alarms.push(alarm),
+    onEnvelopes: (from, contents) => received.push(...contents.map((bytes) => `${from}: ${Buffer.from(bytes)}`)),
+    onSlice: (from, bytes) => slices.push(`${from}: ${Buffer.from(bytes)}`),
+    onRequest: ({ from, kind, body }) => {
+      if (kind === 'fail') throw new Error('it cannot be done');
+      return { from, kind, body };
+    },
+    ...options,
+  });
+  onTestFinished(() => links.close());
+  return { links, received, slices, alarms };
+}
+
+async function createAddresses(...names: readonly string[]): Promise<Addresses> {
+  const found: [string, ClusterAddress][] = [];
+  for (const name of names) found.push([name, await findAddress()]);
+  return Object.fromEntries(found);
+}
+
+const waitForLink = (node: TestNode, peer: string): Promise<void> =>
+  vi.waitFor(() => expect(node.links.isConnected(peer)).toBe(true), { timeout: 10_000, interval: 5 });
+const bytesOf = (text: string): Uint8Array => Buffer.from(text);
+
+test('messages arrive in order; slices and requests arrive too, and traffic is counted', async () => {
+  const addresses = await createAddresses('a', 'b');
+  const [a, b] = [await openNode('a', addresses), await openNode('b', addresses)];
+  await Promise.all([waitForLink(a, 'b'), waitForLink(b, 'a')]);
+  const texts = Array.from({ length: 100 }, (_, n) => `message ${n}`);
+  for (const text of texts) a.links.send('b', bytesOf(text));
+  await a.links.sendSlice('b', bytesOf('slice'));
+  expect(await b.links.request('a', 'hello', [1])).toEqual({ from: 'b', kind: 'hello', body: [1] });
+  await expect(a.links.request('b', 'fail', null)).rejects.toThrow('it cannot be done');
+  await vi.waitFor(() => expect(b.slices).toEqual(['a: slice']));
+  expect(b.received).toEqual(texts.map((text) => `a: ${text}`));
+  expect(a.links.status[0]).toMatchObject({ peer: 'b', isConnected: true, sentMessages: 100, queuedMessages: 0 });
+  expect(b.links.status[0]).toMatchObject({ peer: 'a', receivedMessages: 100 });
+  await vi.waitFor(() => expect(a.links.status[0]?.roundTripMs).toBeGreaterThan(0));
+  expect([a.alarms, b.alarms]).toEqual([[], []]);
+});
+
+test('a link that is lost → alarm, and another one when it is up again', async () => {
+  const addresses = await createAddresses('a', 'b');
+  const a = await openNode('a', addresses, { downAlarmMs: 1 });
+  await vi.waitFor(() => expect(a.alarms.map(({ kind }) => kind)).toEqual(['link-down']));
+  const b = await openNode('b', addresses);
+  await vi.waitFor(
+    () =>
+      expect(a.alarms.map(({ kind, peer }) => [kind, peer])).toEqual([
+        ['link-down', 'b'],
+        ['link-up', 'b'],
+      ]),
+    {
+      timeout: 10_000,
+    },
+  );
+  await b.links.close();
+  await vi.waitFor(() => expect(a.links.isConnected('b')).toBe(false));
+  await expect(a.links.request('b', 'hello', null)).rejects.toThrow('the link to b is down');
+});
+
+test('a second key → is accepted, and the first one is used to connect', async () => {
+  const addresses = await createAddresses('a', 'b');
+  const a = await openNode('a', addresses, { keys: createKeys(first, second) });
+  const b = await openNode('b', addresses, { keys: createKeys(second, first) });
+  await Promise.all([waitForLink(a, 'b'), waitForLink(b, 'a')]);
+});
+
+test.each([
+  ['another key', createKeys(second), /key/],
+  ['another deployment', { ...createKeys(first), deployment: 'other' }, /deployment|key/],
+  ['the same name and another secret', createKeys({ id: 'first', bytes: randomBytes(32) }), /key/],
+])('a peer with %s → one alarm, and no message', async (_what, keys, problem) => {
+  const addresses = await createAddresses('a', 'b');
+  const [a, b] = [await openNode('a', addresses), await openNode('b', addresses, { keys })];
+  await vi.waitFor(() => expect(b.alarms).toHaveLength(1));
+  b.links.send('a', bytesOf('secret'));
+  // So many attempts later there is still one.
+  await vi
+    .waitFor(() => expect(b.links.refusedConnections + a.links.refusedConnections).toBeGreaterThan(2), {
+      timeout: 20_000,
+    })
+    .catch(() => {});
+  expect(b.alarms.filter(({ kind, peer }) => kind === 'link-refused' && peer === 'a')).toHaveLength(1);
+  expect(b.alarms[0]?.message).toMatch(problem);
+  expect([a.received, a.links.isConnected('b')]).toEqual([[], false]);
+});
+
+test('a site that is not in the file, and one at the address of another → both ends name it once', async () => {
+  const addresses = await createAddresses('a', 'b', 'c');
+  const { a: addressA, b: addressB } = addresses as { a: ClusterAddress; b: ClusterAddress };
+  const a = await openNode('a', { a: addressA, b: addressB });
+  const c = await openNode('c', { c: addresses['c'] as ClusterAddress, a: addressA });
+  const d = await openNode('b', { b: addressB, d: addressA });
+  await vi.waitFor(() => expect(c.alarms[0]?.message).toContain('it is the site c, which a does not know'));
+  await vi.waitFor(() => expect(d.alarms[0]?.message).toContain('it has dialed d, and this is a'));
+  await vi.waitFor(() => expect(a.alarms.map(({ kind }) => kind)).toEqual(['link-refused', 'link-refused']));
+});
+
+test('strangers that send no TLS, or nothing → no alarm', async () => {
+  const addresses = await createAddresses('a');
+  const a = await openNode('a', addresses);
+  const socket = connect((addresses['a'] as ClusterAddress).port, '127.0.0.1');
+  socket.on('error', () => {});
+  socket.write('GET / HTTP/1.1\r\n\r\n');
+  await once(socket, 'close');
+  expect(a.alarms).toEqual([]);
+});
+
+test('a command → gets replies with the key, but sends no messages', async () => {
+  const addresses = await createAddresses('a');
+  await openNode('a', addresses);
+  const address = addresses['a'] as ClusterAddress;
+  const target = { address, to: 'a', keys: createKeys(first) };
+  expect(await requestOfOperator(target, 'status', 1)).toEqual({ from: null, kind: 'status', body: 1 });
+  await expect(requestOfOperator(target, 'fail', null)).rejects.toThrow('it cannot be done');
+  await expect(requestOfOperator({ ...target, to: 'b' }, 'status', null)).rejects.toThrow('it has dialed b');
+  await expect(requestOfOperator({ ...target, keys: createKeys(second) }, 'status', null)).rejects.toThrow();
+});
+
+test('a queue that is full → drops, with an alarm', async () => {
+  const addresses = await createAddresses('a', 'b');
+  const a = await openNode('a', addresses, { limits: { maxMessages: 2, maxBytes: 100 } });
+  for (const text of ['1', '2', '3']) a.links.send('b', bytesOf(text));
+  expect(a.alarms.map(({ kind }) => kind)).toEqual(['link-overflow']);
+  const b = await openNode('b', addresses);
+  await waitForLink(a, 'b');
+  a.links.send('b', bytesOf('last'));
+  await vi.waitFor(() => expect(b.received.at(-1)).toBe('a: last'));
+});
+
+test('an address that is taken → says which, and what to do', async () => {
+  const addresses = await createAddresses('a');
+  await openNode('a', addresses);
+  await expect(openNode('a', addresses)).rejects.toThrow(
+    /sites\.a\.cluster is 127\.0\.0\.1:\d+, where this process cannot listen/,
+  );
+});

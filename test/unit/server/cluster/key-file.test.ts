@@ -1,0 +1,49 @@
+/** The key file: made once, for its owner alone. */
+import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { createKeyFile, readKeyFile } from '../../../../src/server/cluster/key-file.ts';
+
+function createPath(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'correctables-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  return join(folder, 'cluster.key');
+}
+
+test('create → a file for its owner alone; a second time changes nothing', () => {
+  const path = createPath();
+  const created = createKeyFile(path);
+  expect(created).toEqual(readKeyFile(path));
+  expect(created?.keys).toHaveLength(1);
+  expect(statSync(path).mode & 0o777).toBe(0o600);
+  const text = readFileSync(path, 'utf8');
+  expect([createKeyFile(path), readFileSync(path, 'utf8')]).toEqual([undefined, text]);
+});
+
+test('no file → says how to get one', () => {
+  expect(() => readKeyFile(createPath())).toThrow('run correctables cluster init once, otherwise copy the key file');
+});
+
+test('a file that every user can read → is refused', () => {
+  const path = createPath();
+  createKeyFile(path);
+  chmodSync(path, 0o644);
+  expect(() => readKeyFile(path)).toThrow(`Run chmod 600 ${path}`);
+});
+
+const KEY = Buffer.alloc(32, 1).toString('base64');
+const VALID = { deployment: '0123456789abcdef01234567', keys: [KEY], sessionKey: KEY };
+
+test.each<readonly [object | string, string]>([
+  ['{', 'is not a JSON object'],
+  [{ ...VALID, deployment: 'x' }, 'has no valid deployment'],
+  [{ ...VALID, keys: [] }, 'must have one or two keys'],
+  [{ ...VALID, keys: [KEY, KEY, KEY] }, 'must have one or two keys'],
+  [{ ...VALID, keys: ['c2hvcnQ='] }, 'must have keys of 32 bytes in base64'],
+  [{ ...VALID, sessionKey: undefined }, 'must have a sessionKey of 32 bytes in base64'],
+])('%j → is refused', (value, problem) => {
+  const path = createPath();
+  writeFileSync(path, typeof value === 'string' ? value : JSON.stringify(value), { mode: 0o600 });
+  expect(() => readKeyFile(path)).toThrow(problem);
+});
