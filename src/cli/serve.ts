@@ -229,7 +229,7 @@ async function startServer(
         `is ${common[cannot.flag] ?? { host, port }[cannot.flag]}, ${cannot.problem}`,
       );
     if (!isCorrectableError(error, 'INVALID_ARGUMENT')) throw error;
-    if (error.field === 'site') throw createUsageError('site', error.message.replace(/^site /, ''));
+    if (error.field === 'site') throw createUsageError('site', error.message.replace(/^site: /, ''));
     if (!('cluster' in place) && error.field?.startsWith('latency.') === true)
       throw createUsageError('latency', describeLatencyError(place, error));
     if (error.field !== 'host') throw error;

@@ -85,7 +85,8 @@ export class ClusterLinks {
     this.#server = createSecureServer({
       keys: options.keys,
       onConnection: (socket) => this.#accept(socket),
-      onRefused: (problem) => this.#onStrangerRefused(undefined, problem),
+      onRefused: (problem) => this.#reportStranger(undefined, problem),
+      onFailed: () => (this.#refusedConnections += 1),
     });
   }
 
@@ -158,7 +159,7 @@ export class ClusterLinks {
     return [...this.#peers.keys()];
   }
 
-  /** Connections that were refused, since their key, deployment or site was wrong. */
+  /** Connections that were refused, since they had no TLS, or the wrong key, deployment or site. */
   get refusedConnections(): number {
     return this.#refusedConnections;
   }
@@ -243,7 +244,8 @@ export class ClusterLinks {
         if (kind !== 'connect') throw new Error('the first request must be connect');
         const problem = this.#findProblem(body);
         if (problem !== undefined) {
-          this.#onStrangerRefused(socket.remoteAddress, problem);
+          this.#refusedConnections += 1;
+          this.#reportStranger(socket.remoteAddress, problem);
           return { refused: problem };
         }
         from = (body as { readonly from: string | null }).from;
@@ -270,8 +272,7 @@ export class ClusterLinks {
     return `it is the site ${shortenText(String(from))}, which ${site} does not know: compare the cluster.json of both`;
   }
 
-  #onStrangerRefused(address: string | undefined, problem: string): void {
-    this.#refusedConnections += 1;
+  #reportStranger(address: string | undefined, problem: string): void {
     const origin = address === undefined ? '' : ` from ${address}`;
     this.#reportOnce(
       `from ${problem}`,

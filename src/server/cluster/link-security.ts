@@ -52,8 +52,10 @@ export function isKeyError(error: Error): boolean {
 export interface SecureServerOptions {
   readonly keys: ClusterKeys;
   onConnection(socket: TLSSocket): void;
-  /** A handshake has failed: why, as far as the stranger has said who it is. */
+  /** A stranger has said who it is, and is refused for that. */
   onRefused(problem: string): void;
+  /** A handshake has failed, for any reason. */
+  onFailed(): void;
 }
 
 /** Makes a server that accepts peers with one of the keys. */
@@ -61,6 +63,7 @@ export function createSecureServer({
   keys: { deployment, keys },
   onConnection,
   onRefused,
+  onFailed,
 }: SecureServerOptions): Server {
   const findKey = (identity: string): Uint8Array | null => {
     const [claimed = '', id] = identity.split('/');
@@ -86,6 +89,9 @@ export function createSecureServer({
   );
   server.maxConnections = MAX_CONNECTIONS;
   // Only connections that claim to be a peer are reported: port scanners and health checks also end here.
-  server.on('tlsClientError', (_error, socket) => socket.destroy());
+  server.on('tlsClientError', (_error, socket) => {
+    onFailed();
+    socket.destroy();
+  });
   return server;
 }

@@ -121,23 +121,19 @@ test.each([
 ])('a peer with %s → one alarm, and no message', async (_what, keys, problem) => {
   const addresses = await createAddresses('a', 'b');
   const [a, b] = [await openNode('a', addresses), await openNode('b', addresses, { keys })];
-  await vi.waitFor(() => expect(b.alarms).toHaveLength(1));
+  const refusals = (): SiteAlarm[] => b.alarms.filter(({ peer }) => peer === 'a');
+  await vi.waitFor(() => expect(refusals()).toHaveLength(1));
   b.links.send('a', bytesOf('secret'));
-  // So many attempts later there is still one.
-  await vi
-    .waitFor(() => expect(b.links.refusedConnections + a.links.refusedConnections).toBeGreaterThan(2), {
-      timeout: 20_000,
-    })
-    .catch(() => {});
-  expect(b.alarms.filter(({ kind, peer }) => kind === 'link-refused' && peer === 'a')).toHaveLength(1);
-  expect(b.alarms[0]?.message).toMatch(problem);
+  // After more attempts there is still one.
+  await vi.waitFor(() => expect(a.links.refusedConnections).toBeGreaterThan(2), { timeout: 10_000 });
+  expect(refusals()).toMatchObject([{ kind: 'link-refused', message: expect.stringMatching(problem) as string }]);
   expect([a.received, a.links.isConnected('b')]).toEqual([[], false]);
 });
 
 test('a site that is not in the file, and one at the address of another → both ends name it once', async () => {
   const addresses = await createAddresses('a', 'b', 'c');
   const { a: addressA, b: addressB } = addresses as { a: ClusterAddress; b: ClusterAddress };
-  const a = await openNode('a', { a: addressA, b: addressB });
+  const a = await openNode('a', { a: addressA });
   const c = await openNode('c', { c: addresses['c'] as ClusterAddress, a: addressA });
   const d = await openNode('b', { b: addressB, d: addressA });
   await vi.waitFor(() => expect(c.alarms[0]?.message).toContain('it is the site c, which a does not know'));
@@ -163,7 +159,9 @@ test('a command → gets replies with the key, but sends no messages', async () 
   expect(await requestOfOperator(target, 'status', 1)).toEqual({ from: null, kind: 'status', body: 1 });
   await expect(requestOfOperator(target, 'fail', null)).rejects.toThrow('it cannot be done');
   await expect(requestOfOperator({ ...target, to: 'b' }, 'status', null)).rejects.toThrow('it has dialed b');
-  await expect(requestOfOperator({ ...target, keys: createKeys(second) }, 'status', null)).rejects.toThrow();
+  await expect(requestOfOperator({ ...target, keys: createKeys(second) }, 'status', null)).rejects.toMatchObject({
+    code: expect.stringContaining('SSL') as string,
+  });
 });
 
 test('a queue that is full → drops, with an alarm', async () => {

@@ -1,0 +1,149 @@
+/** Nodes of a cluster in one process, over real links: what a node refuses, and how its members change. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { WebSocket } from 'ws';
+import { createClient, type Client } from 'correctables';
+import { findSites, redblue, type RedBlueLevels } from 'correctables/bindings/redblue';
+import type { SiteAlarm } from '../../../src/server/alarms/site-alarm.ts';
+import { openClusterNode, type ClusterNode } from '../../../src/server/cluster-node.ts';
+import { createKeyFile } from '../../../src/server/cluster/key-file.ts';
+import { serveCluster, type RunningNode } from '../../../src/server/serve-cluster.ts';
+import { SiteBinding } from '../../../src/server/site/site-binding.ts';
+import type { Service } from '../../../src/server/service/service.ts';
+import { clusterContract, service as marks } from '../../support/cluster-service.ts';
+import { durableContract, service as values } from '../../support/durable-service.ts';
+
+const { add, take, keys } = clusterContract;
+const [service, otherService] = [marks, values] as unknown as readonly [Service, Service];
+const NAMES = ['a', 'b', 'c'];
+
+async function findPort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  await once(server.close(), 'close');
+  return port;
+}
+
+/** A folder with the files of a cluster. */
+interface Files {
+  readonly cluster: string;
+  dataDir(site: string): string;
+}
+
+async function createFiles(names: readonly string[] = NAMES): Promise<Files> {
+  const folder = mkdtempSync(join(tmpdir(), 'correctables-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const sites: Record<string, object> = {};
+  for (const name of names)
+    sites[name] = { url: `ws://127.0.0.1:${await findPort()}`, cluster: `127.0.0.1:${await findPort()}` };
+  const cluster = join(folder, 'cluster.json');
+  const file = { sites, redLog: { engine: 'built-in', leader: names[0] }, keyFile: 'cluster.key' };
+  writeFileSync(cluster, JSON.stringify(file));
+  createKeyFile(join(folder, 'cluster.key'));
+  return { cluster, dataDir: (site) => join(folder, site) };
+}
+
+const alarms: SiteAlarm[] = [];
+
+async function open(files: Files, site: string, dataDir = files.dataDir(site)): Promise<ClusterNode> {
+  const onAlarm = (alarm: SiteAlarm): number => alarms.push(alarm);
+  const node = await openClusterNode(service, { cluster: files.cluster, site, dataDir, onAlarm, checkColors: false });
+  onTestFinished(() => node.close());
+  return node;
+}
+
+const openAll = (files: Files): Promise<ClusterNode[]> => Promise.all(NAMES.map((name) => open(files, name)));
+
+const clientOf = (node: ClusterNode): Client<RedBlueLevels> =>
+  createClient(new SiteBinding(node.name, node.site.driver), { timeoutMs: 20_000 });
+
+test('a site is stopped and started again in its process → goes on with what it has', async () => {
+  const [a, b] = (await openAll(await createFiles())) as [ClusterNode, ClusterNode];
+  await clientOf(b).invokeStrong(take({ key: 'before' }));
+  await b.restartSite(async () => {});
+  await clientOf(a).invokeStrong(take({ key: 'meanwhile' }));
+  expect(await clientOf(b).invokeStrong(take({ key: 'after' }))).toBe(3);
+  expect(await clientOf(b).invokeStrong(keys({}))).toEqual(['after', 'before', 'meanwhile']);
+});
+
+test('a retired site that is still there → hears of it and stops; the others continue', async () => {
+  const [a, b, c] = (await openAll(await createFiles())) as [ClusterNode, ClusterNode, ClusterNode];
+  await clientOf(c).invokeStrong(take({ key: 'one' }));
+  expect(await a.proposeChange({ name: 'c', directory: null })).toMatchObject({ problem: undefined });
+  await vi.waitFor(() => expect(c.status).toMatchObject({ state: 'stopped' }), { timeout: 20_000 });
+  expect(c.status.alarms.map(({ kind }) => kind)).toContain('site-retired');
+  expect([...a.addresses.keys()]).toEqual(['a', 'b']);
+  expect(await clientOf(b).invokeStrong(take({ key: 'two' }))).toBe(2);
+  await expect(clientOf(c).invokeStrong(take({ key: 'three' }))).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+});
+
+test('a change that is void → its proposer gets the reason', async () => {
+  const [a] = (await openAll(await createFiles())) as [ClusterNode];
+  const { problem } = await a.proposeChange({ name: 'mars', directory: null });
+  expect(problem).toContain("no site is called 'mars' now");
+});
+
+test('a directory of another site, deployment or service, or of one process → is refused', async () => {
+  const [files, others] = [await createFiles(['a']), await createFiles(['a', 'b'])];
+  const a = await open(files, 'a');
+  await clientOf(a).invokeStrong(take({ key: 'one' }));
+  await a.close();
+  await expect(open(others, 'a', files.dataDir('a'))).rejects.toThrow('is of the deployment');
+  await expect(open(others, 'b', files.dataDir('a'))).rejects.toThrow("is of the site 'a' of a cluster");
+  const options = { cluster: files.cluster, site: 'a', dataDir: files.dataDir('a'), checkColors: false };
+  await expect(openClusterNode(otherService, options)).rejects.toThrow(`not '${durableContract.name}'`);
+  const { createEmbedded } = await import('correctables/server');
+  const embedded = { sites: ['a'] as const, dataDir: files.dataDir('a'), checkColors: false };
+  expect(() => createEmbedded(service, embedded)).toThrow("is of the site 'a' of a cluster");
+  // It was left as it was.
+  const again = await open(files, 'a');
+  expect(await clientOf(again).invokeStrong(keys({}))).toEqual(['one']);
+});
+
+test('node.json that is gone or damaged → is refused', async () => {
+  const files = await createFiles(['a']);
+  await (await open(files, 'a')).close();
+  const path = join(files.dataDir('a'), 'node.json');
+  const text = readFileSync(path, 'utf8');
+  writeFileSync(path, text.slice(0, 10));
+  await expect(open(files, 'a')).rejects.toThrow('node.json is damaged');
+  rmSync(path);
+  await expect(open(files, 'a')).rejects.toThrow('there is no node.json');
+});
+
+test.each([
+  [{ site: 'mars' }, "'mars' is not one of a"],
+  [{ dataDir: '' }, 'dataDir'],
+  [{ maxInFlight: 0 }, 'maxInFlight must be an integer from 1 on'],
+  [{ cluster: 'nowhere.json' }, 'there is no such file'],
+])('options %j → are refused by name', async (change, problem) => {
+  const { cluster, dataDir } = await createFiles(['a']);
+  await expect(openClusterNode(service, { cluster, site: 'a', dataDir: dataDir('a'), ...change })).rejects.toThrow(
+    problem,
+  );
+});
+
+test('/sites lists the addresses of all sites, and findSites takes them', async () => {
+  const files = await createFiles(['a', 'b']);
+  const serveSite = async (site: string): Promise<RunningNode> => {
+    const options = { service, cluster: files.cluster, dataDir: files.dataDir(site), checkColors: false };
+    const node = await serveCluster({ ...options, site });
+    onTestFinished(() => node.close({ drainMs: 0 }));
+    return node;
+  };
+  const [a, b] = await Promise.all([serveSite('a'), serveSite('b')]);
+  const urls = await findSites([a.url, b.url]);
+  expect(urls.toSorted()).toEqual([a.siteUrl, b.siteUrl].toSorted());
+  const client = createClient(redblue(clusterContract, { url: urls, WebSocket }), { timeoutMs: 20_000 });
+  onTestFinished(() => client.close());
+  await client.invokeStrong(add({ key: 'one' }));
+  await b.close({ drainMs: 0 });
+  await client.invokeStrong(add({ key: 'two' }));
+  const metrics = await (await fetch(`${a.url}/metrics`)).text();
+  expect(metrics).toMatch(/correctables_link_sent_messages_total\{site="a",peer="b"\} [1-9]/);
+});
