@@ -9,6 +9,7 @@ import { WebSocket } from 'ws';
 import { createClient, type Client } from 'correctables';
 import { findSites, redblue, type RedBlueLevels } from 'correctables/bindings/redblue';
 import type { SiteAlarm } from '../../../src/server/alarms/site-alarm.ts';
+import { createEmbedded } from '../../../src/server/embedded.ts';
 import { openClusterNode, type ClusterNode } from '../../../src/server/cluster-node.ts';
 import { createKeyFile } from '../../../src/server/cluster/key-file.ts';
 import { serveCluster, type RunningNode } from '../../../src/server/serve-cluster.ts';
@@ -97,7 +98,6 @@ test('a directory of another site, deployment or service, or of one process → 
   await expect(open(others, 'b', files.dataDir('a'))).rejects.toThrow("is of the site 'a' of a cluster");
   const options = { cluster: files.cluster, site: 'a', dataDir: files.dataDir('a'), checkColors: false };
   await expect(openClusterNode(otherService, options)).rejects.toThrow(`not '${durableContract.name}'`);
-  const { createEmbedded } = await import('correctables/server');
   const embedded = { sites: ['a'] as const, dataDir: files.dataDir('a'), checkColors: false };
   expect(() => createEmbedded(service, embedded)).toThrow("is of the site 'a' of a cluster");
   // It was left as it was.
