@@ -41,7 +41,7 @@ export interface SiteAlarm {
     | 'site-retired'
     /** A peer has another key, deployment or cluster.json. Raised once until that has changed. */
     | 'link-refused'
-    /** Another site has been away for too long. Nothing more is kept for it: it takes the state of another site. */
+    /** Another site has been away for too long. Nothing more is kept for it. It takes the state of another. */
     | 'site-left-behind'
     /** Another process has taken over the data. The site has stopped, and has sent no answers since then. */
     | 'site-fenced'

@@ -7,7 +7,7 @@
  * twice or out of order changes nothing.
  */
 import { Fifo } from '../../collections/fifo.ts';
-import { computeMajorityLength } from '../majority-commit.ts';
+import { computeCommittedLength, type LoggedChange } from '../majority-commit.ts';
 import type { LogEntry, LogMembers, LogOutput, RedLog, RedLogOptions, SavedLog } from '../red-log.ts';
 import { createEpochAbove, MAX_START } from '../../records/epoch.ts';
 import type { StreamPoint } from '../../records/records.ts';
@@ -83,7 +83,7 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
   /** Whether a site has no vote. */
   #hasNonVoter: boolean;
   /** Entries that are not delivered and may change the sites: their places, and the sites that they take out. */
-  readonly #changes = new Fifo<{ readonly position: number; readonly closes: Origin | undefined }>();
+  readonly #changes = new Fifo<LoggedChange>();
   /** An entry was delivered that may have changed the sites: nothing more is before `setMembers`. */
   #isWaiting = false;
   #outputs: Output<R>[] = [];
@@ -269,22 +269,9 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
       // What a follower has is synced at the leader too: two of three are a majority.
       return majority <= 2 && this.#voters.includes(this.options.site) ? this.synced : this.#committed;
     }
-    let length = this.#computeMajorityLength(this.#voters);
-    let voters = this.#voters;
-    // What takes a site out needs a majority of those that remain: with the one, two could not agree on that.
-    for (const { position, closes } of this.#changes.slice()) {
-      if (closes === undefined) continue;
-      voters = voters.filter((site) => site !== closes);
-      const remaining = Math.min(this.#computeMajorityLength(voters), position + 1);
-      if (remaining > position) length = Math.max(length, remaining);
-    }
-    return length;
-  }
-
-  #computeMajorityLength(voters: readonly Origin[]): number {
     const { site: own } = this.options;
-    return computeMajorityLength(
-      voters.map((site) => (site === own ? this.synced : (this.#followers.get(site)?.matched ?? 0))),
+    return computeCommittedLength(this.#voters, this.#changes.slice(), (site) =>
+      site === own ? this.synced : (this.#followers.get(site)?.matched ?? 0),
     );
   }
 
