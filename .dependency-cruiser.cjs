@@ -50,10 +50,10 @@ module.exports = {
       name: 'site-machine-purity',
       comment: 'The simulator runs what a site runs: of packages, of Node, of disks and alarms it knows nothing.',
       severity: 'error',
-      from: { path: '^src/server/site/site-machine\\.' },
+      from: { path: '^src/server/site/site-(machine|options)\\.' },
       to: {
         pathNot:
-          '^src/(correctable|values|protocol|server/(replica|generator|state|service|messages|log|records|collections))/',
+          '^src/(correctable|values|protocol|server/(replica|generator|state|service|messages|log|records|collections))/|^src/server/site/site-options\\.',
       },
     },
     {

@@ -21,7 +21,7 @@ import type { MemberOutput } from './records/replica-output.ts';
 import type { MemberChange } from './replica/membership.ts';
 import type { Service } from './service/service.ts';
 import { hashDeploymentName } from './site/deployment-name.ts';
-import type { MemberStatus, SiteProgress } from './site/site-machine.ts';
+import type { MemberStatus, SiteProgress } from './site/site-options.ts';
 import { unusableDirectoryError } from './storage/directory/missing-history.ts';
 import {
   openDirectory,

@@ -22,7 +22,7 @@ import { Origins } from './records/origin.ts';
 import type { Origin } from './records/origin.ts';
 import type { CertificationStats } from './site/certification-stats.ts';
 import { guardAlarmHandler, emitWarning } from './alarms/site-alarm.ts';
-import type { RejectedMessageCounts } from './site/site-machine.ts';
+import type { RejectedMessageCounts } from './site/site-options.ts';
 import { checkColorsAtStartup } from './startup-color-check.ts';
 import { MIN_KEY_BYTES } from './storage/directory/data-directory.ts';
 import { openStorage } from './storage/directory/open-storage.ts';

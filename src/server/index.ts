@@ -16,7 +16,7 @@ export type { ClusterNodeOptions } from './cluster-options.ts';
 export type { NodeStatus, RecentAlarm } from './cluster-node.ts';
 export type { LinkStatus } from './cluster/cluster-links.ts';
 export type { LinkTraffic } from './cluster/link-connection.ts';
-export type { SiteProgress } from './site/site-machine.ts';
+export type { SiteProgress } from './site/site-options.ts';
 export { createGateway } from './gateway/gateway.ts';
 export type { Gateway, GatewayOptions, GatewayStatus } from './gateway/gateway.ts';
 export { listenGateways } from './gateway/listen/listen.ts';

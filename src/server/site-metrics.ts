@@ -3,7 +3,7 @@ import type { LinkStatus } from './cluster/cluster-links.ts';
 import type { StoreMetric } from './gateway/listen/metrics.ts';
 import type { RetainedReplies } from './replica/exactly-once/id-table-entries.ts';
 import type { CertificationStats } from './site/certification-stats.ts';
-import type { RejectedMessageCounts } from './site/site-machine.ts';
+import type { RejectedMessageCounts } from './site/site-options.ts';
 
 /** Sites whose counts are shown. */
 export interface ObservedSites {

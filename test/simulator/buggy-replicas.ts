@@ -30,7 +30,7 @@ import { Replica } from '../../src/server/replica/replica.ts';
 import type { RecoveredReplica } from '../../src/server/replica/replica.ts';
 import type { Stage, Submission } from '../../src/server/records/submissions.ts';
 import { SiteMachine } from '../../src/server/site/site-machine.ts';
-import type { SiteOptions } from '../../src/server/site/site-machine.ts';
+import type { SiteOptions } from '../../src/server/site/site-options.ts';
 import type { LogPositions } from '../../src/server/log/recovered-state.ts';
 import { SiteState } from '../../src/server/replica/core/site-state.ts';
 import type { ReplyOrError } from '../../src/server/records/reply.ts';

@@ -9,7 +9,7 @@ import type { RecoveredReplica } from '../../src/server/replica/replica.ts';
 import { RightsRequests } from '../../src/server/replica/rights/rights-requests.ts';
 import { Rights } from '../../src/server/replica/rights/rights.ts';
 import { SiteMachine } from '../../src/server/site/site-machine.ts';
-import type { SiteOptions } from '../../src/server/site/site-machine.ts';
+import type { SiteOptions } from '../../src/server/site/site-options.ts';
 import type { StateReader } from '../../src/server/state/store.ts';
 import type { MachineFactory } from '../../src/testing/simulator/simulated-site.ts';
 

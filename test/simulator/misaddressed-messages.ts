@@ -7,7 +7,7 @@ import type { RecoveredReplica } from '../../src/server/replica/replica.ts';
 import { MessageFilter } from '../../src/server/messages/message-filter.ts';
 import type { MessageFilterOptions } from '../../src/server/messages/message-filter.ts';
 import { SiteMachine } from '../../src/server/site/site-machine.ts';
-import type { SiteOptions } from '../../src/server/site/site-machine.ts';
+import type { SiteOptions } from '../../src/server/site/site-options.ts';
 import type { MachineFactory } from '../../src/testing/simulator/simulated-site.ts';
 
 const withDoor =

@@ -13,7 +13,7 @@ import { interruptedError } from './site-binding.ts';
 import type { SessionTokens, SubmissionPort, Submitter } from './site-binding.ts';
 import { deliverFailure, deliverView } from './notify-submitter.ts';
 import { SiteMachine } from './site-machine.ts';
-import type { RejectedMessageCounts, SiteOptions, SiteOutput, MemberStatus, SiteProgress } from './site-machine.ts';
+import type { RejectedMessageCounts, SiteOptions, SiteOutput, MemberStatus, SiteProgress } from './site-options.ts';
 import type { Envelope, RejectedMessageError } from '../messages/envelope.ts';
 import type { Origin, Origins } from '../records/origin.ts';
 import type { RedHalt } from '../log/red-log-consumer.ts';

@@ -1,115 +1,34 @@
 /** One site as a pure state machine: its replica and its node of the red log, wired to each other. */
-import { AbsentSites, type AbsenceLimits } from '../messages/absent-sites.ts';
-import { createLogIds } from '../log/log-id.ts';
-import type { LogId, LogIds } from '../log/log-id.ts';
+import { AbsentSites } from '../messages/absent-sites.ts';
+import { findMemberChange, getLogMembers } from '../log/log-members.ts';
+import { createLogIds, type LogId, type LogIds } from '../log/log-id.ts';
 import { isLogMessage } from '../log/red-log.ts';
 import type { LogMembers, LogMessage, LogOutput, RedLog, RedLogOptions, SavedLog } from '../log/red-log.ts';
-import { comparePositions } from '../log/position.ts';
-import type { Position } from '../log/position.ts';
-import { RedLogConsumer } from '../log/red-log-consumer.ts';
-import type { RedHalt } from '../log/red-log-consumer.ts';
+import { comparePositions, type Position } from '../log/position.ts';
+import { RedLogConsumer, type RedHalt } from '../log/red-log-consumer.ts';
 import type { RedLogEngine } from '../log/red-log-engine.ts';
 import { SEQUENCED_ENGINE } from '../log/sequenced/engine.ts';
 import { getEntriesAfterCheckpoint, EMPTY_STATE, getSavedSite } from '../log/recovered-state.ts';
 import type { CheckpointCut, LogPositions, SavedSiteState, RecoveredState } from '../log/recovered-state.ts';
 import type { Section } from '../records/checkpoint.ts';
 import { needsRoom } from '../messages/needs-room.ts';
-import { MessageFilter } from '../messages/message-filter.ts';
-import type { MessageFilterOptions } from '../messages/message-filter.ts';
+import { MessageFilter, type MessageFilterOptions } from '../messages/message-filter.ts';
 import { isNodeMessage, ONLY_PARTITION, RejectedMessageError } from '../messages/envelope.ts';
-import type { Envelope, MessageRejectionCounts, SiteMessage } from '../messages/envelope.ts';
+import type { Envelope, SiteMessage } from '../messages/envelope.ts';
 import { NodeHandshake } from '../messages/node-handshake.ts';
-import { RED, type KnownOrigin, type Origin } from '../records/origin.ts';
-import type { OperationId, RedRecord, StreamPoint } from '../records/records.ts';
+import { RED, type Origin } from '../records/origin.ts';
+import type { OperationId, RedRecord } from '../records/records.ts';
 import type { MemberChange } from '../replica/membership.ts';
-import { Replica } from '../replica/replica.ts';
-import type { SavedReplica, RecoveredReplica } from '../replica/replica.ts';
-import type { ReplicaOptions } from '../replica/core/replica-port.ts';
+import { Replica, type SavedReplica, type RecoveredReplica } from '../replica/replica.ts';
 import { droppedError, haltedFullError, redHaltedError } from '../records/failures.ts';
 import { MAX_HALTED_BYTES } from '../records/retention-limits.ts';
 import { measurePlainData } from '../../values/estimate-bytes.ts';
 import { EffectValidator } from '../service/effect-validator.ts';
 import { describeContentProblem, findUnknownOrigin } from '../messages/validate-content.ts';
-import type { MemberOutput, ReplicaOutput } from '../records/replica-output.ts';
+import type { ReplicaOutput } from '../records/replica-output.ts';
 import type { Submission } from '../records/submissions.ts';
-
-/** What a site wants done. */
-export type SiteOutput =
-  | { readonly kind: 'send'; readonly envelope: Envelope }
-  | { readonly kind: 'store'; readonly log: LogId; readonly entries: readonly unknown[] }
-  /** Nothing more is taken of the red log, so that red operations wait; blue ones go on. Said once a start. */
-  | { readonly kind: 'halted'; readonly halt: RedHalt }
-  | MemberOutput
-  /** Another node of this site has gone on: nothing more is taken or said, for good. */
-  | { readonly kind: 'forked'; readonly message: string }
-  /** Nothing more is taken of that start of another site, since another node of it has gone on. */
-  | { readonly kind: 'peer-forked'; readonly peer: Origin; readonly message: string }
-  /** No other site has answered since the start: updates are taken without that. */
-  | { readonly kind: 'alone' }
-  | Extract<ReplicaOutput, { kind: 'view' | 'failed' }>;
-
-/** How a site is set up. */
-export interface SiteOptions extends ReplicaOptions {
-  /** Which deployment the site is of: the same at all its sites and at no other's. */
-  readonly deployment: string;
-  /** The site that sequences the red log. */
-  readonly redLeader: Origin;
-  /** The partition that it is of; 0 unless given. */
-  readonly partition?: number | undefined;
-  /**
-   * So many entries of the red log are known to be committed at the start, beside what the site's own log says of it: it has
-   * answered by these, and shows them before it hears of others. None unless given.
-   */
-  readonly committedRedEntries?: number | undefined;
-  /** How much is kept for a site that is away. Unless given there is no bound, and updates are refused in the end. */
-  readonly absence?: AbsenceLimits | undefined;
-  /** The engine of the red log; the one that is built in unless given. */
-  readonly redLog?: RedLogEngine | undefined;
-  /** Told of messages that were not taken. */
-  readonly onMessageRejected?: MessageFilterOptions['onRejected'];
-  /** What a site may come to keep while its red log has halted, in bytes; `MAX_HALTED_BYTES` unless given. */
-  readonly maxHaltedBytes?: number | undefined;
-  /** Names the data directory of this node. One that is known by another name at other sites is not heard there. */
-  readonly directory?: string | undefined;
-  /** Of the red log: sites that go by different ones do not hear each other. 0 unless given. */
-  readonly generation?: number | undefined;
-  /** Whether the site ends once it hears of a start of itself that is later than this one, rather than go on above it. */
-  readonly stopsOnUnknownStart?: boolean | undefined;
-  /** Whether updates wait until another site has accepted this start, or for `ALONE_AFTER_MS`. */
-  readonly needsPeer?: boolean | undefined;
-}
-
-/** How long updates wait at a start for another site. */
-export const ALONE_AFTER_MS = 10_000;
-
-/**
- * Messages that were not taken, by reason; `clock` where only a stamp was refused, since its sender's clock is wild, and
- * `room` where there was none for what they lead to.
- */
-export type RejectedMessageCounts = MessageRejectionCounts & { readonly clock: number; readonly room: number };
-
-/** An origin, for operators. */
-export interface MemberStatus extends KnownOrigin {
-  readonly origin: Origin;
-  /** By the clock that only runs forward; `undefined` if not at this start. */
-  readonly heardAtMs: number | undefined;
-}
-
-/** The progress of a site. */
-export interface SiteProgress {
-  /** The number of this start: above that of any earlier one. */
-  readonly start: number;
-  /** Records of the red log that were delivered. */
-  readonly red: number;
-  /** The stable time: by ordinal, up to where the site has everything of each origin. */
-  readonly stable: readonly number[];
-  /** Blue operations that the site has, by ordinal of their origin. */
-  readonly streams: readonly number[];
-  /** Entries that are kept because another site lacks them. */
-  readonly backlog: number;
-  /** Why the red log has halted, if it has. */
-  readonly halt: string | undefined;
-}
+import { ALONE_AFTER_MS, type MemberStatus, type RejectedMessageCounts } from './site-options.ts';
+import type { SiteOptions, SiteOutput, SiteProgress } from './site-options.ts';
 
 /**
  * One site. After each input, `takeOutputs` says what has to be done, in order. Inputs come with the time by a clock that
@@ -184,7 +103,7 @@ export class SiteMachine {
     const logOptions: RedLogOptions<RedRecord> = {
       site,
       ...this.#logMembers,
-      getMemberChange: (record) => this.#getMemberChange(record),
+      getMemberChange: (record) => findMemberChange(record, origins),
       leader: redLeader,
       identity: `${this.#logIds.red}@${origins.getName(redLeader)}`,
       epoch,
@@ -284,10 +203,11 @@ export class SiteMachine {
 
   /** What a submission leads to is done when the outputs are taken: once for several that came together. */
   submit(submission: Submission, nowMs: number, wallMs = nowMs): void {
-    if (this.#isRetired) return;
+    if (this.#isRetired || this.#isForked) return;
     this.#nowMs = nowMs;
-    if (this.#isForked) return;
-    if (this.#peerUntilMs !== undefined && !this.#isRead(submission)) this.#early.push(submission);
+    const { operations } = this.#options.service.contract;
+    const isRead = operations[submission.operation]?.access === 'read';
+    if (this.#peerUntilMs !== undefined && !isRead) this.#early.push(submission);
     else this.replica.submit(submission, nowMs, wallMs);
   }
 
@@ -303,9 +223,8 @@ export class SiteMachine {
 
   /** Without room nothing is taken of what would have to be written down: whoever sent it sends it again. */
   receive(envelope: Envelope, nowMs: number, wallMs = nowMs, hasRoom = true): void {
-    if (this.#isRetired) return;
+    if (this.#isRetired || this.#isForked) return;
     this.#nowMs = nowMs;
-    if (this.#isForked) return;
     this.replica.advanceTime(nowMs, wallMs);
     if ((this.#isFilled || !hasRoom) && needsRoom(envelope.message, this.#engine.messages)) {
       this.#noRoomCount += 1;
@@ -386,9 +305,8 @@ export class SiteMachine {
 
   /** The first `length` entries of one of the site's logs are synced. */
   onSynced(log: LogId, length: number, nowMs: number, wallMs = nowMs): void {
-    if (this.#isRetired) return;
+    if (this.#isRetired || this.#isForked) return;
     this.#nowMs = nowMs;
-    if (this.#isForked) return;
     this.replica.advanceTime(nowMs, wallMs);
     if (log === this.#logIds.red) this.log.onSynced(length);
     else this.replica.onSynced(length, nowMs, wallMs);
@@ -397,9 +315,8 @@ export class SiteMachine {
 
   /** To be called now and then while `busy`. */
   tick(nowMs: number, wallMs = nowMs): void {
-    if (this.#isRetired) return;
+    if (this.#isRetired || this.#isForked) return;
     this.#nowMs = nowMs;
-    if (this.#isForked) return;
     if (this.#peerUntilMs !== undefined) this.#awaitPeer(this.#peerUntilMs, nowMs, wallMs);
     this.replica.tick(nowMs, wallMs);
     this.log.tick(nowMs);
@@ -431,7 +348,13 @@ export class SiteMachine {
       generation,
       resendAfterMs,
       streams: {
-        getEnd: (origin) => (origin === RED ? this.#redEnd : replica.blue.getEnd(origin)),
+        // Of a red log that has halted nothing is to go by.
+        getEnd: (origin) =>
+          origin !== RED
+            ? replica.blue.getEnd(origin)
+            : this.#redLogReader.halt === undefined
+              ? this.log.end
+              : undefined,
         getDigest: (origin, length) =>
           origin === RED ? this.log.digest({ seq: length, index: 0 }) : replica.blue.getDigest(origin, length),
       },
@@ -447,16 +370,9 @@ export class SiteMachine {
     });
   }
 
-  /** What is here of the red log: nothing to go by once it has halted. */
-  get #redEnd(): StreamPoint | undefined {
-    return this.#redLogReader.halt === undefined ? this.log.end : undefined;
-  }
-
   #onSuperseded(term: number, by: Origin): void {
-    const name = this.replica.options.origins.getName(by);
-    this.#onForked(
-      `${name} knows the start ${term} of this site, which is later than this one, ${this.messageFilter.term}`,
-    );
+    const start = `the start ${term} of this site, which is later than this one, ${this.messageFilter.term}`;
+    this.#onForked(`${this.#options.origins.getName(by)} knows ${start}`);
   }
 
   /** What was promised by then stays; nothing follows. */
@@ -483,20 +399,13 @@ export class SiteMachine {
     for (const submission of early) this.replica.submit(submission, nowMs, wallMs);
   }
 
-  #isRead({ operation }: Submission): boolean {
-    return this.replica.options.service.contract.operations[operation]?.access === 'read';
-  }
-
   /** A record with a wild stamp is not taken into the log: sent again, it will be once its site's clock is right. */
   #receiveLog(from: Origin, message: LogMessage, nowMs: number): void {
-    const proposed = this.#engine.messages.getProposedRecords(message, from);
-    if (proposed.every(({ record }) => this.#accepts(from, record))) this.log.receive(from, message, nowMs);
-  }
-
-  /** What the leader passes on of others, it has accepted. */
-  #accepts(from: Origin, record: RedRecord): boolean {
-    if (record.kind !== 'operation' || record.site !== from) return true;
-    return this.replica.acceptsStamp(from, record.clock);
+    const isAccepted = this.#engine.messages.getProposedRecords(message, from).every(({ record }) => {
+      // What the leader passes on of others, it has accepted.
+      return record.kind !== 'operation' || record.site !== from || this.replica.acceptsStamp(from, record.clock);
+    });
+    if (isAccepted) this.log.receive(from, message, nowMs);
   }
 
   /** Lets go of what is kept for sites that have been away for too long. */
@@ -517,7 +426,6 @@ export class SiteMachine {
   }
 
   #checkGone(): void {
-    if (this.#isBehind) return;
     const reachable = this.#absent.getReachable(this.#nowMs, this.#options.reachTimeoutMs);
     if (this.replica.blue.isGoneAt(reachable)) this.#onBehind('operations of other sites');
   }
@@ -530,16 +438,7 @@ export class SiteMachine {
   }
 
   get #logMembers(): LogMembers {
-    const { origins } = this.#options;
-    return {
-      sites: origins.members.filter((site) => !this.#absent.leftBehind.has(site)),
-      voters: origins.members.filter((site) => origins.get(site).state === 'open'),
-    };
-  }
-
-  #getMemberChange(record: RedRecord): { readonly closes: Origin | undefined } | undefined {
-    if (record.kind !== 'member') return undefined;
-    return { closes: record.action === 'change' ? this.#options.origins.find(record.name) : undefined };
+    return getLogMembers(this.#options.origins, this.#absent.leftBehind);
   }
 
   /** Hands outputs of one part to the other until neither has any. */

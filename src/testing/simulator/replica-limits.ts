@@ -1,6 +1,6 @@
 /** Limits of the sites of a run: those that are drawn, and those that all runs share. */
 import { ID_TABLE_LIMITS } from '../../server/replica/exactly-once/id-table.ts';
-import type { SiteOptions } from '../../server/site/site-machine.ts';
+import type { SiteOptions } from '../../server/site/site-options.ts';
 import type { SimulationOptions } from './options.ts';
 
 /** Of all runs. */

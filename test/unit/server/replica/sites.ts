@@ -13,7 +13,7 @@ import type { Service } from '../../../../src/server/service/service.ts';
 import { getLogKind } from '../../../../src/server/log/log-id.ts';
 import type { RecoveredState } from '../../../../src/server/log/recovered-state.ts';
 import { SiteMachine } from '../../../../src/server/site/site-machine.ts';
-import type { SiteOptions } from '../../../../src/server/site/site-machine.ts';
+import type { SiteOptions } from '../../../../src/server/site/site-options.ts';
 import { getSiteIndex, siteAt } from '../../../support/origins.ts';
 import type { Origin } from '../../../../src/server/records/origin.ts';
 

@@ -7,7 +7,7 @@ import { RULES_VERSION, type Envelope } from '../../../../src/server/messages/en
 import { Origins } from '../../../../src/server/records/origin.ts';
 import type { SiteDriver } from '../../../../src/server/site/site-driver.ts';
 import type { SiteDriverOptions } from '../../../../src/server/site/site-driver.ts';
-import { ALONE_AFTER_MS } from '../../../../src/server/site/site-machine.ts';
+import { ALONE_AFTER_MS } from '../../../../src/server/site/site-options.ts';
 import type { Submitter } from '../../../../src/server/site/site-binding.ts';
 import { siteAt } from '../../../support/origins.ts';
 import { startSecondSite } from '../replica/second-site.ts';

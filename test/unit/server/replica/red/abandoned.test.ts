@@ -10,7 +10,7 @@ import { createEpoch } from '../../../../../src/server/records/epoch.ts';
 import { CERTIFIER_LIMITS } from '../../../../../src/server/replica/red/certifier.ts';
 import { defineService } from '../../../../../src/server/service/service.ts';
 import { blue, red } from '../../../../../src/server/service/shadow-operation.ts';
-import type { SiteOptions } from '../../../../../src/server/site/site-machine.ts';
+import type { SiteOptions } from '../../../../../src/server/site/site-options.ts';
 import { counter, queue, set, table } from '../../../../../src/server/service/tables.ts';
 import { collectGarbage } from '../../../../support/garbage.ts';
 import { Sites } from '../sites.ts';

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { createClient } from '../../../../../src/correctable/client/client.ts';
 import type { CorrectableError } from '../../../../../src/correctable/errors.ts';
 import { defineContract } from '../../../../../src/protocol/contract/contract.ts';
-import type { SiteOptions } from '../../../../../src/server/site/site-machine.ts';
+import type { SiteOptions } from '../../../../../src/server/site/site-options.ts';
 import { defineService } from '../../../../../src/server/service/service.ts';
 import { blue, red } from '../../../../../src/server/service/shadow-operation.ts';
 import { SiteBinding } from '../../../../../src/server/site/site-binding.ts';

@@ -1,0 +1,88 @@
+/** How a site is set up, what it wants done, and what it reports of itself. */
+import type { AbsenceLimits } from '../messages/absent-sites.ts';
+import type { LogId } from '../log/log-id.ts';
+import type { RedHalt } from '../log/red-log-consumer.ts';
+import type { RedLogEngine } from '../log/red-log-engine.ts';
+import type { MessageFilterOptions } from '../messages/message-filter.ts';
+import type { Envelope, MessageRejectionCounts } from '../messages/envelope.ts';
+import type { KnownOrigin, Origin } from '../records/origin.ts';
+import type { ReplicaOptions } from '../replica/core/replica-port.ts';
+import type { MemberOutput, ReplicaOutput } from '../records/replica-output.ts';
+
+/** What a site wants done. */
+export type SiteOutput =
+  | { readonly kind: 'send'; readonly envelope: Envelope }
+  | { readonly kind: 'store'; readonly log: LogId; readonly entries: readonly unknown[] }
+  /** Nothing more is taken of the red log, so that red operations wait; blue ones go on. Said once a start. */
+  | { readonly kind: 'halted'; readonly halt: RedHalt }
+  | MemberOutput
+  /** Another node of this site has gone on: nothing more is taken or said, for good. */
+  | { readonly kind: 'forked'; readonly message: string }
+  /** Nothing more is taken of that start of another site, since another node of it has gone on. */
+  | { readonly kind: 'peer-forked'; readonly peer: Origin; readonly message: string }
+  /** No other site has answered since the start: updates are taken without that. */
+  | { readonly kind: 'alone' }
+  | Extract<ReplicaOutput, { kind: 'view' | 'failed' }>;
+
+/** How a site is set up. */
+export interface SiteOptions extends ReplicaOptions {
+  /** Which deployment the site is of: the same at all its sites and at no other's. */
+  readonly deployment: string;
+  /** The site that sequences the red log. */
+  readonly redLeader: Origin;
+  /** The partition that it is of; 0 unless given. */
+  readonly partition?: number | undefined;
+  /**
+   * So many entries of the red log are known to be committed at the start, beside what the site's own log says of it: it has
+   * answered by these, and shows them before it hears of others. None unless given.
+   */
+  readonly committedRedEntries?: number | undefined;
+  /** How much is kept for a site that is away. Unless given there is no bound, and updates are refused in the end. */
+  readonly absence?: AbsenceLimits | undefined;
+  /** The engine of the red log; the one that is built in unless given. */
+  readonly redLog?: RedLogEngine | undefined;
+  /** Told of messages that were not taken. */
+  readonly onMessageRejected?: MessageFilterOptions['onRejected'];
+  /** What a site may come to keep while its red log has halted, in bytes; `MAX_HALTED_BYTES` unless given. */
+  readonly maxHaltedBytes?: number | undefined;
+  /** Names the data directory of this node. One that is known by another name at other sites is not heard there. */
+  readonly directory?: string | undefined;
+  /** Of the red log: sites that go by different ones do not hear each other. 0 unless given. */
+  readonly generation?: number | undefined;
+  /** Whether the site ends once it hears of a start of itself that is later than this one, rather than go on above it. */
+  readonly stopsOnUnknownStart?: boolean | undefined;
+  /** Whether updates wait until another site has accepted this start, or for `ALONE_AFTER_MS`. */
+  readonly needsPeer?: boolean | undefined;
+}
+
+/**
+ * Messages that were not taken, by reason; `clock` where only a stamp was refused, since its sender's clock is wild, and
+ * `room` where there was none for what they lead to.
+ */
+export type RejectedMessageCounts = MessageRejectionCounts & { readonly clock: number; readonly room: number };
+
+/** An origin, for operators. */
+export interface MemberStatus extends KnownOrigin {
+  readonly origin: Origin;
+  /** By the clock that only runs forward; `undefined` if not at this start. */
+  readonly heardAtMs: number | undefined;
+}
+
+/** The progress of a site. */
+export interface SiteProgress {
+  /** The number of this start: above that of any earlier one. */
+  readonly start: number;
+  /** Records of the red log that were delivered. */
+  readonly red: number;
+  /** The stable time: by ordinal, up to where the site has everything of each origin. */
+  readonly stable: readonly number[];
+  /** Blue operations that the site has, by ordinal of their origin. */
+  readonly streams: readonly number[];
+  /** Entries that are kept because another site lacks them. */
+  readonly backlog: number;
+  /** Why the red log has halted, if it has. */
+  readonly halt: string | undefined;
+}
+
+/** How long updates wait at a start for another site. */
+export const ALONE_AFTER_MS = 10_000;
