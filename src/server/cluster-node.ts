@@ -289,7 +289,7 @@ export class ClusterNode {
     const { deployment } = this.#keys;
     const found = readNodeIdentity(files, this.#options.dataDir, { deployment, site: this.name });
     if (found !== undefined) return found;
-    if (manifest !== undefined) throw unusableDirectoryError('there is no node.json, which says whose directory it is');
+    if (manifest !== undefined) throw unusableDirectoryError('there is no node.json, which names its owner');
     const identity = createNodeIdentity({
       deployment,
       site: this.name,
