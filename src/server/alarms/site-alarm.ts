@@ -45,7 +45,7 @@ export interface SiteAlarm {
     | 'site-left-behind'
     /** Another process has taken over the data. The site has stopped, and has sent no answers since then. */
     | 'site-fenced'
-    /** Another node has gone on as this site (or as `peer`), from an older or copied data directory. One of both has stopped. */
+    /** Another node has gone on as this site (or as `peer`), from an older or copied directory. One of both has stopped. */
     | 'site-forked'
     /** No other site has answered within 10 s after the start. The site accepts updates without that. */
     | 'site-alone'

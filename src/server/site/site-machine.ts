@@ -68,8 +68,7 @@ export class SiteMachine {
   #nowMs: number;
 
   constructor(options: SiteOptions, stored: RecoveredState = EMPTY_STATE, nowMs = 0, wallMs = nowMs) {
-    this.#nowMs = nowMs;
-    this.#options = options;
+    [this.#nowMs, this.#options] = [nowMs, options];
     this.#absent = new AbsentSites(options.origins, options.site, nowMs);
     const { site, origins, deployment, epoch, redLeader, resendAfterMs, windows, onMessageRejected } = options;
     const {
@@ -426,8 +425,9 @@ export class SiteMachine {
   }
 
   #checkGone(): void {
-    const reachable = this.#absent.getReachable(this.#nowMs, this.#options.reachTimeoutMs);
-    if (this.replica.blue.isGoneAt(reachable)) this.#onBehind('operations of other sites');
+    const { reachTimeoutMs } = this.#options;
+    if (this.replica.blue.isGoneAt(this.#absent.getReachable(this.#nowMs, reachTimeoutMs)))
+      this.#onBehind('operations of other sites');
   }
 
   #onBehind(lacking: string): void {
