@@ -223,11 +223,11 @@ async function startServer(
     return { url: server.url, redLeader: place.redLeader as string, sites, close: () => server.close() };
   } catch (error) {
     const cannot = error instanceof Error && 'code' in error && LISTEN_ERRORS[String(error.code)];
-    if (cannot)
-      throw createUsageError(
-        cannot.flag,
-        `is ${common[cannot.flag] ?? { host, port }[cannot.flag]}, ${cannot.problem}`,
-      );
+    if (cannot) {
+      // In a cluster, the place is that of the cluster file unless flags set it.
+      const refused = { host, port, ...pickAddress(error) };
+      throw createUsageError(cannot.flag, `is ${refused[cannot.flag]}, ${cannot.problem}`);
+    }
     if (!isCorrectableError(error, 'INVALID_ARGUMENT')) throw error;
     if (error.field === 'site') throw createUsageError('site', error.message.replace(/^site: /, ''));
     if (!('cluster' in place) && error.field?.startsWith('latency.') === true)
@@ -239,6 +239,11 @@ async function startServer(
       `${problem}: name an address of this machine alone, say who may connect (--auth, --auth-keys), or add --allow-unauthenticated`,
     );
   }
+}
+
+/** What an error of the system says of the address. */
+function pickAddress({ address, port }: Error & { readonly address?: string; readonly port?: number }): object {
+  return { ...(address !== undefined && { host: address }), ...(port !== undefined && { port }) };
 }
 
 /** What is wrong with the round trip of a pair, which the error names. */

@@ -1,5 +1,7 @@
 /** Three sites as three processes, killed and started again, as an operator runs them. */
+import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { expect, test } from 'vitest';
 import { ClusterProcesses, SITES } from '../support/cluster-processes.ts';
 import { clusterContract } from '../support/cluster-service.ts';
@@ -75,6 +77,17 @@ test('a first start waits for the other sites; an empty directory of a known sit
   const { code, stderr } = await cluster.launch('ireland').ended();
   expect(code).toBe(1);
   expect(stderr).toMatch(/is empty, but (frankfurt|virginia) knows the site ireland already.*--rebuild/s);
+});
+
+test('another program listens where clients find the site → exit code 2, the port of the cluster file', async () => {
+  await using cluster = await ClusterProcesses.create(['ireland']);
+  const { port } = new URL(cluster.urls['ireland'] as string);
+  const taken = createServer().listen(Number(port), '127.0.0.1');
+  await once(taken, 'listening');
+  const { code, stderr } = await cluster.launch('ireland').ended();
+  taken.close();
+  expect(stderr).toContain(`--port is ${port}, where another program listens`);
+  expect(code).toBe(2);
 });
 
 test('SIGTERM → the node ends cleanly and its client moves to another site', async () => {
