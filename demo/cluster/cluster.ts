@@ -7,7 +7,7 @@ import { SITES, type Site, type WanPreset } from '../../engines/wan.ts';
 import { nodeFiles, writeClusterFiles, type NodePorts } from './cluster-files.ts';
 import { ClusterSite } from './cluster-site.ts';
 import { Guard } from './guard.ts';
-import { Network } from './network.ts';
+import { Network, WAY_COUNT } from './network.ts';
 import type { Action, SiteStatus } from './status.ts';
 
 export interface ClusterOptions {
@@ -45,9 +45,11 @@ export class Cluster {
   static async start({ wan, service, keep }: ClusterOptions): Promise<Cluster> {
     const directory = keep === undefined ? await mkdtemp(join(tmpdir(), 'correctables-cluster-')) : resolve(keep);
     const guard = new Guard(keep === undefined ? directory : undefined);
-    const numbers = await freePorts(2 * SITES.length);
+    // All at once: nobody listens on those of the nodes yet, so that they would seem free to whoever asks later.
+    const numbers = await freePorts(2 * SITES.length + WAY_COUNT);
     const ports = record((_, n): NodePorts => ({ client: numbers[2 * n] ?? 0, cluster: numbers[2 * n + 1] ?? 0 }));
     const network = await Network.open(
+      numbers.slice(2 * SITES.length),
       record((site) => ports[site].cluster),
       wan,
     );

@@ -1,7 +1,6 @@
 /** The wide area between the sites: a delayed route for each direction, which a person can cut. */
 import type { Server } from 'node:net';
 import { openRoute } from '../../engines/delay-proxy.ts';
-import { freePorts } from '../../engines/ports.ts';
 import { roundTripMs, SITES, type Site, type WanPreset } from '../../engines/wan.ts';
 
 interface Way {
@@ -11,16 +10,26 @@ interface Way {
   readonly route: Server;
 }
 
+const WAYS = SITES.flatMap((from) => SITES.filter((to) => to !== from).map((to) => ({ from, to })));
+export const WAY_COUNT: number = WAYS.length;
+
 export class Network {
   readonly #cutSites = new Set<Site>();
   #ways: readonly Way[] = [];
 
-  /** Opens the ways. @param portOf where the node of a site listens for other nodes */
-  static async open(portOf: Readonly<Record<Site, number>>, wan: WanPreset): Promise<Network> {
+  /**
+   * Opens the ways.
+   *
+   * @param ports free ones, as many as there are ways
+   * @param portOf where the node of a site listens for other nodes
+   */
+  static async open(
+    ports: readonly number[],
+    portOf: Readonly<Record<Site, number>>,
+    wan: WanPreset,
+  ): Promise<Network> {
     const network = new Network();
-    const pairs = SITES.flatMap((from) => SITES.filter((to) => to !== from).map((to) => ({ from, to })));
-    const ports = await freePorts(pairs.length);
-    const ways = pairs.map(async ({ from, to }, n): Promise<Way> => {
+    const ways = WAYS.map(async ({ from, to }, n): Promise<Way> => {
       const port = ports[n] as number;
       const delayMs = roundTripMs(wan, from, to) / 2;
       // What is under way while a site is cut off is held back, and arrives afterwards.
