@@ -46,6 +46,7 @@ const SERVE_FLAGS: readonly Flag[] = [
   ['--cluster <file>', 'Run one site of the deployment in this cluster.json; the others are other processes'],
   ['--site <name>', 'Be this site of the cluster file'],
   ['--rebuild', 'Replace a lost data directory of this site: begin empty, with the state of another site'],
+  ['--join', 'Add this site to a deployment that runs already: begin with the state of another site'],
   ['--data <dir>', `Store the data in this directory, created if it is missing (default: ${DEFAULT_DATA_DIR})`],
   ['--ephemeral', 'Keep all state in memory: it is lost when the process ends'],
   [
@@ -171,7 +172,7 @@ type SitesInProcess = Pick<ServeOptions, 'sites' | 'redLeader' | 'latency' | 'da
 type NodeOfCluster = Pick<ServeClusterOptions, 'cluster' | 'site' | 'rebuild' | 'dataDir'>;
 
 function parseSites(options: RawOptions): SitesInProcess {
-  for (const flag of ['site', 'rebuild'])
+  for (const flag of ['site', 'rebuild', 'join'])
     if (options[flag] !== undefined) throw createUsageError(flag, 'is about one site of a cluster: give --cluster too');
   const sites = readNames({ sites: DEFAULT_SITES, ...options }, 'sites');
   const redLeader = options['redLeader'] === undefined ? sites[0] : readText(options, 'redLeader');
@@ -195,7 +196,7 @@ function parseNode(options: RawOptions): NodeOfCluster {
   return {
     cluster: readText(options, 'cluster'),
     site: readText(options, 'site'),
-    rebuild: options['rebuild'] === true,
+    rebuild: options['rebuild'] === true || options['join'] === true,
     dataDir: resolveDataDir(options) as string,
   };
 }

@@ -2,17 +2,26 @@
 import { CorrectableError, createInvalidArgumentError } from '../correctable/errors.ts';
 import { isNonEmptyString, isRecord } from '../correctable/validate.ts';
 import { emitWarning, guardAlarmHandler, type OnAlarm, type SiteAlarm } from './alarms/site-alarm.ts';
+import { CHANGE, install, installShared, requestChange } from './cluster/begin-anew.ts';
+import { claimDirectory } from './cluster/claim-directory.ts';
 import { ClusterLinks, type ControlRequest, type LinkStatus } from './cluster/cluster-links.ts';
-import { parseAddress, readClusterFile, type ClusterFile, type ClusterSite } from './cluster/cluster-file.ts';
+import {
+  formatAddress,
+  parseAddress,
+  readClusterFile,
+  type ClusterFile,
+  type ClusterSite,
+} from './cluster/cluster-file.ts';
 import { IDENTIFY, waitUntilUnknown, type IdentifyReply } from './cluster/first-start.ts';
 import { readKeyFile, type ClusterKeys } from './cluster/key-file.ts';
-import { createNodeIdentity, readNodeIdentity, writeNodeIdentity, type NodeIdentity } from './cluster/node-file.ts';
+import { writeNodeIdentity, type NodeIdentity } from './cluster/node-file.ts';
+import { StateTransfers, TRANSFER, type TransferProgress } from './cluster/state-transfers.ts';
 import { toEmbeddedOptions, type ClusterNodeOptions } from './cluster-options.ts';
 import { checkEmbeddedOptions } from './embedded-checks.ts';
 import { EMBEDDED_OPTIONS, GENERATOR_OPTIONS } from './embedded-options.ts';
 import { createSitePlan, makeSite, type EmbeddedSite, type SitePlan } from './embedded-site.ts';
 import { checkColors } from './embedded.ts';
-import { getSavedSite } from './log/recovered-state.ts';
+import { getSavedSite, mergeSharedIntoSite } from './log/recovered-state.ts';
 import { SEQUENCED_ENGINE } from './log/sequenced/engine.ts';
 import { EnvelopeCodec } from './messages/envelope-codec.ts';
 import { RejectedMessageError, type Envelope } from './messages/envelope.ts';
@@ -22,7 +31,6 @@ import type { MemberChange } from './replica/membership.ts';
 import type { Service } from './service/service.ts';
 import { hashDeploymentName } from './site/deployment-name.ts';
 import type { MemberStatus, SiteProgress } from './site/site-options.ts';
-import { unusableDirectoryError } from './storage/directory/missing-history.ts';
 import {
   openDirectory,
   openSites,
@@ -30,22 +38,27 @@ import {
   type DurableDeployment,
 } from './storage/directory/open-storage.ts';
 import type { DataDirectory } from './storage/directory/data-directory.ts';
-import type { SiteStorage } from './log/site-storage.ts';
+import { nodeTiming } from './storage/disk/node-files.ts';
+import type { DurableStorage } from './storage/durable-storage.ts';
+import { recoverSite } from './storage/recovery.ts';
+import { finishInstallation, type SiteInstallation } from './storage/transfer/install-site.ts';
 
 /** The kind of request by which an operator's command asks for the status of a node. */
 export const STATUS = 'status';
-/** The kind of request by which a command or a site proposes a change of the members. */
-export const CHANGE = 'change';
 
 /** The state of a node, for operators. */
 export interface NodeStatus {
   readonly site: string;
-  /** `waiting`: for other sites, before the first start. `stopped`: the site has failed, see `problem`. */
-  readonly state: 'waiting' | 'serving' | 'stopped';
+  /**
+   * `waiting`: for other sites, before the first start. `transferring`: it takes the state of another site. `stopped`: the
+   * site has failed, see `problem`.
+   */
+  readonly state: 'waiting' | 'transferring' | 'serving' | 'stopped';
   readonly problem?: string | undefined;
   readonly members: readonly MemberStatus[];
   readonly redLeader: string;
   readonly directory: string;
+  readonly transfer?: TransferProgress | undefined;
   readonly progress?: SiteProgress | undefined;
   readonly links: readonly LinkStatus[];
   /** Alarms of the last hour, the oldest first. */
@@ -67,6 +80,10 @@ const MAX_DRAIN_MS = 2000;
 
 /** How long a proposed change may take. */
 const CHANGE_TIMEOUT_MS = 30_000;
+/** All other sites have to confirm a new one: one that is away must not keep it from serving reads. */
+const MAX_JOINING_MS = 10_000;
+/** When to take the state of another site again, if that of one cannot be used. */
+const TRANSFER_RETRY_MS = 2000;
 const DEFAULT_KEEP_FOR_MS = 86_400_000;
 const DEFAULT_BACKLOG = 1_000_000;
 
@@ -77,6 +94,8 @@ const UNSENT_FILE = 'unsent-operations.json';
 export interface ClusterNodeEvents {
   /** Before the first start: these sites have not answered yet. */
   onWaiting?(sites: readonly string[]): void;
+  /** Before the site can begin or go on: what it waits for, or how far the state of another site has come. */
+  onProgress?(message: string): void;
   /** The site runs: at the start, and each time that it was started again. */
   onStarted?(node: ClusterNode): Promise<void>;
   /** The site is about to be stopped, and will be started again. Clients should move to other sites. */
@@ -101,7 +120,7 @@ export class ClusterNode {
   readonly #alarms: RecentAlarm[] = [];
   readonly #directory: DataDirectory;
   readonly #deployment: DurableDeployment;
-  readonly #identity: NodeIdentity;
+  #identity: NodeIdentity;
   readonly #founders: readonly string[];
   readonly #events: ClusterNodeEvents;
   /** The table of the site that runs: it changes with the red log. */
@@ -109,6 +128,9 @@ export class ClusterNode {
   /** By the name of a proposed change. */
   readonly #changes = new Map<string, (outcome: ChangeOutcome) => void>();
   #links: ClusterLinks | undefined;
+  #transfers: StateTransfers | undefined;
+  /** Whether the site has become a member in this process, and has not started since. */
+  #isJoining = false;
   #storage: DeploymentStorage | undefined;
   #site: EmbeddedSite | undefined;
   /** How messages of this deployment are recognized. */
@@ -127,6 +149,7 @@ export class ClusterNode {
     this.#onAlarm = (alarm) => {
       this.#alarms.push({ atMs: Date.now(), kind: alarm.kind, message: alarm.message });
       if (this.#alarms.length > MAX_ALARMS) this.#alarms.shift();
+      if (alarm.kind === 'site-forked' && alarm.peer === undefined) this.#markForked(alarm.message);
       return onAlarm(alarm);
     };
     this.#deploymentName = hashDeploymentName(this.#keys.sessionKey, service.contract.name);
@@ -140,9 +163,16 @@ export class ClusterNode {
     };
     this.#directory = openDirectory(options.dataDir, this.#deployment);
     try {
-      this.#founders = this.#getFounders();
+      finishInstallation(this.#directory.files, this.#place.directory);
+      this.#founders = this.#directory.manifest?.sites ?? this.#deployment.sites;
       this.#origins = Origins.create(this.#founders);
-      this.#identity = this.#claimDirectory();
+      this.#identity = claimDirectory(this.#directory, {
+        dataDir: options.dataDir,
+        deployment: this.#keys.deployment,
+        site: this.name,
+        origin: this.#origins.find(this.name) as Origin,
+        rebuilds: options.rebuild === true,
+      });
     } catch (error) {
       void this.#directory.close();
       throw error;
@@ -167,28 +197,81 @@ export class ClusterNode {
   async open(): Promise<void> {
     const own = this.file.sites.get(this.name) as ClusterSite;
     const peers = [...this.file.sites].filter(([name]) => name !== this.name);
-    this.#links = await ClusterLinks.open({
+    const links = (this.#links = await ClusterLinks.open({
       site: this.name,
       listen: own.cluster,
       peers: new Map(peers.map(([name, { cluster }]) => [name, cluster])),
       keys: this.#keys,
       onAlarm: this.#onAlarm,
       onEnvelopes: (from, contents) => this.#receive(from, contents),
+      onSlice: (from, content) => this.#transfers?.onSlice(from, content),
       onRequest: (request) => this.#answer(request),
       onConnected: (name) => this.#setConnected(name, true),
       onDisconnected: (name) => this.#setConnected(name, false),
+    }));
+    this.#transfers = new StateTransfers({
+      site: this.name,
+      directory: this.#identity.directory,
+      files: this.#directory.files,
+      links,
+      admit: (site, directory) => this.#admit(site, directory),
+      onProgress: (progress) => this.#events.onProgress?.(formatProgress(progress)),
     });
-    if (this.#directory.manifest === undefined) {
+    if (this.#identity.origin === null) await this.#beginAnew(this.#transfers, own);
+    else if (this.#directory.manifest === undefined) {
       await waitUntilUnknown({
         site: this.name,
         dataDir: this.#options.dataDir,
         founders: this.#founders,
-        links: this.#links,
+        links,
         onWaiting: (sites) => this.#events.onWaiting?.(sites),
         signal: this.#aborted.signal,
       });
     }
     await this.startSite();
+  }
+
+  /** Becomes a member, takes the state of another site, and writes it down as that of this site. */
+  async #beginAnew(transfers: StateTransfers, { url, cluster }: ClusterSite): Promise<void> {
+    const { directory } = this.#identity;
+    const change = { name: this.name, directory, address: { url, cluster: formatAddress(cluster) } };
+    const { signal } = this.#aborted;
+    const onProblem = (message: string): void => this.#events.onProgress?.(`waiting to become a member: ${message}`);
+    const others = [...this.file.sites].filter(([name]) => name !== this.name);
+    const sites = new Map(others.map(([name, site]) => [name, site.cluster]));
+    const origin = await requestChange(change, { sites, keys: this.#keys, signal, onProblem });
+    await installShared(await transfers.receive(() => [...sites.keys()], signal), this.#place);
+    this.#directory.adopt();
+    this.#identity = { ...this.#identity, origin };
+    writeNodeIdentity(this.#directory.files, this.#identity);
+    this.#isJoining = true;
+  }
+
+  /** Takes the state of another site, since the others do not keep any more what this one lacks. */
+  async #catchUp(message: string): Promise<void> {
+    const { signal } = this.#aborted;
+    this.#onAlarm({ kind: 'site-behind', site: this.name, message: `Site ${this.name}: ${message}.` });
+    await this.restartSite(async ({ files }) => {
+      const transfers = this.#transfers as StateTransfers;
+      for (let attempt = 0; ; attempt += 1) {
+        const { peers } = this.links;
+        const donors = peers.map((_, place) => peers[(place + attempt) % peers.length] as string);
+        const shared = await transfers.receive(() => donors, signal);
+        const { stored, nextSegment, nextCheckpoint } = recoverSite(files, this.#place.directory, this.name);
+        try {
+          const state = mergeSharedIntoSite(this.#identity.origin as Origin, stored, shared);
+          return await install({ ...this.#place, state, nextSegment, nextCheckpoint });
+        } catch (error) {
+          this.#events.onProgress?.((error as Error).message);
+        }
+        await new Promise((resolve) => setTimeout(resolve, TRANSFER_RETRY_MS));
+      }
+    });
+  }
+
+  get #place(): Pick<SiteInstallation, 'files' | 'timing' | 'directory' | 'site'> {
+    const directory = this.#directory.getSiteDirectory(this.name);
+    return { files: this.#directory.files, timing: nodeTiming, directory, site: this.name };
   }
 
   /** Stops the site, changes what it has, and starts it again. The links stay open. */
@@ -202,9 +285,10 @@ export class ClusterNode {
   /** Takes up what the directory has, and begins. */
   async startSite(): Promise<void> {
     const storage = (this.#storage = openSites(this.#directory, this.#deployment));
-    const [siteStorage] = storage.sites as readonly [SiteStorage];
+    const [siteStorage] = storage.sites as readonly [DurableStorage];
     const { checkpoint } = siteStorage.stored;
-    const origins = (this.#origins = Origins.create(this.#founders));
+    // Those that have joined are in a checkpoint: then the manifest of a site that has joined need not tell.
+    const origins = (this.#origins = Origins.create(checkpoint === undefined ? this.#founders : []));
     if (checkpoint !== undefined) origins.load(getSavedSite(checkpoint).shared.replica.origins);
     const site = this.#identity.origin as Origin;
     const plan: SitePlan = {
@@ -233,11 +317,14 @@ export class ClusterNode {
     storage.adopt();
     this.#updateLinks();
     made.driver.start();
+    this.#transfers?.setStorage(siteStorage);
+    await this.#waitWhileJoining();
     await this.#events.onStarted?.(this);
   }
 
   /** Ends the site; the links and the directory stay open. */
   async stopSite(): Promise<void> {
+    this.#transfers?.setStorage(undefined);
     this.#site?.driver.close();
     this.#site = undefined;
     const storage = this.#storage;
@@ -249,13 +336,16 @@ export class ClusterNode {
     const driver = this.#site?.driver;
     const problem = driver?.failure?.message;
     const fromMs = Date.now() - ALARM_AGE_MS;
+    const transfer = this.#transfers?.progress;
+    const stopped = transfer === undefined ? 'waiting' : 'transferring';
     return {
       site: this.name,
-      state: driver === undefined ? 'waiting' : problem === undefined ? 'serving' : 'stopped',
+      state: driver === undefined ? stopped : problem === undefined ? 'serving' : 'stopped',
       problem,
       members: driver?.members ?? [],
       redLeader: this.file.redLeader,
       directory: this.#identity.directory,
+      transfer,
       progress: driver?.progress,
       links: this.#links?.status ?? [],
       alarms: this.#alarms.filter(({ atMs }) => atMs >= fromMs),
@@ -270,38 +360,15 @@ export class ClusterNode {
     while (isNeeded() && performance.now() < untilMs)
       await new Promise((resolve) => setTimeout(resolve, DRAIN_CHECK_MS));
     await this.stopSite();
+    this.#transfers?.close();
     await this.#links?.close();
     await this.#directory.close();
-  }
-
-  /** The sites that the deployment was created with: those of the file at the first start. */
-  #getFounders(): readonly string[] {
-    const founders = this.#directory.manifest?.sites ?? this.#deployment.sites;
-    const missing = founders.find((name) => !this.file.sites.has(name));
-    if (missing === undefined) return founders;
-    const message = `cluster.json: sites has no ${missing}, with which the deployment was created. Add it again.`;
-    throw new CorrectableError('INVALID_ARGUMENT', message, { field: 'cluster' });
-  }
-
-  /** The identity of the directory, written down if it is new. */
-  #claimDirectory(): NodeIdentity {
-    const { files, manifest } = this.#directory;
-    const { deployment } = this.#keys;
-    const found = readNodeIdentity(files, this.#options.dataDir, { deployment, site: this.name });
-    if (found !== undefined) return found;
-    if (manifest !== undefined) throw unusableDirectoryError('there is no node.json, which names its owner');
-    const identity = createNodeIdentity({
-      deployment,
-      site: this.name,
-      origin: this.#origins.find(this.name) as Origin,
-    });
-    writeNodeIdentity(files, identity);
-    return identity;
   }
 
   #setConnected(name: string, isConnected: boolean): void {
     const origin = this.origins.find(name);
     if (origin !== undefined) this.#site?.driver.setConnected(origin, isConnected);
+    if (isConnected) this.#transfers?.onConnected(name);
   }
 
   /** The sites with their addresses for clients: those of the file, and those that have joined. */
@@ -329,8 +396,43 @@ export class ClusterNode {
 
   #onMembership(output: MemberOutput): void {
     if (output.kind === 'members') return this.#updateLinks();
+    if (output.kind === 'behind') {
+      // Not while the site acts.
+      const catchUp = (): Promise<void> => this.#catchUp(output.message);
+      setImmediate(() => void catchUp().catch((error: Error) => this.#onCannotStart(error)));
+      return;
+    }
     if (output.kind === 'changed') this.#changes.get(output.id)?.(output);
     else if (output.kind === 'retired') this.#onRetired(output);
+  }
+
+  #onCannotStart(cause: Error): void {
+    if (this.#aborted.signal.aborted) return;
+    const message = `Site ${this.name} cannot start again: ${cause.message}. Start its process again.`;
+    this.#onAlarm({ kind: 'site-stopped', site: this.name, message, cause });
+  }
+
+  /** Why a site cannot be sent the state of this one now. */
+  #admit(site: string, directory: string): string | undefined {
+    const origin = this.#site === undefined ? undefined : this.#origins.find(site);
+    const known = origin && this.#origins.get(origin);
+    if (known !== undefined && (known.directory ?? directory) === directory) return undefined;
+    return `${this.name} does not know this data directory of ${site} yet`;
+  }
+
+  /** The next start on this directory is refused, or replaces it. */
+  #markForked(forked: string): void {
+    this.#identity = { ...this.#identity, forked };
+    writeNodeIdentity(this.#directory.files, this.#identity);
+  }
+
+  /** A site that has just become a member waits until it takes writes, or a little while: it serves reads before. */
+  async #waitWhileJoining(): Promise<void> {
+    const untilMs = performance.now() + (this.#isJoining ? MAX_JOINING_MS : 0);
+    this.#isJoining = false;
+    const isJoining = (): boolean => this.#origins.get(this.#identity.origin as Origin).state === 'joining';
+    while (isJoining() && !this.#aborted.signal.aborted && performance.now() < untilMs)
+      await new Promise((resolve) => setTimeout(resolve, DRAIN_CHECK_MS));
   }
 
   /** What no other site has is kept for people, who may want to do it again. */
@@ -394,6 +496,7 @@ export class ClusterNode {
 
   #answer({ from, kind, body }: ControlRequest): unknown {
     if (kind === IDENTIFY && from !== null) return this.#identify(from);
+    if (kind === TRANSFER && from !== null) return this.#transfers?.onRequest(from, body);
     if (kind === STATUS) return this.status;
     if (kind === CHANGE) return this.proposeChange(parseChange(body));
     throw new Error(`unknown request ${kind}`);
@@ -405,7 +508,7 @@ export class ClusterNode {
     if (driver === undefined && this.#directory.manifest !== undefined) throw new Error(`${this.name} is starting`);
     const origin = this.origins.find(site);
     if (driver === undefined) return { isKnown: false, founders: null };
-    return { isKnown: origin !== undefined && driver.hasHeardOf(origin), founders: this.#founders };
+    return { isKnown: origin !== undefined && driver.hasHeardOf(origin), founders: this.origins.founders };
   }
 }
 
@@ -444,7 +547,6 @@ function checkSiteOptions(service: Service, options: ClusterNodeOptions, file: C
   if (!names.includes(site)) throw createInvalidArgumentError('site', `'${site}' is not one of ${names.join(', ')}`);
   if (rebuild !== undefined && typeof rebuild !== 'boolean')
     throw createInvalidArgumentError('rebuild', 'must be true or false, or left out');
-  if (rebuild === true) throw createInvalidArgumentError('rebuild', 'is not available yet');
   checkColors(service, embedded, (message) =>
     (options.onAlarm ?? emitWarning)({ kind: 'color-check-failed', site, message }),
   );
@@ -461,6 +563,12 @@ function parseChange(body: unknown): MemberChange {
     throw new Error('an address has a url and a cluster address');
   parseAddress('address.cluster', cluster);
   return { name, directory, address: { url, cluster } };
+}
+
+function formatProgress({ donor, bytes, expectedBytes, problem }: TransferProgress): string {
+  if (problem !== undefined) return `waiting for the state of ${donor}: ${problem}`;
+  const share = expectedBytes === undefined ? '' : ` of about ${expectedBytes}`;
+  return `taking the state of ${donor}: ${bytes}${share} bytes`;
 }
 
 function isLinkUp({ isConnected }: LinkStatus): boolean {

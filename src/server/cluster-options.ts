@@ -14,8 +14,8 @@ export interface ClusterNodeOptions extends Omit<EmbeddedOptions, FileOption> {
   /** The directory for the logs and checkpoints of this site, created if it is missing. */
   readonly dataDir: string;
   /**
-   * Begins with an empty directory in place of one that is lost: a new incarnation of the site with the state of
-   * another site. What only the lost directory had is lost. Default: `false`
+   * Begins with an empty directory and the state of another site: as a new site, or in place of a directory that is lost or
+   * was forked. What only that directory had is lost. Ignored if the directory has the data of the site. Default: `false`
    */
   readonly rebuild?: boolean | undefined;
 }

@@ -36,6 +36,8 @@ export interface ServeClusterOptions extends ClusterNodeOptions, Pick<ServeOptio
 
 const CALL = "serveCluster({ service, cluster: 'cluster.json', site: 'ireland', dataDir: 'data' })";
 
+const PROGRESS_INTERVAL_MS = 1000;
+
 const OPTIONS: OptionNamesOf<ServeClusterOptions> = {
   service: true,
   ...CLUSTER_NODE_OPTIONS,
@@ -91,6 +93,7 @@ export async function serveCluster(options: ServeClusterOptions): Promise<Runnin
   const node = await openClusterNode(service, nodeOptions, {
     onWaiting: (waitingFor) =>
       logger.info({ waitingFor }, `waiting for the sites ${waitingFor.join(', ')} before the first start`),
+    onProgress: createProgressLog((message) => logger.info({}, message)),
     onStarted: (started) => clients.open(started),
     onStopping: () => clients.close(),
     onFailed: () => clients.leave(),
@@ -170,6 +173,16 @@ function getListenAddress(url: string): { readonly host: string | undefined; rea
   const { protocol, hostname, port } = new URL(url);
   if (protocol !== 'ws:') return { host: undefined, port: undefined };
   return { host: hostname, port: port === '' ? 80 : Number(port) };
+}
+
+/** Logs what is new, at most once in `PROGRESS_INTERVAL_MS`. */
+function createProgressLog(log: (message: string) => void): (message: string) => void {
+  let [last, loggedAtMs] = ['', -Infinity];
+  return (message) => {
+    if (message === last || performance.now() - loggedAtMs < PROGRESS_INTERVAL_MS) return;
+    [last, loggedAtMs] = [message, performance.now()];
+    log(message);
+  };
 }
 
 function listAddresses(node: ClusterNode): SiteAddress[] {

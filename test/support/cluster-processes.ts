@@ -1,6 +1,6 @@
 /** A deployment whose sites are processes: `correctables serve --cluster` for each, killed and started again by tests. */
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -24,7 +24,11 @@ export interface Serving {
 /** What the command for the status prints of a site. */
 export interface SiteReport {
   readonly site: string;
-  readonly status: { readonly state: string; readonly links: readonly { readonly isConnected: boolean }[] } | null;
+  readonly status: {
+    readonly state: string;
+    readonly links: readonly { readonly isConnected: boolean }[];
+    readonly alarms: readonly { readonly kind: string }[];
+  } | null;
 }
 
 /** Ports that were free a moment ago. */
@@ -40,12 +44,14 @@ async function findPorts(count: number): Promise<number[]> {
 export class ClusterProcesses implements AsyncDisposable {
   readonly folder: string;
   readonly clusterFile: string;
-  readonly urls: Readonly<Record<string, string>>;
+  readonly urls: Record<string, string>;
   readonly #service: string;
+  /** Sites that have a cluster file of their own. */
+  readonly #clusterFiles = new Map<string, string>();
   readonly #programs = new Map<string, Program>();
   readonly #clients: Client<RedBlueLevels>[] = [];
 
-  private constructor(folder: string, service: string, urls: Readonly<Record<string, string>>) {
+  private constructor(folder: string, service: string, urls: Record<string, string>) {
     this.folder = folder;
     this.clusterFile = join(folder, 'cluster.json');
     this.#service = service;
@@ -53,7 +59,7 @@ export class ClusterProcesses implements AsyncDisposable {
   }
 
   /** Writes the files. No site runs yet. */
-  static async create(sites: readonly string[] = SITES): Promise<ClusterProcesses> {
+  static async create(sites: readonly string[] = SITES, keepForMs?: number): Promise<ClusterProcesses> {
     const folder = await mkdtemp(join(tmpdir(), 'correctables-cluster-'));
     const ports = await findPorts(2 * sites.length);
     const entries = sites.map((name, place) => {
@@ -64,10 +70,21 @@ export class ClusterProcesses implements AsyncDisposable {
     const urls = Object.fromEntries(entries.map(([name, { url }]) => [name, `${url}/${name}`]));
     const cluster = new ClusterProcesses(folder, service, urls);
     const redLog = { engine: 'built-in', leader: sites[0] };
-    const text = { sites: Object.fromEntries(entries), redLog, keyFile: 'cluster.key' };
+    const text = { sites: Object.fromEntries(entries), redLog, keyFile: 'cluster.key', keepForMs };
     await writeFile(cluster.clusterFile, JSON.stringify(text));
     createKeyFile(join(folder, 'cluster.key'));
     return cluster;
+  }
+
+  /** Writes a cluster file with one more site, for that site alone. */
+  async addSite(site: string): Promise<void> {
+    const [port, clusterPort] = await findPorts(2);
+    const file = JSON.parse(await readFile(this.clusterFile, 'utf8')) as { readonly sites: object };
+    const entry = { url: `ws://127.0.0.1:${port}`, cluster: `127.0.0.1:${clusterPort}` };
+    const path = join(this.folder, `cluster-${site}.json`);
+    await writeFile(path, JSON.stringify({ ...file, sites: { ...file.sites, [site]: entry } }));
+    this.#clusterFiles.set(site, path);
+    this.urls[site] = `${entry.url}/${site}`;
   }
 
   dataDir(site: string): string {
@@ -76,7 +93,8 @@ export class ClusterProcesses implements AsyncDisposable {
 
   /** Starts the process of a site. It may not serve yet. */
   launch(site: string, flags: readonly string[] = []): Program {
-    const place = ['--cluster', this.clusterFile, '--site', site, '--data', this.dataDir(site)];
+    const clusterFile = this.#clusterFiles.get(site) ?? this.clusterFile;
+    const place = ['--cluster', clusterFile, '--site', site, '--data', this.dataDir(site)];
     const program = new Program([
       CLI,
       'serve',
@@ -118,9 +136,14 @@ export class ClusterProcesses implements AsyncDisposable {
 
   /** What `cluster status` says of each site. */
   async status(): Promise<readonly SiteReport[]> {
-    using program = new Program([CLI, 'cluster', 'status', '--cluster', this.clusterFile, '--json']);
-    const { stdout } = await program.ended();
+    const { stdout } = await this.command('status');
     return (JSON.parse(stdout) as { readonly sites: readonly SiteReport[] }).sites;
+  }
+
+  /** Runs a command of `correctables cluster`. */
+  async command(action: string, ...flags: readonly string[]): Promise<Ended> {
+    using program = new Program([CLI, 'cluster', action, '--cluster', this.clusterFile, '--json', ...flags]);
+    return await program.ended();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -39,6 +39,8 @@ export interface SiteAlarm {
     | 'link-up'
     /** The site was taken out of the deployment, or replaced. It has stopped. */
     | 'site-retired'
+    /** The site takes the state of another site, since it was away for too long. It serves again after that. */
+    | 'site-behind'
     /** A peer has another key, deployment or cluster.json. Raised once until that has changed. */
     | 'link-refused'
     /** Another site has been away for too long. Nothing more is kept for it. It takes the state of another. */

@@ -73,7 +73,7 @@ async function ask({ links, dataDir, founders }: FirstStartOptions, peer: string
   if (others === null || String(others) === founders.join()) return true;
   throw refusedStartError(
     `the deployment was created with the sites ${String(others).replaceAll(',', ', ')}, not with ${founders.join(', ')}`,
-    `Start ${site} with --rebuild, so that it joins with the state of another site`,
+    `Start ${site} with --join, so that it begins with the state of another site`,
   );
 }
 

@@ -11,11 +11,14 @@ export interface NodeIdentity {
   readonly site: string;
   /** The random id of the directory, which no other directory has. */
   readonly directory: string;
-  /** The ordinal of its origin. */
-  readonly origin: number;
+  /** The ordinal of its origin; `null` as long as another site has not sent its state for the directory to begin with. */
+  readonly origin: number | null;
+  /** Why the site on this directory must not go on, if so. */
+  readonly forked?: string;
 }
 
-const NODE_FILE = 'node.json';
+/** The file in which it is written down. */
+export const NODE_FILE = 'node.json';
 const DIRECTORY_BYTES = 12;
 
 export function createNodeIdentity(identity: Omit<NodeIdentity, 'directory'>): NodeIdentity {
@@ -55,7 +58,7 @@ function parseIdentity(bytes: Uint8Array): NodeIdentity {
     const value: unknown = JSON.parse(Buffer.from(bytes).toString());
     const { deployment, site, directory, origin } = isRecord(value) ? value : {};
     const areNames = [deployment, site, directory].every((item) => typeof item === 'string' && item !== '');
-    if (areNames && Number.isSafeInteger(origin)) return value as unknown as NodeIdentity;
+    if (areNames && (origin === null || Number.isSafeInteger(origin))) return value as unknown as NodeIdentity;
   } catch {
     // Reported below.
   }

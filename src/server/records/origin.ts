@@ -149,6 +149,11 @@ export class Origins {
     return this.#members.map((origin) => this.getName(origin));
   }
 
+  /** The names of the sites that the deployment was made with, in order. They never change. */
+  get founders(): string[] {
+    return this.#known.flatMap(({ site, incarnation }) => (incarnation === 0 ? [site] : []));
+  }
+
   /** The sites beside one that are open or joining, in order. */
   getOthers(than: Origin): Origin[] {
     return this.#members.filter((item) => item !== than);

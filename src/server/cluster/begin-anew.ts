@@ -1,0 +1,91 @@
+/**
+ * How a node begins on an empty directory in a deployment that runs already: as a new site, or in place of a site whose
+ * directory is lost. Whatever interrupts it, the next start goes on.
+ */
+import { CorrectableError } from '../../correctable/errors.ts';
+import { isRecord } from '../../correctable/validate.ts';
+import type { Checkpoint } from '../records/checkpoint.ts';
+import { createSiteFromShared } from '../log/recovered-state.ts';
+import { installSite, type SiteInstallation } from '../storage/transfer/install-site.ts';
+import type { ClusterAddress } from './cluster-file.ts';
+import type { ClusterKeys } from './key-file.ts';
+import type { MemberChange } from '../replica/membership.ts';
+import { requestOfOperator } from './operator-request.ts';
+
+/** Who is asked for a change. */
+export interface ChangeTargets {
+  /** Addresses of sites by their names, one of which is enough. */
+  readonly sites: ReadonlyMap<string, ClusterAddress>;
+  readonly keys: ClusterKeys;
+  readonly signal: AbortSignal;
+  /** Why it has not been made so far. */
+  onProblem(message: string): void;
+  readonly retryMs?: number;
+  /** How long sites that refuse it are asked again. */
+  readonly refusedForMs?: number;
+}
+
+/** The kind of request by which a command or a site proposes a change of the members. */
+export const CHANGE = 'change';
+/** Longer than a site waits for the outcome. */
+const CHANGE_TIMEOUT_MS = 40_000;
+const RETRY_MS = 500;
+/** Another change may be under way: it soon ends unless a site is away. */
+const REFUSED_FOR_MS = 30_000;
+
+/**
+ * Asks the sites for a change until one of them has made it. Returns the ordinal of the site.
+ *
+ * @throws CorrectableError `UNAVAILABLE` if it is refused for long, with the reason
+ */
+export async function requestChange(change: MemberChange, targets: ChangeTargets): Promise<number> {
+  const { sites, keys, signal, onProblem, retryMs = RETRY_MS, refusedForMs = REFUSED_FOR_MS } = targets;
+  let refusedSinceMs = Infinity;
+  for (;;) {
+    for (const [to, address] of sites) {
+      signal.throwIfAborted();
+      try {
+        const reply = await requestOfOperator({ address, to, keys }, CHANGE, change, CHANGE_TIMEOUT_MS);
+        const { origin, problem } = parseReply(reply);
+        if (problem === null) return origin as number;
+        refusedSinceMs = Math.min(refusedSinceMs, performance.now());
+        if (performance.now() - refusedSinceMs >= refusedForMs) throw changeRefusedError(change.name, problem);
+        onProblem(`${to}: ${problem}`);
+      } catch (error) {
+        if (error instanceof CorrectableError) throw error;
+        onProblem(`${to}: ${(error as Error).message}`);
+      }
+    }
+    await new Promise((resolve) => setTimeout(resolve, retryMs));
+  }
+}
+
+/** Writes what another site has sent as the directory of a site that has nothing of its own. */
+export function installShared(
+  shared: Checkpoint,
+  place: Pick<SiteInstallation, 'files' | 'timing' | 'directory' | 'site'>,
+): Promise<void> {
+  return install({ ...place, state: createSiteFromShared(shared), nextSegment: 1, nextCheckpoint: 1 });
+}
+
+/** Resolves once the directory is in its place. */
+export function install(installation: SiteInstallation): Promise<void> {
+  return new Promise((resolve, reject) => {
+    installSite(installation, (error) => {
+      if (error === undefined) resolve();
+      else reject(error);
+    });
+  });
+}
+
+function parseReply(reply: unknown): { readonly origin: number | null; readonly problem: string | null } {
+  const { origin = null, problem = null } = isRecord(reply) ? reply : {};
+  if (problem !== null) return { origin: null, problem: String(problem) };
+  if (!Number.isSafeInteger(origin)) throw new Error('the reply to a change could not be read');
+  return { origin: origin as number, problem };
+}
+
+function changeRefusedError(name: string, problem: string): CorrectableError {
+  const message = `${name}: the members of the deployment were not changed: ${problem}.`;
+  return new CorrectableError('UNAVAILABLE', message, { retryable: false, field: 'site' });
+}

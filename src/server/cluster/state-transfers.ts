@@ -1,0 +1,206 @@
+/** State transfers over the links of a node: as the donor of other sites, and as a receiver. */
+import { randomBytes } from 'node:crypto';
+import { isRecord } from '../../correctable/validate.ts';
+import type { Checkpoint } from '../records/checkpoint.ts';
+import type { Files } from '../storage/disk/files.ts';
+import { nodeTiming } from '../storage/disk/node-files.ts';
+import type { TransferReply, TransferRequest, TransferSlice } from '../storage/transfer/transfer-messages.ts';
+import { TransferReceiver } from '../storage/transfer/transfer-receiver.ts';
+import { TransferSource, type TransferSourceOptions } from '../storage/transfer/transfer-source.ts';
+
+/** The kind of the requests by which sites send each other what is no slice. */
+export const TRANSFER = 'transfer';
+
+/** What transfers need of their node. */
+export interface StateTransfersOptions {
+  /** The name of the own site. */
+  readonly site: string;
+  /** The identity of the own data directory. */
+  readonly directory: string;
+  readonly files: Files;
+  readonly links: {
+    request(peer: string, kind: string, body: unknown): Promise<unknown>;
+    sendSlice(peer: string, content: Uint8Array): Promise<void>;
+    isConnected(peer: string): boolean;
+  };
+  /**
+   * Returns why a site with this data directory cannot be sent the state now; `undefined` if it can: from then on what it
+   * needs beside the state is kept for it.
+   */
+  admit(site: string, directory: string): string | undefined;
+  onProgress?(progress: TransferProgress): void;
+}
+
+/** How far a transfer to this node has come. */
+export interface TransferProgress {
+  readonly donor: string;
+  readonly bytes: number;
+  readonly expectedBytes: number | undefined;
+  /** What did not go as it should, last. */
+  readonly problem: string | undefined;
+}
+
+/** A donor of which nothing comes for so long is left for another one. */
+const STALL_MS = 20_000;
+const CHECK_MS = 1000;
+const NAME_BYTES = 12;
+const HEAD_BYTES = 4;
+
+/** The transfers of one node. */
+export class StateTransfers {
+  readonly #options: StateTransfersOptions;
+  #source: TransferSource | undefined;
+  #receiver: TransferReceiver | undefined;
+  #progress: TransferProgress | undefined;
+
+  constructor(options: StateTransfersOptions) {
+    this.#options = options;
+  }
+
+  /** How far the transfer to this node has come; `undefined` if there is none. */
+  get progress(): TransferProgress | undefined {
+    return this.#progress;
+  }
+
+  /** Serves other sites from this storage from now on, or not any more. */
+  setStorage(storage: TransferSourceOptions['storage'] | undefined): void {
+    const { files, site } = this.#options;
+    this.#source?.close();
+    const send = (receiver: string, reply: TransferReply): void => this.#reply(receiver, reply);
+    this.#source = storage && new TransferSource({ files, timing: nodeTiming, storage, donor: site, send });
+  }
+
+  /** Takes a message of another site. */
+  onRequest(from: string, body: unknown): null {
+    const message = parseMessage(body);
+    if (message.kind === 'transfer.ready' || message.kind === 'transfer.refused' || message.kind === 'transfer.lost') {
+      if (from === this.#progress?.donor) this.#receiver?.receive(message);
+    } else this.#serve(from, message);
+    return null;
+  }
+
+  onSlice(from: string, content: Uint8Array): void {
+    if (from === this.#progress?.donor) this.#receiver?.receive(decodeSlice(content));
+  }
+
+  /** The link to a site is up. */
+  onConnected(site: string): void {
+    if (site === this.#progress?.donor) this.#receiver?.retry();
+  }
+
+  /**
+   * Takes the state of one of the donors, of another one where nothing comes. Goes on with what an earlier start has taken.
+   * Rejects with the reason of the signal.
+   */
+  async receive(donors: () => readonly string[], signal: AbortSignal): Promise<Checkpoint> {
+    for (let attempt = 0; ; attempt += 1) {
+      signal.throwIfAborted();
+      const all = donors();
+      const connected = all.filter((donor) => this.#options.links.isConnected(donor));
+      const donor = connected[attempt % connected.length];
+      const shared = donor === undefined ? await pause(CHECK_MS) : await this.#receiveFrom(donor, signal);
+      if (shared !== undefined) return shared;
+    }
+  }
+
+  close(): void {
+    this.#source?.close();
+    this.#receiver?.close();
+  }
+
+  /** `undefined` if nothing came for too long. */
+  async #receiveFrom(donor: string, signal: AbortSignal): Promise<Checkpoint | undefined> {
+    const { files, directory, onProgress } = this.#options;
+    const update = (change: Partial<TransferProgress>): void => {
+      this.#progress = { ...(this.#progress as TransferProgress), ...change };
+      onProgress?.(this.#progress);
+    };
+    this.#progress = { donor, bytes: 0, expectedBytes: undefined, problem: undefined };
+    let timer: NodeJS.Timeout | undefined;
+    try {
+      return await new Promise((resolve, reject) => {
+        const receiver = (this.#receiver = new TransferReceiver({
+          files,
+          timing: nodeTiming,
+          donor,
+          createName: () => randomBytes(NAME_BYTES).toString('hex'),
+          send: (request) => this.#send(donor, { ...request, directory }),
+          onProgress: (bytes, expectedBytes) => update({ bytes, expectedBytes, problem: undefined }),
+          onProblem: (problem) => update({ problem }),
+          onDone: resolve,
+        }));
+        let [bytes, movedAtMs] = [-1, performance.now()];
+        timer = setInterval(() => {
+          if (signal.aborted) return reject(signal.reason as Error);
+          const { progress } = this;
+          if (progress !== undefined && progress.bytes !== bytes)
+            [bytes, movedAtMs] = [progress.bytes, performance.now()];
+          else if (performance.now() - movedAtMs > STALL_MS) resolve(undefined);
+        }, CHECK_MS);
+        receiver.start();
+      });
+    } finally {
+      clearInterval(timer);
+      this.#receiver?.close();
+      this.#receiver = undefined;
+      this.#progress = undefined;
+    }
+  }
+
+  #serve(from: string, request: TransferRequest & { readonly directory: string }): void {
+    const { transfer } = request;
+    if (this.#source === undefined) {
+      const reason = `${this.#options.site} is not serving`;
+      return this.#reply(from, { kind: 'transfer.refused', transfer, reason });
+    }
+    const problem = request.kind === 'transfer.begin' ? this.#options.admit(from, request.directory) : undefined;
+    if (problem === undefined) this.#source.receive(from, request);
+    else this.#reply(from, { kind: 'transfer.refused', transfer, reason: problem });
+  }
+
+  /** What is lost with the link is asked for again. */
+  #reply(receiver: string, reply: TransferReply): void {
+    if (reply.kind === 'transfer.slice') this.#options.links.sendSlice(receiver, encodeSlice(reply)).catch(ignore);
+    else this.#send(receiver, reply);
+  }
+
+  #send(peer: string, message: object): void {
+    this.#options.links.request(peer, TRANSFER, message).catch(ignore);
+  }
+}
+
+function encodeSlice({ bytes, ...head }: TransferSlice): Uint8Array {
+  const text = Buffer.from(JSON.stringify(head));
+  const length = Buffer.allocUnsafe(HEAD_BYTES);
+  length.writeUInt32BE(text.length);
+  return Buffer.concat([length, text, bytes]);
+}
+
+/** The bytes are a copy, since those of a link are a part of what it has read. */
+function decodeSlice(content: Uint8Array): TransferSlice {
+  const buffer = Buffer.from(content);
+  const start = HEAD_BYTES + buffer.readUInt32BE(0);
+  const head = JSON.parse(buffer.toString('utf8', HEAD_BYTES, start)) as Omit<TransferSlice, 'bytes'>;
+  return { ...head, bytes: buffer.subarray(start) };
+}
+
+type ControlMessage =
+  | (TransferRequest & { readonly directory: string })
+  | Exclude<TransferReply, { kind: 'transfer.slice' }>;
+
+/** @throws Error if it is none */
+function parseMessage(body: unknown): ControlMessage {
+  const { kind, transfer, offset = 0 } = isRecord(body) ? body : {};
+  const isMessage = String(kind).startsWith('transfer.') && typeof transfer === 'string';
+  if (!isMessage || !Number.isSafeInteger(offset) || (offset as number) < 0)
+    throw new Error('it is no message of a state transfer');
+  return body as unknown as ControlMessage;
+}
+
+function pause(forMs: number): Promise<undefined> {
+  return new Promise((resolve) => {
+    setTimeout(() => resolve(undefined), forMs);
+  });
+}
+
+function ignore(): void {}

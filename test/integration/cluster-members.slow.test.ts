@@ -1,0 +1,161 @@
+/** Sites as processes that are rebuilt, join and are retired while others serve. */
+import { readdir, rm } from 'node:fs/promises';
+import { expect, test } from 'vitest';
+import { ClusterProcesses, SITES } from '../support/cluster-processes.ts';
+import { clusterContract } from '../support/cluster-service.ts';
+
+const { add, take, keys, runs } = clusterContract;
+type Client = ReturnType<ClusterProcesses['client']>;
+
+/** Writes blue and red marks until it is ended; gives those that were acknowledged. */
+function beginWork(client: Client, name: string): () => Promise<string[]> {
+  const acknowledged: string[] = [];
+  const work = { isEnding: false };
+  const working = (async () => {
+    for (let n = 0; !work.isEnding; n += 1) {
+      const key = `${name} ${String(n).padStart(4, '0')}`;
+      try {
+        await client.invokeStrong(n % 5 === 0 ? take({ key }) : add({ key }));
+        acknowledged.push(key);
+      } catch (error) {
+        if ((error as Error).message.startsWith('The client is closed')) return;
+        // What only the lost site has is told as unknown.
+        expect(error).toMatchObject({ code: expect.stringMatching(/^(UNKNOWN|SESSION_LOST|SESSION_BEHIND)$/) });
+      }
+    }
+  })();
+  return async () => {
+    work.isEnding = true;
+    await working;
+    return acknowledged;
+  };
+}
+
+/** Waits until these sites show the same, with all of `acknowledged`, each of which has run once. */
+async function expectSame(
+  cluster: ClusterProcesses,
+  sites: readonly string[],
+  acknowledged: readonly string[],
+): Promise<void> {
+  const clients = sites.map((site) => cluster.client(site));
+  await expect
+    .poll(
+      async () => {
+        const all = await Promise.all(clients.map((client) => client.invokeStrong(keys({}))));
+        const [first] = all;
+        return all.every((list) => list.join() === first?.join()) && acknowledged.every((key) => first?.includes(key));
+      },
+      { timeout: 20_000 },
+    )
+    .toBe(true);
+  for (const client of clients)
+    for (const key of acknowledged.filter((_, place) => place % 7 === 0))
+      expect(await client.invokeStrong(runs({ key })), key).toBe(1);
+}
+
+test(
+  'a directory is lost → --rebuild takes the state of another site while the others serve',
+  { timeout: 120_000 },
+  async () => {
+    await using cluster = await ClusterProcesses.create();
+    await cluster.startAll();
+    const before = beginWork(cluster.client('virginia', 'frankfurt'), 'before');
+    const end = beginWork(cluster.client('frankfurt'), 'all the time');
+    const reader = cluster.client('ireland');
+    await expect
+      .poll(async () => (await reader.invokeStrong(keys({}))).length, { timeout: 20_000 })
+      .toBeGreaterThan(60);
+    await cluster.end('virginia', 'SIGKILL');
+    await rm(cluster.dataDir('virginia'), { recursive: true });
+    const { code, stderr } = await cluster.launch('virginia').ended();
+    expect([code, stderr]).toEqual([1, expect.stringContaining('--rebuild')]);
+    await cluster.start('virginia', ['--rebuild']);
+    const acknowledged = [...(await end())];
+    await before();
+    await cluster.client('virginia').invokeStrong(take({ key: 'after' }));
+    await expectSame(cluster, SITES, [...acknowledged, 'after']);
+    // It is a start like any other from then on, with the flag or without it.
+    await cluster.end('virginia', 'SIGKILL');
+    await cluster.start('virginia', ['--rebuild']);
+    await cluster.client('virginia').invokeStrong(add({ key: 'again' }));
+    await expectSame(cluster, SITES, [...acknowledged, 'after', 'again']);
+  },
+);
+
+test('killed while it is rebuilt → the next start goes on with it', { timeout: 120_000 }, async () => {
+  await using cluster = await ClusterProcesses.create();
+  await cluster.startAll();
+  await cluster.client('ireland').invokeStrong(take({ key: 'one' }));
+  await cluster.end('virginia', 'SIGKILL');
+  await rm(cluster.dataDir('virginia'), { recursive: true });
+  // With one other site that is up nothing can be ordered, so that it waits.
+  await cluster.end('ireland', 'SIGKILL');
+  await cluster.launch('virginia', ['--rebuild']).toldOnStderr(1);
+  await cluster.end('virginia', 'SIGKILL');
+  const [virginia] = await Promise.all([cluster.launch('virginia').line(), cluster.start('ireland')]);
+  expect(virginia).toContain('virginia');
+  await expectSame(cluster, SITES, ['one']);
+});
+
+test('a fourth site joins and another one is retired, under load', { timeout: 120_000 }, async () => {
+  await using cluster = await ClusterProcesses.create();
+  await cluster.startAll();
+  const ends = [
+    beginWork(cluster.client('ireland', 'frankfurt'), 'first'),
+    beginWork(cluster.client('frankfurt', 'ireland'), 'second'),
+  ];
+  await cluster.addSite('tokyo');
+  await cluster.start('tokyo', ['--join']);
+  const tokyo = cluster.client('tokyo');
+  await expect
+    .poll(
+      () =>
+        tokyo.invokeStrong(add({ key: 'at tokyo' })).then(
+          () => true,
+          () => false,
+        ),
+      { timeout: 20_000 },
+    )
+    .toBe(true);
+  const retired = await cluster.command('retire', '--site', 'virginia');
+  expect(retired).toMatchObject({ code: 0 });
+  await expect
+    .poll(async () => (await cluster.status()).find(({ site }) => site === 'virginia')?.status?.state, {
+      timeout: 20_000,
+    })
+    .toBe('stopped');
+  const acknowledged = (await Promise.all(ends.map((end) => end()))).flat();
+  expect(acknowledged.length).toBeGreaterThan(50);
+  await expectSame(cluster, ['ireland', 'frankfurt', 'tokyo'], [...acknowledged, 'at tokyo']);
+  // All restart with the members that there are now.
+  for (const site of ['ireland', 'tokyo']) {
+    await cluster.end(site, 'SIGKILL');
+    await cluster.start(site);
+  }
+  await cluster.client('tokyo').invokeStrong(take({ key: 'last' }));
+  await expectSame(cluster, ['ireland', 'frankfurt', 'tokyo'], [...acknowledged, 'last']);
+  expect(await readdir(cluster.dataDir('tokyo'))).not.toContain('incoming');
+});
+
+test(
+  'away for longer than logs are kept → takes the state of another site, with its own part kept',
+  { timeout: 120_000 },
+  async () => {
+    await using cluster = await ClusterProcesses.create(SITES, 1000);
+    await cluster.startAll();
+    await cluster.client('virginia').invokeStrong(add({ key: 'of virginia' }));
+    await cluster.client('virginia').invokeStrong(take({ key: 'red of virginia' }));
+    await cluster.end('virginia', 'SIGKILL');
+    const end = beginWork(cluster.client('ireland', 'frankfurt'), 'meanwhile');
+    const alarmsAt = async (name: string): Promise<readonly string[]> =>
+      (await cluster.status()).find(({ site }) => site === name)?.status?.alarms.map(({ kind }) => kind) ?? [];
+    for (const site of ['ireland', 'frankfurt'])
+      await expect.poll(() => alarmsAt(site), { timeout: 30_000 }).toContain('site-left-behind');
+    await cluster.start('virginia');
+    await expect.poll(() => alarmsAt('virginia'), { timeout: 30_000 }).toContain('site-behind');
+    const acknowledged = await end();
+    await expectSame(cluster, SITES, [...acknowledged, 'of virginia', 'red of virginia']);
+    await cluster.client('virginia').invokeStrong(add({ key: 'again at virginia' }));
+    await expectSame(cluster, SITES, [...acknowledged, 'again at virginia']);
+  },
+);
