@@ -54,9 +54,13 @@ export class BluePath {
   updateMembers(): void {
     const { origins, site } = this.core.options;
     this.#growTo(Math.max(this.#incoming.length, origins.size));
-    const others = origins.getOthers(site).filter((item) => !this.#leftBehind.has(item));
+    const members = origins.getOthers(site);
+    const others = members.filter((item) => !this.#leftBehind.has(item));
     for (const [origin, outgoing] of this.#outgoing.entries()) {
-      outgoing.setReceivers(origin === RED ? [] : others.filter((item) => item !== origin));
+      outgoing.setReceivers(
+        origin === RED ? [] : others.filter((item) => item !== origin),
+        origin === site && members.length > 0,
+      );
     }
     for (const origin of origins.sites) {
       const { final } = origins.get(origin);

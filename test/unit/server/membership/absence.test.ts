@@ -125,3 +125,24 @@ test('a donor that has less, or knows the site as closed → refused', () => {
   const late = getSharedPart(world.saveCheckpoint(0));
   expect(() => mergeSharedIntoSite(siteAt(1), own, late)).toThrow(refused('was closed'));
 });
+
+test('sites that are cut off from each other, and leave each other behind → each keeps the end of its own stream', () => {
+  const world = createWorld();
+  work(world, 'first', [0, 1, 2], 2);
+  const isCut = ({ from, to }: { readonly from: number; readonly to: number }): boolean => from === 1 || to === 1;
+  for (let n = 0; n < 40; n += 1) {
+    for (const site of [0, 1]) world.submit(site, put(`cut-${site}-${n}`, n));
+    world.tick();
+    world.settle(isCut);
+    world.drop();
+  }
+  expect(world.leftBehind).toEqual(expect.arrayContaining(['1', '2', '3']));
+  world.pass(2000);
+  expect(world.isBehind(1)).toBe(true);
+  const own = { ...world.copyLogs(1), checkpoint: world.saveCheckpoint(1) };
+  world.crash(1);
+  world.merge(1, 0, own);
+  world.pass(2000);
+  expect(world.read(2, get('cut-1-0'))).toBe(0);
+  expectAllEqual(world, [0, 1, 2]);
+});
