@@ -107,7 +107,7 @@ export class Replica implements ReplicaCore, RedPathHost, WritesHost {
     this.red = this.createRedPath();
     this.writes = this.createWrites();
     this.#watermarks = new LowWatermarks(this, this.name);
-    this.membership = new Membership(this, this.name);
+    this.membership = this.createMembership();
     this.rights = hasBounded(options.service.tables) ? this.createRights() : undefined;
     this.#load(stored);
     this.blue.sendGreetings();
@@ -362,6 +362,10 @@ export class Replica implements ReplicaCore, RedPathHost, WritesHost {
     this.emit({ kind: 'retired', message, unsent: this.blue.getUnsent(final) });
   }
 
+  protected createMembership(): Membership {
+    return new Membership(this, this.name);
+  }
+
   protected createState(): SiteState {
     const { service, origins, generators, site } = this.options;
     return new SiteState(service, origins, { ...generators, identifierPrefix: this.name, site });
@@ -468,7 +472,7 @@ export class Replica implements ReplicaCore, RedPathHost, WritesHost {
   #start(submission: Submission): void {
     if (this.options.service.contract.operations[submission.operation]?.access === 'read') this.#read(submission);
     else if (this.options.origins.get(this.options.site).state !== 'open')
-      this.reply(submission, 'committed', joiningError());
+      this.writes.refuse(submission, joiningError());
     else this.writes.submit(submission);
   }
 

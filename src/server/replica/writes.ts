@@ -94,7 +94,7 @@ export class Writes implements OperationLookupHost {
     // What a key names is decided in one log, whatever is asked under it: at its home.
     const hasKey = identity !== undefined && isKeyed(identity.id);
     if (this.core.options.service.alwaysRed.has(operation) && !hasKey) this.#begin(submission);
-    else if (this.rejection !== undefined && !this.#isKnown(identity)) this.#reject(submission, this.rejection);
+    else if (this.rejection !== undefined && !this.#isKnown(identity)) this.refuse(submission, this.rejection);
     else if (identity !== undefined) this.lookups.begin(submission, identity);
     else this.runWhenSeen(submission, () => this.#executeUnnamed(submission, serial));
   }
@@ -125,7 +125,7 @@ export class Writes implements OperationLookupHost {
   }
 
   /** What may be blue has begun here or at a site that it was sent to before, or nowhere. */
-  #reject(submission: Submission, rejection: CorrectableError): void {
+  refuse(submission: Submission, rejection: CorrectableError): void {
     const hasMoved = submission.identity !== undefined && submission.identity.hop > 0;
     this.replyCommitted(submission, hasMoved ? mayHaveStartedError() : rejection);
   }

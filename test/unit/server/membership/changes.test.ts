@@ -19,6 +19,8 @@ test('a site joins → it reads at once, writes once all know of it, and all hav
   world.settle(({ to }) => to === 2);
   expect(world.read(joined, get('k'))).toBe(1);
   expect(world.submit(joined, put('early', 1)).code).toBe('UNAVAILABLE');
+  // What was sent to another site before may have begun there.
+  expect(world.ask(joined, put('moved', 1), { id: 'c/1', home: 0, hop: 1 }).code).toBe('UNKNOWN');
   world.pass(200);
   for (const site of [0, 1, 2, joined]) expect(world.statesAt(site)[3]).toMatch(/^tok \d+ open$/);
   const [value, item] = [world.submit(joined, put('k', 2)), world.submit(joined, dequeue('q'))];
