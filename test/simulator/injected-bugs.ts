@@ -3,6 +3,7 @@
  * switched to them.
  */
 import { withColors, type Service } from '../../src/server/service/service.ts';
+import { CLUSTER_BUGS } from './cluster-bugs.ts';
 import { BUGGY_REPLICAS } from './buggy-replicas.ts';
 import { BoastfulDisk, LyingDisk } from './buggy-disks.ts';
 import { BUGGY_RIGHTS } from './buggy-rights.ts';
@@ -495,4 +496,5 @@ export const INJECTED_BUGS: Readonly<Record<string, InjectedBug>> = {
     overrides: { scenario: 'roster' },
     makeMachine: LYING_REPLICAS.levels,
   },
+  ...CLUSTER_BUGS,
 };

@@ -3,7 +3,7 @@
  * word, and comes back with less than it had. What lies beneath is steady, so that a site that starts again has it all.
  */
 import type { Origin } from '../../server/records/origin.ts';
-import type { LogMessage, LogOutput, RedLog, SavedLog } from '../../server/log/red-log.ts';
+import type { LogMembers, LogMessage, LogOutput, RedLog, SavedLog } from '../../server/log/red-log.ts';
 import type { Position } from '../../server/log/position.ts';
 import type { RedLogEngine } from '../../server/log/red-log-engine.ts';
 import type { Random } from '../../server/collections/random.ts';
@@ -87,6 +87,10 @@ export class FaultyLog<R> implements RedLog<R> {
 
   withdraw(record: R): boolean {
     return this.#log.withdraw(record);
+  }
+
+  setMembers(members: LogMembers): void {
+    this.#log.setMembers?.(members);
   }
 
   receive(from: Origin, message: LogMessage, nowMs: number): void {

@@ -94,6 +94,20 @@ export interface SimulationOptions {
   readonly redRegressChance: number;
   /** Mean time between moments when another holder takes over a site's log. `Infinity` means none. */
   readonly deposeEveryMs: number;
+  /** Whether sites check who the others are, as nodes of a cluster do. */
+  readonly isCluster: boolean;
+  /** When a site joins, one is retired, one loses its directory, and one goes away. `Infinity` means never. */
+  readonly joinAtMs: number;
+  readonly retireAtMs: number;
+  readonly rebuildAtMs: number;
+  readonly awayAtMs: number;
+  readonly awayForMs: number;
+  /** When a directory is copied that is put back, or run by a second node, once all others have more. */
+  readonly oldDirectoryAtMs: number;
+  readonly twinAtMs: number;
+  /** For how long sites keep what one lacks that is away, and how much of it. */
+  readonly keepForMs: number;
+  readonly maxBacklogEntries: number;
 }
 
 /** Kinds of runs. */
@@ -106,6 +120,7 @@ export const PROFILES = [
   'leaving',
   'loss',
   'clocks',
+  'cluster',
   'swarm',
 ] as const;
 /** A kind of run. */
@@ -113,6 +128,7 @@ export type Profile = (typeof PROFILES)[number];
 
 /** The options of a run, drawn from its seed within what its profile allows. */
 export function drawOptions(seed: number, profile: Profile = 'swarm'): SimulationOptions {
+  if (profile === 'cluster') return { ...drawOptions(seed, 'swarm'), ...drawCluster(seed) };
   const random = new Random(seed ^ 0x5eed);
   const has = (feature: Profile, chance = 0.6): boolean => {
     const isDrawn = random.chance(chance);
@@ -177,6 +193,43 @@ export function drawOptions(seed: number, profile: Profile = 'swarm'): Simulatio
     ...drawEngines(seed, profile),
     ...drawRights(seed),
     ...drawTables(seed),
+    ...NO_CLUSTER,
+  };
+}
+
+const NO_CLUSTER = {
+  isCluster: false,
+  joinAtMs: Infinity,
+  retireAtMs: Infinity,
+  rebuildAtMs: Infinity,
+  awayAtMs: Infinity,
+  awayForMs: 0,
+  oldDirectoryAtMs: Infinity,
+  twinAtMs: Infinity,
+  keepForMs: Infinity,
+  maxBacklogEntries: Infinity,
+} as const;
+
+/** What befalls the sites of a cluster, in a swarm of other faults. */
+function drawCluster(seed: number): Partial<SimulationOptions> {
+  const random = new Random(seed ^ 0xc105);
+  const at = (chance: number): number => (random.chance(chance) ? random.between(20, 1500) : Infinity);
+  return {
+    isCluster: true,
+    siteCount: random.pick([2, 3, 3, 3, 4]),
+    operationsPerClient: random.between(15, 30),
+    thinkMeanMs: random.between(20, 120),
+    joinAtMs: at(0.5),
+    retireAtMs: at(0.3),
+    rebuildAtMs: at(0.5),
+    awayAtMs: at(0.3),
+    awayForMs: random.between(500, 3000),
+    oldDirectoryAtMs: at(0.4),
+    twinAtMs: at(0.3),
+    keepForMs: random.pick([500, 1500, Infinity]),
+    maxBacklogEntries: random.pick([10, 100, Infinity]),
+    loseSiteAtMs: Infinity,
+    damageChance: 0,
   };
 }
 
@@ -254,7 +307,7 @@ function drawChains(seed: number): Pick<SimulationOptions, 'maxPipelineLength'> 
 
 type DrawnOptions = Omit<
   SimulationOptions,
-  keyof ClockOptions | keyof EngineOptions | 'maxPipelineLength' | 'giveUpChance'
+  keyof ClockOptions | keyof EngineOptions | keyof typeof NO_CLUSTER | 'maxPipelineLength' | 'giveUpChance'
 > &
   Pick<ClockOptions, 'wildClockAheadMs'>;
 

@@ -1,5 +1,6 @@
-/** Limits of the sites of a run: those that are drawn, and those that all runs share. */
+/** The sites of a run: who they are at first, and their limits, drawn ones and those that all runs share. */
 import { ID_TABLE_LIMITS } from '../../server/replica/exactly-once/id-table.ts';
+import { Origins } from '../../server/records/origin.ts';
 import type { SiteOptions } from '../../server/site/site-options.ts';
 import type { SimulationOptions } from './options.ts';
 
@@ -22,5 +23,13 @@ export function createReplicaLimits(
   const windows = { maxRequested: maxWindow, maxSent: maxWindow, maxAppended: maxWindow, maxProposed: maxWindow };
   const bounds = { removalsPerWatermark, maxRedInFlight, maxPipelineLength };
   const retentionLimits = { maxWindowCommits, maxOutcomes };
-  return { maxAttempts, sessionTimeoutMs, windows, retentionLimits, ...bounds, ...REPLICA_LIMITS };
+  const { isCluster, keepForMs, maxBacklogEntries } = options;
+  const absence = { keepForMs, maxBacklogEntries };
+  const cluster = isCluster ? { absence, stopsOnUnknownStart: true, needsPeer: true, keepsReceivedReplies: true } : {};
+  return { ...cluster, maxAttempts, sessionTimeoutMs, windows, retentionLimits, ...bounds, ...REPLICA_LIMITS };
+}
+
+/** Those that a run begins with. */
+export function createOrigins(siteCount: number): Origins {
+  return Origins.create(Array.from({ length: siteCount }, (_, place) => `s${place}`));
 }

@@ -10,14 +10,25 @@ import { EnvelopeCodec } from '../../server/messages/envelope-codec.ts';
 import { isNodeMessage, type Envelope, type RejectedMessageError } from '../../server/messages/envelope.ts';
 import type { SiteMachine } from '../../server/site/site-machine.ts';
 import type { SiteOptions, SiteOutput } from '../../server/site/site-options.ts';
-import type { CheckpointCut, RecoveredState } from '../../server/log/recovered-state.ts';
+import {
+  getSavedSite,
+  getSharedPart,
+  type CheckpointCut,
+  type RecoveredState,
+} from '../../server/log/recovered-state.ts';
+import type { Checkpoint } from '../../server/records/checkpoint.ts';
+import type { MemberChange } from '../../server/replica/membership.ts';
 import type { Vector } from '../../server/records/vector.ts';
 import type { DurableStorage, DurableStorageOptions } from '../../server/storage/durable-storage.ts';
+import type { Timing } from '../../server/storage/disk/files.ts';
+import { readCheckpoint } from '../../server/storage/format/checkpoint-file.ts';
 import { recoverSite } from '../../server/storage/recovery.ts';
 import { PropertyViolation, type ClientSubmission } from './checkers/checker.ts';
-import type { SimulatedDisk } from './disk.ts';
+import { Random } from '../../server/collections/random.ts';
+import { SimulatedDisk } from './disk.ts';
 import type { ClientOperation } from './history.ts';
 import type { SentMessage } from './network.ts';
+import type { InstalledCopy, SharedCopy } from './site-copies.ts';
 import type { Timeline } from './timeline.ts';
 
 /** What a site tells whoever submitted. */
@@ -72,19 +83,34 @@ export interface SimulatedSiteOptions {
   save(): unknown;
   /** An operation is submitted. */
   onSubmitted(submission: Omit<ClientSubmission, 'site'>): void;
+  /** What a site says of itself and of the members, by `SiteOutput`; a site that was closed, or forked, has stopped. */
+  onMembership(output: MembershipOutput): void;
+  /** The state of another site that it begins with, if it does. */
+  readonly copy?: InstalledCopy | undefined;
 }
+
+export type MembershipOutput = Exclude<SiteOutput, { kind: 'send' | 'store' | 'view' | 'halted' | 'failed' }>;
 
 const TICK_MS = 25;
 const ENVELOPE_BYTES = 2000;
 /** What a clock that is right shows when a run begins. */
 const EPOCH_MS = Date.UTC(2024);
-const SITE_DIRECTORY = 'site';
+export const SITE_DIRECTORY = 'site';
 /** Its multiples, of which the whole part is left out, are spread evenly, and none comes twice. */
 const GOLDEN_RATIO_FRACTION = (Math.sqrt(5) - 1) / 2;
 /** A site on a full disk cannot start; it is tried again after this. */
 const RESTART_MS = 50;
 /** How long people need to notice that the red log of a site has halted. */
 const REPAIR_MS = 400;
+
+/** The time of a disk. */
+export function createTiming(timeline: Timeline): Timing {
+  return {
+    soon: (run) => timeline.schedule(0, run),
+    later: (run) => timeline.schedule(0, run),
+    afterMs: (delayMs, run) => timeline.schedule(delayMs, run),
+  };
+}
 
 /** A site that crashes, restarts and pauses. */
 export class SimulatedSite {
@@ -123,6 +149,8 @@ export class SimulatedSite {
   /** Inputs that wait for the end of a pause; absent when there is none. */
   #pausedInputs: (() => void)[] | undefined;
 
+  /** How often it was stopped for good: what would start it again after a crash does not then. */
+  #stops = 0;
   /** How often it has started, whatever its disk remembers of that. */
   #starts = 0;
 
@@ -131,20 +159,18 @@ export class SimulatedSite {
     this.origin = options.site.site;
     this.#codec = new EnvelopeCodec((options.site.redLog ?? SEQUENCED_ENGINE).messages);
     this.#origins = options.createOrigins();
+    if (options.copy !== undefined) this.#checkerNotes.set(options.copy.note, options.copy.notes);
     this.start();
     this.#planTick();
   }
 
   start(): void {
     const { site, makeMachine, observer, disk, storage: sizes, timeline, Storage } = this.#options;
-    const timing = {
-      soon: (run: () => void) => timeline.schedule(0, run),
-      later: (run: () => void) => timeline.schedule(0, run),
-      afterMs: (delayMs: number, run: () => void) => timeline.schedule(delayMs, run),
-    };
+    const timing = createTiming(timeline);
+    const stops = this.#stops;
     if (disk.isFull) {
       timing.afterMs(RESTART_MS, () => {
-        if (!this.isLost) this.start();
+        if (!this.isLost && this.#stops === stops) this.start();
       });
       return;
     }
@@ -215,8 +241,68 @@ export class SimulatedSite {
 
   /** Loses everything, for ever. */
   lose(): void {
-    this.crash(Infinity);
+    this.stop();
     this.isLost = true;
+  }
+
+  /** Ends, and does not start by itself. */
+  stop(): void {
+    this.crash(Infinity);
+    this.#stops += 1;
+  }
+
+  /** Starts on the shared state of another site that was put on its disk. */
+  startFrom({ note, notes }: InstalledCopy): void {
+    this.#checkerNotes.set(note, notes);
+    this.start();
+  }
+
+  get name(): string {
+    return this.#origins.getName(this.origin);
+  }
+
+  get directory(): string | undefined {
+    return this.#options.site.directory;
+  }
+
+  get disk(): SimulatedDisk {
+    return this.#options.disk;
+  }
+
+  proposeChange(change: MemberChange): void {
+    this.#input((machine) => machine.proposeChange(change, this.#options.timeline.nowMs));
+  }
+
+  /** Makes a checkpoint and gives what of it is shared: later, or never if something comes between. */
+  takeShared(done: (copy: SharedCopy) => void): void {
+    const { machine } = this;
+    this.#storage?.takeSnapshot((_error, snapshot) => {
+      if (snapshot === undefined || this.machine !== machine) return;
+      const bytes = this.#options.disk.read(snapshot.paths[0] as string);
+      snapshot.release();
+      const { checkpoint } = readCheckpoint(bytes.subarray(0, snapshot.bytes), snapshot.number);
+      if (checkpoint === undefined) return;
+      const { smallParts, notes } = this.#unpackParts(checkpoint);
+      done({ shared: getSharedPart({ ...checkpoint, smallParts }), notes });
+    });
+  }
+
+  /** What was read of its disk, as its machine wrote it. */
+  unpackState({ checkpoint, ...logs }: RecoveredState): RecoveredState {
+    if (checkpoint === undefined) return logs;
+    return { ...logs, checkpoint: { ...checkpoint, smallParts: this.#unpackParts(checkpoint).smallParts } };
+  }
+
+  /** How many operations of its own a copy of its disk has. */
+  countOwnOperations(files: ReadonlyMap<string, Uint8Array>): number {
+    const copy = new SimulatedDisk({ timeline: this.#options.timeline, random: new Random(0), syncMeanMs: 0 });
+    copy.putFiles(files);
+    const { checkpoint, local } = this.unpackState(recoverSite(copy.mount(), SITE_DIRECTORY).stored);
+    const own = local.entries.flatMap((entry) =>
+      entry.kind === 'blue' && entry.operation.site === this.origin ? [entry.operation.sequence] : [],
+    );
+    const applied = checkpoint && getSavedSite(checkpoint).shared.replica.applied[this.origin];
+    return Math.max(applied ?? 0, ...own);
   }
 
   /** Loses the machine and what was not synced, and starts again after `downMs`. */
@@ -229,8 +315,9 @@ export class SimulatedSite {
     this.#answers.clear();
     this.#options.disk.crash();
     if (downMs === Infinity) return;
+    const stops = this.#stops;
     this.#options.timeline.schedule(downMs, () => {
-      if (!this.isLost) this.start();
+      if (!this.isLost && this.#stops === stops) this.start();
     });
   }
 
@@ -370,9 +457,14 @@ export class SimulatedSite {
       else if (output.kind === 'view') this.#reply(output);
       else if (output.kind === 'halted') this.#onHalted(this.machine);
       else if (output.kind === 'failed') this.#fail(output);
-      else if (output.kind === 'forked' || output.kind === 'peer-forked')
-        throw new PropertyViolation(`a site is forked: ${output.message}`, 'forks');
+      else this.#onMembership(output);
     }
+  }
+
+  #onMembership(output: MembershipOutput): void {
+    if (output.kind === 'retired') this.lose();
+    else if (output.kind === 'forked') this.stop();
+    this.#options.onMembership(output);
   }
 
   /** In small envelopes, so that messages are divided as large ones are. */
@@ -404,10 +496,16 @@ export class SimulatedSite {
       this.#options.onStarted(undefined);
       return stored;
     }
-    const { note, rest: remaining } = checkpoint.smallParts as { readonly note: number; readonly rest: unknown };
+    const { smallParts, notes } = this.#unpackParts(checkpoint);
     this.startsFromCheckpoint += 1;
-    this.#options.onStarted(this.#checkerNotes.get(note));
-    return { ...stored, checkpoint: { sections: checkpoint.sections, smallParts: remaining } };
+    this.#options.onStarted(notes);
+    return { ...stored, checkpoint: { sections: checkpoint.sections, smallParts } };
+  }
+
+  /** That of another site has its note among its parts. */
+  #unpackParts({ smallParts }: Checkpoint): { readonly smallParts: unknown; readonly notes: unknown } {
+    const { note, rest = smallParts } = smallParts as { readonly note: number; readonly rest?: unknown };
+    return { smallParts: rest, notes: this.#checkerNotes.get(note) };
   }
 
   #planTick(): void {

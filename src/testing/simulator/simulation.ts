@@ -3,10 +3,11 @@
  * under faults; in phase 2 everything heals, and all clients must end and all sites converge.
  */
 import type { ReplicaObserver } from '../../server/replica/core/replica-port.ts';
+import { createSiteFromShared, mergeSharedIntoSite } from '../../server/log/recovered-state.ts';
 import { SEQUENCED_ENGINE } from '../../server/log/sequenced/engine.ts';
 import { SiteMachine } from '../../server/site/site-machine.ts';
 import type { RedLogEngine } from '../../server/log/red-log-engine.ts';
-import { Origins, formatStartName, type Origin } from '../../server/records/origin.ts';
+import { formatStartName, type Origin, type Origins } from '../../server/records/origin.ts';
 import { FULL_RETRY_MS } from '../../server/storage/disk/ordered-writes.ts';
 import { DurableStorage } from '../../server/storage/durable-storage.ts';
 import { ReplyChecker } from './checkers/submission-replies.ts';
@@ -18,12 +19,13 @@ import { ConvergenceChecker, DurabilityChecker } from './checkers/durability.ts'
 import { ExactlyOnceChecker } from './checkers/exactly-once.ts';
 import { LowWatermarkChecker, isLowWatermark, isTransfer } from './checkers/low-watermarks.ts';
 import { InvariantChecker } from './checkers/invariants.ts';
+import { MembersChecker } from './checkers/members.ts';
 import { OracleChecker } from './checkers/oracle.ts';
 import { RejectionChecker } from './checkers/rejections.ts';
 import { SerializabilityChecker } from './checkers/serializability.ts';
 import { SessionChecker } from './checkers/sessions.ts';
 import { HealthyPeriods, Timeline } from './timeline.ts';
-import { getCoverage } from './coverage.ts';
+import { getCoverage, NO_COUNTS } from './coverage.ts';
 import { SimulatedDisk } from './disk.ts';
 import { History, type ClientOperation } from './history.ts';
 import { HostileNetwork, type SentMessage } from './network.ts';
@@ -31,9 +33,11 @@ import { drawOptions, type Profile, type SimulationOptions } from './options.ts'
 import { Random } from '../../server/collections/random.ts';
 import { observeGenerators } from './observe-generators.ts';
 import { SimulatedClient } from './simulated-client.ts';
-import { SimulatedSite, type MachineFactory } from './simulated-site.ts';
+import { SimulatedSite, type MachineFactory, type MembershipOutput } from './simulated-site.ts';
 import { TracedService } from './traced-service.ts';
-import { createReplicaLimits, REPLICA_LIMITS } from './replica-limits.ts';
+import { ClusterEvents, type ClusterHost } from './cluster-events.ts';
+import type { SiteBeginning } from './site-copies.ts';
+import { createOrigins, createReplicaLimits, REPLICA_LIMITS } from './replica-limits.ts';
 import { createFaultyEngine } from './faulty-log.ts';
 import type { Scenario } from './scenario.ts';
 
@@ -76,25 +80,9 @@ export class Simulation {
   readonly #disks: SimulatedDisk[] = [];
   readonly #sites: SimulatedSite[] = [];
   readonly #clients: SimulatedClient[] = [];
+  readonly #cluster: ClusterEvents;
   readonly #checkers: Checkers;
-  readonly #counts = {
-    blue: 0,
-    red: 0,
-    rejected: 0,
-    chained: 0,
-    chainedApplied: 0,
-    chainsBroken: 0,
-    pauses: 0,
-    fullDisks: 0,
-    sessionViews: 0,
-    quarantines: 0,
-    clockSteps: 0,
-    refusals: 0,
-    floors: 0,
-    transfers: 0,
-    sharedOut: 0,
-    repeated: 0,
-  };
+  readonly #counts = { ...NO_COUNTS };
   #isHealed = false;
 
   constructor(seed: number, options: SimulationOptions, world: Scenario, parts: RunReplacements) {
@@ -105,17 +93,20 @@ export class Simulation {
     this.#traced = new TracedService(world.service);
     this.#history = new History(this.#scenario.traits);
     this.#random = new Random(seed);
-    const receive = (sent: SentMessage): void => this.#sites.find(({ origin }) => origin === sent.to)?.receive(sent);
+    const receive = (sent: SentMessage): void =>
+      this.#cluster.pickReceiver(this.#sites.find(({ origin }) => origin === sent.to))?.receive(sent);
     this.#network = new HostileNetwork(this.#options, this.#random, this.#timeline, receive, this.#healthyPeriods);
     this.#origins = createOrigins(options.siteCount);
     const [origins, { service }] = [this.#origins, this.#traced];
+    this.#cluster = new ClusterEvents(this.#createClusterHost(), seed);
     this.#oracle = new OracleChecker(this.#traced, origins);
+    const members = new MembersChecker(origins);
     this.#checkers = new Checkers([
       new CausalOrderChecker(origins),
       new TotalOrderChecker(),
       new SerializabilityChecker(),
       new InvariantChecker(service),
-      new SessionChecker(origins),
+      new SessionChecker(origins, members.finals),
       new ClockChecker(this.#sites, REPLICA_LIMITS.maxClockSkewMs),
       new ExactlyOnceChecker(),
       new DurabilityChecker(),
@@ -136,6 +127,7 @@ export class Simulation {
         healthyPeriods: this.#healthyPeriods,
         thrown: this.#traced.thrown,
       }),
+      members,
       new ConvergenceChecker(),
       // Last: what another one says of a fault is more to the point.
       this.#oracle,
@@ -148,7 +140,7 @@ export class Simulation {
       this.#startClients();
       this.#timeline.run(FAULTY_PHASE_MS, () => this.#areClientsDone);
       this.#heal();
-      this.#timeline.run(this.#timeline.nowMs + HEALED_PHASE_MS, () => this.#areClientsDone);
+      this.#timeline.run(this.#timeline.nowMs + HEALED_PHASE_MS, () => this.#areClientsDone && !this.#cluster.isBusy);
       this.#checkProgress();
       this.#settle();
       this.#checkEnd();
@@ -170,39 +162,82 @@ export class Simulation {
   #startSites(): void {
     for (const site of this.#origins.sites) this.#addSite(site, this.#makeDisk());
     this.#planLoss();
+    this.#cluster.plan();
     this.#planClocks(this.#sites[this.#random.between(0, this.#sites.length - 1)] as SimulatedSite);
   }
 
-  #addSite(site: Origin, disk: SimulatedDisk): SimulatedSite {
+  #createClusterHost(): ClusterHost {
+    return {
+      options: this.#options,
+      timeline: this.#timeline,
+      sites: this.#sites,
+      leader: this.#origins.sites[LEADER] as Origin,
+      createSite: this.#replacements.createSite ?? createSiteFromShared,
+      mergeSite: this.#replacements.mergeSite ?? mergeSharedIntoSite,
+      isHealed: () => this.#isHealed,
+      makeDisk: () => this.#makeDisk(),
+      addSite: (site, { disk, ...begin }) => {
+        this.#addSite(site, disk, begin);
+        this.#network.addSite(site);
+      },
+      addTwin: (site, disk) => this.#makeSite(site.origin, disk, { directory: site.directory, isTwin: true }),
+    };
+  }
+
+  #addSite(site: Origin, disk: SimulatedDisk, begin: SiteBeginning = {}): void {
+    const added = this.#makeSite(site, disk, begin);
+    this.#sites.push(added);
+    this.#planFaults(added, disk);
+  }
+
+  #makeSite(
+    site: Origin,
+    disk: SimulatedDisk,
+    { copy, directory, isTwin = false }: SiteBeginning & { readonly isTwin?: boolean },
+  ): SimulatedSite {
     const { maxSkewMs, siteCount, segmentBytes, checkpointBytes, largeGroup } = this.#options;
     const { service } = this.#traced;
     const place = { deployment: 'simulated', redLeader: this.#origins.sites[LEADER] as Origin };
-    const added = new SimulatedSite({
-      site: { service, ...place, site, redLog: this.#redLog(), ...createReplicaLimits(this.#options) },
+    const notify: Checkers['notify'] = (notice, tell) => {
+      if (!isTwin) this.#checkers.notify(notice, tell);
+    };
+    const made: SimulatedSite = new SimulatedSite({
+      site: { service, ...place, site, directory, redLog: this.#redLog(), ...createReplicaLimits(this.#options) },
       createOrigins: () => createOrigins(siteCount),
-      makeMachine: this.#observeMachine(site),
+      makeMachine: isTwin ? this.#makeMachine : this.#observeMachine(site),
       timeline: this.#timeline,
       skewMs: this.#random.between(-maxSkewMs, maxSkewMs),
-      observer: this.#createObserver(site),
+      observer: isTwin ? {} : this.#createObserver(site),
+      copy,
       disk,
       storage: { segmentBytes, checkpointBytes, largeGroup },
       Storage: this.#replacements.Storage ?? DurableStorage,
       send: (sent) => this.#network.send(sent),
       onMessageAccepted: (envelope, start) =>
-        this.#checkers.notify('onMessageAccepted', (checker) => checker.onMessageAccepted?.(site, envelope, start)),
+        notify('onMessageAccepted', (checker) => checker.onMessageAccepted?.(site, envelope, start)),
       save: () => this.#checkers.save(site),
       onResumed: () => this.#healthyPeriods.onDisturbed(),
       onStarted: (saved) => {
         this.#healthyPeriods.onDisturbed();
-        const notes = saved as ReadonlyMap<string, unknown> | undefined;
-        this.#checkers.notify('onStarted', (checker) => checker.onStarted?.(site, notes?.get(checker.name)));
+        const noted = saved as ReadonlyMap<string, unknown> | undefined;
+        notify('onStarted', (checker) => checker.onStarted?.(site, noted?.get(checker.name)));
       },
-      onSubmitted: (submission) =>
-        this.#checkers.notify('onSubmitted', (checker) => checker.onSubmitted?.({ ...submission, site })),
+      onSubmitted: (submission) => notify('onSubmitted', (checker) => checker.onSubmitted?.({ ...submission, site })),
+      onMembership: (output) => this.#onMembership(made, output),
     });
-    this.#sites.push(added);
-    this.#planFaults(added, disk);
-    return added;
+    return made;
+  }
+
+  #onMembership(site: SimulatedSite, output: MembershipOutput): void {
+    if (output.kind === 'forked') this.#cluster.onForked(site, output.message);
+    else if (output.kind === 'peer-forked') this.#cluster.onPeerForked(output.peer, output.message);
+    else if (output.kind === 'retired') this.#cluster.onRetired(site);
+    else if (output.kind === 'behind') this.#cluster.onBehind(site);
+    else if (output.kind === 'members') {
+      const origins = site.machine?.replica.options.origins;
+      if (origins === undefined) return;
+      this.#checkers.notify('onMembers', (checker) => checker.onMembers?.(site.origin, origins));
+    }
   }
 
   #startClients(): void {
@@ -234,11 +269,14 @@ export class Simulation {
     return disk;
   }
 
+  readonly #makeMachine: MachineFactory = (...args) =>
+    this.#replacements.makeMachine?.(...args) ?? new SiteMachine(...args);
+
   /** Makes machines whose generator runs checkers see. */
   #observeMachine(site: Origin): MachineFactory {
-    const make = this.#replacements.makeMachine ?? ((...args) => new SiteMachine(...args));
     return (options, ...found) => {
-      const machine = make(options, ...found);
+      this.#checkers.notify('onMembers', (checker) => checker.onMembers?.(site, options.origins));
+      const machine = this.#makeMachine(options, ...found);
       const name = formatStartName(options.origins.get(site), options.epoch);
       observeGenerators(machine.replica.state, name, (run) =>
         this.#checkers.notify('onGeneratorRun', (checker) => checker.onGeneratorRun?.(site, run)),
@@ -421,6 +459,10 @@ export class Simulation {
     const open = this.#history.operations.filter(({ replies, error }) => replies.length === 0 && error === undefined);
     const describe = (): string => open.map(({ id, operation }) => `${operation} ${id}`).join(', ');
     assertProperty(this.#areClientsDone, () => `not answered long after everything healed: ${describe()}`);
+    assertProperty(
+      !this.#cluster.isBusy,
+      () => `not done long after everything healed: ${this.#cluster.describeTasks()}`,
+    );
   }
 
   #checkEnd(): void {
@@ -429,7 +471,8 @@ export class Simulation {
     const lost = new Set<Origin>();
     for (const { origin: site, machine, isLost } of this.#sites) {
       if (isLost) lost.add(site);
-      else if (machine !== undefined) sites.push({ site, state: machine.replica.state });
+      else if (machine !== undefined)
+        sites.push({ site, state: machine.replica.state, origins: machine.replica.options.origins });
     }
     assertProperty(sites.length + lost.size === this.#sites.length, () => 'a site is still down');
     this.#checkers.notify('onFinished', (checker) => checker.onFinished?.({ sites, lost, history: this.#history }));
@@ -442,43 +485,17 @@ export class Simulation {
   }
 
   #result(violation?: RunResult['violation']): RunResult {
-    const sum = (of: (client: SimulatedClient) => number): number =>
-      this.#clients.reduce((total, client) => total + of(client), 0);
-    const failed = (code: string): number => this.#history.operations.filter(({ error }) => error === code).length;
-    const coverage: Record<string, number> = {
-      'operations answered': this.#history.getAnswered().length,
-      'operations failed': this.#history.operations.filter(({ error }) => error !== undefined).length,
-      'answered CONFLICT': failed('CONFLICT'),
-      'answered REPLICA_BEHIND': failed('REPLICA_BEHIND'),
-      'blue applied': this.#counts.blue,
-      'red applied': this.#counts.red,
-      'red rejected': this.#counts.rejected,
-      'red standing on others': this.#counts.chained,
-      'red committed on others': this.#counts.chainedApplied,
-      'red rejected with others': this.#counts.chainsBroken,
-      'commits trimmed': Math.max(0, this.#oracle.redCount - this.#options.maxWindowCommits),
-      ...getCoverage(this.#sites, this.#disks),
-      'crashes of the leader': this.#sites[LEADER]?.crashes ?? 0,
-      pauses: this.#counts.pauses,
+    const coverage = getCoverage({
+      history: this.#history,
+      clients: this.#clients,
+      sites: this.#sites,
+      disks: this.#disks,
+      leader: this.#sites[LEADER],
+      counts: this.#counts,
       partitions: this.#network.partitions,
-      'full disks': this.#counts.fullDisks,
-      'sites lost': this.#sites.length - this.#remainingSites.length,
-      'clocks quarantined': this.#counts.quarantines,
-      'clocks set': this.#counts.clockSteps,
-      'views in sessions': this.#counts.sessionViews,
-      moves: sum(({ stats }) => stats.moves),
-      'answered UNKNOWN': sum(({ stats }) => stats.unknown),
-      'answered TIMEOUT': sum(({ stats }) => stats.late),
-      'given up': sum(({ stats }) => stats.givenUp),
-      'given up in time': sum(({ stats }) => stats.undone),
-      'answered REPLY_EXPIRED': sum(({ stats }) => stats.expired),
-      'answered OVERLOADED': sum(({ stats }) => stats.refused),
-      'refused by the domain': this.#counts.refusals,
-      floors: this.#counts.floors,
-      'transfers of rights': this.#counts.transfers,
-      'pools shared out': this.#counts.sharedOut,
-      'red deliveries repeated': this.#counts.repeated,
-    };
+      trimmedCommits: Math.max(0, this.#oracle.redCount - this.#options.maxWindowCommits),
+    });
+    if (this.#options.isCluster) Object.assign(coverage, this.#cluster.counts);
     for (const [kind, count] of this.#network.stats) coverage[kind] = count;
     const history = this.#history.operations;
     return {
@@ -491,11 +508,6 @@ export class Simulation {
   }
 }
 
-/** Those that a run begins with. */
-function createOrigins(siteCount: number): Origins {
-  return Origins.create(Array.from({ length: siteCount }, (_, place) => `s${place}`));
-}
-
 /** Whether it was executed on what its site had only proposed. */
 function isPipelined(operation: AnyOperation): boolean {
   return isRed(operation) && operation.dependencies !== undefined;
@@ -506,6 +518,8 @@ export interface RunReplacements {
   readonly makeMachine?: MachineFactory | undefined;
   readonly Disk?: typeof SimulatedDisk | undefined;
   readonly Storage?: typeof DurableStorage | undefined;
+  readonly createSite?: typeof createSiteFromShared | undefined;
+  readonly mergeSite?: typeof mergeSharedIntoSite | undefined;
 }
 
 /** How to run a seed. */

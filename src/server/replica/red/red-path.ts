@@ -297,11 +297,11 @@ export class RedPath {
   deliver(record: RedRecord): void {
     this.#delivered += 1;
     if (record.kind === 'member') return this.#host.onMemberRecord(record, this.#delivered);
-    this.#gate.push({ record, decision: this.#isVoid(record) ? { kind: 'void' } : this.certifier.decide(record) });
+    this.#gate.push({ record, decision: this.isVoid(record) ? { kind: 'void' } : this.certifier.decide(record) });
   }
 
   /** What a closed site has proposed comes too late, and nobody can have seen what is of no origin. */
-  #isVoid(record: RedRecord): boolean {
+  protected isVoid(record: RedRecord): boolean {
     const { origins } = this.#core.options;
     return !origins.isMember(record.site) || (record.kind === 'operation' && record.snapshot.length > origins.size);
   }

@@ -29,7 +29,7 @@ export function getExecutionName({ id, site, epoch, clock, attempt, snapshot }: 
 /** The end of a run, after all faults have healed. */
 export interface FinalState {
   /** The sites that are left. */
-  readonly sites: readonly { readonly site: Origin; readonly state: SiteState }[];
+  readonly sites: readonly { readonly site: Origin; readonly state: SiteState; readonly origins: Origins }[];
   /** Those that were lost for good, or closed. */
   readonly lost: ReadonlySet<Origin>;
   readonly history: History;
@@ -122,6 +122,8 @@ export interface Checker {
   onRejected?(site: Origin, operation: RedOperation, conflict: Conflict | undefined): void;
   /** The `start`-th start of `site` has taken a message of another one. */
   onMessageAccepted?(site: Origin, envelope: Envelope, start: number): void;
+  /** The table of origins has changed at `site`. */
+  onMembers?(site: Origin, origins: Origins): void;
   /** A client submitted an operation. */
   onSubmitted?(submission: ClientSubmission): void;
   /** A generator ran on what `site` shows. */

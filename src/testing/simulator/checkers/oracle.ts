@@ -88,6 +88,8 @@ export class OracleChecker implements Checker {
   readonly #runs = new Map<string, OracleRun[]>();
   /** By site and submission: red operations that somebody had been told of when it was made. */
   readonly #redFloors = new Map<string, number>();
+  /** By site: the table that its start goes by. */
+  readonly #origins = new Map<Origin, Origins>();
   #shownRedPlace = 0;
 
   constructor({ service, lookups }: TracedService, { size }: Origins) {
@@ -97,6 +99,10 @@ export class OracleChecker implements Checker {
     const nothing = (): number[] => Array.from({ length: size }, () => 0);
     this.#shown = Array.from({ length: size }, nothing);
     this.#lists = nothing().map(() => []);
+  }
+
+  onMembers(site: Origin, origins: Origins): void {
+    this.#origins.set(site, origins);
   }
 
   onStarted(site: Origin, saved?: Counts): void {
@@ -125,7 +131,7 @@ export class OracleChecker implements Checker {
   }
 
   onGeneratorRun(site: Origin, { input: value, id, outcome, isPipelined, isAlone }: GeneratorRun): void {
-    const input = { ...value, site };
+    const input = { ...value, site, closed: this.#origins.get(site)?.closed ?? [] };
     const seen = [...this.#getShown(site)];
     if (isPipelined) return this.#note(site, id, { input, seen, outcome, isAlone });
     const requested = this.#submissions();

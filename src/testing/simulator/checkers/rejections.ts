@@ -60,7 +60,8 @@ export class RejectionChecker implements Checker {
     const { options, reachTimeoutMs } = this.#context;
     if (code === 'OVERLOADED') this.#checkOverloaded(site, operation);
     else if (code === 'REPLICA_BEHIND') this.#checkWaited(operation, code, options.sessionTimeoutMs);
-    else if (code === 'UNAVAILABLE' && !this.#isHalted(site)) this.#checkWaited(operation, code, reachTimeoutMs);
+    else if (code === 'UNAVAILABLE' && !this.#isHalted(site) && !this.#isJoining(site))
+      this.#checkWaited(operation, code, reachTimeoutMs);
     // What has been left here, or begun elsewhere, may go on.
     if (isEnd && code !== 'UNKNOWN' && code !== 'ABORTED') this.#waiting.get(site)?.delete(serial);
   }
@@ -80,6 +81,12 @@ export class RejectionChecker implements Checker {
   /** The red log of the site. */
   #isHalted(site: Origin): boolean {
     return this.#context.sites.find(({ origin }) => origin === site)?.machine?.replica.red.halted !== undefined;
+  }
+
+  /** Such a site takes no writes before all others know of it. */
+  #isJoining(site: Origin): boolean {
+    const machine = this.#context.sites.find(({ origin }) => origin === site)?.machine;
+    return machine !== undefined && machine.replica.options.origins.get(site).state !== 'open';
   }
 
   #checkWaited({ id, submittedAtMs }: ClientOperation, code: string, waitMs: number): void {

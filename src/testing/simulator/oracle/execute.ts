@@ -27,7 +27,11 @@ export interface RunInput {
   readonly seed: number;
   /** Whose rights its generator reads. */
   readonly site?: number;
+  /** Whose rights count as used: those of closed origins, as the site knew them. */
+  readonly closed?: readonly number[];
 }
+
+type RightsOf = Pick<RunInput, 'site' | 'closed'>;
 
 /** What came of a run: nothing but a failure where the generator threw, or gave what no site takes. */
 export interface Outcome {
@@ -123,7 +127,7 @@ function createContext(service: Service, view: () => ModelView, input: RunInput)
   const scratch = new ModelScratchpad(service, view);
   let ids = 0;
   const parts = {
-    tables: scratch.getTables(input.site),
+    tables: scratch.getTables(input),
     shadow: service.shadowBuilders,
     errors: service.domainErrors.getFactories(input.operation),
     scratchpad: scratch,
@@ -153,8 +157,8 @@ class ModelScratchpad {
     Object.freeze(this.prototype);
   }
 
-  getTables(site: number | undefined): Readonly<Record<string, unknown>> {
-    return createModelReaders(this.#service.tables, () => this.#view, site);
+  getTables(by: RightsOf): Readonly<Record<string, unknown>> {
+    return createModelReaders(this.#service.tables, () => this.#view, by);
   }
 
   apply({ choice }: ChosenShadow<unknown>): unknown {
@@ -234,20 +238,20 @@ function checkMayBeLocal({ contract }: Service, operation: string): void {
 type Scan = (options?: ScanOptions) => readonly string[];
 
 /** What generators get as `tables`: of the view that is the present one whenever they read; at a site, unless there is none. */
-function createModelReaders(tables: Tables, view: () => ModelView, site?: number): Readonly<Record<string, unknown>> {
+function createModelReaders(tables: Tables, view: () => ModelView, by: RightsOf): Readonly<Record<string, unknown>> {
   return Object.fromEntries(
-    Object.entries(tables).map(([name, table]) => [name, createTableReader(name, table, view, site)]),
+    Object.entries(tables).map(([name, table]) => [name, createTableReader(name, table, view, by)]),
   );
 }
 
-function createTableReader(name: string, table: Table, view: () => ModelView, site: number | undefined): unknown {
-  const by: Record<string, Scan> = {};
-  for (const field of table.indexes) by[field] = (options) => scanEntries(view().entries(name, field), options);
+function createTableReader(name: string, table: Table, view: () => ModelView, by: RightsOf): unknown {
+  const scans: Record<string, Scan> = {};
+  for (const field of table.indexes) scans[field] = (options) => scanEntries(view().entries(name, field), options);
   return {
-    row: (key: string) => createRowReader(table, (field) => toShownValue(view().read(name, key, field), site)),
+    row: (key: string) => createRowReader(table, (field) => toShownValue(view().read(name, key, field), by)),
     has: (key: string) => view().has(name, key),
     keys: (options?: ScanOptions) => scanEntries(getKeyEntries(name, view()), options),
-    by,
+    by: scans,
   };
 }
 
@@ -260,8 +264,8 @@ function createRowReader({ fields }: Table, read: (field: string) => unknown): o
   return Object.create(Object.freeze(getters)) as object;
 }
 
-function toShownValue(value: unknown, site: number | undefined): unknown {
-  return isLedger(value) && 'holdings' in value ? createLedgerView(value, site) : freezeForUser(value);
+function toShownValue(value: unknown, { site, closed }: RightsOf): unknown {
+  return isLedger(value) && 'holdings' in value ? createLedgerView(value, site, closed) : freezeForUser(value);
 }
 
 const getKeyEntries = (table: string, view: ModelView): readonly ModelEntry[] =>

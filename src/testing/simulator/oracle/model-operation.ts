@@ -88,9 +88,14 @@ export function createLedger(changes: readonly Change[], min: number): ModelLedg
 }
 
 /** As generators at a site read it; of no site, all rights are there. */
-export function createLedgerView({ value, left, holdings }: ModelLedger, site: number | undefined): unknown {
+export function createLedgerView(
+  { value, left: all, holdings }: ModelLedger,
+  site: number | undefined,
+  closed: readonly number[] = [],
+): unknown {
+  const left = closed.reduce((sum, origin) => sum - (holdings.get(origin) ?? 0), all);
   const rights = site === undefined ? left : (holdings.get(site) ?? 0);
-  return { value, left, rights };
+  return { value: value - (all - left), left, rights };
 }
 
 /** What is compared of two ledgers, whoever has made them. */

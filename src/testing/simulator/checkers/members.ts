@@ -1,0 +1,66 @@
+/**
+ * The table of origins is a function of the red log: whatever a site says of an origin, no other says otherwise. A closed
+ * stream has one end, nobody shows more of it, and at the end all that are left show that much.
+ */
+import type { KnownOrigin, Origin, Origins } from '../../../server/records/origin.ts';
+import { encodeValue } from '../../../server/storage/format/value-text.ts';
+import { CountingChecker, assertProperty, type FinalState } from './checker.ts';
+
+/** Beside the state, which changes. */
+function describeOrigin({ site, incarnation, directory }: KnownOrigin): string {
+  return `${site}, incarnation ${incarnation}, on ${directory ?? 'its first directory'}`;
+}
+
+export class MembersChecker extends CountingChecker {
+  readonly name = 'members';
+  /** By ordinal: so many operations of a closed stream count. */
+  readonly finals = new Map<number, number>();
+  readonly #origins = new Map<number, string>();
+
+  onMembers(site: Origin, origins: Origins): void {
+    for (const origin of origins.sites) {
+      const known = origins.get(origin);
+      const description = describeOrigin(known);
+      const other = this.#origins.get(origin) ?? description;
+      this.#origins.set(origin, other);
+      assertProperty(
+        other === description,
+        () => `site ${site} has ordinal ${origin} as ${description}, and another as ${other}`,
+      );
+      if (known.final !== undefined) this.#checkFinal(site, origin, known.final.sequence);
+    }
+  }
+
+  onFinished({ sites }: FinalState): void {
+    const [first, ...others] = sites.map(({ site, origins }) => ({ site, table: encodeValue(origins.save()) }));
+    for (const { site, table } of others) {
+      assertProperty(
+        table === first?.table,
+        () => `site ${site} ends with the members ${table}, and site ${first?.site} with ${first?.table}`,
+      );
+    }
+    for (const [origin, final] of this.finals) {
+      for (const { site } of sites) {
+        const shown = this.getState(site)[origin] ?? 0;
+        assertProperty(
+          shown === final,
+          () => `site ${site} ends with ${shown} of the ${final} operations of ${origin}`,
+        );
+      }
+    }
+  }
+
+  #checkFinal(site: Origin, origin: Origin, final: number): void {
+    const other = this.finals.get(origin) ?? final;
+    this.finals.set(origin, other);
+    assertProperty(
+      other === final,
+      () => `the stream of ordinal ${origin} ends with ${final} at site ${site}, and with ${other} at another`,
+    );
+    const shown = this.getState(site)[origin] ?? 0;
+    assertProperty(
+      shown <= final || site === origin,
+      () => `site ${site} shows ${shown} operations of ordinal ${origin}, which was closed at ${final}`,
+    );
+  }
+}

@@ -1,0 +1,324 @@
+/**
+ * What befalls the sites of a cluster beside crashes: directories are lost, put back older, or run twice; sites join, are
+ * retired, and are away for long. And what operators do about that: they change the members, and transfer the state.
+ */
+import { isCorrectableError } from '../../correctable/errors.ts';
+import { getSavedSite, type RecoveredState } from '../../server/log/recovered-state.ts';
+import type { createSiteFromShared, mergeSharedIntoSite } from '../../server/log/recovered-state.ts';
+import { Random } from '../../server/collections/random.ts';
+import type { Origin } from '../../server/records/origin.ts';
+import { recoverSite, type RecoveredSite } from '../../server/storage/recovery.ts';
+import { installSite } from '../../server/storage/transfer/install-site.ts';
+import { PropertyViolation } from './checkers/checker.ts';
+import type { SimulatedDisk } from './disk.ts';
+import type { SimulationOptions } from './options.ts';
+import { SITE_DIRECTORY, createTiming, type SimulatedSite } from './simulated-site.ts';
+import type { InstalledCopy, SharedCopy } from './site-copies.ts';
+import type { Timeline } from './timeline.ts';
+
+/** The run that it happens in. */
+export interface ClusterHost {
+  readonly options: SimulationOptions;
+  readonly timeline: Timeline;
+  /** All that there have been. */
+  readonly sites: readonly SimulatedSite[];
+  readonly leader: Origin;
+  /** What a site begins with, and what one that has been away goes on with. */
+  readonly createSite: typeof createSiteFromShared;
+  readonly mergeSite: typeof mergeSharedIntoSite;
+  /** No faults begin any more. */
+  isHealed(): boolean;
+  makeDisk(): SimulatedDisk;
+  /** Starts a site on what stands on a disk. */
+  addSite(
+    origin: Origin,
+    place: { readonly disk: SimulatedDisk; readonly directory: string; readonly copy: InstalledCopy },
+  ): void;
+  /** Starts another node of a site on a copy of its directory, of which no checker is told. */
+  addTwin(site: SimulatedSite, disk: SimulatedDisk): SimulatedSite;
+}
+
+/** How long an operator waits before trying again. */
+const RETRY_MS = 300;
+/** How long it takes to notice that a directory is lost, and to send the state. */
+const NOTICE_MEAN_MS = 200;
+const TRANSFER_MEAN_MS = 200;
+const PROBE_MS = 50;
+
+/** A copy of a directory as it was once. */
+interface Backup {
+  readonly site: SimulatedSite;
+  readonly files: ReadonlyMap<string, Uint8Array>;
+  /** So many operations of its own the copy has. */
+  readonly length: number;
+}
+
+export class ClusterEvents {
+  /** What has happened, by kind. */
+  readonly counts = {
+    joins: 0,
+    retirements: 0,
+    rebuilds: 0,
+    absences: 0,
+    transfers: 0,
+    'old directories': 0,
+    twins: 0,
+  };
+  readonly #host: ClusterHost;
+  readonly #random: Random;
+  /** What operators are about to do. */
+  readonly #tasks = new Set<string>();
+  /** Nodes that must stop: directories that were put back, or copied, when all others had more. */
+  readonly #forks = new Set<SimulatedSite>();
+  readonly #twins: SimulatedSite[] = [];
+  /** Copies that were put on disks. */
+  #installed = 0;
+  /** Of which such nodes there were. */
+  readonly #forked = new Set<Origin>();
+
+  constructor(host: ClusterHost, seed: number) {
+    this.#host = host;
+    this.#random = new Random(seed ^ 0xc1a5);
+  }
+
+  /** Whether operators have something to do, or a node is to stop. */
+  get isBusy(): boolean {
+    return this.#tasks.size > 0 || this.#forks.size > 0;
+  }
+
+  /** For messages. */
+  describeTasks(): string {
+    return [...this.#tasks, ...[...this.#forks].map(({ origin }) => `fork of site ${origin}`)].join(', ');
+  }
+
+  plan(): void {
+    const { options } = this.#host;
+    this.#at(options.joinAtMs, () => this.#join());
+    this.#at(options.retireAtMs, () => this.#retire());
+    this.#at(options.rebuildAtMs, () => this.#loseDirectory());
+    this.#at(options.awayAtMs, () => this.#goAway());
+    this.#at(options.oldDirectoryAtMs, () => this.#onceAllHaveMore((backup) => this.#putBack(backup)));
+    this.#at(options.twinAtMs, () => this.#onceAllHaveMore((backup) => this.#runTwice(backup)));
+  }
+
+  /** One of the nodes that a message to a site reaches, where there are two. */
+  pickReceiver(site: SimulatedSite | undefined): SimulatedSite | undefined {
+    const twins = this.#twins.filter(({ origin, isLost }) => origin === site?.origin && !isLost);
+    const [twin] = twins;
+    return twin !== undefined && this.#random.chance(0.5) ? twin : site;
+  }
+
+  /** A node has stopped, since others have more of its stream: only one that was put back, or runs on a copy. */
+  onForked(site: SimulatedSite, message: string): void {
+    if (!this.#forks.delete(site)) throw new PropertyViolation(`site ${site.origin} has stopped: ${message}`, 'forks');
+    if (this.#twins.includes(site)) site.lose();
+    else this.#rebuild(site);
+  }
+
+  onPeerForked(peer: Origin, message: string): void {
+    if (this.#forked.has(peer)) return;
+    throw new PropertyViolation(`nothing is taken of site ${peer}: ${message}`, 'forks');
+  }
+
+  /** A node has stopped, since its site was closed. */
+  onRetired(site: SimulatedSite): void {
+    this.#forks.delete(site);
+  }
+
+  /** A site lacks what the others do not keep any more. */
+  onBehind(site: SimulatedSite): void {
+    const task = `transfer to site ${site.origin}`;
+    if (this.#tasks.has(task)) return;
+    this.#tasks.add(task);
+    const isDonor = ({ origin, machine }: SimulatedSite): boolean =>
+      origin !== site.origin && machine?.replica.options.origins.get(origin).state === 'open';
+    this.#transfer(isDonor, (copy) => {
+      if (site.isLost) return void this.#tasks.delete(task);
+      const { disk } = site;
+      site.stop();
+      const found = recoverSite(disk.mount(), SITE_DIRECTORY);
+      let state: RecoveredState;
+      try {
+        state = this.#host.mergeSite(site.origin, site.unpackState(found.stored), copy.shared);
+      } catch (error) {
+        if (!isCorrectableError(error, 'UNAVAILABLE')) throw error;
+        // The donor lacks something that is here: another one has it, or the same later.
+        site.start();
+        return void this.#tasks.delete(task);
+      }
+      // On a full disk it goes on with what it has, and asks again.
+      this.#install(disk, { state, found, task }, (error, note) => {
+        if (error !== undefined) return site.start();
+        this.counts.transfers += 1;
+        return site.startFrom({ note, notes: copy.notes });
+      });
+    });
+  }
+
+  #at(atMs: number, run: () => void): void {
+    if (atMs === Infinity) return;
+    this.#host.timeline.schedule(atMs, () => {
+      if (!this.#host.isHealed()) run();
+    });
+  }
+
+  #later(meanMs: number, run: () => void): void {
+    this.#host.timeline.schedule(this.#random.exponential(meanMs), run);
+  }
+
+  #join(): void {
+    const name = `s${this.#host.sites.length}`;
+    this.counts.joins += 1;
+    this.#begin(name, `${name}-first`, (origin) => `site ${origin} joins`);
+  }
+
+  /** A site is retired: with its machine running, or for being lost for good. */
+  #retire(): void {
+    const site = this.#pickVictim();
+    if (site === undefined) return;
+    this.counts.retirements += 1;
+    if (this.#random.chance(0.5)) site.lose();
+    else this.#forks.add(site);
+    const task = `retire site ${site.origin}`;
+    this.#tasks.add(task);
+    this.#change(site.name, null, () => this.#tasks.delete(task));
+  }
+
+  #loseDirectory(): void {
+    const site = this.#pickVictim();
+    if (site !== undefined) this.#rebuild(site);
+  }
+
+  #rebuild(site: SimulatedSite): void {
+    site.lose();
+    this.counts.rebuilds += 1;
+    this.#begin(site.name, `${site.name}-after-${site.origin}`, (origin) => `site ${origin} is rebuilt`);
+  }
+
+  #goAway(): void {
+    const site = this.#pickVictim();
+    if (site?.machine === undefined) return;
+    this.counts.absences += 1;
+    site.crash(this.#host.options.awayForMs);
+  }
+
+  /** Opens an origin of a site on an empty directory, with the state of a site that has delivered that. */
+  #begin(name: string, directory: string, describe: (origin: Origin) => string): void {
+    const task = describe(this.#host.sites.length as Origin);
+    this.#tasks.add(task);
+    this.#later(NOTICE_MEAN_MS, () =>
+      this.#change(name, directory, (origin) => {
+        const isDonor = ({ machine }: SimulatedSite): boolean =>
+          machine?.replica.options.origins.isSite(origin as Origin) === true;
+        this.#transfer(isDonor, ({ shared, notes }) => {
+          const disk = this.#host.makeDisk();
+          this.#install(disk, { state: this.#host.createSite(shared), found: undefined, task }, (_error, note) =>
+            this.#host.addSite(origin as Origin, { disk, directory, copy: { note, notes } }),
+          );
+        });
+      }),
+    );
+  }
+
+  /** Proposes a change until some site has delivered it. */
+  #change(name: string, directory: string | null, done: (origin: Origin | undefined) => void): void {
+    const members = this.#members;
+    for (const { machine } of members) {
+      const { origins } = machine?.replica.options ?? {};
+      const origin = origins?.find(name);
+      const isDone = directory === null ? origin === undefined : origin && origins?.get(origin).directory === directory;
+      if (isDone === true) return done(origin);
+    }
+    if (members.length > 0) members[this.#random.between(0, members.length - 1)]?.proposeChange({ name, directory });
+    this.#host.timeline.schedule(RETRY_MS, () => this.#change(name, directory, done));
+  }
+
+  /** Takes the shared state of some site, until one has given it. */
+  #transfer(isDonor: (site: SimulatedSite) => boolean, done: (copy: SharedCopy) => void): void {
+    let isTaken = false;
+    const donors = this.#members.filter(isDonor);
+    const donor = donors[this.#random.between(0, Math.max(0, donors.length - 1))];
+    donor?.takeShared((copy) => {
+      if (isTaken) return;
+      isTaken = true;
+      this.#later(TRANSFER_MEAN_MS, () => done(copy));
+    });
+    this.#host.timeline.schedule(RETRY_MS * 3, () => {
+      if (!isTaken) this.#transfer(isDonor, done);
+      isTaken = true;
+    });
+  }
+
+  #install(
+    disk: SimulatedDisk,
+    { state, found, task }: { state: RecoveredState; found: RecoveredSite | undefined; task: string },
+    done: (error: Error | undefined, note: number) => void,
+  ): void {
+    const { nextSegment = 1, nextCheckpoint = 1 } = found ?? {};
+    const numbers = { nextSegment, nextCheckpoint };
+    const place = { files: disk.mount(), timing: createTiming(this.#host.timeline), directory: SITE_DIRECTORY };
+    const note = -(this.#installed += 1);
+    const checkpoint = state.checkpoint && {
+      ...state.checkpoint,
+      smallParts: { ...getSavedSite(state.checkpoint), note },
+    };
+    installSite({ ...place, site: 'site', state: { ...state, checkpoint }, ...numbers }, (error) => {
+      this.#tasks.delete(task);
+      done(error, note);
+    });
+  }
+
+  /** Sites that run, and have not been closed as far as they know. */
+  get #members(): SimulatedSite[] {
+    return this.#host.sites.filter(({ machine, origin }) => machine?.replica.options.origins.isMember(origin) === true);
+  }
+
+  /** A site that may be lost: with another one that it was not about to be lost with, and never the leader. */
+  #pickVictim(): SimulatedSite | undefined {
+    if (this.#tasks.size > 0 || this.#forks.size > 0) return undefined;
+    const eligible = this.#host.sites.filter(({ isLost, origin }) => !isLost && origin !== this.#host.leader);
+    return eligible[this.#random.between(0, Math.max(0, eligible.length - 1))];
+  }
+
+  /** Copies the directory of a site, and waits until all others have more of its stream than the copy. */
+  #onceAllHaveMore(run: (backup: Backup) => void): void {
+    const site = this.#pickVictim();
+    if (site?.machine === undefined) return;
+    const files = site.disk.copyFiles();
+    const backup = { site, files, length: site.countOwnOperations(files) };
+    const look = (): void => {
+      if (this.#host.isHealed() || site.isLost) return;
+      if (this.#tasks.size === 0 && this.#forks.size === 0 && this.#haveAllMore(backup)) return run(backup);
+      this.#host.timeline.schedule(PROBE_MS, look);
+    };
+    look();
+  }
+
+  #haveAllMore({ site, length }: Backup): boolean {
+    const others = this.#host.sites.filter((other) => other !== site && !other.isLost);
+    const getHeld = ({ machine }: SimulatedSite): number => machine?.replica.blue.getHeld(site.origin).sequence ?? 0;
+    return others.length > 0 && others.every((other) => getHeld(other) > length);
+  }
+
+  #putBack({ site, files }: Backup): void {
+    this.counts['old directories'] += 1;
+    this.#forks.add(site);
+    this.#forked.add(site.origin);
+    site.stop();
+    site.disk.putFiles(files);
+    this.#later(this.#host.options.downMeanMs, () => {
+      if (!site.isLost) site.start();
+    });
+  }
+
+  /** Another node runs on a copy: it must stop, and show nothing before. */
+  #runTwice({ site, files }: Backup): void {
+    this.counts.twins += 1;
+    const disk = this.#host.makeDisk();
+    disk.putFiles(files);
+    const twin = this.#host.addTwin(site, disk);
+    this.#twins.push(twin);
+    this.#forks.add(twin);
+    this.#forked.add(site.origin);
+  }
+}

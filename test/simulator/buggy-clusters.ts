@@ -1,0 +1,124 @@
+/** Sites that each break one rule of how members change, and of how they begin with the state of others. */
+import { createSiteFromShared, getSavedSite, mergeSharedIntoSite } from '../../src/server/log/recovered-state.ts';
+import type { RecoveredState, SharedSiteState } from '../../src/server/log/recovered-state.ts';
+import { MessageFilter } from '../../src/server/messages/message-filter.ts';
+import type { MessageFilterOptions } from '../../src/server/messages/message-filter.ts';
+import type { Origins } from '../../src/server/records/origin.ts';
+import type { MemberRecord } from '../../src/server/records/records.ts';
+import type { Submission } from '../../src/server/records/submissions.ts';
+import { CoverageWaiters } from '../../src/server/replica/core/coverage-waiters.ts';
+import { Membership } from '../../src/server/replica/membership.ts';
+import { RedPath } from '../../src/server/replica/red/red-path.ts';
+import { Replica } from '../../src/server/replica/replica.ts';
+import { SiteMachine } from '../../src/server/site/site-machine.ts';
+import type { MachineFactory } from '../../src/testing/simulator/simulated-site.ts';
+
+const withReplica =
+  (Broken: new (...args: ConstructorParameters<typeof Replica>) => Replica): MachineFactory =>
+  (...args) => {
+    class Machine extends SiteMachine {
+      protected override createReplica(...given: ConstructorParameters<typeof Replica>): Replica {
+        return new Broken(...given);
+      }
+    }
+    return new Machine(...args);
+  };
+
+const withMembership = (Broken: typeof Membership): MachineFactory =>
+  withReplica(
+    class extends Replica {
+      protected override createMembership(): Membership {
+        return new Broken(this, this.name);
+      }
+    },
+  );
+
+/** Ends a stream where the leader of the red log has it, whatever others hold. */
+class LeaderMembership extends Membership {
+  override deliver(record: MemberRecord, place: number): void {
+    const isOther = record.action === 'ack' && record.site !== 1;
+    super.deliver(isOther ? { ...record, held: [] } : record, place);
+  }
+}
+
+/** Takes what an origin sends itself that is being closed. */
+class OpenDoor extends MessageFilter {
+  constructor(options: MessageFilterOptions) {
+    const { origins } = options;
+    const isSite = (ordinal: number): boolean => origins.isSite(ordinal);
+    const get = (_: unknown, name: string): unknown => {
+      const value = name === 'isMember' ? isSite : (Reflect.get(origins, name) as unknown);
+      return typeof value === 'function' ? (value as () => unknown).bind(origins) : value;
+    };
+    super({ ...options, origins: new Proxy<Origins>(origins, { get }) });
+  }
+}
+
+/** Takes the site that has a name now for the one that an operation was sent to first. */
+class ForgetfulHomes extends SiteMachine {
+  override submit(submission: Submission, nowMs: number, wallMs?: number): void {
+    const { origins } = this.replica.options;
+    const { identity } = submission;
+    const home = identity && origins.isSite(identity.home) ? origins.find(origins.getName(identity.home)) : undefined;
+    const moved = identity && home !== undefined ? { ...submission, identity: { ...identity, home } } : submission;
+    super.submit(moved, nowMs, wallMs);
+  }
+}
+
+/** What can be broken in a machine, by name. */
+export const BUGGY_CLUSTERS = {
+  leaderEnds: withMembership(LeaderMembership),
+  lateRecords: withReplica(
+    class extends Replica {
+      protected override createRedPath(): RedPath {
+        return new (class extends RedPath {
+          protected override isVoid(): boolean {
+            return false;
+          }
+        })(this);
+      }
+    },
+  ),
+  openDoor: (...args: Parameters<MachineFactory>) =>
+    new (class extends SiteMachine {
+      protected override createMessageFilter(options: MessageFilterOptions): MessageFilter {
+        return new OpenDoor(options);
+      }
+    })(...args),
+  endlessSessions: withReplica(
+    class extends Replica {
+      protected override createCoverage(): CoverageWaiters<Submission> {
+        return new CoverageWaiters(() => this.state.stable, { finals: undefined });
+      }
+    },
+  ),
+  homes: (...args: Parameters<MachineFactory>) => new ForgetfulHomes(...args),
+} satisfies Readonly<Record<string, MachineFactory>>;
+
+/** A new site begins one operation of each stream too far. */
+export const createFarSite: typeof createSiteFromShared = ({ sections, smallParts }) => {
+  const shared = smallParts as SharedSiteState;
+  const applied = shared.replica.applied.map((count, origin) => (origin === 1 ? count + 1 : count));
+  return createSiteFromShared({ sections, smallParts: { ...shared, replica: { ...shared.replica, applied } } });
+};
+
+/** A site that was away keeps nothing of its own stream that the other one lacks. */
+export const mergeWithoutTail: typeof mergeSharedIntoSite = (site, own, shared): RecoveredState => {
+  const merged = mergeSharedIntoSite(site, own, shared);
+  if (merged.checkpoint === undefined) return merged;
+  const saved = getSavedSite(merged.checkpoint);
+  const waiting = saved.own.waiting.map((operations, origin) => (origin === site ? [] : operations));
+  const { entries, start } = own.local;
+  const syncedLength = start + entries.length;
+  return {
+    ...merged,
+    checkpoint: { ...merged.checkpoint, smallParts: { ...saved, own: { ...saved.own, waiting, syncedLength } } },
+  };
+};
+
+/** A site that was away keeps none of its slots. */
+export const mergeWithoutSlots: typeof mergeSharedIntoSite = (site, own, shared): RecoveredState => {
+  const merged = mergeSharedIntoSite(site, own, shared);
+  const { checkpoint } = merged;
+  return checkpoint === undefined ? merged : { ...merged, checkpoint: { ...checkpoint, sections: shared.sections } };
+};

@@ -1,0 +1,89 @@
+/** Planted faults in how members change, and in how nodes tell who they are. */
+import { BUGGY_CLUSTERS, createFarSite, mergeWithoutSlots, mergeWithoutTail } from './buggy-clusters.ts';
+import type { InjectedBug } from './injected-bugs.ts';
+import type { SimulationOptions } from '../../src/testing/simulator/options.ts';
+
+/** Sites of which one is closed: the others have not all heard the same of it. */
+const CLOSING: Partial<SimulationOptions> = {
+  siteCount: 3,
+  rebuildAtMs: 700,
+  joinAtMs: Infinity,
+  retireAtMs: 300,
+  awayAtMs: Infinity,
+  partitionEveryMs: 300,
+  partitionMeanMs: 300,
+  thinkMeanMs: 20,
+};
+
+/** A site joins while all work. */
+const JOINING: Partial<SimulationOptions> = { siteCount: 3, joinAtMs: 300, thinkMeanMs: 20 };
+
+/** A site is away for longer than others keep what it lacks. */
+const AWAY: Partial<SimulationOptions> = {
+  siteCount: 3,
+  awayAtMs: 300,
+  awayForMs: 1000,
+  keepForMs: 300,
+  maxBacklogEntries: 3,
+  thinkMeanMs: 20,
+};
+
+/** By name. */
+export const CLUSTER_BUGS: Readonly<Record<string, InjectedBug>> = {
+  'ends-at-the-leader': {
+    rule: 'a closed stream ends with the last operation that any site holds',
+    caughtBy: ['members', 'durability', 'convergence'],
+    profile: 'cluster',
+    overrides: CLOSING,
+    makeMachine: BUGGY_CLUSTERS.leaderEnds,
+  },
+  'records-of-closed-sites': {
+    rule: 'what a closed site has proposed is void',
+    caughtBy: ['causal order', 'oracle', 'durability', 'exactly once', 'progress', 'sessions'],
+    profile: 'cluster',
+    overrides: CLOSING,
+    makeMachine: BUGGY_CLUSTERS.lateRecords,
+  },
+  'messages-of-closed-sites': {
+    rule: 'nothing is taken of a site itself once it is being closed',
+    caughtBy: ['members', 'crash', 'convergence'],
+    profile: 'cluster',
+    overrides: CLOSING,
+    makeMachine: BUGGY_CLUSTERS.openDoor,
+  },
+  'sessions-beyond-the-end': {
+    rule: 'what a session has seen beyond the end of a closed stream is not waited for',
+    caughtBy: ['refusals'],
+    profile: 'cluster',
+    overrides: { ...CLOSING, sessionChance: 1 },
+    makeMachine: BUGGY_CLUSTERS.endlessSessions,
+  },
+  'homes-without-incarnation': {
+    rule: 'an operation whose home was closed is not executed there',
+    caughtBy: ['exactly once'],
+    profile: 'cluster',
+    overrides: CLOSING,
+    makeMachine: BUGGY_CLUSTERS.homes,
+  },
+  'joined-one-too-far': {
+    rule: 'a new site begins where the state that it was given ends',
+    caughtBy: ['oracle', 'convergence', 'progress', 'causal order', 'crash', 'red total order'],
+    profile: 'cluster',
+    overrides: JOINING,
+    createSite: createFarSite,
+  },
+  'returned-without-its-end': {
+    rule: 'a site that returns keeps the end of its own stream',
+    caughtBy: ['durability', 'exactly once', 'progress', 'oracle', 'causal order', 'crash', 'convergence'],
+    profile: 'cluster',
+    overrides: AWAY,
+    mergeSite: mergeWithoutTail,
+  },
+  'returned-without-its-slots': {
+    rule: 'a site that returns keeps its slots',
+    caughtBy: ['exactly once'],
+    profile: 'cluster',
+    overrides: { ...AWAY, moveChance: 0.6, clientTimeoutMs: 150 },
+    mergeSite: mergeWithoutSlots,
+  },
+};
