@@ -1,8 +1,7 @@
 /** One site of a cluster in this process: its directory, its links to the other sites, and its state machine. */
-import { CorrectableError, createInvalidArgumentError } from '../correctable/errors.ts';
-import { isNonEmptyString, isRecord } from '../correctable/validate.ts';
+import { CorrectableError } from '../correctable/errors.ts';
 import { emitWarning, guardAlarmHandler, type OnAlarm, type SiteAlarm } from './alarms/site-alarm.ts';
-import { CHANGE, install, installShared, requestChange } from './cluster/begin-anew.ts';
+import { CHANGE, install, installShared, parseChange, requestChange } from './cluster/begin-anew.ts';
 import { claimDirectory } from './cluster/claim-directory.ts';
 import { ClusterLinks, type ControlRequest, type LinkStatus } from './cluster/cluster-links.ts';
 import {
@@ -15,12 +14,9 @@ import {
 import { IDENTIFY, waitUntilUnknown, type IdentifyReply } from './cluster/first-start.ts';
 import { readKeyFile, type ClusterKeys } from './cluster/key-file.ts';
 import { writeNodeIdentity, type NodeIdentity } from './cluster/node-file.ts';
-import { StateTransfers, TRANSFER, type TransferProgress } from './cluster/state-transfers.ts';
-import { toEmbeddedOptions, type ClusterNodeOptions } from './cluster-options.ts';
-import { checkEmbeddedOptions } from './embedded-checks.ts';
-import { EMBEDDED_OPTIONS, GENERATOR_OPTIONS } from './embedded-options.ts';
+import { StateTransfers, TRANSFER, formatProgress, type TransferProgress } from './cluster/state-transfers.ts';
+import { checkSiteOptions, toEmbeddedOptions, type ClusterNodeOptions } from './cluster-options.ts';
 import { createSitePlan, makeSite, type EmbeddedSite, type SitePlan } from './embedded-site.ts';
-import { checkColors } from './embedded.ts';
 import { getSavedSite, mergeSharedIntoSite } from './log/recovered-state.ts';
 import { SEQUENCED_ENGINE } from './log/sequenced/engine.ts';
 import { EnvelopeCodec } from './messages/envelope-codec.ts';
@@ -534,41 +530,6 @@ export async function openClusterNode(
     await node.close();
     throw error;
   }
-}
-
-/** @throws CorrectableError `INVALID_ARGUMENT` naming the option that does not fit */
-function checkSiteOptions(service: Service, options: ClusterNodeOptions, file: ClusterFile): void {
-  const { site, rebuild } = options;
-  const names = [...file.sites.keys()];
-  const embedded = toEmbeddedOptions(options, names);
-  checkEmbeddedOptions(service, embedded, { options: EMBEDDED_OPTIONS, generators: GENERATOR_OPTIONS });
-  if (!isNonEmptyString(options.dataDir))
-    throw createInvalidArgumentError('dataDir', 'must be the path of the data directory of the site');
-  if (!names.includes(site)) throw createInvalidArgumentError('site', `'${site}' is not one of ${names.join(', ')}`);
-  if (rebuild !== undefined && typeof rebuild !== 'boolean')
-    throw createInvalidArgumentError('rebuild', 'must be true or false, or left out');
-  checkColors(service, embedded, (message) =>
-    (options.onAlarm ?? emitWarning)({ kind: 'color-check-failed', site, message }),
-  );
-}
-
-/** @throws Error if it is no change */
-function parseChange(body: unknown): MemberChange {
-  const { name, directory, address } = isRecord(body) ? body : {};
-  const { url, cluster } = isRecord(address) ? address : {};
-  const isChange = isNonEmptyString(name) && (directory === null || isNonEmptyString(directory));
-  if (!isChange) throw new Error('a change names a site, and its directory or null');
-  if (address === undefined) return { name, directory };
-  if (!isNonEmptyString(url) || !isNonEmptyString(cluster))
-    throw new Error('an address has a url and a cluster address');
-  parseAddress('address.cluster', cluster);
-  return { name, directory, address: { url, cluster } };
-}
-
-function formatProgress({ donor, bytes, expectedBytes, problem }: TransferProgress): string {
-  if (problem !== undefined) return `waiting for the state of ${donor}: ${problem}`;
-  const share = expectedBytes === undefined ? '' : ` of about ${expectedBytes}`;
-  return `taking the state of ${donor}: ${bytes}${share} bytes`;
 }
 
 function isLinkUp({ isConnected }: LinkStatus): boolean {

@@ -1,6 +1,12 @@
 /** The options of one site of a cluster, which is a process of its own. */
-import type { OptionNamesOf } from '../correctable/validate.ts';
-import { EMBEDDED_OPTIONS, type EmbeddedOptions } from './embedded-options.ts';
+import { createInvalidArgumentError } from '../correctable/errors.ts';
+import { isNonEmptyString, type OptionNamesOf } from '../correctable/validate.ts';
+import { emitWarning } from './alarms/site-alarm.ts';
+import type { ClusterFile } from './cluster/cluster-file.ts';
+import { checkEmbeddedOptions } from './embedded-checks.ts';
+import { EMBEDDED_OPTIONS, GENERATOR_OPTIONS, type EmbeddedOptions } from './embedded-options.ts';
+import { checkColors } from './embedded.ts';
+import type { Service } from './service/service.ts';
 
 /** Options of `createEmbedded` that the cluster file sets, or that have no meaning between processes. */
 type FileOption = 'sites' | 'redLeader' | 'latency' | 'clusterKey' | 'dataDir';
@@ -34,4 +40,20 @@ export const CLUSTER_NODE_OPTIONS: OptionNamesOf<ClusterNodeOptions> = {
 export function toEmbeddedOptions(options: ClusterNodeOptions, names: readonly string[]): EmbeddedOptions {
   const { cluster: _cluster, site: _site, rebuild: _rebuild, ...shared } = options;
   return { ...shared, sites: names as [string, ...string[]] };
+}
+
+/** @throws CorrectableError `INVALID_ARGUMENT` naming the option that does not fit */
+export function checkSiteOptions(service: Service, options: ClusterNodeOptions, file: ClusterFile): void {
+  const { site, rebuild } = options;
+  const names = [...file.sites.keys()];
+  const embedded = toEmbeddedOptions(options, names);
+  checkEmbeddedOptions(service, embedded, { options: EMBEDDED_OPTIONS, generators: GENERATOR_OPTIONS });
+  if (!isNonEmptyString(options.dataDir))
+    throw createInvalidArgumentError('dataDir', 'must be the path of the data directory of the site');
+  if (!names.includes(site)) throw createInvalidArgumentError('site', `'${site}' is not one of ${names.join(', ')}`);
+  if (rebuild !== undefined && typeof rebuild !== 'boolean')
+    throw createInvalidArgumentError('rebuild', 'must be true or false, or left out');
+  checkColors(service, embedded, (message) =>
+    (options.onAlarm ?? emitWarning)({ kind: 'color-check-failed', site, message }),
+  );
 }

@@ -3,11 +3,11 @@
  * directory is lost. Whatever interrupts it, the next start goes on.
  */
 import { CorrectableError } from '../../correctable/errors.ts';
-import { isRecord } from '../../correctable/validate.ts';
+import { isNonEmptyString, isRecord } from '../../correctable/validate.ts';
 import type { Checkpoint } from '../records/checkpoint.ts';
 import { createSiteFromShared } from '../log/recovered-state.ts';
 import { installSite, type SiteInstallation } from '../storage/transfer/install-site.ts';
-import type { ClusterAddress } from './cluster-file.ts';
+import { parseAddress, type ClusterAddress } from './cluster-file.ts';
 import type { ClusterKeys } from './key-file.ts';
 import type { MemberChange } from '../replica/membership.ts';
 import { requestOfOperator } from './operator-request.ts';
@@ -58,6 +58,19 @@ export async function requestChange(change: MemberChange, targets: ChangeTargets
     }
     await new Promise((resolve) => setTimeout(resolve, retryMs));
   }
+}
+
+/** @throws Error if it is no change */
+export function parseChange(body: unknown): MemberChange {
+  const { name, directory, address } = isRecord(body) ? body : {};
+  const { url, cluster } = isRecord(address) ? address : {};
+  const isChange = isNonEmptyString(name) && (directory === null || isNonEmptyString(directory));
+  if (!isChange) throw new Error('a change names a site, and its directory or null');
+  if (address === undefined) return { name, directory };
+  if (!isNonEmptyString(url) || !isNonEmptyString(cluster))
+    throw new Error('an address has a url and a cluster address');
+  parseAddress('address.cluster', cluster);
+  return { name, directory, address: { url, cluster } };
 }
 
 /** Writes what another site has sent as the directory of a site that has nothing of its own. */

@@ -169,6 +169,13 @@ export class StateTransfers {
   }
 }
 
+/** A line for people. */
+export function formatProgress({ donor, bytes, expectedBytes, problem }: TransferProgress): string {
+  if (problem !== undefined) return `waiting for the state of ${donor}: ${problem}`;
+  const share = expectedBytes === undefined ? '' : ` of about ${expectedBytes}`;
+  return `taking the state of ${donor}: ${bytes}${share} bytes`;
+}
+
 function encodeSlice({ bytes, ...head }: TransferSlice): Uint8Array {
   const text = Buffer.from(JSON.stringify(head));
   const length = Buffer.allocUnsafe(HEAD_BYTES);
