@@ -1,5 +1,5 @@
 /** Sites as processes that are rebuilt, join and are retired while others serve. */
-import { readdir, rm } from 'node:fs/promises';
+import { cp, readdir, rm } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { ClusterProcesses, SITES } from '../support/cluster-processes.ts';
 import { clusterContract } from '../support/cluster-service.ts';
@@ -157,5 +157,36 @@ test(
     await expectSame(cluster, SITES, [...acknowledged, 'of virginia', 'red of virginia']);
     await cluster.client('virginia').invokeStrong(add({ key: 'again at virginia' }));
     await expectSame(cluster, SITES, [...acknowledged, 'again at virginia']);
+  },
+);
+
+test(
+  'put back to an older directory → refused from then on, and --rebuild moves it aside',
+  { timeout: 120_000 },
+  async () => {
+    await using cluster = await ClusterProcesses.create();
+    await cluster.startAll();
+    await cluster.client('virginia').invokeStrong(add({ key: 'early' }));
+    await cluster.end('virginia', 'SIGTERM');
+    await cp(cluster.dataDir('virginia'), `${cluster.dataDir('virginia')}-copy`, { recursive: true });
+    await cluster.start('virginia');
+    await cluster.client('virginia').invokeStrong(add({ key: 'late' }));
+    await expectSame(cluster, SITES, ['early', 'late']);
+    await cluster.end('virginia', 'SIGKILL');
+    await rm(cluster.dataDir('virginia'), { recursive: true });
+    await cp(`${cluster.dataDir('virginia')}-copy`, cluster.dataDir('virginia'), { recursive: true });
+    await cluster.start('virginia');
+    await expect
+      .poll(async () => (await cluster.status()).find(({ site }) => site === 'virginia')?.status?.state, {
+        timeout: 20_000,
+      })
+      .toBe('stopped');
+    await cluster.end('virginia', 'SIGKILL');
+    const { code, stderr } = await cluster.launch('virginia').ended();
+    expect([code, stderr]).toEqual([1, expect.stringContaining('--rebuild')]);
+    await cluster.start('virginia', ['--rebuild']);
+    await cluster.client('virginia').invokeStrong(add({ key: 'again' }));
+    await expectSame(cluster, SITES, ['early', 'late', 'again']);
+    expect(await readdir(cluster.dataDir('virginia'))).toContainEqual(expect.stringMatching(/^replaced-/));
   },
 );
