@@ -38,7 +38,7 @@ export function noticesFor({ lostSites, cutSites, rows, next }: Situation): Noti
     revoked > 0
       ? {
           about: 'revoked',
-          text: `${people(revoked)} got a yes, but others had the ticket first: more were sold within one trip between the sites than the threshold holds back.`,
+          text: `${customers(revoked)} got a yes, but others had the ticket first: more were sold before the sites heard of each other than the threshold holds back.`,
         }
       : undefined,
     unanswered > 0
@@ -63,5 +63,9 @@ function busy(tried: number, waiting: number): Notice | undefined {
 }
 
 function people(count: number): string {
-  return count === 1 ? 'One customer was' : `${count} customers were`;
+  return `${customers(count)} ${count === 1 ? 'was' : 'were'}`;
+}
+
+function customers(count: number): string {
+  return count === 1 ? 'One customer' : `${count} customers`;
 }

@@ -40,6 +40,14 @@ test('notices: turned away → counts those who still wait', () => {
   ]);
 });
 
+test.each([
+  [1, 'One customer got a yes, but'],
+  [2, '2 customers got a yes, but'],
+])('notices: %i revoked → %s', (count, text) => {
+  const rows = Array.from({ length: count }, () => row({ answer: 'yes', finalItem: null }));
+  expect(notices({ rows })[0]?.text).toContain(text);
+});
+
 test('notices: told yes and no ticket → revoked; no final answer → unanswered, with the reason', () => {
   const failure = new CorrectableError('UNKNOWN', 'lost');
   const rows = [row({ answer: 'yes', early: true, finalItem: null }), row({ failure })];
