@@ -1,14 +1,15 @@
 /** `correctables cluster`: creates a deployment of several processes, and shows where its sites stand. */
-import type { NodeStatus } from '../server/cluster-node.ts';
-import type { ClusterFile } from '../server/cluster/cluster-file.ts';
+import type { NodeStatus } from '../server/cluster/node-status.ts';
+import type { ClusterFile, ClusterSite } from '../server/cluster/cluster-file.ts';
 import type { Command } from './command.ts';
-import { createUsageError, readText, type RawOptions } from './options.ts';
+import { createUsageError, readNames, readText, type RawOptions } from './options.ts';
 import { printLines } from './print.ts';
 
 const ACTIONS: Readonly<Record<string, (file: ClusterFile, options: RawOptions) => Promise<void>>> = {
   init: createDeployment,
   status: showStatus,
   retire: retireSite,
+  'restore-red': restoreRed,
 };
 /** Longer than a site waits for the outcome. */
 const CHANGE_TIMEOUT_MS = 40_000;
@@ -21,6 +22,8 @@ export const CLUSTER: Command = {
   flags: [
     ['--cluster <file>', 'Use this cluster.json, the same file as at the sites'],
     ['--site <name>', 'Retire this site: it is lost or switched off for good'],
+    ['--leader <site>', 'Restore the red log at this site (default: the one that has most of it)'],
+    ['--without <sites>', 'Restore the red log without these sites, which are lost; separated by commas'],
     ['--json', 'Print the result as one JSON line'],
   ],
   example: 'correctables cluster init --cluster cluster.json',
@@ -107,7 +110,43 @@ async function retireSite(file: ClusterFile, options: RawOptions): Promise<void>
   throw new Error(`--site ${name}: the change was not confirmed. ${problems.join('. ')}`);
 }
 
-function formatReports(reports: readonly SiteReport[], { redLeader }: ClusterFile): string[] {
+/** Lets the red log go on at another site, since that of its leader is lost. */
+async function restoreRed(file: ClusterFile, options: RawOptions): Promise<void> {
+  const names = [...file.sites.keys()];
+  const read = (flag: string): readonly string[] => (options[flag] === undefined ? [] : readNames(options, flag));
+  const [without, [leader]] = [read('without'), read('leader')];
+  const unknown = [...without, ...(leader === undefined ? [] : [leader])].find((name) => !file.sites.has(name));
+  if (unknown !== undefined) throw createUsageError('cluster', `has no site ${unknown}, only ${names.join(', ')}`);
+  if (leader !== undefined && without.includes(leader))
+    throw createUsageError('leader', `is ${leader}, which --without takes for lost`);
+  const [{ requestOfOperator }, { readKeyFile }, { restoreRedLog }] = await Promise.all([
+    import('../server/cluster/operator-request.ts'),
+    import('../server/cluster/key-file.ts'),
+    import('../server/cluster/red-generation.ts'),
+  ]);
+  const keys = readKeyFile(file.keyFile);
+  const sites = names.filter((name) => !without.includes(name));
+  const request = async (to: string, kind: string, body: unknown): Promise<unknown> => {
+    try {
+      const { cluster: address } = file.sites.get(to) as ClusterSite;
+      return await requestOfOperator({ address, to, keys }, kind, body, CHANGE_TIMEOUT_MS);
+    } catch (error) {
+      const advice = `Start it, or give --without ${to} if it is lost: then what only it had is lost`;
+      throw new Error(`${to} does not answer (${(error as Error).message}). ${advice}.`, { cause: error });
+    }
+  };
+  const opened = await restoreRedLog({ request, sites, leader });
+  const advice = `Write redLog.leader "${opened.leader}" into the cluster file of each site.`;
+  const lost = without.length === 0 ? '' : ` If ${without.join(', ')} will not come back, run cluster retire.`;
+  await printLines([
+    options['json'] === true
+      ? JSON.stringify(opened)
+      : `${opened.leader} leads the red log now, generation ${opened.generation}. ${advice}${lost}`,
+  ]);
+}
+
+function formatReports(reports: readonly SiteReport[], file: ClusterFile): string[] {
+  const redLeader = reports.find(({ status }) => status !== null)?.status?.redLeader ?? file.redLeader;
   const rows = reports.map((report) => formatRow(report, reports, redLeader));
   const table = [['site', 'state', 'start', 'red', 'stable', 'lag', 'kept', 'links down'], ...rows];
   const widths = table[0]!.map((_, column) => Math.max(...table.map((row) => row[column]!.length)));

@@ -1,6 +1,6 @@
 /** One site of a cluster in this process: its directory, its links to the other sites, and its state machine. */
 import { CorrectableError } from '../correctable/errors.ts';
-import { emitWarning, guardAlarmHandler, type OnAlarm, type SiteAlarm } from './alarms/site-alarm.ts';
+import { emitWarning, guardAlarmHandler, type OnAlarm } from './alarms/site-alarm.ts';
 import { CHANGE, install, installShared, parseChange, requestChange } from './cluster/begin-anew.ts';
 import { claimDirectory } from './cluster/claim-directory.ts';
 import { ClusterLinks, type ControlRequest, type LinkStatus } from './cluster/cluster-links.ts';
@@ -13,8 +13,12 @@ import {
 } from './cluster/cluster-file.ts';
 import { IDENTIFY, waitUntilUnknown, type IdentifyReply } from './cluster/first-start.ts';
 import { readKeyFile, type ClusterKeys } from './cluster/key-file.ts';
+import type { NodeStatus, RecentAlarm } from './cluster/node-status.ts';
+import { PendingChanges, type ChangeOutcome } from './cluster/pending-changes.ts';
+import { RedFollower } from './cluster/red-follower.ts';
+import type { RedGeneration } from './cluster/red-generation.ts';
 import { writeNodeIdentity, type NodeIdentity } from './cluster/node-file.ts';
-import { StateTransfers, TRANSFER, formatProgress, type TransferProgress } from './cluster/state-transfers.ts';
+import { StateTransfers, TRANSFER, formatProgress } from './cluster/state-transfers.ts';
 import { checkSiteOptions, toEmbeddedOptions, type ClusterNodeOptions } from './cluster-options.ts';
 import { createSitePlan, makeSite, type EmbeddedSite, type SitePlan } from './embedded-site.ts';
 import { getSavedSite, mergeSharedIntoSite } from './log/recovered-state.ts';
@@ -26,7 +30,6 @@ import type { MemberOutput } from './records/replica-output.ts';
 import type { MemberChange } from './replica/membership.ts';
 import type { Service } from './service/service.ts';
 import { hashDeploymentName } from './site/deployment-name.ts';
-import type { MemberStatus, SiteProgress } from './site/site-options.ts';
 import {
   openDirectory,
   openSites,
@@ -42,40 +45,12 @@ import { finishInstallation, type SiteInstallation } from './storage/transfer/in
 /** The kind of request by which an operator's command asks for the status of a node. */
 export const STATUS = 'status';
 
-/** The state of a node, for operators. */
-export interface NodeStatus {
-  readonly site: string;
-  /**
-   * `waiting`: for other sites, before the first start. `transferring`: it takes the state of another site. `stopped`: the
-   * site has failed, see `problem`.
-   */
-  readonly state: 'waiting' | 'transferring' | 'serving' | 'stopped';
-  readonly problem?: string | undefined;
-  readonly members: readonly MemberStatus[];
-  readonly redLeader: string;
-  readonly directory: string;
-  readonly transfer?: TransferProgress | undefined;
-  readonly progress?: SiteProgress | undefined;
-  readonly links: readonly LinkStatus[];
-  /** Alarms of the last hour, the oldest first. */
-  readonly alarms: readonly RecentAlarm[];
-}
-
-/** An alarm, and when it was raised in milliseconds since the epoch. */
-export interface RecentAlarm {
-  readonly atMs: number;
-  readonly kind: SiteAlarm['kind'];
-  readonly message: string;
-}
-
 const ALARM_AGE_MS = 3_600_000;
 const MAX_ALARMS = 100;
 /** How often to look whether everything has reached the other sites, and how long at most, before a site ends. */
 const DRAIN_CHECK_MS = 10;
 const MAX_DRAIN_MS = 2000;
 
-/** How long a proposed change may take. */
-const CHANGE_TIMEOUT_MS = 30_000;
 /** All other sites have to confirm a new one: one that is away must not keep it from serving reads. */
 const MAX_JOINING_MS = 10_000;
 /** When to take the state of another site again, if that of one cannot be used. */
@@ -100,9 +75,6 @@ export interface ClusterNodeEvents {
   onFailed?(): void;
 }
 
-/** What became of a proposed change. */
-type ChangeOutcome = Extract<MemberOutput, { kind: 'changed' }>;
-
 /** A node. Its links stay open while its site is stopped and started again. */
 export class ClusterNode {
   readonly name: string;
@@ -121,8 +93,8 @@ export class ClusterNode {
   readonly #events: ClusterNodeEvents;
   /** The table of the site that runs: it changes with the red log. */
   #origins: Origins;
-  /** By the name of a proposed change. */
-  readonly #changes = new Map<string, (outcome: ChangeOutcome) => void>();
+  readonly #changes = new PendingChanges();
+  readonly #follower: RedFollower;
   #links: ClusterLinks | undefined;
   #transfers: StateTransfers | undefined;
   /** Whether the site has become a member in this process, and has not started since. */
@@ -169,10 +141,18 @@ export class ClusterNode {
         origin: this.#origins.find(this.name) as Origin,
         rebuilds: options.rebuild === true,
       });
+      const { manifest } = this.#directory;
+      const redLeader = { generation: 0, leader: manifest?.redLeader ?? this.file.redLeader };
+      this.#follower = this.#createFollower(this.#identity.red ?? redLeader);
     } catch (error) {
       void this.#directory.close();
       throw error;
     }
+  }
+
+  /** The generation of the red log that the node follows. */
+  get red(): RedGeneration {
+    return this.#follower.red;
   }
 
   get origins(): Origins {
@@ -224,7 +204,36 @@ export class ClusterNode {
         signal: this.#aborted.signal,
       });
     }
+    await this.#follower.waitUntilOpen();
     await this.startSite();
+  }
+
+  #createFollower(red: RedGeneration): RedFollower {
+    const isRunning = (): boolean => this.#site !== undefined;
+    return new RedFollower(
+      red,
+      {
+        get isRunning() {
+          return isRunning();
+        },
+        save: (value) => this.#saveIdentity({ red: value }),
+        start: () => this.startSite(),
+        stop: async () => {
+          await this.#events.onStopping?.();
+          await this.stopSite();
+        },
+        countEntries: () => recoverSite(this.#directory.files, this.#place.directory, this.name).lengths.red,
+        catchUp: (message) => this.#catchUp(message, { keepsRed: false }),
+        getConnectedPeers: () => this.links.peers.filter((peer) => this.links.isConnected(peer)),
+        request: (peer, kind, body) => this.links.request(peer, kind, body),
+      },
+      this.#aborted.signal,
+    );
+  }
+
+  #saveIdentity(change: Partial<NodeIdentity>): void {
+    this.#identity = { ...this.#identity, ...change };
+    writeNodeIdentity(this.#directory.files, this.#identity);
   }
 
   /** Becomes a member, takes the state of another site, and writes it down as that of this site. */
@@ -238,13 +247,13 @@ export class ClusterNode {
     const origin = await requestChange(change, { sites, keys: this.#keys, signal, onProblem });
     await installShared(await transfers.receive(() => [...sites.keys()], signal), this.#place);
     this.#directory.adopt();
-    this.#identity = { ...this.#identity, origin };
-    writeNodeIdentity(this.#directory.files, this.#identity);
+    await this.#follower.adopt();
+    this.#saveIdentity({ origin });
     this.#isJoining = true;
   }
 
   /** Takes the state of another site, since the others do not keep any more what this one lacks. */
-  async #catchUp(message: string): Promise<void> {
+  async #catchUp(message: string, { keepsRed = true } = {}): Promise<void> {
     const { signal } = this.#aborted;
     this.#onAlarm({ kind: 'site-behind', site: this.name, message: `Site ${this.name}: ${message}.` });
     await this.restartSite(async ({ files }) => {
@@ -255,7 +264,8 @@ export class ClusterNode {
         const shared = await transfers.receive(() => donors, signal);
         const { stored, nextSegment, nextCheckpoint } = recoverSite(files, this.#place.directory, this.name);
         try {
-          const state = mergeSharedIntoSite(this.#identity.origin as Origin, stored, shared);
+          const own = keepsRed ? stored : { ...stored, red: { start: 0, entries: [] } };
+          const state = mergeSharedIntoSite(this.#identity.origin as Origin, own, shared);
           return await install({ ...this.#place, state, nextSegment, nextCheckpoint });
         } catch (error) {
           this.#events.onProgress?.((error as Error).message);
@@ -290,7 +300,7 @@ export class ClusterNode {
     const plan: SitePlan = {
       ...createSitePlan(this.#service, toEmbeddedOptions(this.#options, origins.names)),
       origins,
-      redLeader: origins.find(this.file.redLeader) as Origin,
+      redLeader: origins.find(this.red.leader ?? '') as Origin,
       // The own log alone tells: the other sites are not here to be asked.
       committedRedEntries: 0,
       clusterKey: this.#keys.sessionKey,
@@ -302,6 +312,9 @@ export class ClusterNode {
       storage: siteStorage,
       reportsClock: true,
       directory: this.#identity.directory,
+      generation: this.red.generation,
+      // Its leader may change.
+      redLogName: this.#deploymentName,
       stopsOnUnknownStart: true,
       needsPeer: true,
       keepsReceivedReplies: true,
@@ -316,6 +329,7 @@ export class ClusterNode {
     this.#transfers?.setStorage(siteStorage);
     await this.#waitWhileJoining();
     await this.#events.onStarted?.(this);
+    for (const peer of this.links.peers) if (this.links.isConnected(peer)) this.#checkGeneration(peer);
   }
 
   /** Ends the site; the links and the directory stay open. */
@@ -339,7 +353,8 @@ export class ClusterNode {
       state: driver === undefined ? stopped : problem === undefined ? 'serving' : 'stopped',
       problem,
       members: driver?.members ?? [],
-      redLeader: this.file.redLeader,
+      redLeader: this.red.leader,
+      redGeneration: this.red.generation,
       directory: this.#identity.directory,
       transfer,
       progress: driver?.progress,
@@ -364,7 +379,13 @@ export class ClusterNode {
   #setConnected(name: string, isConnected: boolean): void {
     const origin = this.origins.find(name);
     if (origin !== undefined) this.#site?.driver.setConnected(origin, isConnected);
-    if (isConnected) this.#transfers?.onConnected(name);
+    if (!isConnected) return;
+    this.#transfers?.onConnected(name);
+    this.#checkGeneration(name);
+  }
+
+  #checkGeneration(peer: string): void {
+    void this.#follower.onConnected(peer).catch((error: Error) => this.#onCannotStart(error));
   }
 
   /** The sites with their addresses for clients: those of the file, and those that have joined. */
@@ -398,7 +419,7 @@ export class ClusterNode {
       setImmediate(() => void catchUp().catch((error: Error) => this.#onCannotStart(error)));
       return;
     }
-    if (output.kind === 'changed') this.#changes.get(output.id)?.(output);
+    if (output.kind === 'changed') this.#changes.onChanged(output);
     else if (output.kind === 'retired') this.#onRetired(output);
   }
 
@@ -418,8 +439,7 @@ export class ClusterNode {
 
   /** The next start on this directory is refused, or replaces it. */
   #markForked(forked: string): void {
-    this.#identity = { ...this.#identity, forked };
-    writeNodeIdentity(this.#directory.files, this.#identity);
+    this.#saveIdentity({ forked });
   }
 
   /** A site that has just become a member waits until it takes writes, or a little while: it serves reads before. */
@@ -442,21 +462,7 @@ export class ClusterNode {
 
   /** Proposes a change of the members, and resolves with what became of it. */
   proposeChange(change: MemberChange): Promise<ChangeOutcome> {
-    return new Promise((resolve, reject) => {
-      const name = this.site.driver.proposeChange(change);
-      const end = (): boolean => this.#changes.delete(name);
-      const timer = setTimeout(() => {
-        end();
-        reject(
-          new Error('the outcome of the change is not known: the red log does not answer. Run cluster status later'),
-        );
-      }, CHANGE_TIMEOUT_MS);
-      this.#changes.set(name, (outcome) => {
-        clearTimeout(timer);
-        end();
-        resolve(outcome);
-      });
-    });
+    return this.#changes.wait(this.site.driver.proposeChange(change));
   }
 
   #send(envelope: Envelope): void {
@@ -495,6 +501,8 @@ export class ClusterNode {
     if (kind === TRANSFER && from !== null) return this.#transfers?.onRequest(from, body);
     if (kind === STATUS) return this.status;
     if (kind === CHANGE) return this.proposeChange(parseChange(body));
+    const reply = this.#follower.answer(kind, body);
+    if (reply !== undefined) return reply;
     throw new Error(`unknown request ${kind}`);
   }
 

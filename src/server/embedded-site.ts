@@ -62,7 +62,15 @@ export interface SitePlan {
 /** What is a site's own. */
 interface SiteResources extends Pick<
   SiteDriverOptions,
-  'directory' | 'stopsOnUnknownStart' | 'needsPeer' | 'keepsReceivedReplies' | 'absence' | 'onMembership' | 'onEnded'
+  | 'directory'
+  | 'generation'
+  | 'redLogName'
+  | 'stopsOnUnknownStart'
+  | 'needsPeer'
+  | 'keepsReceivedReplies'
+  | 'absence'
+  | 'onMembership'
+  | 'onEnded'
 > {
   readonly storage: SiteStorage;
   /** Whether it reports a clock of this machine that was set: one of the sites of a process does. */

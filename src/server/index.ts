@@ -13,7 +13,7 @@ export type { RunningServer, ServeOptions } from './serve.ts';
 export { serveCluster } from './serve-cluster.ts';
 export type { RunningNode, ServeClusterOptions } from './serve-cluster.ts';
 export type { ClusterNodeOptions } from './cluster-options.ts';
-export type { NodeStatus, RecentAlarm } from './cluster-node.ts';
+export type { NodeStatus, RecentAlarm } from './cluster/node-status.ts';
 export type { LinkStatus } from './cluster/cluster-links.ts';
 export type { LinkTraffic } from './cluster/link-connection.ts';
 export type { SiteProgress } from './site/site-options.ts';

@@ -1,7 +1,8 @@
 /** One site of a cluster behind its gateway, in a process of its own. */
 import type { RequestListener } from 'node:http';
 import { checkOptionNames, type OptionNamesOf } from '../correctable/validate.ts';
-import { openClusterNode, type ClusterNode, type NodeStatus } from './cluster-node.ts';
+import { openClusterNode, type ClusterNode } from './cluster-node.ts';
+import type { NodeStatus } from './cluster/node-status.ts';
 import { CLUSTER_NODE_OPTIONS, type ClusterNodeOptions } from './cluster-options.ts';
 import { createGateway, type Gateway } from './gateway/gateway.ts';
 import type { SiteAddress } from './gateway/listen/http-handler.ts';
@@ -101,7 +102,7 @@ export async function serveCluster(options: ServeClusterOptions): Promise<Runnin
   const { url } = clients.listener;
   return {
     site: node.name,
-    redLeader: node.file.redLeader,
+    redLeader: node.red.leader ?? '',
     url,
     siteUrl: clients.listener.siteUrl(node.name),
     status: () => node.status,

@@ -190,3 +190,34 @@ test(
     expect(await readdir(cluster.dataDir('virginia'))).toContainEqual(expect.stringMatching(/^replaced-/));
   },
 );
+
+test(
+  'the site of the red leader is lost → restore-red lets another site lead, and the old one follows when it is back',
+  { timeout: 120_000 },
+  async () => {
+    await using cluster = await ClusterProcesses.create();
+    await cluster.startAll();
+    const before = beginWork(cluster.client('virginia'), 'before');
+    const reader = cluster.client('frankfurt');
+    await expect
+      .poll(async () => (await reader.invokeStrong(keys({}))).length, { timeout: 20_000 })
+      .toBeGreaterThan(30);
+    await cluster.end('ireland', 'SIGKILL');
+    const without = await cluster.command('restore-red');
+    expect([without.code, without.stderr]).toEqual([1, expect.stringContaining('give --without ireland')]);
+    const restored = await cluster.command('restore-red', '--without', 'ireland');
+    expect([restored.code, restored.stderr]).toEqual([0, '']);
+    const { leader } = JSON.parse(restored.stdout) as { readonly leader: string };
+    expect(['frankfurt', 'virginia']).toContain(leader);
+    await cluster.client('virginia').invokeStrong(take({ key: 'under the new leader' }));
+    await cluster.start('ireland');
+    await cluster.client('ireland').invokeStrong(take({ key: 'at the old leader' }));
+    const acknowledged = [...(await before()), 'under the new leader', 'at the old leader'];
+    await expectSame(cluster, SITES, acknowledged);
+    // The generation survives restarts of all.
+    for (const site of SITES) await cluster.end(site, 'SIGKILL');
+    await cluster.startAll();
+    await cluster.client('ireland').invokeStrong(take({ key: 'after restarts' }));
+    await expectSame(cluster, SITES, [...acknowledged, 'after restarts']);
+  },
+);

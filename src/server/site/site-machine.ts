@@ -104,7 +104,7 @@ export class SiteMachine {
       ...this.#logMembers,
       getMemberChange: (record) => findMemberChange(record, origins),
       leader: redLeader,
-      identity: `${this.#logIds.red}@${origins.getName(redLeader)}`,
+      identity: `${this.#logIds.red}@${options.redLogName ?? origins.getName(redLeader)}`,
       epoch,
       ...stored.red,
       saved: saved?.shared.log,

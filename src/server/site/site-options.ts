@@ -30,6 +30,8 @@ export interface SiteOptions extends ReplicaOptions {
   readonly deployment: string;
   /** The site that sequences the red log. */
   readonly redLeader: Origin;
+  /** What the red log is called where its leader may change. Default: the name of its leader */
+  readonly redLogName?: string | undefined;
   /** The partition that it is of; 0 unless given. */
   readonly partition?: number | undefined;
   /**

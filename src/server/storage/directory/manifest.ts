@@ -103,7 +103,8 @@ export function checkManifest(found: Manifest, requested: Manifest, dataDir: str
   if (found.site === undefined && found.sites.join() !== requested.sites.join()) {
     refuse(`is of the sites ${found.sites.join(', ')}, in this order, not of ${requested.sites.join(', ')}.`);
   }
-  if (found.redLeader !== requested.redLeader) {
+  // The leader of a cluster is in `node.json` once it has changed.
+  if (found.site === undefined && found.redLeader !== requested.redLeader) {
     refuse(`has its red log led by ${found.redLeader}, not by ${requested.redLeader}: the leader cannot change yet.`);
   }
   if (found.service.hash === requested.service.hash) return;

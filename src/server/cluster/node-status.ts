@@ -1,0 +1,34 @@
+/** The state of a node, as operators and metrics read it. */
+import type { SiteAlarm } from '../alarms/site-alarm.ts';
+import type { MemberStatus, SiteProgress } from '../site/site-options.ts';
+import type { LinkStatus } from './cluster-links.ts';
+import type { TransferProgress } from './state-transfers.ts';
+
+/** The state of a node, for operators. */
+export interface NodeStatus {
+  readonly site: string;
+  /**
+   * `waiting`: for other sites, before the first start. `transferring`: it takes the state of another site. `stopped`: the
+   * site has failed, see `problem`.
+   */
+  readonly state: 'waiting' | 'transferring' | 'serving' | 'stopped';
+  readonly problem?: string | undefined;
+  readonly members: readonly MemberStatus[];
+  /** The site that orders red operations; `null` while the red log is being restored. */
+  readonly redLeader: string | null;
+  /** How often the red log was restored at another site. */
+  readonly redGeneration: number;
+  readonly directory: string;
+  readonly transfer?: TransferProgress | undefined;
+  readonly progress?: SiteProgress | undefined;
+  readonly links: readonly LinkStatus[];
+  /** Alarms of the last hour, the oldest first. */
+  readonly alarms: readonly RecentAlarm[];
+}
+
+/** An alarm, and when it was raised in milliseconds since the epoch. */
+export interface RecentAlarm {
+  readonly atMs: number;
+  readonly kind: SiteAlarm['kind'];
+  readonly message: string;
+}
