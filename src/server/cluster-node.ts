@@ -13,7 +13,7 @@ import {
 } from './cluster/cluster-file.ts';
 import { IDENTIFY, waitUntilUnknown, type IdentifyReply } from './cluster/first-start.ts';
 import { readKeyFile, type ClusterKeys } from './cluster/key-file.ts';
-import type { NodeStatus, RecentAlarm } from './cluster/node-status.ts';
+import { RecentAlarms, type NodeStatus } from './cluster/node-status.ts';
 import { PendingChanges, type ChangeOutcome } from './cluster/pending-changes.ts';
 import { RedFollower } from './cluster/red-follower.ts';
 import type { RedGeneration } from './cluster/red-generation.ts';
@@ -45,8 +45,6 @@ import { finishInstallation, type SiteInstallation } from './storage/transfer/in
 /** The kind of request by which an operator's command asks for the status of a node. */
 export const STATUS = 'status';
 
-const ALARM_AGE_MS = 3_600_000;
-const MAX_ALARMS = 100;
 /** How often to look whether everything has reached the other sites, and how long at most, before a site ends. */
 const DRAIN_CHECK_MS = 10;
 const MAX_DRAIN_MS = 2000;
@@ -85,7 +83,7 @@ export class ClusterNode {
   readonly #onAlarm: OnAlarm;
   readonly #codec = new EnvelopeCodec(SEQUENCED_ENGINE.messages);
   readonly #aborted = new AbortController();
-  readonly #alarms: RecentAlarm[] = [];
+  readonly #alarms = new RecentAlarms();
   readonly #directory: DataDirectory;
   readonly #deployment: DurableDeployment;
   #identity: NodeIdentity;
@@ -115,8 +113,7 @@ export class ClusterNode {
     this.#keys = readKeyFile(this.file.keyFile);
     const onAlarm = guardAlarmHandler(options.onAlarm ?? emitWarning);
     this.#onAlarm = (alarm) => {
-      this.#alarms.push({ atMs: Date.now(), kind: alarm.kind, message: alarm.message });
-      if (this.#alarms.length > MAX_ALARMS) this.#alarms.shift();
+      this.#alarms.add(alarm);
       if (alarm.kind === 'site-forked' && alarm.peer === undefined) this.#markForked(alarm.message);
       return onAlarm(alarm);
     };
@@ -141,9 +138,8 @@ export class ClusterNode {
         origin: this.#origins.find(this.name) as Origin,
         rebuilds: options.rebuild === true,
       });
-      const { manifest } = this.#directory;
-      const redLeader = { generation: 0, leader: manifest?.redLeader ?? this.file.redLeader };
-      this.#follower = this.#createFollower(this.#identity.red ?? redLeader);
+      const leader = this.#directory.manifest?.redLeader ?? this.file.redLeader;
+      this.#follower = this.#createFollower(this.#identity.red ?? { generation: 0, leader });
     } catch (error) {
       void this.#directory.close();
       throw error;
@@ -345,7 +341,6 @@ export class ClusterNode {
   get status(): NodeStatus {
     const driver = this.#site?.driver;
     const problem = driver?.failure?.message;
-    const fromMs = Date.now() - ALARM_AGE_MS;
     const transfer = this.#transfers?.progress;
     const stopped = transfer === undefined ? 'waiting' : 'transferring';
     return {
@@ -359,7 +354,7 @@ export class ClusterNode {
       transfer,
       progress: driver?.progress,
       links: this.#links?.status ?? [],
-      alarms: this.#alarms.filter(({ atMs }) => atMs >= fromMs),
+      alarms: this.#alarms.list(),
     };
   }
 

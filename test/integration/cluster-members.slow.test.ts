@@ -221,3 +221,25 @@ test(
     await expectSame(cluster, SITES, [...acknowledged, 'after restarts']);
   },
 );
+
+test('all sites go back to a backup of one → the others are rebuilt from it', { timeout: 120_000 }, async () => {
+  await using cluster = await ClusterProcesses.create();
+  await cluster.startAll();
+  await cluster.client('virginia').invokeStrong(add({ key: 'blue in the backup' }));
+  await cluster.client('ireland').invokeStrong(take({ key: 'red in the backup' }));
+  await cluster.client('ireland').invokeStrong(runs({ key: 'blue in the backup' }));
+  await cluster.end('ireland', 'SIGTERM');
+  await cp(cluster.dataDir('ireland'), `${cluster.dataDir('ireland')}-backup`, { recursive: true });
+  await cluster.start('ireland');
+  await cluster.client('ireland').invokeStrong(take({ key: 'after the backup' }));
+  for (const site of SITES) await cluster.end(site, 'SIGTERM');
+  for (const site of SITES) await rm(cluster.dataDir(site), { recursive: true });
+  await cp(`${cluster.dataDir('ireland')}-backup`, cluster.dataDir('ireland'), { recursive: true });
+  await Promise.all([
+    cluster.start('ireland'),
+    ...SITES.slice(1).map((site) => cluster.start(site, ['--rebuild'])),
+  ]);
+  await cluster.client('virginia').invokeStrong(take({ key: 'later' }));
+  await expectSame(cluster, SITES, ['blue in the backup', 'red in the backup', 'later']);
+  expect(await cluster.client('frankfurt').invokeStrong(keys({}))).not.toContain('after the backup');
+});

@@ -32,3 +32,22 @@ export interface RecentAlarm {
   readonly kind: SiteAlarm['kind'];
   readonly message: string;
 }
+
+const ALARM_AGE_MS = 3_600_000;
+const MAX_ALARMS = 100;
+
+/** The last alarms of a node. */
+export class RecentAlarms {
+  readonly #alarms: RecentAlarm[] = [];
+
+  add({ kind, message }: SiteAlarm): void {
+    this.#alarms.push({ atMs: Date.now(), kind, message });
+    if (this.#alarms.length > MAX_ALARMS) this.#alarms.shift();
+  }
+
+  /** Those of the last hour. */
+  list(): RecentAlarm[] {
+    const fromMs = Date.now() - ALARM_AGE_MS;
+    return this.#alarms.filter(({ atMs }) => atMs >= fromMs);
+  }
+}

@@ -69,19 +69,22 @@ export class RedFollower {
   /** The site runs, and a peer is connected: it may have gone on without this site. */
   async onConnected(peer: string): Promise<void> {
     if (!this.#host.isRunning) return;
-    const before = this.#red;
-    await this.#ask(peer);
-    if (this.#red === before || !this.#host.isRunning) return;
+    const isNew = await this.#ask(peer);
+    if (!isNew || !this.#host.isRunning) return;
     const { generation, leader } = this.#red;
     await this.#host.catchUp(`generation ${generation} of the red log began at ${leader} while the site was away`);
   }
 
-  async #ask(peer: string): Promise<void> {
+  /** Whether the peer follows a generation that this node did not know. */
+  async #ask(peer: string): Promise<boolean> {
     try {
       const red = parseRedGeneration(await this.#host.request(peer, READ_RED, null));
-      if (isSuperseded(this.#red, red)) this.#follow(red);
+      if (!isSuperseded(this.#red, red)) return false;
+      this.#follow(red);
+      return true;
     } catch {
       // It is asked again at its next connection.
+      return false;
     }
   }
 
