@@ -12,11 +12,7 @@ import { ServerProcess } from './server-process.ts';
 
 /** Sites are away for longer in some rounds. */
 const KEEP_FOR_MS = 6_000;
-/** Those that a cluster notices, and survives. */
-const NOT_YET: readonly FaultKind[] = ['copied-directory', 'old-copy', 'lost-directory'];
-const KINDS: ReadonlySet<FaultKind> = new Set(
-  (Object.keys(FAULT_KINDS) as FaultKind[]).filter((kind) => !NOT_YET.includes(kind)),
-);
+const KINDS: ReadonlySet<FaultKind> = new Set(Object.keys(FAULT_KINDS) as FaultKind[]);
 const LEADER: Site = SITES[0];
 
 interface Ports {
@@ -24,7 +20,7 @@ interface Ports {
   readonly cluster: number;
 }
 
-export async function startCluster(folder: string, { cli, service }: Build): Promise<ChaosDeployment> {
+export async function startCluster(folder: string, { cli, service, logs }: Build): Promise<ChaosDeployment> {
   const ports = new Map<Site, Ports>();
   for (const site of SITES) ports.set(site, await twoPorts());
   const portsOf = (site: Site): Ports => ports.get(site) as Ports;
@@ -47,7 +43,7 @@ export async function startCluster(folder: string, { cli, service }: Build): Pro
     const cluster = await writeFileFor(site, own, name);
     const what = ['--service', service, '--cluster', cluster, '--site', site, '--data', directory];
     const args = [...what, '--log-level', 'warn', '--json', '--skip-color-check'];
-    return new ServerProcess({ name, cli, args, conditionsFile: join(folder, `${name}.conditions`) });
+    return new ServerProcess({ name, cli, args, conditionsFile: join(folder, `${name}.conditions`), logs });
   };
 
   const nodes = new Map<Site, ServerProcess>();

@@ -9,6 +9,8 @@ import type { Deployment } from './user.ts';
 export interface Build {
   readonly cli: string;
   readonly service: string;
+  /** An existing directory for what each process writes to its error output. */
+  readonly logs?: string | undefined;
 }
 
 export interface ChaosDeployment extends Deployment, AsyncDisposable {

@@ -16,12 +16,18 @@ const KINDS: ReadonlySet<FaultKind> = new Set<FaultKind>([
   'second-process',
 ]);
 
-export async function startEmbedded(folder: string, { cli, service }: Build): Promise<ChaosDeployment> {
+export async function startEmbedded(folder: string, { cli, service, logs }: Build): Promise<ChaosDeployment> {
   const [port, secondPort] = (await freePorts(2)) as [number, number];
   const create = (name: string, directory: string, at: number): ServerProcess => {
     const what = ['--service', service, '--sites', SITES.join(','), '--latency', 'eu-us', '--data', directory];
     const how = ['--port', String(at), '--log-level', 'warn', '--json', '--skip-color-check'];
-    return new ServerProcess({ name, cli, args: [...what, ...how], conditionsFile: join(folder, `${name}.json`) });
+    return new ServerProcess({
+      name,
+      cli,
+      args: [...what, ...how],
+      conditionsFile: join(folder, `${name}.json`),
+      logs,
+    });
   };
   const directory = join(folder, 'data');
   const server = create('server', directory, port);

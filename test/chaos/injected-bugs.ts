@@ -5,20 +5,35 @@
 import { cp, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { Site } from '../../engines/wan.ts';
 import type { Build } from './deployment.ts';
-import type { FaultKind } from './faults/plan.ts';
-import type { WorkloadName } from './workload.ts';
+import type { Plan, PlannedFault } from './faults/plan.ts';
+import type { Scenario } from './run.ts';
 
 export interface InjectedBug {
   /** The rule that it breaks. */
   readonly rule: string;
   /** Checkers of which one has to notice. */
   readonly caughtBy: readonly string[];
-  /** The faults that make it likely to show. */
-  readonly faults: readonly FaultKind[];
-  readonly workload?: WorkloadName;
+  /** What makes it likely to show. */
+  readonly scenario: Scenario;
   /** Each text stands once in the built package. */
   readonly replacements: readonly (readonly [from: string, to: string])[];
+}
+
+const LONG_MS = 60_000;
+
+/** A link is slow from the first moment on, until all is healed. */
+function slowLink(site: Site, peer: Site): PlannedFault {
+  return { kind: 'slow', site, peer, pauseMs: 0, lastsMs: LONG_MS, amountMs: 800 };
+}
+
+function repeated(fault: Omit<PlannedFault, 'amountMs'>): PlannedFault[] {
+  return Array.from({ length: 20 }, () => ({ ...fault, amountMs: 0 }));
+}
+
+function planOf(plan: Partial<Plan>): Plan {
+  return { clients: [], network: [], nodes: [], ...plan };
 }
 
 /** All bugs by name. */
@@ -26,35 +41,52 @@ export const INJECTED_BUGS: Readonly<Record<string, InjectedBug>> = {
   'no-certification': {
     rule: 'a red operation commits only if what it read has not changed',
     caughtBy: ['exactly once', 'red registers'],
-    faults: ['slow'],
+    scenario: { workload: 'mixed', plan: planOf({}) },
     replacements: [['const conflict = this.findConflict(record);', 'const conflict = void 0;']],
   },
   'no-gate': {
     rule: 'a red operation becomes visible only after the blue operations that it depends on',
-    caughtBy: ['causal views', 'causal registers'],
-    faults: ['slow', 'cut-one-way'],
-    workload: 'blue',
-    replacements: [['return isCovered(record.snapshot, this.#core.state.stable, 0);', 'return true;']],
+    caughtBy: ['causal views'],
+    // The red order overtakes what Virginia sends to Frankfurt.
+    scenario: { workload: 'bank', plan: planOf({ network: [slowLink('virginia', 'frankfurt')] }) },
+    replacements: [['mayPass(record) {', 'mayPass() { return true;']],
   },
   'blue-before-its-causes': {
     rule: 'a blue operation becomes visible only after what it depends on',
     caughtBy: ['causal views', 'causal registers'],
-    faults: ['slow', 'cut-one-way'],
-    workload: 'blue',
-    replacements: [['return isCovered(operation.vector, this.core.state.stable, site);', 'return true;']],
+    // What Virginia has from Ireland overtakes what Ireland sends to Frankfurt.
+    scenario: { workload: 'blue', plan: planOf({ network: [slowLink('ireland', 'frankfurt')] }) },
+    replacements: [['isVisible(operation, site) {', 'isVisible() { return true;']],
   },
   'sessions-forgotten': {
     rule: 'a site answers a session only once it has what the session has seen',
     caughtBy: ['causal views', 'causal registers'],
-    faults: ['clients-cut', 'slow', 'isolate'],
-    workload: 'blue',
-    replacements: [['return vector === void 0 || isCovered(vector, this.#stable());', 'return true;']],
+    scenario: {
+      workload: 'blue',
+      plan: planOf({
+        network: [slowLink('ireland', 'frankfurt')],
+        clients: repeated({ kind: 'clients-cut', site: 'ireland', peer: 'frankfurt', pauseMs: 2_000, lastsMs: 1_000 }),
+      }),
+    },
+    replacements: [['isCovered(vector) {', 'isCovered() { return true;']],
   },
-  'restart-forgets-names': {
-    rule: 'an operation that is submitted again after a restart takes effect once',
-    caughtBy: ['exactly once', 'repeats', 'queues'],
-    faults: ['kill'],
-    replacements: [['this.lookups.slots.restore(id, hop, decision);', '']],
+  'names-forgotten': {
+    rule: 'an operation that is submitted again under its name takes effect once',
+    caughtBy: ['exactly once', 'repeats'],
+    scenario: { workload: 'retries', plan: planOf({}) },
+    // No name is found that was decided before.
+    replacements: [['find(id, hop) {', 'find() { return void 0;']],
+  },
+  'old-copies-run': {
+    rule: 'a node that starts on an older copy of its directory stops',
+    caughtBy: ['outcomes'],
+    scenario: {
+      workload: 'blue',
+      plan: planOf({
+        nodes: [{ kind: 'old-copy', site: 'virginia', peer: 'ireland', pauseMs: 0, lastsMs: 4_000, amountMs: 0 }],
+      }),
+    },
+    replacements: [['#findExcess(from, origin, point) {', '#findExcess() { return;']],
   },
 };
 

@@ -9,6 +9,8 @@ export interface Options {
   readonly seed: number;
   readonly json: boolean;
   readonly history: string | undefined;
+  /** Where each process writes its error output. */
+  readonly logs: string | undefined;
   /** Judge this history, and run nothing. */
   readonly check: string | undefined;
   readonly isInjected: boolean;
@@ -36,6 +38,7 @@ export function parseOptions(argv: readonly string[]): Options | undefined {
     .option('--seed <n>', 'Draw the first round from this seed, the next one from the seed after it')
     .option('--faults <list>', `Draw these faults alone: ${ALL_FAULTS.join(', ')}`)
     .option('--history <file>', 'Write the history into this file, a line of JSON for each event')
+    .option('--logs <dir>', 'Write the error output of each process into this directory, which has to exist')
     .option('--check <file>', 'Check a history that was written before, and run nothing')
     .option('--injected', 'Inject each bug in turn; exit 0 only if each is caught')
     .option('--only <bug>', 'With --injected: this bug alone')
@@ -58,6 +61,7 @@ export function parseOptions(argv: readonly string[]): Options | undefined {
       Math.floor(Math.random() * SEED_MAX),
     json: options['json'] === true,
     history: text('history'),
+    logs: text('logs'),
     check: text('check'),
     isInjected: options['injected'] === true,
     only: text('only'),

@@ -7,10 +7,10 @@ import { pause } from '../histories/pause.ts';
 import type { ChaosDeployment } from './deployment.ts';
 import { chaos, type Overview } from './contract.ts';
 import { disturb, type Stage } from './faults/disturb.ts';
-import { createPlan, type FaultKind } from './faults/plan.ts';
+import type { Plan } from './faults/plan.ts';
 import type { Recorder } from './history.ts';
 import { User, type Result } from './user.ts';
-import { createScene, DRAWS, lookAt, openSales, work, type Scene, type WorkloadName } from './workload.ts';
+import { createScene, lookAt, openSales, work, WORKLOADS, type Scene, type WorkloadName } from './workload.ts';
 
 const USERS: readonly Site[] = ['ireland', 'frankfurt', 'virginia', 'frankfurt', 'ireland', 'virginia'];
 /** What was held up for long has to be sent, and a node that was started has to recover. */
@@ -24,14 +24,14 @@ export interface RoundOptions {
   readonly seed: number;
   /** How long users work. */
   readonly lastsMs: number;
-  readonly kinds: ReadonlySet<FaultKind>;
+  readonly plan: Plan;
   readonly workload: WorkloadName;
   readonly progress: (line: string) => void;
 }
 
 /** Plays a round. All that happened is recorded. */
 export async function playRound(options: RoundOptions): Promise<void> {
-  const { deployment, recorder, seed, lastsMs, progress, kinds, workload } = options;
+  const { deployment, recorder, seed, lastsMs, progress, plan, workload } = options;
   const scene = createScene(seed);
   recorder.add({ kind: 'round', seed, ...scene });
   const users = await openUsers(options);
@@ -41,9 +41,7 @@ export async function playRound(options: RoundOptions): Promise<void> {
     const { signal } = ending;
     setMaxListeners(Infinity, signal);
     const stage: Stage = { deployment, users, recorder, progress };
-    const { sites, leader } = deployment;
-    const plan = createPlan({ seed, lastsMs, sites, leader, kinds });
-    const working = users.map((user) => work(user, { scene, others: users, draws: DRAWS[workload] }, signal));
+    const working = users.map((user) => work(user, { scene, others: users, workload: WORKLOADS[workload] }, signal));
     const disturbing = Object.values(plan).map((faults) => disturb(stage, faults, signal));
     await pause(lastsMs);
     ending.abort();

@@ -36,12 +36,12 @@ export async function runInjected(options: Options, progress: (line: string) => 
 async function catchBug(bug: string, options: Options, progress: (line: string) => void): Promise<InjectedResult> {
   const injected = INJECTED_BUGS[bug];
   if (injected === undefined) throw new Error(`there is no bug "${bug}"`);
-  const { caughtBy, faults, workload = 'mixed' } = injected;
+  const { caughtBy, scenario } = injected;
   const directory = await mkdtemp(join(tmpdir(), 'correctables-bug-'));
   try {
     const build = await buildWithBug(join(directory, 'package'), injected);
     for (let at = 1; at <= RUNS_MAX; at += 1) {
-      const plan = { ...options, minutes: RUN_MINUTES, seed: options.seed + at, faults: new Set(faults), workload };
+      const plan = { ...options, minutes: RUN_MINUTES, seed: options.seed + at, scenario };
       const found = await run(plan, (line) => progress(`${bug}, run ${at}: ${line}`), build);
       const fault = found.faults.find((text) => caughtBy.some((name) => text.includes(`: ${name}: `)));
       if (fault !== undefined) return { bug, caughtIn: at, fault };

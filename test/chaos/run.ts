@@ -11,7 +11,7 @@ import { startCluster } from './cluster-deployment.ts';
 import { startEmbedded } from './embedded-deployment.ts';
 import type { Build } from './deployment.ts';
 import { toEvidence } from './evidence.ts';
-import type { FaultKind } from './faults/plan.ts';
+import { createPlan, type FaultKind, type Plan } from './faults/plan.ts';
 import { Recorder, type HistoryEvent } from './history.ts';
 import type { Options } from './options.ts';
 import { playRound } from './round.ts';
@@ -36,8 +36,14 @@ export interface Report {
   readonly faults: readonly string[];
 }
 
-type RunOptions = Pick<Options, 'minutes' | 'seed' | 'history' | 'isEmbedded' | 'faults'> & {
-  readonly workload?: WorkloadName;
+/** What provokes one fault. */
+export interface Scenario {
+  readonly workload: WorkloadName;
+  readonly plan: Plan;
+}
+
+type RunOptions = Pick<Options, 'minutes' | 'seed' | 'history' | 'logs' | 'isEmbedded' | 'faults'> & {
+  readonly scenario?: Scenario;
 };
 
 /** @param build default: that of this checkout */
@@ -54,13 +60,20 @@ export async function run(
   let seed = options.seed;
   using recorder = new Recorder(options.history);
   try {
-    await using deployment = await (options.isEmbedded ? startEmbedded : startCluster)(folder, build);
+    await using deployment = await (options.isEmbedded ? startEmbedded : startCluster)(folder, {
+      ...build,
+      logs: options.logs,
+    });
     const forget = whenInterrupted(() => Promise.all(deployment.processes.map((process) => process.kill())));
     const kinds = new Set([...options.faults].filter((kind: FaultKind) => deployment.kinds.has(kind)));
     for (; ; seed += 1) {
       progress(`round ${seed}`);
       const lastsMs = Math.max(ROUND_MIN_MS, Math.min(untilMs - performance.now(), ROUND_MS));
-      await playRound({ deployment, recorder, seed, lastsMs, kinds, workload: options.workload ?? 'mixed', progress });
+      const { workload, plan } = options.scenario ?? {
+        workload: 'mixed',
+        plan: createPlan({ seed, lastsMs, sites: deployment.sites, leader: deployment.leader, kinds }),
+      };
+      await playRound({ deployment, recorder, seed, lastsMs, plan, workload, progress });
       const events = recorder.take();
       count(events, counts);
       for (const { complaints } of deployment.processes) faults.push(...complaints.splice(0));

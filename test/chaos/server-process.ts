@@ -1,13 +1,18 @@
 /** A process of `correctables serve` that can be killed, frozen and started again. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { appendFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { pause } from '../histories/pause.ts';
 
 const PRELOAD = fileURLToPath(new URL('faults/preload.mjs', import.meta.url));
 const START_MS = 60_000;
 const END_MS = 20_000;
+const POLL_MS = 50;
+/** Alarms of a site that has stopped for good. Other sites raise `site-forked`, too. */
+const STOPPED = /"alarm":"(?:site-stopped|site-fenced)"|"alarm":"site-forked".* has stopped/;
 
 /** What the preloaded module reads: the process believes it. */
 export interface Conditions {
@@ -25,6 +30,8 @@ export interface ProcessOptions {
   readonly args: readonly string[];
   /** A file for the conditions, of this process alone. */
   readonly conditionsFile: string;
+  /** An existing directory for its error output. */
+  readonly logs?: string | undefined;
 }
 
 /** How a start went: it listens, or it ended before. */
@@ -41,6 +48,7 @@ export class ServerProcess {
   readonly #options: ProcessOptions;
   #child: ChildProcess | undefined;
   #isWanted = false;
+  #hasStopped = false;
 
   constructor(options: ProcessOptions) {
     this.name = options.name;
@@ -52,6 +60,11 @@ export class ServerProcess {
     return this.#child !== undefined && this.#child.exitCode === null && this.#child.signalCode === null;
   }
 
+  /** Whether it runs, and its site has not stopped for good. */
+  get isServing(): boolean {
+    return this.isRunning && !this.#hasStopped;
+  }
+
   /** Starts it with further arguments. Resolves when it listens, or has ended. */
   async start(...more: readonly string[]): Promise<StartResult> {
     const { cli, args, conditionsFile } = this.#options;
@@ -60,6 +73,7 @@ export class ServerProcess {
     const child = spawn(process.execPath, command, { env, stdio: ['ignore', 'pipe', 'pipe'] });
     this.#child = child;
     this.#isWanted = true;
+    this.#hasStopped = false;
     const lines: string[] = [];
     createInterface({ input: child.stderr }).on('line', (line) => {
       lines.push(line);
@@ -105,19 +119,18 @@ export class ServerProcess {
     this.#child?.kill('SIGCONT');
   }
 
-  /** Whether it ends by itself within `withinMs`, and what it wrote last. */
-  async endsItself(withinMs: number): Promise<string | undefined> {
+  /** Whether its site stops within `withinMs`, since it must not go on, or the process ends. */
+  async stopsItself(withinMs: number): Promise<boolean> {
     this.#isWanted = false;
-    const child = this.#child;
-    if (child === undefined || !this.isRunning) return this.#lines.slice(-3).join(' | ');
-    const end = once(child, 'exit', { signal: AbortSignal.timeout(withinMs) });
-    try {
-      await end;
-      return this.#lines.slice(-3).join(' | ');
-    } catch {
-      this.#isWanted = true;
-      return undefined;
+    const untilMs = performance.now() + withinMs;
+    while (this.isRunning && !this.#hasStopped) {
+      if (performance.now() > untilMs) {
+        this.#isWanted = true;
+        return false;
+      }
+      await pause(POLL_MS);
     }
+    return true;
   }
 
   /** Takes effect within a fraction of a second. */
@@ -126,8 +139,12 @@ export class ServerProcess {
   }
 
   #takeLine(line: string): void {
+    const { logs } = this.#options;
+    if (logs !== undefined)
+      appendFileSync(join(logs, `${this.name}.log`), `${Math.round(performance.now())} ${line}\n`);
     this.#lines = [...this.#lines.slice(-50), line];
     const alarm = /"alarm":"([^"]+)"/.exec(line)?.[1];
+    if (STOPPED.test(line)) this.#hasStopped = true;
     if (alarm !== undefined) this.alarms[alarm] = (this.alarms[alarm] ?? 0) + 1;
   }
 

@@ -48,6 +48,7 @@ export interface Result {
 export class User {
   readonly name: string;
   readonly random: Random;
+  readonly home: Site;
   readonly #routes: ReadonlyMap<Site, CuttableRoute>;
   readonly #client: Client<RedBlueLevels>;
   readonly #recorder: Recorder;
@@ -58,12 +59,13 @@ export class User {
   #lastSite: Site | null = null;
 
   private constructor(
-    { name, random, recorder }: UserOptions,
+    { name, home, random, recorder }: UserOptions,
     routes: ReadonlyMap<Site, CuttableRoute>,
     urls: readonly string[],
   ) {
     this.name = name;
     this.random = random;
+    this.home = home;
     this.#routes = routes;
     this.#recorder = recorder;
     const times = { heartbeatIntervalMs: HEARTBEAT_MS, pongTimeoutMs: PONG_MS, connectTimeoutMs: 2 * HEARTBEAT_MS };
@@ -146,6 +148,11 @@ export class User {
   /** Takes a site out of reach of this client. */
   leave(site: Site): void {
     this.#routes.get(site)?.down();
+  }
+
+  /** Takes all sites out of reach but one. */
+  confineTo(site: Site): void {
+    for (const [other, route] of this.#routes) if (other !== site) route.down();
   }
 
   /** Makes all sites reachable again. */

@@ -10,9 +10,6 @@ const THINK_MS = 60;
 const AMOUNT_MAX = 9;
 const SEATS = 150;
 const TICKETS = 40;
-/** Share of updates with an idempotency key, and of those that are acknowledged and submitted once more. */
-const NAMED = 0.35;
-const REPEATED = 0.15;
 const ATTEMPTS_MAX = 4;
 /** A page is loaded again some time after the answer. */
 const REPEAT_AFTER_MS = [0, 3_000] as const;
@@ -81,18 +78,43 @@ const MIXED: Shares<Draw> = [
   [0.09, causalRead],
   [0.04, look],
 ];
-/** Updates and reads that no other site is asked for: what one user writes, others soon know. */
+/** What one user writes, others soon know. */
 const BLUE: Shares<Draw> = [
   [0.15, (user, scene) => payment(user, scene, 'deposit')],
-  [0.05, (user, scene) => payment(user, scene, 'withdraw')],
   [0.3, (user, scene) => assignment(user, scene.keys.profiles, 'write')],
   [0.35, causalRead],
-  [0.15, look],
+  [0.2, lookNearby],
 ];
 
+/** Red operations that depend on blue ones. */
+const BANK: Shares<Draw> = [
+  [0.4, (user, scene) => payment(user, scene, 'deposit')],
+  [0.3, (user, scene) => payment(user, scene, 'withdraw')],
+  [0.3, lookNearby],
+];
+
+/** Blue operations whose names a site keeps by itself. */
+const DEPOSITS: Shares<Draw> = [
+  [0.85, (user, scene) => payment(user, scene, 'deposit')],
+  [0.15, lookNearby],
+];
+
+interface Workload {
+  readonly draws: Shares<Draw>;
+  /** Share of updates with an idempotency key. */
+  readonly named: number;
+  /** Share of those that are submitted once more after they are acknowledged. */
+  readonly repeated: number;
+}
+
 /** What users do, by name. */
-export const DRAWS = { mixed: MIXED, blue: BLUE } as const;
-export type WorkloadName = keyof typeof DRAWS;
+export const WORKLOADS = {
+  mixed: { draws: MIXED, named: 0.35, repeated: 0.15 },
+  blue: { draws: BLUE, named: 0.2, repeated: 0.15 },
+  bank: { draws: BANK, named: 0.35, repeated: 0.15 },
+  retries: { draws: DEPOSITS, named: 1, repeated: 0.6 },
+} as const satisfies Readonly<Record<string, Workload>>;
+export type WorkloadName = keyof typeof WORKLOADS;
 
 const READS: ReadonlySet<string> = new Set(['get', 'read', 'look']);
 
@@ -100,20 +122,23 @@ interface Work {
   readonly scene: Scene;
   /** Users who may repeat a call of this one. */
   readonly others: readonly User[];
-  readonly draws: Shares<Draw>;
+  readonly workload: Workload;
 }
 
 /** Works until `signal` is aborted. */
-export async function work(user: User, { scene, others, draws }: Work, signal: AbortSignal): Promise<void> {
+export async function work(user: User, { scene, others, workload }: Work, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
-    const step = drawShare(user.random, draws)(user, scene);
-    if (READS.has(step.name) || !user.random.chance(NAMED)) await user.call(step);
-    else await retry(user, { ...step, idempotencyKey: user.newName() }, others, signal);
+    const step = drawShare(user.random, workload.draws)(user, scene);
+    if (READS.has(step.name) || !user.random.chance(workload.named)) await user.call(step);
+    else {
+      const isRepeated = user.random.chance(workload.repeated);
+      await retry(user, { ...step, idempotencyKey: user.newName() }, isRepeated ? others : [], signal);
+    }
     await pause(user.random.exponential(THINK_MS), signal);
   }
 }
 
-/** Submits an update under one name until it is acknowledged or refused; sometimes it is then submitted once more. */
+/** Submits an update under one name until it is acknowledged or refused, then once more if there is who could do that. */
 async function retry(user: User, step: Step, others: readonly User[], signal: AbortSignal): Promise<void> {
   let result: Result | undefined;
   for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
@@ -121,7 +146,7 @@ async function retry(user: User, step: Step, others: readonly User[], signal: Ab
     if (result.outcome !== 'UNKNOWN' && !result.isRetryable) break;
     await pause(user.random.between(...RETRY_MS), signal);
   }
-  if (result?.outcome !== 'success' || !user.random.chance(REPEATED)) return;
+  if (result?.outcome !== 'success' || others.length === 0) return;
   await pause(user.random.between(...REPEAT_AFTER_MS), signal);
   const other = user.random.chance(0.5) ? user : user.random.pick(others as [User, ...User[]]);
   await other.call(step);
@@ -175,6 +200,11 @@ function causalRead(user: User, { keys }: Scene): Step {
 /** Requests all that the round writes into. */
 function look(user: User, scene: Scene): Step {
   return lookAt(scene, user.random.chance(0.5) ? ['causal'] : ['causal', 'strong']);
+}
+
+/** Requests what the nearest site shows, which is there at once. */
+function lookNearby(_: User, scene: Scene): Step {
+  return lookAt(scene, ['causal']);
 }
 
 export function lookAt({ keys }: Scene, levels: NonNullable<Step['levels']>): Step {

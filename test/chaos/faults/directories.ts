@@ -1,5 +1,6 @@
 /** Faults of data directories. Each has to be noticed; a directory that is lost, or too old, is then rebuilt. */
 import { cp, rename, rm } from 'node:fs/promises';
+import type { ServerProcess } from '../server-process.ts';
 import type { Disturbance } from './disturb.ts';
 
 /** A node that must not run has to end by then. */
@@ -26,37 +27,41 @@ export async function copiedDirectory(disturbance: Disturbance): Promise<void> {
   const sinceMs = getUnsentSinceMs(disturbance);
   const { isListening } = await second.start();
   if (isListening) {
-    const ended = await Promise.any([mustEnd(second.endsItself(NOTICE_MS)), mustEnd(process.endsItself(NOTICE_MS))])
+    const ended = await Promise.any([mustStop(second), mustStop(process)])
       .then(() => true)
       .catch(() => false);
     if (!ended) recorder.add({ kind: 'missed', text: `two processes ran on copies of the directory of ${site}` });
   }
   await second.kill();
   // The one that went on may have acknowledged what the others refuse.
-  if (!process.isRunning) await rebuild(disturbance, sinceMs);
+  if (!process.isServing) await rebuild(disturbance, sinceMs);
   await rm(copy, { recursive: true, force: true });
 }
 
-async function mustEnd(end: Promise<string | undefined>): Promise<void> {
-  if ((await end) === undefined) throw new Error('it runs on');
+async function mustStop(process: ServerProcess): Promise<void> {
+  if (!(await process.stopsItself(NOTICE_MS))) throw new Error('it runs on');
 }
 
 /** An older copy of the directory: a node that starts on it has to end. */
 export async function oldCopy(disturbance: Disturbance): Promise<void> {
-  const { deployment, process, fault, recorder, wait } = disturbance;
+  const { deployment, process, fault, recorder, users, wait } = disturbance;
   const directory = deployment.directoryOf(fault.site);
   const copy = `${directory}.old`;
   await process.end();
   await cp(directory, copy, { recursive: true });
   await process.begin();
+  // A copy is older only if the site has taken updates since.
+  const nearby = users.filter(({ home }) => home === fault.site);
+  for (const user of nearby) user.confineTo(fault.site);
   await wait();
+  for (const user of nearby) user.heal();
   const sinceMs = getUnsentSinceMs(disturbance);
   await process.kill();
   const untilMs = performance.now();
   await rm(directory, { recursive: true });
   await rename(copy, directory);
   const { isListening } = await process.start();
-  if (isListening && (await process.endsItself(NOTICE_MS)) === undefined) {
+  if (isListening && !(await process.stopsItself(NOTICE_MS))) {
     recorder.add({ kind: 'missed', text: `${fault.site} ran on an older copy of its directory` });
   }
   await rebuild(disturbance, sinceMs, untilMs);
@@ -71,7 +76,7 @@ export async function lostDirectory(disturbance: Disturbance): Promise<void> {
   await wait();
   await rm(deployment.directoryOf(fault.site), { recursive: true });
   const { isListening } = await process.start();
-  if (isListening && (await process.endsItself(NOTICE_MS)) === undefined) {
+  if (isListening && !(await process.stopsItself(NOTICE_MS))) {
     recorder.add({ kind: 'missed', text: `${fault.site} ran without its directory` });
   }
   await rebuild(disturbance, sinceMs, untilMs);

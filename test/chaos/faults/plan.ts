@@ -38,7 +38,7 @@ export const FAULT_KINDS = {
   /** A second process on a copy of the directory. */
   'copied-directory': { lane: 'nodes', lastsMs: [500, 2_000], weight: 1, sparesLeader: true },
   /** The directory is put back to an older copy, then rebuilt. */
-  'old-copy': { lane: 'nodes', lastsMs: [1_000, 3_000], weight: 1, sparesLeader: true },
+  'old-copy': { lane: 'nodes', lastsMs: [3_000, 5_000], weight: 1, sparesLeader: true },
   /** The directory is deleted, then rebuilt. */
   'lost-directory': { lane: 'nodes', lastsMs: [0, 1_000], weight: 1, sparesLeader: true },
   /** Away for longer than the others keep what it lacks. */
