@@ -79,7 +79,7 @@ async function run({ quick, progress }: Settings): Promise<Outcome> {
 function goalsOf(samples: ReadonlyMap<Operation, Samples<Name>>, bytesPerBlue: readonly number[]): GoalResult[] {
   const of = (operation: Operation): Samples<Name> => samples.get(operation) as Samples<Name>;
   const ratio = (operation: Operation): ReturnType<typeof ratioOf> => ratioOf(of(operation), 'cluster', 'embedded');
-  const { cluster: red = [] } = Object.fromEntries(of('red')) as Record<Name, Parameters<typeof figureOf>[0]>;
+  const red = of('red').get('cluster') ?? [];
   return [
     atLeast('blue-vs-embedded', ratio('blue'), { floor: 0.9 }),
     reported('red-vs-embedded', ratio('red')),

@@ -1,8 +1,9 @@
 /** One site of a cluster behind its gateway, in a process of its own. */
 import type { RequestListener } from 'node:http';
 import { checkOptionNames, type OptionNamesOf } from '../correctable/validate.ts';
-import { openClusterNode, type ClusterNode } from './cluster-node.ts';
+import type { ClusterNode } from './cluster-node.ts';
 import type { NodeStatus } from './cluster/node-status.ts';
+import { openClusterNode } from './open-cluster-node.ts';
 import { CLUSTER_NODE_OPTIONS, type ClusterNodeOptions } from './cluster-options.ts';
 import { createGateway, type Gateway } from './gateway/gateway.ts';
 import type { SiteAddress } from './gateway/listen/http-handler.ts';

@@ -235,10 +235,7 @@ test('all sites go back to a backup of one → the others are rebuilt from it', 
   for (const site of SITES) await cluster.end(site, 'SIGTERM');
   for (const site of SITES) await rm(cluster.dataDir(site), { recursive: true });
   await cp(`${cluster.dataDir('ireland')}-backup`, cluster.dataDir('ireland'), { recursive: true });
-  await Promise.all([
-    cluster.start('ireland'),
-    ...SITES.slice(1).map((site) => cluster.start(site, ['--rebuild'])),
-  ]);
+  await Promise.all([cluster.start('ireland'), ...SITES.slice(1).map((site) => cluster.start(site, ['--rebuild']))]);
   await cluster.client('virginia').invokeStrong(take({ key: 'later' }));
   await expectSame(cluster, SITES, ['blue in the backup', 'red in the backup', 'later']);
   expect(await cluster.client('frankfurt').invokeStrong(keys({}))).not.toContain('after the backup');

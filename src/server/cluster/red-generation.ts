@@ -1,8 +1,8 @@
 /**
  * The generation of the built-in red log. If the site of its leader is lost, an operator restores the log at the site that
- * has most of it (`correctables cluster restore-red`). First all sites that are left are *sealed*: they follow the old leader no
- * more, so that none of them can get further. Then the log goes on at its new leader, under the next generation. A node
- * that was away takes the state of another site before it goes on, since its own end of the log may not count.
+ * has most of it (`correctables cluster restore-red`). First all sites that are left are *sealed*: they follow the old
+ * leader no more, so that none of them can get further. Then the log goes on at its new leader, under the next generation.
+ * A node that was away takes the state of another site before it goes on, since its own end of the log may not count.
  */
 import { isRecord } from '../../correctable/validate.ts';
 

@@ -64,7 +64,6 @@ export class SiteMachine {
   /** Until when updates wait for another site, and those that do. */
   #peerUntilMs: number | undefined;
   #early: Submission[] = [];
-  /** The time of the last input. */
   #nowMs: number;
 
   constructor(options: SiteOptions, stored: RecoveredState = EMPTY_STATE, nowMs = 0, wallMs = nowMs) {

@@ -272,7 +272,6 @@ export class Simulation {
   readonly #makeMachine: MachineFactory = (...args) =>
     this.#replacements.makeMachine?.(...args) ?? new SiteMachine(...args);
 
-  /** Makes machines whose generator runs checkers see. */
   #observeMachine(site: Origin): MachineFactory {
     return (options, ...found) => {
       this.#checkers.notify('onMembers', (checker) => checker.onMembers?.(site, options.origins));

@@ -48,8 +48,9 @@ async function openNode(
     keys: createKeys(first),
     heartbeatIntervalMs: 20,
     onAlarm: (alarm) => alarms.push(alarm),
-    onEnvelopes: (from, contents) => received.push(...contents.map((bytes) => `${from}: ${Buffer.from(bytes)}`)),
-    onSlice: (from, bytes) => slices.push(`${from}: ${Buffer.from(bytes)}`),
+    onEnvelopes: (from, contents) =>
+      received.push(...contents.map((bytes) => `${from}: ${Buffer.from(bytes).toString()}`)),
+    onSlice: (from, bytes) => slices.push(`${from}: ${Buffer.from(bytes).toString()}`),
     onRequest: ({ from, kind, body }) => {
       if (kind === 'fail') throw new Error('it cannot be done');
       return { from, kind, body };
