@@ -19,6 +19,7 @@ import { getClient, isKeyed } from '../../records/operation-id.ts';
 import type { Origin } from '../../records/origin.ts';
 import type { ReplyRecord, OperationId, SlotDecision, SlotMessage } from '../../records/records.ts';
 import type { ReplicaCore } from '../core/replica-port.ts';
+import type { Vector } from '../../records/vector.ts';
 import type { SubmissionIdentity, Submission } from '../../records/submissions.ts';
 import { DedupSlots, type DedupSlot } from './dedup-slots.ts';
 import { ReceivedReplies } from './received-replies.ts';
@@ -299,9 +300,15 @@ export class OperationLookups {
     const answer = failure === undefined ? (reply ?? { value: undefined }) : toError(failure);
     coverage.runWhenCovered(vector, {
       untilMs: nowMs + options.reachTimeoutMs,
-      run: () => this.#host.replyCommitted(lookup.submission, answer),
+      run: () => this.#host.replyCommitted(lookup.submission, this.#isLost(vector) ? lostError() : answer),
       late: () => this.#fail(lookup, this.#unknownError(lookup)),
     });
+  }
+
+  /** Whether it rests on what stands beyond the end of a closed stream: coverage does not wait for that. */
+  #isLost(vector: Vector | undefined): boolean {
+    const { finals } = this.#host.core.options.origins;
+    return finals?.some((final, entry) => final !== undefined && (vector?.[entry] ?? 0) > final) === true;
   }
 
   #append(id: OperationId, hop: number, slot: DedupSlot): void {
@@ -322,6 +329,13 @@ export class OperationLookups {
   #send(to: Origin, message: SlotMessage): void {
     this.#host.core.emit({ kind: 'send', to, message });
   }
+}
+
+/** The site that has executed it was closed, and no other one has it. */
+function lostError(): CorrectableError {
+  const message =
+    'The site where the operation was executed was closed before others had it. It is lost with that site.';
+  return new CorrectableError('UNKNOWN', message);
 }
 
 /** Nobody waits for this: the answer is given to the submission of the later move. */

@@ -1,6 +1,7 @@
 /** What a closed site had of the deployment: rights, and a say in what may be forgotten. */
 import { expect, test } from 'vitest';
-import { MemberWorld } from '../../../support/member-world.ts';
+import { put } from '../../../../src/operations/index.ts';
+import { MemberWorld, siteAt } from '../../../support/member-world.ts';
 import { service as orderService } from '../replica/red/red-order-cases.ts';
 import { contract, ledgerAt, service as saleService } from '../replica/rights/sale.ts';
 
@@ -65,4 +66,23 @@ test('removals → forgotten without a site that is closed', () => {
     world.pass(50);
   }
   expect(getRetained().every((count) => count <= 1)).toBe(true);
+});
+
+test('an answer of a closed site that rests on what no other site has → unknown at the site that was waiting for it', () => {
+  const world = new MemberWorld({ redLeader: siteAt(2) });
+  world.pass(50);
+  world.ask(0, put('k', 1), { id: 'c/1', home: 0 });
+  world.sync(0);
+  world.drop();
+  const moved = world.ask(1, put('k', 1), { id: 'c/1', home: 0, hop: 1 });
+  while (world.deliver(({ envelope: { message } }) => message.kind.startsWith('slot.')));
+  world.drop();
+  world.crash(0);
+  expect([moved.code, moved.value]).toEqual([undefined, undefined]);
+  world.change(1, { name: 'h', directory: null });
+  world.settle();
+  world.submit(1, put('other', 1));
+  world.settle();
+  expect(world.statesAt(1)[0]).toBe('h 0 closed 0');
+  expect(moved.code).toBe('UNKNOWN');
 });
