@@ -8,7 +8,6 @@ import type { MemberRecord } from '../../src/server/records/records.ts';
 import type { Submission } from '../../src/server/records/submissions.ts';
 import { CoverageWaiters } from '../../src/server/replica/core/coverage-waiters.ts';
 import { Membership } from '../../src/server/replica/membership.ts';
-import { RedPath } from '../../src/server/replica/red/red-path.ts';
 import { Replica } from '../../src/server/replica/replica.ts';
 import { SiteMachine } from '../../src/server/site/site-machine.ts';
 import type { MachineFactory } from '../../src/testing/simulator/simulated-site.ts';
@@ -68,17 +67,6 @@ class ForgetfulHomes extends SiteMachine {
 /** What can be broken in a machine, by name. */
 export const BUGGY_CLUSTERS = {
   leaderEnds: withMembership(LeaderMembership),
-  lateRecords: withReplica(
-    class extends Replica {
-      protected override createRedPath(): RedPath {
-        return new (class extends RedPath {
-          protected override isVoid(): boolean {
-            return false;
-          }
-        })(this);
-      }
-    },
-  ),
   openDoor: (...args: Parameters<MachineFactory>) =>
     new (class extends SiteMachine {
       protected override createMessageFilter(options: MessageFilterOptions): MessageFilter {
@@ -92,6 +80,7 @@ export const BUGGY_CLUSTERS = {
       }
     },
   ),
+  hastyStarts: (options, ...found) => new SiteMachine({ ...options, needsPeer: false }, ...found),
   homes: (...args: Parameters<MachineFactory>) => new ForgetfulHomes(...args),
 } satisfies Readonly<Record<string, MachineFactory>>;
 
@@ -121,4 +110,19 @@ export const mergeWithoutSlots: typeof mergeSharedIntoSite = (site, own, shared)
   const merged = mergeSharedIntoSite(site, own, shared);
   const { checkpoint } = merged;
   return checkpoint === undefined ? merged : { ...merged, checkpoint: { ...checkpoint, sections: shared.sections } };
+};
+
+/** A site that was away keeps its rows where the other one has newer ones. */
+export const mergeIntoOldRows: typeof mergeSharedIntoSite = (site, own, shared): RecoveredState => {
+  const merged = mergeSharedIntoSite(site, own, shared);
+  const { checkpoint } = merged;
+  const rows = own.checkpoint?.sections['rows'];
+  if (checkpoint === undefined || rows === undefined) return merged;
+  return { ...merged, checkpoint: { ...checkpoint, sections: { ...checkpoint.sections, rows } } };
+};
+
+/** A new site knows none of the red operations that have ended. */
+export const createSiteWithoutEndings: typeof createSiteFromShared = ({ sections, smallParts }) => {
+  const { endings: _endings, 'endings.clients': _clients, ...known } = sections;
+  return createSiteFromShared({ sections: known, smallParts });
 };

@@ -1,5 +1,12 @@
 /** Planted faults in how members change, and in how nodes tell who they are. */
-import { BUGGY_CLUSTERS, createFarSite, mergeWithoutSlots, mergeWithoutTail } from './buggy-clusters.ts';
+import {
+  BUGGY_CLUSTERS,
+  createFarSite,
+  createSiteWithoutEndings,
+  mergeIntoOldRows,
+  mergeWithoutSlots,
+  mergeWithoutTail,
+} from './buggy-clusters.ts';
 import type { InjectedBug } from './injected-bugs.ts';
 import type { SimulationOptions } from '../../src/testing/simulator/options.ts';
 
@@ -32,58 +39,81 @@ const AWAY: Partial<SimulationOptions> = {
 export const CLUSTER_BUGS: Readonly<Record<string, InjectedBug>> = {
   'ends-at-the-leader': {
     rule: 'a closed stream ends with the last operation that any site holds',
+    shownBy: 47,
     caughtBy: ['members', 'durability', 'convergence'],
     profile: 'cluster',
     overrides: CLOSING,
     makeMachine: BUGGY_CLUSTERS.leaderEnds,
   },
-  'records-of-closed-sites': {
-    rule: 'what a closed site has proposed is void',
-    caughtBy: ['causal order', 'oracle', 'durability', 'exactly once', 'progress', 'sessions'],
-    profile: 'cluster',
-    overrides: CLOSING,
-    makeMachine: BUGGY_CLUSTERS.lateRecords,
-  },
   'messages-of-closed-sites': {
     rule: 'nothing is taken of a site itself once it is being closed',
-    caughtBy: ['members', 'crash', 'convergence'],
+    caughtBy: ['progress', 'members', 'convergence'],
     profile: 'cluster',
     overrides: CLOSING,
     makeMachine: BUGGY_CLUSTERS.openDoor,
   },
   'sessions-beyond-the-end': {
     rule: 'what a session has seen beyond the end of a closed stream is not waited for',
-    caughtBy: ['refusals'],
+    caughtBy: ['sessions'],
     profile: 'cluster',
     overrides: { ...CLOSING, sessionChance: 1 },
     makeMachine: BUGGY_CLUSTERS.endlessSessions,
   },
   'homes-without-incarnation': {
     rule: 'an operation whose home was closed is not executed there',
+    shownBy: 91,
     caughtBy: ['exactly once'],
     profile: 'cluster',
-    overrides: CLOSING,
+    overrides: { ...CLOSING, moveChance: 0.8, clientTimeoutMs: 30, lossChance: 0.3, syncMeanMs: 2, giveUpChance: 0 },
     makeMachine: BUGGY_CLUSTERS.homes,
   },
   'joined-one-too-far': {
     rule: 'a new site begins where the state that it was given ends',
-    caughtBy: ['oracle', 'convergence', 'progress', 'causal order', 'crash', 'red total order'],
+    caughtBy: ['forks', 'oracle', 'convergence', 'causal order'],
     profile: 'cluster',
     overrides: JOINING,
     createSite: createFarSite,
   },
   'returned-without-its-end': {
     rule: 'a site that returns keeps the end of its own stream',
-    caughtBy: ['durability', 'exactly once', 'progress', 'oracle', 'causal order', 'crash', 'convergence'],
+    caughtBy: ['forks', 'durability', 'exactly once', 'oracle', 'convergence'],
     profile: 'cluster',
     overrides: AWAY,
     mergeSite: mergeWithoutTail,
   },
   'returned-without-its-slots': {
     rule: 'a site that returns keeps its slots',
-    caughtBy: ['exactly once'],
+    caughtBy: ['exactly once', 'durability'],
     profile: 'cluster',
     overrides: { ...AWAY, moveChance: 0.6, clientTimeoutMs: 150 },
     mergeSite: mergeWithoutSlots,
+  },
+  'returned-with-its-old-rows': {
+    rule: 'a site that returns has the rows of the state that it was given',
+    caughtBy: ['oracle', 'convergence', 'invariants', 'serializability', 'queues', 'accounts', 'rights', 'crash'],
+    profile: 'cluster',
+    overrides: AWAY,
+    mergeSite: mergeIntoOldRows,
+  },
+  'joined-without-endings': {
+    rule: 'a new site knows which red operations have ended',
+    caughtBy: ['exactly once', 'oracle', 'convergence', 'red total order'],
+    profile: 'cluster',
+    overrides: { ...JOINING, crashEveryMs: 300, moveChance: 0.8, clientTimeoutMs: 100 },
+    createSite: createSiteWithoutEndings,
+  },
+  'old-directory-that-waits-for-nobody': {
+    rule: 'a start takes no update before another site has accepted it',
+    caughtBy: ['red total order', 'oracle', 'causal order', 'exactly once', 'durability'],
+    profile: 'cluster',
+    overrides: {
+      ...CLOSING,
+      rebuildAtMs: Infinity,
+      retireAtMs: Infinity,
+      oldDirectoryAtMs: 100,
+      thinkMeanMs: 10,
+      minDelayMs: 20,
+    },
+    makeMachine: BUGGY_CLUSTERS.hastyStarts,
   },
 };

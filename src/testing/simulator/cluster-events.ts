@@ -7,6 +7,7 @@ import { getSavedSite, type RecoveredState } from '../../server/log/recovered-st
 import type { createSiteFromShared, mergeSharedIntoSite } from '../../server/log/recovered-state.ts';
 import { Random } from '../../server/collections/random.ts';
 import type { Origin } from '../../server/records/origin.ts';
+import type { SiteMachine } from '../../server/site/site-machine.ts';
 import { recoverSite, type RecoveredSite } from '../../server/storage/recovery.ts';
 import { installSite } from '../../server/storage/transfer/install-site.ts';
 import { PropertyViolation } from './checkers/checker.ts';
@@ -94,9 +95,9 @@ export class ClusterEvents {
   plan(): void {
     const { options } = this.#host;
     this.#at(options.joinAtMs, () => this.#join());
-    this.#at(options.retireAtMs, () => this.#retire());
-    this.#at(options.rebuildAtMs, () => this.#loseDirectory());
-    this.#at(options.awayAtMs, () => this.#goAway());
+    this.#at(options.retireAtMs, () => this.#onceSettled((site) => this.#retire(site)));
+    this.#at(options.rebuildAtMs, () => this.#onceSettled((site) => this.#rebuild(site)));
+    this.#at(options.awayAtMs, () => this.#onceSettled((site) => this.#goAway(site)));
     this.#at(options.oldDirectoryAtMs, () => this.#onceAllHaveMore((backup) => this.#putBack(backup)));
     this.#at(options.twinAtMs, () => this.#onceAllHaveMore((backup) => this.#runTwice(backup)));
   }
@@ -173,9 +174,7 @@ export class ClusterEvents {
   }
 
   /** A site is retired: with its machine running, or for being lost for good. */
-  #retire(): void {
-    const site = this.#pickVictim();
-    if (site === undefined) return;
+  #retire(site: SimulatedSite): void {
     this.counts.retirements += 1;
     if (this.#random.chance(0.5)) site.lose();
     else this.#forks.add(site);
@@ -184,9 +183,11 @@ export class ClusterEvents {
     this.#change(site.name, null, () => this.#tasks.delete(task));
   }
 
-  #loseDirectory(): void {
+  #onceSettled(run: (site: SimulatedSite) => void): void {
+    if (this.#host.isHealed()) return;
     const site = this.#pickVictim();
-    if (site !== undefined) this.#rebuild(site);
+    if (site?.machine !== undefined) return run(site);
+    this.#host.timeline.schedule(PROBE_MS, () => this.#onceSettled(run));
   }
 
   #rebuild(site: SimulatedSite): void {
@@ -195,9 +196,7 @@ export class ClusterEvents {
     this.#begin(site.name, `${site.name}-after-${site.origin}`, (origin) => `site ${origin} is rebuilt`);
   }
 
-  #goAway(): void {
-    const site = this.#pickVictim();
-    if (site?.machine === undefined) return;
+  #goAway(site: SimulatedSite): void {
     this.counts.absences += 1;
     site.crash(this.#host.options.awayForMs);
   }
@@ -273,9 +272,22 @@ export class ClusterEvents {
     return this.#host.sites.filter(({ machine, origin }) => machine?.replica.options.origins.isMember(origin) === true);
   }
 
-  /** A site that may be lost: with another one that it was not about to be lost with, and never the leader. */
+  /** Whether all that was lost before is made up for: what two sites lose at once, no rule can give back. */
+  get #isSettled(): boolean {
+    if (this.#tasks.size > 0 || this.#forks.size > 0) return false;
+    if (this.#host.sites.some(({ isLost, machine }) => !isLost && machine === undefined)) return false;
+    return this.#members.every(({ machine }) => {
+      const { blue, options } = (machine as SiteMachine).replica;
+      return options.origins.sites.every((origin) => {
+        const { state, final } = options.origins.get(origin);
+        return state === 'open' || (final !== undefined && blue.getHeld(origin).sequence >= final.sequence);
+      });
+    });
+  }
+
+  /** A site that may be lost: never the leader. */
   #pickVictim(): SimulatedSite | undefined {
-    if (this.#tasks.size > 0 || this.#forks.size > 0) return undefined;
+    if (!this.#isSettled) return undefined;
     const eligible = this.#host.sites.filter(({ isLost, origin }) => !isLost && origin !== this.#host.leader);
     return eligible[this.#random.between(0, Math.max(0, eligible.length - 1))];
   }
@@ -288,7 +300,7 @@ export class ClusterEvents {
     const backup = { site, files, length: site.countOwnOperations(files) };
     const look = (): void => {
       if (this.#host.isHealed() || site.isLost) return;
-      if (this.#tasks.size === 0 && this.#forks.size === 0 && this.#haveAllMore(backup)) return run(backup);
+      if (this.#isSettled && this.#haveAllMore(backup)) return run(backup);
       this.#host.timeline.schedule(PROBE_MS, look);
     };
     look();

@@ -84,7 +84,7 @@ export interface SimulatedSiteOptions {
   /** An operation is submitted. */
   onSubmitted(submission: Omit<ClientSubmission, 'site'>): void;
   /** What a site says of itself and of the members, by `SiteOutput`; a site that was closed, or forked, has stopped. */
-  onMembership(output: MembershipOutput): void;
+  onMembership(output: MembershipOutput, site: SimulatedSite): void;
   /** The state of another site that it begins with, if it does. */
   readonly copy?: InstalledCopy | undefined;
 }
@@ -451,20 +451,24 @@ export class SimulatedSite {
   }
 
   #applyOutputs(): void {
+    let end: MembershipOutput | undefined;
     for (const output of this.machine?.takeOutputs() ?? []) {
       if (output.kind === 'send') this.#send({ ...output.envelope, sentAtMs: this.wallMs });
       else if (output.kind === 'store') this.#storage?.append(output.log, output.entries);
       else if (output.kind === 'view') this.#reply(output);
       else if (output.kind === 'halted') this.#onHalted(this.machine);
       else if (output.kind === 'failed') this.#fail(output);
-      else this.#onMembership(output);
+      else if (output.kind === 'retired' || output.kind === 'forked') end = output;
+      else this.#options.onMembership(output, this);
     }
+    // Last: a site that stops has given the views before that.
+    if (end !== undefined) this.#onEnd(end);
   }
 
-  #onMembership(output: MembershipOutput): void {
+  #onEnd(output: MembershipOutput): void {
     if (output.kind === 'retired') this.lose();
-    else if (output.kind === 'forked') this.stop();
-    this.#options.onMembership(output);
+    else this.stop();
+    this.#options.onMembership(output, this);
   }
 
   /** In small envelopes, so that messages are divided as large ones are. */

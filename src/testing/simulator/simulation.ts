@@ -100,13 +100,12 @@ export class Simulation {
     const [origins, { service }] = [this.#origins, this.#traced];
     this.#cluster = new ClusterEvents(this.#createClusterHost(), seed);
     this.#oracle = new OracleChecker(this.#traced, origins);
-    const members = new MembersChecker(origins);
     this.#checkers = new Checkers([
       new CausalOrderChecker(origins),
       new TotalOrderChecker(),
       new SerializabilityChecker(),
       new InvariantChecker(service),
-      new SessionChecker(origins, members.finals),
+      new SessionChecker(origins),
       new ClockChecker(this.#sites, REPLICA_LIMITS.maxClockSkewMs),
       new ExactlyOnceChecker(),
       new DurabilityChecker(),
@@ -127,7 +126,7 @@ export class Simulation {
         healthyPeriods: this.#healthyPeriods,
         thrown: this.#traced.thrown,
       }),
-      members,
+      new MembersChecker(origins),
       new ConvergenceChecker(),
       // Last: what another one says of a fault is more to the point.
       this.#oracle,
@@ -201,7 +200,7 @@ export class Simulation {
     const notify: Checkers['notify'] = (notice, tell) => {
       if (!isTwin) this.#checkers.notify(notice, tell);
     };
-    const made: SimulatedSite = new SimulatedSite({
+    return new SimulatedSite({
       site: { service, ...place, site, directory, redLog: this.#redLog(), ...createReplicaLimits(this.#options) },
       createOrigins: () => createOrigins(siteCount),
       makeMachine: isTwin ? this.#makeMachine : this.#observeMachine(site),
@@ -223,9 +222,8 @@ export class Simulation {
         notify('onStarted', (checker) => checker.onStarted?.(site, noted?.get(checker.name)));
       },
       onSubmitted: (submission) => notify('onSubmitted', (checker) => checker.onSubmitted?.({ ...submission, site })),
-      onMembership: (output) => this.#onMembership(made, output),
+      onMembership: (output, made) => this.#onMembership(made, output),
     });
-    return made;
   }
 
   #onMembership(site: SimulatedSite, output: MembershipOutput): void {

@@ -52,6 +52,8 @@ export class TermChecker implements Checker {
   readonly #latest = new Map<string, number>();
 
   onMessageAccepted(site: Origin, { from, term, message }: Envelope, start: number): void {
+    // Said by any start of a site, accepted or not.
+    if (message.kind === 'term.superseded') return;
     const key = `${site}:${start}:${from.site}`;
     const latest = this.#latest.get(key) ?? 0;
     assertProperty(

@@ -14,7 +14,7 @@ function describeOrigin({ site, incarnation, directory }: KnownOrigin): string {
 export class MembersChecker extends CountingChecker {
   readonly name = 'members';
   /** By ordinal: so many operations of a closed stream count. */
-  readonly finals = new Map<number, number>();
+  readonly #finals = new Map<number, number>();
   readonly #origins = new Map<number, string>();
 
   onMembers(site: Origin, origins: Origins): void {
@@ -39,7 +39,7 @@ export class MembersChecker extends CountingChecker {
         () => `site ${site} ends with the members ${table}, and site ${first?.site} with ${first?.table}`,
       );
     }
-    for (const [origin, final] of this.finals) {
+    for (const [origin, final] of this.#finals) {
       for (const { site } of sites) {
         const shown = this.getState(site)[origin] ?? 0;
         assertProperty(
@@ -51,8 +51,8 @@ export class MembersChecker extends CountingChecker {
   }
 
   #checkFinal(site: Origin, origin: Origin, final: number): void {
-    const other = this.finals.get(origin) ?? final;
-    this.finals.set(origin, other);
+    const other = this.#finals.get(origin) ?? final;
+    this.#finals.set(origin, other);
     assertProperty(
       other === final,
       () => `the stream of ordinal ${origin} ends with ${final} at site ${site}, and with ${other} at another`,

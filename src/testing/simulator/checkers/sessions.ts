@@ -3,7 +3,7 @@
  * site shows, so that it does not rely on the vectors that sessions are kept by.
  */
 import { RED, type Origin, type Origins } from '../../../server/records/origin.ts';
-import { CountingChecker, assertProperty, setCount, type ClientSubmission } from './checker.ts';
+import { CountingChecker, assertProperty, setCount, type ClientSubmission, type SubmissionEvent } from './checker.ts';
 import type { Vector } from '../../../server/records/vector.ts';
 
 /** Operations seen, by ordinal: red ones, then blue ones. */
@@ -22,20 +22,40 @@ export class SessionChecker extends CountingChecker {
   /** By site and number of the submission: what its session had seen when it was made. */
   readonly #expected = new Map<string, SessionExpectation>();
 
-  /** By ordinal: so many operations of a closed stream count, whatever a session has seen of it. */
-  readonly #finals: ReadonlyMap<number, number>;
+  /** By site: the table that its start goes by. */
+  readonly #origins = new Map<Origin, Origins>();
+  /** Operations that had something to wait for, beside what stands beyond the ends of streams known to be closed. */
+  readonly #waiting = new Set<string>();
 
-  constructor(origins: Origins, finals: ReadonlyMap<number, number>) {
-    super(origins);
-    this.#finals = finals;
-  }
-
-  onSubmitted({ site, serial, client, sessionVector }: ClientSubmission): void {
+  onSubmitted({ site, serial, client, id, sessionVector }: ClientSubmission): void {
     if (sessionVector === undefined) return;
     // A request that comes again, late, asks for no more than it did at first.
     const counts = this.#asOf.get(sessionVector) ?? this.#seen.get(client) ?? [];
     this.#asOf.set(sessionVector, counts);
     this.#expected.set(`${site}:${serial}`, { client, counts });
+    const shown = this.getState(site);
+    const mustWait = counts.some(
+      (count, entry) => (shown[entry] ?? 0) < Math.min(count, this.#getFinal(site, entry) ?? count),
+    );
+    if (mustWait) this.#waiting.add(id);
+  }
+
+  onMembers(site: Origin, origins: Origins): void {
+    this.#origins.set(site, origins);
+  }
+
+  /** Nobody has what stands beyond the end of a closed stream: a session does not wait for it. */
+  onSubmissionEvent({ site, operation: { id }, code }: SubmissionEvent): void {
+    assertProperty(
+      code !== 'REPLICA_BEHIND' || this.#waiting.has(id),
+      () => `${id} waited at site ${site}, and all that its session had seen is there, or beyond the end of a stream`,
+    );
+  }
+
+  /** So many operations of a closed stream count, whatever a session has seen of it. */
+  #getFinal(site: Origin, entry: number): number | undefined {
+    const origins = this.#origins.get(site);
+    return origins?.isSite(entry) === true ? origins.get(entry).final?.sequence : undefined;
   }
 
   onSessionView(site: Origin, serial: number): void {
@@ -45,7 +65,7 @@ export class SessionChecker extends CountingChecker {
     for (const [entry, count] of expected.counts.entries()) {
       const origin = entry === RED ? 'red' : `site ${entry}`;
       assertProperty(
-        (shown[entry] ?? 0) >= Math.min(count, this.#finals.get(entry) ?? count),
+        (shown[entry] ?? 0) >= Math.min(count, this.#getFinal(site, entry) ?? count),
         () =>
           `client ${expected.client} had seen ${count} operations of ${origin} and site ${site} shows it ${shown[entry]}`,
       );
