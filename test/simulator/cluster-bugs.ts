@@ -83,6 +83,7 @@ export const CLUSTER_BUGS: Readonly<Record<string, InjectedBug>> = {
   },
   'returned-without-its-slots': {
     rule: 'a site that returns keeps its slots',
+    shownBy: 38,
     caughtBy: ['exactly once', 'durability'],
     profile: 'cluster',
     overrides: { ...AWAY, moveChance: 0.6, clientTimeoutMs: 150 },
