@@ -13,11 +13,14 @@ import {
 } from './cluster/cluster-file.ts';
 import { IDENTIFY, waitUntilUnknown, type IdentifyReply } from './cluster/first-start.ts';
 import { readKeyFile, type ClusterKeys } from './cluster/key-file.ts';
+import type { NodeEvents } from './cluster/node-events.ts';
 import { RecentAlarms, type NodeStatus } from './cluster/node-status.ts';
+import { OneAtATime } from './cluster/one-at-a-time.ts';
 import { PendingChanges, type ChangeOutcome } from './cluster/pending-changes.ts';
 import { RedFollower } from './cluster/red-follower.ts';
 import type { RedGeneration } from './cluster/red-generation.ts';
 import { writeNodeIdentity, type NodeIdentity } from './cluster/node-file.ts';
+import { saveUnsent } from './cluster/unsent-operations.ts';
 import { StateTransfers, TRANSFER, formatProgress } from './cluster/state-transfers.ts';
 import { checkSiteOptions, toEmbeddedOptions, type ClusterNodeOptions } from './cluster-options.ts';
 import { createSitePlan, makeSite, type EmbeddedSite, type SitePlan } from './embedded-site.ts';
@@ -56,22 +59,8 @@ const TRANSFER_RETRY_MS = 2000;
 const DEFAULT_KEEP_FOR_MS = 86_400_000;
 const DEFAULT_BACKLOG = 1_000_000;
 
-/** In the data directory: what a site that was retired had alone. */
-const UNSENT_FILE = 'unsent-operations.json';
-
 /** What a node calls. */
-export interface ClusterNodeEvents {
-  /** Before the first start: these sites have not answered yet. */
-  onWaiting?(sites: readonly string[]): void;
-  /** Before the site can begin or go on: what it waits for, or how far the state of another site has come. */
-  onProgress?(message: string): void;
-  /** The site runs: at the start, and each time that it was started again. */
-  onStarted?(node: ClusterNode): Promise<void>;
-  /** The site is about to be stopped, and will be started again. Clients should move to other sites. */
-  onStopping?(): Promise<void>;
-  /** The site has failed. Clients should move to other sites. */
-  onFailed?(): void;
-}
+export type ClusterNodeEvents = NodeEvents<ClusterNode>;
 
 /** A node. Its links stay open while its site is stopped and started again. */
 export class ClusterNode {
@@ -97,6 +86,7 @@ export class ClusterNode {
   #transfers: StateTransfers | undefined;
   /** Whether the site has become a member in this process, and has not started since. */
   #isJoining = false;
+  readonly #restarts = new OneAtATime();
   #storage: DeploymentStorage | undefined;
   #site: EmbeddedSite | undefined;
   /** How messages of this deployment are recognized. */
@@ -200,26 +190,30 @@ export class ClusterNode {
         signal: this.#aborted.signal,
       });
     }
-    await this.#follower.waitUntilOpen();
-    await this.startSite();
+    await this.#follower.begin();
   }
 
   #createFollower(red: RedGeneration): RedFollower {
     const isRunning = (): boolean => this.#site !== undefined;
+    const isTransferring = (): boolean => this.#restarts.isBusy || this.#identity.origin === null;
     return new RedFollower(
       red,
       {
         get isRunning() {
           return isRunning();
         },
+        get isTransferring() {
+          return isTransferring();
+        },
         save: (value) => this.#saveIdentity({ red: value }),
         start: () => this.startSite(),
+        onFailed: (error) => this.#onCannotStart(error),
         stop: async () => {
           await this.#events.onStopping?.();
           await this.stopSite();
         },
         countEntries: () => recoverSite(this.#directory.files, this.#place.directory, this.name).lengths.red,
-        catchUp: (message) => this.#catchUp(message, { keepsRed: false }),
+        catchUp: (message, onCopied) => this.#catchUp(message, onCopied),
         getConnectedPeers: () => this.links.peers.filter((peer) => this.links.isConnected(peer)),
         request: (peer, kind, body) => this.links.request(peer, kind, body),
       },
@@ -248,8 +242,11 @@ export class ClusterNode {
     this.#isJoining = true;
   }
 
-  /** Takes the state of another site, since the others do not keep any more what this one lacks. */
-  async #catchUp(message: string, { keepsRed = true } = {}): Promise<void> {
+  /**
+   * Takes the state of another site, since the others do not keep any more what this one lacks. With `onCopied` the own end
+   * of the red log does not count.
+   */
+  async #catchUp(message: string, onCopied?: () => void): Promise<void> {
     const { signal } = this.#aborted;
     this.#onAlarm({ kind: 'site-behind', site: this.name, message: `Site ${this.name}: ${message}.` });
     await this.restartSite(async ({ files }) => {
@@ -260,9 +257,10 @@ export class ClusterNode {
         const shared = await transfers.receive(() => donors, signal);
         const { stored, nextSegment, nextCheckpoint } = recoverSite(files, this.#place.directory, this.name);
         try {
-          const own = keepsRed ? stored : { ...stored, red: { start: 0, entries: [] } };
+          const own = onCopied === undefined ? stored : { ...stored, red: { start: 0, entries: [] } };
           const state = mergeSharedIntoSite(this.#identity.origin as Origin, own, shared);
-          return await install({ ...this.#place, state, nextSegment, nextCheckpoint });
+          await install({ ...this.#place, state, nextSegment, nextCheckpoint });
+          return onCopied?.();
         } catch (error) {
           this.#events.onProgress?.((error as Error).message);
         }
@@ -278,14 +276,18 @@ export class ClusterNode {
 
   /** Stops the site, changes what it has, and starts it again. The links stay open. */
   async restartSite(change: (directory: DataDirectory) => Promise<void>): Promise<void> {
-    await this.#events.onStopping?.();
-    await this.stopSite();
-    await change(this.#directory);
-    await this.startSite();
+    await this.#restarts.run(async () => {
+      await this.#events.onStopping?.();
+      await this.stopSite();
+      await change(this.#directory);
+      await this.startSite();
+    });
+    this.#follower.askAll();
   }
 
   /** Takes up what the directory has, and begins. */
   async startSite(): Promise<void> {
+    this.#aborted.signal.throwIfAborted();
     const storage = (this.#storage = openSites(this.#directory, this.#deployment));
     const [siteStorage] = storage.sites as readonly [DurableStorage];
     const { checkpoint } = siteStorage.stored;
@@ -325,7 +327,7 @@ export class ClusterNode {
     this.#transfers?.setStorage(siteStorage);
     await this.#waitWhileJoining();
     await this.#events.onStarted?.(this);
-    for (const peer of this.links.peers) if (this.links.isConnected(peer)) this.#checkGeneration(peer);
+    this.#follower.askAll();
   }
 
   /** Ends the site; the links and the directory stay open. */
@@ -376,11 +378,7 @@ export class ClusterNode {
     if (origin !== undefined) this.#site?.driver.setConnected(origin, isConnected);
     if (!isConnected) return;
     this.#transfers?.onConnected(name);
-    this.#checkGeneration(name);
-  }
-
-  #checkGeneration(peer: string): void {
-    void this.#follower.onConnected(peer).catch((error: Error) => this.#onCannotStart(error));
+    this.#follower.onConnected(name);
   }
 
   /** The sites with their addresses for clients: those of the file, and those that have joined. */
@@ -446,12 +444,9 @@ export class ClusterNode {
       await new Promise((resolve) => setTimeout(resolve, DRAIN_CHECK_MS));
   }
 
-  /** What no other site has is kept for people, who may want to do it again. */
   #onRetired({ message, unsent }: Extract<MemberOutput, { kind: 'retired' }>): void {
     const { name: site } = this;
-    const saved =
-      unsent.length === 0 ? '' : ` Operations that no other site has: ${unsent.length}, see ${UNSENT_FILE}.`;
-    if (unsent.length > 0) this.#directory.files.replace(UNSENT_FILE, Buffer.from(JSON.stringify(unsent, null, 2)));
+    const saved = saveUnsent(this.#directory.files, unsent);
     this.#onAlarm({ kind: 'site-retired', site, message: `Site ${site} has stopped: ${message}.${saved}` });
   }
 

@@ -222,6 +222,19 @@ test(
   },
 );
 
+test('restore-red without a site that still runs → that site follows, too', { timeout: 120_000 }, async () => {
+  await using cluster = await ClusterProcesses.create();
+  await cluster.startAll();
+  await cluster.client('virginia').invokeStrong(take({ key: 'before' }));
+  const restored = await cluster.command('restore-red', '--without', 'ireland');
+  expect([restored.code, restored.stderr]).toEqual([0, '']);
+  await cluster.client('virginia').invokeStrong(take({ key: 'under the new leader' }));
+  await cluster.client('ireland').invokeStrong(take({ key: 'at the old leader' }));
+  await cluster.client('ireland').invokeStrong(add({ key: 'blue at the old leader' }));
+  const acknowledged = ['before', 'under the new leader', 'at the old leader', 'blue at the old leader'];
+  await expectSame(cluster, SITES, acknowledged);
+});
+
 test('all sites go back to a backup of one → the others are rebuilt from it', { timeout: 120_000 }, async () => {
   await using cluster = await ClusterProcesses.create();
   await cluster.startAll();

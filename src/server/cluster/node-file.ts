@@ -4,7 +4,7 @@ import { CorrectableError } from '../../correctable/errors.ts';
 import { isRecord } from '../../correctable/validate.ts';
 import type { Files } from '../storage/disk/files.ts';
 import { unusableDirectoryError } from '../storage/directory/missing-history.ts';
-import type { RedGeneration } from './red-generation.ts';
+import type { StoredGeneration } from './red-generation.ts';
 
 /** The identity of a node. */
 export interface NodeIdentity {
@@ -15,7 +15,7 @@ export interface NodeIdentity {
   /** The ordinal of its origin; `null` as long as another site has not sent its state for the directory to begin with. */
   readonly origin: number | null;
   /** The generation of the red log that it follows, once that was restored at another site. */
-  readonly red?: RedGeneration;
+  readonly red?: StoredGeneration;
   /** Why the site on this directory must not go on, if so. */
   readonly forked?: string;
 }

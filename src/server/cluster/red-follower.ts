@@ -3,42 +3,59 @@ import {
   OPEN_RED,
   READ_RED,
   SEAL_RED,
+  getCopyGeneration,
+  isPrefix,
   isSuperseded,
   parseRedGeneration,
+  type ReadReply,
   type RedGeneration,
   type SealReply,
+  type StoredGeneration,
 } from './red-generation.ts';
 
 /** What following another generation takes. */
 export interface RedFollowerHost {
   /** Writes it down. */
-  save(red: RedGeneration): void;
+  save(red: StoredGeneration): void;
   readonly isRunning: boolean;
+  /** Whether the site takes the state of another one, or has none yet: then its copy of the log says nothing. */
+  readonly isTransferring: boolean;
   /** Sends clients to other sites, and stops the site. */
   stop(): Promise<void>;
   start(): Promise<void>;
+  /** The site cannot start. */
+  onFailed(error: Error): void;
   /** Entries of the red log on the disk of a site that is stopped. */
   countEntries(): number;
-  /** Takes the state of another site: the own end of the red log does not count. */
-  catchUp(message: string): Promise<void>;
+  /** Takes the state of another site, calls `onCopied` once it is on the disk, and starts. The own end of the log is dropped. */
+  catchUp(message: string, onCopied: () => void): Promise<void>;
   getConnectedPeers(): readonly string[];
   request(peer: string, kind: string, body: unknown): Promise<unknown>;
 }
 
 const RETRY_MS = 200;
+/** How often peers are asked: a link may stay up while the log is restored without this site. */
+const ASK_INTERVAL_MS = 5000;
 
 /** The generation of one node. */
 export class RedFollower {
   readonly #host: RedFollowerHost;
   readonly #signal: AbortSignal;
   #red: RedGeneration;
+  /** The generation of the copy of the log on the disk. Before the state was taken it is an earlier one. */
+  #copy: number;
+  /** Whether the site was to run once: before that, nobody else starts it. */
+  #hasBegun = false;
   /** Ends when the site runs again. */
   #starting: Promise<void> | undefined;
 
-  constructor(red: RedGeneration, host: RedFollowerHost, signal: AbortSignal) {
+  constructor({ copy, ...red }: StoredGeneration, host: RedFollowerHost, signal: AbortSignal) {
     this.#red = red;
+    this.#copy = getCopyGeneration({ copy, ...red });
     this.#host = host;
     this.#signal = signal;
+    const timer = setInterval(() => this.askAll(), ASK_INTERVAL_MS).unref();
+    signal.addEventListener('abort', () => clearInterval(timer));
   }
 
   get red(): RedGeneration {
@@ -46,71 +63,115 @@ export class RedFollower {
   }
 
   /** Answers a request, if it is about generations; `undefined` if not. */
-  answer(kind: string, body: unknown): RedGeneration | Promise<RedGeneration> | undefined {
-    if (kind === READ_RED) return this.#red;
+  answer(kind: string, body: unknown): ReadReply | Promise<RedGeneration> | undefined {
+    if (kind === READ_RED) return { ...this.#red, isTransferring: this.#host.isTransferring };
     if (kind === SEAL_RED) return this.#seal(parseRedGeneration(body));
     return kind === OPEN_RED ? this.#open(parseRedGeneration(body)) : undefined;
   }
 
-  /** Begins with the generation that the other sites follow. */
+  /** Begins with the generation that the other sites follow. The copy on the disk is what one of them has sent. */
   async adopt(): Promise<void> {
-    for (const peer of this.#host.getConnectedPeers()) await this.#ask(peer);
+    await this.#askEach();
+    this.#follow(this.#red, this.#red.generation);
   }
 
-  /** Waits while the log is sealed, and asks the other sites whether it is open. */
-  async waitUntilOpen(): Promise<void> {
+  /** Starts the site once the log is open. A copy that may have other entries than the log is replaced before. */
+  begin(): Promise<void> {
+    this.#hasBegun = true;
+    return (this.#starting ??= this.#begin().finally(() => (this.#starting = undefined)));
+  }
+
+  async #begin(): Promise<void> {
     while (this.#red.leader === null) {
       this.#signal.throwIfAborted();
-      await this.adopt();
+      await this.#askEach();
       if (this.#red.leader === null) await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
     }
+    this.#signal.throwIfAborted();
+    if (!this.#isCurrent()) return this.#catchUp('while its log was sealed or its state was on the way');
+    if (this.#copy !== this.#red.generation) this.#follow(this.#red, this.#red.generation);
+    return this.#host.start();
   }
 
-  /** The site runs, and a peer is connected: it may have gone on without this site. */
-  async onConnected(peer: string): Promise<void> {
-    if (!this.#host.isRunning) return;
-    const isNew = await this.#ask(peer);
-    if (!isNew || !this.#host.isRunning) return;
+  /** The link to a peer is up: it may have gone on without this site. */
+  onConnected(peer: string): void {
+    this.#followPeer(peer).catch((error: Error) => this.#host.onFailed(error));
+  }
+
+  /** Asks all peers, as if their links had just come up. */
+  askAll(): void {
+    for (const peer of this.#host.getConnectedPeers()) this.onConnected(peer);
+  }
+
+  async #followPeer(peer: string): Promise<void> {
+    if (!this.#host.isRunning || this.#host.isTransferring) return;
+    if (await this.#ask(peer)) await this.#catchUp('while the site was away');
+  }
+
+  #catchUp(when: string): Promise<void> {
     const { generation, leader } = this.#red;
-    await this.#host.catchUp(`generation ${generation} of the red log began at ${leader} while the site was away`);
+    const message = `generation ${generation} of the red log began at ${leader} ${when}`;
+    return this.#host.catchUp(message, () => this.#follow(this.#red, generation));
+  }
+
+  /** Whether the copy on the disk is a beginning of the log. */
+  #isCurrent(): boolean {
+    if (this.#copy === this.#red.generation) return true;
+    return isPrefix({ copy: this.#copy, length: this.#host.countEntries() }, this.#red);
+  }
+
+  async #askEach(): Promise<void> {
+    for (const peer of this.#host.getConnectedPeers()) await this.#ask(peer);
   }
 
   /** Whether the peer follows a generation that this node did not know. */
   async #ask(peer: string): Promise<boolean> {
+    const { isRunning, isTransferring } = this.#host;
     try {
       const red = parseRedGeneration(await this.#host.request(peer, READ_RED, null));
-      if (!isSuperseded(this.#red, red)) return false;
+      // One that was stopped meanwhile asks again when it starts.
+      const isChanged = this.#host.isRunning !== isRunning || this.#host.isTransferring !== isTransferring;
+      if (isChanged || !isSuperseded(this.#red, red)) return false;
       this.#follow(red);
       return true;
     } catch {
-      // It is asked again at its next connection.
       return false;
     }
   }
 
-  #follow(red: RedGeneration): void {
-    this.#red = red;
-    this.#host.save(red);
+  #follow(red: RedGeneration, copy = this.#copy): void {
+    const { generation, leader, base } = red;
+    this.#red = { generation, leader, ...(base !== undefined && { base }) };
+    this.#copy = copy;
+    this.#host.save({ ...this.#red, copy });
   }
 
   async #seal({ generation }: RedGeneration): Promise<SealReply> {
-    if (generation < this.#red.generation) throw new Error(`generation ${this.#red.generation} is known already`);
-    if (this.#host.isRunning) await this.#host.stop();
+    if (this.#host.isTransferring) throw new Error('it is taking the state of another site');
+    // Each attempt has a number of its own: of two at once, none goes on where the other has been.
+    if (generation <= this.#red.generation) throw new Error(`generation ${this.#red.generation} is known already`);
     this.#follow({ generation, leader: null });
+    if (this.#host.isRunning) {
+      await this.#starting?.catch(() => {});
+      await this.#host.stop();
+    }
     const length = this.#host.countEntries();
-    this.#starting ??= this.waitUntilOpen()
-      .then(() => this.#host.start())
-      .finally(() => (this.#starting = undefined));
-    this.#starting.catch(() => {});
-    return { ...this.#red, length };
+    if (this.#hasBegun) this.begin().catch((error: Error) => this.#host.onFailed(error));
+    return { generation, leader: null, length, copy: this.#copy };
   }
 
   async #open(red: RedGeneration): Promise<RedGeneration> {
     if (isSuperseded(this.#red, red)) {
       if (this.#red.leader !== null) throw new Error('the log must be sealed before it is opened');
       this.#follow(red);
-    }
-    await this.#starting;
+    } else if (this.#red.generation !== red.generation || this.#red.leader !== red.leader)
+      throw new Error(`it follows generation ${this.#red.generation} already: restore the log again`);
+    // A state may take long.
+    if (this.#isOpenSoon()) await this.#starting;
     return this.#red;
+  }
+
+  #isOpenSoon(): boolean {
+    return !this.#host.isRunning && !this.#host.isTransferring && this.#isCurrent();
   }
 }

@@ -17,19 +17,47 @@ export interface RedGeneration {
   readonly generation: number;
   /** The site that leads the log; `null` while the log is sealed. */
   readonly leader: string | null;
+  /** What its leader began with; none of the first generation. */
+  readonly base?: LogCopy;
 }
 
-/** The reply of a sealed site. */
-export interface SealReply extends RedGeneration {
-  /** Entries of the log that the site has on its disk. */
+/** A copy of the log on a disk. */
+export interface LogCopy {
+  /** The generation whose log it is a copy of. Of two copies of one generation, the shorter one is a beginning of the other. */
+  readonly copy: number;
   readonly length: number;
+}
+
+/** What a node writes down. */
+export interface StoredGeneration extends RedGeneration {
+  /** The generation of the copy on the disk, if that is not the one that is followed. */
+  readonly copy?: number | undefined;
+}
+
+/** The reply of a site that is asked what it follows. */
+export interface ReadReply extends RedGeneration {
+  /** Whether it takes the state of another site: then it cannot be sealed. */
+  readonly isTransferring?: boolean;
+}
+
+/** The reply of a sealed site: with its copy of the log. */
+export interface SealReply extends RedGeneration, LogCopy {}
+
+export function getCopyGeneration({ generation, leader, copy }: StoredGeneration): number {
+  return copy ?? (leader === null ? generation - 1 : generation);
+}
+
+/** Whether a copy is a beginning of the log of a generation. */
+export function isPrefix({ copy, length }: LogCopy, { base }: RedGeneration): boolean {
+  return base !== undefined && copy === base.copy && length <= base.length;
 }
 
 /** @throws Error if it is none */
 export function parseRedGeneration(value: unknown): RedGeneration {
-  const { generation, leader } = isRecord(value) ? value : {};
+  const { generation, leader, base } = isRecord(value) ? value : {};
   const isLeader = leader === null || typeof leader === 'string';
-  if (Number.isSafeInteger(generation) && (generation as number) >= 0 && isLeader)
+  const { copy = 0, length = 0 } = isRecord(base) ? base : {};
+  if ([generation, copy, length].every((item) => Number.isSafeInteger(item) && (item as number) >= 0) && isLeader)
     return value as unknown as RedGeneration;
   throw new Error('a generation of the red log must have a number and a leader');
 }
@@ -56,26 +84,36 @@ export interface RestoreTargets {
  * @throws Error with the site that cannot be reached, or the one that has more of the log than the leader that was asked for
  */
 export async function restoreRedLog({ request, sites, leader }: RestoreTargets): Promise<RedGeneration> {
-  const read = async (site: string): Promise<RedGeneration> => parseRedGeneration(await request(site, READ_RED, null));
+  const read = async (site: string): Promise<ReadReply> => {
+    const reply = await request(site, READ_RED, null);
+    return { ...parseRedGeneration(reply), isTransferring: isRecord(reply) && reply['isTransferring'] === true };
+  };
   const known = await Promise.all(sites.map(read));
-  const newest = Math.max(...known.map(({ generation }) => generation));
-  // One that was sealed and not opened goes on with the same number.
-  const isOpen = known.some((item) => item.generation === newest && item.leader !== null);
-  const generation = isOpen ? newest + 1 : newest;
+  const transferring = sites.find((_, place) => known[place]?.isTransferring);
+  if (transferring !== undefined)
+    throw new Error(`${transferring} is taking the state of another site: wait until it serves. Nothing was changed`);
+  // Each attempt has a number of its own, so that no site follows two leaders of one generation.
+  const generation = Math.max(...known.map((item) => item.generation)) + 1;
   const sealed = await Promise.all(
     sites.map(async (site) => {
-      const { length } = (await request(site, SEAL_RED, { generation, leader: null })) as SealReply;
-      return { site, length };
+      const { length, copy } = (await request(site, SEAL_RED, { generation, leader: null })) as SealReply;
+      return { site, length, copy };
     }),
   );
-  const longest = sealed.reduce((a, b) => (b.length > a.length ? b : a));
+  // What a site has of an earlier generation was confirmed, or does not count, however much it is.
+  const isLonger = (a: LogCopy, b: LogCopy): boolean => a.copy > b.copy || (a.copy === b.copy && a.length > b.length);
+  const longest = sealed.reduce((a, b) => (isLonger(b, a) ? b : a));
   const chosen = sealed.find(({ site }) => site === leader) ?? longest;
-  if (chosen.length < longest.length) {
-    const more = `${longest.site} has ${longest.length} entries of the red log, and ${chosen.site} has ${chosen.length}`;
-    throw new Error(`${more}: it must lead, so that none is lost`);
+  if (isLonger(longest, chosen)) {
+    const count = ({ site, length, copy }: (typeof sealed)[number]): string =>
+      `${site} has ${length} entries of the red log${longest.copy === chosen.copy ? '' : ` of generation ${copy}`}`;
+    throw new Error(
+      `${count(longest)}, and ${count(chosen).replace(' entries of the red log', '')}: the first must lead, so that none is lost`,
+    );
   }
-  const opened = { generation, leader: chosen.site };
+  const { copy, length } = chosen;
+  const opened = { generation, leader: chosen.site, base: { copy, length } };
   await request(chosen.site, OPEN_RED, opened);
   for (const site of sites) if (site !== chosen.site) await request(site, OPEN_RED, opened);
-  return opened;
+  return { generation, leader: chosen.site };
 }

@@ -30,8 +30,9 @@ class SomeSites {
     }
     this.requests.push(text);
     if (kind === READ_RED) return this.followed.get(site);
-    this.followed.set(site, body as RedGeneration);
-    return { ...(body as RedGeneration), length: this.#lengths[site] };
+    const { generation, leader } = body as RedGeneration;
+    this.followed.set(site, { generation, leader });
+    return { generation, leader, length: this.#lengths[site], copy: 0 };
   };
 
   restore(leader?: string): Promise<RedGeneration> {
@@ -45,7 +46,8 @@ test('the site with the longest log leads the next generation, once all are seal
   const kinds = sites.requests.map((text) => text.split(' ')[0]);
   expect(kinds).toEqual([READ_RED, READ_RED, SEAL_RED, SEAL_RED, OPEN_RED, OPEN_RED]);
   expect(sites.requests[4]).toBe(`${OPEN_RED} virginia`);
-  expect([...new Set(sites.followed.values())]).toEqual([{ generation: 1, leader: 'virginia' }]);
+  const opened = { generation: 1, leader: 'virginia' };
+  expect([...sites.followed.values()]).toEqual([opened, opened]);
 });
 
 test('a leader that lacks entries of another site is refused by the name of that site', async () => {
@@ -53,7 +55,7 @@ test('a leader that lacks entries of another site is refused by the name of that
   await expect(sites.restore('frankfurt')).rejects.toThrow(
     'virginia has 9 entries of the red log, and frankfurt has 7',
   );
-  expect(await sites.restore('virginia')).toEqual({ generation: 1, leader: 'virginia' });
+  expect(await sites.restore('virginia')).toEqual({ generation: 2, leader: 'virginia' });
 });
 
 test.each([`${SEAL_RED} virginia`, `${OPEN_RED} frankfurt`, `${OPEN_RED} virginia`])(

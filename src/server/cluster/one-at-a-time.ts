@@ -1,0 +1,18 @@
+/** Tasks that must not overlap: two restarts at once would start a site twice. */
+export class OneAtATime {
+  #count = 0;
+  #last: Promise<void> = Promise.resolve();
+
+  /** Whether a task runs or waits. */
+  get isBusy(): boolean {
+    return this.#count > 0;
+  }
+
+  /** Runs a task after those before it, whatever became of them. */
+  async run(task: () => Promise<void>): Promise<void> {
+    this.#count += 1;
+    const running = this.#last.then(task).finally(() => (this.#count -= 1));
+    this.#last = running.catch(() => {});
+    await running;
+  }
+}

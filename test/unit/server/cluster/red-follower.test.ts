@@ -1,0 +1,198 @@
+/** A node that follows the generations of the red log, whatever happens to it meanwhile. */
+import { afterEach, expect, test } from 'vitest';
+import { RedFollower } from '../../../../src/server/cluster/red-follower.ts';
+import {
+  OPEN_RED,
+  READ_RED,
+  SEAL_RED,
+  restoreRedLog,
+  type RedGeneration,
+  type StoredGeneration,
+} from '../../../../src/server/cluster/red-generation.ts';
+
+const aborted: AbortController[] = [];
+afterEach(() => {
+  for (const controller of aborted.splice(0)) controller.abort();
+});
+
+/** A node with as many entries of the log; restarted on what it has written down. */
+class Node {
+  stored: StoredGeneration;
+  length: number;
+  starts = 0;
+  stops = 0;
+  caughtUp: string[] = [];
+  failures: string[] = [];
+  isRunning = false;
+  isTransferring = false;
+  /** What peers answer. */
+  peers: Record<string, RedGeneration> = {};
+  /** Whether the process ends before the state is there. */
+  isKilledInTransfer = false;
+  startError: Error | undefined;
+  follower!: RedFollower;
+
+  constructor(length: number, stored: StoredGeneration = { generation: 0, leader: 'ireland' }) {
+    this.length = length;
+    this.stored = stored;
+    this.restart();
+  }
+
+  restart(): void {
+    const controller = new AbortController();
+    aborted.push(controller);
+    this.isRunning = false;
+    const { stored } = this;
+    // oxlint-disable-next-line typescript/no-this-alias
+    const node = this;
+    this.follower = new RedFollower(
+      stored,
+      {
+        get isRunning() {
+          return node.isRunning;
+        },
+        get isTransferring() {
+          return node.isTransferring;
+        },
+        save: (red) => (this.stored = structuredClone(red)),
+        start: async () => {
+          if (this.startError !== undefined) throw this.startError;
+          this.starts += 1;
+          this.isRunning = true;
+        },
+        stop: async () => {
+          this.stops += 1;
+          await Promise.resolve();
+          this.isRunning = false;
+        },
+        onFailed: ({ message }) => this.failures.push(message),
+        countEntries: () => this.length,
+        catchUp: async (message, onCopied) => {
+          this.caughtUp.push(message);
+          this.isRunning = false;
+          if (this.isKilledInTransfer) return new Promise(() => {});
+          this.length = 0;
+          onCopied();
+          this.starts += 1;
+          this.isRunning = true;
+        },
+        getConnectedPeers: () => Object.keys(this.peers),
+        request: async (peer) => this.peers[peer],
+      },
+      controller.signal,
+    );
+  }
+
+  answer(kind: string, body: unknown): unknown {
+    return this.follower.answer(kind, body);
+  }
+}
+
+const request =
+  (nodes: Readonly<Record<string, Node>>) =>
+  async (site: string, kind: string, body: unknown): Promise<unknown> =>
+    structuredClone(await nodes[site]!.answer(kind, body));
+
+test('a site that is sealed before it has begun is started once', async () => {
+  const node = new Node(3, { generation: 1, leader: null });
+  const begun = node.follower.begin();
+  await node.answer(SEAL_RED, { generation: 2, leader: null });
+  await node.answer(OPEN_RED, { generation: 2, leader: 'virginia', base: { copy: 0, length: 3 } });
+  await begun;
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  expect(node.starts).toBe(1);
+});
+
+test('a site that is sealed before its first start waits for that', async () => {
+  const node = new Node(3);
+  await node.answer(SEAL_RED, { generation: 1, leader: null });
+  await node.answer(OPEN_RED, { generation: 1, leader: 'virginia', base: { copy: 0, length: 3 } });
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  expect(node.starts).toBe(0);
+  await node.follower.begin();
+  expect(node.starts).toBe(1);
+});
+
+test('an old leader that is killed while it takes the state takes it again before it starts', async () => {
+  const node = new Node(9);
+  await node.follower.begin();
+  node.peers = { virginia: { generation: 1, leader: 'virginia', base: { copy: 0, length: 7 } } };
+  node.isKilledInTransfer = true;
+  node.follower.onConnected('virginia');
+  await expect.poll(() => node.caughtUp.length).toBe(1);
+  node.isKilledInTransfer = false;
+  node.restart();
+  node.starts = 0;
+  await node.follower.begin();
+  expect([node.starts, node.caughtUp.length, node.stored]).toEqual([
+    1,
+    2,
+    { generation: 1, leader: 'virginia', base: { copy: 0, length: 7 }, copy: 1 },
+  ]);
+});
+
+test.each([
+  [7, 0],
+  [8, 1],
+])('a site with %i entries that was sealed for an attempt which failed → %i states taken', async (length, states) => {
+  const node = new Node(length, { generation: 1, leader: null, copy: 0 });
+  node.peers = { virginia: { generation: 2, leader: 'virginia', base: { copy: 0, length: 7 } } };
+  await node.follower.begin();
+  expect([node.caughtUp.length, node.starts, node.stored.copy]).toEqual([states, 1, 2]);
+});
+
+test('the copy of the latest generation leads, however long one of an earlier generation is', async () => {
+  const frankfurt = new Node(12, { generation: 1, leader: 'virginia', copy: 1 });
+  const ireland = new Node(15);
+  const nodes = { ireland, frankfurt };
+  for (const node of Object.values(nodes)) await node.follower.begin();
+  await expect(
+    restoreRedLog({ request: request(nodes), sites: ['ireland', 'frankfurt'], leader: 'ireland' }),
+  ).rejects.toThrow('frankfurt has 12 entries of the red log of generation 1, and ireland has 15 of generation 0');
+  const opened = await restoreRedLog({ request: request(nodes), sites: ['ireland', 'frankfurt'], leader: undefined });
+  expect(opened).toEqual({ generation: 3, leader: 'frankfurt' });
+  await expect.poll(() => [ireland.isRunning, frankfurt.isRunning]).toEqual([true, true]);
+  expect([ireland.caughtUp.length, frankfurt.caughtUp.length]).toEqual([1, 0]);
+});
+
+test('two operators at once: no two sites follow different leaders of one generation', async () => {
+  const nodes = { frankfurt: new Node(7), virginia: new Node(7) };
+  for (const node of Object.values(nodes)) await node.follower.begin();
+  const restore = (leader: 'frankfurt' | 'virginia', sites: readonly string[]): Promise<RedGeneration> =>
+    restoreRedLog({ request: request(nodes), sites, leader });
+  await Promise.allSettled([
+    restore('frankfurt', ['frankfurt', 'virginia']),
+    restore('virginia', ['virginia', 'frankfurt']),
+  ]);
+  const [a, b] = [nodes.frankfurt.follower.red, nodes.virginia.follower.red];
+  const areTwo = a.generation === b.generation && a.leader !== null && b.leader !== null && a.leader !== b.leader;
+  expect(areTwo).toBe(false);
+  expect(await restore('virginia', ['frankfurt', 'virginia'])).toMatchObject({ leader: 'virginia' });
+  expect(nodes.frankfurt.follower.red).toEqual(nodes.virginia.follower.red);
+});
+
+test('a site that takes a state is not sealed, and no other site is then', async () => {
+  const nodes = { frankfurt: new Node(7), virginia: new Node(7) };
+  for (const node of Object.values(nodes)) await node.follower.begin();
+  nodes.virginia.isTransferring = true;
+  const restored = restoreRedLog({ request: request(nodes), sites: ['frankfurt', 'virginia'], leader: undefined });
+  await expect(restored).rejects.toThrow('virginia is taking the state of another site');
+  expect(nodes.frankfurt.isRunning).toBe(true);
+});
+
+test('a sealed site that cannot start reports it', async () => {
+  const node = new Node(7);
+  await node.follower.begin();
+  await node.answer(SEAL_RED, { generation: 1, leader: null });
+  node.startError = new Error('the disk is full');
+  const open = { generation: 1, leader: 'virginia', base: { copy: 0, length: 7 } };
+  await expect(node.answer(OPEN_RED, open)).rejects.toThrow('the disk is full');
+  expect(node.failures).toEqual(['the disk is full']);
+});
+
+test(`${READ_RED} is asked again while a link stays up`, { timeout: 10_000 }, async () => {
+  const node = new Node(7);
+  await node.follower.begin();
+  node.peers = { virginia: { generation: 1, leader: 'virginia', base: { copy: 0, length: 7 } } };
+  await expect.poll(() => node.caughtUp.length, { timeout: 8000 }).toBe(1);
+});
