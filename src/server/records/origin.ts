@@ -71,6 +71,7 @@ const isMember = ({ state }: KnownOrigin): boolean => state === 'open' || state 
 export class Origins {
   readonly #known: KnownOrigin[] = [];
   #sites: readonly Origin[] = [];
+  #founderCount = 0;
   #members: readonly Origin[] = [];
   #closed: readonly Origin[] = [];
   /** By ordinal; `undefined` as long as no origin is closed. */
@@ -154,6 +155,11 @@ export class Origins {
     return this.#known.flatMap(({ site, incarnation }) => (incarnation === 0 ? [site] : []));
   }
 
+  /** How many sites the deployment was made with: their ordinals are the first ones. */
+  get founderCount(): number {
+    return this.#founderCount;
+  }
+
   /** The sites beside one that are open or joining, in order. */
   getOthers(than: Origin): Origin[] {
     return this.#members.filter((item) => item !== than);
@@ -205,6 +211,7 @@ export class Origins {
 
   #update(): void {
     this.#sites = this.#known.map((_, place) => (FIRST_SITE + place) as Origin);
+    this.#founderCount = this.#known.filter(({ incarnation }) => incarnation === 0).length;
     this.#members = this.#sites.filter((origin) => isMember(this.get(origin)));
     this.#closed = this.#sites.filter((origin) => !isMember(this.get(origin)));
     const isAnyClosed = this.#known.some(({ final }) => final !== undefined);

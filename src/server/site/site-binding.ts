@@ -463,14 +463,15 @@ const VARIANT_BYTES = 6;
  * Its home is the same wherever it is asked for, since that follows from the key: so it is executed once at all sites. It
  * counts as moved, for another site may have been asked for it before.
  */
-function createKeyedIdentity(key: string, operation: Operation, { sites }: Origins): SubmissionIdentity {
+function createKeyedIdentity(key: string, operation: Operation, { sites, founderCount }: Origins): SubmissionIdentity {
   const args = toCanonicalString(ParsedOperation.getInput(operation), { isLoose: true, maxParts: Infinity });
   if (!isName(key) || args === undefined) {
     const message = `idempotencyKey: give a non-empty string of ${NAME_RULE}, and arguments of at most 100 levels of plain data.`;
     throw new CorrectableError('INVALID_ARGUMENT', message, { field: 'context.idempotencyKey' });
   }
   const variant = 1 + hashText(`${operation.name} ${args}`);
-  const home = sites[hashText(key) % sites.length]!;
+  // Of the first sites alone, whose number never changes: else a site that joins would move keys, which run once more then.
+  const home = sites[hashText(key) % founderCount]!;
   return { id: formatKeyedOperationId(key, variant), home, hop: 1, acknowledged: 0 };
 }
 

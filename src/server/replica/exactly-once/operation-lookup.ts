@@ -317,7 +317,15 @@ export class OperationLookups {
   }
 
   #unknownError({ site }: OperationLookup): CorrectableError {
-    const name = this.#host.core.options.origins.getName(site);
+    const { origins } = this.#host.core.options;
+    const name = origins.getName(site);
+    if (!origins.isMember(site)) {
+      const closed = `Site ${name}, where the operation belongs, was closed, and no other site knows what became of it`;
+      return new CorrectableError(
+        'UNKNOWN',
+        `${closed}. Read whether it took effect before you do it under another name.`,
+      );
+    }
     const message = `Site ${name}, where the operation was sent before, cannot be reached. It may still take effect: retry.`;
     return new CorrectableError('UNKNOWN', message);
   }

@@ -1,0 +1,44 @@
+/** The home of an idempotency key stays where it is while sites join, are rebuilt, and are retired. */
+import { expect, test } from 'vitest';
+import type { InvocationContext } from '../../../../src/correctable/binding.ts';
+import { Origins, type Origin } from '../../../../src/server/records/origin.ts';
+import { SiteBinding, type SubmissionPort, type Submitter } from '../../../../src/server/site/site-binding.ts';
+import { bank, bankService } from '../replica/services.ts';
+
+const KEYS = Array.from({ length: 50 }, (_, n) => `order-${n}`);
+
+/** Where a site of this table sends what is named by each of the keys. */
+function findHomes(origins: Origins): (Origin | undefined)[] {
+  const homes: (Origin | undefined)[] = [];
+  const { contract } = bankService();
+  const port = {
+    contract,
+    site: 1 as Origin,
+    origins,
+    submit: ({ identity }: Submitter) => homes.push(identity?.home),
+  } as unknown as SubmissionPort;
+  const binding = new SiteBinding('ireland', port);
+  const fail = (error: unknown): never => {
+    throw error as Error;
+  };
+  for (const idempotencyKey of KEYS) {
+    const context = { signal: new AbortController().signal, idempotencyKey } as unknown as InvocationContext;
+    const sink = { view: () => 0, confirm: fail, fail };
+    binding.submitOperation(bank.deposit({ account: 'a', amount: 10 }), ['strong'], sink, context);
+  }
+  return homes;
+}
+
+test('a site that joins, is rebuilt or is retired moves the home of no key: it would run once more there', () => {
+  const origins = Origins.create(['ireland', 'frankfurt', 'virginia']);
+  const before = findHomes(origins);
+  expect(new Set(before)).toEqual(new Set([1, 2, 3]));
+  origins.add({ site: 'tokyo', incarnation: 7, state: 'open' });
+  expect(findHomes(origins)).toEqual(before);
+  origins.set(2 as Origin, { state: 'closed', final: { sequence: 3, stamp: 5 } });
+  origins.add({ site: 'frankfurt', incarnation: 9, state: 'open' });
+  expect(findHomes(origins)).toEqual(before);
+  const loaded = Origins.create([]);
+  loaded.load(origins.save());
+  expect(findHomes(loaded)).toEqual(before);
+});
