@@ -80,6 +80,11 @@ export class DedupSlots {
     return slot;
   }
 
+  /** The slot that was decided last, at whichever hop. */
+  findLatest(id: OperationId): DedupSlot | typeof EXPIRED | undefined {
+    return this.#table.get(id);
+  }
+
   /** The slot of another operation with the same idempotency key in this log. */
   rivalOf(id: OperationId): DedupSlot | typeof EXPIRED | undefined {
     return isKeyed(id) ? this.#table.otherOf(id) : undefined;

@@ -35,6 +35,12 @@ export interface OperationLookup {
   /** When it began to ask the site of that slot, and when it last did. */
   sinceMs: number;
   requestedAtMs: number;
+  /** The highest hop of a slot so far. */
+  maxHop: number;
+  /** Members whose logs are still to be asked, since the home of the key is closed. */
+  readonly unvisited: Origin[];
+  /** Whether the first slot of this site's log was looked at. */
+  hasSeenFirst: boolean;
 }
 
 /** What the walks need from the rest of the replica. */
@@ -58,8 +64,8 @@ const formatLookupKey = (id: OperationId, hop: number): string => `${id}#${hop}`
  * The number of moves that a slot of another log is asked for with. An operation with an idempotency key has no client that
  * counts them: each claim counts one more than the slot that it decides, so that claims never lead in a circle.
  */
-function countMoves({ identity, hop }: OperationLookup): number {
-  return isKeyed(identity.id) ? hop + 1 : identity.hop;
+function countMoves({ identity, maxHop }: OperationLookup): number {
+  return isKeyed(identity.id) ? maxHop + 1 : identity.hop;
 }
 
 /**
@@ -96,7 +102,18 @@ export class OperationLookups {
   begin(submission: Submission, identity: SubmissionIdentity): void {
     this.#learn(identity);
     const { id, home, hop } = identity;
-    const lookup: OperationLookup = { submission, identity, site: home, hop: 0, sinceMs: 0, requestedAtMs: 0 };
+    const lookup: OperationLookup = {
+      submission,
+      identity,
+      site: home,
+      hop: 0,
+      sinceMs: 0,
+      requestedAtMs: 0,
+      maxHop: 0,
+      unvisited: [],
+      hasSeenFirst: false,
+    };
+    if (isKeyed(id) && !this.#host.core.options.origins.isMember(home)) return this.#visitMembers(lookup);
     const isNew = home === this.#host.core.options.site && hop === 0 && this.slots.find(id, 0) === undefined;
     if (!isNew) return this.step(lookup);
     // Refused before anything is decided: the newcomer, rather than what the client may still ask for.
@@ -118,19 +135,68 @@ export class OperationLookups {
       // Nobody can say any more what a closed origin has done: the red order can, and else nobody.
       return this.#host.joinRed(lookup.submission) ? undefined : this.#fail(lookup, this.#unknownError(lookup));
     }
-    const slot = this.slots.find(lookup.identity.id, lookup.hop);
-    if (slot === undefined) this.#stepToOpen(lookup);
+    const { id } = lookup.identity;
+    lookup.hasSeenFirst ||= lookup.hop === 0;
+    const slot = this.slots.find(id, lookup.hop) ?? this.#findKeyed(id, lookup.hop);
+    const record = slot === undefined ? this.#findReceived(id, lookup.hop) : undefined;
+    if (record !== undefined) this.#reply(lookup, record);
+    else if (slot === undefined) this.#stepToOpen(lookup);
     else if (slot === EXPIRED) this.#fail(lookup, expiredError());
     else if (slot.isFinal) this.#follow(lookup, slot.decision);
     else this.#stepWhenFinal(lookup, slot);
   }
 
   #stepToOpen(lookup: OperationLookup): void {
-    const rival = this.slots.rivalOf(lookup.identity.id);
-    if (rival === undefined) this.#host.executeIn(lookup);
+    const { id } = lookup.identity;
+    const rival = this.slots.rivalOf(id);
+    if (rival === undefined) {
+      const { site } = this.#host.core.options;
+      // Another site may have claimed it here since its home is closed, of which this one has not heard.
+      const isFirstOpen = lookup.hasSeenFirst || !isKeyed(id) || this.slots.find(id, 0) === undefined;
+      if (!isFirstOpen) this.goTo(lookup, { site, hop: 0 });
+      else if (lookup.unvisited.length === 0) this.#host.executeIn(lookup);
+      // So that sites which ask the members at once agree: the first one in the log of the first member goes on.
+      else if (lookup.hop === 0)
+        this.#stepWhenFinal(lookup, this.#claimSlot(site, { id, hop: 0, by: countMoves(lookup) }));
+      else this.#visitNext(lookup);
+    }
     // Until its entry is synced, a crash may undo it.
     else if (rival !== EXPIRED && !rival.isFinal) this.#stepWhenFinal(lookup, rival);
     else this.#fail(lookup, keyTakenError());
+  }
+
+  /**
+   * The home of a key is closed, and its log is gone. What was done under the key is in the log of another member, or was
+   * received of the closed one. So all members are asked, in the order of their origins, and each is claimed on the way.
+   */
+  #visitMembers(lookup: OperationLookup): void {
+    const { origins } = this.#host.core.options;
+    if (this.#host.joinRed(lookup.submission)) return;
+    if (!this.#isSettled) return this.#fail(lookup, this.#unknownError(lookup));
+    lookup.unvisited.push(...origins.members);
+    this.#visitNext(lookup);
+  }
+
+  #visitNext(lookup: OperationLookup): void {
+    this.goTo(lookup, { site: lookup.unvisited.shift() as Origin, hop: 0 });
+  }
+
+  /** Whether the streams of closed origins have ended, and all of them is here. */
+  get #isSettled(): boolean {
+    const { options, state } = this.#host.core;
+    return options.origins.closed.every((origin) => {
+      const { final } = options.origins.get(origin);
+      return final !== undefined && (state.stable[origin] ?? 0) >= final.stamp;
+    });
+  }
+
+  /** What this site's log has of an operation with a key, at whichever hop. */
+  #findKeyed(id: OperationId, hop: number): DedupSlot | typeof EXPIRED | undefined {
+    return isKeyed(id) && hop === 0 ? this.slots.findLatest(id) : undefined;
+  }
+
+  #findReceived(id: OperationId, hop: number): ReplyRecord | undefined {
+    return isKeyed(id) && hop === 0 ? this.received?.findAny(id) : undefined;
   }
 
   /** Nobody waits any more for what was submitted under this serial: gives it where its walk waits here. */
@@ -237,7 +303,11 @@ export class OperationLookups {
   }
 
   #onRequest(from: Origin, { id, hop, by }: SlotMessage & { kind: 'slot.request' }): void {
-    const known = this.slots.find(id, hop);
+    // Its sender asks again.
+    if (isKeyed(id) && !this.#isSettled) return;
+    const known = this.slots.find(id, hop) ?? this.#findKeyed(id, hop);
+    const received = known === undefined ? this.#findReceived(id, hop) : undefined;
+    if (received !== undefined) return this.#send(from, { kind: 'slot.answered', id, hop, by, decision: received });
     const rival = known === undefined ? this.slots.rivalOf(id) : undefined;
     const rejection = rival && ({ kind: 'record', failure: toFailure(keyTakenError()), vector: [] } as const);
     const slot = known ?? rival ?? this.#claimSlot(from, { id, hop, by });
@@ -285,6 +355,7 @@ export class OperationLookups {
   protected goTo(lookup: OperationLookup, { site, hop }: { readonly site: Origin; readonly hop: number }): void {
     lookup.site = site;
     lookup.hop = hop;
+    lookup.maxHop = Math.max(lookup.maxHop, hop);
     this.step(lookup);
   }
 

@@ -47,6 +47,12 @@ export class ReceivedReplies {
     return { kind: 'record', reply: found.reply, vector: found.vector };
   }
 
+  /** The record of the operation, in whichever slot, if it was received and is kept. */
+  findAny(id: OperationId): ReplyRecord | undefined {
+    const found = this.#table.get(id);
+    return found === undefined || found === EXPIRED ? undefined : this.find(id, found);
+  }
+
   /** The client has the answers of its operations up to `upTo`. */
   expire(client: string, upTo: number): void {
     this.#table.expire(client, upTo);
