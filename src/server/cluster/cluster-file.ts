@@ -1,9 +1,9 @@
 /** `cluster.json`: the sites of a deployment and their addresses, the same file at every node. */
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { CorrectableError } from '../../correctable/errors.ts';
+import { CorrectableError, createInvalidArgumentError } from '../../correctable/errors.ts';
 import { describeUnknownOption } from '../../correctable/unknown-option.ts';
-import { isRecord } from '../../correctable/validate.ts';
+import { isNonEmptyString, isRecord } from '../../correctable/validate.ts';
 
 /** Where a node listens for the other sites. */
 export interface ClusterAddress {
@@ -45,6 +45,7 @@ const MAX_PORT = 65_535;
  * @throws CorrectableError `INVALID_ARGUMENT` that names the field and says what to write
  */
 export function readClusterFile(path: string): ClusterFile {
+  if (!isNonEmptyString(path)) throw createInvalidArgumentError('cluster', 'must be the path of cluster.json');
   const absolute = resolve(path);
   const value = parseJson(absolute, readText(absolute, path), path);
   return parseClusterFile(value, absolute);

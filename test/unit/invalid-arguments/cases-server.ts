@@ -77,6 +77,23 @@ export const callsOfServer: Readonly<Record<string, Mistakes>> = {
         ],
       ],
     },
+    serveCluster: {
+      shows: "serveCluster({ service, cluster: 'cluster.json', site: 'ireland', dataDir: 'data' })",
+      whole: [
+        ['nothing', 'options', (f) => f()],
+        ['the path of a cluster file', 'options', (f) => f('cluster.json')],
+        ['the sites, as serve has them', 'sites', (f) => f({ service: service(), sites: ['ireland'] })],
+        ['no service', 'service', (f) => f({ cluster: 'cluster.json', site: 'ireland', dataDir: 'data' })],
+      ],
+      parts: [
+        [
+          'a cluster file that is not there',
+          'cluster',
+          (f) => f({ service: service(), cluster: 'no-such.json', site: 'ireland', dataDir: 'data' }),
+        ],
+        ['no cluster file', 'cluster', (f) => f({ service: service(), site: 'ireland', dataDir: 'data' })],
+      ],
+    },
     createGateway: {
       shows: 'createGateway({ binding: memory() })',
       whole: [
