@@ -58,6 +58,7 @@ const OPTIONS: OptionNamesOf<ServeClusterOptions> = {
 /** A running site of a cluster. */
 export interface RunningNode {
   readonly site: string;
+  /** The site that leads the red log now; empty while the log is being restored. */
   readonly redLeader: string;
   /** Base address for HTTP: `/health`, `/sites`, and the page if there is one. */
   readonly url: string;
@@ -103,7 +104,9 @@ export async function serveCluster(options: ServeClusterOptions): Promise<Runnin
   const { url } = clients.listener;
   return {
     site: node.name,
-    redLeader: node.red.leader ?? '',
+    get redLeader() {
+      return node.red.leader ?? '';
+    },
     url,
     siteUrl: clients.listener.siteUrl(node.name),
     status: () => node.status,

@@ -112,7 +112,7 @@ const memberFields = { kind: word, action: word, id: operationNameSchema, site: 
 const directory: RecordSchema = (value, origins) => (value === null ? undefined : word(value, origins));
 const changeRecord = record(
   { ...memberFields, name: word, directory },
-  { address: record({ url: word, cluster: word }) },
+  { address: record({ url: word, cluster: word }), leader: siteOrigin },
 );
 const held = list(tuple(siteOrigin, count, count), MAX_ORIGINS);
 const ackRecord = record({ ...memberFields, change: ordinalNumber, held });

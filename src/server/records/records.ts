@@ -105,6 +105,8 @@ export interface ChangeRecord {
   /** The identity of the directory that the site begins on; none of a site that is retired. */
   readonly directory: string | null;
   readonly address?: SiteAddress;
+  /** The leader of the red log when it was proposed: what the record does must not follow from who leads when it is read. */
+  readonly leader?: Origin;
 }
 
 /** How much of a stream a site holds, synced. */

@@ -51,9 +51,10 @@ export class Membership {
 
   /** Proposes a change; gives the name that its outcome has. */
   propose({ name, directory, address }: MemberChange): OperationId {
-    const { site } = this.#core.options;
+    const { site, redLeader } = this.#core.options;
     const id = this.#nextId();
-    const change = { kind: 'member', action: 'change', id, site, name, directory } as const;
+    const leader = redLeader === undefined ? {} : { leader: redLeader };
+    const change = { kind: 'member', action: 'change', id, site, name, directory, ...leader } as const;
     this.#core.emit({ kind: 'propose', record: address === undefined ? change : { ...change, address } });
     return id;
   }
@@ -117,10 +118,10 @@ export class Membership {
   }
 
   /** Why the change is void, if so: the same at all sites. */
-  #findProblem({ name, directory }: ChangeRecord, current: Origin | undefined): string | undefined {
+  #findProblem({ name, directory, leader }: ChangeRecord, current: Origin | undefined): string | undefined {
     const origins = this.#origins;
     if (current === undefined && directory === null) return `no site is called '${name}' now`;
-    if (current === this.#core.options.redLeader) {
+    if (current !== undefined && current === (leader ?? this.#core.options.redLeader)) {
       return `${name} is the leader of the red log: make another site the leader first`;
     }
     if (directory === null && origins.members.length === 1) return `${name} is the only site`;
