@@ -427,7 +427,13 @@ export class ClusterNode {
     const origin = this.#site === undefined ? undefined : this.#origins.find(site);
     const known = origin && this.#origins.get(origin);
     if (known !== undefined && (known.directory ?? directory) === directory) return undefined;
+    if (this.#site !== undefined && origin === undefined && this.#hasClosed(site))
+      return `${site} was retired: stop its node. To make it a site again, start it on an empty directory with --join`;
     return `${this.name} does not know this data directory of ${site} yet`;
+  }
+
+  #hasClosed(site: string): boolean {
+    return this.#origins.sites.some((origin) => this.#origins.getName(origin) === site);
   }
 
   /** The next start on this directory is refused, or replaces it. */

@@ -269,7 +269,8 @@ export class ClusterLinks {
     if (to !== site)
       return `it has dialed ${shortenText(String(to))}, and this is ${site}: compare the cluster.json of both`;
     if (from === null || (typeof from === 'string' && this.#peers.has(from))) return undefined;
-    return `it is the site ${shortenText(String(from))}, which ${site} does not know: compare the cluster.json of both`;
+    const advice = 'compare the cluster.json of both, and start a site that is new with --join';
+    return `it is the site ${shortenText(String(from))}, which ${site} does not know: ${advice}`;
   }
 
   #reportStranger(address: string | undefined, problem: string): void {
