@@ -278,7 +278,7 @@ export const INJECTED_BUGS: Readonly<Record<string, InjectedBug>> = {
     rule: 'effects are visible only once their entry is decided (hole 4)',
     caughtBy: ['red total order', 'causal order', 'durability', 'exactly once', 'sessions', 'convergence'],
     profile: 'moves',
-    shownBy: 154,
+    shownBy: 34,
     overrides: { ...MOVING, syncMeanMs: 100 },
     Disk: LyingDisk,
   },
