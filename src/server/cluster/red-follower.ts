@@ -27,7 +27,10 @@ export interface RedFollowerHost {
   onFailed(error: Error): void;
   /** Entries of the red log on the disk of a site that is stopped. */
   countEntries(): number;
-  /** Takes the state of another site, calls `onCopied` once it is on the disk, and starts. The own end of the log is dropped. */
+  /**
+   * Takes the state of another site, calls `onCopied` once it is on the disk, and starts. The own end of the log is
+   * dropped.
+   */
   catchUp(message: string, onCopied: () => void): Promise<void>;
   getConnectedPeers(): readonly string[];
   request(peer: string, kind: string, body: unknown): Promise<unknown>;
