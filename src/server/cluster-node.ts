@@ -295,6 +295,7 @@ export class ClusterNode {
     const origins = (this.#origins = Origins.create(checkpoint === undefined ? this.#founders : []));
     if (checkpoint !== undefined) origins.load(getSavedSite(checkpoint).shared.replica.origins);
     const site = this.#identity.origin as Origin;
+    if (!origins.isMember(site)) throw this.#createRetiredError();
     const plan: SitePlan = {
       ...createSitePlan(this.#service, toEmbeddedOptions(this.#options, origins.names)),
       origins,
@@ -434,6 +435,14 @@ export class ClusterNode {
 
   #hasClosed(site: string): boolean {
     return this.#origins.sites.some((origin) => this.#origins.getName(origin) === site);
+  }
+
+  /** The directory says itself that it is of a site that is no member any more. */
+  #createRetiredError(): CorrectableError {
+    const reason = `${this.name} was retired, or begun anew on another directory`;
+    this.#markForked(reason);
+    const advice = 'End this process. To add the site again, start it with --rebuild';
+    return new CorrectableError('UNAVAILABLE', `The site cannot start: ${reason}. ${advice}.`, { retryable: false });
   }
 
   /** The next start on this directory is refused, or replaces it. */
