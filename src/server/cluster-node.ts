@@ -439,7 +439,7 @@ export class ClusterNode {
 
   /** The directory says itself that it is of a site that is no member any more. */
   #createRetiredError(): CorrectableError {
-    const reason = `${this.name} was retired, or begun anew on another directory`;
+    const reason = `${this.name} was retired, or rebuilt on another directory`;
     this.#markForked(reason);
     const advice = 'End this process. To add the site again, start it with --rebuild';
     return new CorrectableError('UNAVAILABLE', `The site cannot start: ${reason}. ${advice}.`, { retryable: false });
