@@ -105,13 +105,6 @@ export const mergeWithoutTail: typeof mergeSharedIntoSite = (site, own, shared):
   };
 };
 
-/** A site that was away keeps none of its slots. */
-export const mergeWithoutSlots: typeof mergeSharedIntoSite = (site, own, shared): RecoveredState => {
-  const merged = mergeSharedIntoSite(site, own, shared);
-  const { checkpoint } = merged;
-  return checkpoint === undefined ? merged : { ...merged, checkpoint: { ...checkpoint, sections: shared.sections } };
-};
-
 /** A site that was away keeps its rows where the other one has newer ones. */
 export const mergeIntoOldRows: typeof mergeSharedIntoSite = (site, own, shared): RecoveredState => {
   const merged = mergeSharedIntoSite(site, own, shared);

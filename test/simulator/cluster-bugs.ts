@@ -4,7 +4,6 @@ import {
   createFarSite,
   createSiteWithoutEndings,
   mergeIntoOldRows,
-  mergeWithoutSlots,
   mergeWithoutTail,
 } from './buggy-clusters.ts';
 import type { InjectedBug } from './injected-bugs.ts';
@@ -80,14 +79,6 @@ export const CLUSTER_BUGS: Readonly<Record<string, InjectedBug>> = {
     profile: 'cluster',
     overrides: AWAY,
     mergeSite: mergeWithoutTail,
-  },
-  'returned-without-its-slots': {
-    rule: 'a site that returns keeps its slots',
-    shownBy: 38,
-    caughtBy: ['exactly once', 'durability'],
-    profile: 'cluster',
-    overrides: { ...AWAY, moveChance: 0.6, clientTimeoutMs: 150 },
-    mergeSite: mergeWithoutSlots,
   },
   'returned-with-its-old-rows': {
     rule: 'a site that returns has the rows of the state that it was given',
