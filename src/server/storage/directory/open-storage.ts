@@ -45,15 +45,17 @@ function openVolatile({ sites }: Deployment): DeploymentStorage {
 
 function openDurable(dataDir: string, deployment: DurableDeployment): DeploymentStorage {
   const folder = openDirectory(dataDir, deployment);
-  const close = async (storage?: DeploymentStorage): Promise<void> => {
-    await storage?.close();
-    await folder.close();
-  };
   try {
     const storage = openSites(folder, deployment);
-    return { ...storage, close: () => close(storage) };
+    const close = async (): Promise<void> => {
+      const closing = storage.close();
+      // What has not begun lets go of the folder at once: a start that was refused may be repeated.
+      if ((storage.sites as readonly DurableStorage[]).some(({ hasBegun }) => hasBegun)) await closing;
+      await folder.close();
+    };
+    return { ...storage, close };
   } catch (error) {
-    void close();
+    void folder.close();
     throw error;
   }
 }
@@ -76,7 +78,6 @@ export function openSites(folder: DataDirectory, deployment: DurableDeployment):
   const sites: DurableStorage[] = [];
   const close = async (): Promise<void> => {
     const closing = sites.map((storage) => storage.close());
-    // What has not begun lets go of the folder at once: whoever was refused may want to try again.
     if (sites.some(({ hasBegun }) => hasBegun)) await Promise.all(closing);
   };
   try {
