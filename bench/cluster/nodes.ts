@@ -2,11 +2,11 @@
 import { execFile, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { freePorts } from '../../engines/ports.ts';
 import { answer, ended, startChild } from '../harness/children.ts';
 import { serverFlags } from '../load/processes.ts';
 
@@ -84,7 +84,7 @@ export interface Cluster {
 /** Creates a deployment in a temporary directory and starts its sites. */
 export async function startCluster(): Promise<Cluster> {
   const directory = await mkdtemp(join(tmpdir(), 'bench-cluster-'));
-  const ports = await findFreePorts(SITES.length * 2);
+  const ports = await freePorts(SITES.length * 2);
   const file = join(directory, 'cluster.json');
   const sites = Object.fromEntries(
     SITES.map((site, index) => [
@@ -108,13 +108,4 @@ export async function startCluster(): Promise<Cluster> {
     await stop();
     throw error;
   }
-}
-
-/** Ports that are free now, all different. */
-async function findFreePorts(count: number): Promise<number[]> {
-  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'));
-  await Promise.all(servers.map((server) => once(server, 'listening')));
-  const ports = servers.map((server) => (server.address() as AddressInfo).port);
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
-  return ports;
 }

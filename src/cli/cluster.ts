@@ -11,8 +11,8 @@ const ACTIONS: Readonly<Record<string, (file: ClusterFile, options: RawOptions) 
   retire: retireSite,
   'restore-red': restoreRed,
 };
-/** Longer than a site waits for the outcome. */
-const CHANGE_TIMEOUT_MS = 40_000;
+/** A site that is sealed lets its operations in flight end before. */
+const RESTORE_TIMEOUT_MS = 40_000;
 const ACTION_NAMES = Object.keys(ACTIONS).join(', ');
 
 export const CLUSTER: Command = {
@@ -55,6 +55,21 @@ async function createDeployment({ path, sites, keyFile }: ClusterFile, options: 
   ]);
 }
 
+/** Sends a request to the node of a site, with the key of the deployment. */
+type RequestNode = (to: string, kind: string, body: unknown, timeoutMs?: number) => Promise<unknown>;
+
+async function openRequests({ keyFile, sites }: ClusterFile): Promise<RequestNode> {
+  const [{ requestOfOperator }, { readKeyFile }] = await Promise.all([
+    import('../server/cluster/operator-request.ts'),
+    import('../server/cluster/key-file.ts'),
+  ]);
+  const keys = readKeyFile(keyFile);
+  return (to, kind, body, timeoutMs) => {
+    const { cluster: address } = sites.get(to) as ClusterSite;
+    return requestOfOperator({ address, to, keys }, kind, body, timeoutMs);
+  };
+}
+
 /** What a site has answered, or why it has not. */
 interface SiteReport {
   readonly site: string;
@@ -63,16 +78,11 @@ interface SiteReport {
 }
 
 async function showStatus(file: ClusterFile, options: RawOptions): Promise<void> {
-  const [{ requestOfOperator }, { readKeyFile }] = await Promise.all([
-    import('../server/cluster/operator-request.ts'),
-    import('../server/cluster/key-file.ts'),
-  ]);
-  const keys = readKeyFile(file.keyFile);
+  const request = await openRequests(file);
   const reports = await Promise.all(
-    [...file.sites].map(async ([site, { cluster }]): Promise<SiteReport> => {
+    [...file.sites.keys()].map(async (site): Promise<SiteReport> => {
       try {
-        const status = (await requestOfOperator({ address: cluster, to: site, keys }, 'status', null)) as NodeStatus;
-        return { site, status, error: null };
+        return { site, status: (await request(site, 'status', null)) as NodeStatus, error: null };
       } catch (error) {
         return { site, status: null, error: (error as Error).message };
       }
@@ -85,17 +95,15 @@ async function showStatus(file: ClusterFile, options: RawOptions): Promise<void>
 /** Asks the other sites, one after the other, to take a site out of the deployment. */
 async function retireSite(file: ClusterFile, options: RawOptions): Promise<void> {
   const name = readText(options, 'site');
-  const [{ requestOfOperator }, { readKeyFile }] = await Promise.all([
-    import('../server/cluster/operator-request.ts'),
-    import('../server/cluster/key-file.ts'),
+  const [request, { CHANGE, CHANGE_TIMEOUT_MS }] = await Promise.all([
+    openRequests(file),
+    import('../server/cluster/become-member.ts'),
   ]);
-  const keys = readKeyFile(file.keyFile);
   const problems: string[] = [];
-  for (const [site, { cluster: address }] of file.sites) {
+  for (const site of file.sites.keys()) {
     if (site === name) continue;
     try {
-      const change = { name, directory: null };
-      const reply = await requestOfOperator({ address, to: site, keys }, 'change', change, CHANGE_TIMEOUT_MS);
+      const reply = await request(site, CHANGE, { name, directory: null }, CHANGE_TIMEOUT_MS);
       const { problem } = reply as { readonly problem?: string };
       if (problem !== undefined) throw new Error(`${name} was not retired: ${problem}`);
       return await printLines([
@@ -119,17 +127,14 @@ async function restoreRed(file: ClusterFile, options: RawOptions): Promise<void>
   if (unknown !== undefined) throw createUsageError('cluster', `has no site ${unknown}, only ${names.join(', ')}`);
   if (leader !== undefined && without.includes(leader))
     throw createUsageError('leader', `is ${leader}, which --without takes for lost`);
-  const [{ requestOfOperator }, { readKeyFile }, { restoreRedLog }] = await Promise.all([
-    import('../server/cluster/operator-request.ts'),
-    import('../server/cluster/key-file.ts'),
+  const [ask, { restoreRedLog }] = await Promise.all([
+    openRequests(file),
     import('../server/cluster/red-generation.ts'),
   ]);
-  const keys = readKeyFile(file.keyFile);
   const sites = names.filter((name) => !without.includes(name));
   const request = async (to: string, kind: string, body: unknown): Promise<unknown> => {
     try {
-      const { cluster: address } = file.sites.get(to) as ClusterSite;
-      return await requestOfOperator({ address, to, keys }, kind, body, CHANGE_TIMEOUT_MS);
+      return await ask(to, kind, body, RESTORE_TIMEOUT_MS);
     } catch (error) {
       const advice = `Start it, or give --without ${to} if it is lost: then what only it had is lost`;
       throw new Error(`${to} does not answer (${(error as Error).message}). ${advice}.`, { cause: error });

@@ -1,7 +1,7 @@
 /** One site of a cluster in this process: its directory, its links to the other sites, and its state machine. */
 import { CorrectableError } from '../correctable/errors.ts';
 import { emitWarning, guardAlarmHandler, type OnAlarm } from './alarms/site-alarm.ts';
-import { CHANGE, install, installShared, parseChange, requestChange } from './cluster/begin-anew.ts';
+import { CHANGE, install, installShared, parseChange, requestChange } from './cluster/become-member.ts';
 import { claimDirectory } from './cluster/claim-directory.ts';
 import { ClusterLinks, type ControlRequest, type LinkStatus } from './cluster/cluster-links.ts';
 import {
@@ -179,7 +179,7 @@ export class ClusterNode {
       admit: (site, directory) => this.#admit(site, directory),
       onProgress: (progress) => this.#events.onProgress?.(formatProgress(progress)),
     });
-    if (this.#identity.origin === null) await this.#beginAnew(this.#transfers, own);
+    if (this.#identity.origin === null) await this.#becomeMember(this.#transfers, own);
     else if (this.#directory.manifest === undefined) {
       await waitUntilUnknown({
         site: this.name,
@@ -227,7 +227,7 @@ export class ClusterNode {
   }
 
   /** Becomes a member, takes the state of another site, and writes it down as that of this site. */
-  async #beginAnew(transfers: StateTransfers, { url, cluster }: ClusterSite): Promise<void> {
+  async #becomeMember(transfers: StateTransfers, { url, cluster }: ClusterSite): Promise<void> {
     const { directory } = this.#identity;
     const change = { name: this.name, directory, address: { url, cluster: formatAddress(cluster) } };
     const { signal } = this.#aborted;

@@ -1,5 +1,4 @@
 /** One site of a cluster behind its gateway, in a process of its own. */
-import type { RequestListener } from 'node:http';
 import { checkOptionNames, type OptionNamesOf } from '../correctable/validate.ts';
 import type { ClusterNode } from './cluster-node.ts';
 import type { NodeStatus } from './cluster/node-status.ts';
@@ -9,31 +8,22 @@ import { createGateway, type Gateway } from './gateway/gateway.ts';
 import type { SiteAddress } from './gateway/listen/http-handler.ts';
 import { listenGateways, type GatewayListener } from './gateway/listen/listen.ts';
 import { silentLogger } from './gateway/context/logger.ts';
-import type { ServeOptions } from './serve.ts';
+import { CLIENT_OPTIONS, type ServeOptions } from './serve.ts';
 import { requireService, type Service } from './service/service.ts';
 import { formatHome } from './records/origin.ts';
 import { SiteBinding } from './site/site-binding.ts';
 import { createLinkMetrics, createSiteMetrics } from './site-metrics.ts';
 
-/** Options of `serve` that concern clients. */
-type GatewayOption =
-  | 'origins'
-  | 'authenticate'
-  | 'authorize'
-  | 'limits'
-  | 'allowUnauthenticated'
-  | 'busyPollUs'
-  | 'logger';
+/** Options of `serve` that concern clients, and mean the same. */
+type ClientOption = Exclude<keyof typeof CLIENT_OPTIONS, 'host' | 'port'>;
 
 /** Options of `serveCluster`. */
-export interface ServeClusterOptions extends ClusterNodeOptions, Pick<ServeOptions, GatewayOption> {
+export interface ServeClusterOptions extends ClusterNodeOptions, Pick<ServeOptions, ClientOption> {
   readonly service: Service;
   /** Address to listen on for clients. Default: that of the site's `url` if it begins with `ws:`, else `127.0.0.1` */
   readonly host?: string | undefined;
   /** Port to listen on for clients. Default: that of the site's `url` if it begins with `ws:`, else any free port */
   readonly port?: number | undefined;
-  /** Handles the HTTP requests for other paths than the server's own, for example with a page. Default: 404 */
-  readonly page?: RequestListener | undefined;
 }
 
 const CALL = "serveCluster({ service, cluster: 'cluster.json', site: 'ireland', dataDir: 'data' })";
@@ -43,16 +33,7 @@ const PROGRESS_INTERVAL_MS = 1000;
 const OPTIONS: OptionNamesOf<ServeClusterOptions> = {
   service: true,
   ...CLUSTER_NODE_OPTIONS,
-  host: true,
-  port: true,
-  origins: true,
-  authenticate: true,
-  authorize: true,
-  limits: true,
-  allowUnauthenticated: true,
-  busyPollUs: true,
-  logger: true,
-  page: true,
+  ...CLIENT_OPTIONS,
 };
 
 /** A running site of a cluster. */

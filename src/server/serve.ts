@@ -38,9 +38,8 @@ export interface ServeOptions<N extends string = string> extends EmbeddedOptions
 
 const CALL = "serve({ service, sites: ['ireland', 'frankfurt'] })";
 
-const OPTIONS: OptionNamesOf<ServeOptions> = {
-  service: true,
-  ...EMBEDDED_OPTIONS,
+/** The options that concern clients. */
+export const CLIENT_OPTIONS: OptionNamesOf<Omit<ServeOptions, keyof EmbeddedOptions | 'service'>> = {
   host: true,
   port: true,
   origins: true,
@@ -52,6 +51,8 @@ const OPTIONS: OptionNamesOf<ServeOptions> = {
   logger: true,
   page: true,
 };
+
+const OPTIONS: OptionNamesOf<ServeOptions> = { service: true, ...EMBEDDED_OPTIONS, ...CLIENT_OPTIONS };
 
 /** A running server. */
 export interface RunningServer<N extends string = string> {

@@ -1,12 +1,11 @@
 /** A deployment whose sites are processes: `correctables serve --cluster` for each, killed and started again by tests. */
-import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { WebSocket } from 'ws';
 import { createClient, type Client } from 'correctables';
 import { redblue, type RedBlueLevels } from 'correctables/bindings/redblue';
+import { freePorts } from '../../engines/ports.ts';
 import { createKeyFile } from '../../src/server/cluster/key-file.ts';
 import { clusterContract } from './cluster-service.ts';
 import { built } from './programs.ts';
@@ -31,15 +30,6 @@ export interface SiteReport {
   } | null;
 }
 
-/** Ports that were free a moment ago. */
-async function findPorts(count: number): Promise<number[]> {
-  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'));
-  await Promise.all(servers.map((server) => once(server, 'listening')));
-  const ports = servers.map((server) => (server.address() as AddressInfo).port);
-  await Promise.all(servers.map((server) => once(server.close(), 'close')));
-  return ports;
-}
-
 /** A folder with `cluster.json`, the key file and a data directory for each site, and the processes that run on it. */
 export class ClusterProcesses implements AsyncDisposable {
   readonly folder: string;
@@ -61,7 +51,7 @@ export class ClusterProcesses implements AsyncDisposable {
   /** Writes the files. No site runs yet. */
   static async create(sites: readonly string[] = SITES, keepForMs?: number): Promise<ClusterProcesses> {
     const folder = await mkdtemp(join(tmpdir(), 'correctables-cluster-'));
-    const ports = await findPorts(2 * sites.length);
+    const ports = await freePorts(2 * sites.length);
     const entries = sites.map((name, place) => {
       const [url, cluster] = [`ws://127.0.0.1:${ports[2 * place]}`, `127.0.0.1:${ports[2 * place + 1]}`];
       return [name, { url, cluster }] as const;
@@ -78,7 +68,7 @@ export class ClusterProcesses implements AsyncDisposable {
 
   /** Writes a cluster file with one more site, for that site alone. */
   async addSite(site: string): Promise<void> {
-    const [port, clusterPort] = await findPorts(2);
+    const [port, clusterPort] = await freePorts(2);
     const file = JSON.parse(await readFile(this.clusterFile, 'utf8')) as { readonly sites: object };
     const entry = { url: `ws://127.0.0.1:${port}`, cluster: `127.0.0.1:${clusterPort}` };
     const path = join(this.folder, `cluster-${site}.json`);

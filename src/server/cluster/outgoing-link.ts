@@ -12,7 +12,7 @@ import { dialSecurely, isKeyError } from './link-security.ts';
 export const LINK_VERSION = 1;
 
 /** The first request on a connection. */
-export interface ConnectRequest {
+interface ConnectRequest {
   readonly version: number;
   readonly deployment: string;
   /** The site that has dialed; `null` for an operator's command. */
@@ -159,11 +159,8 @@ export class OutgoingLink {
 
   async #introduce(connection: LinkConnection): Promise<void> {
     const { from, to, keys, heartbeatIntervalMs } = this.#options;
-    const hello: ConnectRequest = { version: LINK_VERSION, deployment: keys.deployment, from, to };
     try {
-      const reply = await connection.request('connect', hello);
-      const refused = isRecord(reply) ? reply['refused'] : undefined;
-      if (refused !== undefined) throw new RefusedError(String(refused));
+      await introduce(connection, { deployment: keys.deployment, from, to });
       if (connection !== this.#connection || this.#isClosed) return;
       if (performance.now() - this.#downSinceMs > MAX_OUTAGE_MS) this.#dropQueue();
       this.#isConnected = true;
@@ -220,6 +217,18 @@ export class OutgoingLink {
       resolve();
     }
   }
+}
+
+/**
+ * Names both ends of a connection to its other end.
+ *
+ * @throws Error if that refuses the connection
+ */
+export async function introduce(connection: LinkConnection, ends: Omit<ConnectRequest, 'version'>): Promise<void> {
+  const request: ConnectRequest = { version: LINK_VERSION, ...ends };
+  const reply = await connection.request('connect', request);
+  const refused = isRecord(reply) ? reply['refused'] : undefined;
+  if (refused !== undefined) throw new RefusedError(String(refused));
 }
 
 /** The peer has said why it does not accept this site. */

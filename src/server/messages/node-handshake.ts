@@ -90,7 +90,7 @@ export class NodeHandshake {
   receive(from: Origin, term: number, message: NodeMessage): void {
     if (message.kind === 'node.hello') this.#onHello(from, term, message);
     else if (message.term === this.#options.getTerm())
-      this.#options.onForked(`${this.#options.origins.getName(from)} says: ${message.reason}`);
+      this.#options.onForked(`${this.#options.origins.getName(from)} reports: ${message.reason}`);
   }
 
   /** The stream of a site is another one than is known here: nothing more is taken of the start that has sent it. */

@@ -203,9 +203,9 @@ export class SiteMachine {
   submit(submission: Submission, nowMs: number, wallMs = nowMs): void {
     if (this.#isRetired || this.#isForked) return;
     this.#nowMs = nowMs;
-    const { operations } = this.#options.service.contract;
-    const isRead = operations[submission.operation]?.access === 'read';
-    if (this.#peerUntilMs !== undefined && !isRead) this.#early.push(submission);
+    const { contract } = this.#options.service;
+    const isHeld = this.#peerUntilMs !== undefined && contract.operations[submission.operation]?.access !== 'read';
+    if (isHeld) this.#early.push(submission);
     else this.replica.submit(submission, nowMs, wallMs);
   }
 
@@ -265,7 +265,7 @@ export class SiteMachine {
   }
 
   /**
-   * Proposes a change of the members: a site joins, begins anew on another directory, or is retired. Gives the name under
+   * Proposes a change of the members: a site joins, is rebuilt on another directory, or is retired. Gives the name under
    * which `changed` says what came of it.
    */
   proposeChange(change: MemberChange, nowMs: number): OperationId {

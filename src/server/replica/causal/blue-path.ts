@@ -260,9 +260,9 @@ export class BluePath {
       this.#unsent = isAll ? [] : this.#unsent.slice(MAX_OPERATIONS_PER_MESSAGE);
       const message = this.#createMessage(this.#ownStream, operations);
       this.#ownStream.sent = (operations.at(-1) as BlueOperation).sequence;
-      for (const site of this.core.options.origins.getOthers(this.core.options.site)) {
-        if (!this.#leftBehind.has(site) && !this.#ownOutgoing.isFarBehind(site, this.#windows.maxSent))
-          this.#send(site, message);
+      for (const site of this.core.options.origins.members) {
+        if (site === this.core.options.site || this.#leftBehind.has(site)) continue;
+        if (!this.#ownOutgoing.isFarBehind(site, this.#windows.maxSent)) this.#send(site, message);
       }
     }
     if (this.#unconfirmed.size === 0) return;

@@ -104,7 +104,7 @@ export class IncomingStream {
   take(operation: BlueOperation, nowMs: number): void {
     this.#received = operation.sequence;
     this.#movedAtMs = nowMs;
-    this.#gone.clear();
+    if (this.#gone.size > 0) this.#gone.clear();
     this.#digest.addOperation(operation, Math.min(this.applied, this.sent));
   }
 

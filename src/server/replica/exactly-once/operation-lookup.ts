@@ -37,8 +37,8 @@ export interface OperationLookup {
   requestedAtMs: number;
   /** The highest hop of a slot so far. */
   maxHop: number;
-  /** Members whose logs are still to be asked, since the home of the key is closed. */
-  readonly unvisited: Origin[];
+  /** Members whose logs are still to be asked, if the home of the key is closed. */
+  unvisited: readonly Origin[];
   /** Whether the first slot of this site's log was looked at. */
   hasSeenFirst: boolean;
 }
@@ -56,6 +56,9 @@ export interface OperationLookupHost {
   escalateToRed(submission: Submission): void;
   replyCommitted(submission: Submission, answer: ReplyOrError): void;
 }
+
+/** Of nearly all: shared, since this is made for every write. */
+const NO_MEMBERS: readonly Origin[] = [];
 
 /** Walks that wait for another site, by the operation and the number of moves that they were asked with. */
 const formatLookupKey = (id: OperationId, hop: number): string => `${id}#${hop}`;
@@ -110,7 +113,7 @@ export class OperationLookups {
       sinceMs: 0,
       requestedAtMs: 0,
       maxHop: 0,
-      unvisited: [],
+      unvisited: NO_MEMBERS,
       hasSeenFirst: false,
     };
     if (isKeyed(id) && !this.#host.core.options.origins.isMember(home)) return this.#visitMembers(lookup);
@@ -173,12 +176,14 @@ export class OperationLookups {
     const { origins } = this.#host.core.options;
     if (this.#host.joinRed(lookup.submission)) return;
     if (!this.#isSettled) return this.#fail(lookup, this.#unknownError(lookup));
-    lookup.unvisited.push(...origins.members);
+    lookup.unvisited = origins.members;
     this.#visitNext(lookup);
   }
 
   #visitNext(lookup: OperationLookup): void {
-    this.goTo(lookup, { site: lookup.unvisited.shift() as Origin, hop: 0 });
+    const [site, ...others] = lookup.unvisited as readonly [Origin, ...Origin[]];
+    lookup.unvisited = others;
+    this.goTo(lookup, { site, hop: 0 });
   }
 
   /** Whether the streams of closed origins have ended, and all of them is here. */

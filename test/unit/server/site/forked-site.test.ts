@@ -60,7 +60,7 @@ test('a node that another site knows as a fork → ends with UNAVAILABLE and an 
     {
       kind: 'site-forked',
       site: 'b',
-      message: expect.stringMatching(/has stopped.*a says: its first 7 operations.*--rebuild/),
+      message: expect.stringMatching(/has stopped.*a reports: its first 7 operations.*--rebuild/),
     },
   ]);
   expect(driver.failure).toMatchObject({ code: 'UNAVAILABLE', retryable: false });

@@ -190,6 +190,6 @@ test('another data directory under the name of a site → nothing of it is taken
   world.options = { directory: 'two' };
   world.start(0, world.copyLogs(0));
   world.settle();
-  expect(world.forked).toEqual([[0, 's says: it is known here on another data directory']]);
+  expect(world.forked).toEqual([[0, 's reports: it is known here on another data directory']]);
   expect(world.forkedPeers[0]).toEqual([1, 0, 'it is known here on another data directory']);
 });

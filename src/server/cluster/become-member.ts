@@ -20,15 +20,12 @@ export interface ChangeTargets {
   readonly signal: AbortSignal;
   /** Why it has not been made so far. */
   onProblem(message: string): void;
-  readonly retryMs?: number;
-  /** How long sites that refuse it are asked again. */
-  readonly refusedForMs?: number;
 }
 
 /** The kind of request by which a command or a site proposes a change of the members. */
 export const CHANGE = 'change';
 /** Longer than a site waits for the outcome. */
-const CHANGE_TIMEOUT_MS = 40_000;
+export const CHANGE_TIMEOUT_MS = 40_000;
 const RETRY_MS = 500;
 /** Another change may be under way: it soon ends unless a site is away. */
 const REFUSED_FOR_MS = 30_000;
@@ -39,7 +36,7 @@ const REFUSED_FOR_MS = 30_000;
  * @throws CorrectableError `UNAVAILABLE` if it is refused for long, with the reason
  */
 export async function requestChange(change: MemberChange, targets: ChangeTargets): Promise<number> {
-  const { sites, keys, signal, onProblem, retryMs = RETRY_MS, refusedForMs = REFUSED_FOR_MS } = targets;
+  const { sites, keys, signal, onProblem } = targets;
   let refusedSinceMs = Infinity;
   for (;;) {
     for (const [to, address] of sites) {
@@ -49,14 +46,14 @@ export async function requestChange(change: MemberChange, targets: ChangeTargets
         const { origin, problem } = parseReply(reply);
         if (problem === null) return origin as number;
         refusedSinceMs = Math.min(refusedSinceMs, performance.now());
-        if (performance.now() - refusedSinceMs >= refusedForMs) throw changeRefusedError(change.name, problem);
+        if (performance.now() - refusedSinceMs >= REFUSED_FOR_MS) throw changeRefusedError(change.name, problem);
         onProblem(`${to}: ${problem}`);
       } catch (error) {
         if (error instanceof CorrectableError) throw error;
         onProblem(`${to}: ${(error as Error).message}`);
       }
     }
-    await new Promise((resolve) => setTimeout(resolve, retryMs));
+    await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
   }
 }
 
