@@ -103,7 +103,7 @@ test('idempotencyKey: a write → the binding gets it, at a retry too', async ()
 
 test('idempotencyKey: a read → ignored', async () => {
   const binding = scriptedBinding(LEVELS);
-  void createClient(binding).invoke(get('k'), { idempotencyKey: 'order-4711' });
+  void createClient(binding, { timeoutMs: Infinity }).invoke(get('k'), { idempotencyKey: 'order-4711' });
   expect((await binding.next()).context.idempotencyKey).toBeUndefined();
 });
 
@@ -122,7 +122,7 @@ test.each([[''], ['x'.repeat(129)], ['a\nb'], ['\0'], ['\ud800'], [7], [null]])(
 
 test.each([['x'.repeat(128)], ['commande nº 4711 – 注文 🧾']])('idempotencyKey: %j → sent', async (idempotencyKey) => {
   const binding = scriptedBinding(LEVELS);
-  void createClient(binding).invoke(put('k', 1), { idempotencyKey });
+  void createClient(binding, { timeoutMs: Infinity }).invoke(put('k', 1), { idempotencyKey });
   expect((await binding.next()).context.idempotencyKey).toBe(idempotencyKey);
 });
 
