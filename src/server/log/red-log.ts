@@ -44,6 +44,10 @@ export interface RedLog<R, M extends LogMessage = LogMessage> {
   receive(from: Origin, message: M, nowMs: number): void;
   /** The first `length` entries of this node's log are synced. */
   onSynced(length: number): void;
+  /** A server that keeps the log replies to a request, or tells of itself. Of an engine that has requests. */
+  onReply?(reply: ServerReply, nowMs: number): void;
+  /** When a tick is due even if nothing is in flight. */
+  readonly wakeAtMs?: number | undefined;
   /** To be called now and then while `busy`: sends again what may have been lost. */
   tick(nowMs: number): void;
   /** What has to be done since the last call, in order. */
@@ -111,6 +115,15 @@ export interface LogMessage {
   readonly kind: `log.${string}`;
 }
 
+/**
+ * What the node of a log asks of a server that keeps it, and what it is told: `etcd/etcd-requests.ts`. Who carries it looks
+ * no further, but for the adapter of that engine.
+ */
+export interface ServerRequest {
+  readonly kind: `etcd.${string}`;
+}
+export type ServerReply = ServerRequest;
+
 /** Whether a message between sites is for the log. */
 export function isLogMessage(message: { readonly kind: string }): message is LogMessage {
   return message.kind.startsWith('log.');
@@ -128,6 +141,8 @@ export interface LogEntry<R> {
 export type LogOutput<R, M extends LogMessage = LogMessage> =
   | { readonly kind: 'send'; readonly to: Origin; readonly message: M }
   | { readonly kind: 'store'; readonly entries: readonly LogEntry<R>[] }
+  /** To be carried to the server that keeps the log: its reply comes by `onReply`. */
+  | { readonly kind: 'request'; readonly request: ServerRequest }
   /**
    * Records of whole groups, which stand between two places. They begin where the last ones ended, or have all been
    * delivered before; whatever else comes is a gap.
@@ -143,4 +158,6 @@ export type LogOutput<R, M extends LogMessage = LogMessage> =
   /** What another node sends does not continue what is here: nothing is taken of it. */
   | { readonly kind: 'fork'; readonly origin: Origin; readonly message: string }
   /** It cannot be read for now, or can be again: what waits for it goes on waiting. */
-  | { readonly kind: 'unavailable' | 'available' };
+  | { readonly kind: 'unavailable' | 'available'; readonly message?: string }
+  /** Its server is nearly full, and why: new red operations are refused. Without a message they are taken again. */
+  | { readonly kind: 'full'; readonly message: string | undefined };

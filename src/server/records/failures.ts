@@ -93,6 +93,12 @@ export function redFullError(maxRedInFlight: number): CorrectableError {
   return new CorrectableError('OVERLOADED', message);
 }
 
+/** The server that keeps the red log has little room left. */
+export function redLogFullError(because: string): CorrectableError {
+  const message = `The red log has little room left: ${because}. Nothing was done: try later; blue writes and causal reads go on.`;
+  return new CorrectableError('OVERLOADED', message);
+}
+
 /** The site takes nothing more of the red log, since it does not go on as it should. */
 export function redHaltedError(because: string): CorrectableError {
   const message = `The red log cannot be relied upon at this site: ${because}. Nothing was done; blue writes and causal reads go on, red writes and strong reads once the log is repaired and the site restarted: retry then.`;

@@ -7,6 +7,7 @@ import type { ContractInfo } from '../../protocol/contract/contract.ts';
 import { SequenceMap } from '../../protocol/sequence-map.ts';
 import { createEpoch } from '../records/epoch.ts';
 import type { LogId } from '../log/log-id.ts';
+import type { ServerReply, ServerRequest } from '../log/red-log.ts';
 import type { SiteStorage } from '../log/site-storage.ts';
 import type { RetainedReplies } from '../replica/exactly-once/id-table-entries.ts';
 import { interruptedError } from './site-binding.ts';
@@ -20,6 +21,9 @@ import type { RedHalt } from '../log/red-log-consumer.ts';
 import type { OperationId } from '../records/records.ts';
 import type { MemberOutput } from '../records/replica-output.ts';
 import type { MemberChange } from '../replica/membership.ts';
+
+/** What is reported of the server that keeps the red log. */
+export type RedLogServerOutput = Extract<SiteOutput, { kind: 'unavailable' | 'available' | 'full' }>;
 
 /** What a driver needs. */
 export interface SiteDriverOptions extends Omit<SiteOptions, 'epoch'> {
@@ -38,6 +42,10 @@ export interface SiteDriverOptions extends Omit<SiteOptions, 'epoch'> {
   readonly onMembership?: ((output: MemberOutput) => void) | undefined;
   /** The site has ended, and not because it was closed. */
   readonly onEnded?: (() => void) | undefined;
+  /** Carries what the engine of the red log asks of the server that keeps it. Of an engine that does. */
+  readonly request?: ((request: ServerRequest) => void) | undefined;
+  /** The server of the red log cannot be reached, has little room left, or neither any more. */
+  readonly onRedLogServer?: ((output: RedLogServerOutput) => void) | undefined;
   /** Nothing more is taken of the red log. */
   readonly onRedHalted?: ((halt: RedHalt) => void) | undefined;
   /** Another node of this site has gone on, so that this one has ended; or one of `peer` is not heard for that. */
@@ -210,6 +218,13 @@ export class SiteDriver implements SubmissionPort {
     this.#applyOutputs();
   }
 
+  /** What the server of the red log replies. */
+  onReply(reply: ServerReply): void {
+    if (this.#closed) return;
+    this.#machine.onReply(reply, performance.now(), Date.now());
+    if (!this.#isActing) this.#applyOutputs();
+  }
+
   endSubmissions(door: object): void {
     const value = this.#interrupt(
       { reason: 'The client was closed before the operation ended' },
@@ -355,6 +370,12 @@ export class SiteDriver implements SubmissionPort {
         return this.#options.onForked?.(output.message, output.peer);
       case 'alone':
         return this.#options.onAlone?.();
+      case 'request':
+        return this.#options.request?.(output.request);
+      case 'unavailable':
+      case 'available':
+      case 'full':
+        return this.#options.onRedLogServer?.(output);
       case 'view':
         return this.#deliver(output, nowMs);
       case 'failed':

@@ -1,10 +1,11 @@
 /** One site as a pure state machine: its replica and its node of the red log, wired to each other. */
 import { AbsentSites } from '../messages/absent-sites.ts';
-import { findMemberChange, getLogMembers } from '../log/log-members.ts';
+import { getLogMembers } from '../log/log-members.ts';
 import { createLogIds, type LogId, type LogIds } from '../log/log-id.ts';
 import { isLogMessage } from '../log/red-log.ts';
-import type { LogMembers, LogMessage, LogOutput, RedLog, RedLogOptions, SavedLog } from '../log/red-log.ts';
+import type { LogMembers, LogMessage, LogOutput, RedLog, SavedLog, ServerReply } from '../log/red-log.ts';
 import { comparePositions, type Position } from '../log/position.ts';
+import { HaltedBytes } from '../log/halted-bytes.ts';
 import { RedLogConsumer, type RedHalt } from '../log/red-log-consumer.ts';
 import type { RedLogEngine } from '../log/red-log-engine.ts';
 import { SEQUENCED_ENGINE } from '../log/sequenced/engine.ts';
@@ -20,14 +21,14 @@ import { RED, type Origin } from '../records/origin.ts';
 import type { OperationId, RedRecord } from '../records/records.ts';
 import type { MemberChange } from '../replica/membership.ts';
 import { Replica, type SavedReplica, type RecoveredReplica } from '../replica/replica.ts';
-import { droppedError, haltedFullError, redHaltedError } from '../records/failures.ts';
+import { droppedError, haltedFullError, redHaltedError, redLogFullError } from '../records/failures.ts';
 import { MAX_HALTED_BYTES } from '../records/retention-limits.ts';
 import { measurePlainData } from '../../values/estimate-bytes.ts';
 import { EffectValidator } from '../service/effect-validator.ts';
 import { describeContentProblem, findUnknownOrigin } from '../messages/validate-content.ts';
 import type { ReplicaOutput } from '../records/replica-output.ts';
 import type { Submission } from '../records/submissions.ts';
-import { ALONE_AFTER_MS, type MemberStatus, type RejectedMessageCounts } from './site-options.ts';
+import { ALONE_AFTER_MS, createLogOptions, type MemberStatus, type RejectedMessageCounts } from './site-options.ts';
 import type { SiteOptions, SiteOutput, SiteProgress } from './site-options.ts';
 
 /**
@@ -44,11 +45,7 @@ export class SiteMachine {
   readonly #redLogReader: RedLogConsumer<RedRecord>;
   readonly #logIds: LogIds;
   readonly #effectValidator: EffectValidator;
-  readonly #maxHaltedBytes: number;
-  /** About how much a red log that has halted keeps here: what waits for it, and what was written since. */
-  #haltedBytes = 0;
-  /** About how much the start has found behind its checkpoint, until there is another one: an earlier halt may have kept it. */
-  #foundBytes: number;
+  readonly #haltedBytes: HaltedBytes;
   /** Where the red log stood at the last cut. */
   #cutAt: Position | undefined;
   #isHaltReported = false;
@@ -69,18 +66,15 @@ export class SiteMachine {
   constructor(options: SiteOptions, stored: RecoveredState = EMPTY_STATE, nowMs = 0, wallMs = nowMs) {
     [this.#nowMs, this.#options] = [nowMs, options];
     this.#absent = new AbsentSites(options.origins, options.site, nowMs);
-    const { site, origins, deployment, epoch, redLeader, resendAfterMs, windows, onMessageRejected } = options;
-    const {
-      partition = ONLY_PARTITION,
-      redLog = SEQUENCED_ENGINE,
-      maxHaltedBytes = MAX_HALTED_BYTES,
-      committedRedEntries = 0,
-    } = options;
+    const { site, origins, deployment, epoch, onMessageRejected } = options;
+    const { partition = ONLY_PARTITION, redLog = SEQUENCED_ENGINE } = options;
     this.#engine = redLog;
     this.#logIds = createLogIds(partition);
     this.#effectValidator = new EffectValidator(options.service.tables);
-    this.#maxHaltedBytes = maxHaltedBytes;
-    this.#foundBytes = measurePlainData(getEntriesAfterCheckpoint(stored));
+    this.#haltedBytes = new HaltedBytes(
+      options.maxHaltedBytes ?? MAX_HALTED_BYTES,
+      measurePlainData(getEntriesAfterCheckpoint(stored)),
+    );
     this.messageFilter = this.createMessageFilter({
       deployment,
       origins,
@@ -98,20 +92,9 @@ export class SiteMachine {
     };
     this.replica = this.createReplica(options, { ...stored.local, checkpoint }, nowMs, wallMs);
     this.messageFilter.recall(this.replica.terms);
-    const logOptions: RedLogOptions<RedRecord> = {
-      site,
-      ...this.#logMembers,
-      getMemberChange: (record) => findMemberChange(record, origins),
-      leader: redLeader,
-      identity: `${this.#logIds.red}@${options.redLogName ?? origins.getName(redLeader)}`,
-      epoch,
-      ...stored.red,
-      saved: saved?.shared.log,
-      committed: Math.max(this.replica.provenRedCount, committedRedEntries),
-      resendAfterMs,
-      windows,
-    };
-    this.log = redLog.createNode(logOptions);
+    const committed = Math.max(this.replica.provenRedCount, options.committedRedEntries ?? 0);
+    const found = { ...stored.red, saved: saved?.shared.log, committed, ...this.#logMembers };
+    this.log = redLog.createNode({ ...createLogOptions(options, this.#logIds.red), ...found });
     this.#redLogReader = this.createRedLogReader(this.log, saved?.shared.log);
     if (this.#redLogReader.halt !== undefined) this.#onHalt(this.#redLogReader.halt);
     this.#handshake = this.#createHandshake(options);
@@ -129,8 +112,9 @@ export class SiteMachine {
 
   /** When a tick is due even if nothing happens; undefined if there is no such time. */
   get wakeAtMs(): number | undefined {
-    const { wakeAtMs } = this.replica;
-    return this.#peerUntilMs === undefined ? wakeAtMs : Math.min(this.#peerUntilMs, wakeAtMs ?? Infinity);
+    const times = [this.replica.wakeAtMs, this.log.wakeAtMs, this.#peerUntilMs].map((atMs) => atMs ?? Infinity);
+    const earliestMs = Math.min(...times);
+    return earliestMs === Infinity ? undefined : earliestMs;
   }
 
   /** The parts of the state that are saved row by row. */
@@ -164,7 +148,7 @@ export class SiteMachine {
 
   /** The last cut is a checkpoint on the disk. */
   onCheckpointed(): void {
-    this.#foundBytes = 0;
+    this.#haltedBytes.onCheckpointed();
     if (this.#cutAt !== undefined) this.log.release(this.#cutAt);
   }
 
@@ -224,7 +208,7 @@ export class SiteMachine {
     if (this.#isRetired || this.#isForked) return;
     this.#nowMs = nowMs;
     this.replica.advanceTime(nowMs, wallMs);
-    if ((this.#isFilled || !hasRoom) && needsRoom(envelope.message, this.#engine.messages)) {
+    if ((this.#haltedBytes.isFull || !hasRoom) && needsRoom(envelope.message, this.#engine.messages)) {
       this.#noRoomCount += 1;
       return;
     }
@@ -308,6 +292,15 @@ export class SiteMachine {
     this.replica.advanceTime(nowMs, wallMs);
     if (log === this.#logIds.red) this.log.onSynced(length);
     else this.replica.onSynced(length, nowMs, wallMs);
+    this.#exchangeOutputs();
+  }
+
+  /** What a server that keeps the red log replies. */
+  onReply(reply: ServerReply, nowMs: number, wallMs = nowMs): void {
+    if (this.#isRetired || this.#isForked) return;
+    this.#nowMs = nowMs;
+    this.replica.advanceTime(nowMs, wallMs);
+    this.log.onReply?.(reply, nowMs);
     this.#exchangeOutputs();
   }
 
@@ -478,13 +471,8 @@ export class SiteMachine {
   }
 
   #countHalted(bytes: number): void {
-    this.#haltedBytes += bytes;
-    if (this.#isFilled) this.replica.writes.rejection = haltedFullError(this.#maxHaltedBytes);
-  }
-
-  /** Whether a red log that has halted has made the site keep as much as it may. */
-  get #isFilled(): boolean {
-    return this.#haltedBytes >= this.#maxHaltedBytes;
+    this.#haltedBytes.add(bytes);
+    if (this.#haltedBytes.isFull) this.replica.writes.rejection = haltedFullError(this.#haltedBytes.maxBytes);
   }
 
   #withdraw(record: RedRecord): void {
@@ -503,11 +491,9 @@ export class SiteMachine {
       }
       case 'store':
         this.#outputs.push({ kind: 'store', log: this.#logIds.red, entries: output.entries });
-        this.#noteWritten(output.entries);
-        return;
+        return this.#noteWritten(output.entries);
       case 'send':
-        this.#send(output.to, output.message);
-        return;
+        return this.#send(output.to, output.message);
       case 'gap':
       case 'regressed':
         this.#redLogReader.stop({ reason: output.kind, message: output.message });
@@ -515,11 +501,14 @@ export class SiteMachine {
       case 'behind':
         return this.#onBehind('entries of the red log');
       case 'fork':
-        this.#handshake.noteFork(output.origin, output.message);
-        return;
+        return this.#handshake.noteFork(output.origin, output.message);
+      case 'full':
+        this.replica.red.overload = output.message === undefined ? undefined : redLogFullError(output.message);
+        return void this.#outputs.push(output);
+      case 'request':
       case 'unavailable':
       case 'available':
-        return;
+        return void this.#outputs.push(output);
     }
     if (this.#redLogReader.halt !== undefined && !this.#isHaltReported) this.#onHalt(this.#redLogReader.halt);
   }
@@ -527,7 +516,7 @@ export class SiteMachine {
   #onHalt(halt: RedHalt): void {
     this.#isHaltReported = true;
     this.replica.red.halted = redHaltedError(halt.message);
-    this.#countHalted(this.#foundBytes + this.replica.blue.waitingBytes);
+    this.#countHalted(this.#haltedBytes.foundBytes + this.replica.blue.waitingBytes);
     this.#outputs.push({ kind: 'halted', halt });
   }
 

@@ -2,10 +2,13 @@
 import type { AbsenceLimits } from '../messages/absent-sites.ts';
 import type { LogId } from '../log/log-id.ts';
 import type { RedHalt } from '../log/red-log-consumer.ts';
+import { findMemberChange } from '../log/log-members.ts';
+import type { LogOutput, RedLogOptions } from '../log/red-log.ts';
 import type { RedLogEngine } from '../log/red-log-engine.ts';
 import type { MessageFilterOptions } from '../messages/message-filter.ts';
 import type { Envelope, MessageRejectionCounts } from '../messages/envelope.ts';
 import type { KnownOrigin, Origin } from '../records/origin.ts';
+import type { RedRecord } from '../records/records.ts';
 import type { ReplicaOptions } from '../replica/core/replica-port.ts';
 import type { MemberOutput, ReplicaOutput } from '../records/replica-output.ts';
 
@@ -15,6 +18,8 @@ export type SiteOutput =
   | { readonly kind: 'store'; readonly log: LogId; readonly entries: readonly unknown[] }
   /** Nothing more is taken of the red log, so that red operations wait; blue ones go on. Said once a start. */
   | { readonly kind: 'halted'; readonly halt: RedHalt }
+  /** Of an engine whose log is kept by a server. */
+  | Extract<LogOutput<unknown>, { kind: 'request' | 'unavailable' | 'available' | 'full' }>
   | MemberOutput
   /** Another node of this site has gone on: nothing more is taken or said, for good. */
   | { readonly kind: 'forked'; readonly message: string }
@@ -88,3 +93,17 @@ export interface SiteProgress {
 
 /** How long updates wait at a start for another site. */
 export const ALONE_AFTER_MS = 10_000;
+
+/** What the options say of a site's node of the red log. */
+export function createLogOptions(options: SiteOptions, name: LogId): Omit<RedLogOptions<RedRecord>, 'sites'> {
+  const { site, origins, redLeader, redLogName, epoch, resendAfterMs, windows } = options;
+  return {
+    site,
+    getMemberChange: (record) => findMemberChange(record, origins),
+    leader: redLeader,
+    identity: `${name}@${redLogName ?? origins.getName(redLeader)}`,
+    epoch,
+    resendAfterMs,
+    windows,
+  };
+}

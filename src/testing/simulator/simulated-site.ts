@@ -1,6 +1,7 @@
 /** One site of a run over its crashes: the same state machine as in production, on a virtual disk and network. */
 import { isCorrectableError, type DomainErrorInfo } from '../../correctable/errors.ts';
 import { LOG_KINDS, type LogKind } from '../../server/log/log-id.ts';
+import type { ServerReply } from '../../server/log/red-log.ts';
 import { SEQUENCED_ENGINE } from '../../server/log/sequenced/engine.ts';
 import { createEpoch } from '../../server/records/epoch.ts';
 import type { ReplicaObserver } from '../../server/replica/core/replica-port.ts';
@@ -28,6 +29,7 @@ import { Random } from '../../server/collections/random.ts';
 import { SimulatedDisk } from './disk.ts';
 import type { ClientOperation } from './history.ts';
 import type { SentMessage } from './network.ts';
+import type { ServerConnection } from './server-connection.ts';
 import type { InstalledCopy, SharedCopy } from './site-copies.ts';
 import type { Timeline } from './timeline.ts';
 
@@ -85,11 +87,14 @@ export interface SimulatedSiteOptions {
   onSubmitted(submission: Omit<ClientSubmission, 'site'>): void;
   /** What a site says of itself and of the members, by `SiteOutput`; a site that was closed, or forked, has stopped. */
   onMembership(output: MembershipOutput, site: SimulatedSite): void;
+  /** Connects a start to the server that keeps the red log, where one does. */
+  readonly connect?: ((reply: (reply: ServerReply) => void) => ServerConnection) | undefined;
   /** The state of another site that it begins with, if it does. */
   readonly copy?: InstalledCopy | undefined;
 }
 
-export type MembershipOutput = Exclude<SiteOutput, { kind: 'send' | 'store' | 'view' | 'halted' | 'failed' }>;
+type OwnOutput = { readonly kind: 'send' | 'store' | 'request' | 'view' | 'halted' | 'failed' };
+export type MembershipOutput = Exclude<SiteOutput, OwnOutput>;
 
 const TICK_MS = 25;
 const ENVELOPE_BYTES = 2000;
@@ -98,10 +103,8 @@ const EPOCH_MS = Date.UTC(2024);
 export const SITE_DIRECTORY = 'site';
 /** Its multiples, of which the whole part is left out, are spread evenly, and none comes twice. */
 const GOLDEN_RATIO_FRACTION = (Math.sqrt(5) - 1) / 2;
-/** A site on a full disk cannot start; it is tried again after this. */
-const RESTART_MS = 50;
-/** How long people need to notice that the red log of a site has halted. */
-const REPAIR_MS = 400;
+/** When a site is started again that cannot start on a full disk, and how long a halt of its red log stays unnoticed. */
+const [RESTART_MS, REPAIR_MS] = [50, 400];
 
 /** The time of a disk. */
 export function createTiming(timeline: Timeline): Timing {
@@ -140,7 +143,7 @@ export class SimulatedSite {
   readonly #codec: EnvelopeCodec;
   #origins: Origins;
   #storage: DurableStorage | undefined;
-  /** What the checkers had noted at each checkpoint. */
+  #server: ServerConnection | undefined;
   readonly #checkerNotes = new Map<number, unknown>();
   readonly #answers = new Map<number, (answer: SiteReply) => void>();
   #serial = 0;
@@ -186,6 +189,9 @@ export class SimulatedSite {
     this.#noteAhead();
     const machine = makeMachine(options, this.#unpack(storage.stored), timeline.nowMs, this.wallMs);
     this.machine = machine;
+    this.#server = this.#options.connect?.((reply) =>
+      this.#input((current) => current.onReply(reply, timeline.nowMs, this.wallMs), machine),
+    );
     storage.attach(
       {
         sections: machine.sections,
@@ -309,8 +315,8 @@ export class SimulatedSite {
   crash(downMs: number): void {
     if (this.machine === undefined) return;
     this.crashes += 1;
-    this.machine = undefined;
-    this.#storage = undefined;
+    this.#server?.close();
+    this.machine = this.#storage = this.#server = undefined;
     this.#pausedInputs = undefined;
     this.#answers.clear();
     this.#options.disk.crash();
@@ -456,6 +462,7 @@ export class SimulatedSite {
       if (output.kind === 'send') this.#send({ ...output.envelope, sentAtMs: this.wallMs });
       else if (output.kind === 'store') this.#storage?.append(output.log, output.entries);
       else if (output.kind === 'view') this.#reply(output);
+      else if (output.kind === 'request') this.#server?.request(output.request);
       else if (output.kind === 'halted') this.#onHalted(this.machine);
       else if (output.kind === 'failed') this.#fail(output);
       else if (output.kind === 'retired' || output.kind === 'forked') end = output;

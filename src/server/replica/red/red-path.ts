@@ -52,6 +52,8 @@ import { isCovered } from '../../records/vector.ts';
 export class RedPath {
   /** Why nothing more comes of the red log: then nothing more begins, and what waits for it goes on waiting. */
   halted: CorrectableError | undefined;
+  /** Why the red log takes nothing new for now. */
+  overload: CorrectableError | undefined;
   protected readonly certifier: Certifier;
   readonly #host: RedPathHost;
   readonly #core: ReplicaCore;
@@ -94,12 +96,13 @@ export class RedPath {
 
   /** Whether as much waits for the red order as may. */
   get isFull(): boolean {
-    return this.halted !== undefined || isRedFull(this.#core.options, this.#requests, this.#reads);
+    if (this.halted !== undefined || this.overload !== undefined) return true;
+    return isRedFull(this.#core.options, this.#requests, this.#reads);
   }
 
   /** What is told where it `isRedFull`. */
   fullError(): CorrectableError {
-    return this.halted ?? redFullError(this.#core.options.maxRedInFlight ?? Infinity);
+    return this.halted ?? this.overload ?? redFullError(this.#core.options.maxRedInFlight ?? Infinity);
   }
 
   /** Why no more of this operation may begin here, if that is so; to be asked before anything of it is decided. */

@@ -1,0 +1,118 @@
+/**
+ * What the pure log asks of etcd, and what it is answered. All of it is plain data. `EtcdLog` gives requests as outputs of
+ * kind `request`; an adapter executes them and gives each reply to `RedLog.onReply`.
+ *
+ * What the adapter must do:
+ * - It has one connection to one endpoint at a time. All requests of a connection go to that endpoint. It says `connected`
+ *   once per connection, before any reply of it, and `disconnected` when the connection is over.
+ * - It sends requests in the order in which it gets them, and does not wait for one before it sends the next.
+ * - It gives the events of a watch in order, each once per connection and none left out, and only those that store a value.
+ *   Events that were fragmented may come in several replies. `progress` comes after all events up to its revision.
+ * - It gives at most one reply to each request but `watch`, with the id of the request. After `disconnected` it gives none
+ *   to earlier requests: the log does not know their ids any more, and would ignore them.
+ * - `range` at revision 0 and `create` are linearizable.
+ * - On `reconnect` it closes its connection, without `disconnected`, and connects to the next endpoint, in a circle.
+ *   While no endpoint can be reached, it goes on trying by itself, with a pause of its own.
+ *
+ * What it need not do: repeat, time out, or remember anything. A reply may be lost: the log notices after a time and asks for
+ * another endpoint. A write may take effect after its connection is over, after its process has ended, or never. The log
+ * repeats a write under the same key, which therefore has the same value.
+ */
+
+/** A key that stores a value, with the revision that stored it. */
+export interface EtcdEntry {
+  readonly key: string;
+  readonly value: Uint8Array;
+  readonly modRevision: number;
+}
+
+/** Numbers the requests of a node: no two have one id. */
+export type EtcdRequestId = number;
+
+/** Keys from `key` on, below `end`. */
+interface KeyRange {
+  readonly key: string;
+  readonly end: string;
+}
+
+/** What can be asked. Keys are ASCII and sorted by their bytes. */
+export type EtcdRequest =
+  /** Stores a value if the key does not exist. */
+  | { readonly kind: 'etcd.create'; readonly id: EtcdRequestId; readonly key: string; readonly value: Uint8Array }
+  /** The first `limit` keys of a range, in the order of keys, at a revision; 0 means the latest. */
+  | ({
+      readonly kind: 'etcd.range';
+      readonly id: EtcdRequestId;
+      readonly limit: number;
+      readonly revision: number;
+    } & KeyRange)
+  /** Values that are stored from a revision on. There is one watch at a time: a new one takes the place of the last one. */
+  | ({ readonly kind: 'etcd.watch'; readonly id: EtcdRequestId; readonly fromRevision: number } & KeyRange)
+  /** Up to which revision the watch has given all events. */
+  | { readonly kind: 'etcd.progress'; readonly id: EtcdRequestId }
+  | ({ readonly kind: 'etcd.delete'; readonly id: EtcdRequestId } & KeyRange)
+  | { readonly kind: 'etcd.compact'; readonly id: EtcdRequestId; readonly revision: number }
+  | { readonly kind: 'etcd.status'; readonly id: EtcdRequestId }
+  /** Leaves this endpoint for the next one. It has no reply but `connected`. */
+  | { readonly kind: 'etcd.reconnect' };
+
+/** Why a request has failed, if the log has to know. */
+export type EtcdFailure =
+  /** The quota is used up. */
+  | 'no-space'
+  /** The revision is not there any more. */
+  | 'compacted'
+  /** Anything else: whether a write was done is not known. */
+  | 'other';
+
+/** What is answered. `revision` is that of the header of the response. */
+export type EtcdReply =
+  | { readonly kind: 'etcd.connected'; readonly endpoint: string }
+  | { readonly kind: 'etcd.disconnected'; readonly message: string }
+  /** The key exists: stored by this request, or by an earlier one under that key. */
+  | { readonly kind: 'etcd.created'; readonly id: EtcdRequestId; readonly revision: number }
+  | {
+      readonly kind: 'etcd.range';
+      readonly id: EtcdRequestId;
+      readonly revision: number;
+      readonly entries: readonly EtcdEntry[];
+      /** Whether the range has keys beyond the limit. */
+      readonly hasMore: boolean;
+    }
+  /** With the id of the watch. */
+  | {
+      readonly kind: 'etcd.events';
+      readonly id: EtcdRequestId;
+      readonly revision: number;
+      readonly entries: readonly EtcdEntry[];
+    }
+  /** With the id of the `progress` request. */
+  | { readonly kind: 'etcd.progress'; readonly id: EtcdRequestId; readonly revision: number }
+  /** The watch has ended, by its id: what came after its revision is compacted, or etcd has ended it. */
+  | { readonly kind: 'etcd.canceled'; readonly id: EtcdRequestId; readonly message: string }
+  | { readonly kind: 'etcd.deleted'; readonly id: EtcdRequestId; readonly revision: number }
+  | { readonly kind: 'etcd.compacted'; readonly id: EtcdRequestId }
+  | {
+      readonly kind: 'etcd.status';
+      readonly id: EtcdRequestId;
+      /** Of the database, without pages that are free. */
+      readonly usedBytes: number;
+      /** Of its file: what etcd holds against its quota. */
+      readonly sizeBytes: number;
+      /** What the adapter was told of the quota, unless etcd says it. */
+      readonly quotaBytes: number;
+    }
+  | {
+      readonly kind: 'etcd.failed';
+      readonly id: EtcdRequestId;
+      readonly reason: EtcdFailure;
+      readonly message: string;
+    };
+
+/** What a deployment says of its log on etcd: all sites must say the same. */
+export interface EtcdLogPlace {
+  /** The random name of the deployment. */
+  readonly deployment: string;
+  /** Of the red log: `restore-red` begins a new one. */
+  readonly generation: number;
+}
