@@ -1,7 +1,8 @@
 /** `correctables cluster`: creates a deployment of several processes, and shows where its sites stand. */
 import type { NodeStatus } from '../server/cluster/node-status.ts';
-import type { ClusterFile, ClusterSite } from '../server/cluster/cluster-file.ts';
+import type { ClusterFile } from '../server/cluster/cluster-file.ts';
 import type { Command } from './command.ts';
+import { findDeployedSites, type DeployedSites, type SiteReport } from './deployed-sites.ts';
 import { createUsageError, readNames, readText, type RawOptions } from './options.ts';
 import { printLines } from './print.ts';
 
@@ -55,52 +56,23 @@ async function createDeployment({ path, sites, keyFile }: ClusterFile, options: 
   ]);
 }
 
-/** Sends a request to the node of a site, with the key of the deployment. */
-type RequestNode = (to: string, kind: string, body: unknown, timeoutMs?: number) => Promise<unknown>;
-
-async function openRequests({ keyFile, sites }: ClusterFile): Promise<RequestNode> {
-  const [{ requestOfOperator }, { readKeyFile }] = await Promise.all([
-    import('../server/cluster/operator-request.ts'),
-    import('../server/cluster/key-file.ts'),
-  ]);
-  const keys = readKeyFile(keyFile);
-  return (to, kind, body, timeoutMs) => {
-    const { cluster: address } = sites.get(to) as ClusterSite;
-    return requestOfOperator({ address, to, keys }, kind, body, timeoutMs);
-  };
-}
-
-/** What a site has answered, or why it has not. */
-interface SiteReport {
-  readonly site: string;
-  readonly status: NodeStatus | null;
-  readonly error: string | null;
-}
-
 async function showStatus(file: ClusterFile, options: RawOptions): Promise<void> {
-  const request = await openRequests(file);
-  const reports = await Promise.all(
-    [...file.sites.keys()].map(async (site): Promise<SiteReport> => {
-      try {
-        return { site, status: (await request(site, 'status', null)) as NodeStatus, error: null };
-      } catch (error) {
-        return { site, status: null, error: (error as Error).message };
-      }
-    }),
-  );
-  if (reports.some(({ status }) => status?.state !== 'serving')) process.exitCode = 1;
-  await printLines(options['json'] === true ? [JSON.stringify({ sites: reports })] : formatReports(reports, file));
+  const deployed = await findDeployedSites(file);
+  const { reports, retired } = deployed;
+  if (reports.some(({ site, status }) => !retired.includes(site) && status?.state !== 'serving')) process.exitCode = 1;
+  const lines = options['json'] === true ? [JSON.stringify({ sites: reports })] : formatReports(deployed, file);
+  await printLines(lines);
 }
 
 /** Asks the other sites, one after the other, to take a site out of the deployment. */
 async function retireSite(file: ClusterFile, options: RawOptions): Promise<void> {
   const name = readText(options, 'site');
-  const [request, { CHANGE, CHANGE_TIMEOUT_MS }] = await Promise.all([
-    openRequests(file),
+  const [{ request, members }, { CHANGE, CHANGE_TIMEOUT_MS }] = await Promise.all([
+    findDeployedSites(file),
     import('../server/cluster/become-member.ts'),
   ]);
   const problems: string[] = [];
-  for (const site of file.sites.keys()) {
+  for (const site of members) {
     if (site === name) continue;
     try {
       const reply = await request(site, CHANGE, { name, directory: null }, CHANGE_TIMEOUT_MS);
@@ -120,17 +92,17 @@ async function retireSite(file: ClusterFile, options: RawOptions): Promise<void>
 
 /** Lets the red log go on at another site, since that of its leader is lost. */
 async function restoreRed(file: ClusterFile, options: RawOptions): Promise<void> {
-  const names = [...file.sites.keys()];
-  const read = (flag: string): readonly string[] => (options[flag] === undefined ? [] : readNames(options, flag));
-  const [without, [leader]] = [read('without'), read('leader')];
-  const unknown = [...without, ...(leader === undefined ? [] : [leader])].find((name) => !file.sites.has(name));
-  if (unknown !== undefined) throw createUsageError('cluster', `has no site ${unknown}, only ${names.join(', ')}`);
-  if (leader !== undefined && without.includes(leader))
-    throw createUsageError('leader', `is ${leader}, which --without takes for lost`);
-  const [ask, { restoreRedLog }] = await Promise.all([
-    openRequests(file),
+  const [{ request: ask, members: names }, { restoreRedLog }] = await Promise.all([
+    findDeployedSites(file),
     import('../server/cluster/red-generation.ts'),
   ]);
+  const read = (flag: string): readonly string[] => (options[flag] === undefined ? [] : readNames(options, flag));
+  const [without, [leader]] = [read('without'), read('leader')];
+  const unknown = [...without, ...(leader === undefined ? [] : [leader])].find((name) => !names.includes(name));
+  if (unknown !== undefined)
+    throw createUsageError('cluster', `is of a deployment without a site ${unknown}. Its sites: ${names.join(', ')}`);
+  if (leader !== undefined && without.includes(leader))
+    throw createUsageError('leader', `is ${leader}, which --without takes for lost`);
   const sites = names.filter((name) => !without.includes(name));
   const request = async (to: string, kind: string, body: unknown): Promise<unknown> => {
     try {
@@ -150,10 +122,11 @@ async function restoreRed(file: ClusterFile, options: RawOptions): Promise<void>
   ]);
 }
 
-function formatReports(reports: readonly SiteReport[], file: ClusterFile): string[] {
+function formatReports(deployed: DeployedSites, file: ClusterFile): string[] {
+  const { reports } = deployed;
   const redLeader = reports.find(({ status }) => status !== null)?.status?.redLeader ?? file.redLeader;
-  const rows = reports.map((report) => formatRow(report, reports, redLeader));
-  const table = [['site', 'state', 'start', 'red', 'stable', 'lag', 'kept', 'links down'], ...rows];
+  const rows = reports.map((report) => formatRow(report, redLeader, deployed));
+  const table = [['site', 'state', 'start', 'red', 'lag', 'kept', 'links down'], ...rows];
   const widths = table[0]!.map((_, column) => Math.max(...table.map((row) => row[column]!.length)));
   const lines = table.map((row) =>
     row
@@ -169,23 +142,34 @@ function formatReports(reports: readonly SiteReport[], file: ClusterFile): strin
   return lines;
 }
 
-function formatRow({ site, status, error }: SiteReport, reports: readonly SiteReport[], redLeader: string): string[] {
+function formatRow(
+  { site, status, error }: SiteReport,
+  redLeader: string,
+  { reports, members, retired }: DeployedSites,
+): string[] {
   const name = site === redLeader ? `${site} (red leader)` : site;
-  if (status === null) return [name, 'unreachable', '', '', '', '', '', error ?? ''];
+  if (retired.includes(site)) return [name, 'retired', '', '', '', '', ''];
+  if (status === null) return [name, 'unreachable', '', '', '', '', error ?? ''];
   const { progress, links } = status;
-  const down = links.filter(({ isConnected }) => !isConnected).map(({ peer }) => peer);
-  if (progress === undefined) return [name, status.state, '', '', '', '', '', down.join(' ') || 'none'];
-  const stableMs = Math.min(...progress.stable.slice(1)) / 1000;
+  const down = links.filter(({ peer, isConnected }) => !isConnected && members.includes(peer)).map(({ peer }) => peer);
+  if (progress === undefined) return [name, formatState(status), '', '', '', '', down.join(' ') || 'none'];
   return [
     name,
     status.state,
     String(progress.start),
     String(progress.red),
-    stableMs > 0 ? new Date(stableMs).toISOString() : '-',
     formatLag(status, reports),
     String(progress.backlog),
     down.join(' ') || 'none',
   ];
+}
+
+/** With how much of the state of another site has arrived, while it is taken. */
+function formatState({ state, transfer }: NodeStatus): string {
+  if (transfer === undefined) return state;
+  const { donor, bytes, expectedBytes } = transfer;
+  const total = expectedBytes === undefined ? '' : ` of about ${(expectedBytes / 1e6).toFixed(1)}`;
+  return `${state}: ${(bytes / 1e6).toFixed(1)}${total} MB from ${donor}`;
 }
 
 /** How many operations of each other site this one lacks, as far as that site has answered. */

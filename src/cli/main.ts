@@ -10,7 +10,7 @@ import { LABEL } from './label.ts';
 import { rejectDots, readTypedOptions, findVariableFor, withEnvironment } from './options.ts';
 import { isWorkerThread, runInWorkerThread } from './worker-thread.ts';
 import { waitUntilWritten } from './print.ts';
-import { SERVE } from './serve.ts';
+import { EXIT_CLOSED_DIRECTORY, SERVE } from './serve.ts';
 import { formatLocation } from './format-error.ts';
 
 /** Returns the version in package.json. Its relative path is the same from the source and from the build. */
@@ -47,7 +47,12 @@ try {
   else if (options['help'] !== true) await run(command, words);
 } catch (error) {
   console.error(`error: ${error instanceof Error ? formatCliError(error) : String(error)}`);
-  process.exitCode = isCorrectableError(error, 'INVALID_ARGUMENT') ? EXIT_USAGE : EXIT_FAILED;
+  process.exitCode = chooseExitCode(error);
+}
+
+function chooseExitCode(error: unknown): number {
+  if (isCorrectableError(error, 'INVALID_ARGUMENT')) return EXIT_USAGE;
+  return isCorrectableError(error, 'UNAVAILABLE') && error.field === 'rebuild' ? EXIT_CLOSED_DIRECTORY : EXIT_FAILED;
 }
 
 /** Returns the message, with the place that threw if an export of the module did: only this shows the cause. */

@@ -73,6 +73,11 @@ const SERVE_FLAGS: readonly Flag[] = [
 
 const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 const STDERR = 2;
+/**
+ * Exit code of a node whose data directory must not serve any more: its site was retired, or has gone on elsewhere. A
+ * supervisor that starts it again does no good.
+ */
+export const EXIT_CLOSED_DIRECTORY = 3;
 /** A count that no client would wait for. */
 const MAX_ATTEMPTS = 1_000_000;
 
@@ -132,12 +137,19 @@ async function serveUntilEndSignal(options: RawOptions): Promise<void> {
   };
   const looks = options['skipColorCheck'] !== true && isInDevelopment();
   if (looks) labelFirst(starting, warn);
-  const onAlarm: ServeOptions['onAlarm'] = ({ kind, message }) => logger.warn({ alarm: kind }, message);
+  let endRetired = (_signal: 'SIGTERM'): void => {};
+  const retired = new Promise<'SIGTERM'>((resolve) => (endRetired = resolve));
+  const onAlarm: ServeOptions['onAlarm'] = ({ kind, message }) => {
+    logger.warn({ alarm: kind }, message);
+    if (kind !== 'site-retired') return;
+    process.exitCode = EXIT_CLOSED_DIRECTORY;
+    endRetired('SIGTERM');
+  };
   // Looked at above, as its module says more than the service.
   const common = { ...flags, ...auth, limits, onAlarm, service, checkColors: false, logger };
   const server = await startServer(servers, place, common);
   // A reader of the lines may stop the server.
-  const interrupted = waitForEndSignal();
+  const interrupted = waitForEndSignal(retired);
   const exposure = exposureOf(server, {
     origins,
     dataDir: place.dataDir,
@@ -149,7 +161,14 @@ async function serveUntilEndSignal(options: RawOptions): Promise<void> {
   await printed.catch((error: Error) => console.error(`error: ${error.message}`));
   const signal = await interrupted;
   await server.close();
+  if (process.exitCode === EXIT_CLOSED_DIRECTORY) console.error(`error: ${formatRetirement(place)}`);
   closeModules(signal);
+}
+
+function formatRetirement({ dataDir, ...place }: SitesInProcess | NodeOfCluster): string {
+  const site = 'site' in place ? place.site : '';
+  const advice = `Do not start it on ${dataDir} again. To add the site again, start it on an empty directory with --join`;
+  return `${site} is no site of the deployment any more, so its process has ended. ${advice}.`;
 }
 
 /** What serving takes: loaded once flags and modules are right, and not at all in the thread that starts this one. */

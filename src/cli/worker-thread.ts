@@ -95,17 +95,21 @@ export function forwardSignals(): void {
 
 /**
  * In the own thread: the signal that asks the process to end. It may as soon as this has been called; until then, the
- * listeners of modules get the others.
+ * listeners of modules get the others. If `ended` resolves first, the process ends as if by that signal.
  */
-export function waitForEndSignal(): Promise<Signal> {
+export function waitForEndSignal(ended: Promise<Signal>): Promise<Signal> {
   const from = getParentPort();
   const interrupted = new Promise<Signal>((resolve) => {
-    from.on('message', (value: Signal | ForwardedSignal) => {
-      if (value === 'SIGHUP' || value === 'SIGUSR2') return forwardSignal(value);
+    const end = (signal: Signal): void => {
       // Signals are still passed on while it ends, and do not keep it.
       from.unref();
-      resolve(value);
+      resolve(signal);
+    };
+    from.on('message', (value: Signal | ForwardedSignal) => {
+      if (value === 'SIGHUP' || value === 'SIGUSR2') forwardSignal(value);
+      else end(value);
     });
+    void ended.then(end);
   });
   // oxlint-disable-next-line unicorn/require-post-message-target-origin
   from.postMessage({} satisfies WorkerMessage);

@@ -2,7 +2,7 @@
 import { CorrectableError } from '../correctable/errors.ts';
 import { emitWarning, guardAlarmHandler, type OnAlarm } from './alarms/site-alarm.ts';
 import { CHANGE, install, installShared, parseChange, requestChange } from './cluster/become-member.ts';
-import { claimDirectory } from './cluster/claim-directory.ts';
+import { claimDirectory, closedDirectoryError } from './cluster/claim-directory.ts';
 import { ClusterLinks, type ControlRequest, type LinkStatus } from './cluster/cluster-links.ts';
 import {
   formatAddress,
@@ -104,7 +104,6 @@ export class ClusterNode {
     const onAlarm = guardAlarmHandler(options.onAlarm ?? emitWarning);
     this.#onAlarm = (alarm) => {
       this.#alarms.add(alarm);
-      if (alarm.kind === 'site-forked' && alarm.peer === undefined) this.#markForked(alarm.message);
       return onAlarm(alarm);
     };
     this.#deploymentName = hashDeploymentName(this.#keys.sessionKey, service.contract.name);
@@ -170,6 +169,7 @@ export class ClusterNode {
       onRequest: (request) => this.#answer(request),
       onConnected: (name) => this.#setConnected(name, true),
       onDisconnected: (name) => this.#setConnected(name, false),
+      isServing: () => this.#site !== undefined,
     }));
     this.#transfers = new StateTransfers({
       site: this.name,
@@ -295,7 +295,11 @@ export class ClusterNode {
     const origins = (this.#origins = Origins.create(checkpoint === undefined ? this.#founders : []));
     if (checkpoint !== undefined) origins.load(getSavedSite(checkpoint).shared.replica.origins);
     const site = this.#identity.origin as Origin;
-    if (!origins.isMember(site)) throw this.#createRetiredError();
+    if (!origins.isMember(site)) {
+      const reason = `${this.name} was retired, or rebuilt on another data directory`;
+      this.#markClosed(reason);
+      throw closedDirectoryError(this.name, reason);
+    }
     const plan: SitePlan = {
       ...createSitePlan(this.#service, toEmbeddedOptions(this.#options, origins.names)),
       origins,
@@ -320,6 +324,7 @@ export class ClusterNode {
       absence: { maxBacklogEntries, keepForMs: this.file.keepForMs ?? DEFAULT_KEEP_FOR_MS },
       onMembership: (output) => this.#onMembership(output),
       onEnded: () => this.#events.onFailed?.(),
+      onForked: (problem) => this.#markClosed(`another node has gone on as ${this.name} (${problem})`),
       send: (envelope) => this.#send(envelope),
     }));
     storage.adopt();
@@ -350,7 +355,7 @@ export class ClusterNode {
       site: this.name,
       state: driver === undefined ? stopped : problem === undefined ? 'serving' : 'stopped',
       problem,
-      members: driver?.members ?? [],
+      members: driver?.members ?? this.#origins.sites.map((origin) => ({ ...this.#origins.get(origin), origin })),
       redLeader: this.red.leader,
       redGeneration: this.red.generation,
       directory: this.#identity.directory,
@@ -414,7 +419,7 @@ export class ClusterNode {
       return;
     }
     if (output.kind === 'changed') this.#changes.onChanged(output);
-    else if (output.kind === 'retired') this.#onRetired(output);
+    else if (output.kind === 'retired') this.#onRetired(output).catch((error: Error) => this.#onCannotStart(error));
   }
 
   #onCannotStart(cause: Error): void {
@@ -437,16 +442,8 @@ export class ClusterNode {
     return this.#origins.sites.some((origin) => this.#origins.getName(origin) === site);
   }
 
-  /** The directory says itself that it is of a site that is no member any more. */
-  #createRetiredError(): CorrectableError {
-    const reason = `${this.name} was retired, or rebuilt on another directory`;
-    this.#markForked(reason);
-    const advice = 'End this process. To add the site again, start it with --rebuild';
-    return new CorrectableError('UNAVAILABLE', `The site cannot start: ${reason}. ${advice}.`, { retryable: false });
-  }
-
   /** The next start on this directory is refused, or replaces it. */
-  #markForked(forked: string): void {
+  #markClosed(forked: string): void {
     this.#saveIdentity({ forked });
   }
 
@@ -459,9 +456,16 @@ export class ClusterNode {
       await new Promise((resolve) => setTimeout(resolve, DRAIN_CHECK_MS));
   }
 
-  #onRetired({ message, unsent }: Extract<MemberOutput, { kind: 'retired' }>): void {
-    const { name: site } = this;
-    const saved = saveUnsent(this.#directory.files, unsent);
+  async #onRetired({ message, unsent }: Extract<MemberOutput, { kind: 'retired' }>): Promise<void> {
+    const { name: site, links } = this;
+    this.#markClosed(message);
+    const saved = await saveUnsent(unsent, {
+      files: this.#directory.files,
+      origin: this.#identity.origin as Origin,
+      peers: links.peers,
+      request: (peer) => links.request(peer, STATUS, null),
+      signal: this.#aborted.signal,
+    });
     this.#onAlarm({ kind: 'site-retired', site, message: `Site ${site} has stopped: ${message}.${saved}` });
   }
 

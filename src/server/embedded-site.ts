@@ -75,6 +75,8 @@ interface SiteResources extends Pick<
   readonly storage: SiteStorage;
   /** Whether it reports a clock of this machine that was set: one of the sites of a process does. */
   readonly reportsClock: boolean;
+  /** Another node of this site has gone on. Called before the alarm. */
+  onForked?(problem: string): void;
   send(envelope: Envelope): void;
 }
 
@@ -114,10 +116,15 @@ export function createSitePlan(
  *
  * @throws CorrectableError `UNAVAILABLE` where that does not fit together, though its files passed all checks
  */
-export function makeSite(plan: SitePlan, site: Origin, { reportsClock, ...parts }: SiteResources): EmbeddedSite {
+export function makeSite(
+  plan: SitePlan,
+  site: Origin,
+  { reportsClock, onForked, ...parts }: SiteResources,
+): EmbeddedSite {
   const { service, origins, redLeader, committedRedEntries, clusterKey, tokenScope, limits, onAlarm } = plan;
   const name = origins.getName(site);
   const certificationStats = new CertificationCounter(site);
+  const raiseForkAlarm = createForkAlarm(origins, name, onAlarm);
   try {
     const driver = new SiteDriver({
       service,
@@ -132,7 +139,10 @@ export function makeSite(plan: SitePlan, site: Origin, { reportsClock, ...parts 
       onMessageRejected: createRejectionAlarm(origins, site, onAlarm),
       onRedHalted: createRedHaltedAlarm(name, onAlarm),
       onClockSet: reportsClock ? createClockSetAlarm(name, onAlarm) : undefined,
-      onForked: createForkAlarm(origins, name, onAlarm),
+      onForked: (problem, peer) => {
+        if (peer === undefined) onForked?.(problem);
+        raiseForkAlarm(problem, peer);
+      },
       onAlone: createAloneAlarm(name, onAlarm),
       ...limits,
       ...parts,

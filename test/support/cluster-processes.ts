@@ -116,6 +116,11 @@ export class ClusterProcesses implements AsyncDisposable {
     return program.ended();
   }
 
+  /** Resolves once the process of a site has ended by itself. */
+  async ended(site: string): Promise<Ended> {
+    return (this.#programs.get(site) as Program).ended();
+  }
+
   /** A client that prefers the sites in this order. */
   client(...sites: readonly string[]): Client<RedBlueLevels> {
     const url = sites.map((site) => this.urls[site] as string);

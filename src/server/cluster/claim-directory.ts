@@ -29,7 +29,7 @@ export function claimDirectory(
   // A start without the flag may have been refused before anything was written.
   const isUnused = rebuilds && found?.origin !== null && manifest === undefined;
   if (found !== undefined && found.forked === undefined && !isUnused) return found;
-  if (found?.forked !== undefined && !rebuilds) throw forkedDirectoryError(site, found.forked);
+  if (found?.forked !== undefined && !rebuilds) throw closedDirectoryError(site, found.forked);
   if (found === undefined && manifest !== undefined)
     throw unusableDirectoryError('there is no node.json, which names its owner');
   if (rebuilds) moveAside(files, found);
@@ -48,8 +48,9 @@ function moveAside(files: Files, found: NodeIdentity | undefined): void {
   files.moveDirectory('sites', `${folder}/sites`);
 }
 
-function forkedDirectoryError(site: string, reason: string): CorrectableError {
-  const advice = `Start ${site} on its newest data directory, or with --rebuild`;
-  const message = `The data cannot be used: another node has gone on as ${site} (${reason}). Nothing was changed. ${advice}.`;
-  return new CorrectableError('UNAVAILABLE', message, { retryable: false, field: 'dataDir' });
+/** The site of a directory was retired, or has gone on elsewhere. Its field is what is missing to start on it. */
+export function closedDirectoryError(site: string, reason: string): CorrectableError {
+  const advice = `Start ${site} on its newest data directory, or with --rebuild. If it was retired, do not start it`;
+  const message = `The data cannot be used: ${reason}. Nothing was changed. ${advice}.`;
+  return new CorrectableError('UNAVAILABLE', message, { retryable: false, field: 'rebuild' });
 }

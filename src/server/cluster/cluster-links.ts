@@ -1,4 +1,5 @@
 /** All links of a node: it dials every other site, listens for them, and reports to operators which links are down. */
+import type { Socket } from 'node:net';
 import type { Server, TLSSocket } from 'node:tls';
 import { CorrectableError } from '../../correctable/errors.ts';
 import { isRecord } from '../../correctable/validate.ts';
@@ -37,6 +38,8 @@ export interface ClusterLinksOptions {
   onConnected?(site: string): void;
   /** It is down. */
   onDisconnected?(site: string): void;
+  /** Whether the own site takes operations. Default: it does */
+  isServing?(): boolean;
   readonly limits?: LinkLimits;
   readonly heartbeatIntervalMs?: number;
   /** How long a link may be down without an alarm. Default: 5000 */
@@ -74,6 +77,8 @@ export class ClusterLinks {
   readonly #options: ClusterLinksOptions;
   readonly #peers = new Map<string, Peer>();
   readonly #incoming = new Set<LinkConnection>();
+  /** All that this server has accepted, also before the end of their handshake. */
+  readonly #sockets = new Set<Socket>();
   readonly #server: Server;
   /** Problems that are reported and have not passed. */
   readonly #reported = new Set<string>();
@@ -87,6 +92,10 @@ export class ClusterLinks {
       onConnection: (socket) => this.#accept(socket),
       onRefused: (problem) => this.#reportStranger(undefined, problem),
       onFailed: () => (this.#refusedConnections += 1),
+    });
+    this.#server.on('connection', (socket: Socket) => {
+      this.#sockets.add(socket);
+      socket.once('close', () => this.#sockets.delete(socket));
     });
   }
 
@@ -202,6 +211,7 @@ export class ClusterLinks {
       this.#server.close(() => resolve());
     });
     for (const connection of this.#incoming) connection.close();
+    for (const socket of this.#sockets) socket.destroy();
     await closed;
   }
 
@@ -313,7 +323,10 @@ export class ClusterLinks {
     peer.downTimer = setTimeout(() => {
       peer.isReportedDown = true;
       const cause = peer.lastError === undefined ? '' : ` (${peer.lastError.message})`;
-      const effect = 'Operations continue; what the other site needs is sent once the link is up';
+      const effect =
+        this.#options.isServing?.() === false
+          ? 'This site does not serve yet'
+          : 'Operations continue; what the other site needs is sent once the link is up';
       this.#report(
         'link-down',
         name,

@@ -43,9 +43,23 @@ export function dialSecurely(
   return socket;
 }
 
-/** Whether a dialed peer has ended the handshake because of the key. */
-export function isKeyError(error: Error): boolean {
-  return 'code' in error && typeof error.code === 'string' && error.code.startsWith('ERR_SSL_');
+/** The peer does not accept this end, or is none: to dial it again does not help by itself. */
+export class RefusedError extends Error {
+  override readonly name = 'RefusedError';
+}
+
+/** How a peer ends a handshake if it does not know the key, or has another one of that name. */
+const KEY_ALERTS = ['UNKNOWN_PSK_IDENTITY', 'BAD_RECORD_MAC', 'DECRYPT_ERROR'];
+
+/** Returns why a dialed peer has ended the handshake, in plain words. Other errors stay as they are. */
+export function explainDialError(error: Error): Error {
+  const code = 'code' in error ? String(error.code) : '';
+  if (!code.startsWith('ERR_SSL_')) return error;
+  const hasOtherKey = KEY_ALERTS.some((alert) => code.endsWith(alert));
+  const reason = hasOtherKey
+    ? 'it has another key: compare the key files of both'
+    : 'another program listens there, which is no site: compare the cluster address with the cluster.json of the site';
+  return new RefusedError(reason, { cause: error });
 }
 
 /** How a server of links is set up. */

@@ -2,7 +2,7 @@
 import type { ClusterAddress } from './cluster-file.ts';
 import type { ClusterKeys } from './key-file.ts';
 import { LinkConnection } from './link-connection.ts';
-import { dialSecurely } from './link-security.ts';
+import { dialSecurely, explainDialError } from './link-security.ts';
 import { introduce } from './outgoing-link.ts';
 
 /** Whom to ask. */
@@ -31,7 +31,7 @@ export function requestOfOperator(
       onRequest: () => {
         throw new Error('a command answers no requests');
       },
-      onClosed: (error) => reject(error ?? new Error('the node has closed the connection')),
+      onClosed: (error) => reject(explainDialError(error ?? new Error('the node has closed the connection'))),
     });
     connection.isKnown = true;
   });

@@ -6,7 +6,7 @@ import type { ClusterAddress } from './cluster-file.ts';
 import { FRAME } from './frames.ts';
 import type { ClusterKeys } from './key-file.ts';
 import { LinkConnection, type LinkTraffic } from './link-connection.ts';
-import { dialSecurely, isKeyError } from './link-security.ts';
+import { RefusedError, dialSecurely, explainDialError } from './link-security.ts';
 
 /** The version of the messages with which a connection begins. */
 export const LINK_VERSION = 1;
@@ -173,17 +173,15 @@ export class OutgoingLink {
     }
   }
 
-  #onClosed(error: Error | undefined): void {
+  #onClosed(reason: Error | undefined): void {
+    const error = reason && explainDialError(reason);
     if (this.#isConnected) this.#downSinceMs = performance.now();
     this.#isConnected = false;
     this.#connection = undefined;
     const lost = error ?? new Error(`the link to ${this.#options.to} is down`);
     for (let slice = this.#slices.shift(); slice !== undefined; slice = this.#slices.shift()) slice.reject(lost);
     if (this.#isClosed) return;
-    const isRefused = error instanceof RefusedError;
-    if (isRefused) this.#options.onRefused(error.message);
-    else if (error !== undefined && isKeyError(error))
-      this.#options.onRefused('its key differs from the key of this site');
+    if (error instanceof RefusedError) this.#options.onRefused(error.message);
     this.#options.onDisconnected(error);
     const delayMs = this.#backoffMs * (1 + Math.random()) * 0.5;
     this.#backoffMs = Math.min(this.#backoffMs * 2, MAX_BACKOFF_MS);
@@ -229,9 +227,4 @@ export async function introduce(connection: LinkConnection, ends: Omit<ConnectRe
   const reply = await connection.request('connect', request);
   const refused = isRecord(reply) ? reply['refused'] : undefined;
   if (refused !== undefined) throw new RefusedError(String(refused));
-}
-
-/** The peer has said why it does not accept this site. */
-class RefusedError extends Error {
-  override readonly name = 'RefusedError';
 }

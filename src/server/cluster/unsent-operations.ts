@@ -1,12 +1,77 @@
 /** What a site that was retired had alone: kept for people, who may want to do it again. */
+import { isRecord } from '../../correctable/validate.ts';
+import type { Origin, StreamEnd } from '../records/origin.ts';
 import type { Files } from '../storage/disk/files.ts';
+
+/** An operation of the own stream. */
+interface UnsentOperation {
+  readonly sequence: number;
+}
+
+/** What it takes to find out which of them another site has. */
+export interface UnsentOptions {
+  readonly files: Pick<Files, 'replace' | 'removeNow'>;
+  readonly origin: Origin;
+  readonly peers: readonly string[];
+  /** Asks a peer for its status. */
+  request(peer: string): Promise<unknown>;
+  readonly signal: AbortSignal;
+  readonly maxWaitMs?: number;
+}
 
 /** In the data directory. */
 const UNSENT_FILE = 'unsent-operations.json';
+const RETRY_MS = 200;
+/** The other sites know the end of the stream once all of them have confirmed that it is closed. */
+const MAX_WAIT_MS = 5000;
 
-/** Writes them down. Returns what to report of them; nothing if there are none. */
-export function saveUnsent(files: Files, unsent: readonly unknown[]): string {
+const NOTES = {
+  certain: 'No other site has these operations.',
+  uncertain:
+    'No other site has confirmed these operations to this one, and no site answered what it has of them. Look whether they are missing before you repeat them.',
+} as const;
+
+/**
+ * Writes down the operations that no other site is known to have, then asks the others up to which one they have the
+ * stream, and leaves out what they have. Returns what to report of them; nothing if there are none.
+ */
+export async function saveUnsent(unsent: readonly UnsentOperation[], options: UnsentOptions): Promise<string> {
+  const { files } = options;
   if (unsent.length === 0) return '';
-  files.replace(UNSENT_FILE, Buffer.from(JSON.stringify(unsent, null, 2)));
-  return ` Operations that no other site has: ${unsent.length}, see ${UNSENT_FILE}.`;
+  const write = (note: string, operations: readonly UnsentOperation[]): void =>
+    files.replace(UNSENT_FILE, Buffer.from(`${JSON.stringify({ note, operations }, null, 2)}\n`));
+  // First of all, since the process may end at any time.
+  write(NOTES.uncertain, unsent);
+  const final = await findEnd(options);
+  if (final === undefined)
+    return ` Operations that no other site is known to have: ${unsent.length}, see ${UNSENT_FILE}.`;
+  const lost = unsent.filter(({ sequence }) => sequence > final.sequence);
+  if (lost.length > 0) {
+    write(NOTES.certain, lost);
+    return ` Operations that no other site has: ${lost.length}, see ${UNSENT_FILE}.`;
+  }
+  files.removeNow(UNSENT_FILE);
+  return ' All its operations are at another site.';
+}
+
+/** The end of the own stream as another site knows it; `undefined` if none says so in time. */
+async function findEnd(options: UnsentOptions): Promise<StreamEnd | undefined> {
+  const { peers, origin, request, signal, maxWaitMs = MAX_WAIT_MS } = options;
+  const untilMs = performance.now() + maxWaitMs;
+  while (!signal.aborted && performance.now() < untilMs) {
+    const replies = await Promise.all(peers.map((peer) => request(peer).catch(() => undefined)));
+    const final = replies.map((reply) => getEnd(reply, origin)).find((end) => end !== undefined);
+    if (final !== undefined && !signal.aborted) return final;
+    await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+  }
+  return undefined;
+}
+
+function getEnd(status: unknown, own: Origin): StreamEnd | undefined {
+  const members: unknown = isRecord(status) ? status['members'] : undefined;
+  const member: unknown = Array.isArray(members)
+    ? members.find((item) => isRecord(item) && item['origin'] === own)
+    : undefined;
+  const final = isRecord(member) ? member['final'] : undefined;
+  return isRecord(final) && Number.isSafeInteger(final['sequence']) ? (final as unknown as StreamEnd) : undefined;
 }

@@ -72,7 +72,7 @@ export type RejectedMessageCounts = MessageRejectionCounts & { readonly clock: n
 export interface MemberStatus extends KnownOrigin {
   readonly origin: Origin;
   /** By the clock that only runs forward; `undefined` if not at this start. */
-  readonly heardAtMs: number | undefined;
+  readonly heardAtMs?: number | undefined;
 }
 
 /** The progress of a site. */

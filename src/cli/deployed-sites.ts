@@ -1,0 +1,83 @@
+/** Which sites a deployment has: those of the cluster file, and those that joined later. */
+import type { ClusterAddress, ClusterFile } from '../server/cluster/cluster-file.ts';
+import type { NodeStatus } from '../server/cluster/node-status.ts';
+
+/** Sends a request to the node of a site, with the key of the deployment. */
+export type RequestNode = (to: string, kind: string, body: unknown, timeoutMs?: number) => Promise<unknown>;
+
+/** What a site has answered, or why it has not. */
+export interface SiteReport {
+  readonly site: string;
+  readonly status: NodeStatus | null;
+  readonly error: string | null;
+}
+
+/** The sites, as all that answer know them. */
+export interface DeployedSites {
+  /** Of each site of the file, then of those that joined later. */
+  readonly reports: readonly SiteReport[];
+  /** The names of the sites that are members now. If no site answers, those of the file. */
+  readonly members: readonly string[];
+  /** Those that were members. */
+  readonly retired: readonly string[];
+  readonly request: RequestNode;
+}
+
+type Member = NodeStatus['members'][number];
+
+/** How far an origin has got: it never goes back. */
+const PROGRESS: Readonly<Record<Member['state'], number>> = { joining: 1, open: 2, closing: 3, closed: 4 };
+
+/**
+ * Asks the sites of the file for their status, and those that they name.
+ *
+ * @throws CorrectableError `INVALID_ARGUMENT` if the key file cannot be used
+ */
+export async function findDeployedSites({ keyFile, sites }: ClusterFile): Promise<DeployedSites> {
+  const [{ requestOfOperator }, { readKeyFile }, { parseAddress }] = await Promise.all([
+    import('../server/cluster/operator-request.ts'),
+    import('../server/cluster/key-file.ts'),
+    import('../server/cluster/cluster-file.ts'),
+  ]);
+  const keys = readKeyFile(keyFile);
+  const addresses = new Map<string, ClusterAddress>([...sites].map(([name, { cluster }]) => [name, cluster]));
+  const request: RequestNode = async (to, kind, body, timeoutMs) => {
+    const address = addresses.get(to);
+    if (address === undefined) throw new Error(`the cluster file has no address of ${to}: add it to sites`);
+    return requestOfOperator({ address, to, keys }, kind, body, timeoutMs);
+  };
+  const reports: SiteReport[] = [];
+  let names = [...sites.keys()];
+  while (names.length > 0) {
+    reports.push(...(await Promise.all(names.map((site) => report(site, request)))));
+    const joined = findLatest(reports).filter(
+      (origin) => isMember(origin) && reports.every(({ site }) => site !== origin.site),
+    );
+    for (const { site, address } of joined)
+      if (address !== undefined) addresses.set(site, parseAddress(site, address.cluster));
+    names = joined.map(({ site }) => site);
+  }
+  const known = findLatest(reports);
+  const members = known.length === 0 ? [...sites.keys()] : known.filter(isMember).map(({ site }) => site);
+  const retired = known.map(({ site }) => site).filter((site) => !members.includes(site));
+  return { reports, members, retired, request };
+}
+
+async function report(site: string, request: RequestNode): Promise<SiteReport> {
+  try {
+    return { site, status: (await request(site, 'status', null)) as NodeStatus, error: null };
+  } catch (error) {
+    return { site, status: null, error: (error as Error).message };
+  }
+}
+
+function isMember({ state }: Member): boolean {
+  return state === 'open' || state === 'joining';
+}
+
+/** The origins as that site knows them which has got furthest in the red log. */
+function findLatest(reports: readonly SiteReport[]): Member[] {
+  const tables = reports.map(({ status }) => status?.members ?? []);
+  const countChanges = (table: readonly Member[]): number => table.reduce((sum, { state }) => sum + PROGRESS[state], 0);
+  return [...tables.reduce((a, b) => (countChanges(b) > countChanges(a) ? b : a))];
+}
