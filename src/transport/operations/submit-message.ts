@@ -11,28 +11,33 @@ import type { InFlightOperation } from './in-flight-operation.ts';
 /** Tokens in one submission at most: one a site. */
 const MAX_SESSION_TOKENS = 64;
 
-/** Keeps the newest token of each server, by what stands before its first dot; what follows is for servers to read. */
+/**
+ * Keeps the newest token of each server, by what stands before its first dot; what follows is for servers to read. Until
+ * the first comes back, it sends all that it was opened with: two of one server, from two requests, may cover one another
+ * in part only.
+ */
 export class WireSession implements BindingSession {
   /** The id of the client that opened it: with another principal it takes another, and the session has ended. */
   readonly client: string | undefined;
-  readonly #tokens = new Map<string, string>();
+  #tokens: readonly string[];
 
   constructor(tokens: readonly string[] = [], client?: string) {
     this.client = client;
-    for (const token of tokens) this.addToken(token);
+    this.#tokens = [...new Set(tokens)].slice(-MAX_SESSION_TOKENS);
   }
 
   get tokens(): readonly string[] {
-    return [...this.#tokens.values()];
+    return this.#tokens;
   }
 
   /** Takes the token that came with a view: it contains all that was sent with the submission. */
   addToken(token: string): void {
-    this.#tokens.set(token.slice(0, Math.max(0, token.indexOf('.'))), token);
-    const [oldest] = this.#tokens.keys();
-    if (this.#tokens.size > MAX_SESSION_TOKENS && oldest !== undefined) this.#tokens.delete(oldest);
+    const others = this.#tokens.filter((other) => getMaker(other) !== getMaker(token));
+    this.#tokens = [...others, token].slice(-MAX_SESSION_TOKENS);
   }
 }
+
+const getMaker = (token: string): string => token.slice(0, Math.max(0, token.indexOf('.')));
 
 /** What goes into the row. */
 export interface SubmitMessageParts {

@@ -12,7 +12,14 @@ test('tokens of two sites → both are kept: neither contains what the other say
 test('a newer token of the same site → takes the place of the older one', () => {
   const session = new WireSession(['0.older.signature', '1.other.signature']);
   session.addToken('0.newer.signature');
-  expect(session.tokens).toEqual(['0.newer.signature', '1.other.signature']);
+  expect(session.tokens).toEqual(['1.other.signature', '0.newer.signature']);
+});
+
+test('opened with two tokens of one site → both are sent until that site has answered', () => {
+  const session = new WireSession(['0.write.signature', '0.read.signature']);
+  expect(session.tokens).toEqual(['0.write.signature', '0.read.signature']);
+  session.addToken('0.both.signature');
+  expect(session.tokens).toEqual(['0.both.signature']);
 });
 
 test('tokens of more sites than a submission may carry → the first go', () => {
