@@ -1,0 +1,62 @@
+/** What a server reports of an error, and the error that a client makes of it. */
+import { CorrectableError, isCorrectableError, type ErrorCode } from '../correctable/errors.ts';
+import type { FailDetails } from './messages/fail.ts';
+
+/** An error in plain data. */
+export interface ErrorFacts extends FailDetails {
+  readonly code: string;
+  readonly message: string;
+}
+
+const ERROR_CODES: Readonly<Record<ErrorCode, true>> = {
+  UNKNOWN_LEVEL: true,
+  UNSUPPORTED: true,
+  INVALID_ARGUMENT: true,
+  INVALID_VALUE: true,
+  TIMEOUT: true,
+  ABORTED: true,
+  LEVEL_NOT_REACHED: true,
+  CLOSED_WITHOUT_FINAL: true,
+  FINAL_FAILED: true,
+  SPECULATION_FAILED: true,
+  ABORT_HANDLER_FAILED: true,
+  CONFLICT: true,
+  UNKNOWN: true,
+  UNAVAILABLE: true,
+  OVERLOADED: true,
+  UNAUTHENTICATED: true,
+  FORBIDDEN: true,
+  PROTOCOL: true,
+  REPLICA_BEHIND: true,
+  REPLY_EXPIRED: true,
+  DOMAIN: true,
+};
+
+/**
+ * Returns what clients may know of `error`. Only the typed errors of this package say what happened; what a store throws
+ * beside them may name its tables and machines, so it stays on the server.
+ */
+export function toErrorFacts(error: unknown): ErrorFacts {
+  if (!isCorrectableError(error)) return { code: 'FINAL_FAILED', message: 'the operation failed on the server' };
+  const { code, message, retryable, retryAfterMs, field, domain } = error;
+  return {
+    code,
+    message,
+    retryable,
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+    ...(field !== undefined && { field }),
+    ...(domain !== undefined && { domain: { name: domain.name, data: domain.data } }),
+  };
+}
+
+/**
+ * Returns the error: at `level`, if that is all that failed, and of which operation. A code of a newer server counts as
+ * `FINAL_FAILED`.
+ */
+export function fromErrorFacts(facts: ErrorFacts, level?: string, operation?: string): CorrectableError {
+  const { code, message, retryable, retryAfterMs, field, domain: reported } = facts;
+  const known: ErrorCode = Object.hasOwn(ERROR_CODES, code) ? (code as ErrorCode) : 'FINAL_FAILED';
+  const domain = reported && { name: reported.name, data: reported.data, operation };
+  const details = { retryable, retryAfterMs, field, level, domain };
+  return new CorrectableError(known, known === code ? message : `${code}: ${message}`, details);
+}
