@@ -36,6 +36,7 @@ export default defineConfig({
   deps: {
     neverBundle: [
       /^node:/,
+      /^@tanstack\//,
       'vitest',
       'ws',
       '#ws',

@@ -15,12 +15,18 @@ mkdirSync(budgets, { recursive: true });
 const { default: table } = await import('./entries.json', { with: { type: 'json' } });
 const published = table.filter(({ runs }) => runs === 'anywhere');
 const built = (source) => source.replace(/^src/, 'dist').replace(/\.ts$/, '.js');
+/** What pages load beside the library, with all that it shares with that. */
+const adapters = {
+  'tanstack-query': { budget: 'tanstack-query.js' },
+  store: { budget: 'store.js' },
+  http: { only: 'fetchViews, createHttpSession', budget: 'http.js' },
+};
 const entries = [
   { name: 'index', path: 'dist/index.js', budget: 'index.js' },
   { name: 'correctable', path: 'dist/index.js', only: 'correctable', budget: 'correctable.js' },
   ...published
     .filter(({ subpath }) => subpath !== '.')
-    .map(({ subpath, source }) => ({ name: subpath.slice(2), path: built(source) })),
+    .map(({ subpath, source }) => ({ name: subpath.slice(2), path: built(source), ...adapters[subpath.slice(2)] })),
 ];
 
 for (const { name, path, only, budget } of entries) {

@@ -1,0 +1,152 @@
+/** The views that an HTTP server sends, as a Correctable. */
+import { correctable } from '../correctable/client/create.ts';
+import type { Sink } from '../correctable/binding.ts';
+import type { Correctable } from '../correctable/correctable.ts';
+import { check, CorrectableError, isCorrectableError } from '../correctable/errors.ts';
+import type { Levels } from '../correctable/level-types.ts';
+import { WRITE } from '../correctable/side-effects.ts';
+import { getSource } from '../correctable/source.ts';
+import { fromErrorFacts } from '../protocol/error-facts.ts';
+import { readLines } from './read-lines.ts';
+import { createLostError, readFailedReply } from './reply-error.ts';
+import { formatTokens, PageSession, SESSION_HEADER, type HttpSession } from './session-tokens.ts';
+import { isFailure, MEDIA_TYPES, parseMessage } from './view-message.ts';
+
+/** Options of a request: those of `fetch`, and these. */
+export interface FetchViewsOptions extends Omit<RequestInit, 'signal'> {
+  /** Cancels the request when it aborts. */
+  readonly signal?: AbortSignal | undefined;
+  /** Timeout for the final view, in milliseconds; `Infinity` for no limit. Default: 30 000 */
+  readonly timeoutMs?: number | undefined;
+  /** Sends what the session has seen, and takes what it sees, made by `createHttpSession`. Default: no session */
+  readonly session?: HttpSession | undefined;
+  /** Sends the request. Default: the `fetch` of the platform */
+  readonly fetch?: typeof fetch | undefined;
+}
+
+/** Requests the views of `T` from a server whose levels are `L`. */
+export type ViewFetcher<L extends Levels> = <T = unknown>(
+  input: string | URL | Request,
+  options?: FetchViewsOptions,
+) => Correctable<T, L>;
+
+const DEFAULT_TIMEOUT_MS = 30_000;
+/** Methods that change nothing on the server. */
+const READS = /^(GET|HEAD|OPTIONS|QUERY)$/;
+
+/**
+ * Returns a function that requests views as `fetch` requests a response. `levels` are those of the server, weakest first.
+ * Canceling the Correctable ends the request.
+ *
+ * A request with another method than `GET`, `HEAD`, `OPTIONS` or `QUERY` is an update: if its reply is lost, it fails with
+ * `UNKNOWN`.
+ *
+ * @throws CorrectableError `INVALID_ARGUMENT` if the levels or an option are invalid
+ * @example
+ * const fetchStock = fetchViews(['cached', 'current']);
+ * const stock = fetchStock<number>('/stock/book');
+ * stock.onUpdate((n) => show(n, 'probably')).onFinal((n) => show(n, 'certainly'));
+ */
+export function fetchViews<const L extends Levels>(levels: L): ViewFetcher<L> {
+  const create = correctable(levels);
+  return <T>(input: string | URL | Request, options: FetchViewsOptions = {}): Correctable<T, L> => {
+    const { signal, timeoutMs = DEFAULT_TIMEOUT_MS, session } = options;
+    check(session === undefined || session instanceof PageSession, 'session', 'give one of createHttpSession');
+    const exchange = createExchange(input, options);
+    const views = create.withSink<T>({ isRefining: true, timeoutMs, ...(signal && { signal }) });
+    const source = getSource<T>(views.correctable)!;
+    source.label = { name: exchange.name };
+    if (exchange.isUpdate) source.effectState = WRITE;
+    if (source.state === 'pending') {
+      deliverViews(exchange, views.signal, { levels, sink: views.sink as Sink<unknown>, session }).catch(
+        (error: unknown) => views.sink.fail(error),
+      );
+    }
+    return views.correctable;
+  };
+}
+
+/** A request that has not been sent. */
+interface Exchange {
+  /** The method and the path, as errors name it. The query may be confidential. */
+  readonly name: string;
+  readonly isUpdate: boolean;
+  readonly send: (headers: Readonly<Record<string, string>>, signal: AbortSignal) => Promise<Response>;
+}
+
+function createExchange(input: string | URL | Request, options: FetchViewsOptions): Exchange {
+  const { signal: _signal, timeoutMs: _timeoutMs, session: _session, fetch = globalThis.fetch, ...init } = options;
+  const request = typeof input === 'object' && 'method' in input ? input : undefined;
+  const method = (init.method ?? request?.method ?? 'GET').toUpperCase();
+  const url = request?.url ?? String(input);
+  return {
+    name: `${method} ${url.replace(/[?#].*$/s, '')}`,
+    isUpdate: !READS.test(method),
+    async send(added, signal) {
+      const headers = new Headers(init.headers ?? request?.headers);
+      for (const [name, value] of Object.entries(added)) if (!headers.has(name)) headers.set(name, value);
+      return fetch(input, { ...init, headers, signal });
+    },
+  };
+}
+
+interface Receiver {
+  readonly levels: Levels;
+  readonly sink: Sink<unknown>;
+  readonly session: PageSession | undefined;
+}
+
+/** Sends the request and delivers what comes back. Rejects with what ends the operation. */
+async function deliverViews(exchange: Exchange, signal: AbortSignal, receiver: Receiver): Promise<void> {
+  const sent = receiver.session?.tokens ?? [];
+  const tokens = sent.length > 0 && { [SESSION_HEADER]: formatTokens(sent) };
+  const response = await exchange
+    .send({ accept: MEDIA_TYPES.ndjson, ...tokens }, signal)
+    .catch((error: unknown) => Promise.reject(createLostError(exchange, 'the request failed', error)));
+  if (!response.ok || !response.body) {
+    const { error, session } = await readFailedReply(response, exchange);
+    if (session) receiver.session?.replace(sent, session);
+    throw error;
+  }
+  checkType(response, exchange);
+  const deliver = createDelivery(exchange, receiver, sent);
+  try {
+    for await (const line of readLines(response.body)) if (deliver(line)) return;
+  } catch (error) {
+    throw isCorrectableError(error) ? error : createLostError(exchange, 'the connection was lost', error);
+  }
+  throw createLostError(exchange, 'the reply ended before the final view');
+}
+
+/** Returns a function that delivers a message, and returns whether it was the last. */
+function createDelivery(
+  { name }: Exchange,
+  { levels, sink, session }: Receiver,
+  sent: readonly string[],
+): (line: string) => boolean {
+  let seq: number | undefined;
+  let covered = sent;
+  return (line) => {
+    const message = parseMessage(line);
+    if (message.session) {
+      session?.replace(covered, message.session);
+      covered = message.session;
+    }
+    if (isFailure(message)) throw fromErrorFacts(message.error, undefined, name);
+    const { level, version, meta, final } = message;
+    if (!levels.includes(level)) {
+      const advice = `${name}: the server sent a view at level "${level}". Levels of fetchViews: ${levels.join(', ')}.`;
+      throw new CorrectableError('PROTOCOL', advice, { field: 'levels' });
+    }
+    if ('value' in message) seq = sink.view(message.value, level, { version, meta, final });
+    else sink.confirm(level, seq ?? 0, { version, meta, final });
+    return final === true;
+  };
+}
+
+function checkType({ headers }: Response, { name }: Exchange): void {
+  const type = headers.get('content-type') ?? 'none';
+  if (Object.values(MEDIA_TYPES).some((known) => type.startsWith(known))) return;
+  const message = `${name}: the reply has the content type "${type}". Send it with respondWithViews() or sendViews().`;
+  throw new CorrectableError('PROTOCOL', message);
+}

@@ -1,0 +1,16 @@
+/**
+ * `correctables/http`: sends the views of a Correctable from any HTTP server, as NDJSON or server-sent events, and reads
+ * them back as a Correctable.
+ */
+export { fetchViews, type FetchViewsOptions, type ViewFetcher } from './fetch-views.ts';
+export { respondWithViews, sendViews, type RespondOptions, type ServerResponseLike } from './respond-with-views.ts';
+export {
+  createHttpSession,
+  formatSessionCookie,
+  readSessionTokens,
+  SESSION_HEADER,
+  type HttpSession,
+  type RequestLike,
+  type SessionCookieOptions,
+} from './session-tokens.ts';
+export type { ViewFormat } from './view-message.ts';

@@ -1,0 +1,48 @@
+/** The messages of a reply, as they arrive: each a line of NDJSON, or the data of an event. */
+import { CorrectableError } from '../correctable/errors.ts';
+
+/** Longest message that is read, in characters. */
+const MAX_MESSAGE_LENGTH = 16_777_216;
+
+/** Yields the text of each message. If the reader leaves, the rest of the reply is dropped. */
+export async function* readLines(body: ReadableStream<Uint8Array>): AsyncGenerator<string, void> {
+  const reader = body.getReader();
+  const decoder = new TextDecoder();
+  let text = '';
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      const chunk = decoder.decode(value, { stream: !done });
+      text += chunk;
+      if (text.length > MAX_MESSAGE_LENGTH)
+        throw new CorrectableError('PROTOCOL', `a message is longer than ${MAX_MESSAGE_LENGTH} characters`);
+      // A long message comes in many chunks: it is taken apart once.
+      if (!done && !chunk.includes('\n')) continue;
+      const lines = text.split('\n');
+      text = done ? '' : lines.pop()!;
+      for (const line of lines) {
+        const data = getData(line);
+        if (data !== undefined) yield data;
+      }
+      if (done) return;
+    }
+  } finally {
+    void endReading(reader);
+  }
+}
+
+/** The connection can serve the next request if the reply has ended; a server that goes on is cut off. */
+async function endReading(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
+  try {
+    const { done } = await reader.read();
+    if (!done) await reader.cancel();
+  } catch {
+    // The connection is gone, which nobody waits for any more.
+  }
+}
+
+/** Events have other lines beside their data: names, numbers, and comments that keep a connection alive. */
+function getData(line: string): string | undefined {
+  const data = line.startsWith('data:') ? line.slice('data:'.length) : line;
+  return data.trimStart().startsWith('{') ? data : undefined;
+}

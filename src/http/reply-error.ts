@@ -1,0 +1,56 @@
+/** The errors of requests whose reply is lost, or has another status than 200. */
+import { CorrectableError, type ErrorCode } from '../correctable/errors.ts';
+import { fromJsonValue } from '../protocol/codec/json-values.ts';
+import { fromErrorFacts } from '../protocol/error-facts.ts';
+import { isFailure } from './view-message.ts';
+
+/** What a proxy or a framework refuses or fails, which sends no error of this package. */
+const CODES: Readonly<Record<number, ErrorCode>> = {
+  401: 'UNAUTHENTICATED',
+  403: 'FORBIDDEN',
+  408: 'TIMEOUT',
+  429: 'OVERLOADED',
+  502: 'UNAVAILABLE',
+  503: 'UNAVAILABLE',
+  504: 'TIMEOUT',
+};
+
+/** Statuses that say nothing about whether the server has got the request. */
+const isUncertain = (status: number): boolean => status === 408 || status >= 500;
+
+/** What is known of the request. */
+export interface RequestLabel {
+  readonly name: string;
+  readonly isUpdate: boolean;
+}
+
+/** An update whose reply is lost may have been applied. */
+export function createLostError({ name, isUpdate }: RequestLabel, what: string, cause?: unknown): CorrectableError {
+  return isUpdate
+    ? new CorrectableError('UNKNOWN', `${name}: ${what}. The update may have been applied.`, { cause })
+    : new CorrectableError('UNAVAILABLE', `${name}: ${what}.`, { cause });
+}
+
+/** What is read of a reply that has no views. */
+export interface FailedReply {
+  readonly error: CorrectableError;
+  readonly session?: readonly string[] | undefined;
+}
+
+/** Returns the error that the server sent, or one that the status stands for. */
+export async function readFailedReply(response: Response, request: RequestLabel): Promise<FailedReply> {
+  const body = await response
+    .json()
+    .then(fromJsonValue)
+    .catch(() => undefined);
+  if (!isFailure(body)) return { error: createStatusError(response, request) };
+  return { error: fromErrorFacts(body.error, undefined, request.name), session: body.session };
+}
+
+function createStatusError({ status, headers }: Response, request: RequestLabel): CorrectableError {
+  const description = `the server replied with status ${status}`;
+  if (request.isUpdate && isUncertain(status)) return createLostError(request, description);
+  const seconds = Number(headers.get('retry-after') ?? Number.NaN);
+  const retryAfterMs = seconds >= 0 ? seconds * 1_000 : undefined;
+  return new CorrectableError(CODES[status] ?? 'FINAL_FAILED', `${request.name}: ${description}`, { retryAfterMs });
+}

@@ -1,0 +1,110 @@
+/** The tokens of a session on their way between a page and its server: in a header, a cookie or a message. */
+import { check } from '../correctable/errors.ts';
+
+/** Name of the header, and of the cookie, that has the tokens. Allow it if pages of other origins use your server. */
+export const SESSION_HEADER = 'correctables-session';
+
+/** A request of any server: one of `fetch`, Node, Express, Fastify or Hono (`c.req.raw`). */
+export interface RequestLike {
+  readonly headers: { get(name: string): string | null } | Readonly<Record<string, unknown>>;
+  /** Aborts when the client has gone. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Options of `formatSessionCookie`. */
+export interface SessionCookieOptions {
+  /** The pages that send the cookie. Default: `/` */
+  readonly path?: string | undefined;
+  /** Whether it is sent over HTTPS alone. Default: `true` */
+  readonly isSecure?: boolean | undefined;
+  /** How long the browser keeps it, in seconds. Default: until the browser is closed */
+  readonly maxAgeSeconds?: number | undefined;
+}
+
+/** The session of a page, for `fetchViews`. */
+export interface HttpSession {
+  /** Tokens of what the session has seen. Save them to continue the session after a reload. */
+  readonly tokens: readonly string[];
+}
+
+/** What separates tokens: `encodeURIComponent` leaves none of it in them, and cookies can have it. */
+const SEPARATOR = ':';
+
+export function formatTokens(tokens: readonly string[]): string {
+  return tokens.map(encodeURIComponent).join(SEPARATOR);
+}
+
+function parseTokens(text: string): readonly string[] {
+  try {
+    return text === '' ? [] : text.split(SEPARATOR).map(decodeURIComponent);
+  } catch {
+    return [];
+  }
+}
+
+/**
+ * Returns the session tokens of a request: those of the header `correctables-session`, otherwise those of the cookie of
+ * this name. Empty if it has none. The store checks them: who changes a token gets `UNAUTHENTICATED`.
+ *
+ * @throws CorrectableError `INVALID_ARGUMENT` if `request` is no request
+ * @example
+ * const session = store.session({ tokens: readSessionTokens(request) });
+ */
+export function readSessionTokens(request: RequestLike): readonly string[] {
+  const cookies = getHeader(request, 'cookie').split(/; */);
+  const cookie = cookies.find((part) => part.startsWith(`${SESSION_HEADER}=`));
+  return parseTokens(getHeader(request, SESSION_HEADER) || (cookie?.slice(SESSION_HEADER.length + 1) ?? ''));
+}
+
+/** Returns a header of the request, by its name in lower case; an empty text if it has none. */
+export function getHeader({ headers }: RequestLike, name: string): string {
+  check(headers, 'request', 'give one with headers');
+  const value: unknown =
+    typeof headers.get === 'function' ? headers.get(name) : (headers as Record<string, unknown>)[name];
+  return typeof value === 'string' ? value : '';
+}
+
+/**
+ * Returns a `Set-Cookie` header that keeps the session in the browser, out of reach of scripts. Set it when the answer of
+ * an update is final: a reply that has begun can set no cookie any more.
+ *
+ * @example
+ * await store.invoke(put('name', name), { session });
+ * response.setHeader('set-cookie', formatSessionCookie(session.tokens));
+ */
+export function formatSessionCookie(tokens: readonly string[], options: SessionCookieOptions = {}): string {
+  const { path = '/', isSecure = true, maxAgeSeconds } = options;
+  const age = maxAgeSeconds === undefined ? '' : `; Max-Age=${maxAgeSeconds}`;
+  return `${SESSION_HEADER}=${formatTokens(tokens)}; Path=${path}; HttpOnly; SameSite=Lax${isSecure ? '; Secure' : ''}${age}`;
+}
+
+/**
+ * Creates a session for `fetchViews`: what the server's session has seen travels with each request and each reply.
+ *
+ * @example
+ * const session = createHttpSession();
+ * await fetchViews(levels)('/name', { method: 'PUT', body: 'Ada', session });
+ * await fetchViews(levels)('/name', { session }); // no view is older than 'Ada'
+ */
+export function createHttpSession(tokens: readonly string[] = []): HttpSession {
+  return new PageSession(tokens);
+}
+
+export class PageSession implements HttpSession {
+  #tokens: readonly string[];
+
+  constructor(tokens: readonly string[]) {
+    check(Array.isArray(tokens), 'tokens', 'give the tokens of a session');
+    this.#tokens = tokens;
+  }
+
+  get tokens(): readonly string[] {
+    return this.#tokens;
+  }
+
+  /** Takes the tokens of a reply in place of those that its request had. Other replies may have brought more meanwhile. */
+  replace(sent: readonly string[], received: readonly string[]): void {
+    const others = this.#tokens.filter((token) => !sent.includes(token) && !received.includes(token));
+    this.#tokens = [...others, ...received];
+  }
+}

@@ -1,0 +1,95 @@
+/** One view, or the failure, as one line of JSON. What JSON lacks is written as in `json-values.ts`. */
+import { CorrectableError } from '../correctable/errors.ts';
+import { isRecord } from '../correctable/validate.ts';
+import type { AnyView } from '../correctable/view.ts';
+import { PortabilityError } from '../protocol/codec/codec.ts';
+import { fromJsonValue, toJsonValue } from '../protocol/codec/json-values.ts';
+import { toErrorFacts, type ErrorFacts } from '../protocol/error-facts.ts';
+
+/** How messages are sent: one JSON object a line, or server-sent events. */
+export type ViewFormat = 'ndjson' | 'sse';
+
+export const MEDIA_TYPES: Readonly<Record<ViewFormat, string>> = {
+  ndjson: 'application/x-ndjson',
+  sse: 'text/event-stream',
+};
+
+/** A view on its way. Without a `value`, it has that of the message before it. */
+export interface ViewMessage {
+  readonly level: string;
+  readonly value?: unknown;
+  readonly final?: true;
+  readonly version?: unknown;
+  readonly meta?: Readonly<Record<string, unknown>>;
+  /** Tokens of what the session has seen, if it has seen more than at the message before. */
+  readonly session?: readonly string[];
+}
+
+/** The failure, as the last message. */
+export interface FailureMessage {
+  readonly error: ErrorFacts;
+  readonly session?: readonly string[];
+}
+
+/**
+ * Builds the message of a view, in JSON; `previous` is the view that was sent last.
+ *
+ * @throws CorrectableError `INVALID_VALUE` with the path of what cannot be sent
+ */
+export function toViewMessage(view: AnyView, previous: AnyView | undefined): ViewMessage {
+  const { level, value, final, version, meta } = view;
+  return {
+    level,
+    // An equal value is the same one, in all views of a Correctable.
+    ...(!(previous && Object.is(value, previous.value)) && { value: toJson(value, 'value') }),
+    ...(final && { final }),
+    ...(version !== undefined && { version: toJson(version, 'version') }),
+    ...(meta !== undefined && { meta: toJson(meta, 'meta') as ViewMessage['meta'] & object }),
+  };
+}
+
+/** Builds the message of a failure, in JSON. */
+export const toFailureMessage = (error: unknown): FailureMessage => ({
+  error: toJson(toErrorFacts(error), 'error') as ErrorFacts,
+});
+
+function toJson(value: unknown, field: string): unknown {
+  try {
+    return toJsonValue(value, 1);
+  } catch (error) {
+    throw error instanceof PortabilityError ? error.toError([field, ...error.path]) : error;
+  }
+}
+
+/** @throws CorrectableError `PROTOCOL` for what is no message */
+export function parseMessage(line: string): ViewMessage | FailureMessage {
+  let message: unknown;
+  try {
+    message = fromJsonValue(JSON.parse(line));
+  } catch (cause) {
+    throw new CorrectableError('PROTOCOL', 'the reply has a line that is not JSON of this package', { cause });
+  }
+  if (isFailure(message) || isView(message)) return message;
+  throw new CorrectableError('PROTOCOL', 'the reply has a message that is neither a view nor an error');
+}
+
+const isOptional = (value: unknown, type: 'boolean' | 'number' | 'string'): boolean =>
+  value === undefined || typeof value === type;
+
+const isTokens = (value: unknown): boolean =>
+  value === undefined || (Array.isArray(value) && value.every((token) => typeof token === 'string'));
+
+function isView(message: unknown): message is ViewMessage {
+  if (!isRecord(message) || typeof message['level'] !== 'string') return false;
+  const { final, meta, session } = message;
+  return isOptional(final, 'boolean') && (meta === undefined || isRecord(meta)) && isTokens(session);
+}
+
+export function isFailure(message: unknown): message is FailureMessage {
+  if (!isRecord(message) || !isRecord(message['error'])) return false;
+  const { code, message: text, retryable, retryAfterMs, field, domain } = message['error'];
+  if (typeof code !== 'string' || typeof text !== 'string' || !isTokens(message['session'])) return false;
+  if (!isOptional(retryable, 'boolean') || !isOptional(retryAfterMs, 'number') || !isOptional(field, 'string'))
+    return false;
+  return domain === undefined || (isRecord(domain) && typeof domain['name'] === 'string');
+}

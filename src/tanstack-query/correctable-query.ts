@@ -1,0 +1,108 @@
+/** A read as the options of a query: each view goes into the cache as it arrives. */
+import type { DataTag, QueryFunctionContext, QueryKey, QueryOptions } from '@tanstack/query-core';
+import { isOlder } from '../correctable/binding.ts';
+import type { Client, CorrectableForLevels, InvokeOptions } from '../correctable/client/client.ts';
+import type { Correctable } from '../correctable/correctable.ts';
+import { check, type CorrectableError } from '../correctable/errors.ts';
+import type { ContractFinalLevels, FinalLevel, FinalLevels, Levels } from '../correctable/level-types.ts';
+import type { Operation } from '../correctable/operation.ts';
+import type { AnyView, FinalView, View } from '../correctable/view.ts';
+import { PortabilityError } from '../protocol/codec/codec.ts';
+import { toJsonValue } from '../protocol/codec/json-values.ts';
+
+/** Options of `correctableQuery`: those of `invoke`, but for the signal, which the query has. */
+export interface CorrectableQueryOptions<K extends string = string> extends Omit<InvokeOptions<K>, 'signal'> {
+  /** The first part of the query's key. Give each store its own if a page has several. Default: `correctables` */
+  readonly keyPrefix?: string | undefined;
+}
+
+/** Options of a query whose data is the latest view. Spread it to add options of TanStack Query. */
+export interface CorrectableQuery<V> {
+  /**
+   * The prefix, the name of the operation, its arguments and, if you chose some, the levels. Invalidate by its parts:
+   * `['correctables', 'get']` has every `get`.
+   */
+  readonly queryKey: DataTag<QueryKey, V, CorrectableError>;
+  readonly queryFn: (context: QueryFunctionContext) => Promise<V>;
+  /** Never set: it is for the types, which infer the error of the query from it. */
+  readonly retry?: NonNullable<QueryOptions<V, CorrectableError>['retry']>;
+}
+
+type ViewOf<C> = C extends Correctable<infer T, infer L, infer F> ? View<T, L, F> : never;
+
+/**
+ * Returns the options of a query that reads `operation` once and has a view at each level as its data, one after the
+ * other. The query has data, and is still fetching, from the first view on. It stops fetching with the final view. If
+ * the last component that uses it unmounts, the read is canceled.
+ *
+ * A preliminary view never counts as fresh, for any `staleTime`. If it has an older version than the view that the page
+ * shows, it is skipped.
+ *
+ * @throws CorrectableError `INVALID_ARGUMENT` if the operation is an update: a query runs as often as it likes;
+ * `INVALID_VALUE` if its arguments are no plain data
+ * @example
+ * const { data, isFetching, error } = useQuery(correctableQuery(store, get('stock:book')));
+ * return <p>{data?.value} {isFetching ? '…' : data?.level}</p>;
+ */
+export function correctableQuery<
+  T,
+  const L extends Levels,
+  C extends boolean,
+  const S extends readonly [L[number], ...L[number][]],
+  R extends FinalLevels = FinalLevels,
+>(
+  client: Client<L, C>,
+  operation: Operation<T, R>,
+  options: CorrectableQueryOptions<L[number]> & { readonly levels: S },
+): CorrectableQuery<ViewOf<CorrectableForLevels<T, L, S, ContractFinalLevels<R, C>>>>;
+export function correctableQuery<T, const L extends Levels, C extends boolean, R extends FinalLevels = FinalLevels>(
+  client: Client<L, C>,
+  operation: Operation<T, R>,
+  options?: CorrectableQueryOptions<L[number]> & { readonly levels?: undefined },
+): CorrectableQuery<View<T, L, FinalLevel<L, L, ContractFinalLevels<R, C>>>>;
+export function correctableQuery<T>(
+  client: Client<Levels>,
+  operation: Operation<T>,
+  options: CorrectableQueryOptions & { readonly levels?: readonly [string, ...string[]] | undefined } = {},
+): CorrectableQuery<AnyView<T>> {
+  check(client?.invoke, 'client', 'give one, as correctableQuery(store, get(key))');
+  const advice = 'give a read, as get(key). A query may run again at any time: invoke an update in a mutation';
+  check(operation?.access === 'read', 'operation', advice);
+  const { keyPrefix = 'correctables', levels, ...others } = options;
+  const key = [keyPrefix, operation.name, toKeyPart(operation.args), ...(levels === undefined ? [] : [levels])];
+  const read = (signal: AbortSignal): Correctable<T, Levels, string> =>
+    levels === undefined
+      ? client.invoke(operation, { ...others, signal })
+      : client.invoke(operation, { ...others, signal, levels });
+  return {
+    queryKey: key as readonly unknown[] as CorrectableQuery<AnyView<T>>['queryKey'],
+    queryFn: (context) => fetchViews(context, read),
+  };
+}
+
+/** TanStack Query writes keys as JSON, which has no bigint, and makes the same text of a date and a string. */
+function toKeyPart(args: unknown): unknown {
+  try {
+    return toJsonValue(args);
+  } catch (error) {
+    throw error instanceof PortabilityError ? error.toError(['args', ...error.path]) : error;
+  }
+}
+
+/** Puts each preliminary view into the cache, and returns the final one. */
+async function fetchViews<T>(
+  { client: queryClient, queryKey, signal }: QueryFunctionContext,
+  read: (signal: AbortSignal) => Correctable<T, Levels, string>,
+): Promise<FinalView<T, Levels, string>> {
+  // A component that unmounts at once, as in StrictMode, cancels the query before anything was submitted.
+  await Promise.resolve();
+  signal.throwIfAborted();
+  const views = read(signal);
+  views.onUpdate((_value, view) => {
+    if (signal.aborted) return;
+    // As old as can be, so that a page that leaves and comes back, or is hydrated, asks for what is stronger.
+    const keepNewer = (shown?: AnyView<T>) => (isOlder(view.version, shown?.version) ? undefined : view);
+    queryClient.setQueryData<AnyView<T>>(queryKey, keepNewer, { updatedAt: 0 });
+  });
+  return views.settle();
+}

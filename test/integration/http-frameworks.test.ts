@@ -1,0 +1,170 @@
+/** Views over real servers of each framework: early views arrive early, a client that leaves cancels, errors have a status. */
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { serve as serveHono } from '@hono/node-server';
+import express from 'express';
+import fastify from 'fastify';
+import { Hono } from 'hono';
+import { afterEach, describe, expect, test } from 'vitest';
+import { fetchViews, respondWithViews, sendViews } from '../../src/http/index.ts';
+import { correctable, CorrectableError, type Correctable } from '../../src/index.ts';
+
+const LEVELS = ['weak', 'strong'] as const;
+type Two = typeof LEVELS;
+
+const create = () => correctable(LEVELS).withSink<string>({ timeoutMs: 10_000 });
+type Shop = ReturnType<typeof create>;
+
+/** A server whose one route replies with the views of `shop`. */
+interface Running {
+  readonly url: string;
+  close(): Promise<unknown>;
+}
+
+const closing: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  await Promise.all(closing.splice(0).map((close) => close()));
+});
+
+function toRunning(server: Server): Running {
+  const { port } = server.address() as AddressInfo;
+  const close = (): Promise<unknown> => {
+    server.closeAllConnections();
+    return new Promise((resolve) => server.close(resolve));
+  };
+  return { url: `http://127.0.0.1:${port}/stock`, close };
+}
+
+const listen = (server: Server): Promise<Running> =>
+  new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(toRunning(server))));
+
+const frameworks: readonly (readonly [string, (shop: Shop) => Promise<Running>])[] = [
+  [
+    'node:http',
+    (shop) => listen(createServer((request, response) => void sendViews(response, shop.correctable, { request }))),
+  ],
+  [
+    'Express',
+    (shop) => {
+      const app = express();
+      app.get('/stock', (request, response) => sendViews(response, shop.correctable, { request }));
+      return listen(createServer(app));
+    },
+  ],
+  [
+    'Fastify, with a Response',
+    async (shop) => {
+      const app = fastify({ forceCloseConnections: true });
+      app.get('/stock', (request) => respondWithViews(shop.correctable, { request }));
+      return { url: `${await app.listen({ host: '127.0.0.1', port: 0 })}/stock`, close: () => app.close() };
+    },
+  ],
+  [
+    'Fastify, with reply.raw',
+    async (shop) => {
+      const app = fastify({ forceCloseConnections: true });
+      app.get('/stock', async (request, reply) => {
+        reply.hijack();
+        await sendViews(reply.raw, shop.correctable, { request });
+      });
+      return { url: `${await app.listen({ host: '127.0.0.1', port: 0 })}/stock`, close: () => app.close() };
+    },
+  ],
+  [
+    'Hono',
+    (shop) => {
+      const app = new Hono();
+      app.get('/stock', (c) => respondWithViews(shop.correctable, { request: c.req.raw }));
+      return new Promise((resolve) => {
+        const server = serveHono({ fetch: app.fetch, hostname: '127.0.0.1', port: 0 }, () =>
+          resolve(toRunning(server as Server)),
+        );
+      });
+    },
+  ],
+];
+
+describe.each(frameworks)('%s', (_name, start) => {
+  async function open(): Promise<Shop & { readonly request: () => Correctable<string, Two>; readonly url: string }> {
+    const shop = create();
+    const { url, close } = await start(shop);
+    closing.push(close);
+    return { ...shop, url, request: () => fetchViews(LEVELS)<string>(url) };
+  }
+
+  test('the early view arrives while the final one is on its way', async () => {
+    const { sink, request } = await open();
+    const views = request();
+    sink.view('old', 'weak');
+    expect(await views.when('weak')).toMatchObject({ value: 'old', final: false });
+    sink.view('new', 'strong');
+    expect(await views).toBe('new');
+  });
+
+  test('events → to a client that accepts them', async () => {
+    const { sink, url } = await open();
+    sink.view('old', 'weak', { final: true });
+    const response = await fetch(url, { headers: { accept: 'text/event-stream' } });
+    expect(response.headers.get('content-type')).toBe('text/event-stream');
+    expect(await response.text()).toBe('data: {"level":"weak","value":"old","final":true}\n\n');
+  });
+
+  test('the client leaves after a view → the operation is canceled', async () => {
+    const { correctable: served, sink, request } = await open();
+    const views = request();
+    sink.view('old', 'weak');
+    await views.when('weak');
+    views.cancel();
+    await expect(served).rejects.toMatchObject({ code: 'ABORTED' });
+    await expect(views).rejects.toMatchObject({ code: 'ABORTED' });
+  });
+
+  test('the operation fails before a view → the status of its code', async () => {
+    const { correctable: served, sink, url, request } = await open();
+    served.catch(() => {});
+    sink.fail(new CorrectableError('FORBIDDEN', 'not yours'));
+    expect((await fetch(url)).status).toBe(403);
+    await expect(request()).rejects.toMatchObject({ code: 'FORBIDDEN', message: 'not yours' });
+  });
+
+  test('the operation fails after a view → the error with its code', async () => {
+    const { sink, request } = await open();
+    const views = request();
+    sink.view('old', 'weak');
+    await views.when('weak');
+    sink.fail(new CorrectableError('OVERLOADED', 'later', { retryAfterMs: 50 }));
+    await expect(views).rejects.toMatchObject({ code: 'OVERLOADED', retryAfterMs: 50, lastView: { value: 'old' } });
+  });
+
+  test('a value larger than the buffers of a connection → arrives whole', async () => {
+    const { sink, request } = await open();
+    const large = 'x'.repeat(3_000_000);
+    sink.view(large, 'weak');
+    sink.view(`${large}y`, 'strong');
+    expect((await request()).length).toBe(3_000_001);
+  });
+
+  test('the server is killed after a view → UNAVAILABLE, with the last view', async () => {
+    const { sink, request } = await open();
+    const views = request();
+    sink.view('old', 'weak');
+    await views.when('weak');
+    await Promise.all(closing.splice(0).map((close) => close()));
+    await expect(views).rejects.toMatchObject({ code: 'UNAVAILABLE', lastView: { value: 'old' } });
+  });
+});
+
+describe('disconnects before the first view', () => {
+  test.each(frameworks)('%s → canceled', async (_name, start) => {
+    const shop = create();
+    const { url, close } = await start(shop);
+    closing.push(close);
+    const leaving = new AbortController();
+    const reply = fetch(url, { signal: leaving.signal }).catch(() => 'left');
+    // The request is on its way, or there.
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    leaving.abort();
+    expect(await reply).toBe('left');
+    await expect(shop.correctable).rejects.toMatchObject({ code: 'ABORTED' });
+  });
+});

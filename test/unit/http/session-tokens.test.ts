@@ -1,0 +1,97 @@
+/** Sessions over HTTP: a page sees its own writes, whichever server answers. */
+import { expect, test } from 'vitest';
+import {
+  createHttpSession,
+  fetchViews,
+  formatSessionCookie,
+  readSessionTokens,
+  respondWithViews,
+  SESSION_HEADER,
+} from '../../../src/http/index.ts';
+import { correctable, type Session } from '../../../src/index.ts';
+
+const LEVELS = ['weak', 'strong'] as const;
+
+/** A session of a store that has seen these tokens, and sees one more with each view. */
+function createSession(tokens: readonly string[], seen: () => string): Session & { readonly isClosed: boolean } {
+  let isClosed = false;
+  return {
+    get tokens() {
+      return [...tokens, seen()];
+    },
+    get isClosed() {
+      return isClosed;
+    },
+    close() {
+      isClosed = true;
+    },
+    [Symbol.dispose]() {
+      isClosed = true;
+    },
+  };
+}
+
+test('tokens → in the header, or in the cookie', () => {
+  const tokens = ['o0.a-_.sig', 'odd: ;,"=token'];
+  const cookie = formatSessionCookie(tokens);
+  expect(cookie).toMatch(/^correctables-session=[^;, "]+; Path=\/; HttpOnly; SameSite=Lax; Secure$/);
+  const [pair = ''] = cookie.split(';');
+  expect(readSessionTokens({ headers: { cookie: `a=1; ${pair}; b=2` } })).toEqual(tokens);
+  const value = pair.slice(SESSION_HEADER.length + 1);
+  expect(
+    readSessionTokens({ headers: new Headers({ [SESSION_HEADER]: value, cookie: 'correctables-session=x' }) }),
+  ).toEqual(tokens);
+  expect(readSessionTokens({ headers: {} })).toEqual([]);
+  expect(readSessionTokens({ headers: { cookie: 'correctables-session=%' } })).toEqual([]);
+  expect(formatSessionCookie([], { path: '/shop', isSecure: false, maxAgeSeconds: 60 })).toBe(
+    'correctables-session=; Path=/shop; HttpOnly; SameSite=Lax; Max-Age=60',
+  );
+});
+
+test('a page with a session → sends what it has seen, and takes what each reply has seen', async () => {
+  let seen = 0;
+  const received: (readonly string[])[] = [];
+  const serverSessions: ReturnType<typeof createSession>[] = [];
+  const serve = async (_url: unknown, init?: RequestInit): Promise<Response> => {
+    const request = new Request('https://shop.test/', init);
+    received.push(readSessionTokens(request));
+    const session = createSession([], () => `seen-${seen}`);
+    serverSessions.push(session);
+    const { correctable: views, sink } = correctable(LEVELS).withSink<number>();
+    sink.view((seen += 1), 'weak');
+    setImmediate(() => sink.view((seen += 1), 'strong'));
+    return respondWithViews(views, { request, session });
+  };
+  const session = createHttpSession();
+  const request = () => fetchViews(LEVELS)('/', { session, fetch: serve as typeof fetch });
+  await request();
+  expect(session.tokens).toEqual(['seen-2']);
+  await request();
+  expect(session.tokens).toEqual(['seen-4']);
+  expect(received).toEqual([[], ['seen-2']]);
+  await expect.poll(() => serverSessions.map(({ isClosed }) => isClosed)).toEqual([true, true]);
+});
+
+test('two requests at once → the page keeps what both have seen, until one reply covers it', async () => {
+  const session = createHttpSession(['before']);
+  const reply = async (token: string): Promise<Response> => {
+    const line = `${JSON.stringify({ level: 'strong', value: 1, final: true, session: [token] })}\n`;
+    return new Response(line, { headers: { 'content-type': 'application/x-ndjson' } });
+  };
+  const fetchWith = (token: string) =>
+    fetchViews(LEVELS)('/', { session, fetch: (() => reply(token)) as unknown as typeof fetch });
+  await Promise.all([fetchWith('a'), fetchWith('b')]);
+  expect(session.tokens.toSorted()).toEqual(['a', 'b']);
+  await fetchWith('both');
+  expect(session.tokens).toEqual(['both']);
+});
+
+test('a reply that fails → takes its tokens too', async () => {
+  const session = createHttpSession();
+  const body = JSON.stringify({ error: { code: 'CONFLICT', message: 'again' }, session: ['seen'] });
+  const serve = async (): Promise<Response> => new Response(body, { status: 409 });
+  await expect(fetchViews(LEVELS)('/', { session, fetch: serve as typeof fetch })).rejects.toMatchObject({
+    code: 'CONFLICT',
+  });
+  expect(session.tokens).toEqual(['seen']);
+});

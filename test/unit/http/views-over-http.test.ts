@@ -1,0 +1,267 @@
+/** Views as an HTTP reply, and back: formats, failures, disconnects. No server runs here, the reply is read as it is. */
+import { describe, expect, expectTypeOf, test } from 'vitest';
+import { fetchViews, respondWithViews, type FetchViewsOptions, type RespondOptions } from '../../../src/http/index.ts';
+import { correctable, CorrectableError, type Correctable } from '../../../src/index.ts';
+
+const LEVELS = ['weak', 'strong'] as const;
+type Two = typeof LEVELS;
+
+/** A server that replies with a Correctable of which the test decides, and a page that requests it. */
+function open(options: RespondOptions & { readonly sent?: Request[] } = {}) {
+  const { correctable: served, sink } = correctable(LEVELS).withSink<unknown>({ isRefining: true });
+  const requests: Request[] = [];
+  const serve = async (input: unknown, init?: RequestInit): Promise<Response> => {
+    const request = new Request(new URL(String(input), 'https://shop.test'), init);
+    requests.push(request);
+    return respondWithViews(served, { request, ...options });
+  };
+  const request = (more: FetchViewsOptions = {}): Correctable<unknown, Two> =>
+    fetchViews(LEVELS)('/stock?user=ada', { fetch: serve as typeof fetch, ...more });
+  return { served, sink, serve, request, requests };
+}
+
+async function collect(views: Correctable<unknown, Two>): Promise<unknown[]> {
+  const seen: unknown[] = [];
+  for await (const { value, level } of views) seen.push([level, value]);
+  return seen;
+}
+
+describe('views', () => {
+  test.each(['ndjson', 'sse'] as const)('%s → each view arrives when it is delivered', async (format) => {
+    const { sink, request } = open({ format });
+    const views = request();
+    const reading = views[Symbol.asyncIterator]();
+    sink.view('old', 'weak');
+    expect((await reading.next()).value).toMatchObject({ value: 'old', level: 'weak', final: false });
+    sink.view('new', 'strong', { version: 7, meta: { remaining: 3 } });
+    expect((await reading.next()).value).toMatchObject({
+      value: 'new',
+      level: 'strong',
+      final: true,
+      version: 7,
+      meta: { remaining: 3 },
+    });
+    expect((await reading.next()).done).toBe(true);
+  });
+
+  test('a final view of an equal value → travels without it', async () => {
+    const { sink, serve } = open();
+    const value = { seats: ['a1', 'a2'] };
+    sink.view(value, 'weak');
+    const body = serve('/stock').then((response) => response.text());
+    await new Promise((resolve) => setImmediate(resolve));
+    sink.view({ seats: ['a1', 'a2'] }, 'strong');
+    const lines = (await body).trimEnd().split('\n');
+    expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual([
+      { level: 'weak', value },
+      { level: 'strong', final: true },
+    ]);
+  });
+
+  test.each([
+    ['undefined', undefined],
+    ['a bigint, a date, bytes', { n: 7n, on: new Date(0), photo: new Uint8Array([1, 2]), $key: null }],
+    ['text in any language, with line ends', 'línea\r\n二\u2028three\n\ndata: {}'],
+    ['text of two megabytes', 'x'.repeat(2_000_000)],
+  ])('%s → arrives as it was', async (_name, value) => {
+    for (const format of ['ndjson', 'sse'] as const) {
+      const { sink, request } = open({ format });
+      sink.view(value, 'strong');
+      expect(await request()).toEqual(value);
+    }
+  });
+
+  test('several views at one level, as of a search → all arrive', async () => {
+    const { sink, request } = open();
+    const seen = collect(request());
+    for (const count of [1, 2]) {
+      sink.view(count, 'weak');
+      await new Promise((resolve) => setTimeout(resolve, 0));
+    }
+    sink.view(3, 'strong');
+    expect(await seen).toEqual([
+      ['weak', 1],
+      ['weak', 2],
+      ['strong', 3],
+    ]);
+  });
+
+  test('a final view at a weaker level → is final', async () => {
+    const { sink, request } = open();
+    sink.view('all there is', 'weak', { final: true });
+    expect(await request().settle()).toMatchObject({ level: 'weak', final: true });
+  });
+
+  test('chunks cut anywhere → the same views', async () => {
+    const { sink, serve, request } = open({ format: 'sse' });
+    sink.view('é二', 'strong');
+    const text = new Uint8Array(await (await serve('/')).arrayBuffer());
+    const bytewise = async (): Promise<Response> => {
+      const body = new ReadableStream<Uint8Array>({
+        start(controller) {
+          for (const byte of text) controller.enqueue(Uint8Array.of(byte));
+          controller.close();
+        },
+      });
+      return new Response(body, { headers: { 'content-type': 'text/event-stream; charset=utf-8' } });
+    };
+    expect(await request({ fetch: bytewise as typeof fetch })).toBe('é二');
+  });
+});
+
+describe('the request', () => {
+  test('accepts NDJSON, and keeps headers of the application', async () => {
+    const { sink, request, requests } = open();
+    sink.view(1, 'strong');
+    await request({ headers: { authorization: 'Bearer t' } });
+    expect(requests[0]?.headers.get('accept')).toBe('application/x-ndjson');
+    expect(requests[0]?.headers.get('authorization')).toBe('Bearer t');
+  });
+
+  test.each([
+    ['text/event-stream', 'text/event-stream'],
+    ['application/x-ndjson', 'application/x-ndjson'],
+    ['*/*', 'application/x-ndjson'],
+  ])('accept: %s → %s, which proxies pass on at once', async (accept, type) => {
+    const { sink, serve } = open();
+    sink.view(1, 'strong');
+    const { headers, status } = await serve('/', { headers: { accept } });
+    expect([status, headers.get('content-type')]).toEqual([200, type]);
+    expect(headers.get('cache-control')).toBe('no-store, no-transform');
+  });
+});
+
+describe('failures', () => {
+  test('before the first view → the status of the code, the error as JSON, and as it was in the page', async () => {
+    const { sink, serve, request } = open();
+    sink.fail(new CorrectableError('OVERLOADED', 'too many', { retryAfterMs: 1_200 }));
+    const response = await serve('/');
+    expect([response.status, response.headers.get('retry-after')]).toEqual([503, '2']);
+    expect(await response.json()).toEqual({
+      error: { code: 'OVERLOADED', message: 'too many', retryable: true, retryAfterMs: 1_200 },
+    });
+    await expect(request()).rejects.toMatchObject({
+      code: 'OVERLOADED',
+      retryAfterMs: 1_200,
+      operation: 'GET /stock',
+      retryable: true,
+    });
+  });
+
+  test('after a view → the error keeps its code, and the last view', async () => {
+    const { sink, request } = open();
+    const views = request();
+    sink.view('old', 'weak');
+    await views.settle({ enough: () => true });
+    sink.fail(new CorrectableError('FORBIDDEN', 'not yours'));
+    await expect(views).rejects.toMatchObject({ code: 'FORBIDDEN', lastView: { value: 'old' } });
+  });
+
+  test('what a store throws → stays on the server', async () => {
+    const { sink, serve } = open();
+    sink.fail(new Error('password=hunter2'));
+    const response = await serve('/');
+    expect(response.status).toBe(500);
+    expect(await response.text()).not.toContain('hunter2');
+  });
+
+  test('a value that cannot be sent → INVALID_VALUE, and the operation is canceled', async () => {
+    const { served, sink, request } = open();
+    sink.view({ socket: new Map() }, 'weak');
+    await expect(request()).rejects.toMatchObject({ code: 'INVALID_VALUE' });
+    expect(served.state).toBe('error');
+  });
+
+  test.each([
+    [404, 'GET', 'FINAL_FAILED'],
+    [401, 'GET', 'UNAUTHENTICATED'],
+    [503, 'GET', 'UNAVAILABLE'],
+    [503, 'POST', 'UNKNOWN'],
+    [500, 'PUT', 'UNKNOWN'],
+    [403, 'DELETE', 'FORBIDDEN'],
+  ])('status %i of a proxy to %s → %s', async (status, method, code) => {
+    const { request } = open();
+    const proxy = async (): Promise<Response> => new Response('<h1>sorry</h1>', { status });
+    await expect(request({ method, fetch: proxy as typeof fetch })).rejects.toMatchObject({ code });
+  });
+
+  test.each([
+    ['GET', 'UNAVAILABLE', true],
+    ['POST', 'UNKNOWN', false],
+  ])('no network, %s → %s', async (method, code, retryable) => {
+    const { request } = open();
+    const offline = (): Promise<Response> => Promise.reject(new TypeError('fetch failed'));
+    await expect(request({ method, fetch: offline as typeof fetch })).rejects.toMatchObject({ code, retryable });
+  });
+
+  test.each([
+    ['the reply ends before the final view', '{"level":"weak","value":1}\n', 'UNAVAILABLE', /ended before the final/],
+    ['a line is no JSON', '{nonsense\n', 'PROTOCOL', /not JSON/],
+    ['a message is neither', '{"hello":1}\n', 'PROTOCOL', /neither/],
+    ['a level that the page does not have', '{"level":"quorum","value":1}\n', 'PROTOCOL', /quorum.*weak, strong/],
+    ['a confirmation of nothing', '{"level":"strong","final":true}\n', 'PROTOCOL', /confirmed/],
+  ])('%s → %s', async (_name, body, code, message) => {
+    const { request } = open();
+    const headers = { 'content-type': 'application/x-ndjson' };
+    const broken = async (): Promise<Response> => new Response(body, { headers });
+    const failure = await request({ fetch: broken as typeof fetch }).catch((error: unknown) => error);
+    expect(failure).toMatchObject({ code, message: expect.stringMatching(message) as string });
+  });
+
+  test('a page instead of views → PROTOCOL, which names the type', async () => {
+    const { request } = open();
+    const page = async (): Promise<Response> => new Response('<p>', { headers: { 'content-type': 'text/html' } });
+    await expect(request({ fetch: page as typeof fetch })).rejects.toMatchObject({
+      code: 'PROTOCOL',
+      message: expect.stringContaining('text/html') as string,
+    });
+  });
+});
+
+describe('leaving', () => {
+  test('the page cancels → the operation on the server is canceled', async () => {
+    const { served, sink, request } = open();
+    const views = request();
+    sink.view('old', 'weak');
+    await views.settle({ enough: () => true });
+    views.cancel();
+    await expect(served).rejects.toMatchObject({ code: 'ABORTED' });
+    await expect(views).rejects.toMatchObject({ code: 'ABORTED' });
+  });
+
+  test("the request's signal aborts before the first view → so is it", async () => {
+    const { served, serve } = open();
+    const leaving = new AbortController();
+    const reply = serve('/', { signal: leaving.signal });
+    leaving.abort();
+    await expect(served).rejects.toMatchObject({ code: 'ABORTED' });
+    expect((await reply).status).toBe(503);
+  });
+
+  test('an update that is canceled → UNKNOWN: it may have been applied', async () => {
+    const { request } = open();
+    const views = request({ method: 'POST' });
+    views.cancel();
+    await expect(views).rejects.toMatchObject({ code: 'UNKNOWN' });
+  });
+
+  test('no final view in time → TIMEOUT, and UNKNOWN of an update', async () => {
+    await expect(open().request({ timeoutMs: 5 })).rejects.toMatchObject({ code: 'TIMEOUT', operation: 'GET /stock' });
+    await expect(open().request({ timeoutMs: 5, method: 'POST' })).rejects.toMatchObject({ code: 'UNKNOWN' });
+  });
+});
+
+test('types: the levels are inferred, the value is named', () => {
+  const price = fetchViews(['quoted', 'charged'])<number>('/price', { fetch: (() => new Promise(() => {})) as never });
+  expectTypeOf(price).toEqualTypeOf<Correctable<number, readonly ['quoted', 'charged']>>();
+  price.catch(() => {});
+  price.cancel();
+});
+
+test('wrong calls → INVALID_ARGUMENT', async () => {
+  await expect(respondWithViews(Promise.resolve(1) as never)).rejects.toMatchObject({ field: 'correctable' });
+  const { served, sink, request } = open();
+  await expect(respondWithViews(served, { format: 'xml' as never })).rejects.toMatchObject({ field: 'format' });
+  expect(() => request({ session: {} as never })).toThrow(expect.objectContaining({ field: 'session' }));
+  sink.view(1, 'strong');
+});
