@@ -8,7 +8,7 @@ await runDemo(
     command: 'demo:twissandra',
     about: 'Reads timelines with and without speculation; without --headless, opens the page for it',
     scale: 0.05,
-    port: 7420,
+    port: 7415,
     deploy: deployTimelines,
     startPage: startTimelinePage,
     greeting: 'The timelines are open',

@@ -27,10 +27,10 @@ describe.skipIf(browser === undefined)(subject, () => {
   test('opened → fetches by itself; both ways deliver the same ads with text and media', async () => {
     await using visit = await open(ads.url);
     const { page } = visit;
-    expect(await page.textContent('#asked')).toBe('Ads for user 7, beside frankfurt');
+    expect(await page.textContent('#asked')).toBe('Ads for user 7, beside Frankfurt');
     const steps = await readNames(page, 'correctable');
-    expect(steps).toEqual(['Preliminary', 'Final', 'Delivered']);
-    expect(await readNames(page, 'baseline')).toEqual(['Final', 'Delivered']);
+    expect(steps).toEqual(['Early answer', 'Confirmed', 'Delivered']);
+    expect(await readNames(page, 'baseline')).toEqual(['Confirmed', 'Delivered']);
     const texts = await page.locator('#correctable-items li').allTextContents();
     expect(texts.length).toBeGreaterThan(0);
     expect(texts).toEqual(await page.locator('#baseline-items li').allTextContents());
@@ -55,7 +55,7 @@ describe.skipIf(browser === undefined)(subject, () => {
     await page.fill('#user', '8');
     await page.click('#fetch');
     await advanceTo(page, 'failed');
-    expect(await page.textContent('#asked')).toBe('No ads for user 8, beside frankfurt: the request has failed');
+    expect(await page.textContent('#asked')).toBe('No ads for user 8, beside Frankfurt: the request has failed');
     expect(await page.locator('.items li, .steps li, .timeline svg').count()).toBe(0);
     expect(await accessibilityFaults(page)).toEqual([]);
   });
@@ -71,10 +71,10 @@ describe.skipIf(browser === undefined)(subject, () => {
 
     const steps = await page.locator('#correctable-steps li').allTextContents();
     expect(steps.map((step) => step.replace(/[\d.]+ ms$/, ''))).toEqual([
-      expect.stringMatching(/^Preliminary\d+ references to ads: prefetch$/),
-      'Thrown inthe references change',
-      'Finalother references: misspeculation',
-      expect.stringMatching(/^Cancelledprefetch.*; fetched again$/),
+      expect.stringMatching(/^Early answer\d+ references to ads: fetch early$/),
+      'Changedthe references change',
+      'Confirmedother references: corrected',
+      expect.stringMatching(/^Canceledearly work.*; fetched again$/),
       expect.stringMatching(/^Deliveredto user 11: \d+ ads$/),
     ]);
     expect(await page.locator('#correctable-items li').allTextContents()).toEqual(
@@ -156,7 +156,7 @@ describe.skipIf(browser === undefined)(subject, () => {
     expect(alert).toContain('Site ireland has not answered for 6 seconds');
     expect(alert).toContain('npm run demo');
     expect(await page.getAttribute('#fetch', 'aria-disabled')).toBe('false');
-    expect(await page.textContent('#asked')).toBe('Tweets for user 7, beside frankfurt');
+    expect(await page.textContent('#asked')).toBe('Tweets for user 7, beside Frankfurt');
 
     const again = await startTimelinePage({ ...OPTIONS, scale: 0.01, port: Number(new URL(timelines.url).port) });
     await advanceToNextRetry(page);
@@ -164,7 +164,7 @@ describe.skipIf(browser === undefined)(subject, () => {
     expect(await page.getByRole('alert').count()).toBe(0);
     await page.click('#fetch');
     await inPhase(page, 'delivered');
-    expect(await page.textContent('#asked')).toBe('Tweets for user 7, beside ireland');
+    expect(await page.textContent('#asked')).toBe('Tweets for user 7, beside Ireland');
     await again.close();
   });
 

@@ -5,8 +5,9 @@ import { adviceFor } from './advice.ts';
 import { formatTargetText, formatStatusText } from './status-text.ts';
 import { byId, make, setText } from './dom.ts';
 import { isBusy, Race, type Heat, type PageApplication } from './side-by-side-run.ts';
-import { replayer } from './replay.ts';
-import { stepItem, getSteps } from './step-texts.ts';
+import { formatSite } from './site-names.ts';
+import { slowClock, wantsNoMotion } from './replay.ts';
+import { stepItem, getSteps, type Step } from './step-texts.ts';
 import { sumsView } from './totals-table.ts';
 import { timeline } from './timeline.ts';
 
@@ -43,7 +44,7 @@ export async function runPage<T>(demo: PageDemo<T>): Promise<void> {
 function wire<T>(race: Race<T>, about: About): HTMLInputElement {
   const site = byId('site', HTMLSelectElement);
   const user = byId('user', HTMLInputElement);
-  for (const name of about.sites) site.append(new Option(name, name));
+  for (const name of about.sites) site.append(new Option(formatSite(name), name));
   user.max = String(about.users - 1);
   user.value = String(Math.min(FIRST_USER, about.users - 1));
   const anybody = (): number => Math.floor(Math.random() * about.users);
@@ -68,36 +69,75 @@ function pageView<T>(demo: PageDemo<T>): (race: Race<T>) => void {
   return (race) => {
     showState(race, demo.things);
     showSums(race.heats);
-    if (race.heat === shown) return;
+    // Without motion, no clock draws again what has been delivered since.
+    if (race.heat === shown && !wantsNoMotion()) return;
     shown = race.heat;
     showHeat(shown);
   };
 }
 
+/** The end of the axis while no request has shown how long one takes, in milliseconds. */
+const AXIS_MS_MIN = 20;
+
 /** @returns draws a heat, or nothing in its place */
 function lanesView<T>({ things, item }: PageDemo<T>): (heat: Heat<T> | undefined) => void {
-  const replay = replayer();
+  const run = slowClock();
+  const showLists = listsView<T>(things, item);
   let redraw = (): void => {};
+  let again = (): void => {};
   new ResizeObserver(() => redraw()).observe(byId('baseline-timeline', HTMLDivElement));
+  for (const choice of speeds()) choice.addEventListener('change', () => again());
   return (heat) => {
+    const endMs = (): number | undefined => {
+      const ends = WAYS.map((way) => (heat?.items[way] === undefined ? Infinity : heat.traces[way].deliveredMs));
+      const last = Math.max(...ends.map((end) => end ?? Infinity));
+      return heat === undefined ? 0 : Number.isFinite(last) ? 1.04 * last : undefined;
+    };
+    const show = (untilMs: number): void => {
+      const axisMs = endMs() ?? Math.max(AXIS_MS_MIN, 1.2 * untilMs);
+      for (const way of WAYS) drawTimeline(heat, way, { endMs: axisMs, untilMs, things });
+      showLists(heat, untilMs);
+      redraw = () => show(untilMs);
+    };
+    const nowMs = (): number => heat?.traces.baseline.nowMs() ?? 0;
+    // Also if there is nothing to show: that ends what was shown before.
+    again = () => run({ endMs, nowMs, show }, Number(speeds().find(({ checked }) => checked)?.value ?? 1));
+    again();
+  };
+}
+
+/** How many times slower than in fact the clock may go. */
+function speeds(): readonly HTMLInputElement[] {
+  return [...document.querySelectorAll<HTMLInputElement>('input[name="slower"]')];
+}
+
+/** @returns lists what has happened up to a time, and what has been delivered by then */
+function listsView<T>(
+  things: string,
+  item: (thing: T) => HTMLElement,
+): (heat: Heat<T> | undefined, untilMs: number) => void {
+  const shown = new Map<Way, string>();
+  return (heat, untilMs) => {
     for (const way of WAYS) {
       const steps = heat === undefined ? [] : getSteps(heat.traces[way], heat.user, things);
-      byId(`${way}-steps`, HTMLOListElement).replaceChildren(...steps.map(stepItem));
-      byId(`${way}-items`, HTMLUListElement).replaceChildren(...(heat?.items[way] ?? []).map(item));
-      const spoken = steps.map(({ name, text, atMs }) => `${name} at ${atMs.toFixed(0)} ms: ${text}`).join('. ');
-      byId(`${way}-timeline`, HTMLDivElement).setAttribute('aria-label', spoken || 'Nothing delivered');
+      const passed = steps.filter(({ atMs }) => atMs <= untilMs);
+      const isDelivered = passed.some(({ name }) => name === 'Delivered');
+      const key = `${heat?.user} ${passed.map(({ atMs }) => atMs).join(' ')} ${isDelivered && heat?.items[way] !== undefined}`;
+      if (shown.get(way) === key) continue;
+      shown.set(way, key);
+      byId(`${way}-steps`, HTMLOListElement).replaceChildren(...passed.map(stepItem));
+      byId(`${way}-items`, HTMLUListElement).replaceChildren(
+        ...(isDelivered ? (heat?.items[way] ?? []) : []).map(item),
+      );
+      byId(`${way}-timeline`, HTMLDivElement).setAttribute('aria-label', spoken(passed));
     }
-    const endMs = 1.04 * Math.max(...WAYS.map((way) => heat?.traces[way].deliveredMs ?? 0));
-    let shownMs = 0;
-    const show = (untilMs: number): void => {
-      shownMs = untilMs;
-      for (const way of WAYS) drawTimeline(heat, way, { endMs, untilMs, things });
-    };
-    redraw = () => show(shownMs);
-    show(0);
-    // Also where there is nothing to show: that ends the replay of what was there.
-    replay(endMs, show);
   };
+}
+
+function spoken(steps: readonly Step[]): string {
+  return (
+    steps.map(({ name, text, atMs }) => `${name} at ${atMs.toFixed(0)} ms: ${text}`).join('. ') || 'Nothing delivered'
+  );
 }
 
 interface Drawing {

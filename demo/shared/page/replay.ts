@@ -1,27 +1,36 @@
-/** Shows a course of milliseconds so slowly that a person can follow it. */
+/** One clock for both ways: it begins with the request, and goes so slowly that a person can follow. */
 
-/** A race of 50 ms takes two seconds. */
-const SLOWER = 40;
+/** What the clock shows. */
+export interface Course {
+  /** When the course ends, in milliseconds since its beginning; undefined while that is not known. */
+  readonly endMs: () => number | undefined;
+  /** How much of the course has happened. The clock shows no more. */
+  readonly nowMs: () => number;
+  /** Shows the course up to a time. */
+  readonly show: (untilMs: number) => void;
+}
+
+/** Whether the reader of the page has asked for no motion. */
+export function wantsNoMotion(): boolean {
+  return matchMedia('(prefers-reduced-motion: reduce)').matches;
+}
 
 /**
- * Calls `show` with growing times, once a frame, up to `endMs`; at once with the end for those who want no motion.
- * Starting a replay ends the one before.
+ * Shows a course once a frame until its end, `slower` times slower than it went. Those who want no motion are shown what has
+ * happened, without slow motion. Starting it again ends the course before.
  */
-export function replayer(): (endMs: number, show: (untilMs: number) => void) => void {
+export function slowClock(): (course: Course, slower: number) => void {
   let frame = 0;
-  return (endMs, show) => {
+  return ({ endMs, nowMs, show }, slower) => {
     cancelAnimationFrame(frame);
-    if (matchMedia('(prefers-reduced-motion: reduce)').matches) {
-      show(endMs);
-      return;
-    }
-    let beganAt: number | undefined;
-    const step = (now: number): void => {
-      beganAt ??= now;
-      const untilMs = Math.min(endMs, (now - beganAt) / SLOWER);
+    const beganAt = performance.now();
+    const step = (): void => {
+      const slowMs = wantsNoMotion() ? Infinity : (performance.now() - beganAt) / slower;
+      const end = endMs();
+      const untilMs = Math.min(slowMs, nowMs(), end ?? Infinity);
       show(untilMs);
-      if (untilMs < endMs) frame = requestAnimationFrame(step);
+      if (end === undefined || untilMs < end) frame = requestAnimationFrame(step);
     };
-    frame = requestAnimationFrame(step);
+    step();
   };
 }

@@ -22,11 +22,12 @@ export interface PageApplication<T> {
   open(store: AnyClient, http: AxiosInstance, about: About): Application<T>;
 }
 
-/** One request served both ways. */
+/** One request served both ways: it grows while it is served. */
 export interface Heat<T> {
   readonly user: number;
   readonly traces: Readonly<Record<Way, Trace>>;
-  readonly items: Readonly<Record<Way, readonly T[]>>;
+  /** Of a way that has delivered. */
+  readonly items: Readonly<Partial<Record<Way, readonly T[]>>>;
 }
 
 /** What the page was asked for last: one user, or one of several who are served one after the other. */
@@ -109,7 +110,7 @@ export class Race<T> {
     return this.#asked;
   }
 
-  /** What came of the request that was asked for last, and of no other; nothing before it is delivered. */
+  /** The request that was asked for last, and no other: from its beginning, or, of one of several, once it is delivered. */
   get heat(): Heat<T> | undefined {
     return this.#heat;
   }
@@ -141,12 +142,15 @@ export class Race<T> {
       this.#heat = undefined;
       this.#enter('fetching');
       try {
-        const heat = await serve(stand, user, change);
+        const { heat, served: whenServed } = serve(stand, user, change);
+        if (users.length === 1) this.#show(heat);
+        await whenServed;
         if (this.#stand !== stand) return;
         this.heats.push(heat);
         this.#heat = heat;
       } catch (error) {
         if (this.#stand !== stand) return;
+        this.#heat = undefined;
         this.#end('failed');
         this.#fail(error);
         return;
@@ -199,7 +203,13 @@ export class Race<T> {
     }, PATIENCE_MS);
   }
 
+  #show(heat: Heat<T>): void {
+    this.#heat = heat;
+    this.#changed();
+  }
+
   #end(state: Asked['state']): void {
+    if (state === 'given up' && this.#asked?.state === 'in flight') this.#heat = undefined;
     if (this.#asked?.state === 'in flight') this.#asked = { ...this.#asked, state };
   }
 
@@ -214,8 +224,14 @@ export class Race<T> {
   }
 }
 
-/** @throws the first failure, once nothing is left running behind the page's back */
-async function serve<T>({ ways, traces }: Stand<T>, user: number, change: boolean): Promise<Heat<T>> {
+interface Served<T> {
+  readonly heat: Heat<T>;
+  /** Resolves once both ways have delivered. Rejects with the first failure, once nothing is left running. */
+  readonly served: Promise<void>;
+}
+
+/** Begins a request on both ways at once. */
+function serve<T>({ ways, traces }: Stand<T>, user: number, change: boolean): Served<T> {
   const changes: PromiseLike<void>[] = [];
   const throwIn = async (): Promise<void> => {
     await ways.correctable.change(user, Math.random);
@@ -226,15 +242,17 @@ async function serve<T>({ ways, traces }: Stand<T>, user: number, change: boolea
     if (change) changes.push(throwIn());
   });
   Object.assign(traces, { baseline, correctable });
-  const served = await Promise.allSettled([
-    ways.baseline.fetch(user, 'baseline', baseline),
-    ways.correctable.fetch(user, 'correctable', correctable),
-  ]);
-  const changed = await Promise.allSettled(changes);
-  const failure = [...served, ...changed].find((outcome) => outcome.status === 'rejected');
-  if (failure !== undefined) throw failure.reason;
-  const [plain, speculated] = served.map((outcome) => (outcome.status === 'fulfilled' ? outcome.value : []));
-  return { user, traces: { baseline, correctable }, items: { baseline: plain ?? [], correctable: speculated ?? [] } };
+  const items: Partial<Record<Way, readonly T[]>> = {};
+  const deliver = async (way: Way, trace: Trace): Promise<void> => {
+    items[way] = await ways[way].fetch(user, way, trace);
+  };
+  const finish = async (): Promise<void> => {
+    const served = await Promise.allSettled([deliver('baseline', baseline), deliver('correctable', correctable)]);
+    const changed = await Promise.allSettled(changes);
+    const failure = [...served, ...changed].find((outcome) => outcome.status === 'rejected');
+    if (failure !== undefined) throw failure.reason;
+  };
+  return { heat: { user, traces: { baseline, correctable }, items }, served: finish() };
 }
 
 /** HTTP for content, every request of which is shown in the trace of the heat that is on. */

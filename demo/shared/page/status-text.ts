@@ -1,12 +1,13 @@
 /** For whom and beside which site the page fetches, and what has come of it, in words. */
+import { formatSite } from './site-names.ts';
 import type { Asked, Phase, Race } from './side-by-side-run.ts';
 
 const PHASES: Readonly<Record<Phase, (users: string) => string>> = {
   connecting: () => 'Connecting…',
   ready: () => 'Ready',
   fetching: (users) => `Fetching for ${users}…`,
-  delivered: (users) => `Delivered to ${users}: the preliminary references were right`,
-  misspeculated: (users) => `Delivered to ${users} after a misspeculation: fetched twice`,
+  delivered: (users) => `Delivered to ${users}: the early answer was right`,
+  misspeculated: (users) => `Delivered to ${users} after a correction: fetched twice`,
   failed: () => 'Failed',
 };
 
@@ -28,7 +29,7 @@ export function formatTargetText(requested: Asked | undefined, things: string): 
 }
 
 function requestText({ user, site, state }: Asked, things: string): string {
-  const whom = `${things} for user ${user}, beside ${site}`;
+  const whom = `${things} for user ${user}, beside ${formatSite(site)}`;
   switch (state) {
     case 'in flight':
       return `Fetching ${whom}…`;
@@ -42,12 +43,12 @@ function requestText({ user, site, state }: Asked, things: string): string {
 }
 
 function seriesText({ user, site, served, of, state }: Asked, things: string): string {
-  const sofar = `${served} of ${of} users served beside ${site}`;
+  const sofar = `${served} of ${of} users served beside ${formatSite(site)}`;
   switch (state) {
     case 'in flight':
       return `${sofar}…`;
     case 'delivered':
-      return capitalised(`${things} for user ${user}, the last of ${of}, beside ${site}`);
+      return capitalised(`${things} for user ${user}, the last of ${of}, beside ${formatSite(site)}`);
     case 'failed':
       return `${sofar}; the request for user ${user} has failed`;
     case 'given up':

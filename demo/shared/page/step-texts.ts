@@ -17,19 +17,19 @@ export function getSteps(trace: Trace, user: number, things: string): Step[] {
   if (preliminary !== undefined) {
     steps.push({
       atMs: preliminary.atMs,
-      name: 'Preliminary',
-      text: `${referencesTo(preliminary.ids, things)}: prefetch`,
+      name: 'Early answer',
+      text: `${referencesTo(preliminary.ids, things)}: fetch early`,
     });
   }
   if (changedMs !== undefined) {
-    steps.push({ atMs: changedMs, name: 'Thrown in', text: 'the references change', className: 'bad' });
+    steps.push({ atMs: changedMs, name: 'Changed', text: 'the references change', className: 'corrected' });
   }
-  if (final !== undefined) steps.push({ atMs: final.atMs, name: 'Final', text: finalText(trace, things) });
+  if (final !== undefined) steps.push({ atMs: final.atMs, name: 'Confirmed', text: finalText(trace, things) });
   if (cancelledMs !== undefined) {
     const inVain = trace.spans.filter(({ kind, cancelled }) => kind === 'content' && cancelled).length;
     const requests = inVain === 0 ? '' : `, with ${inVain} ${inVain === 1 ? 'request' : 'requests'} for content`;
-    const text = `prefetch${requests}; fetched again`;
-    steps.push({ atMs: cancelledMs, name: 'Cancelled', text, className: 'bad' });
+    const text = `early work${requests}; fetched again`;
+    steps.push({ atMs: cancelledMs, name: 'Canceled', text, className: 'corrected' });
   }
   if (deliveredMs !== undefined) {
     const text = `to user ${user}: ${final?.ids.length ?? 0} ${things}`;
@@ -45,7 +45,7 @@ export function stepItem({ name, text, atMs, className = '' }: Step): HTMLElemen
 
 function finalText({ way, final, misspeculated }: Trace, things: string): string {
   if (way === 'baseline') return `${referencesTo(final?.ids ?? [], things)}: fetch`;
-  return misspeculated ? 'other references: misspeculation' : 'confirms the preliminary';
+  return misspeculated ? 'other references: corrected' : 'the early answer was right';
 }
 
 function referencesTo(ids: readonly string[], things: string): string {

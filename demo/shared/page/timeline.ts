@@ -66,7 +66,7 @@ export function timeline(trace: Trace, { endMs, untilMs, things, width }: Timeli
       Plot.barX(cancelled, {
         ...span,
         fill: 'none',
-        stroke: 'var(--bad)',
+        stroke: 'var(--waited)',
         strokeDasharray: '4 3',
         strokeWidth: 1.5,
         insetTop: 11,
@@ -111,9 +111,9 @@ function momentsOf({ preliminary, final, changedMs, cancelledMs }: Trace, things
   const add = (lane: string, at: number | undefined, text: string, color: string): void => {
     if (at !== undefined) moments.push({ lane, at, text, color });
   };
-  add(REFERENCES, preliminary?.atMs, 'preliminary', 'var(--early)');
-  add(REFERENCES, changedMs, 'changed', 'var(--bad)');
-  add(REFERENCES, final?.atMs, 'final', 'var(--ink)');
-  add(things, cancelledMs, 'cancelled', 'var(--bad)');
+  add(REFERENCES, preliminary?.atMs, 'early', 'var(--early)');
+  add(REFERENCES, changedMs, 'changed', 'var(--waited)');
+  add(REFERENCES, final?.atMs, 'confirmed', 'var(--ink)');
+  add(things, cancelledMs, 'canceled', 'var(--waited)');
   return moments;
 }

@@ -4,7 +4,7 @@ import { byId, make, setText } from './dom.ts';
 import { formatMs } from './format.ts';
 import type { Heat } from './side-by-side-run.ts';
 
-const LABELS: Readonly<Record<Way, string>> = { baseline: 'Without speculation', correctable: 'With speculation' };
+const LABELS: Readonly<Record<Way, string>> = { baseline: 'Without early answers', correctable: 'With early answers' };
 
 /** Shows the sums of heats; call it again after each. */
 export function sumsView(): (heats: readonly Heat<unknown>[]) => void {
@@ -12,20 +12,23 @@ export function sumsView(): (heats: readonly Heat<unknown>[]) => void {
   const rows = WAYS.map((way) => ({ way, cells: addRow(body, way) }));
   const verdict = byId('verdict', HTMLParagraphElement);
   return (heats) => {
-    const means = new Map<Way, number>();
+    const medians = new Map<Way, number>();
     for (const { way, cells } of rows) {
       const times = heats.map(({ traces }) => traces[way].deliveredMs ?? 0).sort((a, b) => a - b);
       const inVain = heats.reduce((sum, { traces }) => sum + Math.max(0, traces[way].runs - 1), 0);
-      const at = (share: number): string => {
-        const value = times[Math.ceil(share * times.length) - 1];
-        return value === undefined ? '–' : formatMs(value);
-      };
-      const values = [String(times.length), at(0.5), at(0.95), String(inVain)];
+      const at = (share: number): number | undefined => times[Math.ceil(share * times.length) - 1];
+      const duration = (ms: number | undefined): string => (ms === undefined ? '–' : formatMs(ms));
+      const values = [String(times.length), duration(at(0.5)), duration(at(0.95)), String(inVain)];
       for (const [n, cell] of cells.entries()) setText(cell, values[n] as string);
-      means.set(way, times.reduce((sum, ms) => sum + ms, 0) / times.length);
+      medians.set(way, at(0.5) ?? 0);
     }
-    const [plain, speculated] = [means.get('baseline') as number, means.get('correctable') as number];
-    if (heats.length > 0) setText(verdict, `Speculation changes the mean time by ${share(speculated / plain - 1)}.`);
+    const [plain, speculated] = [medians.get('baseline') as number, medians.get('correctable') as number];
+    const whole = (ms: number): string => ms.toFixed(0);
+    if (heats.length > 0)
+      setText(
+        verdict,
+        `Delivered after ${whole(speculated)} ms instead of ${whole(plain)}: ${share(speculated / plain - 1)}.`,
+      );
   };
 }
 

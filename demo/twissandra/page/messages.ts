@@ -8,11 +8,11 @@ export const timelineWords: PageMessages = {
   fetch: 'Read the timeline',
   fetchAndChange: 'Read, and post a tweet meanwhile',
   explanation:
-    'A timeline names tweets, and it should be the newest one. Without speculation, this browser waits for the ' +
-    '<em>final</em> timeline, a trip over the wide area, and then fetches the tweets. With speculation it takes the ' +
-    '<em>preliminary</em> timeline of the site next door and fetches its tweets at once, while the final one is on its ' +
-    'way. Nearly always it is the same, and the tweets are there already. If it is not, the prefetch is cancelled and ' +
-    'the right tweets are fetched. Tweets are posted at one site at once, and reach the others after that: the final ' +
+    'A timeline names tweets, and it should be the newest one. Without early answers, this browser waits for the ' +
+    '<em>confirmed</em> timeline, a trip over the wide area, and then fetches the tweets. With them it takes the ' +
+    '<em>early</em> timeline of the site next door and fetches its tweets at once, while the confirmed one is on its ' +
+    'way. Nearly always it is the same, and the tweets are there already. If it is not, the early work is cancelled and ' +
+    'the right tweets are fetched. Tweets are posted at one site at once, and reach the others after that: the confirmed ' +
     'timeline is the one that the site has after the trip, and a tweet that was posted elsewhere meanwhile may still be ' +
     'on its way.',
   source:
