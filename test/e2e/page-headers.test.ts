@@ -26,7 +26,7 @@ const SERVERS = {
   tickets: {
     open: () => startShop({ port: 0, wan: 'none' }),
     paths: ['/nowhere'],
-    act: ['', '#status[data-phase="sold-out"]', '?tickets=30&threshold=10&pace=5'],
+    act: ['', '#status[data-phase="sold-out"]', '?tickets=30&threshold=10&pace=5&autostart=1'],
   },
   ads: {
     open: () => startAdPage(DATA),

@@ -19,7 +19,7 @@ await describeShop('tickets page states', (open) => {
       expect(visited.errors).toEqual([]);
       if (revoked === 0 && sale < 5) continue;
       await notice(page, 'revoked').waitFor();
-      expect(await page.locator('#purchases .bad').first().textContent()).toBe('revoked');
+      expect(await page.locator('#purchases .bad').first().textContent()).toBe('taken back');
       return;
     }
   });
@@ -28,7 +28,8 @@ await describeShop('tickets page states', (open) => {
     await using visited = await open('?tickets=200&threshold=0&pace=150&compare=0&retailers=frankfurt');
     const { page } = visited;
     await page.locator('#purchases .early').first().waitFor();
-    await page.getByRole('slider', { name: 'Wait for the final view of the last' }).focus();
+    await page.getByText('Settings').click();
+    await page.getByRole('slider', { name: 'Wait for the confirmed answer for the last' }).focus();
     await page.keyboard.press('End');
     await page.locator('#threshold-value', { hasText: '100 tickets' }).waitFor();
     await page.getByRole('slider', { name: 'Pause between two customers' }).focus();
@@ -43,16 +44,17 @@ await describeShop('tickets page states', (open) => {
     await using visited = await open('?tickets=120&pace=10&compare=0&retailers=frankfurt,virginia');
     const { page } = visited;
     await page.locator('#purchases tr').nth(4).waitFor();
-    await page.getByRole('button', { name: 'Cut off the cable to virginia' }).click();
-    await notice(page, 'offline').getByText('No connection to virginia').waitFor();
-    await page.getByText('Selling, without virginia').waitFor();
+    await page.getByRole('button', { name: 'Cut off the cable to Virginia' }).click();
+    await notice(page, 'offline').getByText('No connection to Virginia').waitFor();
+    await page.getByText('Selling, without Virginia').waitFor();
     const soldAtFrk = page.locator('#purchases tr', { hasText: 'frankfurt' });
     const before = (await counts(page)).confirmed;
     await expect.poll(async () => (await counts(page)).confirmed).toBeGreaterThan(before + 10);
     expect(await soldAtFrk.count()).toBeGreaterThan(10);
     expect(await page.getByRole('alert').count()).toBe(0);
+    await page.getByText(/^Sold out; \d customers? in Virginia waits? for the connection$/).waitFor();
 
-    await page.getByRole('button', { name: 'Plug in the cable to virginia' }).click();
+    await page.getByRole('button', { name: 'Plug in the cable to Virginia' }).click();
     await inPhase(page, 'sold-out');
     await notice(page, 'offline').waitFor({ state: 'detached' });
     const { confirmed, revoked, oversold, duplicates } = await counts(page);
@@ -66,8 +68,8 @@ await describeShop('tickets page states', (open) => {
     const { page } = visited;
     await page.locator('#purchases tr').nth(4).waitFor();
     for (const cable of await page.locator('[data-cable]').all()) await cable.click();
-    await notice(page, 'offline').getByText('ireland, frankfurt, virginia').waitFor();
-    await page.getByRole('button', { name: 'Plug in the cable to frankfurt' }).click();
+    await notice(page, 'offline').getByText('Ireland, Frankfurt, Virginia').waitFor();
+    await page.getByRole('button', { name: 'Plug in the cable to Frankfurt' }).click();
     await inPhase(page, 'sold-out');
     expect((await counts(page)).confirmed).toBe(60);
   });

@@ -14,12 +14,17 @@ await describeShop('tickets page', (open) => {
 
     await page.selectOption('#site', 'virginia');
     await page.click('#buy');
-    await page.getByText('Final').locator('xpath=following-sibling::*[1]').getByText('ticket #').waitFor();
+    await page
+      .locator('#steps')
+      .getByText('Confirmed')
+      .locator('xpath=following-sibling::*[1]')
+      .getByText('ticket #')
+      .waitFor();
 
     const [preliminary, reported, final] = await page.locator('#steps li').allTextContents();
-    expect(preliminary).toMatch(/^Preliminaryticket #\d+[\d.]+ ms$/);
-    expect(reported).toMatch(/^You get the answeryes, early[\d.]+ ms$/);
-    expect(final).toMatch(/^Finalticket #\d+[\d.]+ ms$/);
+    expect(preliminary).toMatch(/^Early answerticket #\d+[\d.]+ ms$/);
+    expect(reported).toMatch(/^You hearyes, early[\d.]+ ms$/);
+    expect(final).toMatch(/^Confirmedticket #\d+[\d.]+ ms$/);
     expect(await page.textContent('#left')).toBe('29');
     expect(await counts(page)).toEqual({ confirmed: 1, confirmedEarly: 1, revoked: 0, oversold: 0, duplicates: 0 });
     expect(await page.locator('#purchases tr').count()).toBe(1);

@@ -5,7 +5,7 @@ import { startShop } from '../../demo/tickets/server.ts';
 import { openBrowser } from './support/browser.ts';
 import { visit, type Visit } from './tickets-page-visit.ts';
 
-/** Opens the shop's page with this query, or that of another shop at `at`. */
+/** Opens the shop's page with this query, or that of another shop at `at`. The sale starts by itself unless the query says. */
 export type Open = (
   query: string,
   options?: BrowserContextOptions,
@@ -28,7 +28,12 @@ export async function describeShop(name: string, tests: (open: Open) => void): P
     });
 
     tests((query, options, { at = shop.url, prepare } = {}) =>
-      visit(browser as Browser, `${at}/${query}`, options, prepare),
+      visit(
+        browser as Browser,
+        `${at}/${query.includes('autostart') ? query : `${query}&autostart=1`}`,
+        options,
+        prepare,
+      ),
     );
   });
 }

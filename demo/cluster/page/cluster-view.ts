@@ -28,7 +28,7 @@ export function clusterView(shop: TicketShop): Show {
     showMoves(rows);
   };
   const ask = async (): Promise<void> => {
-    const answer = await fetchStatus('/cluster');
+    const answer = await fetchStatus('cluster');
     problem.hidden = answer !== undefined;
     setText(
       problem,
@@ -109,7 +109,7 @@ function movesView(): (rows: readonly Row[]) => void {
 }
 
 async function act(name: string, action: Action): Promise<void> {
-  await fetchStatus(`/cluster/${name}/${action}`, { method: 'POST' });
+  await fetchStatus(`cluster/${name}/${action}`, { method: 'POST' });
 }
 
 async function fetchStatus(path: string, init?: RequestInit): Promise<readonly SiteStatus[] | undefined> {

@@ -4,7 +4,7 @@ import { clusterView } from './cluster-view.ts';
 import { openClusterSites } from './sites.ts';
 
 /** Unless the address says otherwise: slow enough to kill a site in the middle of a sale. */
-const DEFAULTS = { pace: '250', compare: '0' };
+const DEFAULTS = { pace: '250', compare: '0', autostart: '1' };
 
 const query = new URLSearchParams({ ...DEFAULTS, ...Object.fromEntries(new URLSearchParams(location.search)) });
 await openShopPage({ query, openSites: openClusterSites, view: clusterView });

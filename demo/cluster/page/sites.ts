@@ -9,7 +9,7 @@ import { waysFrom } from '../ways.ts';
 export const openClusterSites: OpenSites = async (onStateChange) =>
   SITES.map((name) => {
     const connection = connectToSites(ticketShop, {
-      urls: waysFrom(location.origin, name),
+      urls: waysFrom(new URL('.', location.href).href, name),
       WebSocket,
       onStateChange: (state) => onStateChange(name, state),
     });

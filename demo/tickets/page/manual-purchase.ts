@@ -3,11 +3,12 @@ import { byId, make } from '../../shared/page/dom.ts';
 import { apology } from './failures.ts';
 import { formatItem, formatMs } from './format.ts';
 import type { Row } from './sale-record.ts';
+import { formatSite } from '../../shared/page/site-names.ts';
 import type { Site } from './sites.ts';
 import type { TicketShop } from './ticket-shop.ts';
 
 /** More than a site takes at a time. */
-const RUSH_CUSTOMERS = 200;
+export const RUSH_CUSTOMERS = 200;
 
 export type ShowByHand = () => void;
 
@@ -40,21 +41,21 @@ export function byHandView(shop: TicketShop): ShowByHand {
 /** Offers the sites, and keeps the choice that was made, if any: else the site of the first retailer. */
 function offer(select: HTMLSelectElement, sites: readonly Site[], preferred = ''): void {
   const chosen = select.value === '' ? preferred : select.value;
-  select.replaceChildren(...sites.map(({ name }) => new Option(name, name, false, name === chosen)));
+  select.replaceChildren(...sites.map(({ name }) => new Option(formatSite(name), name, false, name === chosen)));
 }
 
 function getSteps(row: Row): HTMLElement[] {
   const revoked = row.answer === 'yes' && row.finalItem === null;
   const otherwise = waiting(row);
-  const final = revoked ? 'none left: revoked' : ticket(row.finalItem);
+  const final = revoked ? 'none left: taken back' : ticket(row.finalItem);
   return [
-    step('Preliminary', row.preliminaryMs, { text: ticket(row.preliminaryItem), otherwise }),
-    step('You get the answer', row.answeredMs, {
+    step('Early answer', row.preliminaryMs, { text: ticket(row.preliminaryItem), otherwise }),
+    step('You hear', row.answeredMs, {
       text: answer(row),
       className: row.early === true ? 'early' : 'waited',
       otherwise,
     }),
-    step('Final', row.finalMs, { text: final, className: revoked ? 'bad' : '', otherwise }),
+    step('Confirmed', row.finalMs, { text: final, className: revoked ? 'bad' : '', otherwise }),
   ];
 }
 
@@ -90,5 +91,5 @@ function ticket(item: string | null | undefined): string | undefined {
 function answer({ answer: reported, early }: Row): string | undefined {
   if (reported === undefined) return undefined;
   if (reported === 'no') return 'no: sold out';
-  return early === true ? 'yes, early' : 'yes, on the final view';
+  return early === true ? 'yes, early' : 'yes, confirmed';
 }

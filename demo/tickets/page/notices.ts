@@ -1,6 +1,7 @@
 /** What the person at the page should know beside the figures: lost sites, busy sites, customers let down. */
 import { apology } from './failures.ts';
 import type { Row } from './sale-record.ts';
+import { formatSite } from '../../shared/page/site-names.ts';
 
 /** One sentence, and what it is about. */
 export interface Notice {
@@ -42,7 +43,7 @@ export function noticesFor({ lostSites, cutSites, rows, next }: Situation): Noti
         }
       : undefined,
     unanswered > 0
-      ? { about: 'unanswered', text: `${people(unanswered)} left without a final answer (${apology(reason)}).` }
+      ? { about: 'unanswered', text: `${people(unanswered)} left without a confirmed answer (${apology(reason)}).` }
       : undefined,
   ];
   return notices.filter((notice) => notice !== undefined);
@@ -50,7 +51,7 @@ export function noticesFor({ lostSites, cutSites, rows, next }: Situation): Noti
 
 function offline(lost: readonly string[], cut: readonly string[]): Notice | undefined {
   if (lost.length === 0) return undefined;
-  const names = lost.join(', ');
+  const names = lost.map(formatSite).join(', ');
   const action = lost.every((site) => cut.includes(site)) ? 'plug the cable in again' : 'trying again';
   const text = `No connection to ${names}: who buys there waits and is served once, afterwards; the other sites sell on (${action}).`;
   return { about: 'offline', text };

@@ -5,6 +5,7 @@ import { adviceFor } from './failures.ts';
 import { noticesFor, type Notice } from './notices.ts';
 import type { OtherTabs } from './other-tabs.ts';
 import { baselineLeft, soldElsewhere, type SaleRecord } from './sale-record.ts';
+import { formatHeadline, formatSelling } from './sale-texts.ts';
 import { inviteTo } from './settings.ts';
 import type { Phase, TicketShop } from './ticket-shop.ts';
 
@@ -14,9 +15,14 @@ const COUNTS: readonly {
   readonly meaning: string;
   readonly faulty?: true;
 }[] = [
-  { name: 'confirmed', label: 'confirmed', meaning: 'Customers who got a yes' },
-  { name: 'confirmedEarly', label: 'confirmed early', meaning: 'Customers who got a yes on the preliminary view' },
-  { name: 'revoked', label: 'revoked', meaning: 'Got a yes, but the final view was empty', faulty: true },
+  { name: 'confirmed', label: 'got a yes', meaning: 'Customers who got a yes' },
+  { name: 'confirmedEarly', label: 'early', meaning: 'Customers who got a yes on the early answer' },
+  {
+    name: 'revoked',
+    label: 'taken back',
+    meaning: 'Got a yes, but no ticket was left in the confirmed answer',
+    faulty: true,
+  },
   { name: 'oversold', label: 'oversold', meaning: 'Tickets handed out beyond the stock', faulty: true },
   { name: 'duplicates', label: 'sold twice', meaning: 'Tickets that two customers hold', faulty: true },
 ];
@@ -26,6 +32,7 @@ export type ShowOverview = () => void;
 export function overviewView(shop: TicketShop, tabs: OtherTabs): ShowOverview {
   const showCounts = countsView();
   const failure = byId('failure', HTMLElement);
+  const headline = byId('headline', HTMLParagraphElement);
   const showStock = stockView();
   const showNotices = noticesView();
   const [start, stop] = buttons(shop);
@@ -39,6 +46,7 @@ export function overviewView(shop: TicketShop, tabs: OtherTabs): ShowOverview {
     showCounts(verifySales(sale.history));
     showStock(sale, settings.threshold, isOpening);
     explain(settings.threshold);
+    setText(headline, isOpening ? '' : formatHeadline(sale));
     const cutSites = shop.sites.filter(({ isCut }) => isCut).map(({ name }) => name);
     const next = tabs.next === undefined ? undefined : inviteTo(tabs.next, settings);
     showNotices(noticesFor({ lostSites: isOpening ? [] : lostSites, cutSites, rows: sale.rows.values(), next }));
@@ -78,8 +86,8 @@ function explain(threshold: number): void {
   const above = threshold === 0 ? 'As long as tickets are left' : `While more than ${threshold} tickets are left`;
   const below =
     threshold === 0
-      ? 'There is no threshold now, so the last customers may get a yes and no ticket: revoked.'
-      : `For the last ${threshold} the shop waits for the final answer, so the latency steps up, and none of them is promised a ticket that another site has just sold.`;
+      ? 'There is no threshold now, so the last customers may get a yes that is taken back.'
+      : `For the last ${threshold} the shop waits for the confirmed answer, so the latency steps up, and none of them is promised a ticket that another site has just sold.`;
   setText(byId('above-threshold', HTMLSpanElement), above);
   setText(byId('below-threshold', HTMLSpanElement), below);
 }
@@ -166,9 +174,10 @@ function showPhase(phase: Phase, shop?: TicketShop): void {
   setText(status, phase === 'selling' && shop !== undefined ? selling(shop) : PHASES[phase]);
 }
 
-function selling({ series: { sales, finished }, lostSites }: TicketShop): string {
-  const which = sales > 1 ? `Selling: sale ${finished.length + 1} of ${sales}` : 'Selling';
-  return lostSites.length === 0 ? which : `${which}, without ${lostSites.join(', ')}`;
+function selling({ series: { sales, finished }, lostSites, sale }: TicketShop): string {
+  const which = sales > 1 ? `sale ${finished.length + 1} of ${sales}` : undefined;
+  const { left, rows, baseline } = sale;
+  return formatSelling({ left, lostSites, rows: [...rows.values(), ...baseline.values()], which });
 }
 
 /** Says what went wrong and what to do. */

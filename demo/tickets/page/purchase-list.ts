@@ -60,7 +60,7 @@ function viewCell({ failure }: Row, item: string | null | undefined, ms: number 
 function finalCell(row: Row): HTMLTableCellElement {
   const { answer: reported, finalItem, finalMs, failure } = row;
   if (reported === 'yes' && finalItem === null && finalMs !== undefined) {
-    return make('td', '', make('span', 'bad', 'revoked'), second(formatMs(finalMs)));
+    return make('td', '', make('span', 'bad', 'taken back'), second(formatMs(finalMs)));
   }
   if (failure !== undefined) return make('td', '', make('span', 'bad', apology(failure)));
   return viewCell(row, finalItem, finalMs);
@@ -75,7 +75,7 @@ function toldCell({ answer: reported, early, answeredMs, retries, failure }: Row
   const answer = make(
     'span',
     early === true ? 'early' : 'waited',
-    `${reported}, ${early === true ? 'early' : 'on final'}`,
+    `${reported}, ${early === true ? 'early' : 'confirmed'}`,
   );
   return make('td', '', answer, second(tries === '' ? formatMs(answeredMs) : `${formatMs(answeredMs)}, ${tries}`));
 }

@@ -2,6 +2,7 @@
 import { TICKETS_MAX } from '../contract.ts';
 import { byId, make, setText } from '../../shared/page/dom.ts';
 import { inviteTo, RETAILERS_MAX, type Settings } from './settings.ts';
+import { formatDistance, formatSite } from '../../shared/page/site-names.ts';
 import type { Site } from './sites.ts';
 import type { TicketShop } from './ticket-shop.ts';
 
@@ -33,8 +34,11 @@ function slider(
   input.max = String(Math.max(Number(input.max), shop.settings[setting]));
   input.value = String(shop.settings[setting]);
   input.addEventListener('input', () => shop.change({ [setting]: Number(input.value) } as Partial<Settings>));
+  let shown = shop.settings[setting];
   return () => {
-    const text = format(shop.settings[setting]);
+    const value = shop.settings[setting];
+    if (value !== shown) input.value = String((shown = value));
+    const text = format(value);
     setText(output, text);
     input.setAttribute('aria-valuetext', text);
   };
@@ -47,7 +51,11 @@ function ticketsField(shop: TicketShop): ShowSetup {
   input.addEventListener('change', () => {
     if (input.reportValidity()) shop.change({ tickets: Number(input.value) });
   });
-  return () => {};
+  let shown = shop.settings.tickets;
+  return () => {
+    const { tickets } = shop.settings;
+    if (tickets !== shown) input.value = String((shown = tickets));
+  };
 }
 
 function salesChoice(shop: TicketShop): ShowSetup {
@@ -95,16 +103,16 @@ function siteLine(shop: TicketShop, name: string, list: HTMLElement): ShowSetup 
   cable.hidden = !hasCable;
   const invite = make('a', '', 'another tab');
   invite.target = '_blank';
-  invite.title = `Sells the same tickets beside ${name}. Hidden tabs sell slowly: open it in a window of its own.`;
+  invite.title = `Sells the same tickets beside ${formatSite(name)}. Hidden tabs sell slowly: open it in a window of its own.`;
   cable.dataset['cable'] = name;
   list.append(
     make(
       'li',
       'site',
-      make('span', 'name', name),
-      button('−', `One retailer less beside ${name}`, () => setRetailers(retailers() - 1)),
+      make('span', 'name', formatSite(name), make('span', 'hint', formatDistance(name))),
+      button('−', `One retailer less beside ${formatSite(name)}`, () => setRetailers(retailers() - 1)),
       count,
-      button('+', `One retailer more beside ${name}`, () => setRetailers(retailers() + 1)),
+      button('+', `One retailer more beside ${formatSite(name)}`, () => setRetailers(retailers() + 1)),
       cable,
       invite,
     ),
@@ -113,7 +121,7 @@ function siteLine(shop: TicketShop, name: string, list: HTMLElement): ShowSetup 
     setText(count, String(retailers()));
     const action = isCut() ? 'Plug in' : 'Cut off';
     setText(cable, action);
-    cable.setAttribute('aria-label', `${action} the cable to ${name}`);
+    cable.setAttribute('aria-label', `${action} the cable to ${formatSite(name)}`);
     cable.classList.toggle('cut', isCut());
     invite.href = inviteTo(shop.sale.event, { ...shop.settings, retailers: [name] });
   };

@@ -3,6 +3,7 @@ import { byHandView } from './manual-purchase.ts';
 import { byId } from '../../shared/page/dom.ts';
 import { OtherTabs } from './other-tabs.ts';
 import { overviewView, showFailure } from './overview.ts';
+import { presetsView } from './presets.ts';
 import { purchaseListView } from './purchase-list.ts';
 import { setupView } from './setup.ts';
 import { settingsFrom, type Settings } from './settings.ts';
@@ -10,21 +11,9 @@ import type { OpenSites } from './sites.ts';
 import { TicketShop } from './ticket-shop.ts';
 import { waitsView } from './waits.ts';
 
-/** The plot is drawn no more often, so that drawing does not add to the latencies that it shows. */
-const PLOT_EVERY_MS = 200;
-
-/** Draws at most once a frame, however many changes there were. */
-function oncePerFrame(draw: () => void): () => void {
-  let requested = false;
-  return () => {
-    if (requested) return;
-    requested = true;
-    requestAnimationFrame(() => {
-      requested = false;
-      draw();
-    });
-  };
-}
+/** The page is drawn no more often, so that drawing adds little to the latencies that it shows; the plot costs the most. */
+const DRAW_EVERY_MS = 100;
+const PLOT_EVERY_MS = 500;
 
 /** Draws at once after a while of rest, then at most every `ms` milliseconds, the last change included. */
 function atMostEvery(ms: number, draw: () => void): () => void {
@@ -65,11 +54,18 @@ export async function openShopPage(options: ShopPageOptions = {}): Promise<void>
 }
 
 async function sell(settings: Settings, { openSites, view }: ShopPageOptions): Promise<void> {
-  const changed = oncePerFrame(() => show());
+  const changed = atMostEvery(DRAW_EVERY_MS, () => show());
   const shop = new TicketShop(settings, changed, openSites);
   const showWaits = atMostEvery(PLOT_EVERY_MS, waitsView(shop));
   const tabs = new OtherTabs(shop.sale.event, () => shop.change({}));
-  const parts = [overviewView(shop, tabs), setupView(shop), byHandView(shop), showWaits, purchaseListView(shop)];
+  const parts = [
+    overviewView(shop, tabs),
+    presetsView(shop),
+    setupView(shop),
+    byHandView(shop),
+    showWaits,
+    purchaseListView(shop),
+  ];
   if (view !== undefined) parts.push(view(shop));
   const show = (): void => {
     follow(shop.sale.event, tabs);

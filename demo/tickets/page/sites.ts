@@ -63,7 +63,7 @@ export async function closeSites(sites: readonly Site[]): Promise<void> {
 /** Where the sites are: name and websocket address. */
 async function siteDirectory(): Promise<readonly (readonly [name: string, url: string])[]> {
   try {
-    const response = await fetch('/sites', { signal: AbortSignal.timeout(DIRECTORY_TIMEOUT_MS) });
+    const response = await fetch('sites', { signal: AbortSignal.timeout(DIRECTORY_TIMEOUT_MS) });
     if (!response.ok) throw new Error(`GET /sites answered ${response.status}`);
     const { sites } = (await response.json()) as { sites: readonly { name: string; path: string }[] };
     return sites.map(({ name, path }) => [name, toWebSocketUrl(path)] as const);
@@ -72,9 +72,9 @@ async function siteDirectory(): Promise<readonly (readonly [name: string, url: s
   }
 }
 
-/** The sites listen at the page's own origin. */
+/** The sites listen beside the page. */
 function toWebSocketUrl(path: string): string {
-  const url = new URL(path, location.origin);
+  const url = new URL(`.${path}`, location.href);
   url.protocol = location.protocol === 'https:' ? 'wss:' : 'ws:';
   return url.href;
 }

@@ -22,6 +22,22 @@ export interface Series {
   readonly finished: readonly SaleRecord[];
 }
 
+export interface StartOptions {
+  /** Whether the tickets that are on sale are put aside for a fresh stock, although nobody has bought one. */
+  readonly isNew?: boolean;
+  /** Customers who come all at once when the sale begins. */
+  readonly rush?: { readonly site: string; readonly customers: number };
+}
+
+/** A customer that no retailer serves. */
+interface ServedCustomer {
+  readonly customer: string;
+  /** Whether the visitor of the page bought. */
+  readonly byHand: boolean;
+  /** Whether it is served in the sale without early answers. */
+  readonly strongOnly?: boolean;
+}
+
 const PEEK_EVERY_MS = 300;
 const PEEK_TIMEOUT_MS = 2_000;
 /** A retailer whose purchase has failed does not ask again before. */
@@ -114,16 +130,16 @@ export class TicketShop {
    * Starts the retailers: on the tickets that are on sale, or, once a sale has begun, on a fresh stock; and as many sales
    * in a row as the settings say.
    */
-  async start(): Promise<void> {
+  async start({ isNew = false, rush }: StartOptions = {}): Promise<void> {
     if (this.#phase === 'connecting' || this.#phase === 'stocking') return;
-    const isFresh = this.#phase === 'ready';
+    const isFresh = this.#phase === 'ready' && !isNew;
     if (!isFresh) this.#sale.stop.abort();
     const series = { sales: this.settings.sales, finished: [] as SaleRecord[] };
     this.#series = series;
     while (series.finished.length < series.sales) {
       const sale = isFresh && series.finished.length === 0 ? this.#sale : new OpenSale();
       const isLast = series.finished.length === series.sales - 1;
-      await this.#guarded(sale, () => this.#run(sale, isLast));
+      await this.#guarded(sale, () => this.#run(sale, isLast, rush));
       const isDone = this.#series === series && this.#phase !== 'failed' && !sale.stop.signal.aborted;
       if (!isDone || this.settings.retailers.length === 0) return;
       series.finished.push(sale);
@@ -142,11 +158,14 @@ export class TicketShop {
     await this.#serve(site, { customer: `you-${this.#handBought}`, byHand: true });
   }
 
-  /** Sends many customers to `site` at once. */
+  /** Sends many customers to `site` at once; as many to the sale without early answers, if there is one to compare. */
   async rush(site: string, customers: number): Promise<void> {
     this.#handBought += 1;
     const all = Array.from({ length: customers }, (_, n) => `rush ${this.#handBought}-${n + 1}`);
-    await Promise.all(all.map((customer) => this.#serve(site, { customer, byHand: false })));
+    const sales = this.settings.compare ? [false, true] : [false];
+    await Promise.all(
+      sales.flatMap((strongOnly) => all.map((customer) => this.#serve(site, { customer, byHand: false, strongOnly }))),
+    );
   }
 
   /** Pulls the cable to `site` out, or plugs it in again. */
@@ -187,13 +206,14 @@ export class TicketShop {
   }
 
   /** One sale of a series, from stock to sold out. */
-  async #run(sale: OpenSale, isLast: boolean): Promise<void> {
+  async #run(sale: OpenSale, isLast: boolean, rush?: StartOptions['rush']): Promise<void> {
     const backend = this.#backend ?? (await this.#connect(sale));
     if (sale.tickets === 0) await this.#stock(sale, backend);
     if (this.settings.retailers.length === 0) return;
     this.#enter('selling');
     const sales = [this.#sell(sale, backend, false)];
     if (this.settings.compare) sales.push(this.#sell(sale, backend, true));
+    if (rush !== undefined) sales.push(this.rush(rush.site, rush.customers));
     await Promise.all(sales);
     const isOver = this.#sale === sale && this.#phase === 'selling';
     if (!isOver) return;
@@ -227,20 +247,22 @@ export class TicketShop {
     );
   }
 
-  async #serve(site: string, { customer, byHand }: { customer: string; byHand: boolean }): Promise<void> {
+  async #serve(site: string, { customer, byHand, strongOnly = false }: ServedCustomer): Promise<void> {
     const place = this.#backend?.site(site);
     if (place === undefined || !this.isOpen) return;
     await this.#guarded(this.#sale, async (sale) => {
+      const rows = strongOnly ? sale.baseline : sale.rows;
       const { failure } = serveCustomer(place.shop, {
         customer,
         retailer: -1,
-        event: sale.event,
+        event: strongOnly ? sale.baselineEvent : sale.event,
         threshold: this.settings.threshold,
         isFixed: true,
-        nameOf: sale.nameOf,
+        strongOnly,
+        nameOf: strongOnly ? undefined : sale.nameOf,
         saleBeganAt: sale.beganAt,
-        onEvent: (line) => sale.history.push(line),
-        onPurchase: (purchase) => this.#advance(sale.rows, purchase, { site: place, byHand }),
+        onEvent: (line) => (strongOnly ? undefined : sale.history.push(line)),
+        onPurchase: (purchase) => this.#advance(rows, purchase, { site: place, byHand }),
       });
       const problem = await failure;
       if (problem !== undefined && !isPassing(problem)) throw problem;

@@ -12,10 +12,10 @@ type Kind = Exclude<DotKind, 'mean' | 'meanStrong'>;
 type Groups = Readonly<Record<Kind, readonly Row[]>>;
 
 const KINDS: readonly { readonly kind: Kind; readonly label: string; readonly duration: Duration }[] = [
-  { kind: 'early', label: 'Yes on the early view', duration: 'answeredMs' },
-  { kind: 'background', label: '… and their final view', duration: 'finalMs' },
-  { kind: 'waited', label: 'Yes on the final view', duration: 'answeredMs' },
-  { kind: 'strong', label: 'Without incremental views', duration: 'answeredMs' },
+  { kind: 'early', label: 'Yes on the early answer', duration: 'answeredMs' },
+  { kind: 'background', label: '… and when it was confirmed', duration: 'finalMs' },
+  { kind: 'waited', label: 'Yes on the confirmed answer', duration: 'answeredMs' },
+  { kind: 'strong', label: 'Without early answers', duration: 'answeredMs' },
 ];
 const NO_DOTS: PlotData = { background: [], strong: [], early: [], waited: [], meanStrong: [], mean: [] };
 
@@ -110,5 +110,5 @@ function spoken({ early, waited, strong }: Groups): string {
     return p50 === null ? 'none yet' : `${group.length} purchases, median ${formatMs(p50)}`;
   };
   const [first, second, third] = [early, waited, strong].map(median);
-  return `Purchase latency against tickets left. Answered early: ${first}. Answered on the final view: ${second}. Without incremental views: ${third}.`;
+  return `Purchase latency against tickets left. Answered early: ${first}. Answered when confirmed: ${second}. Without early answers: ${third}.`;
 }

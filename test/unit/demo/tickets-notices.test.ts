@@ -26,10 +26,10 @@ test('notices: a sale without trouble → none', () => {
 
 test('notices: a site cut off by hand → says to plug it in; lost otherwise → says it is tried again', () => {
   expect(notices({ lostSites: ['virginia'], cutSites: ['virginia'] })).toMatchObject([
-    { about: 'offline', text: expect.stringMatching(/No connection to virginia.*plug the cable in/) },
+    { about: 'offline', text: expect.stringMatching(/No connection to Virginia.*plug the cable in/) },
   ]);
   expect(notices({ lostSites: ['virginia', 'ireland'], cutSites: ['virginia'] })[0]?.text).toMatch(
-    /virginia, ireland.*trying again/,
+    /Virginia, Ireland.*trying again/,
   );
 });
 
@@ -52,7 +52,7 @@ test('notices: told yes and no ticket → revoked; no final answer → unanswere
   const failure = new CorrectableError('UNKNOWN', 'lost');
   const rows = [row({ answer: 'yes', early: true, finalItem: null }), row({ failure })];
   expect(notices({ rows }).map(({ about }) => about)).toEqual(['revoked', 'unanswered']);
-  expect(notices({ rows })[1]?.text).toBe('One customer was left without a final answer (no answer).');
+  expect(notices({ rows })[1]?.text).toBe('One customer was left without a confirmed answer (no answer).');
 });
 
 test.each([

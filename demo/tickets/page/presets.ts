@@ -1,0 +1,43 @@
+/** Three sales to try, each started by one button. */
+import { byId } from '../../shared/page/dom.ts';
+import { RUSH_CUSTOMERS } from './manual-purchase.ts';
+import type { Settings } from './settings.ts';
+import type { TicketShop } from './ticket-shop.ts';
+
+interface Preset {
+  /** Of its button. */
+  readonly id: string;
+  readonly settings: Pick<Settings, 'threshold' | 'paceMs' | 'tickets' | 'retailers'>;
+  /** Whether many customers come at once when the sale has begun. */
+  readonly hasRush?: true;
+}
+
+const RETAILERS = ['frankfurt', 'ireland', 'virginia', 'frankfurt'] as const;
+
+const PRESETS: readonly Preset[] = [
+  { id: 'preset-normal', settings: { tickets: 500, threshold: 20, paceMs: 80, retailers: RETAILERS } },
+  {
+    id: 'preset-no-margin',
+    settings: { tickets: 200, threshold: 0, paceMs: 0, retailers: [...RETAILERS, 'ireland', 'virginia'] },
+  },
+  { id: 'preset-rush', settings: { tickets: 500, threshold: 20, paceMs: 80, retailers: RETAILERS }, hasRush: true },
+];
+
+export function presetsView(shop: TicketShop): () => void {
+  const buttons = PRESETS.map((preset) => {
+    const button = byId(preset.id, HTMLButtonElement);
+    button.addEventListener('click', () => {
+      if (shop.isOpen) void sell(shop, preset);
+    });
+    return button;
+  });
+  return () => {
+    for (const button of buttons) button.setAttribute('aria-disabled', String(!shop.isOpen));
+  };
+}
+
+function sell(shop: TicketShop, { settings, hasRush }: Preset): Promise<void> {
+  shop.change({ ...settings, sales: 1 });
+  const rush = { site: settings.retailers[0] as string, customers: RUSH_CUSTOMERS };
+  return shop.start({ isNew: shop.sale.tickets !== settings.tickets, ...(hasRush && { rush }) });
+}

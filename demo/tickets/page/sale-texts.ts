@@ -1,0 +1,45 @@
+/** The sentences about a sale, computed from its purchases. */
+import { percentilesOf } from '../verify/percentiles.ts';
+import type { Row, SaleRecord } from './sale-record.ts';
+import { formatSite } from '../../shared/page/site-names.ts';
+
+/** What the early answers were worth: how many customers had one, after how long, and how many were taken back. */
+export function formatHeadline({ rows, baseline, tickets }: Pick<SaleRecord, 'rows' | 'baseline' | 'tickets'>): string {
+  const served = [...rows.values()].filter(({ answer }) => answer === 'yes');
+  const early = served.filter((row) => row.early === true);
+  if (served.length === 0) return tickets === 0 ? '' : `${tickets} tickets, sold from three sites at once.`;
+  const takenBack = served.filter(({ finalItem }) => finalItem === null).length;
+  if (early.length === 0) return `No customer of ${served.length} had an early answer; ${takenBack} taken back.`;
+  const compared = [...baseline.values()].filter(({ answer }) => answer === 'yes');
+  const late = median(
+    compared.length > 0 ? compared.map(({ answeredMs }) => answeredMs) : early.map((row) => row.finalMs),
+  );
+  const instead = late === undefined ? '' : ` instead of ${late}`;
+  return `${early.length} of ${served.length} answered in ${median(early.map(({ answeredMs }) => answeredMs))} ms${instead}; ${takenBack} taken back.`;
+}
+
+function median(durations: readonly (number | undefined)[]): string | undefined {
+  const { p50 } = percentilesOf(durations.filter((ms) => ms !== undefined));
+  if (p50 === null) return undefined;
+  return p50 < 9.95 ? String(Number(p50.toFixed(1))) : p50.toFixed(0);
+}
+
+export interface SellingSituation {
+  readonly left: number;
+  readonly lostSites: readonly string[];
+  readonly rows: Iterable<Pick<Row, 'site' | 'answer' | 'failure'>>;
+  /** Such as "sale 2 of 3", if there are several. */
+  readonly which?: string | undefined;
+}
+
+/** What a sale that goes on is doing: selling, or waiting for customers whose site cannot be reached. */
+export function formatSelling({ left, lostSites, rows, which }: SellingSituation): string {
+  const selling = which === undefined ? 'Selling' : `Selling: ${which}`;
+  if (lostSites.length === 0) return selling;
+  const waiting = [...rows].filter(({ answer, failure }) => answer === undefined && failure === undefined);
+  const sites = lostSites.filter((name) => waiting.some(({ site }) => site === name)).map(formatSite);
+  if (left > 0 || sites.length === 0) return `${selling}, without ${lostSites.map(formatSite).join(', ')}`;
+  const count = waiting.filter(({ site }) => lostSites.includes(site)).length;
+  const who = count === 1 ? '1 customer' : `${count} customers`;
+  return `Sold out; ${who} in ${sites.join(' and ')} ${count === 1 ? 'waits' : 'wait'} for the connection`;
+}
