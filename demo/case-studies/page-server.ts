@@ -2,7 +2,7 @@
 import type { RequestListener } from 'node:http';
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
+import { bundleScript } from '../page-cache/bundle-script.ts';
 import { fileListener } from '../page-cache/page-files.ts';
 import { withPageHeaders } from '../page-headers.ts';
 import { openDeployment } from './deployment.ts';
@@ -73,7 +73,7 @@ async function pageListener(state: () => PageState): Promise<RequestListener> {
     new Map([
       ['index.html', await contentOf('page/index.html')],
       ['style.css', await contentOf('page/style.css')],
-      ['main.js', await scriptOf('page/main.ts')],
+      ['main.js', await bundleScript(fileURLToPath(new URL('page/main.ts', import.meta.url)))],
     ]),
   );
   return withPageHeaders((request, response) => {
@@ -86,11 +86,4 @@ async function pageListener(state: () => PageState): Promise<RequestListener> {
 
 function contentOf(name: string): Promise<Buffer> {
   return readFile(new URL(name, import.meta.url));
-}
-
-/** What runs in the page, bundled. */
-async function scriptOf(name: string): Promise<Buffer> {
-  const entryPoints = [fileURLToPath(new URL(name, import.meta.url))];
-  const { outputFiles } = await build({ entryPoints, bundle: true, format: 'esm', target: 'es2022', write: false });
-  return Buffer.from(outputFiles[0]?.contents ?? []);
 }

@@ -2,6 +2,7 @@
 import { createClient, type Client } from 'correctables';
 import { exponentialBackoff, redblue, type RedBlueLevels } from 'correctables/bindings/redblue';
 import { WebSocket } from 'ws';
+import { pause } from '../tickets/pause.ts';
 import { ledger } from './contract.ts';
 import type { HistoryLine } from './history.ts';
 
@@ -24,13 +25,16 @@ export class Load {
   readonly #clients: readonly Client<RedBlueLevels>[];
   readonly #note: (line: Omit<HistoryLine, 'atMs'>) => void;
   readonly #workers: Promise<void>[] = [];
+  readonly #pauseMs: number;
   #isStopped = false;
   #sent = 0;
   #onAcknowledged: (() => void) | undefined;
 
-  constructor(urls: readonly string[], note: (line: Omit<HistoryLine, 'atMs'>) => void) {
+  /** @param pauseMs of each worker, between two operations */
+  constructor(urls: readonly string[], note: (line: Omit<HistoryLine, 'atMs'>) => void, pauseMs = 0) {
     this.#clients = urls.map(clientOf);
     this.#note = note;
+    this.#pauseMs = pauseMs;
   }
 
   start(): void {
@@ -65,6 +69,7 @@ export class Load {
       this.#note({ operation, kind: 'acknowledged' });
       this.acknowledged += 1;
       this.#onAcknowledged?.();
+      if (this.#pauseMs > 0) await pause(this.#pauseMs);
     }
   }
 }

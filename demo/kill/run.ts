@@ -2,12 +2,10 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { ledger } from './contract.ts';
 import { figuresOf, type Figures, type HistoryLine } from './history.ts';
 import { clientOf, Load } from './load.ts';
-import { ServeProcess } from '../shared/serve-process.ts';
-import { SITES } from './sites.ts';
+import { startServer } from './start-server.ts';
 
 /** What came of it. */
 export interface KillReport extends Figures {
@@ -69,12 +67,6 @@ export async function killAndRestart(
     await server.stop();
     if (data === undefined) await rm(folder, { recursive: true });
   }
-}
-
-function startServer({ data, port }: { readonly data: string; readonly port: number }): ServeProcess {
-  const service = fileURLToPath(new URL('service.ts', import.meta.url));
-  const args = ['--service', service, '--sites', SITES.join(','), '--data', data, '--port', String(port)];
-  return new ServeProcess({ args, onLog: (line) => process.stderr.write(`${line}\n`) });
 }
 
 async function lookEverywhere(

@@ -1,5 +1,7 @@
 /** The demos of this package, as the start page offers them. Their code is loaded when one is opened, not before. */
 
+import type { Break } from '../landing/page/controls.ts';
+
 /** A demo that is running. */
 export interface RunningDemo {
   readonly url: string;
@@ -13,12 +15,20 @@ export interface Demo {
   readonly about: string;
   /** Where the idea comes from. */
   readonly paper: string;
+  /** The page of the documentation that explains it, as a path of a checkout. */
+  readonly docs?: string;
+  /** The file to read first, as a path of a checkout. */
+  readonly source?: string;
+  /** What the landing demo breaks, and this demo shows in full. */
+  readonly breaks?: readonly Break[];
   /** Starts it on any free port of the loopback interface. */
   start(): Promise<RunningDemo>;
 }
 
 /** The share of the papers' data that loads within seconds. */
 const SCALE = { ads: 0.02, timelines: 0.05 } as const;
+/** Emulated customers, few enough for a laptop that does other work. */
+const STUDY = { sites: 3, users: 4, scale: 0.01, seconds: 0, think: 0.05 } as const;
 const ANY_PORT = 0;
 const SEED = 1;
 
@@ -27,27 +37,46 @@ export const demos: readonly Demo[] = [
     name: 'tickets',
     title: 'Ticket shop',
     about:
-      'One stock of tickets, sold from three sites at once. Customers get a yes on the early view while plenty are left; the last few wait for the final one. Move the threshold, cut a site off, send a rush of customers.',
+      'One stock of tickets, sold from three sites at once. Customers get a yes on the early answer while plenty are left; the last few wait for the confirmed one. Move the threshold, cut a site off, send a rush of customers.',
     paper: 'Correctables, OSDI 2016, Listing 5 and Figure 12',
+    docs: '/docs/guides/decide-early.md',
+    source: '/demo/tickets/purchase.ts',
+    breaks: ['last'],
     start: async () => (await import('../tickets/server.ts')).startShop({ port: ANY_PORT }),
   },
   {
     name: 'cluster',
-    title: 'Kill a site',
+    title: 'Three processes',
     about:
-      'The same sale, with each site a process of its own. Kill one, freeze it or cut it off in the middle of a sale: its customers go on at another site, and no ticket is sold twice.',
+      'The ticket sale again, with each site a process of its own. Kill one, freeze it or cut it off in the middle of a sale: its customers go on at another site, and no ticket is sold twice.',
     paper: 'Correctables, OSDI 2016, and RedBlue, OSDI 2012',
+    docs: '/docs/operate/run-a-server.md',
+    source: '/demo/cluster/cluster.ts',
+    breaks: ['cut'],
     start: async () => {
       const { startClusterPage } = await import('../cluster/page-server.ts');
       return startClusterPage({ port: ANY_PORT, wan: 'paper' });
     },
   },
   {
+    name: 'kill',
+    title: 'Kill the server',
+    about:
+      'A server that acknowledges writes once they are on disk. Kill its process in the middle of its work: it starts again, and every acknowledged write is there.',
+    paper: 'RedBlue, OSDI 2012',
+    docs: '/docs/operate/data-directory.md',
+    source: '/demo/kill/live.ts',
+    start: async () => (await import('../kill/page-server.ts')).startKillPage({ port: ANY_PORT }),
+  },
+  {
     name: 'ads',
     title: 'Ad server',
     about:
-      'Ads are fetched in your browser on the early view of which ones they are, while the final view is on its way. Change them in between and see the prefetch cancelled.',
+      'Your browser fetches ads on the early answer to which ones they are, while the confirmed answer is on its way. Change them in between and see the early work thrown away.',
     paper: 'Correctables, OSDI 2016, Listing 4 and Figure 11',
+    docs: '/docs/guides/speculation.md',
+    source: '/demo/ad-server/ad-server.ts',
+    breaks: ['stale'],
     start: async () => {
       const { startAdPage } = await import('../ad-server/page-server.ts');
       return startAdPage({ port: ANY_PORT, wan: 'paper', scale: SCALE.ads, seed: SEED });
@@ -58,9 +87,27 @@ export const demos: readonly Demo[] = [
     title: 'Timelines',
     about: 'The tweets of a timeline, fetched before it is certain which ones they are.',
     paper: 'Correctables, OSDI 2016, §6.3.1 and Figure 11',
+    docs: '/docs/guides/speculation.md',
+    source: '/demo/twissandra/timelines.ts',
     start: async () => {
       const { startTimelinePage } = await import('../twissandra/page-server.ts');
       return startTimelinePage({ port: ANY_PORT, wan: 'paper', scale: SCALE.timelines, seed: SEED });
+    },
+  },
+  {
+    name: 'case',
+    title: 'Online shop',
+    about:
+      'The benchmark TPC-W with emulated customers at three sites. Everything but Buy is answered by the nearest site; Buy waits for the order of all sites.',
+    paper: 'RedBlue, OSDI 2012, §7 and §8',
+    docs: '/docs/case-studies.md',
+    source: '/demo/case-studies/tpcw/shadows.ts',
+    start: async () => {
+      const { startStudyPage } = await import('../case-studies/page-server.ts');
+      const { studyOf } = await import('../case-studies/studies.ts');
+      const study = await studyOf('tpcw');
+      const [mix = ''] = Object.keys(study.mixes);
+      return startStudyPage({ ...STUDY, study, mix, wan: 'paper', seed: SEED, port: ANY_PORT }, () => {});
     },
   },
 ];

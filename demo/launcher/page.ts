@@ -1,53 +1,48 @@
-/** The start page and its error page, as HTML. */
+/** What the launcher adds to the pages: the cards of the start page, links on the page of each demo, and error pages. */
 import type { Demo } from './demos.ts';
 
-/** The page that offers the demos. */
-export function startPage(demos: readonly Demo[], isOpen: (demo: Demo) => boolean): string {
+/** The demos, as the start page offers them after the landing demo. */
+export function demoCards(demos: readonly Demo[], isOpen: (demo: Demo) => boolean): string {
   const cards = demos.map(
     (demo) => `
-      <li>
-        <a class="card" href="/open/${encodeURIComponent(demo.name)}">
-          <h2>${text(demo.title)}</h2>
-          <p>${text(demo.about)}</p>
-          <p class="quiet">After ${text(demo.paper)}${isOpen(demo) ? ' · running' : ''}</p>
-        </a>
-      </li>`,
+          <li>
+            <a class="card" href="${addressOf(demo)}">
+              <h3>${text(demo.title)}</h3>
+              <p>${text(demo.about)}</p>
+              <p class="quiet">After ${text(demo.paper)}${isOpen(demo) ? ' · running' : ''}</p>
+            </a>
+          </li>`,
   );
-  return page(
-    'Demos',
-    `
-    <header>
-      <h1>correctables</h1>
-      <p class="quiet">One result, several views: an early one, perhaps stale, and the final one that confirms or corrects it. Each demo runs against three sites with the delays of a wide area between them, all on this machine.</p>
-    </header>
-    <main>
-      <section class="views" aria-labelledby="views">
-        <h2 id="views">Two reads, two views each</h2>
-        <p>A copy close by answers first, the shop itself from far away. The copy has not heard yet that sunglasses have become cheaper.</p>
-        <div class="reads" aria-live="polite">${read('umbrella')}${read('sunglasses')}
-        </div>
-        <button id="again" type="button" disabled>Read again</button>
-      </section>
-      <ul>${cards.join('')}
-      </ul>
-    </main>
-    <footer class="quiet"><p>A demo starts when it is first opened, which takes a few seconds. Ctrl-C in the terminal closes them all.</p></footer>
-    <script type="module" src="/views.js"></script>`,
-  );
+  return `<section class="more" aria-labelledby="more-title">
+        <h2 id="more-title">See it on three sites</h2>
+        <p class="quiet">Ireland, Frankfurt and Virginia, with the delays of a wide area between them, all on this machine. A demo starts when it is first opened, which takes a few seconds.</p>
+        <ul class="cards">${cards.join('')}
+        </ul>
+      </section>`;
 }
 
-/** A read, in which `views.ts` shows what arrives. */
-function read(name: string): string {
-  return `
-          <article class="read" id="${name}" data-state="asked">
-            <h3><code>get('${name}')</code></h3>
-            <p><span class="quiet">early</span> <b class="early" id="${name}-weak">…</b></p>
-            <p><span class="quiet">final</span> <b id="${name}-strong">…</b></p>
-            <p class="verdict" id="${name}-verdict">asked</p>
-          </article>`;
+/** Links to all demos, and to the documentation and the source of the page that is shown. */
+export function demoLinks(demos: readonly Demo[], shown?: Demo): string {
+  const links = demos.map(
+    (demo) => `<a href="${addressOf(demo)}"${demo === shown ? ' aria-current="page"' : ''}>${text(demo.title)}</a>`,
+  );
+  const { docs = '/docs/start/concepts.md', source = '/demo/landing/ways/correctables.ts' } = shown ?? {};
+  return `<nav class="demo-links" aria-label="Demos">${shown === undefined ? '' : '<a href="/"><b>correctables</b></a>'}${links.join('')}<a href="${docs}">Docs</a><a href="${source}">Source</a></nav>`;
 }
 
-/** The page that says why a demo did not start. */
+/** Puts the links on top of the page of a demo. */
+export function withDemoLinks(html: string, links: string): string {
+  return html
+    .replace('</head>', '<link rel="stylesheet" href="/demo-links.css" /></head>')
+    .replace(/<body[^>]*>/, (body) => `${body}${links}`);
+}
+
+/** The address of a demo on the start page's server. */
+export function addressOf({ name }: Demo): string {
+  return `/${encodeURIComponent(name)}/`;
+}
+
+/** The page that explains why a demo did not start. */
 export function failurePage(demo: Demo, failure: unknown): string {
   const reason = failure instanceof Error ? failure.message : String(failure);
   return page(
@@ -58,7 +53,7 @@ export function failurePage(demo: Demo, failure: unknown): string {
         <h1>${text(demo.title)} did not start</h1>
         <p>${text(reason)}</p>
       </div>
-      <p><a href="/open/${encodeURIComponent(demo.name)}">Try again</a> or <a href="/">go back</a>.</p>
+      <p><a href="${addressOf(demo)}">Try again</a> or <a href="/">go back</a>.</p>
     </main>`,
   );
 }
@@ -77,7 +72,7 @@ function page(title: string, body: string): string {
     <meta name="color-scheme" content="light dark" />
     <title>${text(title)} · correctables</title>
     <link rel="icon" href="data:," />
-    <link rel="stylesheet" href="/style.css" />
+    <link rel="stylesheet" href="/landing.css" />
   </head>
   <body>${body}
   </body>

@@ -1,14 +1,20 @@
-/** Serves the start page on the loopback interface, and sends people on to the demo that they open. */
+/**
+ * Serves the start page on the loopback interface, and every demo below a path of its own: an open page finds its demo again
+ * after a restart, which starts it when it connects.
+ */
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
-import { withPageHeaders } from '../page-headers.ts';
+import type { AddressInfo, Socket } from 'node:net';
+import { buildLanding } from '../landing/build.ts';
+import type { Break } from '../landing/page/controls.ts';
+import { fileListener } from '../page-cache/page-files.ts';
+import { setPageHeaders } from '../page-headers.ts';
+import { answerCheckoutFile } from './checkout-files.ts';
 import type { Demo } from './demos.ts';
-import { failurePage, nowherePage, startPage } from './page.ts';
 import { DemoRegistry } from './demo-registry.ts';
+import { addressOf, demoCards, demoLinks, failurePage, nowherePage, withDemoLinks } from './page.ts';
+import { forwardRequest, forwardUpgrade } from './proxy.ts';
 
 const HOST = '127.0.0.1';
 
@@ -30,10 +36,15 @@ export interface RunningLauncher {
  * @throws the system's error when the port cannot be had
  */
 export async function startLauncher({ port, demos }: LauncherOptions): Promise<RunningLauncher> {
-  const shelf = new DemoRegistry(demos);
-  const style = await readFile(new URL('style.css', import.meta.url), 'utf8');
-  const shown = { shelf, style, script: await scriptOf('views.ts') };
-  const server = createServer(withPageHeaders((request, response) => void answer(request, response, shown)));
+  const registry = new DemoRegistry(demos);
+  const answer = await answerer(registry);
+  const sockets = new Set<Socket>();
+  const server = createServer((request, response) => void answer(request, response));
+  server.on('upgrade', (request, socket: Socket, head: Buffer) => {
+    sockets.add(socket);
+    socket.on('close', () => sockets.delete(socket));
+    void upgrade(registry, request, socket, head);
+  });
   server.listen(port, HOST);
   await once(server, 'listening');
   return {
@@ -42,48 +53,75 @@ export async function startLauncher({ port, demos }: LauncherOptions): Promise<R
       const closed = once(server, 'close');
       server.close();
       server.closeAllConnections();
-      await Promise.all([closed, shelf.close()]);
+      for (const socket of sockets) socket.destroy();
+      await Promise.all([closed, registry.close()]);
     },
   };
 }
 
-/** What runs in the page, bundled with the built package. */
-async function scriptOf(name: string): Promise<string> {
-  const entry = fileURLToPath(new URL(name, import.meta.url));
-  const { outputFiles } = await build({
-    entryPoints: [entry],
-    bundle: true,
-    format: 'esm',
-    target: 'es2022',
-    write: false,
-  });
-  return outputFiles[0]?.text ?? '';
-}
+type Answer = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
-interface Shown {
-  readonly shelf: DemoRegistry;
-  readonly style: string;
-  readonly script: string;
-}
-
-async function answer(request: IncomingMessage, response: ServerResponse, shown: Shown): Promise<void> {
-  const { shelf, style, script } = shown;
-  const [path = '/'] = (request.url ?? '/').split('?', 1);
-  const html = (status: number, body: string): void => {
-    response.writeHead(status, { 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store' }).end(body);
+async function answerer(registry: DemoRegistry): Promise<Answer> {
+  const { demos } = registry;
+  const { assets, html } = await buildLanding();
+  const linksStyle = await readFile(new URL('demo-links.css', import.meta.url));
+  const files = fileListener(new Map([...assets, ['demo-links.css', linksStyle]]));
+  const fullDemo = (what: Break): string => {
+    const demo = demos.find(({ breaks }) => breaks?.includes(what));
+    return demo === undefined ? '' : `<a href="${addressOf(demo)}">Full demo: ${demo.title}</a>`;
   };
-  if (path === '/')
-    return html(
-      200,
-      startPage(shelf.demos, (demo) => shelf.isOpen(demo)),
-    );
-  if (path === '/style.css') return void response.writeHead(200, { 'content-type': 'text/css' }).end(style);
-  if (path === '/views.js') return void response.writeHead(200, { 'content-type': 'text/javascript' }).end(script);
-  const demo = shelf.demos.find(({ name }) => path === `/open/${name}`);
-  if (demo === undefined) return html(404, nowherePage());
+  const startPage = (): string =>
+    withDemoLinks(html({ more: demoCards(demos, (demo) => registry.isOpen(demo)), fullDemo }), demoLinks(demos));
+  return async (request, response) => {
+    const { demo, path, isBare } = findDemo(demos, request);
+    if (demo !== undefined && isBare) return void response.writeHead(302, { location: addressOf(demo) }).end();
+    const answerHtml = (status: number, body: string): void => {
+      response.writeHead(status, { 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store' }).end(body);
+    };
+    if (demo !== undefined) {
+      try {
+        const editPage = (page: string): string => withDemoLinks(page, demoLinks(demos, demo));
+        return forwardRequest(request, response, { port: await portOf(registry, demo), path, editPage });
+      } catch (failure) {
+        setPageHeaders(response);
+        return answerHtml(500, failurePage(demo, failure));
+      }
+    }
+    setPageHeaders(response);
+    if (path === '/') return answerHtml(200, startPage());
+    if (path === '/landing.js' || path === '/landing.css' || path === '/demo-links.css')
+      return files(request, response);
+    if (!(await answerCheckoutFile(path, response))) answerHtml(404, nowherePage());
+  };
+}
+
+async function upgrade(registry: DemoRegistry, request: IncomingMessage, socket: Socket, head: Buffer): Promise<void> {
+  const { demo, path } = findDemo(registry.demos, request);
+  if (demo === undefined) return void socket.destroy();
   try {
-    response.writeHead(302, { location: await shelf.open(demo), 'cache-control': 'no-store' }).end();
-  } catch (failure) {
-    html(500, failurePage(demo, failure));
+    forwardUpgrade(request, socket, head, { port: await portOf(registry, demo), path });
+  } catch {
+    // The page tries again, and its next load explains why the demo does not start.
+    socket.destroy();
   }
+}
+
+interface Found {
+  readonly demo: Demo | undefined;
+  /** The path without the demo's name, as the demo knows it; with the query if there is a demo. */
+  readonly path: string;
+  /** Whether the slash is missing that relative links need. */
+  readonly isBare: boolean;
+}
+
+function findDemo(demos: readonly Demo[], { url = '/' }: IncomingMessage): Found {
+  const [path = '/'] = url.split('?', 1);
+  const demo = demos.find((item) => path === addressOf(item).slice(0, -1) || path.startsWith(addressOf(item)));
+  if (demo === undefined) return { demo, path, isBare: false };
+  const start = addressOf(demo).length - 1;
+  return { demo, path: url.slice(start), isBare: path.length === start };
+}
+
+async function portOf(registry: DemoRegistry, demo: Demo): Promise<number> {
+  return Number(new URL(await registry.open(demo)).port);
 }

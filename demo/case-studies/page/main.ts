@@ -16,7 +16,7 @@ void follow();
 
 async function follow(): Promise<void> {
   try {
-    const response = await fetch('/state', { cache: 'no-store' });
+    const response = await fetch('state', { cache: 'no-store' });
     show((await response.json()) as PageState);
     setTimeout(() => void follow(), EVERY_MS);
   } catch {

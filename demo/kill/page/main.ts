@@ -1,0 +1,78 @@
+/** Runs in the page of the kill demo: shows the load as a tape, and kills the server when a visitor asks for it. */
+import { byId, make, setText } from '../../shared/page/dom.ts';
+import type { Kill, KillState } from './state.ts';
+
+const EVERY_MS = 200;
+const SHOWN_MS = 30_000;
+
+const kill = byId('kill', HTMLButtonElement);
+kill.addEventListener('click', () => void fetch('kill', { method: 'POST' }));
+void follow();
+
+async function follow(): Promise<void> {
+  try {
+    const response = await fetch('state', { cache: 'no-store' });
+    show((await response.json()) as KillState);
+    setTimeout(() => void follow(), EVERY_MS);
+  } catch {
+    const failure = byId('failure', HTMLParagraphElement);
+    failure.hidden = false;
+    setText(failure, 'The demo does not answer. Start it with “npm run demo”, then load this page again.');
+  }
+}
+
+function show(state: KillState): void {
+  const latest = state.kills.at(-1);
+  kill.setAttribute('aria-disabled', String(latest !== undefined && latest.lost === undefined));
+  setText(byId('headline', HTMLParagraphElement), formatHeadline(state, latest));
+  drawTape(state);
+  const rows = state.kills.map(killRow).toReversed();
+  byId('kills', HTMLTableSectionElement).replaceChildren(...rows);
+}
+
+function formatHeadline({ acknowledged, kills }: KillState, latest: Kill | undefined): string {
+  if (latest === undefined) return `${Math.floor(acknowledged / 100) * 100} writes acknowledged. Kill the server.`;
+  if (latest.backAtMs === undefined) return 'Killed: no write is acknowledged now.';
+  if (latest.lost === undefined) return `Back after ${seconds(latest)}: looking for what it had acknowledged…`;
+  const lost = kills.reduce((sum, { lost: count = 0 }) => sum + count, 0);
+  return `Killed, back after ${seconds(latest)}, lost ${lost} of ${latest.lookedFor} acknowledged writes.`;
+}
+
+function seconds({ atMs, backAtMs }: Kill): string {
+  return backAtMs === undefined ? '…' : `${((backAtMs - atMs) / 1000).toFixed(1)} s`;
+}
+
+function killRow(item: Kill, n: number): HTMLElement {
+  const cells = [seconds(item), String(item.lookedFor || '…'), String(item.lost ?? '…')].map((text) =>
+    make('td', '', text),
+  );
+  return make('tr', '', make('td', '', String(n + 1)), ...cells);
+}
+
+function drawTape({ nowMs, spanMs, spans, kills }: KillState): void {
+  const count = SHOWN_MS / spanMs;
+  const shown = spans.slice(-count);
+  const most = Math.max(1, ...shown);
+  const startMs = spans.length * spanMs - SHOWN_MS;
+  const place = (ms: number): string => `${((100 * (ms - startMs)) / SHOWN_MS).toFixed(2)}%`;
+  const bars = shown.map((height, n) => {
+    const bar = make('span', 'bar');
+    bar.style.left = `${((100 * (count - shown.length + n)) / count).toFixed(2)}%`;
+    bar.style.height = `${((100 * height) / most).toFixed(1)}%`;
+    return bar;
+  });
+  const gaps = kills
+    .filter(({ backAtMs = nowMs }) => backAtMs > startMs)
+    .map((item) => {
+      const gap = make(
+        'span',
+        'gap',
+        make('b', '', item.backAtMs === undefined ? 'killed' : `killed, back after ${seconds(item)}`),
+      );
+      gap.style.left = place(Math.max(startMs, item.atMs));
+      gap.style.right = `${(100 - (100 * (Math.min(nowMs, item.backAtMs ?? nowMs) - startMs)) / SHOWN_MS).toFixed(2)}%`;
+      gap.classList.toggle('left', item.atMs > startMs + SHOWN_MS / 2);
+      return gap;
+    });
+  byId('tape', HTMLDivElement).replaceChildren(...gaps, ...bars);
+}

@@ -1,0 +1,101 @@
+/** One click: the page is opened one way, on a store of its own, and each step is noted with its time. */
+import { isCorrectableError } from 'correctables';
+import type { Scenario } from './scenario.ts';
+import { openStore } from './store.ts';
+import type { Answer, Goods, Page } from './ways/shop.ts';
+import { WAYS, type WayName } from './ways/ways.ts';
+
+/** `unmarked` looks certain. */
+type ShownState = 'unmarked' | 'confirming' | 'confirmed';
+
+/** A step, with the milliseconds since the click. */
+export type Step = { readonly atMs: number } & (
+  | { readonly kind: 'shown'; readonly goods: Goods; readonly state: ShownState }
+  | { readonly kind: 'allowed' }
+  | { readonly kind: 'pressed'; readonly price: number }
+  | { readonly kind: 'answered'; readonly answer: Answer }
+  | { readonly kind: 'failed'; readonly code: string }
+);
+
+/** What has happened so far. */
+export interface Click {
+  readonly way: WayName;
+  readonly scenario: Scenario;
+  /** By `performance.now()`. */
+  readonly beganAt: number;
+  readonly steps: readonly Step[];
+}
+
+export interface RunningClick extends Click {
+  /** Presses Buy. Without effect before buying is allowed, and the second time. */
+  press(): void;
+  /** Resolves when nothing more will change: when the page is complete, and a customer who has pressed has the answer. */
+  readonly settled: Promise<void>;
+  /** Closes the store. */
+  close(): Promise<void>;
+}
+
+export interface ClickOptions {
+  readonly scenario: Scenario;
+  /** Whether the customer presses Buy as soon as the page allows it. */
+  readonly buysAtOnce: boolean;
+  readonly onStep: (click: RunningClick) => void;
+}
+
+/** Prepares a click on each way, so that all of them can begin at the same moment. */
+export async function prepareClick(way: WayName, options: ClickOptions): Promise<() => RunningClick> {
+  const { scenario, buysAtOnce, onStep } = options;
+  const shop = await openStore(scenario);
+  return () => {
+    const beganAt = performance.now();
+    const steps: Step[] = [];
+    const note = (step: StepWithoutTime): void => {
+      steps.push({ ...step, atMs: performance.now() - beganAt });
+      onStep(click);
+    };
+    const fail = (error: unknown): void =>
+      note({ kind: 'failed', code: isCorrectableError(error) ? error.code : String(error) });
+    const page: Page = {
+      show: (goods, state: ShownState = 'unmarked') => note({ kind: 'shown', goods, state }),
+      allowBuying: () => {
+        note({ kind: 'allowed' });
+        if (buysAtOnce) press();
+      },
+      answer: (answer) => note({ kind: 'answered', answer }),
+    };
+    let buying: Promise<void> | undefined;
+    const press = (): void => {
+      const price = shownPrice(steps);
+      if (buying !== undefined || price === undefined || !steps.some(({ kind }) => kind === 'allowed')) return;
+      note({ kind: 'pressed', price });
+      buying = WAYS[way].buy(shop, page).catch(fail);
+    };
+    const settle = async (): Promise<void> => {
+      await opening;
+      await buying;
+    };
+    const close = async (): Promise<void> => {
+      await shop.close();
+      await click.settled;
+    };
+    const click: { -readonly [K in keyof RunningClick]: RunningClick[K] } = {
+      way,
+      scenario,
+      beganAt,
+      steps,
+      press,
+      settled: Promise.resolve(),
+      close,
+    };
+    const opening = WAYS[way].open(shop, page).catch(fail);
+    click.settled = settle();
+    return click;
+  };
+}
+
+type StepWithoutTime = Step extends infer S ? (S extends Step ? Omit<S, 'atMs'> : never) : never;
+
+/** The price that the page shows after these steps. */
+export function shownPrice(steps: readonly Step[]): number | undefined {
+  return steps.findLast((step) => step.kind === 'shown')?.goods.offer.price;
+}

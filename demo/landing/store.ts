@@ -1,0 +1,37 @@
+/** The shop's store for one click: a server far away and a copy close by, both in this page. */
+import { createClient } from 'correctables';
+import { memory, memoryStore } from 'correctables/bindings/memory';
+import { dequeue, enqueue, put } from 'correctables/operations';
+import { NEW_PRICE, OLD_PRICE, type Scenario } from './scenario.ts';
+import { OFFER, STOCK, type Offer, type Shop } from './ways/shop.ts';
+
+/** The round trip to the copy close by, in milliseconds. */
+const NEAR_MS = 4;
+/** Longer than any click: the copy does not hear of changes meanwhile. */
+const LAG_MS = 600_000;
+/** A read that no server answers fails after this time, in milliseconds. */
+export const TIMEOUT_MS = 1_500;
+const PLENTY = 40;
+const WAREHOUSE = 'Lyon';
+
+/** Opens a store in the state that the scenario describes. Close the client that it returns. */
+export async function openStore({ distanceMs, isStale, isLastOne, isCut }: Scenario): Promise<Shop> {
+  const store = memoryStore();
+  const office = createClient(memory({ store, delaysMs: { weak: 0, strong: 0 } }));
+  const left = isLastOne ? 1 : PLENTY;
+  const offer = (price: number): Offer => ({ price, left, warehouse: WAREHOUSE });
+  await Promise.all([
+    office.invoke(put(OFFER, offer(OLD_PRICE))),
+    office.invoke(put(WAREHOUSE, 'tomorrow from Lyon')),
+    ...Array.from({ length: left }, (_, n) => office.invoke(enqueue(STOCK, n))),
+  ]);
+  const strong = isCut ? LAG_MS : distanceMs;
+  const shop = createClient(memory({ store, delaysMs: { weak: NEAR_MS, strong }, lagMs: LAG_MS }), {
+    timeoutMs: isCut ? TIMEOUT_MS : Infinity,
+  });
+  // The copy of `shop` was made above: it hears of these changes too late.
+  if (isStale) await office.invoke(put(OFFER, offer(NEW_PRICE)));
+  if (isLastOne) await office.invoke(dequeue(STOCK));
+  await office.close();
+  return shop;
+}

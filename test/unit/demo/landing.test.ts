@@ -1,0 +1,95 @@
+/** What the landing demo computes: measures of a click, the sentences, the bars, and the code that it shows. */
+import { expect, test } from 'vitest';
+import { readCode, toHtml } from '../../../demo/landing/code.ts';
+import type { Click, Step } from '../../../demo/landing/click.ts';
+import { measure, median } from '../../../demo/landing/measures.ts';
+import { segmentsOf, ticksOf } from '../../../demo/landing/page/segments.ts';
+import { isStaleClick } from '../../../demo/landing/scenario.ts';
+import { describe as describeClick, summarize } from '../../../demo/landing/texts.ts';
+import type { WayName } from '../../../demo/landing/ways/ways.ts';
+
+type Shown = Extract<Step, { kind: 'shown' }>;
+
+const shown = (atMs: number, price: number, state: Shown['state'] = 'unmarked'): Step => ({
+  kind: 'shown',
+  atMs,
+  state,
+  goods: { offer: { price, left: 40, warehouse: 'Lyon' }, delivery: 'tomorrow' },
+});
+const bought = (atMs: number, price: number): readonly Step[] => [
+  { kind: 'allowed', atMs },
+  { kind: 'pressed', atMs, price },
+  { kind: 'answered', atMs, answer: 'yours' },
+];
+const STALE = { distanceMs: 150, isStale: true, isLastOne: false, isCut: false };
+const click = (way: WayName, ...steps: readonly Step[]): Click => ({ way, scenario: STALE, beganAt: 0, steps });
+
+/** One click that meets an old price of 20 €, each way. */
+const CLICKS = {
+  await: click('await', shown(302, 18), ...bought(302, 18)),
+  stale: click('stale', shown(9, 20), ...bought(9, 20), shown(310, 18)),
+  correctables: click(
+    'correctables',
+    shown(9, 20, 'confirming'),
+    shown(155, 18, 'confirming'),
+    shown(305, 18, 'confirmed'),
+    ...bought(305, 18),
+  ),
+};
+
+test('a stale click → the sentences name what was corrected, and what was bought at a wrong price', () => {
+  const round = {
+    await: measure(CLICKS.await),
+    stale: measure(CLICKS.stale),
+    correctables: measure(CLICKS.correctables),
+  };
+  expect(summarize([round, round], 150)).toEqual({
+    headline: '2 clicks at 150 ms: usable after 9 ms instead of 302; 2 corrected, 0 bought at a wrong price.',
+    others: 'Stale-while-revalidate: usable after 9 ms, but 2 bought at a wrong price.',
+  });
+  expect(describeClick(round.correctables)).toBe(
+    'usable after 9 ms, price corrected after 155, confirmed after 305, sold at 18 €',
+  );
+  expect(describeClick(round.stale)).toBe('usable after 9 ms, price replaced after 310, sold at 20 €, a wrong price');
+});
+
+test('bars: a wrong early answer is built on in vain; one that looks certain is wrong', () => {
+  const kinds = (way: keyof typeof CLICKS): unknown[] =>
+    segmentsOf(CLICKS[way], 345).map(({ kind, fromMs, toMs }) => [kind, fromMs, toMs]);
+  expect(kinds('await')).toEqual([
+    ['waiting', 0, 302],
+    ['confirmed', 302, 345],
+  ]);
+  expect(kinds('stale')).toEqual([
+    ['waiting', 0, 9],
+    ['wrong', 9, 310],
+    ['unmarked', 310, 345],
+  ]);
+  expect(kinds('correctables')).toEqual([
+    ['waiting', 0, 9],
+    ['wasted', 9, 155],
+    ['early', 155, 305],
+    ['confirmed', 305, 345],
+  ]);
+  expect(ticksOf(345)).toEqual([0, 50, 100, 150, 200, 250, 300]);
+});
+
+test.each([
+  [0, 0],
+  [0.15, 3],
+  [0.5, 10],
+])('of 20 clicks, a share of %d → %i meet a stale copy', (share, count) => {
+  expect(Array.from({ length: 20 }, (_, n) => isStaleClick(n, share)).filter(Boolean)).toHaveLength(count);
+});
+
+test('median: of two values in the middle → their mean', () => {
+  expect([median([3, 1, 2]), median([4, 1, 2, 3]), median([])]).toEqual([2, 2.5, NaN]);
+});
+
+test('code panes: the files as they are; a line that all three have is not marked', async () => {
+  const { correctables, stale } = await readCode();
+  expect(correctables[0]).toEqual({ text: 'export const open: Open = async (shop, page) => {', differs: false });
+  expect(stale.find(({ text }) => text.includes('cached = await'))?.differs).toBe(true);
+  for (const { text } of [...correctables, ...stale]) expect(text.length, text).toBeLessThanOrEqual(52);
+  expect(toHtml("const a = x < 'b';")).toBe('<i class="word">const</i> a = x &lt; <i class="string">\'b\'</i>;');
+});
