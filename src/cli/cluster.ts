@@ -1,4 +1,5 @@
 /** `correctables cluster`: creates a deployment of several processes, and shows where its sites stand. */
+import type { ActivateReply } from '../server/cluster/activate.ts';
 import type { NodeStatus } from '../server/cluster/node-status.ts';
 import type { ClusterFile } from '../server/cluster/cluster-file.ts';
 import type { Command } from './command.ts';
@@ -11,6 +12,7 @@ const ACTIONS: Readonly<Record<string, (file: ClusterFile, options: RawOptions) 
   status: showStatus,
   retire: retireSite,
   'restore-red': restoreRed,
+  activate: activateVersion,
 };
 /** A site that is sealed lets its operations in flight end before. */
 const RESTORE_TIMEOUT_MS = 40_000;
@@ -88,6 +90,31 @@ async function retireSite(file: ClusterFile, options: RawOptions): Promise<void>
     }
   }
   throw new Error(`--site ${name}: the change was not confirmed. ${problems.join('. ')}`);
+}
+
+/** Asks the sites, one after the other, to bring the version that all of them run into force. */
+async function activateVersion(file: ClusterFile, options: RawOptions): Promise<void> {
+  const [{ request, members }, { ACTIVATE, formatVersion }, { CHANGE_TIMEOUT_MS }] = await Promise.all([
+    findDeployedSites(file),
+    import('../server/cluster/activate.ts'),
+    import('../server/cluster/become-member.ts'),
+  ]);
+  const problems: string[] = [];
+  for (const site of members) {
+    let reply: ActivateReply;
+    try {
+      reply = (await request(site, ACTIVATE, null, CHANGE_TIMEOUT_MS)) as ActivateReply;
+    } catch (error) {
+      problems.push(`${site}: ${(error as Error).message}`);
+      continue;
+    }
+    const { version, isNew, problem } = reply;
+    if (version === undefined) throw new Error(`cluster activate: nothing was activated: ${problem}.`);
+    const name = formatVersion(version);
+    const text = isNew === true ? `In force at all sites from now on: ${name}.` : `Already in force: ${name}.`;
+    return await printLines([options['json'] === true ? JSON.stringify({ version, isNew }) : text]);
+  }
+  throw new Error(`cluster activate: no site confirmed it, and it may be in force. ${problems.join('. ')}`);
 }
 
 /** Lets the red log go on at another site, since that of its leader is lost. */

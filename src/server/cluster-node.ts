@@ -1,6 +1,7 @@
 /** One site of a cluster in this process: its directory, its links to the other sites, and its state machine. */
 import { CorrectableError } from '../correctable/errors.ts';
 import { emitWarning, guardAlarmHandler, type OnAlarm } from './alarms/site-alarm.ts';
+import { NodeVersions } from './cluster/activate.ts';
 import { CHANGE, install, installShared, parseChange, requestChange } from './cluster/become-member.ts';
 import { claimDirectory, closedDirectoryError } from './cluster/claim-directory.ts';
 import { ClusterLinks, type ControlRequest, type LinkStatus } from './cluster/cluster-links.ts';
@@ -21,16 +22,18 @@ import { RedFollower } from './cluster/red-follower.ts';
 import type { RedGeneration } from './cluster/red-generation.ts';
 import { writeNodeIdentity, type NodeIdentity } from './cluster/node-file.ts';
 import { saveUnsent } from './cluster/unsent-operations.ts';
+import { receiveEnvelopes, sendEnvelope, type SiteMessagesHost } from './cluster/site-messages.ts';
 import { StateTransfers, TRANSFER, formatProgress } from './cluster/state-transfers.ts';
 import { checkSiteOptions, toEmbeddedOptions, type ClusterNodeOptions } from './cluster-options.ts';
 import { createSitePlan, makeSite, type EmbeddedSite, type SitePlan } from './embedded-site.ts';
 import { getSavedSite, mergeSharedIntoSite } from './log/recovered-state.ts';
 import { SEQUENCED_ENGINE } from './log/sequenced/engine.ts';
 import { EnvelopeCodec } from './messages/envelope-codec.ts';
-import { RejectedMessageError, type Envelope } from './messages/envelope.ts';
+import { RULES_VERSION, type DeploymentVersion } from './records/deployment-version.ts';
 import { Origins, type Origin, type SiteAddress } from './records/origin.ts';
 import type { MemberOutput } from './records/replica-output.ts';
 import type { MemberChange } from './replica/membership.ts';
+import { describeService } from './service/describe-service.ts';
 import type { Service } from './service/service.ts';
 import { hashDeploymentName } from './site/deployment-name.ts';
 import {
@@ -40,6 +43,7 @@ import {
   type DurableDeployment,
 } from './storage/directory/open-storage.ts';
 import type { DataDirectory } from './storage/directory/data-directory.ts';
+import { getFoundingVersion } from './storage/directory/manifest.ts';
 import { nodeTiming } from './storage/disk/node-files.ts';
 import type { DurableStorage } from './storage/durable-storage.ts';
 import { recoverSite } from './storage/recovery.ts';
@@ -69,6 +73,9 @@ export class ClusterNode {
   readonly #service: Service;
   readonly #options: ClusterNodeOptions;
   readonly #keys: ClusterKeys;
+  /** What this program and its service are. */
+  readonly #own: DeploymentVersion;
+  readonly #versions: NodeVersions;
   readonly #onAlarm: OnAlarm;
   readonly #codec = new EnvelopeCodec(SEQUENCED_ENGINE.messages);
   readonly #aborted = new AbortController();
@@ -95,6 +102,8 @@ export class ClusterNode {
   /** @throws CorrectableError as `openClusterNode` */
   constructor(service: Service, options: ClusterNodeOptions, events: ClusterNodeEvents) {
     this.#service = service;
+    this.#own = { rules: RULES_VERSION, service: describeService(service) };
+    this.#versions = this.#createVersions();
     this.#options = options;
     this.#events = events;
     this.name = options.site;
@@ -164,7 +173,7 @@ export class ClusterNode {
       peers: new Map(peers.map(([name, { cluster }]) => [name, cluster])),
       keys: this.#keys,
       onAlarm: this.#onAlarm,
-      onEnvelopes: (from, contents) => this.#receive(from, contents),
+      onEnvelopes: (from, contents) => receiveEnvelopes(from, contents, this.#messagesHost),
       onSlice: (from, content) => this.#transfers?.onSlice(from, content),
       onRequest: (request) => this.#answer(request),
       onConnected: (name) => this.#setConnected(name, true),
@@ -316,6 +325,7 @@ export class ClusterNode {
       reportsClock: true,
       directory: this.#identity.directory,
       generation: this.red.generation,
+      version: { own: this.#own, founding: this.#foundingVersion },
       // Its leader may change.
       redLogName: this.#deploymentName,
       stopsOnUnknownStart: true,
@@ -325,7 +335,7 @@ export class ClusterNode {
       onMembership: (output) => this.#onMembership(output),
       onEnded: () => this.#events.onFailed?.(),
       onForked: (problem) => this.#markClosed(`another node has gone on as ${this.name} (${problem})`),
-      send: (envelope) => this.#send(envelope),
+      send: (envelope) => sendEnvelope(envelope, this.#messagesHost),
     }));
     storage.adopt();
     this.#updateLinks();
@@ -358,6 +368,7 @@ export class ClusterNode {
       members: driver?.members ?? this.#origins.sites.map((origin) => ({ ...this.#origins.get(origin), origin })),
       redLeader: this.red.leader,
       redGeneration: this.red.generation,
+      version: this.#versions.current,
       directory: this.#identity.directory,
       transfer,
       progress: driver?.progress,
@@ -474,35 +485,26 @@ export class ClusterNode {
     return this.#changes.wait(this.site.driver.proposeChange(change));
   }
 
-  #send(envelope: Envelope): void {
-    try {
-      // Its clock is another than the receiver's.
-      const parts = this.#codec.encode({ ...envelope, sentAtMs: Date.now() });
-      const name = this.origins.getName(envelope.to.site);
-      for (const bytes of parts) this.#links?.send(name, bytes);
-    } catch (error) {
-      if (!(error instanceof RejectedMessageError)) throw error;
-      this.#site?.driver.rejectMessage(error);
-    }
+  /** What was in force when the deployment was created, as far as no checkpoint says more. */
+  get #foundingVersion(): DeploymentVersion {
+    const { manifest } = this.#directory;
+    return (manifest && getFoundingVersion(manifest)) ?? this.#own;
   }
 
-  #receive(from: string, contents: readonly Uint8Array[]): void {
-    const driver = this.#site?.driver;
-    if (driver === undefined) return;
-    const envelopes: Envelope[] = [];
-    for (const content of contents) {
-      try {
-        const envelope = this.#codec.decode(content, this.origins, this.#deploymentName);
-        const sender = this.origins.getName(envelope.from.site);
-        if (sender !== from)
-          throw new RejectedMessageError('address', `it came over the link of ${from}`, envelope.from.site);
-        envelopes.push(envelope);
-      } catch (error) {
-        if (!(error instanceof RejectedMessageError)) throw error;
-        driver.rejectMessage(error);
-      }
-    }
-    if (envelopes.length > 0) driver.receive(envelopes);
+  #createVersions(): NodeVersions {
+    return new NodeVersions({
+      site: this.name,
+      own: this.#own,
+      getInForce: () => this.#site?.driver.inForce ?? this.#foundingVersion,
+      getOthers: () => this.origins.getOthers(this.site.driver.site).map((origin) => this.origins.getName(origin)),
+      request: (peer, kind, body) => this.links.request(peer, kind, body),
+      propose: async () => (await this.#changes.wait(this.site.driver.proposeActivation())).problem,
+    });
+  }
+
+  get #messagesHost(): SiteMessagesHost {
+    const { links, origins } = this;
+    return { codec: this.#codec, deployment: this.#deploymentName, origins, driver: this.#site?.driver, links };
   }
 
   #answer({ from, kind, body }: ControlRequest): unknown {
@@ -510,7 +512,7 @@ export class ClusterNode {
     if (kind === TRANSFER && from !== null) return this.#transfers?.onRequest(from, body);
     if (kind === STATUS) return this.status;
     if (kind === CHANGE) return this.proposeChange(parseChange(body));
-    const reply = this.#follower.answer(kind, body);
+    const reply = this.#versions.answer(kind) ?? this.#follower.answer(kind, body);
     if (reply !== undefined) return reply;
     throw new Error(`unknown request ${kind}`);
   }

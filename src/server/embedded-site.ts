@@ -1,10 +1,12 @@
 /** One site of a deployment in this process: its driver, with what it is told and what it tells of. */
 // Imported: what is global is looked up anew at each call.
 import { performance } from 'node:perf_hooks';
+import { CorrectableError } from '../correctable/errors.ts';
 import {
   createAloneAlarm,
   createClockSetAlarm,
   createForkAlarm,
+  createOutdatedAlarm,
   createRedHaltedAlarm,
   type OnAlarm,
 } from './alarms/site-alarm.ts';
@@ -12,7 +14,9 @@ import type { EmbeddedOptions, GeneratorSettings } from './embedded-options.ts';
 import type { GeneratorOptions } from './generator/generator-runner.ts';
 import type { SiteStorage } from './log/site-storage.ts';
 import type { Envelope } from './messages/envelope.ts';
+import { NeedsNewerVersionError } from './records/failures.ts';
 import type { Origin, Origins } from './records/origin.ts';
+import { findStoredProblem } from './replica/find-stored-problem.ts';
 import type { Service } from './service/service.ts';
 import { hashDeploymentName } from './site/deployment-name.ts';
 import { runWithTimeout } from './site/generator-timeout.ts';
@@ -70,6 +74,7 @@ interface SiteResources extends Pick<
   | 'keepsReceivedReplies'
   | 'absence'
   | 'onMembership'
+  | 'version'
   | 'onEnded'
 > {
   readonly storage: SiteStorage;
@@ -114,7 +119,8 @@ export function createSitePlan(
 /**
  * Makes a site of what it has saved.
  *
- * @throws CorrectableError `UNAVAILABLE` where that does not fit together, though its files passed all checks
+ * @throws CorrectableError `UNAVAILABLE` where that does not fit together, though its files passed all checks, or a newer
+ * version has written it
  */
 export function makeSite(
   plan: SitePlan,
@@ -126,6 +132,8 @@ export function makeSite(
   const certificationStats = new CertificationCounter(site);
   const raiseForkAlarm = createForkAlarm(origins, name, onAlarm);
   try {
+    const problem = findStoredProblem(parts.storage.stored, service.tables, parts.version?.own);
+    if (problem !== undefined) throw new NeedsNewerVersionError(problem);
     const driver = new SiteDriver({
       service,
       deployment: hashDeploymentName(clusterKey, service.contract.name),
@@ -144,17 +152,25 @@ export function makeSite(
         raiseForkAlarm(problem, peer);
       },
       onAlone: createAloneAlarm(name, onAlarm),
+      onOutdated: createOutdatedAlarm(name, onAlarm),
       ...limits,
       ...parts,
     });
     return { driver, certificationStats };
   } catch (error) {
+    if (error instanceof NeedsNewerVersionError) throw refuseStart(name, error, onAlarm);
     const rejection = unusableDirectoryError(
       `what ${name} has saved does not fit together (${(error as Error).message})`,
     );
     onAlarm({ kind: 'data-damaged', site: name, message: rejection.message });
     throw rejection;
   }
+}
+
+function refuseStart(site: string, { message: problem }: Error, onAlarm: OnAlarm): CorrectableError {
+  createOutdatedAlarm(site, onAlarm)(problem);
+  const message = `Site ${site} cannot start: ${problem}. Nothing was changed. Start it with the version that all sites have run.`;
+  return new CorrectableError('UNAVAILABLE', message, { retryable: false, field: 'service' });
 }
 
 /** Who watches a site, on behalf of operators. */

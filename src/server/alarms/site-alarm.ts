@@ -51,6 +51,8 @@ export interface SiteAlarm {
     | 'site-forked'
     /** No other site has answered within 10 s after the start. The site accepts updates without that. */
     | 'site-alone'
+    /** A newer version of the program or the service is in force. The site has stopped, or does not start. */
+    | 'newer-version-needed'
     /** The red log has a gap or has changed. New red writes and strong reads are refused, blue writes continue. */
     | 'red-log-halted'
     /** An operation broke an invariant of the service. Raised once for each row and invariant. */
@@ -146,6 +148,14 @@ export function createForkAlarm(
     const name = origins.getName(peer);
     const message = `Site ${site} takes nothing from this start of ${name}: ${problem}. Stop that node. Start it on its newest data directory, or with --rebuild.`;
     onAlarm({ kind: 'site-forked', site, peer: name, message });
+  };
+}
+
+/** Tells of a site that runs an older version than the one that is in force. */
+export function createOutdatedAlarm(site: string, onAlarm: OnAlarm): (problem: string) => void {
+  return (problem) => {
+    const advice = 'Nothing is lost. Start it with the newer version on the same data directory';
+    onAlarm({ kind: 'newer-version-needed', site, message: `Site ${site}: ${problem}. ${advice}.` });
   };
 }
 

@@ -10,7 +10,8 @@ import { formatAddress, type ClusterAddress } from './cluster-file.ts';
 import type { ClusterKeys } from './key-file.ts';
 import { LinkConnection, createTraffic, type LinkTraffic } from './link-connection.ts';
 import { createSecureServer } from './link-security.ts';
-import { LINK_VERSION, OutgoingLink } from './outgoing-link.ts';
+import { LINK_VERSIONS, agreeOnVersion, describeMismatch, parseVersions } from './link-version.ts';
+import { OutgoingLink } from './outgoing-link.ts';
 
 /** A request of another site, or of an operator's command. */
 export interface ControlRequest {
@@ -177,6 +178,11 @@ export class ClusterLinks {
     return this.#peers.get(peer)?.link.isConnected === true;
   }
 
+  /** The version in which a peer reads envelopes. */
+  getVersion(peer: string): number {
+    return this.#peers.get(peer)?.link.version ?? LINK_VERSIONS.version;
+  }
+
   /** Sends an envelope, unless there is no such peer. */
   send(peer: string, content: Uint8Array): void {
     this.#peers.get(peer)?.link.send(content);
@@ -261,7 +267,7 @@ export class ClusterLinks {
         from = (body as { readonly from: string | null }).from;
         connection.isKnown = true;
         if (from !== null) connection.traffic = this.#peers.get(from)?.traffic ?? connection.traffic;
-        return { site: this.#options.site };
+        return { site: this.#options.site, ...LINK_VERSIONS };
       },
       onClosed: () => this.#incoming.delete(connection),
     });
@@ -272,9 +278,11 @@ export class ClusterLinks {
   /** Why a peer that has the key is not accepted. */
   #findProblem(body: unknown): string | undefined {
     const { site, keys } = this.#options;
-    const { version, deployment, from, to } = isRecord(body) ? body : {};
-    if (version !== LINK_VERSION)
-      return `it uses version ${String(version)} of links, and ${site} uses version ${LINK_VERSION}`;
+    const { deployment, from, to } = isRecord(body) ? body : {};
+    const versions = parseVersions(body);
+    if (versions === undefined) return 'it does not say which version of links it uses';
+    if (agreeOnVersion(LINK_VERSIONS, versions) === undefined)
+      return describeMismatch(site, LINK_VERSIONS, from === null ? 'the command' : shortenText(String(from)), versions);
     if (deployment !== keys.deployment) return `it is of another deployment than ${site}`;
     if (to !== site)
       return `it has dialed ${shortenText(String(to))}, and this is ${site}: compare the cluster.json of both`;

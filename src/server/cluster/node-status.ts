@@ -1,6 +1,7 @@
 /** The state of a node, as operators and metrics read it. */
 import type { SiteAlarm } from '../alarms/site-alarm.ts';
 import type { MemberStatus, SiteProgress } from '../site/site-options.ts';
+import type { NodeVersion } from './activate.ts';
 import type { LinkStatus } from './cluster-links.ts';
 import type { TransferProgress } from './state-transfers.ts';
 
@@ -18,6 +19,8 @@ export interface NodeStatus {
   readonly redLeader: string | null;
   /** How often the red log was restored at another site. */
   readonly redGeneration: number;
+  /** The version that the node runs, and the one in force. */
+  readonly version: NodeVersion;
   readonly directory: string;
   readonly transfer?: TransferProgress | undefined;
   readonly progress?: SiteProgress | undefined;

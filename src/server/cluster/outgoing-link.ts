@@ -7,13 +7,10 @@ import { FRAME } from './frames.ts';
 import type { ClusterKeys } from './key-file.ts';
 import { LinkConnection, type LinkTraffic } from './link-connection.ts';
 import { RefusedError, dialSecurely, explainDialError } from './link-security.ts';
-
-/** The version of the messages with which a connection begins. */
-export const LINK_VERSION = 1;
+import { LINK_VERSIONS, agreeOnVersion, parseVersions, type LinkVersions } from './link-version.ts';
 
 /** The first request on a connection. */
-interface ConnectRequest {
-  readonly version: number;
+interface ConnectRequest extends LinkVersions {
   readonly deployment: string;
   /** The site that has dialed; `null` for an operator's command. */
   readonly from: string | null;
@@ -65,6 +62,7 @@ export class OutgoingLink {
   #droppedMessages = 0;
   #connection: LinkConnection | undefined;
   #isConnected = false;
+  #version = LINK_VERSIONS.version;
   #isFlushing = false;
   #isClosed = false;
   #backoffMs = MIN_BACKOFF_MS;
@@ -79,6 +77,11 @@ export class OutgoingLink {
 
   get isConnected(): boolean {
     return this.#isConnected;
+  }
+
+  /** The version in which the peer was last found to read envelopes. */
+  get version(): number {
+    return this.#version;
   }
 
   get queuedMessages(): number {
@@ -160,10 +163,11 @@ export class OutgoingLink {
   async #introduce(connection: LinkConnection): Promise<void> {
     const { from, to, keys, heartbeatIntervalMs } = this.#options;
     try {
-      await introduce(connection, { deployment: keys.deployment, from, to });
+      const version = await introduce(connection, { deployment: keys.deployment, from, to });
       if (connection !== this.#connection || this.#isClosed) return;
       if (performance.now() - this.#downSinceMs > MAX_OUTAGE_MS) this.#dropQueue();
       this.#isConnected = true;
+      this.#version = version;
       this.#backoffMs = MIN_BACKOFF_MS;
       connection.startHeartbeats(true, heartbeatIntervalMs);
       this.#options.onConnected();
@@ -218,13 +222,19 @@ export class OutgoingLink {
 }
 
 /**
- * Names both ends of a connection to its other end.
+ * Names both ends of a connection to its other end, and gives the version that both use.
  *
  * @throws Error if that refuses the connection
  */
-export async function introduce(connection: LinkConnection, ends: Omit<ConnectRequest, 'version'>): Promise<void> {
-  const request: ConnectRequest = { version: LINK_VERSION, ...ends };
+export async function introduce(
+  connection: LinkConnection,
+  ends: Omit<ConnectRequest, keyof LinkVersions>,
+): Promise<number> {
+  const request: ConnectRequest = { ...LINK_VERSIONS, ...ends };
   const reply = await connection.request('connect', request);
   const refused = isRecord(reply) ? reply['refused'] : undefined;
   if (refused !== undefined) throw new RefusedError(String(refused));
+  const version = agreeOnVersion(LINK_VERSIONS, parseVersions(reply) ?? LINK_VERSIONS);
+  if (version === undefined) throw new RefusedError('it uses a version that this site does not know');
+  return version;
 }

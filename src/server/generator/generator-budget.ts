@@ -37,6 +37,8 @@ export type OnGeneratorError = (caller: string, thrown: unknown) => void;
 export interface GeneratorPorts {
   /** Told what a generator threw that its contract does not declare, and which part of it did: nothing else is. */
   readonly onGeneratorError?: OnGeneratorError | undefined;
+  /** Throws if a shadow operation may not have these effects yet. */
+  readonly checkChoice?: ((shadow: string, effects: readonly Effect[]) => void) | undefined;
   /** A clock that never goes back, in milliseconds. Without one time is not measured. */
   readonly elapsedMs?: (() => number) | undefined;
   /** Calls `run` and stops it after so many milliseconds by throwing. Without one it is just called. */

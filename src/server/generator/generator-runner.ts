@@ -79,6 +79,7 @@ export class GeneratorRunner {
   readonly #allowsArgChanges: boolean;
   readonly #guard: GeneratorPorts['guard'];
   readonly #onGeneratorError: GeneratorPorts['onGeneratorError'];
+  readonly #checkChoice: GeneratorPorts['checkChoice'];
   readonly #budget: GeneratorBudget;
   readonly #state: StateReader;
   readonly #scratch: ScratchState;
@@ -91,6 +92,7 @@ export class GeneratorRunner {
       elapsedMs,
       guard,
       onGeneratorError,
+      checkChoice,
       allowsArgChanges = false,
       identifierPrefix = '',
       site,
@@ -108,6 +110,7 @@ export class GeneratorRunner {
     this.#allowsArgChanges = allowsArgChanges;
     this.#guard = guard;
     this.#onGeneratorError = onGeneratorError;
+    this.#checkChoice = checkChoice;
     this.#budget = new GeneratorBudget(this.#limits, elapsedMs);
     this.#state = state;
     this.#scratch = new ScratchState(service, state, this.#budget);
@@ -280,6 +283,7 @@ export class GeneratorRunner {
       const problem = this.#knownEffects.describeChosenProblem(effects[at] as Effect);
       if (problem !== undefined) throw impossibleEffectError(shadow, at, problem);
     }
+    this.#checkChoice?.(shadow, effects);
   }
 
   /** What is red may stand for what is blue, as where a site has no rights. */

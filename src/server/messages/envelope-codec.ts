@@ -14,8 +14,14 @@ import type { RecordSchema } from '../records/record-schemas.ts';
 import { RejectedMessageError, findForeignReason, type Address, type Envelope, type SiteMessage } from './envelope.ts';
 import { createMessageSchema } from './message-schemas.ts';
 
-/** Version in which envelopes are written. */
+/**
+ * Version of what sites send each other, over links too: envelopes, and the requests beside them. Two sites use the older of
+ * their versions. From the first release on, the version before is read as well, so that one site is upgraded at a time.
+ */
 export const ENVELOPE_VERSION = 3;
+
+/** The oldest version that is read and written. */
+export const OLDEST_ENVELOPE_VERSION = 3;
 
 /** What does not fit into so many bytes goes in several envelopes, if it can: so that others come between. */
 export const MAX_ENVELOPE_PART_BYTES = 1 << 20;
@@ -63,13 +69,14 @@ export class EnvelopeCodec {
   /**
    * Writes an envelope: into several, each with a part of the message, where it is larger than `bytes` and has parts.
    *
+   * @param version that its receiver reads
    * @throws RejectedMessageError `unreadable` where a part that has none is larger than any envelope may be
    */
-  encode(envelope: Envelope, bytes = MAX_ENVELOPE_PART_BYTES): Uint8Array[] {
-    const encoded = encodeEnvelope(envelope);
+  encode(envelope: Envelope, bytes = MAX_ENVELOPE_PART_BYTES, version = ENVELOPE_VERSION): Uint8Array[] {
+    const encoded = encodeEnvelope(envelope, version);
     if (encoded.length <= bytes) return [encoded];
     const halves = this.#splitMessage(envelope.message);
-    if (halves !== undefined) return halves.flatMap((message) => this.encode({ ...envelope, message }, bytes));
+    if (halves !== undefined) return halves.flatMap((message) => this.encode({ ...envelope, message }, bytes, version));
     if (encoded.length <= MAX_ENVELOPE_BYTES) return [encoded];
     throw new RejectedMessageError('unreadable', `${encoded.length} bytes are more than an envelope may have`);
   }
@@ -83,8 +90,9 @@ export class EnvelopeCodec {
   decode(bytes: Uint8Array, origins: Origins, own: string): Envelope {
     if (bytes.length > MAX_ENVELOPE_BYTES) throw new RejectedMessageError('unreadable', `it has ${bytes.length} bytes`);
     const [version] = bytes;
-    if (version !== ENVELOPE_VERSION) {
-      throw new RejectedMessageError('version', `it is written in version ${version}, and ${ENVELOPE_VERSION} is read`);
+    if (version === undefined || version < OLDEST_ENVELOPE_VERSION || version > ENVELOPE_VERSION) {
+      const readable = `${OLDEST_ENVELOPE_VERSION} to ${ENVELOPE_VERSION}`;
+      throw new RejectedMessageError('version', `it is written in version ${version}, and ${readable} is read`);
     }
     const written = readEnvelope(bytes);
     if (!isEncodedEnvelope(written)) throw new RejectedMessageError('unreadable', 'it is no envelope');
@@ -113,7 +121,8 @@ export class EnvelopeCodec {
   }
 }
 
-function encodeEnvelope({ deployment, rules, from, to, term, sentAtMs, message }: Envelope): Uint8Array {
+function encodeEnvelope(envelope: Envelope, version: number): Uint8Array {
+  const { deployment, rules, from, to, term, sentAtMs, message } = envelope;
   const { site: fromSite, partition: fromPartition } = from;
   const { site: toSite, partition: toPartition } = to;
   const written: EncodedEnvelope = [
@@ -132,7 +141,7 @@ function encodeEnvelope({ deployment, rules, from, to, term, sentAtMs, message }
     writer.reserveHead(1);
     writer.writeValue(written, ENVELOPE_DEPTH);
     const bytes = writer.takeWritten();
-    bytes[0] = ENVELOPE_VERSION;
+    bytes[0] = version;
     return bytes;
   } catch (error) {
     writer.rewindWriter();

@@ -4,6 +4,7 @@
  * sender still speaks for the partition: inside one process too, so that nothing can come to lean on being there.
  */
 import type { LogMessage } from '../log/red-log.ts';
+import { OLDEST_RULES_VERSION, RULES_VERSION } from '../records/deployment-version.ts';
 import type { Origin } from '../records/origin.ts';
 import type { BlueMessage, RightsMessage, SlotMessage, StreamPoint } from '../records/records.ts';
 
@@ -68,7 +69,7 @@ export interface Address {
 export interface Envelope {
   /** Which deployment it is of: two may share machines, and never an operation. */
   readonly deployment: string;
-  /** The rules of decision that its sender goes by (`RULES_VERSION`). */
+  /** The rules of decision that are in force at its sender. */
   readonly rules: number;
   readonly from: Address;
   readonly to: Address;
@@ -81,12 +82,6 @@ export interface Envelope {
 
 /** Of a deployment with one partition. */
 export const ONLY_PARTITION = 0;
-
-/**
- * Version of what all sites decide alike: certification, the gate, what a record's reply is. Sites that go by different
- * ones would diverge, so they hear nothing of each other.
- */
-export const RULES_VERSION = 1;
 
 /** Why a message is not taken. */
 export type MessageRejectionReason =
@@ -121,23 +116,26 @@ export class RejectedMessageError extends Error {
   }
 }
 
+/** Rules are in force at its sender that this program does not know. */
+export class NewerRulesError extends RejectedMessageError {}
+
 /**
- * What is wrong with an envelope of others: another deployment, or sites that go by other rules. Their messages may have
- * other shapes too, so this is asked before their content is looked at.
+ * What is wrong with an envelope of others: another deployment, or sites that go by rules which are not known here. Their
+ * messages may have other shapes too, so this is asked before their content is looked at.
+ *
+ * @param newest the newest rules that are known
  */
 export function findForeignReason(
   { deployment, rules, from: { site } }: Pick<Envelope, 'deployment' | 'rules' | 'from'>,
   own: string,
+  newest: number = RULES_VERSION,
 ): RejectedMessageError | undefined {
   if (deployment !== own) {
     return new RejectedMessageError('deployment', `it is of deployment '${deployment}', and this is '${own}'`, site);
   }
-  if (rules === RULES_VERSION) return undefined;
-  return new RejectedMessageError(
-    'rules',
-    `its sender goes by rules ${rules}, and this site by ${RULES_VERSION}`,
-    site,
-  );
+  if (rules >= OLDEST_RULES_VERSION && rules <= newest) return undefined;
+  const description = `its sender goes by rules ${rules}, and this program knows ${OLDEST_RULES_VERSION} to ${newest}`;
+  return new (rules > newest ? NewerRulesError : RejectedMessageError)('rules', description, site);
 }
 
 /** Refusals by reason. */

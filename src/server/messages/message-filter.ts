@@ -8,7 +8,8 @@
  */
 import { createEpochAbove, MAX_START } from '../records/epoch.ts';
 import type { Origin, Origins } from '../records/origin.ts';
-import { RejectedMessageError, findForeignReason, isNodeMessage, RULES_VERSION } from './envelope.ts';
+import { RULES_VERSION } from '../records/deployment-version.ts';
+import { NewerRulesError, RejectedMessageError, findForeignReason, isNodeMessage } from './envelope.ts';
 import type { Address, ClosedMessage, Envelope, MessageRejectionReason } from './envelope.ts';
 import type { MessageRejectionCounts, NodeMessage, SiteMessage } from './envelope.ts';
 
@@ -20,12 +21,18 @@ export interface MessageFilterOptions {
   readonly ownSite: Address;
   /** Of the start, in which it begins to speak. */
   readonly epoch: number;
+  /** The newest rules that are known here; those of this program unless given. */
+  readonly newestRules?: number | undefined;
+  /** The rules that are in force; those of this program unless given. */
+  readonly getRules?: (() => number | undefined) | undefined;
   /** Told of each message that is not taken; but for those that came late, of which there are some after each restart. */
   readonly onRejected?: ((rejection: RejectedMessageError) => void) | undefined;
   /** Told of a start of another site that sends what can be taken only once the start is accepted. */
   readonly onUnknownStart?: ((site: Origin, term: number) => void) | undefined;
   /** Told that a later start of this site is known: with a handler this one does not go on above it. */
   readonly onSuperseded?: ((term: number, by: Origin) => void) | undefined;
+  /** Told that rules are in force which are not known here. */
+  readonly onNewerRules?: ((problem: string) => void) | undefined;
 }
 
 /** Envelopes out and in. */
@@ -81,10 +88,11 @@ export class MessageFilter {
 
   /** Puts a message to the same partition at another site into an envelope. */
   seal(to: Origin, message: Envelope['message']): Envelope {
-    const { deployment, ownSite, origins } = this.#options;
+    const { deployment, ownSite, origins, getRules } = this.#options;
     if (to === ownSite.site || !origins.isSite(to)) throw new Error(`nothing can be sent to ordinal ${to}`);
     const address = { site: to, partition: ownSite.partition };
-    return { deployment, rules: RULES_VERSION, from: ownSite, to: address, term: this.#term, message };
+    const rules = getRules?.() ?? RULES_VERSION;
+    return { deployment, rules, from: ownSite, to: address, term: this.#term, message };
   }
 
   /** The message, if it is for this replica and may be taken; `takeResponses` has what the door itself says to it. */
@@ -121,6 +129,7 @@ export class MessageFilter {
     this.#rejections[rejection.reason] += 1;
     const { reason } = rejection;
     if (reason !== 'term' && reason !== 'start' && reason !== 'origin') this.#options.onRejected?.(rejection);
+    if (rejection instanceof NewerRulesError) this.#options.onNewerRules?.(rejection.message);
   }
 
   /** What is to be sent because of messages that were not taken. */
@@ -141,9 +150,9 @@ export class MessageFilter {
   }
 
   #findRejection(envelope: Envelope): RejectedMessageError | undefined {
-    const { deployment: own, ownSite, origins } = this.#options;
+    const { deployment: own, ownSite, origins, newestRules } = this.#options;
     const { from, to, term } = envelope;
-    const rejection = findForeignReason(envelope, own);
+    const rejection = findForeignReason(envelope, own, newestRules);
     if (rejection !== undefined) return rejection;
     if (to.site !== ownSite.site || to.partition !== ownSite.partition) {
       return createRejection('address', `it is for partition ${to.partition} at ordinal ${to.site}`, from);

@@ -20,6 +20,7 @@ import {
   flag,
   list,
   record,
+  recordOf,
   siteOrigin,
   start,
   text,
@@ -119,11 +120,27 @@ const ackRecord = record({ ...memberFields, change: ordinalNumber, held });
 const memberRecord: RecordSchema = (value, origins) =>
   ((value as MemberRecord).action === 'ack' ? ackRecord : changeRecord)(value, origins);
 
+/** Tables, their fields, and operations of a service. */
+const MAX_PARTS = 1 << 16;
+const tableSchema = record({ removable: flag, fields: recordOf(word, MAX_PARTS) });
+const serviceVersion = record({
+  hash: word,
+  tables: recordOf(tableSchema, MAX_PARTS),
+  operations: recordOf(word, MAX_PARTS),
+  replies: list(word, MAX_PARTS),
+});
+
 const redRecord = oneOfKinds({
   operation: redOperation,
   close: record({ kind: word, id: operationNameSchema, site: siteOrigin, failure }),
   marker: record({ kind: word, id: operationNameSchema, site: siteOrigin }),
   member: memberRecord,
+  activate: record({
+    kind: word,
+    id: operationNameSchema,
+    site: siteOrigin,
+    version: record({ rules: ordinalNumber, service: serviceVersion }),
+  }),
 });
 
 const slotDecision = oneOfKinds({

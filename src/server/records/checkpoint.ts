@@ -5,6 +5,7 @@
  *
  * Whatever a replica remembers and its logs alone do not give belongs into one of the two.
  */
+import type { DeploymentVersion } from './deployment-version.ts';
 import type { Origin, SavedOrigin } from './origin.ts';
 import type { BlueOperation, HeldStream, RedRecord } from './records.ts';
 import type { Vector } from './vector.ts';
@@ -84,6 +85,8 @@ export interface SharedState {
   readonly origins: readonly SavedOrigin[];
   /** A change of them that is under way. */
   readonly change?: SavedChange;
+  /** What is in force. Not saved where all sites are of one process. */
+  readonly inForce?: DeploymentVersion;
   readonly stable: Vector;
   /** By ordinal: so many operations of its stream are in the rows, from the first on. */
   readonly applied: readonly number[];

@@ -36,6 +36,15 @@ export function toError({ code, message, field, domain }: Failure): CorrectableE
   return new CorrectableError(code, message, { field, domain });
 }
 
+/** What is in force, or what was written, is of a newer version than this program or its service. */
+export class NeedsNewerVersionError extends Error {
+  override readonly name = 'NeedsNewerVersionError';
+
+  constructor(problem: string) {
+    super(`this site needs a newer version: ${problem}`);
+  }
+}
+
 /** The identifier has left the tables: the client had said that it has the answer, or very many came after it. */
 export function expiredError(): CorrectableError {
   return new CorrectableError(

@@ -103,6 +103,20 @@ export function record(
   };
 }
 
+/** Plain data with whatever names, at most `most` of them, and such values. */
+export const recordOf =
+  (item: RecordSchema, most: number): RecordSchema =>
+  (value, origins) => {
+    if (!isObject(value)) return ': must be an object';
+    const names = Object.keys(value);
+    if (names.length > most) return `: must have ${most} names at most, not ${names.length}`;
+    for (const name of names) {
+      const problem = word(name, origins) ?? item(value[name], origins);
+      if (problem !== undefined) return prefixPath(name, problem);
+    }
+    return undefined;
+  };
+
 /** One of several kinds of data, which say which they are in `kind`. */
 export function oneOfKinds(kinds: Readonly<Record<string, RecordSchema>>): RecordSchema {
   const shapes = new Map(Object.entries(kinds));

@@ -1,5 +1,6 @@
 /** What sites write into logs and send each other: operations of both colors, as plain data. */
 import type { DomainErrorInfo, ErrorCode } from '../../correctable/errors.ts';
+import type { DeploymentVersion } from './deployment-version.ts';
 import type { Effect } from './effect.ts';
 import type { ReadRange } from './read-range.ts';
 import type { Origin, SiteAddress } from './origin.ts';
@@ -126,8 +127,17 @@ export interface AckRecord {
 
 export type MemberRecord = ChangeRecord | AckRecord;
 
+/** A version is in force from this place of the red log on, since all sites run it. */
+export interface ActivateRecord {
+  readonly kind: 'activate';
+  readonly id: OperationId;
+  /** The site that proposes it. */
+  readonly site: Origin;
+  readonly version: DeploymentVersion;
+}
+
 /** An entry of the red log. */
-export type RedRecord = RedOperation | CloseRecord | MarkerRecord | MemberRecord;
+export type RedRecord = RedOperation | CloseRecord | MarkerRecord | MemberRecord | ActivateRecord;
 
 /** The final answer of an operation, as it decides a slot. */
 export interface ReplyRecord {

@@ -3,6 +3,7 @@
  * randomness, socket or disk inside. The same code runs in production and in the simulator.
  */
 import { Fifo } from '../collections/fifo.ts';
+import { Activation } from './activation.ts';
 import { BluePath } from './causal/blue-path.ts';
 import type { Checkpoint, OwnState, Section, SharedState } from '../records/checkpoint.ts';
 import { HybridClock } from '../records/clock.ts';
@@ -14,6 +15,7 @@ import { isKeyed, formatOperationId } from '../records/operation-id.ts';
 import { formatStartName, type Origin } from '../records/origin.ts';
 import { ClockQuarantine } from './core/clock-quarantine.ts';
 import type {
+  ActivateRecord,
   BlueMessage,
   BlueOperation,
   LocalEntry,
@@ -70,6 +72,7 @@ export class Replica implements ReplicaCore, RedPathHost, WritesHost {
   readonly coverage: CoverageWaiters<Submission>;
   readonly rights: Rights | undefined;
   readonly membership: Membership;
+  readonly activation: Activation;
   /** By site: the highest term of its messages that was heard, at any start that the log tells of. */
   readonly terms: Map<Origin, number> = new Map();
   /** By site: the directory on which its starts run, where they say so. */
@@ -100,6 +103,7 @@ export class Replica implements ReplicaCore, RedPathHost, WritesHost {
     this.name = formatStartName(options.origins.get(options.site), options.epoch);
     this.nowMs = nowMs;
     this.wallMs = wallMs;
+    this.activation = new Activation(this, this.name);
     this.state = this.createState();
     this.coverage = this.createCoverage();
     this.#quarantine = new ClockQuarantine(options);
@@ -174,10 +178,12 @@ export class Replica implements ReplicaCore, RedPathHost, WritesHost {
     const waiting = streams.map((stream) => stream.waiting);
     const origins = this.options.origins.save();
     const change = this.membership.save();
+    const { inForce } = this.activation;
     return {
       shared: {
         origins,
         ...(change && { change }),
+        ...(inForce && { inForce }),
         stable: [...state.stable],
         applied,
         digests: streams.map(({ digest }) => digest),
@@ -346,6 +352,10 @@ export class Replica implements ReplicaCore, RedPathHost, WritesHost {
     this.membership.deliver(record, place);
   }
 
+  onActivateRecord(record: ActivateRecord): void {
+    this.activation.deliver(record, this.redDelivered <= this.#provenRedCount);
+  }
+
   onMembersChanged(): void {
     const { origins, site } = this.options;
     this.state.grow(origins.size);
@@ -368,7 +378,8 @@ export class Replica implements ReplicaCore, RedPathHost, WritesHost {
 
   protected createState(): SiteState {
     const { service, origins, generators, site } = this.options;
-    return new SiteState(service, origins, { ...generators, identifierPrefix: this.name, site });
+    const { checkChoice } = this.activation;
+    return new SiteState(service, origins, { ...generators, checkChoice, identifierPrefix: this.name, site });
   }
 
   protected createBluePath(): BluePath {
@@ -428,6 +439,7 @@ export class Replica implements ReplicaCore, RedPathHost, WritesHost {
 
   #loadCheckpoint({ sections, shared, own }: SavedReplica, retained: readonly LoggedOperation[]): void {
     this.membership.load(shared.change);
+    this.activation.load(shared.inForce);
     for (const [name, section] of Object.entries(this.sections)) section.restore(sections[name] ?? new Map());
     this.state.loadStable(shared.stable);
     this.clock.advanceTo(own.clock);
@@ -470,6 +482,8 @@ export class Replica implements ReplicaCore, RedPathHost, WritesHost {
   }
 
   #start(submission: Submission): void {
+    const rejection = this.activation.getRejection(submission.operation);
+    if (rejection !== undefined) return this.writes.refuse(submission, rejection);
     if (this.options.service.contract.operations[submission.operation]?.access === 'read') this.#read(submission);
     else if (this.options.origins.get(this.options.site).state !== 'open')
       this.writes.refuse(submission, joiningError());

@@ -5,6 +5,7 @@ import { SIGNAL_CHECK_DELAY_MS } from '../../correctable/binding.ts';
 import { CorrectableError } from '../../correctable/errors.ts';
 import type { ContractInfo } from '../../protocol/contract/contract.ts';
 import { SequenceMap } from '../../protocol/sequence-map.ts';
+import type { DeploymentVersion } from '../records/deployment-version.ts';
 import { createEpoch } from '../records/epoch.ts';
 import type { LogId } from '../log/log-id.ts';
 import type { ServerReply, ServerRequest } from '../log/red-log.ts';
@@ -50,6 +51,8 @@ export interface SiteDriverOptions extends Omit<SiteOptions, 'epoch'> {
   readonly onRedHalted?: ((halt: RedHalt) => void) | undefined;
   /** Another node of this site has gone on, so that this one has ended; or one of `peer` is not heard for that. */
   readonly onForked?: ((message: string, peer?: Origin) => void) | undefined;
+  /** A newer version is in force than the one that the site runs, so that it has ended. */
+  readonly onOutdated?: ((message: string) => void) | undefined;
   /** No other site has answered since the start, and updates are taken without that. */
   readonly onAlone?: (() => void) | undefined;
 }
@@ -167,6 +170,7 @@ export class SiteDriver implements SubmissionPort {
   /** A message of another site could not be read: it is counted and reported. */
   rejectMessage(rejection: RejectedMessageError): void {
     this.#machine.messageFilter.reject(rejection);
+    if (!this.#closed) this.#applyOutputs();
   }
 
   /**
@@ -234,6 +238,18 @@ export class SiteDriver implements SubmissionPort {
     // What has not left the site gives its place back.
     for (const serial of value) this.#machine.abandon(serial);
     this.#applyOutputs();
+  }
+
+  /** Proposes that all that the site runs is in force. `onMembership` gets what became of it, by the name that is returned. */
+  proposeActivation(): OperationId {
+    if (this.#end !== undefined) throw siteStoppedError(this.#end);
+    this.#turn ??= this.#beginTurn();
+    return this.#machine.replica.activation.propose();
+  }
+
+  /** The version that is in force; `undefined` where all that the site runs is. */
+  get inForce(): DeploymentVersion | undefined {
+    return this.#machine.replica.activation.inForce;
   }
 
   /** Proposes a change of the members. `onMembership` gets what became of it, by the name that is returned. */
@@ -366,6 +382,13 @@ export class SiteDriver implements SubmissionPort {
         return this.#options.onMembership?.(output);
       case 'forked':
         return this.#onForked(output.message);
+      case 'outdated':
+        this.#options.onOutdated?.(output.message);
+        return this.#endWith({
+          reason: `The site has stopped, since ${output.message}`,
+          cause: new Error(output.message),
+          advice: 'use another site',
+        });
       case 'peer-forked':
         return this.#options.onForked?.(output.message, output.peer);
       case 'alone':

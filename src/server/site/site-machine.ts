@@ -21,14 +21,27 @@ import { RED, type Origin } from '../records/origin.ts';
 import type { OperationId, RedRecord } from '../records/records.ts';
 import type { MemberChange } from '../replica/membership.ts';
 import { Replica, type SavedReplica, type RecoveredReplica } from '../replica/replica.ts';
-import { droppedError, haltedFullError, redHaltedError, redLogFullError } from '../records/failures.ts';
+import {
+  NeedsNewerVersionError,
+  droppedError,
+  haltedFullError,
+  redHaltedError,
+  redLogFullError,
+} from '../records/failures.ts';
 import { MAX_HALTED_BYTES } from '../records/retention-limits.ts';
 import { measurePlainData } from '../../values/estimate-bytes.ts';
 import { EffectValidator } from '../service/effect-validator.ts';
 import { describeContentProblem, findUnknownOrigin } from '../messages/validate-content.ts';
 import type { ReplicaOutput } from '../records/replica-output.ts';
 import type { Submission } from '../records/submissions.ts';
-import { ALONE_AFTER_MS, createLogOptions, type MemberStatus, type RejectedMessageCounts } from './site-options.ts';
+import { leaveBehind } from '../replica/leave-behind.ts';
+import {
+  ALONE_AFTER_MS,
+  createLogOptions,
+  listMembers,
+  type MemberStatus,
+  type RejectedMessageCounts,
+} from './site-options.ts';
 import type { SiteOptions, SiteOutput, SiteProgress } from './site-options.ts';
 
 /**
@@ -83,6 +96,9 @@ export class SiteMachine {
       onRejected: onMessageRejected,
       onUnknownStart: (peer, term) => this.#handshake.ask(peer, this.#nowMs, term),
       onSuperseded: options.stopsOnUnknownStart === true ? (term, by) => this.#onSuperseded(term, by) : undefined,
+      newestRules: options.version?.own.rules,
+      getRules: () => this.replica.activation.inForce?.rules,
+      onNewerRules: (problem) => this.#onOutdated(problem),
     });
     const saved = stored.checkpoint && getSavedSite(stored.checkpoint);
     const checkpoint: SavedReplica | undefined = saved && {
@@ -125,6 +141,7 @@ export class SiteMachine {
   /** Why no checkpoint can be made now, if so: what the red log says of itself is not what was taken of it. */
   get cutProblem(): string | undefined {
     const { halt, next } = this.#redLogReader;
+    if (this.#isForked) return 'the site has stopped';
     if (halt !== undefined) return `nothing more is taken of the red log, since ${halt.message}`;
     // An engine that has jumped, and has not shown it yet.
     if (comparePositions(this.log.save().position, next) === 0) return undefined;
@@ -261,12 +278,7 @@ export class SiteMachine {
 
   /** All origins that there have been, and when each was last heard. */
   get members(): readonly MemberStatus[] {
-    const { origins } = this.#options;
-    return origins.sites.map((origin) => ({
-      ...origins.get(origin),
-      origin,
-      heardAtMs: this.#absent.getHeardAtMs(origin),
-    }));
+    return listMembers(this.#options.origins, this.#absent);
   }
 
   /** Nobody waits any more for what was submitted under this serial: it ends at once where nothing of it has left. */
@@ -311,7 +323,8 @@ export class SiteMachine {
     if (this.#peerUntilMs !== undefined) this.#awaitPeer(this.#peerUntilMs, nowMs, wallMs);
     this.replica.tick(nowMs, wallMs);
     this.log.tick(nowMs);
-    this.#checkAbsence();
+    const { replica, log } = this;
+    leaveBehind(this.#absent, this.#options, { replica, log, nowMs, onLeft: () => this.#updateLeftBehind() });
     this.#checkGone();
     this.#exchangeOutputs();
   }
@@ -340,12 +353,10 @@ export class SiteMachine {
       resendAfterMs,
       streams: {
         // Of a red log that has halted nothing is to go by.
-        getEnd: (origin) =>
-          origin !== RED
-            ? replica.blue.getEnd(origin)
-            : this.#redLogReader.halt === undefined
-              ? this.log.end
-              : undefined,
+        getEnd: (origin) => {
+          if (origin !== RED) return replica.blue.getEnd(origin);
+          return this.#redLogReader.halt === undefined ? this.log.end : undefined;
+        },
         getDigest: (origin, length) =>
           origin === RED ? this.log.digest({ seq: length, index: 0 }) : replica.blue.getDigest(origin, length),
       },
@@ -366,14 +377,22 @@ export class SiteMachine {
     this.#onForked(`${this.#options.origins.getName(by)} knows ${start}`);
   }
 
-  /** What was promised by then stays; nothing follows. */
   #onForked(message: string): void {
+    this.#stop({ kind: 'forked', message });
+  }
+
+  #onOutdated(problem: string): void {
+    this.#stop({ kind: 'outdated', message: new NeedsNewerVersionError(problem).message });
+  }
+
+  /** What was promised by then stays; nothing follows. */
+  #stop(output: SiteOutput): void {
     if (this.#isForked) return;
     this.#exchangeOutputs();
     this.#isForked = true;
     this.#early = [];
     this.#peerUntilMs = undefined;
-    this.#outputs.push({ kind: 'forked', message });
+    this.#outputs.push(output);
   }
 
   /** Nobody has accepted this start so far: asks again, or goes on without that. */
@@ -397,18 +416,6 @@ export class SiteMachine {
       return record.kind !== 'operation' || record.site !== from || this.replica.acceptsStamp(from, record.clock);
     });
     if (isAccepted) this.log.receive(from, message, nowMs);
-  }
-
-  /** Lets go of what is kept for sites that have been away for too long. */
-  #checkAbsence(): void {
-    const { absence, observer } = this.#options;
-    if (absence === undefined) return;
-    const getBacklog = (site: Origin): number =>
-      Math.max(this.replica.blue.getBacklog(site), this.log.getBacklog?.(site) ?? 0);
-    const left = this.#absent.leaveBehind(this.#nowMs, absence, getBacklog);
-    if (left.length > 0) this.#updateLeftBehind();
-    for (const site of left) observer?.onLeftBehind?.(site);
-    for (const site of this.#absent.takeProbed(this.#nowMs, this.#options.resendAfterMs)) this.replica.blue.probe(site);
   }
 
   #updateLeftBehind(): void {
@@ -485,7 +492,9 @@ export class SiteMachine {
     switch (output.kind) {
       case 'deliver': {
         const records = this.#redLogReader.take(output);
-        if (records.length > 0) this.replica.deliver(records);
+        const problem = this.replica.activation.findProblem(records);
+        if (problem !== undefined) return this.#onOutdated(problem);
+        if (records.length > 0 && !this.#isForked) this.replica.deliver(records);
         if (records.some(({ kind }) => kind === 'member')) this.log.setMembers?.(this.#logMembers);
         break;
       }

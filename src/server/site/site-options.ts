@@ -1,5 +1,5 @@
 /** How a site is set up, what it wants done, and what it reports of itself. */
-import type { AbsenceLimits } from '../messages/absent-sites.ts';
+import type { AbsenceLimits, AbsentSites } from '../messages/absent-sites.ts';
 import type { LogId } from '../log/log-id.ts';
 import type { RedHalt } from '../log/red-log-consumer.ts';
 import { findMemberChange } from '../log/log-members.ts';
@@ -7,7 +7,7 @@ import type { LogOutput, RedLogOptions } from '../log/red-log.ts';
 import type { RedLogEngine } from '../log/red-log-engine.ts';
 import type { MessageFilterOptions } from '../messages/message-filter.ts';
 import type { Envelope, MessageRejectionCounts } from '../messages/envelope.ts';
-import type { KnownOrigin, Origin } from '../records/origin.ts';
+import type { KnownOrigin, Origin, Origins } from '../records/origin.ts';
 import type { RedRecord } from '../records/records.ts';
 import type { ReplicaOptions } from '../replica/core/replica-port.ts';
 import type { MemberOutput, ReplicaOutput } from '../records/replica-output.ts';
@@ -23,6 +23,8 @@ export type SiteOutput =
   | MemberOutput
   /** Another node of this site has gone on: nothing more is taken or said, for good. */
   | { readonly kind: 'forked'; readonly message: string }
+  /** A newer version of the program or the service is in force: nothing more is taken or said, until it runs that. */
+  | { readonly kind: 'outdated'; readonly message: string }
   /** Nothing more is taken of that start of another site, since another node of it has gone on. */
   | { readonly kind: 'peer-forked'; readonly peer: Origin; readonly message: string }
   /** No other site has answered since the start: updates are taken without that. */
@@ -73,6 +75,15 @@ export interface MemberStatus extends KnownOrigin {
   readonly origin: Origin;
   /** By the clock that only runs forward; `undefined` if not at this start. */
   readonly heardAtMs?: number | undefined;
+}
+
+/** All origins that there have been. */
+export function listMembers(origins: Origins, absent: AbsentSites): readonly MemberStatus[] {
+  return origins.sites.map((origin) => ({
+    ...origins.get(origin),
+    origin,
+    heardAtMs: absent.getHeardAtMs(origin),
+  }));
 }
 
 /** The progress of a site. */

@@ -15,6 +15,7 @@ import type { Files } from './disk/files.ts';
 import { readLog, type LogDamage } from './format/log-file-reader.ts';
 import {
   FORMAT_VERSION,
+  describeFormat,
   formatCheckpointCopyName,
   formatCheckpointName,
   parseFileNumbers,
@@ -206,8 +207,7 @@ function readSegments(
       continue;
     }
     const { format, term, local, red, checkpoint } = header;
-    if (format !== FORMAT_VERSION)
-      throw unreadableError(`${path} has format ${format}; this version reads format ${FORMAT_VERSION}`);
+    if (format !== FORMAT_VERSION) throw unreadableError(`${path} ${describeFormat(format)}`);
     if (site !== undefined && header.site !== undefined && header.site !== site) {
       throw unreadableError(
         `${path} is a file of site '${header.site}', and not of '${site}': two directories were exchanged`,

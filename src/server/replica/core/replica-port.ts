@@ -5,6 +5,7 @@ import type { SendWindows } from '../../records/send-windows.ts';
 import type { HybridClock } from '../../records/clock.ts';
 import type { CoverageWaiters } from './coverage-waiters.ts';
 import type { GeneratorOptions } from '../../generator/generator-runner.ts';
+import type { DeploymentVersion } from '../../records/deployment-version.ts';
 import type { Origin, Origins } from '../../records/origin.ts';
 import type { BlueOperation, LocalEntry, OperationId, RedOperation } from '../../records/records.ts';
 import type { Service } from '../../service/service.ts';
@@ -34,9 +35,17 @@ export interface ReplicaObserver {
   onReleased?(peer: Origin): void;
 }
 
+/** What a site runs, and what was in force when its deployment was created. */
+export interface RunningVersion {
+  readonly own: DeploymentVersion;
+  readonly founding: DeploymentVersion;
+}
+
 /** How a replica is set up. */
 export interface ReplicaOptions {
   readonly service: Service;
+  /** Where sites may run different versions. Unless given, all that the site runs is in force. */
+  readonly version?: RunningVersion | undefined;
   /** This site. */
   readonly site: Origin;
   readonly origins: Origins;

@@ -75,7 +75,7 @@ export class Certifier implements Section {
 
   /** Takes the next record of the log. */
   decide(record: RedRecord): CertificationDecision {
-    if (record.kind === 'marker' || record.kind === 'member') return { kind: 'marker' };
+    if (record.kind !== 'operation' && record.kind !== 'close') return { kind: 'marker' };
     if (record.kind === 'operation') this.#expire(record);
     if (this.isDecided(record.id)) {
       return { kind: this.#outcomes.get(record.id) === EXPIRED ? 'expired' : 'void' };

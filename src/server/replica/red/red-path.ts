@@ -300,6 +300,7 @@ export class RedPath {
   deliver(record: RedRecord): void {
     this.#delivered += 1;
     if (record.kind === 'member') return this.#host.onMemberRecord(record, this.#delivered);
+    if (record.kind === 'activate') return this.#host.onActivateRecord(record);
     this.#gate.push({ record, decision: this.isVoid(record) ? { kind: 'void' } : this.certifier.decide(record) });
   }
 

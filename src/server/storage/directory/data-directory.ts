@@ -19,6 +19,7 @@ import {
   MANIFEST_FILE,
   checkManifest,
   createManifest,
+  getFoundingVersion,
   parseManifest,
   type Deployment,
   type Manifest,
@@ -92,12 +93,11 @@ export function openDataDirectory(
     if (found !== undefined) checkManifest(found, requested, path);
     const key = readKey(files);
     const clusterKey = key ?? randomBytes(KEY_BYTES);
-    const manifest =
-      requested.site === undefined ? requested : { ...requested, sites: found?.sites ?? requested.sites };
+    const manifest = requested.site === undefined ? requested : keepFounding(requested, found);
     const adopt = (): void => {
       // Where nothing has to be written nothing else would ask.
       if (!lock.isHeld()) throw lockLostError();
-      const isSame = found?.service.hash === requested.service.hash && found.format === requested.format;
+      const isSame = found?.service.hash === manifest.service.hash && found.format === manifest.format;
       const text = Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`);
       try {
         if (key === undefined) withSpaceErrors(KEY_FILE, () => files.replace(KEY_FILE, clusterKey));
@@ -122,6 +122,13 @@ export function openDataDirectory(
     lock.release();
     throw error;
   }
+}
+
+/** What a cluster was created with stays: its sites may change, and what its service has gained is in its checkpoints. */
+function keepFounding(requested: Manifest, found: Manifest | undefined): Manifest {
+  if (found === undefined) return requested;
+  const { sites, service, rules } = getFoundingVersion(found) === undefined ? requested : found;
+  return { ...requested, sites: found.sites ?? sites, service, ...(rules !== undefined && { rules }) };
 }
 
 /** Why there can be no directory at a path, by the system's code. */

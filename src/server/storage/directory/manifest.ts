@@ -2,24 +2,30 @@
  * What a data directory was made for. A service may gain operations, tables and fields; what the data names must stay as
  * it is, and so must the sites and the leader, since the logs go by their places.
  */
-import { createHash } from 'node:crypto';
 import { CorrectableError } from '../../../correctable/errors.ts';
+import {
+  OLDEST_RULES_VERSION,
+  RULES_VERSION,
+  findLostPart,
+  findLostTable,
+  type DeploymentVersion,
+  type ServiceVersion,
+} from '../../records/deployment-version.ts';
+import { describeService } from '../../service/describe-service.ts';
 import type { Service } from '../../service/service.ts';
 import { unusableDirectoryError } from './missing-history.ts';
-import { FORMAT_VERSION } from '../format/file-names.ts';
+import { FORMAT_VERSION, describeFormat } from '../format/file-names.ts';
 
 /** The file in which it is written down. */
 export const MANIFEST_FILE = 'manifest.json';
 
-/** The tables of a service by name: whether rows can be removed, and the kind of each field by its name. */
-type TableSchemas = Readonly<
-  Record<string, { readonly removable: boolean; readonly fields: Readonly<Record<string, string>> }>
->;
-
 /** What is written down. */
 export interface Manifest {
   readonly format: number;
-  readonly service: { readonly name: string; readonly hash: string; readonly tables: TableSchemas };
+  /** Of the service that the data was made with. What a site of a cluster has since is in its checkpoints. */
+  readonly service: { readonly name: string } & Pick<ServiceVersion, 'hash' | 'tables'> & Partial<ServiceVersion>;
+  /** The rules that were in force then. */
+  readonly rules?: number;
   readonly sites: readonly string[];
   readonly redLeader: string;
   /** The one site whose data it is, where each site is a process of its own. */
@@ -36,10 +42,18 @@ export interface Deployment {
 }
 
 export function createManifest({ service, sites, redLeader, site }: Deployment): Manifest {
-  const tables = getTableSchemas(service);
-  const hash = createHash('sha256').update(JSON.stringify(tables)).digest('hex').slice(0, 16);
-  const described = { name: service.contract.name, hash, tables };
-  return { format: FORMAT_VERSION, service: described, sites, redLeader, ...(site !== undefined && { site }) };
+  const described = { name: service.contract.name, ...describeService(service) };
+  const place = { sites, redLeader, ...(site !== undefined && { site }) };
+  return { format: FORMAT_VERSION, service: described, rules: RULES_VERSION, ...place };
+}
+
+/** What was in force when the data was made; `undefined` if the manifest does not say all of it. */
+export function getFoundingVersion({
+  service: { hash, tables, operations, replies },
+  rules = OLDEST_RULES_VERSION,
+}: Manifest): DeploymentVersion | undefined {
+  if (operations === undefined || replies === undefined) return undefined;
+  return { rules, service: { hash, tables, operations, replies } };
 }
 
 /**
@@ -77,8 +91,9 @@ function isObject(value: unknown): boolean {
 /** @throws CorrectableError `INVALID_ARGUMENT` where this version cannot read the data */
 export function checkFormat({ format }: Manifest, dataDir: string): void {
   if (format === FORMAT_VERSION) return;
-  const problem = `has format ${format}, and this version reads format ${FORMAT_VERSION}`;
-  throw mismatchError(`The data in ${dataDir} ${problem}: use the version that wrote it, or name another directory.`);
+  throw mismatchError(
+    `The data in ${dataDir} ${describeFormat(format)}: use the version that wrote it, or name another directory.`,
+  );
 }
 
 /**
@@ -108,37 +123,18 @@ export function checkManifest(found: Manifest, requested: Manifest, dataDir: str
     refuse(`has its red log led by ${found.redLeader}, not by ${requested.redLeader}: the leader cannot change yet.`);
   }
   if (found.service.hash === requested.service.hash) return;
-  const lost = findLostParts(found.service.tables, requested.service.tables);
-  if (lost !== undefined) refuse(`needs ${lost} (data ${found.service.hash}, service ${requested.service.hash}).`);
-}
-
-/** What the data has and the service lacks; `undefined` when the service has only gained. */
-function findLostParts(found: TableSchemas, requested: TableSchemas): string | undefined {
-  for (const [name, { removable, fields }] of Object.entries(found)) {
-    const table = requested[name];
-    if (table === undefined) return `the table '${name}', which the service no longer has: keep it, if only unused`;
-    if (table.removable !== removable) return `the table '${name}' to stay ${removable ? '' : 'not '}removable`;
-    for (const [field, kind] of Object.entries(fields)) {
-      const now = table.fields[field];
-      if (now === undefined)
-        return `the field '${name}.${field}', which the service no longer has: keep it, if only unused`;
-      if (now !== kind) return `'${name}.${field}' to stay a ${kind}: it is a ${now} now. Add a field of another name`;
-    }
-  }
-  return undefined;
-}
-
-/** The tables of a service. */
-function getTableSchemas({ tables }: Service): TableSchemas {
-  const shape: Record<string, TableSchemas[string]> = {};
-  for (const name of Object.keys(tables).toSorted()) {
-    const { fields, removable } = tables[name] as Service['tables'][string];
-    const kinds = Object.keys(fields)
-      .toSorted()
-      .map((field) => [field, String(fields[field]?.kind)] as const);
-    shape[name] = { removable, fields: Object.fromEntries(kinds) };
-  }
-  return shape;
+  // In one process no other site runs an operation that is gone or has changed.
+  const [before, now] = [found, requested].map((item) =>
+    item.site === undefined ? undefined : getFoundingVersion(item),
+  );
+  const lost =
+    before === undefined || now === undefined
+      ? findLostTable(found.service.tables, requested.service.tables)
+      : findLostPart(before, now);
+  if (lost !== undefined)
+    refuse(
+      `needs ${lost} (data ${found.service.hash}, service ${requested.service.hash}). Keep all that the service has had, if only unused.`,
+    );
 }
 
 function mismatchError(message: string): CorrectableError {

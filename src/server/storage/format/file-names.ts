@@ -34,6 +34,12 @@ export function parseFileNumbers(names: readonly string[], ending: FileExtension
 /** The version that is written and read. The manifest, each log and checkpoint file, and each group of entries has it. */
 export const FORMAT_VERSION = 2;
 
+/** What is wrong with what was written in another format. */
+export function describeFormat(format: number): string {
+  const problem = `has format ${format}, and this version reads format ${FORMAT_VERSION}`;
+  return format > FORMAT_VERSION ? `${problem}: it needs a newer version` : problem;
+}
+
 /** The first frame of a segment: where the entries in it stand in the logs. */
 export interface SegmentHeader {
   readonly format: number;

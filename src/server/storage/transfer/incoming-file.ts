@@ -5,7 +5,7 @@
 import type { Checkpoint } from '../../records/checkpoint.ts';
 import type { Files, SyncedFile } from '../disk/files.ts';
 import { readCheckpoint } from '../format/checkpoint-file.ts';
-import { FORMAT_VERSION } from '../format/file-names.ts';
+import { FORMAT_VERSION, describeFormat } from '../format/file-names.ts';
 import { HEADER_BYTES, decodeFrame, decodeFrames, getFrameLength } from '../format/frames.ts';
 import type { TransferHeader } from './shared-frames.ts';
 import { getFileNumber } from './transfer-messages.ts';
@@ -73,7 +73,7 @@ export class IncomingFile {
     const bytes = this.#readParts().subarray(0, this.#length);
     const header = readHeader(bytes);
     if (header?.transfer !== transfer) return 'its first frame cannot be read';
-    if (header.format !== FORMAT_VERSION) return `it has format ${header.format}, and not ${FORMAT_VERSION}`;
+    if (header.format !== FORMAT_VERSION) return `it ${describeFormat(header.format)}`;
     const { checkpoint, commits, damage } = readCheckpoint(bytes, getFileNumber(transfer));
     if (damage !== undefined) return damage;
     return checkpoint !== undefined && commits === 1 ? checkpoint : 'it has no end';

@@ -8,7 +8,8 @@ import {
   MAX_ENVELOPE_VALUES,
   ENVELOPE_VERSION,
 } from '../../../../src/server/messages/envelope-codec.ts';
-import { RejectedMessageError, RULES_VERSION } from '../../../../src/server/messages/envelope.ts';
+import { RejectedMessageError } from '../../../../src/server/messages/envelope.ts';
+import { RULES_VERSION } from '../../../../src/server/records/deployment-version.ts';
 import type { Envelope, MessageRejectionReason } from '../../../../src/server/messages/envelope.ts';
 import { mixEntry, mixOperation } from '../../../../src/server/log/prefix-digest.ts';
 import { SEQUENCED_MESSAGE_FORMAT } from '../../../../src/server/log/sequenced/sequenced-messages.ts';
@@ -70,6 +71,7 @@ describe('envelopes', () => {
       'log.propose b372a1e758a7',
       'log.propose 7174af12445d',
       'log.propose c5b252c50e14',
+      'log.propose 77fb379e013e',
       'node.hello f4fe55900522',
       'node.fork d961370815a5',
     ]);

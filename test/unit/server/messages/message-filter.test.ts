@@ -1,7 +1,7 @@
 /** Who is let in: messages of this deployment, for this replica, of the latest start of a site that is known. */
 import { describe, expect, test } from 'vitest';
 import { MessageFilter } from '../../../../src/server/messages/message-filter.ts';
-import { RULES_VERSION } from '../../../../src/server/messages/envelope.ts';
+import { RULES_VERSION } from '../../../../src/server/records/deployment-version.ts';
 import type { Envelope, RejectedMessageError } from '../../../../src/server/messages/envelope.ts';
 import { createEpoch, MAX_START } from '../../../../src/server/records/epoch.ts';
 import { Origins } from '../../../../src/server/records/origin.ts';

@@ -1,6 +1,6 @@
 /** One message of each kind, with all that it may have. */
 import type { Envelope } from '../../../../src/server/messages/envelope.ts';
-import { RULES_VERSION } from '../../../../src/server/messages/envelope.ts';
+import { RULES_VERSION } from '../../../../src/server/records/deployment-version.ts';
 import { Origins } from '../../../../src/server/records/origin.ts';
 import type { SequencedMessage } from '../../../../src/server/log/sequenced/sequenced-messages.ts';
 import type { BlueOperation, RedOperation, RedRecord } from '../../../../src/server/records/records.ts';
@@ -56,6 +56,16 @@ const CHANGE = {
 const ADDRESS = { url: 'wss://tok:7420', cluster: 'tok:7421' };
 const ACK = { kind: 'member', action: 'ack', id: 'a-0-1.member/2', site: IRL, change: 7, held: [[FRK, 3, 9]] } as const;
 
+const VERSION = {
+  rules: 1,
+  service: {
+    hash: '00112233445566aa',
+    tables: { seats: { removable: true, fields: { free: 'counter' } } },
+    operations: { take: '0123456789abcdef red' },
+    replies: ['take'],
+  },
+} as const;
+
 type Message = Envelope['message'] | SequencedMessage<RedRecord>;
 
 export const MESSAGES: readonly Message[] = [
@@ -100,6 +110,12 @@ export const MESSAGES: readonly Message[] = [
   { kind: 'log.propose', epoch: 1, sequence: 3, record: CHANGE },
   { kind: 'log.propose', epoch: 1, sequence: 4, record: { ...CHANGE, directory: null, address: ADDRESS } },
   { kind: 'log.propose', epoch: 1, sequence: 5, record: ACK },
+  {
+    kind: 'log.propose',
+    epoch: 1,
+    sequence: 6,
+    record: { kind: 'activate', id: 'a-0-1.version/1', site: IRL, version: VERSION },
+  },
   {
     kind: 'node.hello',
     directory: 'd1',

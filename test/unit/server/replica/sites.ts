@@ -1,5 +1,6 @@
 /** Sites whose disks sync, and whose messages arrive, when the test says so: for stories told step by step. */
 import { SEQUENCED_MESSAGE_FORMAT } from '../../../../src/server/log/sequenced/sequenced-messages.ts';
+import { RULES_VERSION } from '../../../../src/server/records/deployment-version.ts';
 import { EnvelopeCodec } from '../../../../src/server/messages/envelope-codec.ts';
 import type { LogMessage } from '../../../../src/server/log/red-log.ts';
 import type { SequencedMessage } from '../../../../src/server/log/sequenced/sequenced-messages.ts';
@@ -70,6 +71,8 @@ export class Sites {
   /** Nodes that have ended as forks, and those that are not heard for it, with the site that says so. */
   readonly forked: [site: number, message: string][] = [];
   readonly forkedPeers: [site: number, peer: number, message: string][] = [];
+  /** Sites that have stopped since they need a newer version. */
+  readonly outdated: [site: number, message: string][] = [];
   /** Sites that have gone on without hearing another one. */
   readonly alone: number[] = [];
   readonly #service: Service;
@@ -156,6 +159,12 @@ export class Sites {
   /** Proposes a change of the members at a site. */
   change(site: number, change: MemberChange): void {
     this.machines[site]?.proposeChange(change, this.nowMs);
+    this.#act(site);
+  }
+
+  /** Proposes that what a site runs is in force. */
+  activate(site: number): void {
+    this.machines[site]?.replica.activation.propose();
     this.#act(site);
   }
 
@@ -295,9 +304,12 @@ export class Sites {
 
   /** As bytes, so that no site has what belongs to another. */
   #send(value: Envelope): void {
+    const [from, to] = [getSiteIndex(value.from.site), getSiteIndex(value.to.site)];
+    // No codec of this program reads newer ones.
+    if (value.rules > RULES_VERSION)
+      return void this.sent.push({ from, to, message: value.message as SentMessage, envelope: value });
     for (const bytes of CODEC.encode(value)) {
       const envelope = CODEC.decode(bytes, this.origins, value.deployment);
-      const [from, to] = [getSiteIndex(envelope.from.site), getSiteIndex(envelope.to.site)];
       this.sent.push({ from, to, message: envelope.message as SentMessage, envelope });
     }
   }
@@ -315,6 +327,7 @@ export class Sites {
         this.memberOutputs.push([site, output]);
       else if (output.kind === 'halted') this.halted.push([site, output.halt.reason]);
       else if (output.kind === 'forked') this.forked.push([site, output.message]);
+      else if (output.kind === 'outdated') this.outdated.push([site, output.message]);
       else if (output.kind === 'peer-forked') this.forkedPeers.push([site, getSiteIndex(output.peer), output.message]);
       else if (output.kind === 'alone') this.alone.push(site);
       else if (output.kind === 'view') {

@@ -3,7 +3,7 @@
  * are refused and counted, the site goes on, and what its sender says in earnest is taken.
  */
 import { beforeEach, expect, test } from 'vitest';
-import { RULES_VERSION } from '../../../../src/server/messages/envelope.ts';
+import { RULES_VERSION } from '../../../../src/server/records/deployment-version.ts';
 import type { RejectedMessageError } from '../../../../src/server/messages/envelope.ts';
 import { EnvelopeCodec } from '../../../../src/server/messages/envelope-codec.ts';
 import { SEQUENCED_MESSAGE_FORMAT } from '../../../../src/server/log/sequenced/sequenced-messages.ts';

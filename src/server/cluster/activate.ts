@@ -1,0 +1,115 @@
+/**
+ * How a newer version comes into force, once all sites run it: an operator asks one node, which asks all others what they
+ * run, and proposes the version to the red log.
+ */
+import { isRecord } from '../../correctable/validate.ts';
+import type { DeploymentVersion } from '../records/deployment-version.ts';
+
+/** The kinds of requests. */
+const VERSION = 'version';
+export const ACTIVATE = 'activate';
+
+/** A version by its numbers. */
+export interface VersionName {
+  readonly rules: number;
+  /** The hash of the service. */
+  readonly service: string;
+}
+
+/** What a node runs, and what is in force there. */
+export interface NodeVersion extends VersionName {
+  readonly inForce: VersionName;
+}
+
+function getName({ rules, service }: DeploymentVersion): VersionName {
+  return { rules, service: service.hash };
+}
+
+/** What came of a request to activate. */
+export interface ActivateReply {
+  readonly version?: VersionName;
+  /** Whether another version was in force before. */
+  readonly isNew?: boolean;
+  /** Why nothing was activated, if so. */
+  readonly problem?: string;
+}
+
+/** What a node knows and does. */
+export interface VersionHost {
+  readonly site: string;
+  /** What this node runs. */
+  readonly own: DeploymentVersion;
+  getInForce(): DeploymentVersion;
+  /** The other members. */
+  getOthers(): readonly string[];
+  request(peer: string, kind: string, body: unknown): Promise<unknown>;
+  /** Proposes the own version; resolves with why it is not in force, if so. */
+  propose(): Promise<string | undefined>;
+}
+
+/** The version of one node. */
+export class NodeVersions {
+  readonly #host: VersionHost;
+
+  constructor(host: VersionHost) {
+    this.#host = host;
+  }
+
+  get current(): NodeVersion {
+    const { own, getInForce } = this.#host;
+    return { ...getName(own), inForce: getName(getInForce()) };
+  }
+
+  /** Answers a request, if it is about versions; `undefined` if not. */
+  answer(kind: string): NodeVersion | Promise<ActivateReply> | undefined {
+    if (kind === VERSION) return this.current;
+    return kind === ACTIVATE ? activateVersion(this.#host, this.current) : undefined;
+  }
+}
+
+/** Activates the version of this node, if all sites run it. */
+async function activateVersion(
+  { site, getOthers, request, propose }: VersionHost,
+  version: NodeVersion,
+): Promise<ActivateReply> {
+  const { inForce } = version;
+  const others = getOthers();
+  const answers = await Promise.allSettled(others.map(async (peer) => parseName(await request(peer, VERSION, null))));
+  const silent = others.filter((_, place) => answers[place]?.status === 'rejected');
+  if (silent.length > 0) return { problem: `no answer from ${silent.join(', ')}: every site has to run` };
+  const running = new Map<string, VersionName>([[site, version]]);
+  for (const [place, answer] of answers.entries())
+    if (answer.status === 'fulfilled') running.set(others[place] as string, answer.value);
+  const problem = describeDifference(running, inForce);
+  if (problem !== undefined) return { problem };
+  const { rules, service } = version;
+  const activated = { version: { rules, service } };
+  if (isSame(version, inForce)) return { ...activated, isNew: false };
+  const refused = await propose();
+  return refused === undefined ? { ...activated, isNew: true } : { problem: refused };
+}
+
+/** Names the sites that do not run the new version; `undefined` if all run the same. */
+function describeDifference(running: ReadonlyMap<string, VersionName>, inForce: VersionName): string | undefined {
+  const sites = [...running];
+  const [first] = running.values();
+  if (sites.every(([, version]) => isSame(version, first as VersionName))) return undefined;
+  const list = sites.map(([site, version]) => `${site} runs ${formatVersion(version)}`).join(', ');
+  const old = sites.filter(([, version]) => isSame(version, inForce)).map(([site]) => site);
+  if (old.length === 0) return `the sites run different versions: ${list}. Start all of them with the same`;
+  return `${old.join(', ')} ${old.length === 1 ? 'does' : 'do'} not run the new version (${list}). Start it there first`;
+}
+
+export function formatVersion({ rules, service }: VersionName): string {
+  return `service ${service} with rules ${rules}`;
+}
+
+function isSame(a: VersionName, b: VersionName): boolean {
+  return a.rules === b.rules && a.service === b.service;
+}
+
+function parseName(reply: unknown): VersionName {
+  const { rules, service } = isRecord(reply) ? reply : {};
+  if (!Number.isSafeInteger(rules) || typeof service !== 'string') throw new Error('the version could not be read');
+  return { rules: rules as number, service };
+}

@@ -1,0 +1,53 @@
+/** What the site of a node sends to other sites, as bytes over its links, and what comes over them. */
+import type { EnvelopeCodec } from '../messages/envelope-codec.ts';
+import { RejectedMessageError, type Envelope } from '../messages/envelope.ts';
+import type { Origins } from '../records/origin.ts';
+import type { SiteDriver } from '../site/site-driver.ts';
+import type { ClusterLinks } from './cluster-links.ts';
+
+/** What the messages of a node need. */
+export interface SiteMessagesHost {
+  readonly codec: EnvelopeCodec;
+  /** How messages of this deployment are recognized. */
+  readonly deployment: string;
+  readonly origins: Origins;
+  /** `undefined` while the site does not run. */
+  readonly driver: SiteDriver | undefined;
+  readonly links: ClusterLinks;
+}
+
+/** Sends a message of the site, in the version that its receiver reads. */
+export function sendEnvelope(envelope: Envelope, { codec, origins, links, driver }: SiteMessagesHost): void {
+  try {
+    const name = origins.getName(envelope.to.site);
+    // Its clock is another than the receiver's.
+    const parts = codec.encode({ ...envelope, sentAtMs: Date.now() }, undefined, links.getVersion(name));
+    for (const bytes of parts) links.send(name, bytes);
+  } catch (error) {
+    if (!(error instanceof RejectedMessageError)) throw error;
+    driver?.rejectMessage(error);
+  }
+}
+
+/** Takes what has come over the link of a site. */
+export function receiveEnvelopes(
+  from: string,
+  contents: readonly Uint8Array[],
+  { codec, deployment, origins, driver }: Omit<SiteMessagesHost, 'links'>,
+): void {
+  if (driver === undefined) return;
+  const envelopes: Envelope[] = [];
+  for (const content of contents) {
+    try {
+      const envelope = codec.decode(content, origins, deployment);
+      const sender = origins.getName(envelope.from.site);
+      if (sender !== from)
+        throw new RejectedMessageError('address', `it came over the link of ${from}`, envelope.from.site);
+      envelopes.push(envelope);
+    } catch (error) {
+      if (!(error instanceof RejectedMessageError)) throw error;
+      driver.rejectMessage(error);
+    }
+  }
+  if (envelopes.length > 0) driver.receive(envelopes);
+}

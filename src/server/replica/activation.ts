@@ -1,0 +1,142 @@
+/**
+ * Which version is in force: a function of the red log's prefix (docs/spec/cluster.md). A site may run a newer version of the
+ * service. What that adds is taken from other sites at once, and done here only once it is in force.
+ */
+import { CorrectableError } from '../../correctable/errors.ts';
+import { findLostPart, isSameVersion, type DeploymentVersion } from '../records/deployment-version.ts';
+import type { Effect } from '../records/effect.ts';
+import { NeedsNewerVersionError } from '../records/failures.ts';
+import { markInternal } from '../records/internal-errors.ts';
+import { formatOperationId } from '../records/operation-id.ts';
+import type { ActivateRecord, OperationId, RedRecord } from '../records/records.ts';
+import type { ReplicaCore, RunningVersion } from './core/replica-port.ts';
+
+/** The version in force at one site. */
+export class Activation {
+  readonly #core: ReplicaCore;
+  readonly #running: RunningVersion | undefined;
+  /** Of this start of the site: no other start names records like it. */
+  readonly #client: string;
+  #inForce: DeploymentVersion | undefined;
+  /** What is done here: what is in force, as far as the own log proves it. */
+  #used: DeploymentVersion | undefined;
+  /** Whether that is all that the site runs. */
+  #isAll = true;
+  #proposed = 0;
+
+  constructor(core: ReplicaCore, startName: string) {
+    this.#core = core;
+    this.#running = core.options.version;
+    this.#client = `${startName}.version`;
+    this.load(this.#running?.founding);
+  }
+
+  /** What is in force; `undefined` where all sites are of one process, so that all of it is. */
+  get inForce(): DeploymentVersion | undefined {
+    return this.#inForce;
+  }
+
+  /** Proposes that what the site runs is in force; gives the name that the outcome has. */
+  propose(): OperationId {
+    const { own } = this.#running as RunningVersion;
+    this.#proposed += 1;
+    const id = formatOperationId(this.#client, this.#proposed);
+    this.#core.emit({
+      kind: 'propose',
+      record: { kind: 'activate', id, site: this.#core.options.site, version: own },
+    });
+    return id;
+  }
+
+  /** Why this site cannot take records of the red log, if so: it needs a newer version. */
+  findProblem(records: readonly RedRecord[]): string | undefined {
+    for (const record of records) {
+      const problem = findRecordProblem(record, this.#running?.own);
+      if (problem !== undefined) return problem;
+    }
+    return undefined;
+  }
+
+  /**
+   * Takes a record of the red log for which there is no problem.
+   *
+   * @param isProven whether the own log says that it counts
+   */
+  deliver({ id, site, version }: ActivateRecord, isProven: boolean): void {
+    if (this.#inForce === undefined || !this.#core.options.origins.isMember(site)) return;
+    // The same at all sites, since it follows from the log.
+    const lost = findLostPart(this.#inForce, version);
+    if (lost === undefined) this.#inForce = version;
+    // After a crash this start may not know that the record counts, and say of what it has done that nothing was.
+    if (lost === undefined && isProven) this.#begin(version);
+    else if (lost === undefined)
+      this.#core.store({ kind: 'delivered', redDelivered: this.#core.redDelivered }, () => this.#begin(this.#inForce));
+    const problem = lost && `another version was activated meanwhile, which needs ${lost}`;
+    if (site === this.#core.options.site) this.#core.emit({ kind: 'changed', id, origin: site, problem });
+  }
+
+  /** @throws NeedsNewerVersionError if the site does not have all that is in force */
+  load(saved: DeploymentVersion | undefined): void {
+    if (this.#running === undefined || saved === undefined) return;
+    const problem = describeLost(saved, this.#running.own);
+    if (problem !== undefined) throw new NeedsNewerVersionError(problem);
+    this.#begin(saved);
+  }
+
+  /** Why an operation is not taken here yet, if so. */
+  getRejection(operation: string): CorrectableError | undefined {
+    if (this.#isAll || Object.hasOwn(this.#used?.service.operations ?? {}, operation)) return undefined;
+    return notActiveError(`The operation '${operation}' is new in this version of the service`, operation);
+  }
+
+  /** Throws if a shadow operation does what is not in force. */
+  readonly checkChoice = (shadow: string, effects: readonly Effect[]): void => {
+    if (this.#isAll) return;
+    const { tables, replies } = (this.#used as DeploymentVersion).service;
+    for (const { table, field } of effects) {
+      const known = Object.hasOwn(tables, table) ? tables[table]?.fields : undefined;
+      if (known !== undefined && (field === '' || Object.hasOwn(known, field))) continue;
+      const name = known === undefined || field === '' ? table : `${table}.${field}`;
+      throw markInternal(notActiveError(`'${shadow}' changes '${name}', which is new`, shadow));
+    }
+    const makesReply = this.#core.options.service.shadowOperations[shadow]?.reply !== undefined;
+    if (makesReply && !replies.includes(shadow))
+      throw markInternal(notActiveError(`The shadow operation '${shadow}' is new and makes the reply`, shadow));
+  };
+
+  #begin(version: DeploymentVersion | undefined): void {
+    this.#inForce = version;
+    this.#used = version;
+    this.#isAll = version === undefined || isSameVersion(version, (this.#running as RunningVersion).own);
+  }
+}
+
+/** Why a record of the red log needs a newer version than `own`, if so. */
+export function findRecordProblem(record: RedRecord, own: DeploymentVersion | undefined): string | undefined {
+  switch (record.kind) {
+    case 'operation':
+    case 'close':
+    case 'marker':
+      return undefined;
+    case 'member':
+      return record.action === 'change' || record.action === 'ack' ? undefined : describeUnknown(record);
+    case 'activate':
+      return own && describeLost(record.version, own);
+    default:
+      return describeUnknown(record);
+  }
+}
+
+function describeUnknown({ kind, action = '' }: { readonly kind: string; readonly action?: string }): string {
+  return `the red log has a record of the kind '${`${kind} ${action}`.trim()}', which is not known here`;
+}
+
+function describeLost(needed: DeploymentVersion, here: DeploymentVersion): string | undefined {
+  const lost = findLostPart(needed, here);
+  return lost && `the version in force needs ${lost}`;
+}
+
+function notActiveError(problem: string, field: string): CorrectableError {
+  const advice = 'Nothing was done: run correctables cluster activate once every site runs this version, then retry';
+  return new CorrectableError('UNAVAILABLE', `${problem}, and not in force yet. ${advice}.`, { field });
+}

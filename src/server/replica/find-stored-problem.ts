@@ -1,0 +1,55 @@
+/**
+ * What a site finds at its start, held to what its program and its service know: a newer version may have written it. Nothing
+ * of it may be dropped, nor end the site later.
+ */
+import type { RecoveredState } from '../log/recovered-state.ts';
+import type { DeploymentVersion } from '../records/deployment-version.ts';
+import type { Effect } from '../records/effect.ts';
+import type { LocalEntry, RedRecord } from '../records/records.ts';
+import { EffectValidator } from '../service/effect-validator.ts';
+import type { Tables } from '../service/tables.ts';
+import { findRecordProblem } from './activation.ts';
+
+/** Why what was found needs a newer version, if so. */
+export function findStoredProblem(
+  { local, red }: Pick<RecoveredState, 'local' | 'red'>,
+  tables: Tables,
+  own: DeploymentVersion | undefined,
+): string | undefined {
+  const known = new EffectValidator(tables);
+  for (const entry of local.entries) {
+    const problem = findEntryProblem(entry, known);
+    if (problem !== undefined) return problem;
+  }
+  for (const { record } of red.entries) {
+    const problem = findRecordProblem(record, own) ?? findEffectsProblem(record, known);
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
+}
+
+function findEntryProblem(entry: LocalEntry, known: EffectValidator): string | undefined {
+  switch (entry.kind) {
+    case 'blue':
+      return describeEffects(entry.operation.effects, false, known);
+    case 'slot':
+    case 'expire':
+    case 'delivered':
+    case 'term':
+      return undefined;
+    default:
+      return `its log has an entry of the kind '${(entry as LocalEntry).kind}', which is not known here`;
+  }
+}
+
+function findEffectsProblem(record: RedRecord, known: EffectValidator): string | undefined {
+  return record.kind === 'operation' ? describeEffects(record.effects, true, known) : undefined;
+}
+
+function describeEffects(effects: readonly Effect[], isRed: boolean, known: EffectValidator): string | undefined {
+  for (const effect of effects) {
+    const problem = known.describeProblem(effect, isRed);
+    if (problem !== undefined) return `of an operation in its log, ${problem}`;
+  }
+  return undefined;
+}
