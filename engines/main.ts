@@ -3,9 +3,10 @@ import { cac } from 'cac';
 import { EngineUnavailable, type Engine } from './engine.ts';
 import { UsageError } from './usage-error.ts';
 import { cassandra } from './cassandra/engine.ts';
+import { etcd } from './etcd/engine.ts';
 import { zookeeper } from './zookeeper/engine.ts';
 
-const engines: readonly Engine[] = [cassandra, zookeeper];
+const engines: readonly Engine[] = [cassandra, etcd, zookeeper];
 
 const EXIT_FAILED = 1;
 const EXIT_USAGE = 2;

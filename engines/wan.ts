@@ -31,3 +31,12 @@ export function roundTripMs(wan: WanPreset, from: Place, to: Place): number {
   if (wan === 'none') return 0;
   return ROUND_TRIPS_MS[[from, to].sort().join('-')] ?? 0;
 }
+
+/**
+ * The delay of whatever arrives at a place such that the round trips between three places come out right: a proxy in front of
+ * one cannot see who connects. It exists if their round trips fulfil the triangle inequality.
+ */
+export function accessDelayMs(wan: WanPreset, place: Place, places: readonly Place[]): number {
+  const [other, another] = places.filter((item) => item !== place) as [Place, Place];
+  return (roundTripMs(wan, place, other) + roundTripMs(wan, place, another) - roundTripMs(wan, other, another)) / 2;
+}

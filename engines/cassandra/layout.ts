@@ -6,7 +6,7 @@
 import type { Route } from '../delay-proxy.ts';
 import { EngineUnavailable } from '../engine.ts';
 import { freePorts, listenProblem } from '../ports.ts';
-import { roundTripMs, type Place, type Placement, type Site, type WanPreset } from '../wan.ts';
+import { accessDelayMs, roundTripMs, type Place, type Placement, type Site, type WanPreset } from '../wan.ts';
 
 /** Frankfurt first: the coordinator of the paper's experiments (Correctables, OSDI 2016, §6). */
 export const NODE_SITES = ['frankfurt', 'ireland', 'virginia'] as const satisfies readonly Site[];
@@ -87,15 +87,6 @@ export function oneWayMs(wan: WanPreset, from: Place, to: Place): number {
   return roundTripMs(wan, from, to) / 2;
 }
 
-/**
- * The delay of whatever arrives at a site such that each round trip comes out right: a proxy cannot see who connects.
- * It exists for three sites whose round trips fulfil the triangle inequality.
- */
-export function accessDelayMs(wan: WanPreset, site: Place, placement: Placement = 'paper'): number {
-  const [other, another] = PLACES[placement].nodes.filter((item) => item !== site) as [Place, Place];
-  return (roundTripMs(wan, site, other) + roundTripMs(wan, site, another) - roundTripMs(wan, other, another)) / 2;
-}
-
 function layoutIn(network: number, options: LayoutOptions, jmxPorts: number[]): Layout {
   const { nodes: count, wan, placement = 'paper', nodesDelay } = options;
   const delayedByProxies = wan !== 'none' && !nodesDelay;
@@ -112,7 +103,8 @@ function layoutIn(network: number, options: LayoutOptions, jmxPorts: number[]): 
     routes.push({ listenHost, listenPort: port, targetHost, targetPort: port, oneWayMs: delayMs });
   };
   for (const { site, address, peerAddress } of nodes) {
-    if (peerAddress !== address) route(peerAddress, address, STORAGE_PORT, accessDelayMs(wan, site, placement));
+    if (peerAddress !== address)
+      route(peerAddress, address, STORAGE_PORT, accessDelayMs(wan, site, PLACES[placement].nodes));
     for (const from of PLACES[placement].clients) {
       const listen = clientAddress({ network, wan }, from, site);
       if (listen !== address) route(listen, address, CQL_PORT, oneWayMs(wan, from, site));

@@ -1,12 +1,8 @@
 /** Porcupine, an independent checker of linearizability in Go: built once, asked by histories of queues. */
 import { execFile } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { EngineUnavailable } from '../engine.ts';
-import { downloadsFolder } from '../folders.ts';
+import { builtGoProgram } from '../built-go-program.ts';
 
 const run = promisify(execFile);
 const folder = fileURLToPath(new URL('.', import.meta.url));
@@ -27,23 +23,12 @@ export interface QueueOperation {
 export type Verdict = 'linearizable' | 'not linearizable' | 'unknown';
 
 /**
- * The checker's program: built from `main.go` once for each content of the sources.
+ * The checker's program.
  *
  * @throws EngineUnavailable where Go is missing, or cannot fetch the module
  */
-export async function buildPorcupine(): Promise<string> {
-  const hash = createHash('sha256');
-  for (const file of ['main.go', 'go.mod', 'go.sum']) hash.update(readFileSync(join(folder, file)));
-  const program = join(downloadsFolder('porcupine'), `porcupine-${hash.digest('hex').slice(0, 12)}`);
-  if (existsSync(program)) return program;
-  try {
-    await run('go', ['build', '-o', program, '.'], { cwd: folder });
-  } catch (error) {
-    const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT';
-    const reason = isMissing ? 'there is no `go` on this machine: install Go 1.21 or later' : (error as Error).message;
-    throw new EngineUnavailable(`porcupine cannot be built: ${reason}`, { cause: error });
-  }
-  return program;
+export function buildPorcupine(): Promise<string> {
+  return builtGoProgram({ name: 'porcupine', folder });
 }
 
 /** Whether a queue, in one copy, can have behaved like this. */

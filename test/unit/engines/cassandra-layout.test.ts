@@ -3,10 +3,10 @@ import { createServer } from 'node:net';
 import { once } from 'node:events';
 import { expect, test } from 'vitest';
 import { cassandra } from '../../../engines/cassandra/engine.ts';
-import { accessDelayMs, clientAddress, layOut, NODE_SITES } from '../../../engines/cassandra/layout.ts';
+import { clientAddress, layOut, NODE_SITES } from '../../../engines/cassandra/layout.ts';
 import { EngineUnavailable } from '../../../engines/engine.ts';
 import { UsageError } from '../../../engines/usage-error.ts';
-import { roundTripMs } from '../../../engines/wan.ts';
+import { accessDelayMs, roundTripMs } from '../../../engines/wan.ts';
 
 test('layout: no delays → no proxy, clients and peers reach nodes where they listen', async () => {
   const layout = await layOut({ nodes: 3, wan: 'none', nodesDelay: false });
@@ -35,7 +35,7 @@ test("layout: the paper's delays → each way between two nodes takes its round 
       expect(getDelayMs(a.peerAddress) + getDelayMs(b.peerAddress)).toBe(roundTripMs('paper', a.site, b.site));
     }
   }
-  expect(NODE_SITES.map((site) => accessDelayMs('paper', site))).toEqual([13.5, 6.5, 76.5]);
+  expect(NODE_SITES.map((site) => accessDelayMs('paper', site, NODE_SITES))).toEqual([13.5, 6.5, 76.5]);
 });
 
 test("layout: the paper's Twissandra → a quorum beside Virginia is Virginia and California; Ireland's client is far", async () => {

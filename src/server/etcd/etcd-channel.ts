@@ -1,0 +1,175 @@
+/** A connection to one server of etcd, from the first try until it is lost. */
+import type { Client, ClientDuplexStream, Metadata, ServiceError } from '@grpc/grpc-js';
+import { AUTHENTICATE, WATCH, type Method, type WatchReply, type WatchRequest } from './etcd-messages.ts';
+import type { GrpcModule } from './load-grpc.ts';
+import type { Decoded, Encodable, Fields } from './protobuf.ts';
+
+/** Where the servers are, and what they ask of their clients. */
+export interface EtcdServers {
+  /** `http://host:port` or `https://host:port`. */
+  readonly endpoints: readonly string[];
+  /** In PEM form. Without `ca`, the authorities that Node knows are trusted. */
+  readonly tls?: { readonly ca?: Buffer; readonly certificate?: Buffer; readonly key?: Buffer } | undefined;
+  readonly user?: { readonly name: string; readonly password: string } | undefined;
+}
+
+/** An error of etcd, or of the way there. */
+export interface CallError {
+  /** As in gRPC: `UNAVAILABLE`, `RESOURCE_EXHAUSTED`. */
+  readonly code: string;
+  readonly message: string;
+}
+
+type Callback<Reply extends Fields> = (error: CallError | undefined, reply: Decoded<Reply> | undefined) => void;
+
+/** What a watch calls. */
+export interface WatchListener {
+  onReply(reply: WatchReply): void;
+  onEnd(message: string): void;
+}
+
+/** A watch that runs. Once it is cancelled, or has ended, it calls nothing more. */
+export interface Watch {
+  /** Asks how far it has come: a reply without events says so. */
+  askProgress(): void;
+  cancel(): void;
+}
+
+const DEFAULT_PORT = 2379;
+/** A fragment of events has at most one request of 1.5 MiB more than the 1.5 MiB at which etcd cuts. */
+const MAX_RECEIVED_BYTES = 16 * 1024 * 1024;
+/** A server that is up answers in a round trip; a login hashes a password, which is slow by design. */
+const CONNECT_TIMEOUT_MS = 5000;
+/** No pings: etcd disconnects clients that ping more often than each 5 s, and silence is noticed by asking for progress. */
+const CHANNEL_OPTIONS = {
+  'grpc.max_receive_message_length': MAX_RECEIVED_BYTES,
+  // A shared one would keep sockets open for others that may need them.
+  'grpc.use_local_subchannel_pool': 1,
+  'grpc.enable_http_proxy': 0,
+  'grpc.enable_retries': 0,
+};
+
+export class EtcdChannel {
+  readonly #grpc: GrpcModule;
+  readonly #client: Client;
+  /** For the code of a lost or missing leader: without it a server that is cut off from the others says nothing. */
+  readonly #metadata: Metadata;
+  readonly #calls = new Set<{ cancel(): void }>();
+  #isClosed = false;
+
+  constructor(grpc: GrpcModule, endpoint: string, { tls = {} }: EtcdServers) {
+    this.#grpc = grpc;
+    const { hostname, port, protocol } = new URL(endpoint);
+    const { ca = null, key = null, certificate = null } = tls;
+    const { createInsecure, createSsl } = grpc.credentials;
+    const credentials = protocol === 'http:' ? createInsecure() : createSsl(ca, key, certificate);
+    this.#client = new grpc.Client(`${hostname}:${port || DEFAULT_PORT}`, credentials, CHANNEL_OPTIONS);
+    this.#metadata = new grpc.Metadata();
+    this.#metadata.set('hasleader', 'true');
+  }
+
+  /** Connects, and logs in. Rejects with what keeps it from that. `onLost` is called when the connection is lost. */
+  async open({ user }: EtcdServers, onLost: () => void): Promise<void> {
+    const channel = this.#client.getChannel();
+    const { IDLE, CONNECTING, READY } = this.#grpc.connectivityState;
+    const deadline = Date.now() + CONNECT_TIMEOUT_MS;
+    let state = channel.getConnectivityState(true);
+    while (state === IDLE || state === CONNECTING) {
+      await new Promise<void>((resolve, reject) => {
+        channel.watchConnectivityState(state, deadline, (error) => {
+          if (error === undefined) resolve();
+          else reject(new Error(`no connection within ${CONNECT_TIMEOUT_MS} ms`));
+        });
+      });
+      state = channel.getConnectivityState(true);
+    }
+    if (state !== READY) throw new Error('no connection');
+    if (user !== undefined) this.#metadata.set('token', await this.#logIn(user));
+    channel.watchConnectivityState(READY, Infinity, () => {
+      if (!this.#isClosed) onLost();
+    });
+    // It may have been lost meanwhile, and be there again.
+    if (channel.getConnectivityState(false) !== READY) throw new Error('the connection was lost');
+  }
+
+  call<Request extends Fields, Reply extends Fields>(
+    { path, request, reply }: Method<Request, Reply>,
+    value: Encodable<Request>,
+    callback: Callback<Reply>,
+  ): void {
+    const call = this.#client.makeUnaryRequest<Encodable<Request>, Decoded<Reply>>(
+      path,
+      (message) => request.encode(message),
+      (bytes) => reply.decode(bytes),
+      value,
+      this.#metadata,
+      (error, decoded) => {
+        this.#calls.delete(call);
+        if (!this.#isClosed) callback(error === null ? undefined : this.#toCallError(error), decoded);
+      },
+    );
+    this.#calls.add(call);
+  }
+
+  watch(create: NonNullable<WatchRequest['create']>, listener: WatchListener): Watch {
+    const { path, request, reply } = WATCH;
+    const stream: ClientDuplexStream<WatchRequest, WatchReply> = this.#client.makeBidiStreamRequest(
+      path,
+      (message: WatchRequest) => request.encode(message),
+      (bytes) => reply.decode(bytes),
+      this.#metadata,
+    );
+    this.#calls.add(stream);
+    let isOver = false;
+    const end = (message: string): void => {
+      this.#calls.delete(stream);
+      if (isOver || this.#isClosed) return;
+      isOver = true;
+      stream.cancel();
+      listener.onEnd(message);
+    };
+    stream.on('data', (value: WatchReply) => {
+      if (isOver || this.#isClosed) return;
+      if (value.canceled) end(describeCancel(value));
+      else listener.onReply(value);
+    });
+    stream.on('error', (error: ServiceError) => end(this.#toCallError(error).message));
+    stream.on('end', () => end('the server has ended the watch'));
+    stream.write({ create });
+    return {
+      askProgress: () => {
+        if (!isOver) stream.write({ progress: {} });
+      },
+      cancel: () => {
+        isOver = true;
+        stream.cancel();
+      },
+    };
+  }
+
+  /** Nothing is called any more. A connection ends once nothing is under way on it: that is cancelled. */
+  close(): void {
+    this.#isClosed = true;
+    for (const call of this.#calls) call.cancel();
+    this.#client.close();
+  }
+
+  #logIn(user: { readonly name: string; readonly password: string }): Promise<string> {
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => reject(new Error(`no login within ${CONNECT_TIMEOUT_MS} ms`)), CONNECT_TIMEOUT_MS);
+      this.call(AUTHENTICATE, user, (error, reply) => {
+        clearTimeout(timer);
+        if (reply !== undefined) resolve(reply.token);
+        else reject(new Error(`cannot log in as ${user.name}: ${error?.message}`));
+      });
+    });
+  }
+
+  #toCallError({ code, details, message }: ServiceError): CallError {
+    return { code: this.#grpc.status[code], message: details === '' ? message : details };
+  }
+}
+
+function describeCancel({ compactRevision, cancelReason }: WatchReply): string {
+  return compactRevision > 0 ? `what comes next is compacted, up to revision ${compactRevision}` : cancelReason;
+}

@@ -1,0 +1,90 @@
+/** etcd with TLS, users and a small quota, as the adapter meets it. */
+import { readFileSync } from 'node:fs';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import type { EtcdServers } from '../../../src/server/etcd/etcd-channel.ts';
+import { TestAdapter } from '../support/etcd-adapter.ts';
+import { withEtcd } from '../support/etcd.ts';
+
+const USER = { name: 'shop', password: 'a password' };
+const READ = { kind: 'etcd.range', key: '/a', end: '/b', limit: 1, revision: 0 } as const;
+
+function open(servers: EtcdServers): TestAdapter {
+  const adapter = new TestAdapter(servers);
+  onTestFinished(() => adapter.close());
+  return adapter;
+}
+
+describe('TLS and a user', () => {
+  const it = withEtcd({ nodes: 1, tls: true, user: USER });
+  const servers = (): EtcdServers => {
+    const { ca, certificate, key } = it.cluster.state.tls as NonNullable<typeof it.cluster.state.tls>;
+    const tls = { ca: readFileSync(ca), certificate: readFileSync(certificate), key: readFileSync(key) };
+    return { endpoints: it.cluster.endpoints(), tls, user: USER };
+  };
+
+  test('with all of it → connected', async () => {
+    const adapter = open(servers());
+    await adapter.connected();
+    expect(await adapter.ask(READ)).toMatchObject({ kind: 'etcd.range' });
+  });
+
+  test.each([
+    ['no certificate', { certificate: undefined, key: undefined }],
+    ['no authority', { ca: undefined }],
+  ])('%s → says that there is no connection', async (_, change) => {
+    const { tls, ...others } = servers();
+    const set = Object.fromEntries(Object.entries({ ...tls, ...change }).filter(([, value]) => value !== undefined));
+    const adapter = open({ ...others, tls: set });
+    await expect.poll(() => adapter.adapter.status.problem).toMatch(/^https:.*(no connection|cannot log in)/);
+  });
+
+  test('a wrong password → says so, with the user', async () => {
+    const adapter = open({ ...servers(), user: { ...USER, password: 'another' } });
+    await expect.poll(() => adapter.adapter.status.problem).toContain('cannot log in as shop');
+    expect(adapter.adapter.status.problem).not.toContain('another');
+  });
+
+  test('the server is started again, and has forgotten the login → logs in again', async () => {
+    const adapter = open(servers());
+    await adapter.connected();
+    await it.cluster.kill('ireland');
+    await it.cluster.restart('ireland');
+    await adapter.connected(2);
+    expect(await adapter.ask(READ)).toMatchObject({ kind: 'etcd.range' });
+  });
+
+  test('the users have changed → logs in again', async () => {
+    const adapter = open(servers());
+    await adapter.connected();
+    await it.cluster.request('ireland', 'auth/user/add', { name: 'other', password: 'x' });
+    adapter.send(READ);
+    await adapter.connected(2);
+    expect(await adapter.ask(READ)).toMatchObject({ kind: 'etcd.range' });
+  });
+});
+
+describe('a quota of 24 MiB', () => {
+  const it = withEtcd({ nodes: 1, quotaBytes: 24 * 1024 * 1024 });
+
+  test('full → writes fail with no-space; deleted, compacted, defragmented and disarmed → written again', async () => {
+    const adapter = open({ endpoints: it.cluster.endpoints() });
+    await adapter.connected();
+    const write = (n: number) =>
+      adapter.ask({ kind: 'etcd.create', key: `/a/${String(n).padStart(3, '0')}`, value: Buffer.alloc(500_000) });
+    let n = 0;
+    let last = await write(n);
+    while (last.kind === 'etcd.created' && n < 100) last = await write((n += 1));
+    expect(last).toMatchObject({ kind: 'etcd.failed', reason: 'no-space' });
+    const full = await adapter.ask({ kind: 'etcd.status' });
+    expect(full).toMatchObject({ quotaBytes: 24 * 1024 * 1024 });
+    const deleted = await adapter.ask({ kind: 'etcd.delete', key: '/a/000', end: '/a/030' });
+    expect(deleted.kind).toBe('etcd.deleted');
+    const { revision } = deleted as { readonly revision: number };
+    expect((await adapter.ask({ kind: 'etcd.compact', revision })).kind).toBe('etcd.compacted');
+    await it.cluster.request('ireland', 'maintenance/defragment', {});
+    await it.cluster.request('ireland', 'maintenance/alarm', { action: 'DEACTIVATE', alarm: 'NOSPACE' });
+    expect(await write(n)).toMatchObject({ kind: 'etcd.created' });
+    const { usedBytes } = (await adapter.ask({ kind: 'etcd.status' })) as { readonly usedBytes: number };
+    expect(usedBytes).toBeLessThan((full as { readonly usedBytes: number }).usedBytes);
+  });
+});
