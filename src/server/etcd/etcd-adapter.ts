@@ -129,13 +129,18 @@ export class EtcdAdapter {
       case 'etcd.create':
         return this.#create(request);
       case 'etcd.range':
-        return this.#call(id, RANGE, { ...toRange(request), limit: request.limit, revision: request.revision }, (reply) => ({
-          kind: 'etcd.range',
+        return this.#call(
           id,
-          revision: reply.header?.revision ?? 0,
-          entries: reply.keyValues.map(toEntry),
-          hasMore: reply.more,
-        }));
+          RANGE,
+          { ...toRange(request), limit: request.limit, revision: request.revision },
+          (reply) => ({
+            kind: 'etcd.range',
+            id,
+            revision: reply.header?.revision ?? 0,
+            entries: reply.keyValues.map(toEntry),
+            hasMore: reply.more,
+          }),
+        );
       case 'etcd.watch':
         return this.#startWatch(request);
       case 'etcd.progress':
@@ -181,7 +186,8 @@ export class EtcdAdapter {
 
   #onFailed(id: EtcdRequestId, error: CallError): void {
     // A server that was started again has forgotten its logins: a new connection logs in again.
-    if (error.code === 'UNAUTHENTICATED' || error.message.includes('auth store is old')) return this.#onLost(error.message);
+    if (error.code === 'UNAUTHENTICATED' || error.message.includes('auth store is old'))
+      return this.#onLost(error.message);
     this.#onReply({ kind: 'etcd.failed', id, reason: getReason(error), message: error.message });
   }
 

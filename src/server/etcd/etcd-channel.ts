@@ -1,5 +1,6 @@
 /** A connection to one server of etcd, from the first try until it is lost. */
-import type { Client, ClientDuplexStream, Metadata, ServiceError } from '@grpc/grpc-js';
+import type { ChannelCredentials, Client, ClientDuplexStream, Metadata, ServiceError } from '@grpc/grpc-js';
+import type { Socket } from 'node:net';
 import { AUTHENTICATE, WATCH, type Method, type WatchReply, type WatchRequest } from './etcd-messages.ts';
 import type { GrpcModule } from './load-grpc.ts';
 import type { Decoded, Encodable, Fields } from './protobuf.ts';
@@ -55,6 +56,7 @@ export class EtcdChannel {
   /** For the code of a lost or missing leader: without it a server that is cut off from the others says nothing. */
   readonly #metadata: Metadata;
   readonly #calls = new Set<{ cancel(): void }>();
+  readonly #sockets = new Set<Socket>();
   #isClosed = false;
 
   constructor(grpc: GrpcModule, endpoint: string, { tls = {} }: EtcdServers) {
@@ -63,6 +65,7 @@ export class EtcdChannel {
     const { ca = null, key = null, certificate = null } = tls;
     const { createInsecure, createSsl } = grpc.credentials;
     const credentials = protocol === 'http:' ? createInsecure() : createSsl(ca, key, certificate);
+    observeSockets(credentials, (socket) => this.#sockets.add(socket));
     this.#client = new grpc.Client(`${hostname}:${port || DEFAULT_PORT}`, credentials, CHANNEL_OPTIONS);
     this.#metadata = new grpc.Metadata();
     this.#metadata.set('hasleader', 'true');
@@ -147,11 +150,12 @@ export class EtcdChannel {
     };
   }
 
-  /** Nothing is called any more. A connection ends once nothing is under way on it: that is cancelled. */
+  /** Nothing is called any more. */
   close(): void {
     this.#isClosed = true;
     for (const call of this.#calls) call.cancel();
     this.#client.close();
+    for (const socket of this.#sockets) socket.destroy();
   }
 
   #logIn(user: { readonly name: string; readonly password: string }): Promise<string> {
@@ -168,6 +172,24 @@ export class EtcdChannel {
   #toCallError({ code, details, message }: ServiceError): CallError {
     return { code: this.#grpc.status[code], message: details === '' ? message : details };
   }
+}
+
+/**
+ * A closed client waits for the server to close its side, which one that stands still never does: such sockets would add up.
+ * The package gives them to nobody else.
+ */
+function observeSockets(credentials: ChannelCredentials, onSocket: (socket: Socket) => void): void {
+  const create = credentials._createSecureConnector?.bind(credentials);
+  if (create === undefined) return;
+  credentials._createSecureConnector = (...parameters) => {
+    const connector = create(...parameters);
+    const connect = connector.connect.bind(connector);
+    connector.connect = (socket) => {
+      onSocket(socket);
+      return connect(socket);
+    };
+    return connector;
+  };
 }
 
 function describeCancel({ compactRevision, cancelReason }: WatchReply): string {

@@ -3,7 +3,12 @@ import { MessageFormat, type Decoded, type Encodable, type Fields } from './prot
 
 const define = <const F extends Fields>(fields: F): MessageFormat<F> => new MessageFormat(fields);
 
-const header = define({ clusterId: [1, 'id'], memberId: [2, 'id'], revision: [3, 'integer'], raftTerm: [4, 'integer'] });
+const header = define({
+  clusterId: [1, 'id'],
+  memberId: [2, 'id'],
+  revision: [3, 'integer'],
+  raftTerm: [4, 'integer'],
+});
 const keyValue = define({ key: [1, 'bytes'], modRevision: [3, 'integer'], value: [5, 'bytes'] });
 const event = define({ type: [1, 'integer'], keyValue: [2, keyValue] });
 /** `EventType.DELETE`. */
@@ -16,7 +21,12 @@ const range = define({
   revision: [4, 'integer'],
   serializable: [7, 'flag'],
 });
-const rangeReply = define({ header: [1, header], keyValues: [2, [keyValue]], more: [3, 'flag'], count: [4, 'integer'] });
+const rangeReply = define({
+  header: [1, header],
+  keyValues: [2, [keyValue]],
+  more: [3, 'flag'],
+  count: [4, 'integer'],
+});
 const put = define({ key: [1, 'bytes'], value: [2, 'bytes'] });
 const deleteRange = define({ key: [1, 'bytes'], rangeEnd: [2, 'bytes'] });
 const deleteRangeReply = define({ header: [1, header], deleted: [2, 'integer'] });

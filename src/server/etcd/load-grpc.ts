@@ -8,9 +8,7 @@ export type GrpcModule = typeof Grpc;
 const PACKAGE: string = '@grpc/grpc-js';
 
 /** @throws CorrectableError `UNSUPPORTED` that says what to install */
-export async function loadGrpc(
-  load: (name: string) => Promise<unknown> = (name) => import(name),
-): Promise<GrpcModule> {
+export async function loadGrpc(load: (name: string) => Promise<unknown> = (name) => import(name)): Promise<GrpcModule> {
   try {
     const module = (await load(PACKAGE)) as GrpcModule & { readonly default?: GrpcModule };
     return module.default ?? module;

@@ -1,7 +1,15 @@
 /** As much of Protocol Buffers as the messages of etcd need: a table of fields gives the encoder, the decoder and the type. */
 
 /** What a field holds. An `id` has all 64 bits; an `integer` is exact up to 2^53. */
-export type FieldType = 'integer' | 'id' | 'flag' | 'bytes' | 'text' | 'texts' | MessageFormat | readonly [MessageFormat];
+export type FieldType =
+  | 'integer'
+  | 'id'
+  | 'flag'
+  | 'bytes'
+  | 'text'
+  | 'texts'
+  | MessageFormat
+  | readonly [MessageFormat];
 /** By name: the number of a field, and what it holds. */
 export type Fields = Readonly<Record<string, readonly [number, FieldType]>>;
 
@@ -34,7 +42,13 @@ type ToEncode<T extends FieldType> = T extends readonly [MessageFormat<infer F>]
 export type Encodable<F extends Fields = Fields> = { readonly [K in keyof F]?: ToEncode<F[K][1]> | undefined };
 
 const [VARINT, FIXED_64, LENGTH, FIXED_32] = [0, 1, 2, 5];
-const DEFAULTS: Readonly<Record<string, unknown>> = { integer: 0, id: 0n, flag: false, bytes: new Uint8Array(), text: '' };
+const DEFAULTS: Readonly<Record<string, unknown>> = {
+  integer: 0,
+  id: 0n,
+  flag: false,
+  bytes: new Uint8Array(),
+  text: '',
+};
 
 /** A kind of message. */
 export class MessageFormat<F extends Fields = Fields> {
@@ -51,7 +65,8 @@ export class MessageFormat<F extends Fields = Fields> {
     for (const [name, [number, type]] of Object.entries(this.#fields)) {
       const item = (value as Readonly<Record<string, unknown>>)[name];
       if (item === undefined) continue;
-      for (const element of isList(type) ? (item as readonly unknown[]) : [item]) addField(parts, number, type, element);
+      for (const element of isList(type) ? (item as readonly unknown[]) : [item])
+        addField(parts, number, type, element);
     }
     return Buffer.concat(parts);
   }
