@@ -1,0 +1,97 @@
+/** Clients that work at a steady rate on rows of which there are always as many: what a site holds has no reason to grow. */
+import { WebSocket } from 'ws';
+import { redblue, type RedBlueLevels } from '../../src/bindings/redblue/index.ts';
+import { createClient, isCorrectableError, type Client, type Operation } from '../../src/index.ts';
+import { Random } from '../../src/server/collections/random.ts';
+import { chaos } from '../chaos/contract.ts';
+import type { Counter } from '../histories/counter.ts';
+import { pause } from '../histories/pause.ts';
+import { drawShare, type Shares } from '../histories/repeat.ts';
+
+const KEYS = 100;
+const TIMEOUT_MS = 10_000;
+
+type Draw = (random: Random, name: string) => readonly Operation<unknown>[];
+
+const drawKey = (random: Random): { readonly key: string } => ({ key: `k${random.between(1, KEYS)}` });
+
+/** Blue and red updates and reads. What is added to a queue is taken again. */
+const DRAWS: Shares<Draw> = [
+  [0.4, (random, value) => [chaos.write({ ...drawKey(random), value })]],
+  [0.2, (random, value) => [chaos.put({ ...drawKey(random), value })]],
+  [0.1, (random, value) => [chaos.swap({ ...drawKey(random), value })]],
+  [0.2, (random) => [chaos.read(drawKey(random)), chaos.get(drawKey(random))]],
+  [0.1, (_, item) => [chaos.enqueue({ queue: 'q', item }), chaos.dequeue({ queue: 'q' })] as Operation<unknown>[]],
+];
+
+/** Updates that fill what sites remember: answers of other sites, and the window of certification. */
+const FILL_DRAWS: Shares<Draw> = [
+  [0.93, (random, value) => [chaos.write({ ...drawKey(random), value })]],
+  [0.07, (random, value) => [chaos.put({ ...drawKey(random), value })]],
+];
+const FILL_IN_FLIGHT = 48;
+
+/** A client. */
+export interface Worker {
+  readonly name: string;
+  /** Addresses of the sites, the nearest first. */
+  readonly urls: readonly string[];
+  readonly seed: number;
+  readonly operationsPerSecond: number;
+}
+
+function openClient(urls: readonly string[]): Client<RedBlueLevels> {
+  return createClient(redblue(chaos, { url: urls as [string, ...string[]], WebSocket }), { timeoutMs: TIMEOUT_MS });
+}
+
+/** Works as fast as sites answer, until `isEnough`. */
+export async function fill({ name, urls, seed }: Worker, counts: Counter, isEnough: () => boolean): Promise<void> {
+  const client = openClient(urls);
+  const random = new Random(seed);
+  let count = 0;
+  const loop = async (): Promise<void> => {
+    while (!isEnough()) {
+      count += 1;
+      const [operation] = drawShare(random, FILL_DRAWS)(random, `${name}.fill.${count}`);
+      counts.add(await runOne(() => client.invokeStrong(operation as Operation<unknown>)));
+    }
+  };
+  try {
+    await Promise.all(Array.from({ length: FILL_IN_FLIGHT }, loop));
+  } finally {
+    await client.close();
+  }
+}
+
+/** Works until `signal` is aborted, and counts what came of it. */
+export async function work(
+  { name, urls, seed, operationsPerSecond }: Worker,
+  counts: Counter,
+  signal: AbortSignal,
+): Promise<void> {
+  const client = openClient(urls);
+  const random = new Random(seed);
+  const fromMs = performance.now();
+  try {
+    for (let count = 0; !signal.aborted;) {
+      for (const operation of drawShare(random, DRAWS)(random, `${name}.${count}`)) {
+        count += 1;
+        counts.add(await runOne(() => client.invokeStrong(operation)));
+      }
+      const dueMs = fromMs + (count * 1000) / operationsPerSecond;
+      if (dueMs > performance.now()) await pause(dueMs - performance.now(), signal);
+    }
+  } finally {
+    await client.close();
+  }
+}
+
+async function runOne(run: () => PromiseLike<unknown>): Promise<string> {
+  try {
+    await run();
+    return 'success';
+  } catch (error) {
+    if (isCorrectableError(error)) return error.code;
+    throw error;
+  }
+}
