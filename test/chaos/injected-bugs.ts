@@ -2,10 +2,11 @@
  * Bugs that a run has to catch: a run that catches none proves nothing. They are made by replacing a few lines in a copy of
  * the built package, so that nothing in the package can be switched to them.
  */
-import { cp, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Site } from '../../engines/wan.ts';
+import { copyPackage, type Replacements } from '../support/patched-package.ts';
 import type { Build } from './deployment.ts';
 import type { Plan, PlannedFault } from './faults/plan.ts';
 import type { Scenario } from './run.ts';
@@ -17,8 +18,7 @@ export interface InjectedBug {
   readonly caughtBy: readonly string[];
   /** What makes it likely to show. */
   readonly scenario: Scenario;
-  /** Each text stands once in the built package. */
-  readonly replacements: readonly (readonly [from: string, to: string])[];
+  readonly replacements: Replacements;
 }
 
 const LONG_MS = 60_000;
@@ -90,38 +90,12 @@ export const INJECTED_BUGS: Readonly<Record<string, InjectedBug>> = {
   },
 };
 
-const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-
 /** Writes a copy of the built package with a bug into an empty directory. */
 export async function buildWithBug(directory: string, { replacements }: InjectedBug): Promise<Build> {
-  const dist = join(directory, 'dist');
-  await mkdir(directory, { recursive: true });
-  await cp(join(ROOT, 'dist'), dist, { recursive: true, filter: (from) => !/\.(map|d\.ts)$/.test(from) });
-  await cp(join(ROOT, 'package.json'), join(directory, 'package.json'));
-  await symlink(join(ROOT, 'node_modules'), join(directory, 'node_modules'));
-  for (const [from, to] of replacements) await replaceOnce(dist, from, to);
+  const cli = await copyPackage(directory, replacements);
   // A service has to be made by the package that serves it.
   for (const name of ['service.ts', 'contract.ts']) {
     await cp(fileURLToPath(new URL(name, import.meta.url)), join(directory, name));
   }
-  return { cli: join(dist, 'cli', 'main.js'), service: join(directory, 'service.ts') };
-}
-
-async function replaceOnce(dist: string, from: string, to: string): Promise<void> {
-  const files = (await readdir(dist, { recursive: true })).filter((name) => name.endsWith('.js'));
-  const found: (readonly [file: string, text: string])[] = [];
-  for (const name of files) {
-    const text = await readFile(join(dist, name), 'utf8');
-    if (text.includes(from)) found.push([join(dist, name), text]);
-  }
-  const [file = '', text = ''] = found[0] ?? [];
-  if (found.length !== 1 || text.split(from).length !== 2) {
-    throw new Error(
-      `"${from}" has to stand once in the built package, to be replaced: change test/chaos/injected-bugs.ts`,
-    );
-  }
-  await writeFile(
-    file,
-    text.replace(from, () => to),
-  );
+  return { cli, service: join(directory, 'service.ts') };
 }

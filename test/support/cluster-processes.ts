@@ -14,6 +14,12 @@ import { Program, type Ended } from './run-program.ts';
 const CLI = 'dist/cli/main.js';
 export const SITES = ['ireland', 'frankfurt', 'virginia'] as const;
 
+/** A copy of the built package, and the module of a service that is made by it. */
+export interface PackageBuild {
+  readonly cli: string;
+  readonly service: string;
+}
+
 /** Where a node says that it serves. */
 export interface Serving {
   readonly url: string;
@@ -38,6 +44,8 @@ export class ClusterProcesses implements AsyncDisposable {
   readonly #service: string;
   /** Sites that have a cluster file of their own. */
   readonly #clusterFiles = new Map<string, string>();
+  /** Sites that run another build of the package, and its service. */
+  readonly #builds = new Map<string, PackageBuild>();
   readonly #programs = new Map<string, Program>();
   readonly #clients: Client<RedBlueLevels>[] = [];
 
@@ -77,6 +85,11 @@ export class ClusterProcesses implements AsyncDisposable {
     this.urls[site] = `${entry.url}/${site}`;
   }
 
+  /** Uses another build for the starts of a site that follow. */
+  useBuild(site: string, build: PackageBuild): void {
+    this.#builds.set(site, build);
+  }
+
   dataDir(site: string): string {
     return join(this.folder, 'data', site);
   }
@@ -85,11 +98,12 @@ export class ClusterProcesses implements AsyncDisposable {
   launch(site: string, flags: readonly string[] = []): Program {
     const clusterFile = this.#clusterFiles.get(site) ?? this.clusterFile;
     const place = ['--cluster', clusterFile, '--site', site, '--data', this.dataDir(site)];
+    const { cli, service } = this.#builds.get(site) ?? { cli: CLI, service: this.#service };
     const program = new Program([
-      CLI,
+      cli,
       'serve',
       '--service',
-      this.#service,
+      service,
       '--skip-color-check',
       '--json',
       ...place,

@@ -1,7 +1,7 @@
 /** A service in two versions, as sites have them during an upgrade. */
 import { z } from 'zod';
-import { defineContract } from '../../src/contract/index.ts';
-import { blue, counter, defineService, red, register, table } from '../../src/server/index.ts';
+import { defineContract } from 'correctables/contract';
+import { blue, counter, defineService, red, register, table } from 'correctables/server';
 
 const item = z.object({ id: z.string() });
 
@@ -12,22 +12,46 @@ const operations = {
   note: { access: 'write', args: item, result: z.null() },
   mark: { access: 'write', args: item, result: z.null() },
   quote: { access: 'write', args: item, result: z.string() },
+  /** Red: gives the place in the order of all that were taken. */
+  take: { access: 'write', args: item, result: z.int() },
+  /** How often each was bought or taken. */
+  list: { access: 'read', args: z.object({}), result: z.array(z.tuple([z.string(), z.int()])) },
 } as const;
 
+/** What clients of the first version know. */
+export const contractV1 = defineContract('shop', operations);
+
 const sales = { sold: counter(), note: register<string>() };
+const turns = table({ taken: register<number>() });
 const one = (a: { readonly id: string }) => a;
+
+/** What clients of the second one know. */
+export const contractV2 = defineContract('shop', {
+  ...operations,
+  tag: { access: 'write', args: z.object({ id: z.string(), text: z.string() }), result: z.null() },
+  tags: { access: 'read', args: z.object({}), result: z.int() },
+});
 
 /** The first version. */
 export function shopV1() {
-  return defineService(defineContract('shop', operations), {
-    tables: { sales: table(sales) },
+  return defineService(contractV1, {
+    tables: { sales: table(sales), turns },
     shadowOperations: (tables) => ({
       sell: blue((a: { id: string }) => [tables.sales.row(a.id).sold.add(1)]),
       write: red((a: { id: string }) => [tables.sales.row(a.id).note.write('n')]),
+      turn: red((a: { id: string; place: number }) => [
+        tables.turns.row('last').taken.write(a.place),
+        tables.sales.row(a.id).sold.add(1),
+      ]),
     }),
     generators: {
       buy: (args, { shadow }) => shadow.sell(one(args), null),
       count: (_args, { tables }) => [...tables.sales.keys()].length,
+      take: ({ id }, { tables, shadow }) => {
+        const place = (tables.turns.row('last').taken ?? 0) + 1;
+        return shadow.turn({ id, place }, place);
+      },
+      list: (_args, { tables }) => [...tables.sales.keys()].map((id) => [id, tables.sales.row(id).sold] as const),
       note: (args, { shadow }) => shadow.write(one(args), null),
       mark: (args, { shadow }) => shadow.write(one(args), null),
       quote: (args, { shadow }) => shadow.write(one(args), 'old'),
@@ -37,16 +61,15 @@ export function shopV1() {
 
 /** A table, a field and two operations more. Three old operations do something new. */
 export function shopV2() {
-  const contract = defineContract('shop', {
-    ...operations,
-    tag: { access: 'write', args: z.object({ id: z.string(), text: z.string() }), result: z.null() },
-    tags: { access: 'read', args: z.object({}), result: z.int() },
-  });
-  return defineService(contract, {
-    tables: { sales: table({ ...sales, stars: counter() }), tags: table({ text: register<string>() }) },
+  return defineService(contractV2, {
+    tables: { sales: table({ ...sales, stars: counter() }), turns, tags: table({ text: register<string>() }) },
     shadowOperations: (tables) => ({
       sell: blue((a: { id: string }) => [tables.sales.row(a.id).sold.add(1)]),
       write: red((a: { id: string }) => [tables.sales.row(a.id).note.write('n')]),
+      turn: red((a: { id: string; place: number }) => [
+        tables.turns.row('last').taken.write(a.place),
+        tables.sales.row(a.id).sold.add(1),
+      ]),
       star: blue((a: { id: string }) => [tables.sales.row(a.id).stars.add(1)]),
       label: blue((a: { id: string; text: string }) => [tables.tags.row(a.id).text.write(a.text)]),
       quoted: red(
@@ -57,6 +80,11 @@ export function shopV2() {
     generators: {
       buy: (args, { shadow }) => shadow.sell(one(args), null),
       count: (_args, { tables }) => [...tables.sales.keys()].length,
+      take: ({ id }, { tables, shadow }) => {
+        const place = (tables.turns.row('last').taken ?? 0) + 1;
+        return shadow.turn({ id, place }, place);
+      },
+      list: (_args, { tables }) => [...tables.sales.keys()].map((id) => [id, tables.sales.row(id).sold] as const),
       note: (args, { shadow }) => shadow.star(one(args), null),
       mark: ({ id }, { shadow }) => shadow.label({ id, text: 'm' }, null),
       quote: (args, { shadow }) => shadow.quoted(one(args)),
