@@ -199,6 +199,11 @@ export interface Binding<L extends Levels = Levels, out C extends boolean = bool
   /** Opens a session, or continues the one that has the `tokens`. Absent if the stack cannot keep sessions. */
   openSession?(tokens?: readonly string[]): BindingSession;
   /**
+   * Calls `listener` each time that the store can be reached again after it could not. Returns a function that ends that.
+   * Absent if the binding does not know.
+   */
+  onReconnect?(listener: () => void): () => void;
+  /**
    * Releases connections and timers. Reads in flight fail with `UNAVAILABLE`. So do updates that certainly will not
    * take effect any more; other updates fail with `UNKNOWN`.
    */

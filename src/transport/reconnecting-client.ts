@@ -13,6 +13,7 @@ import {
   createRejectionError,
 } from './operations/outage.ts';
 import { ReconnectBackoff, SitePool } from './site-pool.ts';
+import { guardListener } from './options/guard-callbacks.ts';
 import {
   getTransition,
   type ConnectionAction,
@@ -36,7 +37,7 @@ import { WireSession } from './operations/submit-message.ts';
 /** A connection to one gateway that survives the loss of its sockets. */
 export type ReconnectingClient = Pick<
   WebSocketClient,
-  'state' | 'ready' | 'principal' | 'submit' | 'openSession' | 'wake' | 'close'
+  'state' | 'ready' | 'principal' | 'submit' | 'openSession' | 'onReconnect' | 'wake' | 'close'
 >;
 
 /**
@@ -64,6 +65,7 @@ class WebSocketClient implements ConnectionEvents, ReceiverEvents {
   readonly #sitePool: SitePool;
   readonly #renewal: TokenRenewal;
   readonly #ended: Promise<void>;
+  readonly #reconnectListeners = new Set<() => void>();
   #state: ConnectionState = 'connecting';
   /** The line that is being opened, or that operations are submitted on. */
   #connection: Connection | undefined;
@@ -139,6 +141,13 @@ class WebSocketClient implements ConnectionEvents, ReceiverEvents {
     return new WireSession(tokens, this.#handshake.client);
   }
 
+  /** Like `Binding.onReconnect`. */
+  onReconnect(listener: () => void): () => void {
+    const guarded = guardListener(listener);
+    this.#reconnectListeners.add(guarded);
+    return () => void this.#reconnectListeners.delete(guarded);
+  }
+
   /** Sees who is signed in. */
   #checkPrincipal(): void {
     const { principal } = this.#options;
@@ -204,6 +213,7 @@ class WebSocketClient implements ConnectionEvents, ReceiverEvents {
     if (state !== 'open' || !this.#wasDisconnected) return;
     this.#wasDisconnected = false;
     this.#options.onReconnect();
+    for (const listener of this.#reconnectListeners) listener();
   }
 
   /** How long to wait before the next attempt, and where it goes. */

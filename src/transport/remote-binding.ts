@@ -59,6 +59,7 @@ export function createRemoteBinding<L extends Levels, C extends boolean = boolea
     ...(hasSessions && { openSession: (tokens?: readonly string[]) => client.openSession(tokens) }),
     ...(principal !== undefined && { principal }),
     ...(contract !== undefined && { operationHash: (name: string) => findOperationHash(contract, name) }),
+    onReconnect: (listener) => client.onReconnect(listener),
     wake: () => client.wake(),
     close: () => client.close(),
   };

@@ -44,6 +44,7 @@ export class CacheBinding<L extends Levels> implements Binding<LevelsWithCache<L
   readonly name: string;
   /** There are sessions where the store behind keeps them. */
   readonly openSession?: (tokens?: readonly string[]) => BindingSession;
+  readonly onReconnect?: (listener: () => void) => () => void;
   /** Where the store behind does: the identity of a submission is handed on. */
   readonly isExactlyOnce: boolean;
   readonly hasIdempotencyKeys: boolean;
@@ -104,6 +105,7 @@ export class CacheBinding<L extends Levels> implements Binding<LevelsWithCache<L
     const { principal = inner.principal?.bind(inner) } = options;
     if (principal !== undefined) this.principal = typeof principal === 'function' ? principal : () => principal;
     if (options.principal !== undefined) this.#getInnerPrincipal = inner.principal?.bind(inner);
+    if (inner.onReconnect !== undefined) this.onReconnect = inner.onReconnect.bind(inner);
     if (inner.openSession !== undefined) this.openSession = (tokens) => this.#openSession(tokens);
     this.#persistence =
       options.store &&

@@ -5,7 +5,7 @@ import { WRITE } from '../side-effects.ts';
 import type { ClientStats, DropCounts, EnvironmentOptions } from '../environment.ts';
 import type { Environment } from '../environment.ts';
 import { createEnvironment, requirePlatform } from '../environment.ts';
-import { check, checkOptions, CorrectableError } from '../errors.ts';
+import { check, checkFunction, checkOptions, CorrectableError } from '../errors.ts';
 import { CorrectableHandle } from './correctable-handle.ts';
 import { ASYNC_DISPOSE, DISPOSE } from '../iterate-views.ts';
 import type { LevelOrder } from '../level-order.ts';
@@ -144,6 +144,15 @@ export interface Client<L extends Levels, C extends boolean = boolean> extends A
   /** Opens a session. Throws `UNSUPPORTED` if the binding cannot keep one, `UNAVAILABLE` after `close`. */
   session(this: void, options?: SessionOptions): Session;
   /**
+   * Calls `listener` each time that the store can be reached again after it could not. Changes of other clients meanwhile
+   * are not pushed: read again what a page shows. Returns a function that ends that. The listener is never called if the
+   * binding has no connection.
+   *
+   * @example
+   * store.onReconnect(() => void queryClient.invalidateQueries());
+   */
+  onReconnect(this: void, listener: () => void): () => void;
+  /**
    * Closes the binding, or this client's part of it if several clients share it. Reads in flight fail with
    * `UNAVAILABLE`. So do updates that certainly do not take effect; other updates fail with `UNKNOWN`.
    */
@@ -162,6 +171,7 @@ export interface AnyClient extends AsyncDisposable {
   invokeWeak<T>(this: void, operation: Operation<T>, options?: InvokeOptions): Correctable<T, Levels, string>;
   invokeStrong<T>(this: void, operation: Operation<T>, options?: InvokeOptions): Correctable<T, Levels, string>;
   session(this: void, options?: SessionOptions): Session;
+  onReconnect(this: void, listener: () => void): () => void;
   close(this: void): Promise<void>;
 }
 
@@ -263,6 +273,10 @@ export function createClient<const L extends Levels, C extends boolean = boolean
       const opened = binding.openSession?.(tokens);
       if (!opened) throw createUnsupportedError(binding, 'session', 'sessions');
       return bindSession(opened, environment);
+    },
+    onReconnect(listener: () => void) {
+      checkFunction(listener, 'listener');
+      return binding.onReconnect?.(listener) ?? (() => {});
     },
     close,
     [ASYNC_DISPOSE]: close,

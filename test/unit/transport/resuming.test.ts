@@ -44,9 +44,14 @@ test('the end of one that waited closes the client → nothing more is sent', as
 
 test('reports each time that the connection is open again, and not the first time', async () => {
   let reconnects = 0;
-  const { platform } = await startOpen({ onReconnect: () => void reconnects++ });
-  expect(reconnects).toBe(0);
+  const { platform, connection } = await startOpen({ onReconnect: () => void reconnects++ });
+  let reported = 0;
+  const leave = connection.onReconnect(() => void reported++);
+  expect([reconnects, reported]).toEqual([0, 0]);
   await come(platform);
   await come(platform);
-  expect(reconnects).toBe(2);
+  expect([reconnects, reported]).toEqual([2, 2]);
+  leave();
+  await come(platform);
+  expect([reconnects, reported]).toEqual([3, 2]);
 });

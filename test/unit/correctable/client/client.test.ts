@@ -1,5 +1,6 @@
 /** What a client tells its binding, and what of it comes back (C1, C10, C14). */
 import { expect, test, vi } from 'vitest';
+import { cached } from '../../../../src/bindings/cache/index.ts';
 import { CorrectableError, createClient, getSnapshot } from '../../../../src/index.ts';
 import { retryPolicy } from '../../../../src/policies/index.ts';
 import { get, put } from '../../../../src/operations/index.ts';
@@ -132,4 +133,27 @@ test('idempotencyKey: a binding without keys → UNSUPPORTED, and the write was 
   expect(error).toMatchObject({ code: 'UNSUPPORTED', field: 'idempotencyKey' });
   expect((error as Error).message).toContain('The write was not sent');
   expect(binding.calls).toEqual([]);
+});
+
+test('onReconnect: the binding reports it, a cache in front too → so does the client, until its listener leaves', () => {
+  const listeners = new Set<() => void>();
+  const onReconnect = (listener: () => void): (() => void) => {
+    listeners.add(listener);
+    return () => void listeners.delete(listener);
+  };
+  const binding = Object.assign(scriptedBinding(LEVELS), { onReconnect });
+  const reported: string[] = [];
+  const leave = createClient(binding).onReconnect(() => reported.push('direct'));
+  createClient(cached(binding)).onReconnect(() => reported.push('cached'));
+  for (const listener of listeners) listener();
+  expect(reported).toEqual(['direct', 'cached']);
+  leave();
+  for (const listener of listeners) listener();
+  expect(reported).toEqual(['direct', 'cached', 'cached']);
+});
+
+test('onReconnect: a binding without a connection → never called; no function → INVALID_ARGUMENT', () => {
+  const client = createClient(scriptedBinding(LEVELS));
+  expect(client.onReconnect(() => {})()).toBeUndefined();
+  expect(() => client.onReconnect('refresh' as never)).toThrow(expect.objectContaining({ field: 'listener' }));
 });
