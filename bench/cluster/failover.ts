@@ -11,6 +11,7 @@ import type { Bench, Outcome, Settings } from '../harness/bench.ts';
 import { rangesFigure } from '../harness/figure.ts';
 import { estimate, limitTime, reported, type GoalResult } from '../harness/goals.ts';
 import { median, rounded } from '../harness/statistics.ts';
+import { processorTimeUs } from '../load/processor-time.ts';
 import { serverFlags } from '../load/processes.ts';
 import { load } from '../load/service.ts';
 import { SITES, startCluster, type Cluster, type SiteName } from './nodes.ts';
@@ -28,6 +29,8 @@ const OTHERS = 1;
 /** Rows that one write makes, so that a million of them do not take a million writes. */
 const ROWS_PER_WRITE = 1000;
 const FILL_WINDOW = 4;
+/** How long what the sites have may take to be the same everywhere, once all of them run. */
+const CONVERGE_MS = 60_000;
 
 /** What one kill has led to. */
 export interface KillRow {
@@ -40,6 +43,8 @@ export interface KillRow {
   readonly undisturbedSeconds: number;
   /** From the start of the process until it serves. */
   readonly backSeconds: number;
+  /** Of a processor, for that. */
+  readonly backProcessorSeconds: number;
   readonly lost: number;
   readonly repeated: number;
   readonly unknown: number;
@@ -58,15 +63,19 @@ async function run({ quick, progress }: Settings): Promise<Outcome> {
   const cluster = await startCluster();
   try {
     await fillRows(cluster, rowCount, progress);
-    const rows: KillRow[] = [];
+    const measured: Measured[] = [];
     for (let kill = 0; kill < kills; kill += 1) {
       const site = SITES[kill % SITES.length] as SiteName;
-      const row = await measureKill(cluster, site, kill);
-      const { awaySeconds, elsewhereSeconds, undisturbedSeconds, backSeconds } = row;
+      const times = await measureKill(cluster, site, kill);
+      const { awaySeconds, elsewhereSeconds, undisturbedSeconds, backSeconds, backProcessorSeconds } = times;
       const elsewhere = `elsewhere ${elsewhereSeconds} s (before: ${undisturbedSeconds} s)`;
-      progress(`kill ${kill + 1} of ${kills}, ${site}: away ${awaySeconds} s, ${elsewhere}, back ${backSeconds} s`);
-      rows.push(row);
+      const back = `back ${backSeconds} s (${backProcessorSeconds} s of a processor)`;
+      progress(`kill ${kill + 1} of ${kills}, ${site}: away ${awaySeconds} s, ${elsewhere}, ${back}`);
+      measured.push(times);
     }
+    progress('compares what the sites have with what was acknowledged');
+    const rows: KillRow[] = [];
+    for (const { accounts, ...times } of measured) rows.push({ ...times, ...(await verify(cluster, accounts)) });
     return {
       rounds: kills,
       rows: rows.map((row) => ({ ...row, rows: rowCount })),
@@ -97,6 +106,7 @@ export function computeGoalResults(rows: readonly KillRow[]): GoalResult[] {
     reported('longest-wait-undisturbed-seconds', estimate(of('undisturbedSeconds')), 's'),
     limitTime('node-back-seconds', estimate(of('backSeconds')), { floor: 10 }, 's'),
     reported('node-back-seconds-max', most('backSeconds'), 's'),
+    reported('node-back-processor-seconds', estimate(of('backProcessorSeconds')), 's'),
     limitTime('lost', sum('lost'), { floor: 0 }, 'writes'),
     limitTime('repeated', sum('repeated'), { floor: 0 }, 'writes'),
     reported('unknown', sum('unknown'), 'writes'),
@@ -113,7 +123,7 @@ async function fillRows({ nodes }: Cluster, count: number, progress: Settings['p
       next = Math.min(count, next + ROWS_PER_WRITE);
       const accounts = Array.from({ length: next - first }, (_, n) => `row:${first + n}`);
       await client.invoke(load.depositToEach({ accounts, cents: 1 }));
-      if (next % (100 * ROWS_PER_WRITE) === 0) progress(`${next} of ${count} rows written`);
+      if (first % (100 * ROWS_PER_WRITE) === 0) progress(`writes row ${first} of ${count}`);
     }
   };
   await Promise.all(Array.from({ length: FILL_WINDOW }, fill));
@@ -127,7 +137,7 @@ async function fillRows({ nodes }: Cluster, count: number, progress: Settings['p
 }
 
 /** One kill, with clients that write one operation after the other. */
-async function measureKill({ nodes }: Cluster, victim: SiteName, kill: number): Promise<KillRow> {
+async function measureKill({ nodes }: Cluster, victim: SiteName, kill: number): Promise<Measured> {
   const writers = SITES.flatMap((site) =>
     Array.from({ length: site === victim ? VICTIMS : OTHERS }, (_, n) => {
       const urls = [site, ...SITES.filter((name) => name !== site)].map((name) => nodes[name].siteUrl);
@@ -146,8 +156,8 @@ async function measureKill({ nodes }: Cluster, victim: SiteName, kill: number): 
   const startedAtMs = performance.now();
   await nodes[victim].start();
   const backSeconds = (performance.now() - startedAtMs) / 1000;
-  const totals: Totals = { lost: 0, repeated: 0, unknown: 0 };
-  for (const writer of writers) await writer.verify(totals);
+  const processorUs = processorTimeUs(nodes[victim].pid) ?? NaN;
+  await Promise.all(writers.map((writer) => writer.close()));
   const [victims, others] = [true, false].map((isVictim) =>
     writers.filter(({ site }) => (site === victim) === isVictim),
   );
@@ -159,40 +169,68 @@ async function measureKill({ nodes }: Cluster, victim: SiteName, kill: number): 
     elsewhereSeconds: longest(others, killedAtMs),
     undisturbedSeconds: longest(others, fromMs, killedAtMs),
     backSeconds: rounded(backSeconds),
-    ...totals,
+    backProcessorSeconds: rounded(processorUs / 1e6),
+    accounts: writers.map(({ account }) => account),
   };
 }
 
-interface Totals {
-  lost: number;
-  repeated: number;
+/** Looks at each site what the accounts hold, once all sites have the same. */
+async function verify({ nodes }: Cluster, accounts: readonly Account[]): Promise<Totals> {
+  const readers = SITES.map((site) => openClient([nodes[site].siteUrl]));
+  const totals = { lost: 0, repeated: 0, unknown: 0 };
+  for (const { name, acknowledged, unknown } of accounts) {
+    const untilMs = performance.now() + CONVERGE_MS;
+    for (;;) {
+      const balances = await Promise.all(readers.map((reader) => reader.invokeStrong(load.balance({ account: name }))));
+      const [least, most] = [Math.min(...balances), Math.max(...balances)];
+      const isSettled = least === most && least >= acknowledged;
+      if (!isSettled && performance.now() < untilMs) continue;
+      totals.lost += Math.max(0, acknowledged - least);
+      totals.repeated += Math.max(0, most - acknowledged - unknown);
+      totals.unknown += unknown;
+      break;
+    }
+  }
+  await Promise.all(readers.map((reader) => reader.close()));
+  return totals;
+}
+
+type Totals = Pick<KillRow, 'lost' | 'repeated' | 'unknown'>;
+
+/** What a client has written to. */
+interface Account {
+  readonly name: string;
+  acknowledged: number;
   unknown: number;
 }
+
+/** A kill, before the accounts are compared. */
+type Measured = Omit<KillRow, keyof Totals> & { readonly accounts: readonly Account[] };
 
 /** A client that writes to its own account, one write after the other. */
 class Writer {
   readonly site: SiteName;
-  readonly #account: string;
+  readonly account: Account;
   readonly #client: Client<RedBlueLevels>;
   readonly #acknowledgedAtMs: number[] = [];
-  #unknown = 0;
   #isStopped = false;
 
   constructor(site: SiteName, account: string, urls: readonly string[]) {
     this.site = site;
-    this.#account = account;
+    this.account = { name: account, acknowledged: 0, unknown: 0 };
     this.#client = openClient(urls);
   }
 
   async run(): Promise<void> {
-    const client = this.#client;
+    const { account } = this;
     while (!this.#isStopped) {
       try {
-        await client.invoke(load.deposit({ account: this.#account, cents: 1 }));
+        await this.#client.invoke(load.deposit({ account: account.name, cents: 1 }));
+        account.acknowledged += 1;
         this.#acknowledgedAtMs.push(performance.now());
       } catch (error) {
         if (!isCorrectableError(error)) throw error;
-        if (error.code === 'UNKNOWN' || error.code === 'TIMEOUT') this.#unknown += 1;
+        if (error.code === 'UNKNOWN' || error.code === 'TIMEOUT') account.unknown += 1;
         await sleep(10);
       }
     }
@@ -209,15 +247,8 @@ class Writer {
     return times.length === 0 ? Infinity : Math.max(...ends.map((time, at) => time - (ends[at - 1] ?? fromMs)));
   }
 
-  /** Asks in the red order what the account holds. */
-  async verify(totals: Totals): Promise<void> {
-    const client = this.#client;
-    const balance = await client.invokeStrong(load.balance({ account: this.#account }));
-    const acknowledged = this.#acknowledgedAtMs.length;
-    totals.lost += Math.max(0, acknowledged - balance);
-    totals.repeated += Math.max(0, balance - acknowledged - this.#unknown);
-    totals.unknown += this.#unknown;
-    await client.close();
+  async close(): Promise<void> {
+    await this.#client.close();
   }
 }
 

@@ -153,7 +153,7 @@ function formatReports(deployed: DeployedSites, file: ClusterFile): string[] {
   const { reports } = deployed;
   const redLeader = reports.find(({ status }) => status !== null)?.status?.redLeader ?? file.redLeader;
   const rows = reports.map((report) => formatRow(report, redLeader, deployed));
-  const table = [['site', 'state', 'start', 'red', 'lag', 'kept', 'links down'], ...rows];
+  const table = [['site', 'state', 'red', 'lag', 'kept', 'links down'], ...rows];
   const widths = table[0]!.map((_, column) => Math.max(...table.map((row) => row[column]!.length)));
   const lines = table.map((row) =>
     row
@@ -161,11 +161,10 @@ function formatReports(deployed: DeployedSites, file: ClusterFile): string[] {
       .join('  ')
       .trimEnd(),
   );
-  for (const { site, status } of reports) {
-    for (const { atMs, message } of status?.alarms ?? [])
-      lines.push(`${new Date(atMs).toISOString()}  ${site}  ${message}`);
-    if (status?.problem !== undefined) lines.push(`${site}: ${status.problem}`);
-  }
+  const alarms = reports.flatMap(({ site, status }) => (status?.alarms ?? []).map((alarm) => ({ ...alarm, site })));
+  for (const { atMs, site, message } of alarms.toSorted((a, b) => a.atMs - b.atMs))
+    lines.push(`${new Date(atMs).toISOString()}  ${site}  ${message}`);
+  for (const { site, status } of reports) if (status?.problem !== undefined) lines.push(`${site}: ${status.problem}`);
   return lines;
 }
 
@@ -175,15 +174,14 @@ function formatRow(
   { reports, members, retired }: DeployedSites,
 ): string[] {
   const name = site === redLeader ? `${site} (red leader)` : site;
-  if (retired.includes(site)) return [name, 'retired', '', '', '', '', ''];
-  if (status === null) return [name, 'unreachable', '', '', '', '', error ?? ''];
+  if (retired.includes(site)) return [name, 'retired', '', '', '', ''];
+  if (status === null) return [name, 'unreachable', '', '', '', error ?? ''];
   const { progress, links } = status;
   const down = links.filter(({ peer, isConnected }) => !isConnected && members.includes(peer)).map(({ peer }) => peer);
-  if (progress === undefined) return [name, formatState(status), '', '', '', '', down.join(' ') || 'none'];
+  if (progress === undefined) return [name, formatState(status), '', '', '', down.join(' ') || 'none'];
   return [
     name,
     status.state,
-    String(progress.start),
     String(progress.red),
     formatLag(status, reports),
     String(progress.backlog),

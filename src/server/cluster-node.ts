@@ -179,6 +179,7 @@ export class ClusterNode {
       onConnected: (name) => this.#setConnected(name, true),
       onDisconnected: (name) => this.#setConnected(name, false),
       isServing: () => this.#site !== undefined,
+      isJoining: () => this.#identity.origin === null,
     }));
     this.#transfers = new StateTransfers({
       site: this.name,

@@ -39,6 +39,8 @@ export interface ClusterLinksOptions {
   onConnected?(site: string): void;
   /** It is down. */
   onDisconnected?(site: string): void;
+  /** Whether the own site is about to become a member: others refuse it until then, without alarms. Default: it is not */
+  isJoining?(): boolean;
   /** Whether the own site takes operations. Default: it does */
   isServing?(): boolean;
   readonly limits?: LinkLimits;
@@ -129,6 +131,7 @@ export class ClusterLinks {
       limits,
       heartbeatIntervalMs,
       onRequest: (kind, body) => this.#options.onRequest({ from: name, kind, body }),
+      isJoining: () => this.#isJoining,
       onConnected: () => {
         this.#onUp(name);
         onConnected?.(name);
@@ -137,12 +140,10 @@ export class ClusterLinks {
         this.#onDown(name, formatAddress(address), error);
         this.#options.onDisconnected?.(name);
       },
-      onRefused: (problem) =>
-        this.#reportOnce(
-          `to ${name}`,
-          name,
-          `the site ${name} at ${formatAddress(address)} refuses the link: ${problem}`,
-        ),
+      onRefused: (problem) => {
+        const description = `the site ${name} at ${formatAddress(address)} refuses the link: ${problem}`;
+        if (!this.#isJoining) this.#reportOnce(`to ${name}`, name, description);
+      },
       onFull: createLinkAlarm(site, name, onAlarm),
     });
     this.#peers.set(name, {
@@ -221,6 +222,10 @@ export class ClusterLinks {
     await closed;
   }
 
+  get #isJoining(): boolean {
+    return this.#options.isJoining?.() === true;
+  }
+
   #getLink(peer: string): OutgoingLink {
     const link = this.#peers.get(peer)?.link;
     if (link === undefined) throw new Error(`there is no link to ${peer}`);
@@ -261,7 +266,7 @@ export class ClusterLinks {
         const problem = this.#findProblem(body);
         if (problem !== undefined) {
           this.#refusedConnections += 1;
-          this.#reportStranger(socket.remoteAddress, problem);
+          if (!isRecord(body) || body['isJoining'] !== true) this.#reportStranger(socket.remoteAddress, problem);
           return { refused: problem };
         }
         from = (body as { readonly from: string | null }).from;

@@ -15,6 +15,8 @@ interface ConnectRequest extends LinkVersions {
   /** The site that has dialed; `null` for an operator's command. */
   readonly from: string | null;
   readonly to: string;
+  /** Whether the site that has dialed is about to become a member: then it is refused without an alarm. */
+  readonly isJoining?: boolean;
 }
 
 /** How a link is set up. */
@@ -29,6 +31,8 @@ export interface OutgoingLinkOptions {
   /** Returns the reply to a request of the peer on this connection. */
   onRequest(kind: string, body: unknown): unknown;
   onConnected(): void;
+  /** Whether this site is no member yet. Default: it is */
+  isJoining?(): boolean;
   /** The connection was lost, or could not be made. */
   onDisconnected(error: Error | undefined): void;
   /** The peer, or this site, refuses the other: trying again does not help by itself. */
@@ -161,9 +165,10 @@ export class OutgoingLink {
   }
 
   async #introduce(connection: LinkConnection): Promise<void> {
-    const { from, to, keys, heartbeatIntervalMs } = this.#options;
+    const { from, to, keys, heartbeatIntervalMs, isJoining } = this.#options;
     try {
-      const version = await introduce(connection, { deployment: keys.deployment, from, to });
+      const joining = isJoining?.() === true ? { isJoining: true } : {};
+      const version = await introduce(connection, { deployment: keys.deployment, from, to, ...joining });
       if (connection !== this.#connection || this.#isClosed) return;
       if (performance.now() - this.#downSinceMs > MAX_OUTAGE_MS) this.#dropQueue();
       this.#isConnected = true;

@@ -149,6 +149,14 @@ test('a site that is not in the file, and one at the address of another → both
   await vi.waitFor(() => expect(a.alarms.map(({ kind }) => kind)).toEqual(['link-refused', 'link-refused']));
 });
 
+test('a site that is about to join → is refused without an alarm at either end', async () => {
+  const addresses = await createAddresses('a', 'b');
+  const a = await openNode('a', { a: addresses['a'] as ClusterAddress });
+  const b = await openNode('b', addresses, { isJoining: () => true });
+  await vi.waitFor(() => expect(a.links.refusedConnections).toBeGreaterThan(1), { timeout: 10_000 });
+  expect([a.alarms, b.alarms]).toEqual([[], []]);
+});
+
 test('strangers that send no TLS, or nothing → no alarm', async () => {
   const addresses = await createAddresses('a');
   const a = await openNode('a', addresses);
