@@ -22,6 +22,8 @@ import {
 import { redirectModuleOutput, printLines } from './print.ts';
 import type { ServedSites } from './server-info.ts';
 import { closeModules, forwardSignals, waitForEndSignal } from './worker-thread.ts';
+import { isLoopbackHost } from '../server/gateway/context/origins.ts';
+import { createStartPage } from './start-page.ts';
 import { fillLimits, type GatewayLimits } from '../server/gateway/limits/limits.ts';
 import type { Authenticate, Authorize } from '../server/gateway/context/gateway-context.ts';
 
@@ -146,7 +148,9 @@ async function serveUntilEndSignal(options: RawOptions): Promise<void> {
     endRetired('SIGTERM');
   };
   // Looked at above, as its module says more than the service.
-  const common = { ...flags, ...auth, limits, onAlarm, service, checkColors: false, logger };
+  const shownSites = 'cluster' in place ? [place.site] : place.sites;
+  const page = isLocal(place, flags.host) ? createStartPage(service, shownSites) : undefined;
+  const common = { ...flags, ...auth, limits, onAlarm, service, checkColors: false, logger, page };
   const server = await startServer(servers, place, common);
   // A reader of the lines may stop the server.
   const interrupted = waitForEndSignal(retired);
@@ -169,6 +173,11 @@ function formatRetirement({ dataDir, ...place }: SitesInProcess | NodeOfCluster)
   const site = 'site' in place ? place.site : '';
   const advice = `Do not start it on ${dataDir} again. To add the site again, start it on an empty directory with --join`;
   return `${site} is no site of the deployment any more, so its process has ended. ${advice}.`;
+}
+
+/** Whether only this machine reaches the server. The address of a cluster's site is in its file, unless a flag sets it. */
+function isLocal(place: SitesInProcess | NodeOfCluster, host: string | undefined): boolean {
+  return isLoopbackHost(host ?? ('cluster' in place ? '' : DEFAULT_HOST));
 }
 
 /** What serving takes: loaded once flags and modules are right, and not at all in the thread that starts this one. */
