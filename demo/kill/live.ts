@@ -11,7 +11,7 @@ import { startServer } from './start-server.ts';
 import type { ServeProcess } from '../shared/serve-process.ts';
 
 /** Of each client, between two of its operations: people look on, so a laptop stays quiet. */
-const PAUSE_MS = 40;
+const PAUSE_MS = 100;
 /** Acknowledged operations are counted by spans of this length. */
 const SPAN_MS = 100;
 /** So many of the latest acknowledged operations are looked for after a kill. */

@@ -1,6 +1,7 @@
 /** The demos of this package, as the start page offers them. Their code is loaded when one is opened, not before. */
 
 import type { Break } from '../landing/page/controls.ts';
+import type { ShownCode } from './demo-code.ts';
 
 /** A demo that is running. */
 export interface RunningDemo {
@@ -19,11 +20,18 @@ export interface Demo {
   readonly docs?: string;
   /** The file to read first, as a path of a checkout. */
   readonly source?: string;
+  /** The functions that run in its page, with early answers and without. */
+  readonly code?: readonly ShownCode[];
   /** What the landing demo breaks, and this demo shows in full. */
   readonly breaks?: readonly Break[];
   /** Starts it on any free port of the loopback interface. */
   start(): Promise<RunningDemo>;
 }
+
+const TICKET_CODE: readonly ShownCode[] = [
+  { title: 'Without early answers', file: 'demo/tickets/purchase.ts', name: 'sellWhenConfirmed' },
+  { title: 'With early answers', file: 'demo/tickets/purchase.ts', name: 'sellEarly' },
+];
 
 /** The share of the papers' data that loads within seconds. */
 const SCALE = { ads: 0.02, timelines: 0.05 } as const;
@@ -41,6 +49,7 @@ export const demos: readonly Demo[] = [
     paper: 'Correctables, OSDI 2016, Listing 5 and Figure 12',
     docs: '/docs/guides/decide-early.md',
     source: '/demo/tickets/purchase.ts',
+    code: TICKET_CODE,
     breaks: ['last'],
     start: async () => (await import('../tickets/server.ts')).startShop({ port: ANY_PORT }),
   },
@@ -52,6 +61,7 @@ export const demos: readonly Demo[] = [
     paper: 'Correctables, OSDI 2016, and RedBlue, OSDI 2012',
     docs: '/docs/operate/run-a-server.md',
     source: '/demo/cluster/cluster.ts',
+    code: TICKET_CODE,
     breaks: ['cut'],
     start: async () => {
       const { startClusterPage } = await import('../cluster/page-server.ts');
@@ -76,6 +86,10 @@ export const demos: readonly Demo[] = [
     paper: 'Correctables, OSDI 2016, Listing 4 and Figure 11',
     docs: '/docs/guides/speculation.md',
     source: '/demo/ad-server/ad-server.ts',
+    code: [
+      { title: 'Without early answers', file: 'demo/ad-server/ad-server.ts', name: 'fetchAdsStrongly' },
+      { title: 'With early answers', file: 'demo/ad-server/ad-server.ts', name: 'fetchAdsByUserId' },
+    ],
     breaks: ['stale'],
     start: async () => {
       const { startAdPage } = await import('../ad-server/page-server.ts');
@@ -89,6 +103,10 @@ export const demos: readonly Demo[] = [
     paper: 'Correctables, OSDI 2016, §6.3.1 and Figure 11',
     docs: '/docs/guides/speculation.md',
     source: '/demo/twissandra/timelines.ts',
+    code: [
+      { title: 'Without early answers', file: 'demo/twissandra/timelines.ts', name: 'getTimelineStrongly' },
+      { title: 'With early answers', file: 'demo/twissandra/timelines.ts', name: 'getTimeline' },
+    ],
     start: async () => {
       const { startTimelinePage } = await import('../twissandra/page-server.ts');
       return startTimelinePage({ port: ANY_PORT, wan: 'paper', scale: SCALE.timelines, seed: SEED });

@@ -30,11 +30,12 @@ export function demoLinks(demos: readonly Demo[], shown?: Demo): string {
   return `<nav class="demo-links" aria-label="Demos">${shown === undefined ? '' : '<a href="/"><b>correctables</b></a>'}${links.join('')}<a href="${docs}">Docs</a><a href="${source}">Source</a></nav>`;
 }
 
-/** Puts the links on top of the page of a demo. */
-export function withDemoLinks(html: string, links: string): string {
+/** Puts the links on top of the page of a demo, and its code at the end. */
+export function withDemoLinks(html: string, links: string, code = ''): string {
   return html
     .replace('</head>', '<link rel="stylesheet" href="/demo-links.css" /></head>')
-    .replace(/<body[^>]*>/, (body) => `${body}${links}`);
+    .replace(/<body[^>]*>/, (body) => `${body}${links}`)
+    .replace('</main>', () => `</main>${code}`);
 }
 
 /** The address of a demo on the start page's server. */

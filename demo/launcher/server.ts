@@ -11,6 +11,7 @@ import type { Break } from '../landing/page/controls.ts';
 import { fileListener } from '../page-cache/page-files.ts';
 import { setPageHeaders } from '../page-headers.ts';
 import { answerCheckoutFile } from './checkout-files.ts';
+import { formatCode } from './demo-code.ts';
 import type { Demo } from './demos.ts';
 import { DemoRegistry } from './demo-registry.ts';
 import { addressOf, demoCards, demoLinks, failurePage, nowherePage, withDemoLinks } from './page.ts';
@@ -80,7 +81,8 @@ async function answerer(registry: DemoRegistry): Promise<Answer> {
     };
     if (demo !== undefined) {
       try {
-        const editPage = (page: string): string => withDemoLinks(page, demoLinks(demos, demo));
+        const code = demo.code && (await formatCode(demo.code));
+        const editPage = (page: string): string => withDemoLinks(page, demoLinks(demos, demo), code);
         return forwardRequest(request, response, { port: await portOf(registry, demo), path, editPage });
       } catch (failure) {
         setPageHeaders(response);

@@ -2,7 +2,7 @@
  * Selling one ticket (Correctables, OSDI 2016, Listing 5): say yes on the early view while plenty of tickets are left,
  * wait for the final one when few are.
  */
-import type { AnyClient, Correctable, Levels } from 'correctables';
+import type { AnyClient, AnyView, Correctable, Levels } from 'correctables';
 import { dequeue, getSafeThreshold, type QueueItem } from 'correctables/operations';
 
 /** A place that sells: a client of any store that offers queues. */
@@ -44,32 +44,77 @@ export interface PurchaseOptions {
   readonly onEvent: (event: PurchaseEvent) => void;
 }
 
-/** Buys a ticket; the customer is told through `onEvent`, once. The Correctable closes with the final view. */
+/** Buys a ticket; the customer is answered through `onEvent`, once. The Correctable closes with the final view. */
 export function purchaseTicket(
   shop: Shop,
   options: PurchaseOptions,
 ): Correctable<QueueItem<string> | null, Levels, string> {
-  const { event, threshold, isFixed = false, strongOnly = false, nameOf = asItIs, onEvent } = options;
-  let reported = false;
-  const tell = (level: string, item: string | null, early: boolean): void => {
-    reported = true;
-    onEvent({ kind: 'answered', level, item, answer: item === null ? 'no' : 'yes', early });
-  };
+  return options.strongOnly === true ? sellWhenConfirmed(shop, options) : sellEarly(shop, options);
+}
 
-  const purchase = strongOnly ? shop.invokeStrong(dequeue<string>(event)) : shop.invoke(dequeue<string>(event));
-  return purchase
+type Purchase = Correctable<QueueItem<string> | null, Levels, string>;
+
+/** Says yes on the early answer while plenty of tickets are left. */
+function sellEarly(shop: Shop, options: PurchaseOptions): Purchase {
+  const customer = new Customer(options);
+  return shop
+    .invoke(dequeue<string>(options.event))
     .onUpdate((ticket, view) => {
-      const item = ticket?.item ?? null;
-      const ticketsLeft = item === null ? 0 : remainingOf(view.meta) + 1;
-      const needed = isFixed ? threshold : Math.max(threshold, getSafeThreshold(view));
-      onEvent({ kind: 'preliminary', level: view.level, item, ticketsLeft, needed });
-      if (!reported && item !== null && ticketsLeft > needed) tell(view.level, item, true);
+      const needed = customer.ticketsNeeded(view);
+      const { item, ticketsLeft } = customer.hear('preliminary', ticket, view, needed);
+      if (item !== null && ticketsLeft > needed) customer.answer(view.level, item, true);
     })
     .onFinal((ticket, view) => {
-      const item = ticket === null ? null : nameOf(ticket.item);
-      onEvent({ kind: 'final', level: view.level, item, ticketsLeft: item === null ? 0 : remainingOf(view.meta) + 1 });
-      if (!reported) tell(view.level, item, false);
+      const { item } = customer.hear('final', ticket, view);
+      customer.answer(view.level, item, false);
     });
+}
+
+/** Waits for the confirmed answer. */
+function sellWhenConfirmed(shop: Shop, options: PurchaseOptions): Purchase {
+  const customer = new Customer(options);
+  return shop.invokeStrong(dequeue<string>(options.event)).onFinal((ticket, view) => {
+    const { item } = customer.hear('final', ticket, view);
+    customer.answer(view.level, item, false);
+  });
+}
+
+type SeenView = Pick<AnyView, 'final' | 'level' | 'meta'>;
+
+/** A customer who is answered once, whatever comes later. */
+class Customer {
+  readonly #options: PurchaseOptions;
+  #isAnswered = false;
+
+  constructor(options: PurchaseOptions) {
+    this.#options = options;
+  }
+
+  /** Notes what a view says. */
+  hear(
+    kind: 'preliminary' | 'final',
+    ticket: QueueItem<string> | null,
+    { level, meta }: SeenView,
+    needed?: number,
+  ): { readonly item: string | null; readonly ticketsLeft: number } {
+    const { nameOf = asItIs, onEvent } = this.#options;
+    const item = ticket === null ? null : kind === 'final' ? nameOf(ticket.item) : ticket.item;
+    const ticketsLeft = item === null ? 0 : remainingOf(meta) + 1;
+    onEvent({ kind, level, item, ticketsLeft, ...(needed !== undefined && { needed }) });
+    return { item, ticketsLeft };
+  }
+
+  /** More than so many tickets must be left for an early yes. */
+  ticketsNeeded(view: SeenView): number {
+    const { isFixed = false, threshold } = this.#options;
+    return isFixed ? threshold : Math.max(threshold, getSafeThreshold(view));
+  }
+
+  answer(level: string, item: string | null, early: boolean): void {
+    if (this.#isAnswered) return;
+    this.#isAnswered = true;
+    this.#options.onEvent({ kind: 'answered', level, item, answer: item === null ? 'no' : 'yes', early });
+  }
 }
 
 const asItIs = (item: string): string => item;

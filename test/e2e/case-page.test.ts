@@ -30,6 +30,7 @@ describe.skipIf(browser === undefined)(subject, () => {
       expect(await page.locator('tbody tr').count()).toBe(14);
       expect(await page.locator('#invariants').textContent()).toBe('held so far');
       expect(await page.locator('#failed').textContent()).toBe('none');
+      expect(await page.textContent('#finding')).toMatch(/answered by the nearest site.*Only Buy confirm waits/);
       expect(errors).toEqual([]);
     });
   });

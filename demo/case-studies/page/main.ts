@@ -1,6 +1,7 @@
 /** Runs in the page of a case study: asks its server what the users have met, and shows it. */
 import { byId, make, setText } from '../../shared/page/dom.ts';
 import type { Latency } from '../figures.ts';
+import { formatFinding, formatRequest } from './finding.ts';
 import type { Cell, PageState } from './state.ts';
 
 const EVERY_MS = 1000;
@@ -36,6 +37,7 @@ function show(state: PageState): void {
   const failed = Object.entries(failures).map(([code, times]) => `${times} ${code}`);
   tell('failed', failed.join(', ') || 'none');
   tell('invariants', broken.length === 0 ? 'held so far' : `broken: ${broken.join('; ')}`);
+  tell('finding', formatFinding(state.cells));
   for (const cell of state.cells) showCell(cell);
   before = state;
 }
@@ -64,9 +66,10 @@ function layOut({ name, about, mix, sites, users, requests }: PageState): void {
       cell.id = idOf(request, site);
       return cell;
     });
-    return make('tr', '', heading(request, 'row'), ...cells);
+    return make('tr', '', heading(formatRequest(request), 'row'), ...cells);
   });
   byId('requests', HTMLTableSectionElement).append(...rows);
+  byId('study', HTMLElement).hidden = false;
 }
 
 function showCell({ site, request, blue, red }: Cell): void {

@@ -74,5 +74,5 @@ function drawTape({ nowMs, spanMs, spans, kills }: KillState): void {
       gap.classList.toggle('left', item.atMs > startMs + SHOWN_MS / 2);
       return gap;
     });
-  byId('tape', HTMLDivElement).replaceChildren(...gaps, ...bars);
+  byId('tape', HTMLDivElement).replaceChildren(...bars, ...gaps);
 }

@@ -1,6 +1,8 @@
 /** What the landing demo computes: measures of a click, the sentences, the bars, and the code that it shows. */
 import { expect, test } from 'vitest';
 import { readCode, toHtml } from '../../../demo/landing/code.ts';
+import { findFunction, formatCode } from '../../../demo/launcher/demo-code.ts';
+import { demos } from '../../../demo/launcher/demos.ts';
 import type { Click, Step } from '../../../demo/landing/click.ts';
 import { measure, median } from '../../../demo/landing/measures.ts';
 import { segmentsOf, ticksOf } from '../../../demo/landing/page/segments.ts';
@@ -92,4 +94,16 @@ test('code panes: the files as they are; a line that all three have is not marke
   expect(stale.find(({ text }) => text.includes('cached = await'))?.differs).toBe(true);
   for (const { text } of [...correctables, ...stale]) expect(text.length, text).toBeLessThanOrEqual(52);
   expect(toHtml("const a = x < 'b';")).toBe('<i class="word">const</i> a = x &lt; <i class="string">\'b\'</i>;');
+});
+
+test('code of a demo: the functions that it names are there', async () => {
+  for (const { code = [] } of demos) {
+    const html = await formatCode(code);
+    for (const { title, name } of code) expect(html).toMatch(new RegExp(`<h3>${title}</h3>.*${name}\\(`));
+  }
+  expect(findFunction('class A {\n  go(): void {\n    run();\n  }\n}', 'go')).toEqual([
+    'go(): void {',
+    '  run();',
+    '}',
+  ]);
 });
