@@ -80,6 +80,7 @@ export const BUGGY_CLUSTERS = {
       }
     },
   ),
+  unknownStarts: (options, ...found) => new SiteMachine({ ...options, stopsOnUnknownStart: false }, ...found),
   hastyStarts: (options, ...found) => new SiteMachine({ ...options, needsPeer: false }, ...found),
   homes: (...args: Parameters<MachineFactory>) => new ForgetfulHomes(...args),
 } satisfies Readonly<Record<string, MachineFactory>>;

@@ -21,6 +21,14 @@ const CLOSING: Partial<SimulationOptions> = {
   thinkMeanMs: 20,
 };
 
+/** A directory is put back to an older copy. */
+const OLD_DIRECTORY: Partial<SimulationOptions> = {
+  ...CLOSING,
+  rebuildAtMs: Infinity,
+  retireAtMs: Infinity,
+  oldDirectoryAtMs: 100,
+};
+
 /** A site joins while all work. */
 const JOINING: Partial<SimulationOptions> = { siteCount: 3, joinAtMs: 300, thinkMeanMs: 20 };
 
@@ -94,18 +102,18 @@ export const CLUSTER_BUGS: Readonly<Record<string, InjectedBug>> = {
     overrides: { ...JOINING, crashEveryMs: 300, moveChance: 0.8, clientTimeoutMs: 100 },
     createSite: createSiteWithoutEndings,
   },
+  'old-directory-with-all-of-its-stream': {
+    rule: 'a start that does not know the last one of its site stops, though it has all of its stream',
+    caughtBy: ['progress', 'exactly once', 'durability'],
+    profile: 'cluster',
+    overrides: { ...OLD_DIRECTORY, crashEveryMs: Infinity, thinkMeanMs: 300, downMeanMs: 20 },
+    makeMachine: BUGGY_CLUSTERS.unknownStarts,
+  },
   'old-directory-that-waits-for-nobody': {
     rule: 'a start takes no update before another site has accepted it',
     caughtBy: ['red total order', 'oracle', 'causal order', 'exactly once', 'durability'],
     profile: 'cluster',
-    overrides: {
-      ...CLOSING,
-      rebuildAtMs: Infinity,
-      retireAtMs: Infinity,
-      oldDirectoryAtMs: 100,
-      thinkMeanMs: 10,
-      minDelayMs: 20,
-    },
+    overrides: { ...OLD_DIRECTORY, thinkMeanMs: 10, minDelayMs: 20 },
     makeMachine: BUGGY_CLUSTERS.hastyStarts,
   },
 };

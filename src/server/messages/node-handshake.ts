@@ -6,6 +6,7 @@
  * What a hello says may be late: a receiver may have more by then, from others. So that it has more is for the start itself
  * to judge, by what it has now; that something else stands at one place proves a fork whoever sees it.
  */
+import { getStartNumber } from '../records/epoch.ts';
 import { RED, type Origin, type Origins } from '../records/origin.ts';
 import type { StreamPoint } from '../records/records.ts';
 import type { ForkMessage, HelloMessage, NodeMessage } from './envelope.ts';
@@ -29,6 +30,8 @@ export interface NodeHandshakeOptions {
   readonly generation: number;
   /** How long to wait for an answer before asking again. */
   readonly resendAfterMs: number;
+  /** Whether a start is a fork if its directory does not know the start of its site that was accepted last. */
+  readonly refusesUnknownStarts: boolean;
   readonly streams: KnownStreams;
   /** The term of this start. */
   getTerm(): number;
@@ -49,8 +52,8 @@ export class NodeHandshake {
   readonly #options: NodeHandshakeOptions;
   /** When a site was last asked for its hello, or told that it is forked. */
   readonly #askedAtMs = new Map<Origin, number>();
-  /** Terms of sites of which nothing is taken, and why. */
-  readonly #forked = new Map<Origin, ForkMessage>();
+  /** Starts of sites of which nothing is taken, and why. */
+  readonly #forked = new Map<Origin, ForkMessage[]>();
   /** Sites that have accepted this start. */
   readonly #confirmed = new Set<Origin>();
 
@@ -78,13 +81,18 @@ export class NodeHandshake {
   /** Asks a site for its hello, or tells its start with this term that it is forked; unless that was done just now. */
   ask(site: Origin, nowMs: number, term = Infinity): void {
     if (this.#isTooSoon(site, nowMs)) return;
-    if (this.isForked(site, term)) this.#options.send(site, this.#forked.get(site) as ForkMessage);
-    else this.#send(site, true);
+    const fork = this.#getFork(site, term);
+    if (fork === undefined) this.#send(site, true);
+    else this.#options.send(site, fork);
   }
 
-  /** Whether nothing is taken of the start of a site with this term. */
+  /** Whether nothing is taken of the start of a site with this term. An earlier one may be the one that goes on. */
   isForked(site: Origin, term: number): boolean {
-    return term <= (this.#forked.get(site)?.term ?? -1);
+    return this.#getFork(site, term) !== undefined;
+  }
+
+  #getFork(site: Origin, term: number): ForkMessage | undefined {
+    return this.#forked.get(site)?.find((fork) => fork.term === term);
   }
 
   receive(from: Origin, term: number, message: NodeMessage): void {
@@ -97,7 +105,7 @@ export class NodeHandshake {
   noteFork(site: Origin, reason: string, term: number = this.#options.getAccepted(site)): void {
     const fork: ForkMessage = { kind: 'node.fork', term, reason };
     const isNew = !this.isForked(site, term);
-    if (isNew) this.#forked.set(site, fork);
+    if (isNew) this.#forked.set(site, [...(this.#forked.get(site) ?? []), fork]);
     this.#options.send(site, fork);
     if (isNew) this.#options.onPeerForked(site, reason);
   }
@@ -105,10 +113,11 @@ export class NodeHandshake {
   #onHello(from: Origin, term: number, hello: HelloMessage): void {
     const { directory, accepted, isRequest, generation } = hello;
     if (generation !== this.#options.generation) return;
-    if (this.isForked(from, term)) return this.#options.send(from, this.#forked.get(from) as ForkMessage);
+    const known = this.#getFork(from, term);
+    if (known !== undefined) return this.#options.send(from, known);
     const ownFork = this.#findOwnFork(from, hello);
     if (ownFork !== undefined) return this.#options.onForked(ownFork);
-    const fork = this.#findFork(from, hello);
+    const fork = this.#findUnknownStart(from, term) ?? this.#findFork(from, hello);
     if (fork !== undefined) return this.noteFork(from, fork, term);
     if (accepted === this.#options.getTerm()) this.#confirmed.add(from);
     const isProven = this.#isProven(from, hello);
@@ -129,6 +138,17 @@ export class NodeHandshake {
     const what = origin === RED ? 'entries of the red log' : 'operations of this site';
     if (point.length > end.length) return `${name} has ${point.length} ${what}, and there are ${end.length} here`;
     return this.#differs(origin, point) ? `the first ${point.length} ${what} are others at ${name}` : undefined;
+  }
+
+  /**
+   * Why a start begins on a copy that is older than the start that was accepted last, if so. Each start on a directory has a
+   * higher number than all before, whether they have sent anything or not.
+   */
+  #findUnknownStart(from: Origin, term: number): string | undefined {
+    const accepted = this.#options.getAccepted(from);
+    const isKnown = term === accepted || getStartNumber(term) > getStartNumber(accepted);
+    if (isKnown || accepted === 0 || !this.#options.refusesUnknownStarts) return undefined;
+    return `its data directory does not know its start ${accepted}, which was accepted here`;
   }
 
   /** Why a site is not the one that is known here, if so. */

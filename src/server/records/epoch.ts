@@ -19,6 +19,11 @@ export function createEpoch(number: number, chance: number): number {
   return (number % 2 ** 32) * EPOCH_STEP + Math.floor(chance * EPOCH_STEP);
 }
 
+/** The number that a start with this epoch had in its files. */
+export function getStartNumber(epoch: number): number {
+  return Math.floor(epoch / EPOCH_STEP);
+}
+
 /** The next epoch above `known` with the chance of `own`. */
 export function createEpochAbove(known: number, own: number): number {
   return (Math.floor(known / EPOCH_STEP) + 1) * EPOCH_STEP + (own % EPOCH_STEP);

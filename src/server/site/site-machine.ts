@@ -351,6 +351,7 @@ export class SiteMachine {
       directory,
       generation,
       resendAfterMs,
+      refusesUnknownStarts: options.stopsOnUnknownStart === true,
       streams: {
         // Of a red log that has halted nothing is to go by.
         getEnd: (origin) => {

@@ -58,7 +58,10 @@ export interface SiteOptions extends ReplicaOptions {
   readonly directory?: string | undefined;
   /** Of the red log: sites that go by different ones do not hear each other. 0 unless given. */
   readonly generation?: number | undefined;
-  /** Whether the site ends once it hears of a start of itself that is later than this one, rather than go on above it. */
+  /**
+   * Whether a start of a site ends that does not know of another one, rather than go on above it: this one once it hears of a
+   * later one, and a start of another site that began before the last one of it that was accepted here.
+   */
   readonly stopsOnUnknownStart?: boolean | undefined;
   /** Whether updates wait until another site has accepted this start, or for `ALONE_AFTER_MS`. */
   readonly needsPeer?: boolean | undefined;

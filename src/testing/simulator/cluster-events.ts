@@ -6,6 +6,7 @@ import { isCorrectableError } from '../../correctable/errors.ts';
 import { getSavedSite, type RecoveredState } from '../../server/log/recovered-state.ts';
 import type { createSiteFromShared, mergeSharedIntoSite } from '../../server/log/recovered-state.ts';
 import { Random } from '../../server/collections/random.ts';
+import { getStartNumber } from '../../server/records/epoch.ts';
 import type { Origin } from '../../server/records/origin.ts';
 import type { SiteMachine } from '../../server/site/site-machine.ts';
 import { recoverSite, type RecoveredSite } from '../../server/storage/recovery.ts';
@@ -14,7 +15,7 @@ import { PropertyViolation } from './checkers/checker.ts';
 import type { SimulatedDisk } from './disk.ts';
 import type { SimulationOptions } from './options.ts';
 import { SITE_DIRECTORY, createTiming, type SimulatedSite } from './simulated-site.ts';
-import type { InstalledCopy, SharedCopy } from './site-copies.ts';
+import { countOperations, getAcceptedStart, type InstalledCopy, type SharedCopy } from './site-copies.ts';
 import type { Timeline } from './timeline.ts';
 
 /** The run that it happens in. */
@@ -52,6 +53,8 @@ interface Backup {
   readonly files: ReadonlyMap<string, Uint8Array>;
   /** So many operations of its own the copy has. */
   readonly length: number;
+  /** The start during which it was made. */
+  readonly start: number;
 }
 
 export class ClusterEvents {
@@ -69,7 +72,7 @@ export class ClusterEvents {
   readonly #random: Random;
   /** What operators are about to do. */
   readonly #tasks = new Set<string>();
-  /** Nodes that must stop: directories that were put back, or copied, when all others had more. */
+  /** Nodes that must stop: directories that were put back, or copied, when all others knew more. */
   readonly #forks = new Set<SimulatedSite>();
   readonly #twins: SimulatedSite[] = [];
   /** Copies that were put on disks. */
@@ -98,8 +101,8 @@ export class ClusterEvents {
     this.#at(options.retireAtMs, () => this.#onceSettled((site) => this.#retire(site)));
     this.#at(options.rebuildAtMs, () => this.#onceSettled((site) => this.#rebuild(site)));
     this.#at(options.awayAtMs, () => this.#onceSettled((site) => this.#goAway(site)));
-    this.#at(options.oldDirectoryAtMs, () => this.#onceAllHaveMore((backup) => this.#putBack(backup)));
-    this.#at(options.twinAtMs, () => this.#onceAllHaveMore((backup) => this.#runTwice(backup)));
+    this.#at(options.oldDirectoryAtMs, () => this.#onceAllKnowMore((backup) => this.#putBack(backup)));
+    this.#at(options.twinAtMs, () => this.#onceAllKnowMore((backup) => this.#runTwice(backup)));
   }
 
   /** One of the nodes that a message to a site reaches, where there are two. */
@@ -292,24 +295,30 @@ export class ClusterEvents {
     return eligible[this.#random.between(0, Math.max(0, eligible.length - 1))];
   }
 
-  /** Copies the directory of a site, and waits until all others have more of its stream than the copy. */
-  #onceAllHaveMore(run: (backup: Backup) => void): void {
+  /** Copies the directory of a site, and waits until all others know more of it than the copy. */
+  #onceAllKnowMore(run: (backup: Backup) => void): void {
     const site = this.#pickVictim();
     if (site?.machine === undefined) return;
     const files = site.disk.copyFiles();
-    const backup = { site, files, length: site.countOwnOperations(files) };
+    const start = site.machine.messageFilter.term;
+    const backup = { site, files, length: countOperations(site.origin, site.readFiles(files)), start };
+    // Others may come to know a later start, and no operation that the copy lacks.
+    if (this.#random.chance(0.5)) site.crash(this.#random.exponential(this.#host.options.downMeanMs));
     const look = (): void => {
       if (this.#host.isHealed() || site.isLost) return;
-      if (this.#isSettled && this.#haveAllMore(backup)) return run(backup);
+      if (this.#isSettled && this.#doAllKnowMore(backup)) return run(backup);
       this.#host.timeline.schedule(PROBE_MS, look);
     };
     look();
   }
 
-  #haveAllMore({ site, length }: Backup): boolean {
+  #doAllKnowMore({ site, length, start }: Backup): boolean {
     const others = this.#host.sites.filter((other) => other !== site && !other.isLost);
-    const getHeld = ({ machine }: SimulatedSite): number => machine?.replica.blue.getHeld(site.origin).sequence ?? 0;
-    return others.length > 0 && others.every((other) => getHeld(other) > length);
+    const hasMore = ({ machine }: SimulatedSite): boolean =>
+      (machine?.replica.blue.getHeld(site.origin).sequence ?? 0) > length;
+    const knowsLaterStart = (other: SimulatedSite): boolean =>
+      getStartNumber(getAcceptedStart(site.origin, other.readFiles(other.disk.copyFiles()))) > getStartNumber(start);
+    return others.length > 0 && (others.every(hasMore) || others.every(knowsLaterStart));
   }
 
   #putBack({ site, files }: Backup): void {
@@ -319,7 +328,10 @@ export class ClusterEvents {
     site.stop();
     site.disk.putFiles(files);
     this.#later(this.#host.options.downMeanMs, () => {
-      if (!site.isLost) site.start();
+      if (site.isLost) return;
+      // Only its first start is known not to be above the last one of its site.
+      site.isSpared = true;
+      site.start();
     });
   }
 

@@ -102,7 +102,7 @@ export interface SimulationOptions {
   readonly rebuildAtMs: number;
   readonly awayAtMs: number;
   readonly awayForMs: number;
-  /** When a directory is copied that is put back, or run by a second node, once all others have more. */
+  /** When a directory is copied that is put back, or run by a second node, once all others know more. */
   readonly oldDirectoryAtMs: number;
   readonly twinAtMs: number;
   /** For how long sites keep what one lacks that is away, and how much of it. */

@@ -11,12 +11,7 @@ import { EnvelopeCodec } from '../../server/messages/envelope-codec.ts';
 import { isNodeMessage, type Envelope, type RejectedMessageError } from '../../server/messages/envelope.ts';
 import type { SiteMachine } from '../../server/site/site-machine.ts';
 import type { SiteOptions, SiteOutput } from '../../server/site/site-options.ts';
-import {
-  getSavedSite,
-  getSharedPart,
-  type CheckpointCut,
-  type RecoveredState,
-} from '../../server/log/recovered-state.ts';
+import { getSharedPart, type CheckpointCut, type RecoveredState } from '../../server/log/recovered-state.ts';
 import type { Checkpoint } from '../../server/records/checkpoint.ts';
 import type { MemberChange } from '../../server/replica/membership.ts';
 import type { Vector } from '../../server/records/vector.ts';
@@ -134,6 +129,8 @@ export class SimulatedSite {
   rejectedStarts = 0;
   /** Gone for good, with its disks. */
   isLost = false;
+  /** Neither crashes nor is deposed until it is stopped: another start would have another number. */
+  isSpared = false;
   /** How much faster its clock runs than time, as a share of it. */
   drift = 0;
   /** Beside the skew that it has for the whole run. */
@@ -253,6 +250,7 @@ export class SimulatedSite {
 
   /** Ends, and does not start by itself. */
   stop(): void {
+    this.isSpared = false;
     this.crash(Infinity);
     this.#stops += 1;
   }
@@ -299,21 +297,16 @@ export class SimulatedSite {
     return { ...logs, checkpoint: { ...checkpoint, smallParts: this.#unpackParts(checkpoint).smallParts } };
   }
 
-  /** How many operations of its own a copy of its disk has. */
-  countOwnOperations(files: ReadonlyMap<string, Uint8Array>): number {
+  /** What a start finds on a copy of its disk. */
+  readFiles(files: ReadonlyMap<string, Uint8Array>): RecoveredState {
     const copy = new SimulatedDisk({ timeline: this.#options.timeline, random: new Random(0), syncMeanMs: 0 });
     copy.putFiles(files);
-    const { checkpoint, local } = this.unpackState(recoverSite(copy.mount(), SITE_DIRECTORY).stored);
-    const own = local.entries.flatMap((entry) =>
-      entry.kind === 'blue' && entry.operation.site === this.origin ? [entry.operation.sequence] : [],
-    );
-    const applied = checkpoint && getSavedSite(checkpoint).shared.replica.applied[this.origin];
-    return Math.max(applied ?? 0, ...own);
+    return this.unpackState(recoverSite(copy.mount(), SITE_DIRECTORY).stored);
   }
 
   /** Loses the machine and what was not synced, and starts again after `downMs`. */
   crash(downMs: number): void {
-    if (this.machine === undefined) return;
+    if (this.machine === undefined || this.isSpared) return;
     this.crashes += 1;
     this.#server?.close();
     this.machine = this.#storage = this.#server = undefined;
@@ -329,7 +322,7 @@ export class SimulatedSite {
 
   /** Another holder takes its log over: it notices when it writes, and the next start is that holder. */
   depose(): void {
-    if (this.machine !== undefined) this.#options.disk.depose();
+    if (this.machine !== undefined && !this.isSpared) this.#options.disk.depose();
   }
 
   /** It has said nothing of what it could not append. */

@@ -1,6 +1,7 @@
 /** A node that goes on from an older or copied directory is noticed by others, and stops before it can do harm. */
 import { describe, expect, test } from 'vitest';
 import { enqueue, get, put } from '../../../../src/operations/index.ts';
+import { createEpoch } from '../../../../src/server/records/epoch.ts';
 import { siteAt } from '../../../support/origins.ts';
 import { SiteWorld, type WorldNode } from '../../../support/site-world.ts';
 import type { Outcome } from '../replica/sites.ts';
@@ -88,6 +89,41 @@ describe('a node on an older directory', () => {
     world.settle();
     expect(world.forked).toEqual([[0, 's knows the start 99 of this site, which is later than this one, 96']]);
   });
+
+  /** Site 0 starts twice on one copy of its directory: both starts have the fourth number, the second one by chance more. */
+  const numberFour = (count: number): number => createEpoch(Math.min(count, 4), count / 10);
+
+  test('with stopsOnUnknownStart: has all of its stream, and not the last start that others know → stops', () => {
+    const world = new SiteWorld({ redLeader: siteAt(2), stopsOnUnknownStart: true, createEpoch: numberFour });
+    write(world, 0, 'a');
+    const older = world.copyLogs(0);
+    for (const logs of [world.copyLogs(0), older]) {
+      world.crash(0);
+      world.start(0, logs);
+      world.settle();
+    }
+    const reason = `its data directory does not know its start ${numberFour(4)}, which was accepted here`;
+    expect(world.forked).toEqual([[0, `s reports: ${reason}`]]);
+    expect(world.forkedPeers[0]).toEqual([1, 0, reason]);
+  });
+
+  test('with stopsOnUnknownStart: starts of which others have not heard are no forks', () => {
+    const world = new SiteWorld({
+      stopsOnUnknownStart: true,
+      createEpoch: (count) => createEpoch(count, (count % 2) / 2),
+    });
+    write(world, 2, 'a');
+    const others = [world.takeNode(0), world.takeNode(1)] as const;
+    for (let start = 0; start < 3; start += 1) {
+      world.crash(2);
+      world.start(2);
+      world.drop();
+    }
+    for (const [site, node] of others.entries()) world.putNode(site, node);
+    world.pass(50);
+    write(world, 2, 'b');
+    expect([world.forked, world.read(0, get('b'))]).toEqual([[], 'b']);
+  });
 });
 
 test('the red leader on an older directory → stops, and the red log of the others goes on from it nowhere', () => {
@@ -136,11 +172,18 @@ describe('two nodes of one site on copies of a directory', () => {
     );
   });
 
-  test('with stopsOnUnknownStart: the earlier one stops, the later one goes on', () => {
-    const world = runTwins({ stopsOnUnknownStart: true });
+  test('with stopsOnUnknownStart: a start with a higher number goes on, the earlier one stops', () => {
+    const world = runTwins({ stopsOnUnknownStart: true, createEpoch: (count) => createEpoch(count, 0) });
     expect(world.forked).toEqual([[0, expect.stringContaining('later than this one')]]);
     expect(valuesOf(world, 'B2')).toEqual([1, 1]);
     expect(valuesOf(world, 'A0')).toEqual([undefined, undefined]);
+  });
+
+  test('with stopsOnUnknownStart: a start with the same number stops, the earlier one goes on', () => {
+    const world = runTwins({ stopsOnUnknownStart: true, createEpoch: (count) => createEpoch(1, count / 10) });
+    expect(world.forked).toEqual([[0, expect.stringContaining('does not know its start')]]);
+    expect(valuesOf(world, 'A2')).toEqual([1, 1]);
+    expect(valuesOf(world, 'B0')).toEqual([undefined, undefined]);
   });
 });
 
