@@ -2,7 +2,14 @@
 import { CorrectableError } from '../correctable/errors.ts';
 import { emitWarning, guardAlarmHandler, type OnAlarm } from './alarms/site-alarm.ts';
 import { NodeVersions } from './cluster/activate.ts';
-import { CHANGE, install, installShared, parseChange, requestChange } from './cluster/become-member.ts';
+import {
+  CHANGE,
+  install,
+  installShared,
+  parseChange,
+  requestChange,
+  waitWhileJoining,
+} from './cluster/become-member.ts';
 import { claimDirectory, closedDirectoryError } from './cluster/claim-directory.ts';
 import { ClusterLinks, type ControlRequest, type LinkStatus } from './cluster/cluster-links.ts';
 import {
@@ -56,8 +63,6 @@ export const STATUS = 'status';
 const DRAIN_CHECK_MS = 10;
 const MAX_DRAIN_MS = 2000;
 
-/** All other sites have to confirm a new one: one that is away must not keep it from serving reads. */
-const MAX_JOINING_MS = 10_000;
 /** When to take the state of another site again, if that of one cannot be used. */
 const TRANSFER_RETRY_MS = 2000;
 const DEFAULT_KEEP_FOR_MS = 86_400_000;
@@ -94,6 +99,8 @@ export class ClusterNode {
   /** Whether the site has become a member in this process, and has not started since. */
   #isJoining = false;
   readonly #restarts = new OneAtATime();
+  /** Calls of `onStarted` and `onStopping`. */
+  readonly #reports = new OneAtATime();
   #storage: DeploymentStorage | undefined;
   #site: EmbeddedSite | undefined;
   /** How messages of this deployment are recognized. */
@@ -201,6 +208,8 @@ export class ClusterNode {
       });
     }
     await this.#follower.begin();
+    // It may have turned out at once that the site is behind.
+    await this.#restarts.run(async () => {});
   }
 
   #createFollower(red: RedGeneration): RedFollower {
@@ -219,7 +228,7 @@ export class ClusterNode {
         start: () => this.startSite(),
         onFailed: (error) => this.#onCannotStart(error),
         stop: async () => {
-          await this.#events.onStopping?.();
+          await this.#reportStopping();
           await this.stopSite();
         },
         countEntries: () => recoverSite(this.#directory.files, this.#place.directory, this.name).lengths.red,
@@ -287,7 +296,7 @@ export class ClusterNode {
   /** Stops the site, changes what it has, and starts it again. The links stay open. */
   async restartSite(change: (directory: DataDirectory) => Promise<void>): Promise<void> {
     await this.#restarts.run(async () => {
-      await this.#events.onStopping?.();
+      await this.#reportStopping();
       await this.stopSite();
       await change(this.#directory);
       await this.startSite();
@@ -342,9 +351,19 @@ export class ClusterNode {
     this.#updateLinks();
     made.driver.start();
     this.#transfers?.setStorage(siteStorage);
-    await this.#waitWhileJoining();
-    await this.#events.onStarted?.(this);
+    if (this.#isJoining) {
+      this.#isJoining = false;
+      await waitWhileJoining(() => this.#site === made && origins.get(site).state === 'joining');
+    }
+    // It may have been stopped meanwhile: then it is started again by whoever has stopped it.
+    await this.#reports.run(async () => {
+      if (this.#site === made && !this.#aborted.signal.aborted) await this.#events.onStarted?.(this);
+    });
     this.#follower.askAll();
+  }
+
+  async #reportStopping(): Promise<void> {
+    await this.#reports.run(async () => this.#events.onStopping?.());
   }
 
   /** Ends the site; the links and the directory stay open. */
@@ -457,15 +476,6 @@ export class ClusterNode {
   /** The next start on this directory is refused, or replaces it. */
   #markClosed(forked: string): void {
     this.#saveIdentity({ forked });
-  }
-
-  /** A site that has just become a member waits until it takes writes, or a little while: it serves reads before. */
-  async #waitWhileJoining(): Promise<void> {
-    const untilMs = performance.now() + (this.#isJoining ? MAX_JOINING_MS : 0);
-    this.#isJoining = false;
-    const isJoining = (): boolean => this.#origins.get(this.#identity.origin as Origin).state === 'joining';
-    while (isJoining() && !this.#aborted.signal.aborted && performance.now() < untilMs)
-      await new Promise((resolve) => setTimeout(resolve, DRAIN_CHECK_MS));
   }
 
   async #onRetired({ message, unsent }: Extract<MemberOutput, { kind: 'retired' }>): Promise<void> {

@@ -94,6 +94,8 @@ export async function serveCluster(options: ServeClusterOptions): Promise<Runnin
     close: async (closing) => {
       await clients.close(closing);
       await node.close();
+      // A restart of the site may have opened it again meanwhile.
+      await clients.close({ drainMs: 0 });
     },
   };
 }

@@ -27,6 +27,9 @@ export const CHANGE = 'change';
 /** Longer than a site waits for the outcome. */
 export const CHANGE_TIMEOUT_MS = 40_000;
 const RETRY_MS = 500;
+/** All other sites have to confirm a new one: one that is away must not keep it from serving reads. */
+const MAX_JOINING_MS = 10_000;
+const CHECK_MS = 10;
 /** Another change may be under way: it soon ends unless a site is away. */
 const REFUSED_FOR_MS = 30_000;
 
@@ -68,6 +71,12 @@ export function parseChange(body: unknown): MemberChange {
     throw new Error('an address has a url and a cluster address');
   parseAddress('address.cluster', cluster);
   return { name, directory, address: { url, cluster } };
+}
+
+/** A site that has just become a member waits until it takes writes, or a little while: it serves reads before. */
+export async function waitWhileJoining(isJoining: () => boolean): Promise<void> {
+  const untilMs = performance.now() + MAX_JOINING_MS;
+  while (isJoining() && performance.now() < untilMs) await new Promise((resolve) => setTimeout(resolve, CHECK_MS));
 }
 
 /** Writes what another site has sent as the directory of a site that has nothing of its own. */

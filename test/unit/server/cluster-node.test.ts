@@ -73,6 +73,23 @@ test('a site is stopped and started again in its process → goes on with what i
   expect(await clientOf(b).invokeStrong(keys({}))).toEqual(['after', 'before', 'meanwhile']);
 });
 
+test('a site is stopped while it reports its start → the two reports do not overlap, and the node opens once it runs', async () => {
+  const files = await createFiles(['a']);
+  const reports: string[] = [];
+  const options = { cluster: files.cluster, site: 'a', dataDir: files.dataDir('a'), checkColors: false };
+  const node = await openClusterNode(service, options, {
+    onStarted: async (started) => {
+      reports.push('starting');
+      if (reports.length === 1) void started.restartSite(async () => {});
+      await new Promise(setImmediate);
+      reports.push('started');
+    },
+    onStopping: async () => void reports.push('stopping'),
+  });
+  onTestFinished(() => node.close());
+  expect(reports).toEqual(['starting', 'started', 'stopping', 'starting', 'started']);
+});
+
 test('a retired site that is still there → hears of it and stops; the others continue', async () => {
   const [a, b, c] = (await openAll(await createFiles())) as [ClusterNode, ClusterNode, ClusterNode];
   await clientOf(c).invokeStrong(take({ key: 'one' }));
