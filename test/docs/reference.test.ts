@@ -23,6 +23,12 @@ const SECTIONS: Readonly<Record<string, readonly (readonly [file: string, ...int
     ['correctable/correctable.ts', 'SettleOptions', 'WhenOptions', 'SubscribeOptions'],
   ],
   correctable: [['correctable/client/create.ts', 'CorrectableOptions']],
+  correctableQuery: [['tanstack-query/correctable-query.ts', 'CorrectableQueryOptions']],
+  'fetchViews, respondWithViews, sendViews': [
+    ['http/fetch-views.ts', 'FetchViewsOptions'],
+    ['http/respond-with-views.ts', 'RespondOptions'],
+    ['http/session-tokens.ts', 'SessionCookieOptions'],
+  ],
   'retryPolicy and exponentialBackoff': [
     ['policies/retry.ts', 'RetryOptions'],
     ['correctable/backoff.ts', 'BackoffOptions'],
