@@ -1,5 +1,5 @@
 /** `correctables cluster`: creates a deployment of several processes, and shows where its sites stand. */
-import type { ActivateReply } from '../server/cluster/activate.ts';
+import type { ActivateReply, VersionName } from '../server/cluster/activate.ts';
 import type { NodeStatus } from '../server/cluster/node-status.ts';
 import type { ClusterFile } from '../server/cluster/cluster-file.ts';
 import type { Command } from './command.ts';
@@ -161,11 +161,17 @@ function formatReports(deployed: DeployedSites, file: ClusterFile): string[] {
       .join('  ')
       .trimEnd(),
   );
+  const isActive = reports.every(({ status }) => status === null || isSameName(status.version, status.version.inForce));
+  if (!isActive) lines.push('Some sites run a newer version than the one in force. Once all do, run cluster activate.');
   const alarms = reports.flatMap(({ site, status }) => (status?.alarms ?? []).map((alarm) => ({ ...alarm, site })));
   for (const { atMs, site, message } of alarms.toSorted((a, b) => a.atMs - b.atMs))
     lines.push(`${new Date(atMs).toISOString()}  ${site}  ${message}`);
   for (const { site, status } of reports) if (status?.problem !== undefined) lines.push(`${site}: ${status.problem}`);
   return lines;
+}
+
+function isSameName(a: VersionName, b: VersionName): boolean {
+  return a.rules === b.rules && a.service === b.service;
 }
 
 function formatRow(

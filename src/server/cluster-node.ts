@@ -202,6 +202,7 @@ export class ClusterNode {
         site: this.name,
         dataDir: this.#options.dataDir,
         founders: this.#founders,
+        service: this.#own.service.hash,
         links,
         onWaiting: (sites) => this.#events.onWaiting?.(sites),
         signal: this.#aborted.signal,
@@ -533,8 +534,9 @@ export class ClusterNode {
     // One that has nothing itself knows nobody.
     if (driver === undefined && this.#directory.manifest !== undefined) throw new Error(`${this.name} is starting`);
     const origin = this.origins.find(site);
-    if (driver === undefined) return { isKnown: false, founders: null };
-    return { isKnown: origin !== undefined && driver.hasHeardOf(origin), founders: this.origins.founders };
+    const service = this.#foundingVersion.service.hash;
+    if (driver === undefined) return { isKnown: false, founders: null, service };
+    return { isKnown: origin !== undefined && driver.hasHeardOf(origin), founders: this.origins.founders, service };
   }
 }
 

@@ -15,6 +15,8 @@ export interface IdentifyReply {
   readonly isKnown: boolean;
   /** The sites that the deployment was created with; `null` if this one has not begun either. */
   readonly founders: readonly string[] | null;
+  /** The hash of the service with which it was, or would be, created. */
+  readonly service?: string;
 }
 
 /** How a first start asks. */
@@ -23,6 +25,8 @@ export interface FirstStartOptions {
   readonly dataDir: string;
   /** The sites of the file, with which the deployment is created. */
   readonly founders: readonly string[];
+  /** The hash of the service with which the deployment is created. */
+  readonly service: string;
   readonly links: Pick<ClusterLinks, 'peers' | 'request'>;
   /** Called with the sites that have not answered yet, whenever these change. */
   onWaiting(sites: readonly string[]): void;
@@ -36,7 +40,8 @@ const RETRY_MS = 250;
 /**
  * Resolves once every other site has answered that it does not know this one. Waits for sites that cannot be reached.
  *
- * @throws CorrectableError `UNAVAILABLE` if a site knows this one, or the deployment was created with other sites
+ * @throws CorrectableError `UNAVAILABLE` if a site knows this one, or the deployment was created with other sites or another
+ * version of the service
  */
 export async function waitUntilUnknown(options: FirstStartOptions): Promise<void> {
   const { site, links, onWaiting, signal, retryMs = RETRY_MS } = options;
@@ -54,7 +59,11 @@ export async function waitUntilUnknown(options: FirstStartOptions): Promise<void
 }
 
 /** Whether the peer has answered. */
-async function ask({ links, dataDir, founders }: FirstStartOptions, peer: string, site: string): Promise<boolean> {
+async function ask(
+  { links, dataDir, founders, service }: FirstStartOptions,
+  peer: string,
+  site: string,
+): Promise<boolean> {
   let reply: unknown;
   try {
     reply = await links.request(peer, IDENTIFY, { site });
@@ -67,6 +76,12 @@ async function ask({ links, dataDir, founders }: FirstStartOptions, peer: string
     throw refusedStartError(
       `${dataDir} is empty, but ${peer} knows the site ${site} already`,
       `${advice}: then what only ${site} had is lost`,
+    );
+  }
+  if (typeof reply['service'] === 'string' && reply['service'] !== service) {
+    throw refusedStartError(
+      `${peer} has another version of the service`,
+      'Start all sites of a new deployment with the same version, and upgrade them afterwards',
     );
   }
   const others = reply['founders'];

@@ -7,6 +7,8 @@ import type { SiteAlarm } from '../../../../src/server/alarms/site-alarm.ts';
 import type { ClusterAddress } from '../../../../src/server/cluster/cluster-file.ts';
 import { ClusterLinks, type ClusterLinksOptions } from '../../../../src/server/cluster/cluster-links.ts';
 import type { ClusterKeys } from '../../../../src/server/cluster/key-file.ts';
+import { LinkConnection } from '../../../../src/server/cluster/link-connection.ts';
+import { dialSecurely } from '../../../../src/server/cluster/link-security.ts';
 import { requestOfOperator } from '../../../../src/server/cluster/operator-request.ts';
 
 const createKey = (id: string): ClusterKeys['keys'][number] => ({ id, bytes: randomBytes(32) });
@@ -215,4 +217,21 @@ test('an address that is taken → says which, and what to do', async () => {
   await expect(openNode('a', addresses)).rejects.toThrow(
     /sites\.a\.cluster is 127\.0\.0\.1:\d+, where this process cannot listen/,
   );
+});
+
+test.each([
+  ['the next version, which reads this one', 4, 3, undefined],
+  ['a version that does not read this one', 5, 4, 'b uses version 5 of links, and a uses version 3: upgrade a'],
+])('%s → %s', async (_, version, oldest, refused) => {
+  const addresses = await createAddresses('a', 'b');
+  const { links } = await openNode('a', addresses);
+  const keys = createKeys(first);
+  const socket = dialSecurely(addresses['a'] as ClusterAddress, keys, () => {});
+  const connection = new LinkConnection(socket, { onRequest: () => null, onClosed: () => {} });
+  onTestFinished(() => connection.close());
+  connection.isKnown = true;
+  const reply = await connection.request('connect', { version, oldest, deployment: 'deployment', from: 'b', to: 'a' });
+  const known = { site: 'a', version: 3, oldest: 3 };
+  expect(reply).toEqual(refused === undefined ? known : { refused: expect.stringContaining(refused) as string });
+  expect(links.refusedConnections).toBe(refused === undefined ? 0 : 1);
 });

@@ -11,6 +11,7 @@ function start(answers: Readonly<Record<string, () => IdentifyReply>>) {
     site: 'a',
     dataDir: 'data',
     founders: ['a', 'b', 'c'],
+    service: 'v1',
     links: {
       peers: Object.keys(answers),
       request: async (peer) => (answers[peer] as () => IdentifyReply)(),
@@ -48,6 +49,11 @@ test('one knows it → is refused, with what to do', async () => {
 test('a deployment that was created with other sites → is refused', async () => {
   const { done } = start({ b: () => ({ isKnown: false, founders: ['b', 'c'] }), c: () => UNKNOWN });
   await expect(done).rejects.toThrow('created with the sites b, c, not with a, b, c');
+});
+
+test('a site with another version of the service → is refused', async () => {
+  const { done } = start({ b: () => ({ ...UNKNOWN, service: 'v1' }), c: () => ({ ...UNKNOWN, service: 'v2' }) });
+  await expect(done).rejects.toThrow('c has another version of the service');
 });
 
 test('the waiting can be ended', async () => {
