@@ -162,10 +162,16 @@ const EFFECT_BYTES = 12 * VALUE_BYTES;
 /** How large one may be. */
 interface SizeLimits {
   readonly maxBytes: number;
+  /** Of one that goes by the red log. */
+  readonly maxRedBytes: number;
   readonly maxParts: number;
 }
 
-const DEFAULT_SIZE_LIMITS: SizeLimits = { maxBytes: MAX_OPERATION_BYTES, maxParts: MAX_OPERATION_PARTS };
+const DEFAULT_SIZE_LIMITS: SizeLimits = {
+  maxBytes: MAX_OPERATION_BYTES,
+  maxRedBytes: MAX_OPERATION_BYTES,
+  maxParts: MAX_OPERATION_PARTS,
+};
 
 /**
  * Checks what came of a run of an update.
@@ -176,10 +182,11 @@ const DEFAULT_SIZE_LIMITS: SizeLimits = { maxBytes: MAX_OPERATION_BYTES, maxPart
  */
 export function checkOperationSize(
   { choice, reads, reply, domainError }: SizedOutcome,
-  bounds: SizeLimits = DEFAULT_SIZE_LIMITS,
+  bounds: Partial<SizeLimits> = {},
 ): void {
-  const { maxBytes, maxParts } = bounds;
+  const { maxRedBytes, maxParts, ...limits } = { ...DEFAULT_SIZE_LIMITS, ...bounds };
   const isRed = choice?.color !== 'blue';
+  const maxBytes = isRed ? Math.min(maxRedBytes, limits.maxBytes) : limits.maxBytes;
   if (isRed) checkReadParts(reads, maxParts);
   const effects = choice === undefined ? 0 : measureEffects(choice.effects);
   const result = estimateEncodedBytes(reply.value) + (reply.meta === undefined ? 0 : estimateEncodedBytes(reply.meta));

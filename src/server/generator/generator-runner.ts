@@ -43,6 +43,8 @@ export interface GeneratorOutcome {
 /** How generators are run. */
 export interface GeneratorOptions extends GeneratorPorts {
   readonly limits?: Partial<GeneratorLimits> | undefined;
+  /** About how large an operation may be that goes by the red log; as large as any other unless given. */
+  readonly maxRedBytes?: number | undefined;
   /** Leaves arguments open to change, for who looks whether they are changed. */
   readonly allowsArgChanges?: true;
   /** Where they run, as part of the identifiers that they draw: unique over all sites and restarts. */
@@ -76,6 +78,7 @@ export class GeneratorRunner {
   readonly #hasBounded: boolean;
   readonly #knownEffects: EffectValidator;
   readonly #limits: GeneratorLimits;
+  readonly #sizeLimits: { readonly maxRedBytes?: number };
   readonly #allowsArgChanges: boolean;
   readonly #guard: GeneratorPorts['guard'];
   readonly #onGeneratorError: GeneratorPorts['onGeneratorError'];
@@ -89,6 +92,7 @@ export class GeneratorRunner {
   constructor(service: Service, state: StateReader, options: GeneratorOptions = {}) {
     const {
       limits,
+      maxRedBytes,
       elapsedMs,
       guard,
       onGeneratorError,
@@ -107,6 +111,7 @@ export class GeneratorRunner {
       }),
     );
     this.#limits = { ...GENERATOR_LIMITS, ...limits };
+    this.#sizeLimits = maxRedBytes === undefined ? {} : { maxRedBytes };
     this.#allowsArgChanges = allowsArgChanges;
     this.#guard = guard;
     this.#onGeneratorError = onGeneratorError;
@@ -141,7 +146,7 @@ export class GeneratorRunner {
     this.#scratch.show(state);
     try {
       const outcome = this.#runInTime(input);
-      if (this.#budget.isWrite) checkOperationSize(outcome);
+      if (this.#budget.isWrite) checkOperationSize(outcome, this.#sizeLimits);
       if (input.seed < this.#limits.determinismCheckRate * 2 ** 32) this.#checkDeterminism(input, outcome);
       return outcome;
     } catch (error) {

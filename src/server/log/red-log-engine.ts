@@ -12,6 +12,8 @@ export interface RedLogEngine {
   /** Makes a site's node of the log, of what the site has of it. */
   createNode(options: RedLogOptions<RedRecord>): RedLog<RedRecord>;
   readonly messages: LogMessageFormat;
+  /** About the largest record that it takes; operations that need a larger one fail. No bound unless given. */
+  readonly maxRecordBytes?: number | undefined;
 }
 
 /** A record that a message brings, and the site that has proposed it. */

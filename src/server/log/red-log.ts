@@ -94,6 +94,9 @@ export interface LogMembers {
   readonly voters: readonly Origin[];
 }
 
+/** Which proposal an entry came from. */
+export type LastEntry = Pick<LogEntry<unknown>, 'origin' | 'epoch' | 'sequence'>;
+
 /** The state of a node as it is saved. */
 export interface SavedLog {
   /** Entries that were delivered: the first so many. */
@@ -103,6 +106,8 @@ export interface SavedLog {
   /** Of the log, and of what stands in it before that place. */
   readonly identity?: string;
   readonly digest?: number;
+  /** The last of those entries, where an engine has to find it again. */
+  readonly last?: LastEntry | undefined;
   /** For each proposer that has one among them: the epoch of the last one, and the number that comes after it. */
   readonly progress: readonly (readonly [origin: Origin, epoch: number, next: number])[];
 }

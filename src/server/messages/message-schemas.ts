@@ -6,7 +6,7 @@
  */
 import type { LogMessage } from '../log/red-log.ts';
 import type { LogMessageFormat } from '../log/red-log-engine.ts';
-import { MAX_ORIGINS } from '../records/origin.ts';
+import { MAX_ORIGINS, Origins } from '../records/origin.ts';
 import type { MemberRecord } from '../records/records.ts';
 import { MAX_OPERATION_PARTS } from '../records/retention-limits.ts';
 import { MAX_OPERATIONS_PER_MESSAGE } from '../records/send-windows.ts';
@@ -142,6 +142,13 @@ const redRecord = oneOfKinds({
     version: record({ rules: ordinalNumber, service: serviceVersion }),
   }),
 });
+
+/** Says what is wrong with a record of the red log that comes by another way than a message. */
+export function describeRecordProblem(value: unknown): string | undefined {
+  return redRecord(value, NO_ORIGINS);
+}
+
+const NO_ORIGINS = Origins.create([]);
 
 const slotDecision = oneOfKinds({
   record: record({ kind: word, vector: listByOrdinal }, { reply, failure }),

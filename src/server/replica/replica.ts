@@ -377,9 +377,10 @@ export class Replica implements ReplicaCore, RedPathHost, WritesHost {
   }
 
   protected createState(): SiteState {
-    const { service, origins, generators, site } = this.options;
+    const { service, origins, generators, site, maxRedBytes } = this.options;
     const { checkChoice } = this.activation;
-    return new SiteState(service, origins, { ...generators, checkChoice, identifierPrefix: this.name, site });
+    const ports = { ...generators, checkChoice, maxRedBytes };
+    return new SiteState(service, origins, { ...ports, identifierPrefix: this.name, site });
   }
 
   protected createBluePath(): BluePath {

@@ -106,7 +106,8 @@ export class SiteMachine {
       shared: saved.shared.replica,
       own: saved.own,
     };
-    this.replica = this.createReplica(options, { ...stored.local, checkpoint }, nowMs, wallMs);
+    const replicaOptions = { ...options, maxRedBytes: redLog.maxRecordBytes };
+    this.replica = this.createReplica(replicaOptions, { ...stored.local, checkpoint }, nowMs, wallMs);
     this.messageFilter.recall(this.replica.terms);
     const committed = Math.max(this.replica.provenRedCount, options.committedRedEntries ?? 0);
     const found = { ...stored.red, saved: saved?.shared.log, committed, ...this.#logMembers };

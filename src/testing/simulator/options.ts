@@ -108,6 +108,19 @@ export interface SimulationOptions {
   /** For how long sites keep what one lacks that is away, and how much of it. */
   readonly keepForMs: number;
   readonly maxBacklogEntries: number;
+  /** Whether an etcd keeps the red log, and its delay one way. */
+  readonly isEtcd: boolean;
+  readonly etcdDelayMeanMs: number;
+  /** Chances that a request or its reply is lost, and that a write lands when its connection is over. */
+  readonly etcdLossChance: number;
+  readonly etcdLateChance: number;
+  /** Mean time between faults of servers and connections, and how long they last. */
+  readonly etcdFaultEveryMs: number;
+  readonly etcdFaultMeanMs: number;
+  /** When its disks are copied that are put back later. `Infinity` means never. */
+  readonly etcdPutBackAtMs: number;
+  /** Chance that a watch leaves out an event, as etcd never should. */
+  readonly etcdDropChance: number;
 }
 
 /** Kinds of runs. */
@@ -121,6 +134,7 @@ export const PROFILES = [
   'loss',
   'clocks',
   'cluster',
+  'etcd',
   'swarm',
 ] as const;
 /** A kind of run. */
@@ -129,6 +143,7 @@ export type Profile = (typeof PROFILES)[number];
 /** The options of a run, drawn from its seed within what its profile allows. */
 export function drawOptions(seed: number, profile: Profile = 'swarm'): SimulationOptions {
   if (profile === 'cluster') return { ...drawOptions(seed, 'swarm'), ...drawCluster(seed) };
+  if (profile === 'etcd') return { ...drawOptions(seed, seed % 2 === 0 ? 'cluster' : 'swarm'), ...drawEtcd(seed) };
   const random = new Random(seed ^ 0x5eed);
   const has = (feature: Profile, chance = 0.6): boolean => {
     const isDrawn = random.chance(chance);
@@ -194,6 +209,37 @@ export function drawOptions(seed: number, profile: Profile = 'swarm'): Simulatio
     ...drawRights(seed),
     ...drawTables(seed),
     ...NO_CLUSTER,
+    ...NO_ETCD,
+  };
+}
+
+const NO_ETCD = {
+  isEtcd: false,
+  etcdDelayMeanMs: 0,
+  etcdLossChance: 0,
+  etcdLateChance: 0,
+  etcdFaultEveryMs: Infinity,
+  etcdFaultMeanMs: 0,
+  etcdPutBackAtMs: Infinity,
+  etcdDropChance: 0,
+} as const;
+
+/** What befalls an etcd and its clients. Sites do not judge each other's stamps before etcd has them. */
+function drawEtcd(seed: number): Partial<SimulationOptions> {
+  const random = new Random(seed ^ 0xe7cd);
+  return {
+    isEtcd: true,
+    etcdDelayMeanMs: random.between(1, 40),
+    etcdLossChance: random.pick([0, 0.05, 0.2]),
+    etcdLateChance: random.pick([0, 0.1, 0.4]),
+    etcdFaultEveryMs: random.pick([Infinity, random.between(300, 3000)]),
+    etcdFaultMeanMs: random.between(50, 1500),
+    etcdPutBackAtMs: random.chance(0.2) ? random.between(50, 2000) : Infinity,
+    redRepeatChance: 0,
+    redJumpChance: 0,
+    redRegressChance: 0,
+    wildClockAheadMs: 0,
+    damageChance: 0,
   };
 }
 
@@ -307,7 +353,12 @@ function drawChains(seed: number): Pick<SimulationOptions, 'maxPipelineLength'> 
 
 type DrawnOptions = Omit<
   SimulationOptions,
-  keyof ClockOptions | keyof EngineOptions | keyof typeof NO_CLUSTER | 'maxPipelineLength' | 'giveUpChance'
+  | keyof ClockOptions
+  | keyof EngineOptions
+  | keyof typeof NO_CLUSTER
+  | keyof typeof NO_ETCD
+  | 'maxPipelineLength'
+  | 'giveUpChance'
 > &
   Pick<ClockOptions, 'wildClockAheadMs'>;
 

@@ -4,9 +4,8 @@
  */
 import type { ReplicaObserver } from '../../server/replica/core/replica-port.ts';
 import { createSiteFromShared, mergeSharedIntoSite } from '../../server/log/recovered-state.ts';
-import { SEQUENCED_ENGINE } from '../../server/log/sequenced/engine.ts';
 import { SiteMachine } from '../../server/site/site-machine.ts';
-import type { RedLogEngine } from '../../server/log/red-log-engine.ts';
+import type { EtcdLog } from '../../server/log/etcd/etcd-log.ts';
 import { formatStartName, type Origin, type Origins } from '../../server/records/origin.ts';
 import { FULL_RETRY_MS } from '../../server/storage/disk/ordered-writes.ts';
 import { DurableStorage } from '../../server/storage/durable-storage.ts';
@@ -38,7 +37,7 @@ import { TracedService } from './traced-service.ts';
 import { ClusterEvents, type ClusterHost } from './cluster-events.ts';
 import type { SiteBeginning } from './site-copies.ts';
 import { createOrigins, createReplicaLimits, REPLICA_LIMITS } from './replica-limits.ts';
-import { createFaultyEngine } from './faulty-log.ts';
+import { SimulatedRedLog } from './simulated-red-log.ts';
 import type { Scenario } from './scenario.ts';
 
 /** What came of a run. */
@@ -57,9 +56,7 @@ export interface RunResult {
 const LEADER = 0;
 const FAULTY_PHASE_MS = 5000;
 const HEALED_PHASE_MS = 120_000;
-const SETTLE_MS = 3000;
-const CONVERGE_MS = 120_000;
-const SETTLE_STEP_MS = 250;
+const [SETTLE_MS, CONVERGE_MS, SETTLE_STEP_MS] = [3000, 120_000, 250];
 /** A clock is set forwards by less than sites may differ: by more, it would be wild. */
 const MAX_CLOCK_STEP_MS = 500;
 
@@ -82,6 +79,7 @@ export class Simulation {
   readonly #clients: SimulatedClient[] = [];
   readonly #cluster: ClusterEvents;
   readonly #checkers: Checkers;
+  readonly #redLog: SimulatedRedLog;
   readonly #counts = { ...NO_COUNTS };
   #isHealed = false;
 
@@ -99,6 +97,7 @@ export class Simulation {
     this.#origins = createOrigins(options.siteCount);
     const [origins, { service }] = [this.#origins, this.#traced];
     this.#cluster = new ClusterEvents(this.#createClusterHost(), seed);
+    this.#redLog = this.#createRedLog();
     this.#oracle = new OracleChecker(this.#traced, origins);
     this.#checkers = new Checkers([
       new CausalOrderChecker(origins),
@@ -197,18 +196,18 @@ export class Simulation {
     const { maxSkewMs, siteCount, segmentBytes, checkpointBytes, largeGroup } = this.#options;
     const { service } = this.#traced;
     const place = { deployment: 'simulated', redLeader: this.#origins.sites[LEADER] as Origin };
+    const { engine: redLog, connect } = this.#redLog;
     const notify: Checkers['notify'] = (notice, tell) => {
       if (!isTwin) this.#checkers.notify(notice, tell);
     };
     return new SimulatedSite({
-      site: { service, ...place, site, directory, redLog: this.#redLog(), ...createReplicaLimits(this.#options) },
+      site: { service, ...place, site, directory, redLog, ...createReplicaLimits(this.#options) },
       createOrigins: () => createOrigins(siteCount),
       makeMachine: isTwin ? this.#makeMachine : this.#observeMachine(site),
       timeline: this.#timeline,
       skewMs: this.#random.between(-maxSkewMs, maxSkewMs),
       observer: isTwin ? {} : this.#createObserver(site),
-      copy,
-      disk,
+      ...{ copy, connect, disk },
       storage: { segmentBytes, checkpointBytes, largeGroup },
       Storage: this.#replacements.Storage ?? DurableStorage,
       send: (sent) => this.#network.send(sent),
@@ -367,10 +366,11 @@ export class Simulation {
     });
   }
 
-  #redLog(): RedLogEngine {
+  #createRedLog(): SimulatedRedLog {
+    const run = { options: this.#options, timeline: this.#timeline, random: this.#random, sites: this.#sites };
     const isHealthy = (): boolean => this.#isHealed;
     const onRepeated = (): void => void (this.#counts.repeated += 1);
-    return createFaultyEngine(SEQUENCED_ENGINE, this.#options, { random: this.#random, isHealthy, onRepeated });
+    return new SimulatedRedLog({ ...run, seed: this.#seed, isHealthy, onRepeated, Log: this.#replacements.EtcdLog });
   }
 
   /** One clock may be wild for a while; the others are set, mostly back, and drift. */
@@ -406,14 +406,15 @@ export class Simulation {
     const isAway = this.#sites.some((site) => !site.isAwake) || this.#disks.some(({ isFull }) => isFull);
     const { wildClockAheadMs, clockStepEveryMs } = this.#options;
     const areClocksRight = this.#isHealed || (wildClockAheadMs === 0 && clockStepEveryMs === Infinity);
-    return isAway || this.#network.isCut || !areClocksRight;
+    return isAway || this.#network.isCut || !areClocksRight || this.#redLog.isInTheWay;
   }
 
   #heal(): void {
     this.#isHealed = true;
-    this.#healthyPeriods.onDisturbed();
+    this.#healthyPeriods.onDisturbed(this.#redLog.recoveryMs);
     for (const disk of this.#disks) if (disk.isFull) this.#makeRoom(disk);
     this.#network.heal();
+    this.#redLog.heal();
     for (const site of this.#sites) {
       site.setClock(0);
       site.drift = 0;
@@ -492,7 +493,7 @@ export class Simulation {
       partitions: this.#network.partitions,
       trimmedCommits: Math.max(0, this.#oracle.redCount - this.#options.maxWindowCommits),
     });
-    if (this.#options.isCluster) Object.assign(coverage, this.#cluster.counts);
+    Object.assign(coverage, this.#options.isCluster ? this.#cluster.counts : {}, this.#redLog.etcd?.counts);
     for (const [kind, count] of this.#network.stats) coverage[kind] = count;
     const history = this.#history.operations;
     return {
@@ -517,6 +518,7 @@ export interface RunReplacements {
   readonly Storage?: typeof DurableStorage | undefined;
   readonly createSite?: typeof createSiteFromShared | undefined;
   readonly mergeSite?: typeof mergeSharedIntoSite | undefined;
+  readonly EtcdLog?: typeof EtcdLog | undefined;
 }
 
 /** How to run a seed. */

@@ -1,6 +1,8 @@
 /** What every engine of the red log keeps to, whatever stands behind it. */
 import { describe, expect, test } from 'vitest';
 import type { LogEntry, LogMessage, RedLog, RedLogOptions, SavedLog } from '../../../src/server/log/red-log.ts';
+import type { ServerReply } from '../../../src/server/log/red-log.ts';
+import type { ServerConnection } from '../../../src/testing/simulator/server-connection.ts';
 import { BEGINNING, comparePositions } from '../../../src/server/log/position.ts';
 import type { Position } from '../../../src/server/log/position.ts';
 import { RedLogConsumer } from '../../../src/server/log/red-log-consumer.ts';
@@ -15,10 +17,21 @@ export interface RedLogAdapter {
   make(options: RedLogOptions<string>): RedLog<string>;
   /** Whether it may leave something out, or come back shorter: then sites halt rather than take what comes after. */
   readonly isUnsteady?: boolean;
+  /** The server that keeps the log of a deployment, if one does. */
+  createServer?(): RedLogServer;
+}
+
+/** A model of such a server, with a clock of its own. */
+export interface RedLogServer {
+  connect(reply: (reply: ServerReply) => void): ServerConnection;
+  readonly nowMs: number;
+  /** Lets time pass until nothing more comes of it. */
+  settle(): void;
 }
 
 interface Node {
   log: RedLog<string>;
+  server: ServerConnection | undefined;
   feed: RedLogConsumer<string>;
   readonly disk: LogEntry<string>[];
   /** What its site has taken, in order. */
@@ -31,10 +44,12 @@ interface Node {
 class Deployment {
   readonly nodes: Node[] = [];
   readonly #adapter: RedLogAdapter;
+  readonly #server: RedLogServer | undefined;
   readonly #sent: { readonly from: number; readonly to: number; readonly message: LogMessage }[] = [];
 
   constructor(adapter: RedLogAdapter) {
     this.#adapter = adapter;
+    this.#server = adapter.createServer?.();
     for (let site = 0; site < SITES; site += 1) this.nodes.push(this.#made(site, 1, []));
   }
 
@@ -43,7 +58,11 @@ class Deployment {
     const place = { site: siteAt(site), sites: sitesTo(SITES), leader: siteAt(0) };
     const options = { ...place, epoch, entries, saved, resendAfterMs: RESEND_AFTER_MS };
     const log = this.#adapter.make(options);
-    return { log, feed: new RedLogConsumer(log, saved), disk, taken: [], spans: [] };
+    const server = this.#server?.connect((reply) => {
+      log.onReply?.(reply, this.#server?.nowMs ?? 0);
+      this.#act(site);
+    });
+    return { log, server, feed: new RedLogConsumer(log, saved), disk, taken: [], spans: [] };
   }
 
   node(site: number): Node {
@@ -59,6 +78,7 @@ class Deployment {
 
   /** Starts a site again on what it has, with what it had saved if it had. */
   restart(site: number, saved?: SavedLog): void {
+    this.node(site).server?.close();
     this.nodes[site] = this.#made(site, 2, this.node(site).disk, saved);
     this.settle();
   }
@@ -67,11 +87,12 @@ class Deployment {
   settle(): void {
     for (let nowMs = 0; nowMs < 5 * RESEND_AFTER_MS; nowMs += RESEND_AFTER_MS) {
       for (const site of this.nodes.keys()) this.#act(site);
+      this.#server?.settle();
       for (let next = this.#sent.shift(); next !== undefined; next = this.#sent.shift()) {
         this.node(next.to).log.receive(siteAt(next.from), next.message, nowMs);
         this.#act(next.to);
       }
-      for (const { log } of this.nodes) log.tick(nowMs);
+      for (const { log } of this.nodes) log.tick(this.#server?.nowMs ?? nowMs);
     }
   }
 
@@ -81,6 +102,7 @@ class Deployment {
       for (const output of outputs) {
         if (output.kind === 'send')
           this.#sent.push({ from: site, to: getSiteIndex(output.to), message: output.message });
+        else if (output.kind === 'request') node.server?.request(output.request);
         else if (output.kind === 'store') node.disk.push(...output.entries);
         else if (output.kind === 'deliver') {
           node.spans.push([output.from, output.next]);

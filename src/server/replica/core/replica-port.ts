@@ -76,6 +76,8 @@ export interface ReplicaOptions {
   readonly maxPipelineLength?: number | undefined;
   /** How much is on its way to a site; the defaults unless given. */
   readonly windows?: Partial<SendWindows> | undefined;
+  /** About how large an operation may be that goes by the red log; as large as any other unless given. */
+  readonly maxRedBytes?: number | undefined;
   /** Bounds of generators, and the clock that measures them. */
   readonly generators?: GeneratorOptions | undefined;
   readonly observer?: ReplicaObserver | undefined;

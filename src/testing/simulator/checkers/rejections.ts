@@ -16,7 +16,7 @@ import { assertProperty, type Checker, type ClientSubmission, type SubmissionEve
 export interface RejectionContext {
   readonly options: Pick<
     SimulationOptions,
-    'maxRedInFlight' | 'maxOperationsPerClient' | 'maxReplyBytes' | 'sessionTimeoutMs'
+    'etcdFaultEveryMs' | 'maxRedInFlight' | 'maxOperationsPerClient' | 'maxReplyBytes' | 'sessionTimeoutMs'
   >;
   readonly service: Pick<Service, 'throttled'>;
   readonly reachTimeoutMs: number;
@@ -72,6 +72,8 @@ export class RejectionChecker implements Checker {
     const others = (this.#operationsByClient.get(getClient(id))?.size ?? 1) - 1;
     const isClientFull = others >= options.maxOperationsPerClient || (others > 0 && options.maxReplyBytes < MANY_BYTES);
     if (isClientFull || service.throttled?.operations.has(operation) === true || this.#isHalted(site)) return;
+    // Its etcd may be full.
+    if (options.etcdFaultEveryMs !== Infinity) return;
     assertProperty(
       this.#crowded.has(id),
       () => `${id} got OVERLOADED at site ${site}, although there was room: ${options.maxRedInFlight} may wait`,

@@ -1,0 +1,52 @@
+/** Requests that are on their way: who waits for which reply, and since when. */
+import type { EtcdReply, EtcdRequest, EtcdRequestId } from './etcd-requests.ts';
+
+type WithoutId<T> = T extends unknown ? Omit<T, 'id'> : never;
+/** A request before it has an id. */
+export type EtcdCall = WithoutId<Exclude<EtcdRequest, { kind: 'etcd.reconnect' }>>;
+/** A reply to a request. */
+export type EtcdAnswer = Extract<EtcdReply, { id: EtcdRequestId }>;
+
+interface PendingCall {
+  readonly onAnswer: (answer: EtcdAnswer) => void;
+  /** `Infinity` of a watch, which is answered as long as it lasts. */
+  readonly sentAtMs: number;
+}
+
+export class EtcdCalls {
+  readonly #send: (request: EtcdRequest) => void;
+  readonly #pending = new Map<EtcdRequestId, PendingCall>();
+  #nextId = 1;
+  /** The time of the input that is handled. */
+  nowMs = 0;
+
+  constructor(send: (request: EtcdRequest) => void) {
+    this.#send = send;
+  }
+
+  /** Since when the oldest call waits for its reply; `Infinity` if none does. */
+  get waitingSinceMs(): number {
+    let sinceMs = Infinity;
+    for (const { sentAtMs } of this.#pending.values()) sinceMs = Math.min(sinceMs, sentAtMs);
+    return sinceMs;
+  }
+
+  call(request: EtcdCall, onAnswer: (answer: EtcdAnswer) => void): void {
+    const id = this.#nextId++;
+    this.#pending.set(id, { onAnswer, sentAtMs: request.kind === 'etcd.watch' ? Infinity : this.nowMs });
+    this.#send({ ...request, id } as EtcdRequest);
+  }
+
+  /** Replies that nobody waits for are ignored: they are of an earlier connection. */
+  onAnswer(answer: EtcdAnswer): void {
+    const call = this.#pending.get(answer.id);
+    if (call === undefined) return;
+    if (answer.kind !== 'etcd.events') this.#pending.delete(answer.id);
+    call.onAnswer(answer);
+  }
+
+  /** The connection is over. */
+  clear(): void {
+    this.#pending.clear();
+  }
+}

@@ -1,0 +1,365 @@
+/**
+ * A red log that etcd keeps, as a pure state machine: no timers, sockets or disks inside. What it asks of etcd is an output,
+ * and what etcd answers is an input (`etcd-requests.ts`).
+ *
+ * A site writes its records in groups, one at a time, under keys that must not exist. All sites read the groups in the
+ * order of etcd's revisions, and take the same ones: those that continue a start of a site. The first group of a later start
+ * ends the one before it, so that a write of a dead start which arrives late counts for nobody. Places are counted by the
+ * sites themselves. Each group says what its proposer had taken, and sites tell each other every second: so an etcd that
+ * was put back to an older state is noticed.
+ */
+import { MAX_START } from '../../records/epoch.ts';
+import type { Origin } from '../../records/origin.ts';
+import { LogCopy } from '../log-copy.ts';
+import type { Position } from '../position.ts';
+import type { LogEntry, LogMembers, LogOutput, RedLog, RedLogOptions, SavedLog } from '../red-log.ts';
+import { EtcdCalls } from './etcd-calls.ts';
+import { decodeGroup, type EtcdGroup } from './etcd-groups.ts';
+import { EtcdKeys, type GroupName } from './etcd-keys.ts';
+import type { DigestMessage } from './etcd-messages.ts';
+import { EtcdProposer, type EtcdProposerOptions } from './etcd-proposer.ts';
+import { EtcdReader, type EtcdReaderOptions } from './etcd-reader.ts';
+import type { EtcdEntry, EtcdLogPlace, EtcdReply } from './etcd-requests.ts';
+import { EtcdTrimmer, type EtcdTrimmerOptions } from './etcd-trimmer.ts';
+
+/** How a site's node of the log is set up, beside `RedLogOptions`. */
+export interface EtcdLogOptions extends EtcdLogPlace {
+  /** Says what is wrong with a record that was read; nothing unless given. */
+  readonly describeProblem?: ((record: unknown) => string | undefined) | undefined;
+  /** So many entries lie between two places of which the digest is remembered for long. Default: 1024 */
+  readonly markEvery?: number | undefined;
+}
+
+type Output<R> = LogOutput<R, DigestMessage>;
+
+const DEFAULT_MARK_EVERY = 1024;
+const WAKE_INTERVAL_MS = 250;
+const TELL_INTERVAL_MS = 1000;
+const STATUS_INTERVAL_MS = 5000;
+/** An endpoint that does not answer for so long is left, as is one at which an own group that is stored does not appear. */
+const ANSWER_TIMEOUT_MS = 3000;
+const UNSEEN_TIMEOUT_MS = 1000;
+/** Above this share of the quota nothing new is taken: what is under way needs room, too. */
+const MAX_USED_SHARE = 0.6;
+const QUOTA_USED_UP =
+  'its quota is used up. Defragment each member (etcdctl defrag), then disarm the alarm (etcdctl alarm disarm)';
+
+export class EtcdLog<R> implements RedLog<R, DigestMessage> {
+  protected readonly copy: LogCopy<R>;
+  protected readonly options: Omit<RedLogOptions<R>, 'entries'>;
+  readonly #place: EtcdLogOptions;
+  readonly #keys: EtcdKeys;
+  readonly #calls: EtcdCalls;
+  readonly #reader: EtcdReader;
+  readonly #proposer: EtcdProposer<R>;
+  readonly #trimmer: EtcdTrimmer;
+  #members: readonly Origin[];
+  /** It takes nothing more, and asks for nothing. */
+  #isStopped = false;
+  /** Since when it does not read, and whether that was told. */
+  #offSinceMs: number | undefined;
+  #isUnavailable = false;
+  #isUnusable = false;
+  #isUsedUp = false;
+  #usage: string | undefined;
+  #toldAtMs = -Infinity;
+  #askedStatusAtMs = -Infinity;
+  #outputs: Output<R>[] = [];
+
+  constructor({ entries = [], ...options }: RedLogOptions<R>, place: EtcdLogOptions) {
+    [this.options, this.#place, this.#members] = [options, place, options.sites];
+    const { site, windows } = options;
+    const copy = (this.copy = new LogCopy({ entries, ...options }, place.markEvery ?? DEFAULT_MARK_EVERY));
+    const keys = (this.#keys = new EtcdKeys(place));
+    const calls = (this.#calls = new EtcdCalls((request) => this.#outputs.push({ kind: 'request', request })));
+    this.#reader = this.createReader({
+      keys,
+      calls,
+      copy,
+      taker: {
+        take: (entry) => this.#take(entry),
+        onCaughtUp: () => this.#onCaughtUp(),
+        onBehind: () => this.#stop({ kind: 'behind' }),
+        onRegressed: (message) => this.#stopAt(message),
+        onUnusable: () => (this.#isUnusable = true),
+      },
+    });
+    const onRoom = (hasRoom: boolean): void => this.#setFull(!hasRoom, this.#usage);
+    const maxRecords = windows?.maxProposed;
+    this.#proposer = this.createProposer({ site, keys, calls, copy, maxRecords, onRoom }, options.epoch);
+    this.#trimmer = this.createTrimmer({ site, keys, calls, copy });
+    if (this.#proposer.start > MAX_START) this.#stopAt(`its start ${this.#proposer.start} is above any that can be`);
+    this.#deliver();
+  }
+
+  get isBusy(): boolean {
+    return !this.#isStopped && (this.#proposer.isBusy || this.copy.isBusy);
+  }
+
+  /** Etcd has to be asked now and then. */
+  get wakeAtMs(): number | undefined {
+    return this.#isStopped ? undefined : this.#calls.nowMs + WAKE_INTERVAL_MS;
+  }
+
+  get retainedFrom(): number {
+    return this.copy.delivered;
+  }
+
+  /** Etcd keeps it for them. */
+  readonly backlogLength = 0;
+
+  identity(): string {
+    return this.options.identity ?? 'red';
+  }
+
+  digest({ seq }: Position): number | undefined {
+    return this.copy.getDigest(seq);
+  }
+
+  save(): SavedLog {
+    return this.copy.save(this.identity());
+  }
+
+  release({ seq }: Position): void {
+    this.#trimmer.release(seq);
+  }
+
+  propose(record: R, nowMs: number): void {
+    this.#calls.nowMs = nowMs;
+    this.#proposer.propose(record);
+    this.#sendNext();
+  }
+
+  withdraw(record: R): boolean {
+    return this.#proposer.withdraw(record);
+  }
+
+  setMembers({ sites }: LogMembers): void {
+    this.#members = sites;
+    this.copy.resume();
+    this.#deliver();
+  }
+
+  receive(from: Origin, message: DigestMessage): void {
+    if (message.kind !== 'log.digest') return;
+    const { position, digest, markPosition, markDigest, checkpointed } = message;
+    this.#trimmer.onHeard(from, checkpointed);
+    this.checkDigest(position, digest, `site ${from}`);
+    this.checkDigest(markPosition, markDigest, `site ${from}`);
+  }
+
+  onReply(reply: EtcdReply, nowMs: number): void {
+    this.#calls.nowMs = nowMs;
+    if (this.#isStopped) return;
+    if (reply.kind === 'etcd.connected') this.#reader.begin();
+    else if (reply.kind === 'etcd.disconnected') this.#onDisconnected();
+    else this.#calls.onAnswer(reply);
+    this.#deliver();
+  }
+
+  onSynced(length: number): void {
+    this.copy.onSynced(length);
+    this.#deliver();
+  }
+
+  tick(nowMs: number): void {
+    this.#calls.nowMs = nowMs;
+    if (this.#isStopped) return;
+    const isSilent = nowMs - this.#calls.waitingSinceMs >= ANSWER_TIMEOUT_MS;
+    const isUnseen = nowMs - this.#proposer.unseenSinceMs >= UNSEEN_TIMEOUT_MS;
+    if (this.#isUnusable || isSilent || isUnseen) this.#reconnect();
+    this.#noteAbsence();
+    if (!this.#reader.isWatching) return;
+    this.#proposer.sendNext();
+    if (nowMs - this.#toldAtMs < TELL_INTERVAL_MS) return;
+    this.#toldAtMs = nowMs;
+    this.#tellOthers();
+    this.#reader.askProgress();
+    this.#trimmer.trim(this.#members);
+    if (nowMs - this.#askedStatusAtMs >= STATUS_INTERVAL_MS) this.#askStatus();
+  }
+
+  takeOutputs(): readonly Output<R>[] {
+    const outputs = this.#outputs;
+    if (outputs.length > 0) this.#outputs = [];
+    return outputs;
+  }
+
+  protected createReader(options: EtcdReaderOptions): EtcdReader {
+    return new EtcdReader(options);
+  }
+
+  protected createProposer(options: EtcdProposerOptions<R>, start: number): EtcdProposer<R> {
+    return new EtcdProposer(options, start);
+  }
+
+  protected createTrimmer(options: EtcdTrimmerOptions): EtcdTrimmer {
+    return new EtcdTrimmer(options);
+  }
+
+  /** Says whether the first entries are the same here, as far as that is known; if not, nothing more is taken. */
+  protected checkDigest(position: number, digest: number | null | undefined, source: string): boolean {
+    const here = this.copy.getDigest(position);
+    if (here === undefined || digest === undefined || digest === null || here === digest) return true;
+    this.#stopAt(`the first ${position} entries of the log are others at ${source}`);
+    return false;
+  }
+
+  /** Which record of a start comes next: the first one of a start that is later than the one that counts. */
+  protected getExpected({ site, start }: GroupName): number | 'void' {
+    const { epoch = 0, next = 1 } = this.copy.progress.get(site) ?? {};
+    return start < epoch ? 'void' : start > epoch ? 1 : next;
+  }
+
+  /** Whether what stands before a group is missing. */
+  protected isGap(first: number, expected: number): boolean {
+    return first > expected;
+  }
+
+  /** The position of a group must not be beyond what is here: its proposer had taken what comes before it. */
+  protected checkPlace({ position, digest }: EtcdGroup<R>, { site }: GroupName): boolean {
+    if (position <= this.copy.length) return this.checkDigest(position, digest, `site ${site}`);
+    this.#stopAt(
+      `site ${site} has taken ${position} entries before its next one, and there are ${this.copy.length} here`,
+    );
+    return false;
+  }
+
+  #take({ key, value }: EtcdEntry): boolean {
+    const name = this.#keys.parseGroup(key);
+    if (name === undefined) return true;
+    const { site, start, last } = name;
+    const expected = this.getExpected(name);
+    if (expected === 'void' || last < expected) return this.#noteTaken(name);
+    const group = this.#read(name, value);
+    if (group === undefined) return false;
+    const { first, records } = group;
+    if (this.isGap(first, expected)) {
+      this.#stop({ kind: 'behind' });
+      return false;
+    }
+    if (!this.checkPlace(group, name)) return false;
+    const news = records.slice(Math.max(0, expected - first));
+    const from = last + 1 - news.length;
+    this.#store(news.map((record, index) => ({ origin: site, epoch: start, sequence: from + index, record })));
+    return this.#noteTaken(name);
+  }
+
+  #read(name: GroupName, value: Uint8Array): EtcdGroup<R> | undefined {
+    const { site, last } = name;
+    try {
+      const group = decodeGroup<R>(value, this.#place.describeProblem ?? (() => undefined));
+      if (group.records.length > 0 && group.first + group.records.length - 1 === last) return group;
+      throw new Error('it has other records than its key says');
+    } catch (error) {
+      this.#stopAt(`a group of site ${site} that ends with ${last} cannot be read: ${(error as Error).message}`);
+      return undefined;
+    }
+  }
+
+  /** A group of this site that does not count any more ends its start. */
+  #noteTaken({ site, start, last }: GroupName): boolean {
+    if (site !== this.options.site) return true;
+    const own = this.#proposer.start;
+    if (this.#proposer.onTaken(start, last)) {
+      this.#sendNext();
+      return true;
+    }
+    this.#stopAt(
+      `the start ${start} of this site has proposed: what start ${own}, which is this one, proposes is void`,
+    );
+    return false;
+  }
+
+  #store(entries: readonly LogEntry<R>[]): void {
+    if (entries.length === 0) return;
+    this.copy.append(entries);
+    const last = this.#outputs.at(-1);
+    if (last?.kind === 'store') (last.entries as LogEntry<R>[]).push(...entries);
+    else this.#outputs.push({ kind: 'store', entries: [...entries] });
+  }
+
+  #deliver(): void {
+    for (let delivery = this.copy.takeDelivery(); delivery !== undefined; delivery = this.copy.takeDelivery())
+      this.#outputs.push(delivery);
+  }
+
+  #sendNext(): void {
+    if (this.#reader.isWatching && !this.#isStopped) this.#proposer.sendNext();
+  }
+
+  #onCaughtUp(): void {
+    this.#offSinceMs = undefined;
+    if (this.#isUnavailable) this.#outputs.push({ kind: 'available' });
+    this.#isUnavailable = false;
+    this.#proposer.sendNext();
+  }
+
+  #onDisconnected(): void {
+    this.#calls.clear();
+    this.#reader.stop();
+    this.#proposer.onDisconnected();
+    this.#trimmer.stop();
+    this.#isUnusable = false;
+  }
+
+  #reconnect(): void {
+    this.#onDisconnected();
+    this.#outputs.push({ kind: 'request', request: { kind: 'etcd.reconnect' } });
+  }
+
+  #noteAbsence(): void {
+    if (this.#reader.isWatching) return;
+    this.#offSinceMs ??= this.#calls.nowMs;
+    const forMs = this.#calls.nowMs - this.#offSinceMs;
+    if (this.#isUnavailable || forMs < ANSWER_TIMEOUT_MS) return;
+    this.#isUnavailable = true;
+    this.#outputs.push({ kind: 'unavailable', message: `etcd has not answered for ${Math.round(forMs)} ms` });
+  }
+
+  #tellOthers(): void {
+    const message = this.createDigestMessage();
+    for (const to of this.#members) if (to !== this.options.site) this.#outputs.push({ kind: 'send', to, message });
+  }
+
+  protected createDigestMessage(): DigestMessage {
+    const { copy } = this;
+    const [position, mark] = [copy.length, copy.marks.at(-1)];
+    const [digest, markDigest] = [copy.getDigest(position), mark?.digest];
+    return {
+      kind: 'log.digest',
+      position,
+      ...(digest !== undefined && { digest }),
+      markPosition: mark?.position ?? 0,
+      ...(markDigest !== undefined && { markDigest }),
+      checkpointed: this.#trimmer.own,
+    };
+  }
+
+  #askStatus(): void {
+    this.#askedStatusAtMs = this.#calls.nowMs;
+    this.#calls.call({ kind: 'etcd.status' }, (answer) => {
+      if (answer.kind !== 'etcd.status') return;
+      const { usedBytes, quotaBytes } = answer;
+      const isFull = usedBytes > MAX_USED_SHARE * quotaBytes;
+      this.#setFull(this.#isUsedUp, isFull ? `etcd uses ${usedBytes} of ${quotaBytes} bytes` : undefined);
+    });
+  }
+
+  #setFull(isUsedUp: boolean, usage: string | undefined): void {
+    if (isUsedUp === this.#isUsedUp && usage === this.#usage) return;
+    [this.#isUsedUp, this.#usage] = [isUsedUp, usage];
+    this.#outputs.push({ kind: 'full', message: isUsedUp ? QUOTA_USED_UP : usage });
+  }
+
+  #stopAt(message: string): void {
+    this.#stop({ kind: 'regressed', message });
+  }
+
+  #stop(output: Output<R>): void {
+    if (this.#isStopped) return;
+    this.#isStopped = true;
+    this.#onDisconnected();
+    this.#outputs.push(output);
+  }
+}

@@ -1,0 +1,139 @@
+/**
+ * Writes a site's records to etcd, one group at a time, each under a key that must not exist. A group that was sent once
+ * stays as it is: it is sent again until it was seen in the log, and a repetition finds its key there.
+ */
+import type { Origin } from '../../records/origin.ts';
+import { createEpochAbove } from '../../records/epoch.ts';
+import type { LogCopy } from '../log-copy.ts';
+import type { EtcdAnswer, EtcdCalls } from './etcd-calls.ts';
+import { encodeGroup, MAX_GROUP_RECORDS } from './etcd-groups.ts';
+import type { EtcdKeys } from './etcd-keys.ts';
+
+export interface EtcdProposerOptions<R> {
+  readonly site: Origin;
+  readonly keys: EtcdKeys;
+  readonly calls: EtcdCalls;
+  readonly copy: LogCopy<R>;
+  readonly maxRecords: number | undefined;
+  /** A write was refused, or done: whether etcd has room. */
+  onRoom(hasRoom: boolean): void;
+}
+
+interface SentGroup {
+  readonly key: string;
+  readonly value: Uint8Array;
+  readonly last: number;
+  isAsked: boolean;
+  /** When etcd has confirmed it. */
+  storedAtMs: number | undefined;
+}
+
+export class EtcdProposer<R> {
+  protected readonly options: EtcdProposerOptions<R>;
+  /** In no group so far. */
+  readonly #unsent = new Set<R>();
+  readonly #sent: SentGroup[] = [];
+  #next: number;
+  #start: number;
+
+  constructor(options: EtcdProposerOptions<R>, start: number) {
+    this.options = options;
+    const known = options.copy.progress.get(options.site)?.epoch ?? 0;
+    this.#start = this.chooseStart(known, start);
+    this.#next = this.getFirst();
+  }
+
+  /** The epoch under which it proposes. */
+  get start(): number {
+    return this.#start;
+  }
+
+  get isBusy(): boolean {
+    return this.#unsent.size > 0 || this.#sent.length > 0;
+  }
+
+  /** Since when a group that is stored was not seen in the log; `Infinity` if there is none. */
+  get unseenSinceMs(): number {
+    return this.#sent[0]?.storedAtMs ?? Infinity;
+  }
+
+  propose(record: R): void {
+    this.#unsent.add(record);
+  }
+
+  withdraw(record: R): boolean {
+    return this.#unsent.delete(record);
+  }
+
+  /** Sends what can be sent; to be called only while all that etcd has is known. */
+  sendNext(): void {
+    for (const group of this.#sent) if (!group.isAsked) this.#send(group);
+    while (this.#sent.length < this.maxGroups && this.#unsent.size > 0) this.#send(this.#makeGroup());
+  }
+
+  /** What was sent may be lost, with the connection. */
+  onDisconnected(): void {
+    for (const group of this.#sent) [group.isAsked, group.storedAtMs] = [false, undefined];
+  }
+
+  /** A group of this site was taken from the log. Says whether this start can go on. */
+  onTaken(start: number, last: number): boolean {
+    if (start < this.#start) return true;
+    if (start === this.#start) {
+      while ((this.#sent[0]?.last ?? Infinity) <= last) this.#sent.shift();
+      return true;
+    }
+    // Of a start that no file here tells of: as long as nothing is sent, this one can begin above it.
+    if (this.#next > 1) return false;
+    this.#start = createEpochAbove(start, this.#start);
+    return true;
+  }
+
+  /** How many groups are on their way at a time. */
+  protected get maxGroups(): number {
+    return 1;
+  }
+
+  protected chooseStart(known: number, start: number): number {
+    return known < start ? start : createEpochAbove(known, start);
+  }
+
+  /** The number of the first record of this start. */
+  protected getFirst(): number {
+    return 1;
+  }
+
+  #makeGroup(): SentGroup {
+    const { copy, keys, site, maxRecords = MAX_GROUP_RECORDS } = this.options;
+    const place = { position: copy.length, digest: copy.getDigest(copy.length) ?? null };
+    const limit = Math.min(maxRecords, MAX_GROUP_RECORDS);
+    const { value, count } = encodeGroup({ first: this.#next, ...place }, this.#unsent, limit);
+    let sentCount = 0;
+    for (const record of this.#unsent) {
+      if (sentCount++ === count) break;
+      this.#unsent.delete(record);
+    }
+    this.#next += count;
+    const last = this.#next - 1;
+    const key = keys.formatGroup(site, this.#start, last);
+    const group = { key, value, last, isAsked: false, storedAtMs: undefined };
+    this.#sent.push(group);
+    return group;
+  }
+
+  #send(group: SentGroup): void {
+    group.isAsked = true;
+    const { key, value } = group;
+    this.options.calls.call({ kind: 'etcd.create', key, value }, (answer) => this.#onAnswer(group, answer));
+  }
+
+  /** After a failure it is sent again at a tick. */
+  #onAnswer(group: SentGroup, answer: EtcdAnswer): void {
+    if (answer.kind === 'etcd.created') {
+      group.storedAtMs = this.options.calls.nowMs;
+      return this.options.onRoom(true);
+    }
+    group.isAsked = false;
+    if (answer.kind === 'etcd.failed' && answer.reason === 'no-space') this.options.onRoom(false);
+  }
+}

@@ -1,0 +1,177 @@
+/**
+ * Reads the groups of the log in the order of revisions: after each connection all that the copy lacks, at one revision,
+ * then what a watch gives from the next revision on. No place has to be remembered for that.
+ */
+import type { LogCopy } from '../log-copy.ts';
+import type { LastEntry } from '../red-log.ts';
+import type { EtcdAnswer, EtcdCalls } from './etcd-calls.ts';
+import { EtcdCatchUp, PAGE_GROUPS } from './etcd-catch-up.ts';
+import type { EtcdKeys } from './etcd-keys.ts';
+import type { EtcdEntry } from './etcd-requests.ts';
+
+/** Who takes the groups. */
+export interface GroupTaker {
+  /** `false` if nothing more can be taken. */
+  take(entry: EtcdEntry): boolean;
+  /** All that etcd had is taken: what comes now is new. */
+  onCaughtUp(): void;
+  /** What the copy lacks was trimmed. */
+  onBehind(): void;
+  /** The log is not the one that was read before. */
+  onRegressed(message: string): void;
+  /** The endpoint is of no use. */
+  onUnusable(): void;
+}
+
+export interface EtcdReaderOptions {
+  readonly keys: EtcdKeys;
+  readonly calls: EtcdCalls;
+  readonly copy: Pick<LogCopy<unknown>, 'length' | 'progress' | 'last'>;
+  readonly taker: GroupTaker;
+}
+
+export class EtcdReader {
+  readonly #options: EtcdReaderOptions;
+  /** The revision up to which everything was taken, as etcd numbers what it stores. It means nothing to other sites. */
+  #cursor = 0;
+  #catchUp: EtcdCatchUp | undefined;
+  /** The last entry of the copy at the last connection, until its group was seen again. */
+  #unseen: LastEntry | undefined;
+  #trimmed = 0;
+  #isWatching = false;
+
+  constructor(options: EtcdReaderOptions) {
+    this.#options = options;
+  }
+
+  /** Whether all that etcd had was taken. */
+  get isWatching(): boolean {
+    return this.#isWatching;
+  }
+
+  /** Up to where the log was trimmed, as of the last connection. */
+  get trimmed(): number {
+    return this.#trimmed;
+  }
+
+  stop(): void {
+    this.#isWatching = false;
+    this.#catchUp = undefined;
+  }
+
+  /** A connection is there, or the watch has ended. */
+  begin(): void {
+    this.stop();
+    const { keys, copy } = this.#options;
+    this.#unseen = copy.last;
+    this.#catchUp = new EtcdCatchUp(keys, copy.progress, copy.last);
+    this.#readTrims(keys.trims.key, 0);
+  }
+
+  /** Etcd answers with the revision that it has now. Below the cursor it was put back to an older state. */
+  noteRevision(revision: number): boolean {
+    if (revision >= this.#cursor) return true;
+    const message = `etcd is at revision ${revision}, and was at ${this.#cursor}: it was put back to an older state`;
+    this.#options.taker.onRegressed(message);
+    return false;
+  }
+
+  /** Asks the watch up to which revision it has given all events. */
+  askProgress(): void {
+    this.#options.calls.call({ kind: 'etcd.progress' }, (answer) => {
+      if (answer.kind !== 'etcd.progress') return this.#options.taker.onUnusable();
+      if (this.noteRevision(answer.revision)) this.#cursor = answer.revision;
+    });
+  }
+
+  /** The first reply tells the revision at which all the others are. */
+  #readTrims(from: string, revision: number): void {
+    const { keys, calls, copy, taker } = this.#options;
+    const range = { key: from, end: keys.trims.end };
+    calls.call({ kind: 'etcd.range', ...range, limit: PAGE_GROUPS, revision }, (answer) => {
+      if (answer.kind !== 'etcd.range') return this.#onFailed(answer);
+      if (!this.noteRevision(answer.revision)) return;
+      const pinned = revision === 0 ? answer.revision : revision;
+      const last = answer.entries.at(-1);
+      if (last !== undefined) this.#trimmed = Math.max(this.#trimmed, keys.parseTrim(last.key));
+      if (answer.hasMore && last !== undefined) return this.#readTrims(`${last.key}\0`, pinned);
+      if (this.isBehind(this.#trimmed, copy.length)) return taker.onBehind();
+      if (this.#trimmed >= copy.length) this.#unseen = undefined;
+      this.#goOn(pinned);
+    });
+  }
+
+  protected isBehind(trimmed: number, length: number): boolean {
+    return trimmed > length;
+  }
+
+  #goOn(revision: number): void {
+    const catchUp = this.#catchUp;
+    for (;;) {
+      // What was taken may have ended it.
+      if (catchUp === undefined || catchUp !== this.#catchUp) return;
+      const { step } = catchUp;
+      if (step.kind === 'read') return this.#readLane(step.range, revision);
+      if (step.kind === 'done') return this.#onRead(revision);
+      if (!this.#takeAgain(step.entry)) return;
+    }
+  }
+
+  #readLane(range: { readonly key: string; readonly end: string }, revision: number): void {
+    const request = { kind: 'etcd.range', ...range, limit: PAGE_GROUPS, revision } as const;
+    this.#options.calls.call(request, (answer) => {
+      if (answer.kind !== 'etcd.range') return this.#onFailed(answer);
+      this.#catchUp?.onRange(answer.entries, answer.hasMore);
+      this.#goOn(revision);
+    });
+  }
+
+  /** The group of the last entry here comes before all that is new. */
+  #takeAgain(entry: EtcdEntry): boolean {
+    const { keys, taker } = this.#options;
+    const name = keys.parseGroup(entry.key);
+    const last = this.#unseen;
+    if (last !== undefined && name?.site === last.origin && name.start === last.epoch && name.last >= last.sequence)
+      this.#unseen = undefined;
+    return this.#isComplete() && taker.take(entry);
+  }
+
+  #isComplete(): boolean {
+    const last = this.#unseen;
+    if (last === undefined) return true;
+    const { copy, taker } = this.#options;
+    taker.onRegressed(`etcd lacks entry ${copy.length} of the log, which is here: it was put back to an older state`);
+    return false;
+  }
+
+  #onRead(revision: number): void {
+    if (!this.#isComplete()) return;
+    const { keys, calls, taker } = this.#options;
+    this.#catchUp = undefined;
+    this.#cursor = this.getWatchStart(revision) - 1;
+    this.#isWatching = true;
+    calls.call({ kind: 'etcd.watch', ...keys.groups, fromRevision: this.#cursor + 1 }, (answer) =>
+      this.#onWatch(answer),
+    );
+    taker.onCaughtUp();
+  }
+
+  protected getWatchStart(revision: number): number {
+    return revision + 1;
+  }
+
+  #onWatch(answer: EtcdAnswer): void {
+    if (answer.kind === 'etcd.canceled') return this.begin();
+    if (answer.kind !== 'etcd.events') return this.#options.taker.onUnusable();
+    for (const entry of answer.entries) {
+      if (!this.#isWatching || !this.#options.taker.take(entry)) return;
+      this.#cursor = Math.max(this.#cursor, entry.modRevision);
+    }
+  }
+
+  /** If what is read was compacted meanwhile, all is read at a newer revision. */
+  #onFailed(answer: EtcdAnswer): void {
+    if (answer.kind === 'etcd.failed' && answer.reason === 'compacted') this.begin();
+    else this.#options.taker.onUnusable();
+  }
+}

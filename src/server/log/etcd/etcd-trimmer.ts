@@ -1,0 +1,99 @@
+/**
+ * Removes from etcd what all sites have in their checkpoints: first it writes down up to where, so that a site which lacks
+ * that knows it, then it deletes the groups and compacts. One site does that, the first of the members.
+ */
+import type { Origin } from '../../records/origin.ts';
+import type { LogCopy } from '../log-copy.ts';
+import type { EtcdAnswer, EtcdCall, EtcdCalls } from './etcd-calls.ts';
+import type { EtcdKeys } from './etcd-keys.ts';
+
+export interface EtcdTrimmerOptions {
+  readonly site: Origin;
+  readonly keys: EtcdKeys;
+  readonly calls: EtcdCalls;
+  readonly copy: Pick<LogCopy<unknown>, 'delivered' | 'marks'>;
+}
+
+const NO_BYTES = new Uint8Array(0);
+
+export class EtcdTrimmer {
+  readonly #options: EtcdTrimmerOptions;
+  /** Up to where each other site has the log in a checkpoint, as it has said last. */
+  readonly #checkpointed = new Map<Origin, number>();
+  #own: number;
+  #trimmed = 0;
+  #steps: EtcdCall[] = [];
+  #isTrimming = false;
+
+  constructor(options: EtcdTrimmerOptions) {
+    this.#options = options;
+    this.#own = options.copy.delivered;
+  }
+
+  /** Up to where this site has the log in a checkpoint. */
+  get own(): number {
+    return this.#own;
+  }
+
+  release(position: number): void {
+    this.#own = Math.max(this.#own, position);
+  }
+
+  onHeard(site: Origin, checkpointed: number): void {
+    this.#checkpointed.set(site, checkpointed);
+  }
+
+  /** The connection is over. */
+  stop(): void {
+    this.#isTrimming = false;
+  }
+
+  /** Begins if there is something to trim. A site that is left behind is no member here. */
+  trim(members: readonly Origin[]): void {
+    const { site, keys, copy } = this.#options;
+    if (this.#isTrimming || members[0] !== site) return;
+    const least = this.getLeast(members);
+    const mark = copy.marks.findLast(({ position }) => position <= least);
+    if (mark === undefined || mark.position <= this.#trimmed) return;
+    const { position, progress } = mark;
+    const trim = keys.formatTrim(position);
+    this.#isTrimming = true;
+    this.#steps = [
+      { kind: 'etcd.create', key: trim, value: NO_BYTES },
+      ...[...progress].map(([origin, { epoch, next }]) => {
+        const [key, end] = [keys.formatGroup(origin, 0, 0), keys.formatGroup(origin, epoch, next)];
+        return { kind: 'etcd.delete', key, end } as const;
+      }),
+      { kind: 'etcd.delete', key: keys.trims.key, end: trim },
+    ];
+    this.#takeStep(position);
+  }
+
+  /** All members have that much in their checkpoints. */
+  protected getLeast(members: readonly Origin[]): number {
+    const { site } = this.#options;
+    const others = members.filter((member) => member !== site);
+    return Math.min(this.#own, ...others.map((member) => this.#checkpointed.get(member) ?? 0));
+  }
+
+  #takeStep(position: number): void {
+    const step = this.#steps.shift();
+    if (step === undefined) return this.#onTrimmed(position);
+    this.#options.calls.call(step, (answer) => {
+      if (answer.kind === 'etcd.failed') return this.stop();
+      if (this.#steps.length === 0) this.#compact(answer);
+      this.#takeStep(position);
+    });
+  }
+
+  /** Nobody waits for it: it is tried again with the next trim. */
+  #compact(answer: EtcdAnswer): void {
+    if (answer.kind !== 'etcd.deleted') return;
+    this.#options.calls.call({ kind: 'etcd.compact', revision: answer.revision }, () => {});
+  }
+
+  #onTrimmed(position: number): void {
+    this.#trimmed = position;
+    this.#isTrimming = false;
+  }
+}

@@ -1,0 +1,149 @@
+/**
+ * A site's own copy of a red log that another store orders: what was taken of it, what of that is synced here, and what is
+ * delivered. Nothing is delivered before it is synced, nor anything behind a record that changes the members before its
+ * site has taken that in.
+ */
+import { Fifo } from '../collections/fifo.ts';
+import type { Origin } from '../records/origin.ts';
+import { PrefixDigest } from './prefix-digest.ts';
+import type { LastEntry, LogEntry, LogOutput, RedLogOptions, SavedLog } from './red-log.ts';
+
+/** Which record of a proposer comes next: of the start that counts. */
+export interface ProposerProgress {
+  readonly epoch: number;
+  readonly next: number;
+}
+
+export type LogProgress = ReadonlyMap<Origin, ProposerProgress>;
+
+/** What is known of a place that was delivered. */
+export interface LogMark {
+  readonly position: number;
+  readonly digest: number | undefined;
+  readonly progress: LogProgress;
+}
+
+/** With more, every second one is left out. */
+const MAX_MARKS = 1024;
+
+export class LogCopy<R> {
+  readonly #options: Pick<RedLogOptions<R>, 'getMemberChange'>;
+  readonly #markEvery: number;
+  /** Entries from `delivered` on. */
+  readonly #waiting = new Fifo<LogEntry<R>>();
+  #length: number;
+  #synced: number;
+  #delivered: number;
+  readonly #digest: PrefixDigest;
+  readonly #progress: Map<Origin, ProposerProgress>;
+  readonly #deliveredProgress: Map<Origin, ProposerProgress>;
+  /** Places of undelivered entries that may change the members. */
+  readonly #changes = new Fifo<number>();
+  #isPaused = false;
+  #marks: LogMark[];
+  #last: LastEntry | undefined;
+  #lastDelivered: LastEntry | undefined;
+
+  constructor({ entries = [], start = 0, saved, ...options }: RedLogOptions<R>, markEvery: number) {
+    this.#options = options;
+    this.#markEvery = markEvery;
+    this.#synced = start + entries.length;
+    this.#delivered = this.#length = saved?.delivered ?? 0;
+    this.#progress = new Map(saved?.progress.map(([origin, epoch, next]) => [origin, { epoch, next }]));
+    this.#deliveredProgress = new Map(this.#progress);
+    this.#digest = new PrefixDigest(this.#delivered, this.#delivered === 0 ? 0 : saved?.digest);
+    this.#marks = [this.#createMark()];
+    this.#lastDelivered = saved?.last;
+    this.#last = entries.at(-1) ?? saved?.last;
+    this.append(entries.slice(this.#delivered - start));
+  }
+
+  /** How many entries were taken, those before it included. */
+  get length(): number {
+    return this.#length;
+  }
+
+  get delivered(): number {
+    return this.#delivered;
+  }
+
+  get isBusy(): boolean {
+    return this.#delivered < this.#length;
+  }
+
+  /** Of all that was taken. */
+  get progress(): LogProgress {
+    return this.#progress;
+  }
+
+  /** The last entry that was taken, if it is known. */
+  get last(): LastEntry | undefined {
+    return this.#last;
+  }
+
+  /** What is known of delivered places, in order. */
+  get marks(): readonly LogMark[] {
+    return this.#marks;
+  }
+
+  /** Of the first `length` entries; `undefined` if it is not known, or not any more. */
+  getDigest(length: number): number | undefined {
+    return this.#digest.at(length) ?? this.#marks.find(({ position }) => position === length)?.digest;
+  }
+
+  append(entries: readonly LogEntry<R>[]): void {
+    for (const entry of entries) {
+      const { origin, epoch, sequence, record } = entry;
+      this.#progress.set(origin, { epoch, next: sequence + 1 });
+      this.#digest.add(entry, this.#delivered);
+      if (this.#options.getMemberChange?.(record) !== undefined) this.#changes.push(this.#length);
+      this.#waiting.push(entry);
+      this.#length += 1;
+      this.#last = entry;
+    }
+  }
+
+  onSynced(length: number): void {
+    this.#synced = Math.max(this.#synced, length);
+  }
+
+  /** The members are as the delivered records have it. */
+  resume(): void {
+    this.#isPaused = false;
+  }
+
+  /** What can be delivered now. */
+  takeDelivery(): (LogOutput<R> & { readonly kind: 'deliver' }) | undefined {
+    const change = this.#changes.at(0) ?? Infinity;
+    const end = this.#isPaused ? 0 : Math.min(this.#length, this.#synced, change + 1);
+    if (end <= this.#delivered) return undefined;
+    const from = { seq: this.#delivered, index: 0 };
+    const records: R[] = [];
+    while (this.#delivered < end) records.push(this.#deliverNext());
+    this.#isPaused = end > change;
+    if (this.#isPaused) this.#changes.shift();
+    return { kind: 'deliver', from, next: { seq: end, index: 0 }, records };
+  }
+
+  save(identity: string): SavedLog {
+    const progress = [...this.#deliveredProgress].map(([origin, { epoch, next }]) => [origin, epoch, next] as const);
+    const [delivered, digest] = [this.#delivered, this.#digest.at(this.#delivered)];
+    const saved = { delivered, position: { seq: delivered, index: 0 }, identity, progress, last: this.#lastDelivered };
+    return digest === undefined ? saved : { ...saved, digest };
+  }
+
+  #deliverNext(): R {
+    const { origin, epoch, sequence, record } = this.#waiting.shift() as LogEntry<R>;
+    this.#lastDelivered = { origin, epoch, sequence };
+    this.#deliveredProgress.set(origin, { epoch, next: sequence + 1 });
+    this.#delivered += 1;
+    if (this.#delivered % this.#markEvery === 0) this.#marks.push(this.#createMark());
+    if (this.#marks.length > MAX_MARKS) this.#marks = this.#marks.filter((_, place) => place % 2 === 0);
+    return record;
+  }
+
+  #createMark(): LogMark {
+    const progress = new Map(this.#deliveredProgress);
+    return { position: this.#delivered, digest: this.#digest.at(this.#delivered), progress };
+  }
+}

@@ -1,0 +1,77 @@
+/** What an etcd has: values by key, each with the revision that stored it, and what it had at earlier revisions. */
+import type { EtcdEntry } from '../../server/log/etcd/etcd-requests.ts';
+import type { EtcdKeyRange } from '../../server/log/etcd/etcd-keys.ts';
+
+interface Version {
+  readonly revision: number;
+  /** `undefined` if it was deleted. */
+  readonly value: Uint8Array | undefined;
+}
+
+export class EtcdStore {
+  revision = 1;
+  /** Earlier revisions cannot be read any more. */
+  compacted = 0;
+  readonly #versions = new Map<string, Version[]>();
+  readonly #events: EtcdEntry[] = [];
+
+  /** Stores a value if the key does not exist. */
+  create(key: string, value: Uint8Array): void {
+    if (this.#find(key, this.revision) === undefined) this.#write(key, value, (this.revision += 1));
+  }
+
+  /** Says how many keys it has deleted. */
+  delete(range: EtcdKeyRange): number {
+    const keys = this.#list(range, this.revision).map(({ key }) => key);
+    if (keys.length === 0) return 0;
+    this.revision += 1;
+    for (const key of keys) this.#write(key, undefined, this.revision);
+    return keys.length;
+  }
+
+  /** `undefined` if the revision was compacted. */
+  range(range: EtcdKeyRange, limit: number, revision: number): { entries: EtcdEntry[]; hasMore: boolean } | undefined {
+    const at = revision === 0 ? this.revision : revision;
+    if (at < this.compacted) return undefined;
+    const entries = this.#list(range, at);
+    return { entries: entries.slice(0, limit), hasMore: entries.length > limit };
+  }
+
+  compact(revision: number): void {
+    this.compacted = Math.max(this.compacted, revision);
+  }
+
+  /** Values that were stored from a revision on. */
+  getEvents({ key, end }: EtcdKeyRange, fromRevision: number): EtcdEntry[] {
+    return this.#events.filter((event) => event.modRevision >= fromRevision && event.key >= key && event.key < end);
+  }
+
+  /** A copy of its disks. */
+  copy(): EtcdStore {
+    const copy = new EtcdStore();
+    for (const [key, versions] of this.#versions) copy.#versions.set(key, [...versions]);
+    copy.#events.push(...this.#events);
+    [copy.revision, copy.compacted] = [this.revision, this.compacted];
+    return copy;
+  }
+
+  #list({ key: from, end }: EtcdKeyRange, revision: number): EtcdEntry[] {
+    const keys = [...this.#versions.keys()].filter((key) => key >= from && key < end).toSorted();
+    return keys.flatMap((key) => {
+      const found = this.#find(key, revision);
+      return found?.value === undefined ? [] : [{ key, value: found.value, modRevision: found.revision }];
+    });
+  }
+
+  #find(key: string, revision: number): Version | undefined {
+    const found = this.#versions.get(key)?.findLast((version) => version.revision <= revision);
+    return found?.value === undefined ? undefined : found;
+  }
+
+  #write(key: string, value: Uint8Array | undefined, revision: number): void {
+    const versions = this.#versions.get(key) ?? [];
+    versions.push({ revision, value });
+    this.#versions.set(key, versions);
+    if (value !== undefined) this.#events.push({ key, value, modRevision: revision });
+  }
+}

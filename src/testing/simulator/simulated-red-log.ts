@@ -1,0 +1,98 @@
+/** The red log of a run: the engine that is built in, which may be unsteady, or one whose log a model of etcd keeps. */
+import { Random } from '../../server/collections/random.ts';
+import { createEtcdEngine } from '../../server/log/etcd/engine.ts';
+import { EtcdKeys } from '../../server/log/etcd/etcd-keys.ts';
+import type { EtcdLog } from '../../server/log/etcd/etcd-log.ts';
+import type { LastEntry } from '../../server/log/red-log.ts';
+import type { RedLogEngine } from '../../server/log/red-log-engine.ts';
+import { SEQUENCED_ENGINE } from '../../server/log/sequenced/engine.ts';
+import { describeRecordProblem } from '../../server/messages/message-schemas.ts';
+import { createFaultyEngine, type LogFaults } from './faulty-log.ts';
+import type { EtcdStore } from './etcd-store.ts';
+import type { SimulationOptions } from './options.ts';
+import { SimulatedEtcd } from './simulated-etcd.ts';
+import type { SimulatedSite } from './simulated-site.ts';
+import type { Timeline } from './timeline.ts';
+
+/** What it needs of its run. */
+export interface RedLogHost extends Pick<LogFaults, 'random' | 'isHealthy' | 'onRepeated'> {
+  readonly seed: number;
+  readonly options: SimulationOptions;
+  readonly timeline: Timeline;
+  readonly sites: readonly SimulatedSite[];
+  readonly Log: typeof EtcdLog | undefined;
+}
+
+const PLACE = { deployment: 'simulated', generation: 0 };
+/** So few entries lie between two marks that much is trimmed in a run. */
+const MARK_EVERY = 4;
+const [PROBE_MS, RECOVERY_MS] = [20, 5000];
+/** How long an older state stays unnoticed by those who run the servers. */
+const PUT_BACK_MS = 800;
+
+export class SimulatedRedLog {
+  readonly engine: RedLogEngine;
+  readonly etcd: SimulatedEtcd | undefined;
+  readonly #host: RedLogHost;
+  readonly #keys = new EtcdKeys(PLACE);
+
+  constructor(host: RedLogHost) {
+    const { options, seed, timeline, Log } = host;
+    this.#host = host;
+    if (!options.isEtcd) {
+      this.engine = createFaultyEngine(SEQUENCED_ENGINE, options, host);
+      return;
+    }
+    this.engine = createEtcdEngine({ ...PLACE, describeProblem: describeRecordProblem, markEvery: MARK_EVERY }, Log);
+    this.etcd = new SimulatedEtcd(options, new Random(seed ^ 0xe7d), timeline);
+    if (options.etcdPutBackAtMs !== Infinity) timeline.schedule(options.etcdPutBackAtMs, () => this.#planPutBack());
+  }
+
+  /** Connects a site to its etcd, if there is one. */
+  get connect(): SimulatedEtcd['connect'] | undefined {
+    const { etcd } = this;
+    return etcd && ((reply) => etcd.connect(reply));
+  }
+
+  heal(): void {
+    this.etcd?.heal();
+  }
+
+  /** How long sites may need until they read again once it has healed. */
+  get recoveryMs(): number {
+    return this.etcd === undefined ? 0 : RECOVERY_MS;
+  }
+
+  /** Whether it may be late, or refuse, for reasons of its own. */
+  get isInTheWay(): boolean {
+    return this.etcd !== undefined && !this.#host.isHealthy();
+  }
+
+  /** Copies the disks, and puts the copy back once all sites have taken more: who has not could not notice. */
+  #planPutBack(): void {
+    const { etcd } = this;
+    const { timeline, sites, isHealthy } = this.#host;
+    if (etcd === undefined) return;
+    const old = etcd.store.copy();
+    const look = (): void => {
+      if (isHealthy()) return;
+      const logs = sites.flatMap(({ machine, isAwake }) => (machine === undefined || !isAwake ? [] : [machine.log]));
+      const saved = logs.map((log) => log.save());
+      const [first] = saved;
+      const isAlike = logs.length === sites.length && saved.every((item) => item.delivered === first?.delivered);
+      if (!isAlike || logs.some(({ isBusy }) => isBusy) || this.#has(old, first?.last))
+        return timeline.schedule(PROBE_MS, look);
+      const { store } = etcd;
+      etcd.replaceStore(old);
+      timeline.schedule(PUT_BACK_MS, () => etcd.replaceStore(store));
+    };
+    look();
+  }
+
+  #has(store: EtcdStore, last: LastEntry | undefined): boolean {
+    if (last === undefined) return true;
+    const { origin, epoch, sequence } = last;
+    const key = this.#keys.formatGroup(origin, epoch, sequence);
+    return (store.range({ key, end: this.#keys.getStartEnd(origin, epoch) }, 1, 0)?.entries.length ?? 0) > 0;
+  }
+}

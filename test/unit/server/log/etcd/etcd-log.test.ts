@@ -1,0 +1,339 @@
+/** The rules of the red log that etcd keeps, over the model of etcd. */
+import { describe, expect, test } from 'vitest';
+import { encodeGroup, MAX_GROUP_RECORDS, MAX_RECORD_BYTES } from '../../../../../src/server/log/etcd/etcd-groups.ts';
+import { EtcdKeys } from '../../../../../src/server/log/etcd/etcd-keys.ts';
+import { EtcdWorld } from '../../../../support/etcd-world.ts';
+import { siteAt, sitesTo } from '../../../../support/origins.ts';
+
+const KEYS = new EtcdKeys({ deployment: 'test', generation: 0 });
+const SETTLE_MS = 500;
+
+/** Stores a group of a site as a client that is gone would. */
+function storeLate(
+  world: EtcdWorld,
+  start: number,
+  records: string[],
+  head: Partial<{ position: number; digest: number }> = {},
+): void {
+  const { value, count } = encodeGroup({ first: 1, position: 0, digest: null, ...head }, records);
+  world.etcd.store.create(KEYS.formatGroup(siteAt(0), start, count), value);
+  world.etcd.notify();
+  world.run(SETTLE_MS);
+}
+
+const countGroups = ({ etcd }: EtcdWorld): number => etcd.store.range(KEYS.groups, 1000, 0)?.entries.length ?? -1;
+
+describe('etcd log: groups', () => {
+  test('while a group is in flight → what is proposed goes into the next one', () => {
+    const world = new EtcdWorld();
+    world.propose(0, 'a', 'b', 'c');
+    world.run(SETTLE_MS);
+    expect(world.node(1).taken).toEqual(['a', 'b', 'c']);
+    expect(countGroups(world)).toBe(2);
+  });
+
+  test('replies and requests lost, writes that land late → each record once, in one order', () => {
+    const world = new EtcdWorld(3, {}, { etcdLossChance: 0.3, etcdLateChance: 0.3 });
+    for (let round = 0; round < 20; round += 1) {
+      world.propose(round % 3, `record ${round}`);
+      world.run(100);
+    }
+    world.etcd.heal();
+    world.run(10_000);
+    const [first] = world.nodes;
+    expect(first?.taken.toSorted()).toEqual(Array.from({ length: 20 }, (_, round) => `record ${round}`).toSorted());
+    for (const { taken } of world.nodes) expect(taken).toEqual(first?.taken);
+  });
+
+  test('group of a dead start that lands behind a later start → void at all sites', () => {
+    const world = new EtcdWorld();
+    world.propose(0, 'a');
+    world.run(SETTLE_MS);
+    const { disk } = world.node(0);
+    world.start(0, { epoch: 2, entries: disk });
+    world.propose(0, 'b');
+    world.run(SETTLE_MS);
+    storeLate(world, 1, ['a', 'late']);
+    world.propose(1, 'c');
+    world.run(SETTLE_MS);
+    expect(world.node(1).taken).toEqual(['a', 'b', 'c']);
+    expect(world.node(0).taken).toEqual(['a', 'b', 'c']);
+    world.start(1, { epoch: 2, entries: world.node(1).disk });
+    world.run(SETTLE_MS);
+    expect(world.node(1).taken).toEqual(['a', 'b', 'c']);
+  });
+
+  test('group of a dead start that lands before the later start proposes → counts', () => {
+    const world = new EtcdWorld();
+    world.start(0, { epoch: 2 });
+    world.run(SETTLE_MS);
+    storeLate(world, 1, ['late']);
+    world.propose(0, 'b');
+    world.run(SETTLE_MS);
+    for (const { taken } of world.nodes) expect(taken).toEqual(['late', 'b']);
+  });
+
+  test('start whose own group is void → stops and says why', () => {
+    const world = new EtcdWorld();
+    world.propose(0, 'a');
+    world.run(SETTLE_MS);
+    storeLate(world, 7, ['of another node']);
+    expect(world.node(0).messages('regressed')[0]).toContain('start 7 of this site');
+    expect(world.node(1).taken).toEqual(['a', 'of another node']);
+  });
+
+  test('epoch below one that is in the log → begins above it', () => {
+    const world = new EtcdWorld();
+    storeLate(world, 7, ['of a lost file']);
+    world.propose(0, 'b');
+    world.run(SETTLE_MS);
+    expect(world.node(0).kinds()).not.toContain('regressed');
+    expect(world.node(1).taken).toEqual(['of a lost file', 'b']);
+  });
+
+  test('record in no group → can be withdrawn; one that was sent cannot', () => {
+    const world = new EtcdWorld();
+    world.propose(0, 'a', 'b');
+    expect(world.node(0).log.withdraw('a')).toBe(false);
+    expect(world.node(0).log.withdraw('b')).toBe(true);
+    world.run(SETTLE_MS);
+    expect(world.node(1).taken).toEqual(['a']);
+    expect(world.node(0).log.isBusy).toBe(false);
+  });
+
+  test('many and large records → groups stay below the limits of etcd', () => {
+    const large = 'x'.repeat(MAX_RECORD_BYTES - 100);
+    expect(encodeGroup({ first: 1, position: 0, digest: null }, [large, 'y'.repeat(200)])).toMatchObject({ count: 1 });
+    const small = Array.from({ length: 1000 }, (_, index) => `record ${index}`);
+    expect(encodeGroup({ first: 1, position: 0, digest: null }, small).count).toBe(MAX_GROUP_RECORDS);
+    const world = new EtcdWorld();
+    world.propose(0, large, ...small);
+    world.run(2000);
+    expect(world.node(1).taken).toEqual([large, ...small]);
+  });
+});
+
+describe('etcd log: delivery', () => {
+  test('taken and not synced → not delivered', () => {
+    const world = new EtcdWorld();
+    world.node(1).isSyncing = false;
+    world.propose(0, 'a');
+    world.run(SETTLE_MS);
+    expect(world.node(1).disk).toHaveLength(1);
+    expect(world.node(1).taken).toEqual([]);
+    world.sync(1);
+    expect(world.node(1).taken).toEqual(['a']);
+  });
+
+  test('record that changes the members → nothing behind it before they are set', () => {
+    const world = new EtcdWorld(1);
+    const options = { getMemberChange: (record: string) => (record === 'join' ? { closes: undefined } : undefined) };
+    const node = world.start(0, { epoch: 2, ...options });
+    world.run(SETTLE_MS);
+    world.propose(0, 'a', 'join', 'b');
+    world.run(SETTLE_MS);
+    expect(node.taken).toEqual(['a', 'join']);
+    node.log.setMembers({ sites: sitesTo(1), voters: sitesTo(1) });
+    world.run(SETTLE_MS);
+    expect(node.taken).toEqual(['a', 'join', 'b']);
+  });
+});
+
+describe('etcd log: reading', () => {
+  /** A world with one group of three records behind a single one. */
+  const createWorld = (place = {}): EtcdWorld => {
+    const world = new EtcdWorld(2, place);
+    world.propose(0, 'a', 'b', 'c', 'd');
+    world.run(SETTLE_MS);
+    return world;
+  };
+
+  test.each([0, 1, 2, 3, 4])('restart with %i of four entries on the disk → the rest is taken, once', (count) => {
+    const world = createWorld();
+    const entries = world.node(1).disk.slice(0, count);
+    world.start(1, { epoch: 2, entries });
+    world.run(SETTLE_MS);
+    expect(world.node(1).taken).toEqual(['a', 'b', 'c', 'd']);
+    expect(world.node(1).disk).toHaveLength(4);
+    world.propose(1, 'e');
+    world.run(SETTLE_MS);
+    for (const { taken } of world.nodes) expect(taken).toEqual(['a', 'b', 'c', 'd', 'e']);
+  });
+
+  test('watch whose place was compacted → reads again and goes on', () => {
+    const world = createWorld();
+    world.etcd.lagMs.fill(300);
+    world.propose(0, 'e');
+    world.run(100);
+    world.etcd.store.compact(world.etcd.store.revision + 1);
+    world.etcd.store.revision += 1;
+    world.etcd.lagMs.fill(0);
+    world.run(2000);
+    expect(world.node(1).taken).toEqual(['a', 'b', 'c', 'd', 'e']);
+  });
+
+  test('endpoint that freezes → the next one is asked, and meanwhile it is said', () => {
+    const world = createWorld();
+    world.etcd.frozenUntilMs.fill(world.timeline.nowMs + 12_000);
+    world.run(9000);
+    expect(world.node(0).kinds()).toContain('unavailable');
+    world.propose(0, 'e');
+    world.run(9000);
+    expect(world.node(0).kinds()).toContain('available');
+    expect(world.node(1).taken).toEqual(['a', 'b', 'c', 'd', 'e']);
+  });
+
+  test('own group that is stored and does not appear → another endpoint is asked', () => {
+    const world = createWorld();
+    world.etcd.lagMs.fill(60_000);
+    world.propose(0, 'e');
+    world.run(2500);
+    expect(world.node(0).taken).toEqual(['a', 'b', 'c', 'd', 'e']);
+  });
+
+  test('group that cannot be read → halts, and names what is needed', () => {
+    const world = createWorld();
+    world.etcd.store.create(KEYS.formatGroup(siteAt(0), 1, 5), new Uint8Array([9, 1, 2]));
+    world.etcd.notify();
+    world.run(SETTLE_MS);
+    expect(world.node(1).messages('regressed')[0]).toContain('version 9, which needs a newer program');
+  });
+
+  test('group whose predecessor is not there → the site is behind', () => {
+    const world = createWorld();
+    const { value } = encodeGroup({ first: 9, position: 0, digest: null }, ['x']);
+    world.etcd.store.create(KEYS.formatGroup(siteAt(0), 1, 9), value);
+    world.etcd.notify();
+    world.run(SETTLE_MS);
+    expect(world.node(1).kinds()).toContain('behind');
+  });
+});
+
+describe('etcd log: copies that differ', () => {
+  test('group whose proposer had taken other entries → halts', () => {
+    const world = new EtcdWorld();
+    world.propose(1, 'a');
+    world.run(SETTLE_MS);
+    storeLate(world, 1, ['b'], { position: 1, digest: 12_345 });
+    for (const node of world.nodes) {
+      expect(node.messages('regressed')[0]).toContain('the first 1 entries of the log are others at site 1');
+      expect(node.taken).toEqual(['a']);
+    }
+  });
+
+  test('group whose proposer had taken more → halts', () => {
+    const world = new EtcdWorld();
+    storeLate(world, 1, ['b'], { position: 3 });
+    expect(world.node(1).messages('regressed')[0]).toContain('has taken 3 entries before its next one');
+  });
+
+  test('other digest at another site → halts within a second', () => {
+    const world = new EtcdWorld();
+    for (const site of [0, 1]) {
+      world.propose(site, 'a');
+      world.run(SETTLE_MS);
+    }
+    world.start(1, { epoch: 2, entries: world.node(1).disk.toReversed() });
+    world.run(1500);
+    expect(world.node(0).messages('regressed')[0]).toContain('are others at site 2');
+  });
+
+  test('older disks under running sites → all halt', () => {
+    const world = new EtcdWorld();
+    const old = world.etcd.store.copy();
+    world.propose(0, 'a');
+    world.run(SETTLE_MS);
+    world.etcd.replaceStore(old);
+    world.run(SETTLE_MS);
+    for (const node of world.nodes) expect(node.messages('regressed')[0]).toContain('put back to an older state');
+  });
+
+  test('older disks while a site is down → it halts at its start, by its entries or its checkpoint', () => {
+    const world = new EtcdWorld();
+    const old = world.etcd.store.copy();
+    world.propose(0, 'a');
+    world.run(SETTLE_MS);
+    const { disk, log } = world.node(0);
+    const saved = log.save();
+    world.etcd.replaceStore(old);
+    for (const stored of [{ entries: disk }, { saved, start: 1 }]) {
+      const node = world.start(0, { epoch: 2, ...stored });
+      world.run(SETTLE_MS);
+      expect(node.messages('regressed')[0]).toContain('etcd lacks entry 1');
+    }
+  });
+});
+
+describe('etcd log: room', () => {
+  const release = (world: EtcdWorld): void => {
+    for (const { log } of world.nodes) log.release(log.save().position);
+    world.run(3000);
+  };
+
+  test('what all sites have in a checkpoint → is deleted and compacted; a site that lacks it is behind', () => {
+    const world = new EtcdWorld(2, { markEvery: 2 });
+    world.propose(0, 'a');
+    world.propose(1, 'b');
+    world.run(SETTLE_MS);
+    const { disk } = world.node(1);
+    world.propose(0, 'c', 'd');
+    world.run(SETTLE_MS);
+    release(world);
+    expect(countGroups(world)).toBe(0);
+    expect(world.etcd.store.compacted).toBeGreaterThan(0);
+    const late = world.start(1, { epoch: 2, entries: disk.slice(0, 1) });
+    world.run(SETTLE_MS);
+    expect(late.kinds()).toContain('behind');
+    const other = world.start(1, { epoch: 3, saved: world.node(0).log.save(), start: 4 });
+    world.propose(0, 'e');
+    world.run(SETTLE_MS);
+    expect(other.taken).toEqual(['e']);
+  });
+
+  test('site that has no checkpoint, or was not heard → nothing is deleted', () => {
+    const world = new EtcdWorld(2, { markEvery: 1 });
+    world.propose(0, 'a');
+    world.run(SETTLE_MS);
+    const { log } = world.node(0);
+    log.release(log.save().position);
+    world.run(3000);
+    expect(countGroups(world)).toBe(1);
+    // It is left behind.
+    log.setMembers({ sites: sitesTo(1), voters: sitesTo(1) });
+    world.run(3000);
+    expect(countGroups(world)).toBe(0);
+  });
+
+  test('write that lands once its group was trimmed → counts for nobody', () => {
+    const world = new EtcdWorld(2, { markEvery: 1 });
+    world.propose(0, 'a');
+    world.run(SETTLE_MS);
+    release(world);
+    storeLate(world, 1, ['a']);
+    world.propose(1, 'b');
+    world.run(SETTLE_MS);
+    for (const { taken } of world.nodes) expect(taken).toEqual(['a', 'b']);
+  });
+
+  test('quota used up → it is said, and again once there is room', () => {
+    const world = new EtcdWorld();
+    world.etcd.isFull = true;
+    world.propose(0, 'a');
+    world.run(SETTLE_MS);
+    expect(world.node(0).messages('full')[0]).toContain('etcdctl defrag');
+    world.etcd.isFull = false;
+    world.run(SETTLE_MS);
+    expect(world.node(0).messages('full').at(-1)).toBe('undefined');
+    expect(world.node(1).taken).toEqual(['a']);
+  });
+
+  test('more than 60 % of the quota → it is said', () => {
+    const world = new EtcdWorld();
+    world.etcd.usedBytes = 700_000;
+    world.run(7000);
+    expect(world.node(0).messages('full')).toEqual(['etcd uses 700000 of 1000000 bytes']);
+    world.etcd.usedBytes = 0;
+    world.run(7000);
+    expect(world.node(0).messages('full')).toHaveLength(2);
+  });
+});
