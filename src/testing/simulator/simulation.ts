@@ -54,8 +54,7 @@ export interface RunResult {
 
 /** The site that sequences the red log. */
 const LEADER = 0;
-const FAULTY_PHASE_MS = 5000;
-const HEALED_PHASE_MS = 120_000;
+const [FAULTY_PHASE_MS, HEALED_PHASE_MS] = [5000, 120_000];
 const [SETTLE_MS, CONVERGE_MS, SETTLE_STEP_MS] = [3000, 120_000, 250];
 /** A clock is set forwards by less than sites may differ: by more, it would be wild. */
 const MAX_CLOCK_STEP_MS = 500;
@@ -207,7 +206,9 @@ export class Simulation {
       timeline: this.#timeline,
       skewMs: this.#random.between(-maxSkewMs, maxSkewMs),
       observer: isTwin ? {} : this.#createObserver(site),
-      ...{ copy, connect, disk },
+      copy,
+      connect,
+      disk,
       storage: { segmentBytes, checkpointBytes, largeGroup },
       Storage: this.#replacements.Storage ?? DurableStorage,
       send: (sent) => this.#network.send(sent),

@@ -250,7 +250,7 @@ export class EtcdLog<R> implements RedLog<R, DigestMessage> {
     try {
       const group = decodeGroup<R>(value, this.#place.describeProblem ?? (() => undefined));
       if (group.records.length > 0 && group.first + group.records.length - 1 === last) return group;
-      throw new Error('it has other records than its key says');
+      throw new Error('its records and its key differ');
     } catch (error) {
       this.#stopAt(`a group of site ${site} that ends with ${last} cannot be read: ${(error as Error).message}`);
       return undefined;
