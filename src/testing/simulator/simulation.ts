@@ -52,7 +52,6 @@ export interface RunResult {
   readonly history: readonly ClientOperation[];
 }
 
-/** The site that sequences the red log. */
 const LEADER = 0;
 const [FAULTY_PHASE_MS, HEALED_PHASE_MS] = [5000, 120_000];
 const [SETTLE_MS, CONVERGE_MS, SETTLE_STEP_MS] = [3000, 120_000, 250];

@@ -318,11 +318,11 @@ export class EtcdLog<R> implements RedLog<R, DigestMessage> {
   }
 
   #tellOthers(): void {
-    const message = this.createDigestMessage();
+    const message = this.#createDigestMessage();
     for (const to of this.#members) if (to !== this.options.site) this.#outputs.push({ kind: 'send', to, message });
   }
 
-  protected createDigestMessage(): DigestMessage {
+  #createDigestMessage(): DigestMessage {
     const { copy } = this;
     const [position, mark] = [copy.length, copy.marks.at(-1)];
     const [digest, markDigest] = [copy.getDigest(position), mark?.digest];

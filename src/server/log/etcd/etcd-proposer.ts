@@ -94,6 +94,11 @@ export class EtcdProposer<R> {
     return 1;
   }
 
+  /** How much of the log it has taken, as sites count it. */
+  protected get position(): number {
+    return this.options.copy.length;
+  }
+
   protected chooseStart(known: number, start: number): number {
     return known < start ? start : createEpochAbove(known, start);
   }
@@ -105,7 +110,7 @@ export class EtcdProposer<R> {
 
   #makeGroup(): SentGroup {
     const { copy, keys, site, maxRecords = MAX_GROUP_RECORDS } = this.options;
-    const place = { position: copy.length, digest: copy.getDigest(copy.length) ?? null };
+    const place = { position: this.position, digest: copy.getDigest(copy.length) ?? null };
     const limit = Math.min(maxRecords, MAX_GROUP_RECORDS);
     const { value, count } = encodeGroup({ first: this.#next, ...place }, this.#unsent, limit);
     let sentCount = 0;
