@@ -2,13 +2,22 @@
 import * as Plot from '@observablehq/plot';
 import { parseHTML } from 'linkedom';
 
-const STYLE = 'background: #fff; color: #1b1f24; font-family: system-ui, sans-serif; font-size: 12px;';
+/** Light or dark as the reader prefers: a picture in a page knows nothing of the page. */
+const STYLE = `
+svg { background: #fff; color: #1b1f24; font-family: system-ui, sans-serif; font-size: 12px; }
+@media (prefers-color-scheme: dark) { svg { background: #14171a; color: #e6e8ea; } }
+`;
 
 /** Captions of axes stand beside them: at the top they would meet the title. */
 const BESIDE = { labelAnchor: 'center', labelArrow: 'none' } as const;
 
-/** A self-contained SVG document of a plot, with its title inside. */
-export function figure(title: string, options: Plot.PlotOptions): string {
+/**
+ * A self-contained SVG document of a plot, with its title inside.
+ *
+ * @param title the finding, as a sentence
+ * @param description what is drawn, for readers who do not see it
+ */
+export function figure(title: string, options: Plot.PlotOptions, description = ''): string {
   const { document } = parseHTML('<html><body></body></html>');
   const size = { width: 760, marginTop: 48, marginBottom: 44 };
   const plot = Plot.plot({ ...size, ...options, y: { ...BESIDE, ...options.y }, document });
@@ -16,10 +25,18 @@ export function figure(title: string, options: Plot.PlotOptions): string {
   if (svg === null) throw new Error(`the plot "${title}" drew no SVG`);
   const heading = document.createElementNS('http://www.w3.org/2000/svg', 'text');
   const attributes = { x: '16', y: '22', 'text-anchor': 'start', 'font-size': '15', 'font-weight': '600' };
-  for (const [name, value] of Object.entries({ ...attributes, fill: '#1b1f24' })) heading.setAttribute(name, value);
+  for (const [name, value] of Object.entries({ ...attributes, fill: 'currentColor' }))
+    heading.setAttribute(name, value);
   heading.textContent = title;
   svg.append(heading);
-  svg.setAttribute('style', STYLE);
+  const parts = { style: STYLE, desc: description, title };
+  for (const [name, content] of Object.entries(parts)) {
+    if (content === '') continue;
+    const part = document.createElementNS('http://www.w3.org/2000/svg', name);
+    part.textContent = content;
+    svg.prepend(part);
+  }
+  svg.setAttribute('role', 'img');
   svg.setAttribute('xmlns', 'http://www.w3.org/2000/svg');
   return `${svg.outerHTML}\n`;
 }
@@ -52,7 +69,7 @@ export function rangesFigure(title: string, axis: string, ranges: readonly Range
     y: { label: null, domain: ranges.map((range) => range.label) },
     marks: [
       Plot.barX(ranges, { y: 'label', x: 'median', fill: '#4a7fb5', insetTop: 4, insetBottom: 4 }),
-      Plot.ruleY(ranges, { y: 'label', x1: 'min', x2: 'max', stroke: '#1b1f24' }),
+      Plot.ruleY(ranges, { y: 'label', x1: 'min', x2: 'max', stroke: 'currentColor' }),
       Plot.tickX(aims, { y: 'label', x: 'aim', stroke: '#c0392b', strokeWidth: 2.5 }),
       Plot.text(ranges, {
         y: 'label',
