@@ -1,6 +1,7 @@
 /** One site of a cluster in this process: its directory, its links to the other sites, and its state machine. */
 import { CorrectableError } from '../correctable/errors.ts';
 import { emitWarning, guardAlarmHandler, type OnAlarm } from './alarms/site-alarm.ts';
+import { createTransferAlarms } from './alarms/transfer-alarms.ts';
 import { NodeVersions } from './cluster/activate.ts';
 import {
   CHANGE,
@@ -195,6 +196,7 @@ export class ClusterNode {
       links,
       admit: (site, directory) => this.#admit(site, directory),
       onProgress: (progress) => this.#events.onProgress?.(formatProgress(progress)),
+      ...createTransferAlarms(this.name, this.#onAlarm),
     });
     if (this.#identity.origin === null) await this.#becomeMember(this.#transfers, own);
     else if (this.#directory.manifest === undefined) {
@@ -465,13 +467,10 @@ export class ClusterNode {
     const origin = this.#site === undefined ? undefined : this.#origins.find(site);
     const known = origin && this.#origins.get(origin);
     if (known !== undefined && (known.directory ?? directory) === directory) return undefined;
-    if (this.#site !== undefined && origin === undefined && this.#hasClosed(site))
+    const hasClosed = this.#origins.sites.some((item) => this.#origins.getName(item) === site);
+    if (this.#site !== undefined && origin === undefined && hasClosed)
       return `${site} was retired: stop its node. To make it a site again, start it on an empty directory with --join`;
     return `${this.name} does not know this data directory of ${site} yet`;
-  }
-
-  #hasClosed(site: string): boolean {
-    return this.#origins.sites.some((origin) => this.#origins.getName(origin) === site);
   }
 
   /** The next start on this directory is refused, or replaces it. */

@@ -41,6 +41,8 @@ export interface SiteAlarm {
     | 'site-retired'
     /** The site takes the state of another site, since it was away for too long. It serves again after that. */
     | 'site-behind'
+    /** The site needs the state of another site, and nothing of it has come for 60 s. It goes on trying. */
+    | 'transfer-stalled'
     /** A peer has another key, deployment or cluster.json. Raised once until that has changed. */
     | 'link-refused'
     /** Another site has been away for too long. Nothing more is kept for it. It takes the state of another. */

@@ -29,6 +29,12 @@ export interface StateTransfersOptions {
    */
   admit(site: string, directory: string): string | undefined;
   onProgress?(progress: TransferProgress): void;
+  /** Nothing has come for `stalledAfterMs`, whatever donor was asked. Called once until something comes. */
+  onStalled?(problem: string): void;
+  /** What has come cannot be written, and why, or it can be again. */
+  onFullChanged?(because: Error | undefined): void;
+  /** Default: 60 000 */
+  readonly stalledAfterMs?: number;
 }
 
 /** How far a transfer to this node has come. */
@@ -42,6 +48,7 @@ export interface TransferProgress {
 
 /** A donor of which nothing comes for so long is left for another one. */
 const STALL_MS = 20_000;
+const STALLED_AFTER_MS = 60_000;
 const CHECK_MS = 1000;
 const NAME_BYTES = 12;
 const HEAD_BYTES = 4;
@@ -52,6 +59,13 @@ export class StateTransfers {
   #source: TransferSource | undefined;
   #receiver: TransferReceiver | undefined;
   #progress: TransferProgress | undefined;
+  /** Leaves the donor for another one. */
+  #leaveDonor: (() => void) | undefined;
+  /** When something came last, and what has gone wrong since. */
+  #movedAtMs = 0;
+  #problem: string | undefined;
+  #isStalled = false;
+  #isFull = false;
 
   constructor(options: StateTransfersOptions) {
     this.#options = options;
@@ -80,7 +94,11 @@ export class StateTransfers {
   }
 
   onSlice(from: string, content: Uint8Array): void {
-    if (from === this.#progress?.donor) this.#receiver?.receive(decodeSlice(content));
+    if (from !== this.#progress?.donor) return;
+    const slice = decodeSlice(content);
+    if (slice !== undefined) return this.#receiver?.receive(slice);
+    this.#update({ problem: `${from} has sent a slice that cannot be read` });
+    this.#leaveDonor?.();
   }
 
   /** The link to a site is up. */
@@ -93,13 +111,17 @@ export class StateTransfers {
    * Rejects with the reason of the signal.
    */
   async receive(donors: () => readonly string[], signal: AbortSignal): Promise<Checkpoint> {
+    this.#onMoved();
     for (let attempt = 0; ; attempt += 1) {
       signal.throwIfAborted();
       const all = donors();
       const connected = all.filter((donor) => this.#options.links.isConnected(donor));
       const donor = connected[attempt % connected.length];
-      const shared = donor === undefined ? await pause(CHECK_MS) : await this.#receiveFrom(donor, signal);
+      if (donor === undefined) this.#problem = `no link to ${all.join(', ')} is up`;
+      this.#checkStalled();
+      const shared = donor === undefined ? undefined : await this.#receiveFrom(donor, signal);
       if (shared !== undefined) return shared;
+      await pause(CHECK_MS);
     }
   }
 
@@ -110,32 +132,32 @@ export class StateTransfers {
 
   /** `undefined` if nothing came for too long. */
   async #receiveFrom(donor: string, signal: AbortSignal): Promise<Checkpoint | undefined> {
-    const { files, directory, onProgress } = this.#options;
-    const update = (change: Partial<TransferProgress>): void => {
-      this.#progress = { ...(this.#progress as TransferProgress), ...change };
-      onProgress?.(this.#progress);
-    };
+    const { files, directory } = this.#options;
     this.#progress = { donor, bytes: 0, expectedBytes: undefined, problem: undefined };
     let timer: NodeJS.Timeout | undefined;
     try {
       return await new Promise((resolve, reject) => {
+        this.#leaveDonor = () => resolve(undefined);
         const receiver = (this.#receiver = new TransferReceiver({
           files,
           timing: nodeTiming,
           donor,
           createName: () => randomBytes(NAME_BYTES).toString('hex'),
           send: (request) => this.#send(donor, { ...request, directory }),
-          onProgress: (bytes, expectedBytes) => update({ bytes, expectedBytes, problem: undefined }),
-          onProblem: (problem) => update({ problem }),
+          onProgress: (bytes, expectedBytes) => {
+            this.#onMoved();
+            this.#setFull(undefined);
+            this.#update({ bytes, expectedBytes, problem: undefined });
+          },
+          onProblem: (problem) => this.#update({ problem }),
+          onWriteFailed: (error) => this.#setFull(error),
           onDone: resolve,
         }));
-        let [bytes, movedAtMs] = [-1, performance.now()];
+        const sinceMs = performance.now();
         timer = setInterval(() => {
           if (signal.aborted) return reject(signal.reason as Error);
-          const { progress } = this;
-          if (progress !== undefined && progress.bytes !== bytes)
-            [bytes, movedAtMs] = [progress.bytes, performance.now()];
-          else if (performance.now() - movedAtMs > STALL_MS) resolve(undefined);
+          this.#checkStalled();
+          if (performance.now() - Math.max(this.#movedAtMs, sinceMs) > STALL_MS) resolve(undefined);
         }, CHECK_MS);
         receiver.start();
       });
@@ -144,7 +166,33 @@ export class StateTransfers {
       this.#receiver?.close();
       this.#receiver = undefined;
       this.#progress = undefined;
+      this.#leaveDonor = undefined;
     }
+  }
+
+  #update(change: Partial<TransferProgress>): void {
+    this.#progress = { ...(this.#progress as TransferProgress), ...change };
+    this.#problem = this.#progress.problem;
+    this.#options.onProgress?.(this.#progress);
+  }
+
+  /** The state of another site cannot be written, and why, or it can be again. */
+  #setFull(because: Error | undefined): void {
+    if (this.#isFull === (because !== undefined)) return;
+    this.#isFull = because !== undefined;
+    this.#options.onFullChanged?.(because);
+  }
+
+  #onMoved(): void {
+    this.#movedAtMs = performance.now();
+    this.#isStalled = false;
+  }
+
+  #checkStalled(): void {
+    const { stalledAfterMs = STALLED_AFTER_MS, onStalled } = this.#options;
+    if (this.#isStalled || performance.now() - this.#movedAtMs < stalledAfterMs) return;
+    this.#isStalled = true;
+    onStalled?.(this.#problem ?? 'no site answers');
   }
 
   #serve(from: string, request: TransferRequest & { readonly directory: string }): void {
@@ -183,12 +231,21 @@ function encodeSlice({ bytes, ...head }: TransferSlice): Uint8Array {
   return Buffer.concat([length, text, bytes]);
 }
 
-/** The bytes are a copy, since those of a link are a part of what it has read. */
-function decodeSlice(content: Uint8Array): TransferSlice {
+/** `undefined` if it is none. The bytes are a copy, since those of a link are a part of what it has read. */
+function decodeSlice(content: Uint8Array): TransferSlice | undefined {
   const buffer = Buffer.from(content);
-  const start = HEAD_BYTES + buffer.readUInt32BE(0);
-  const head = JSON.parse(buffer.toString('utf8', HEAD_BYTES, start)) as Omit<TransferSlice, 'bytes'>;
-  return { ...head, bytes: buffer.subarray(start) };
+  try {
+    const start = HEAD_BYTES + buffer.readUInt32BE(0);
+    const head: unknown = JSON.parse(buffer.toString('utf8', HEAD_BYTES, start));
+    if (!isRecord(head) || head['kind'] !== 'transfer.slice' || !isOffset(head['offset'])) return undefined;
+    return { ...(head as unknown as Omit<TransferSlice, 'bytes'>), bytes: buffer.subarray(start) };
+  } catch {
+    return undefined;
+  }
+}
+
+function isOffset(value: unknown): boolean {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
 }
 
 type ControlMessage =
@@ -199,14 +256,13 @@ type ControlMessage =
 function parseMessage(body: unknown): ControlMessage {
   const { kind, transfer, offset = 0 } = isRecord(body) ? body : {};
   const isMessage = String(kind).startsWith('transfer.') && typeof transfer === 'string';
-  if (!isMessage || !Number.isSafeInteger(offset) || (offset as number) < 0)
-    throw new Error('it is no message of a state transfer');
+  if (!isMessage || !isOffset(offset)) throw new Error('it is no message of a state transfer');
   return body as unknown as ControlMessage;
 }
 
-function pause(forMs: number): Promise<undefined> {
+function pause(forMs: number): Promise<void> {
   return new Promise((resolve) => {
-    setTimeout(() => resolve(undefined), forMs);
+    setTimeout(resolve, forMs);
   });
 }
 

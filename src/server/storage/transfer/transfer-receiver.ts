@@ -20,6 +20,8 @@ export interface TransferReceiverOptions {
   onProgress?(bytes: number, expectedBytes: number | undefined): void;
   /** Something did not go as it should; it is tried again. */
   onProblem?(message: string): void;
+  /** What has come cannot be written; it is asked for again. */
+  onWriteFailed?(error: Error): void;
   /** The shared part of the donor's checkpoint is here, and whole. */
   onDone(shared: Checkpoint): void;
   readonly sliceBytes?: number;
@@ -167,7 +169,8 @@ export class TransferReceiver {
   /** It is asked for again, in time: there may be room then. */
   #onWriteFailed(error: Error): void {
     this.#options.onProblem?.(`What ${this.#options.donor} sends cannot be written (${error.message})`);
-    if (isFenced(error)) this.close();
+    if (isFenced(error)) return this.close();
+    this.#options.onWriteFailed?.(error);
   }
 
   #finish(): void {

@@ -16,19 +16,24 @@ let nodes: Map<string, StateTransfers>;
 let down: Set<string>;
 let refusals: Map<string, string>;
 let sliceCount: number;
+/** What a site sends in place of its slices. */
+let garbage: Map<string, Uint8Array>;
+let events: string[];
 beforeEach(async () => {
   root = await mkdtemp(join(tmpdir(), 'correctables-transfers-'));
   nodes = new Map();
   down = new Set();
   refusals = new Map();
   sliceCount = 0;
+  garbage = new Map();
+  events = [];
   return async () => {
     for (const node of nodes.values()) node.close();
     await rm(root, { recursive: true });
   };
 });
 
-function createNode(site: string): StateTransfers {
+function createNode(site: string, files = new NodeFiles(join(root, site))): StateTransfers {
   const isUp = (peer: string): boolean => nodes.has(peer) && !down.has(peer) && !down.has(site);
   const deliver = async (peer: string, act: (node: StateTransfers) => void): Promise<void> => {
     await new Promise((resolve) => setTimeout(resolve, 1));
@@ -38,16 +43,18 @@ function createNode(site: string): StateTransfers {
   const node = new StateTransfers({
     site,
     directory: `directory of ${site}`,
-    files: new NodeFiles(join(root, site)),
+    files,
     links: {
       request: (peer, _kind, body) => deliver(peer, (to) => void to.onRequest(site, JSON.parse(JSON.stringify(body)))),
       sendSlice: (peer, content) => {
         sliceCount += 1;
-        return deliver(peer, (to) => to.onSlice(site, content));
+        return deliver(peer, (to) => to.onSlice(site, garbage.get(site) ?? content));
       },
       isConnected: isUp,
     },
     admit: (receiver, directory) => refusals.get(site) ?? (directory === `directory of ${receiver}` ? undefined : 'no'),
+    onStalled: (problem) => void events.push(`stalled: ${problem}`),
+    onFullChanged: (because) => void events.push(because === undefined ? 'has room' : `full: ${because.message}`),
   });
   nodes.set(site, node);
   return node;
@@ -118,4 +125,43 @@ test('ended meanwhile → rejects with the reason', async () => {
   const receiving = receiver.receive(() => ['ireland'], ending.signal);
   ending.abort(new Error('the node is closed'));
   await expect(receiving).rejects.toThrow('the node is closed');
+});
+
+test('slices that cannot be read → another donor', async () => {
+  for (const site of ['ireland', 'frankfurt']) createDonor(site);
+  garbage.set('ireland', new Uint8Array([0, 0, 0, 9]));
+  const shared = await createNode('virginia').receive(() => ['ireland', 'frankfurt'], signal);
+  expect(shared.smallParts).toMatchObject({ donor: 'frankfurt' });
+});
+
+test('nothing comes for a minute → says so once, with the reason', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance'] });
+  try {
+    const receiver = createNode('virginia');
+    const ending = new AbortController();
+    const receiving = receiver.receive(() => ['ireland', 'frankfurt'], ending.signal);
+    await vi.advanceTimersByTimeAsync(59_000);
+    expect(events).toEqual([]);
+    await vi.advanceTimersByTimeAsync(180_000);
+    expect(events).toEqual(['stalled: no link to ireland, frankfurt is up']);
+    ending.abort(new Error('the node is closed'));
+    const ended = expect(receiving).rejects.toThrow('the node is closed');
+    await vi.advanceTimersByTimeAsync(1000);
+    await ended;
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+test('no room for what comes → says so, and when there is room again', { timeout: 10_000 }, async () => {
+  createDonor('ireland');
+  const files = new NodeFiles(join(root, 'virginia'));
+  const createNow = vi.spyOn(files, 'createNow').mockImplementation(() => {
+    throw Object.assign(new Error('no space left'), { code: 'ENOSPC' });
+  });
+  const receiving = createNode('virginia', files).receive(() => ['ireland'], signal);
+  await vi.waitFor(() => expect(events).toEqual(['full: no space left']), 5000);
+  createNow.mockRestore();
+  expect((await receiving).sections['rows']).toEqual(ROWS);
+  expect(events).toEqual(['full: no space left', 'has room']);
 });

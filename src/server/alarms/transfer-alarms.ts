@@ -1,0 +1,28 @@
+/** Tells of a site that does not get on with taking the state of another one. */
+import { isNoSpace } from '../storage/disk/files.ts';
+import type { OnAlarm } from './site-alarm.ts';
+
+/** What a transfer reports. */
+export interface TransferAlarms {
+  onStalled(problem: string): void;
+  onFullChanged(because: Error | undefined): void;
+}
+
+export function createTransferAlarms(site: string, onAlarm: OnAlarm): TransferAlarms {
+  const tell = (kind: 'transfer-stalled' | 'disk-full' | 'disk-has-room', description: string): void =>
+    void onAlarm({ kind, site, message: `Site ${site}: ${description}` });
+  return {
+    onStalled: (problem) =>
+      tell(
+        'transfer-stalled',
+        `it needs the state of another site, and nothing of it comes (${problem}). It goes on trying.`,
+      ),
+    onFullChanged: (because) => {
+      if (because === undefined) tell('disk-has-room', 'the state of another site can be written again.');
+      else {
+        const reason = isNoSpace(because) ? 'the disk is full' : because.message;
+        tell('disk-full', `the state of another site cannot be written (${reason}). It is tried again.`);
+      }
+    },
+  };
+}
