@@ -6,7 +6,8 @@ const { dirname } = require('node:path');
 const entries = require('./scripts/entries.json');
 const { rulesOf } = require('./scripts/layers.cjs');
 
-const library = '^src/(correctable|operations|policies|bindings|transport|protocol|http|rxjs|store|tanstack-query)/';
+const library =
+  '^src/(correctable|operations|policies|bindings|transport|protocol|http|react|rxjs|store|tanstack-query)/';
 /** What runs in Node alone: a binding's own folder, or an entry beside one that runs anywhere. */
 const anywhere = new Set(entries.filter(({ runs }) => runs === 'anywhere').map(({ source }) => dirname(source)));
 const inNode = entries
@@ -80,7 +81,7 @@ module.exports = {
       from: { path: '^src/' },
       to: {
         dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown'],
-        pathNot: '^node_modules/(@tanstack/query-core|zod|tsx|rxjs|classic-level|cassandra-driver|ws)/',
+        pathNot: '^node_modules/(@tanstack/query-core|zod|tsx|react|rxjs|classic-level|cassandra-driver|ws)/',
       },
     },
   ],

@@ -44,6 +44,7 @@ export default defineConfig({
       'pino',
       'cac',
       'jose',
+      'react',
       'rxjs',
       'idb',
       'prom-client',

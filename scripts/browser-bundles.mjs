@@ -19,6 +19,7 @@ const built = (source) => source.replace(/^src/, 'dist').replace(/\.ts$/, '.js')
 const adapters = {
   'tanstack-query': { budget: 'tanstack-query.js' },
   store: { budget: 'store.js' },
+  react: { beside: 'dist/index.js', budget: 'react.js' },
   http: { only: 'fetchViews, createHttpSession', budget: 'http.js' },
 };
 const entries = [
@@ -29,9 +30,12 @@ const entries = [
     .map(({ subpath, source }) => ({ name: subpath.slice(2), path: built(source), ...adapters[subpath.slice(2)] })),
 ];
 
-for (const { name, path, only, budget } of entries) {
+const load = (path, only) => `export ${only === undefined ? '*' : `{ ${only} }`} from './${path}';`;
+
+for (const { name, path, only, beside, budget } of entries) {
   const result = await build({
-    stdin: { contents: `export ${only === undefined ? '*' : `{ ${only} }`} from './${path}';`, resolveDir: root },
+    stdin: { contents: [path, ...(beside ? [beside] : [])].map((file) => load(file, only)).join(''), resolveDir: root },
+    external: ['react'],
     bundle: true,
     platform: 'browser',
     format: 'esm',

@@ -120,7 +120,7 @@ function isAssumed(a: object, b: object, comparison: Comparison): boolean {
  * The same for all that are equal, and another for most that are not: without it each is compared with each. It looks at
  * a bounded number of parts, however many times each is shared.
  */
-function createSketch(value: unknown, depth = 3): string {
+export function createSketch(value: unknown, depth = 3): string {
   if (!isObject(value)) return String(value);
   if (depth === 0) return '';
   const kind = getBuiltInClass(value);

@@ -1,0 +1,60 @@
+/** The client and the session of the components below. */
+import * as React from 'react';
+import type { AnyClient, Session } from '../correctable/client/client.ts';
+import { check } from '../correctable/errors.ts';
+import { getReads } from './reads.ts';
+
+/** The client of hooks, and the session in which they invoke. */
+export interface ClientOptions<C extends AnyClient = AnyClient> {
+  /** The client to invoke at. Default: that of the nearest `CorrectablesProvider` */
+  readonly client?: C | undefined;
+  /** The session of the operations, made by the client. Default: that of the nearest `CorrectablesProvider`, if any */
+  readonly session?: Session | undefined;
+}
+
+/** Properties of `CorrectablesProvider`. */
+export interface CorrectablesProviderProps {
+  readonly client: AnyClient;
+  /** Reads in this session see its own writes at every level. Default: no session */
+  readonly session?: Session | undefined;
+  /**
+   * Events of the window after which the reads on the page are refreshed: `focus`, or `online` when the browser has its
+   * network back. Default: none
+   */
+  readonly refreshOn?: readonly ('focus' | 'online')[] | undefined;
+  readonly children?: React.ReactNode;
+}
+
+const ClientContext = /* @__PURE__ */ React.createContext<ClientOptions>({});
+
+/**
+ * Gives the hooks below their client. On a server, create a client for each request: its reads are shared by all who
+ * have it.
+ *
+ * @example
+ * createRoot(element).render(
+ *   <CorrectablesProvider client={client}>
+ *     <App />
+ *   </CorrectablesProvider>,
+ * );
+ */
+export function CorrectablesProvider(properties: CorrectablesProviderProps): React.ReactNode {
+  const { client, session, refreshOn = [], children } = properties;
+  const value = React.useMemo(() => ({ client, session }), [client, session]);
+  const events = refreshOn.join();
+  React.useEffect(() => {
+    const unmounting = new AbortController();
+    const refresh = (): void => getReads(client).all.forEach((read) => read.refreshIfShown());
+    for (const name of events.split(',')) addEventListener(name, refresh, unmounting);
+    return () => unmounting.abort();
+  }, [client, events]);
+  return React.createElement(ClientContext.Provider, { value }, children);
+}
+
+/** Returns the client and the session that hold for a hook. A client of its own comes without the session of others. */
+export function useClient(options: ClientOptions): ClientOptions & { readonly client: AnyClient } {
+  const context = React.useContext(ClientContext);
+  const client = options.client ?? context.client;
+  check(client, 'client', 'add a CorrectablesProvider');
+  return { client, session: options.session ?? (client === context.client ? context.session : undefined) };
+}

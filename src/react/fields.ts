@@ -1,0 +1,27 @@
+/** What a component sees of a read or a write. */
+import type { CorrectableError } from '../correctable/errors.ts';
+import type { AnyView } from '../correctable/view.ts';
+
+/** The state of a request beside its view. */
+export interface RequestStatus {
+  readonly isRequesting: boolean;
+  readonly error: CorrectableError | undefined;
+}
+
+export type Fields = Readonly<Record<string, unknown>>;
+
+export const IDLE: RequestStatus = { isRequesting: false, error: undefined };
+
+export function getFields(view: AnyView | undefined, { isRequesting, error }: RequestStatus): Fields {
+  const final = !!view?.final;
+  return {
+    view,
+    value: view?.value,
+    level: view?.level,
+    final,
+    confirmed: final && view.confirms,
+    // A preliminary view without a request gets one once its component is mounted.
+    pending: isRequesting || (!!view && !final && !error),
+    error,
+  };
+}

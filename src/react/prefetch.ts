@@ -1,0 +1,43 @@
+/** Reads that begin before a component asks for them. */
+import * as React from 'react';
+import type { AnyClient, Session } from '../correctable/client/client.ts';
+import type { Operation } from '../correctable/operation.ts';
+import { useClient, type ClientOptions } from './client-context.ts';
+import { getReads } from './reads.ts';
+
+/** Options of `prefetch`. */
+export interface PrefetchOptions {
+  /** The session in which the component will read. Default: none */
+  readonly session?: Session | undefined;
+  /** Waits for a view of this level or a stronger one. Default: the first view */
+  readonly until?: string | undefined;
+}
+
+/**
+ * Begins a read, for example in the loader of a route. A component that then asks for it shows its views without a
+ * second request. If none does within 30 seconds, it is dropped. Resolves when there is a view, or the read has failed;
+ * never rejects.
+ *
+ * @throws CorrectableError `INVALID_ARGUMENT` if the operation is a write
+ * @example
+ * export const loader = ({ params }) => prefetch(client, get(`article:${params.id}`));
+ */
+export function prefetch(client: AnyClient, operation: Operation, options: PrefetchOptions = {}): Promise<void> {
+  const reads = getReads(client);
+  const rank = reads.getRank(options.until);
+  const read = reads.get(operation, options.session);
+  read.request();
+  return read.wait(rank);
+}
+
+/**
+ * Returns `prefetch` for the client and the session of the component.
+ *
+ * @example
+ * const prefetch = usePrefetch();
+ * return <a href={url} onMouseEnter={() => prefetch(get(`article:${id}`))}>{title}</a>;
+ */
+export function usePrefetch(options: ClientOptions = {}): (operation: Operation) => Promise<void> {
+  const { client, session } = useClient(options);
+  return React.useCallback((operation) => prefetch(client, operation, { session }), [client, session]);
+}

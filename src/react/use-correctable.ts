@@ -1,0 +1,108 @@
+/** A read in a component. */
+import * as React from 'react';
+import type { AnyClient } from '../correctable/client/client.ts';
+import type { CorrectableError } from '../correctable/errors.ts';
+import type { Levels, Weakest } from '../correctable/level-types.ts';
+import type { Operation } from '../correctable/operation.ts';
+import type { AnyView, FinalView, ViewFrom } from '../correctable/view.ts';
+import { useClient, type ClientOptions } from './client-context.ts';
+import { createObserver } from './observer.ts';
+import { getReads } from './reads.ts';
+import { DEFAULT_KEEP_MS, type SharedRead } from './shared-read.ts';
+import type { ClientLevels, FinalLevelFor, RegisteredClient } from './types.ts';
+
+/** Options of `useCorrectable`. */
+export interface UseCorrectableOptions<C extends AnyClient, K extends string> extends ClientOptions<C> {
+  /** The weakest level to show: the component suspends until a view has it, or is final. Default: the weakest */
+  readonly until?: K | undefined;
+  /**
+   * How long the view is kept after the last component has left, in milliseconds. A component that comes back sooner
+   * shows it at once, and asks only for what is stronger. Default: 30 000
+   */
+  readonly keepMs?: number | undefined;
+}
+
+/** The state of a read for one component, which renders again if a field changes that it has used. */
+export type CorrectableResult<V extends AnyView = AnyView> = V extends AnyView
+  ? {
+      readonly view: V;
+      readonly value: V['value'];
+      readonly level: V['level'];
+      readonly final: V['final'];
+      /** Whether the final view has the value of the view before it. */
+      readonly confirmed: V['final'] extends false ? false : boolean;
+      /** Whether a better view is on its way. */
+      readonly pending: boolean;
+      /** Why the last request failed, while an earlier view stays on the page. */
+      readonly error: CorrectableError | undefined;
+      /** Asks for a new view at the strongest level. A request in flight is as good. */
+      readonly refresh: () => void;
+    }
+  : never;
+
+/** The state of a hook without an operation. */
+export interface IdleResult {
+  readonly view: undefined;
+  readonly value: undefined;
+  readonly level: undefined;
+  readonly final: false;
+  readonly confirmed: false;
+  readonly pending: false;
+  readonly error: undefined;
+  readonly refresh: () => void;
+}
+
+/** A view at the level `K` or a stronger one, or the final one, which may be weaker if the operation has no such level. */
+type ViewUntil<T, L extends Levels, F extends string, K extends string> = ViewFrom<T, L, F, K> | FinalView<T, L, F>;
+
+/** The result of `useCorrectable` for the operation `O`, the client `C` and `until: K`. */
+export type ResultFor<O, C extends AnyClient, K extends string> =
+  O extends Operation<infer T, infer R>
+    ? CorrectableResult<ViewUntil<T, ClientLevels<C>, FinalLevelFor<C, R>, K>>
+    : IdleResult;
+
+/**
+ * Shows a read: suspends until its first view, then follows it to the final one. The operation is the key: all components
+ * with an equal one, by its name and arguments, share one request. When the last of them has left, it is cancelled.
+ * `null` asks for nothing.
+ *
+ * If the read fails before there is a view, the error goes to the nearest error boundary. If it fails later, the view
+ * stays, with the `error` beside it.
+ *
+ * @throws CorrectableError `INVALID_ARGUMENT` if there is no client, or if the operation is a write; `UNKNOWN_LEVEL` if
+ * the client does not have the level `until`
+ * @example
+ * function Stock({ book }: { book: string }) {
+ *   const { value, final } = useCorrectable(get<number>(`stock:${book}`));
+ *   return <p>{value} left{final ? '' : ', probably'}</p>;
+ * }
+ */
+export function useCorrectable<
+  const O extends Operation | null,
+  C extends AnyClient = RegisteredClient,
+  K extends ClientLevels<C>[number] = Weakest<ClientLevels<C>>,
+>(operation: O, options: UseCorrectableOptions<C, K> = {}): ResultFor<O, C, K> {
+  const { until, keepMs = DEFAULT_KEEP_MS } = options;
+  const { client, session } = useClient(options);
+  const reads = getReads(client);
+  const rank = reads.getRank(until);
+  const id = operation ? reads.locate(operation, session) : '';
+  // Keeps the read of a component that is hidden, however long.
+  const [read, observer] = React.useMemo(() => {
+    const read = operation ? reads.get(operation, session, id) : undefined;
+    return [read, createObserver(read, rank, keepMs)] as const;
+  }, [reads, id, rank, keepMs]);
+  if (read) suspendUntil(read, rank);
+  const { subscribe, getSnapshot, getServerSnapshot } = observer;
+  return React.useSyncExternalStore(subscribe, getSnapshot, getServerSnapshot) as unknown as ResultFor<O, C, K>;
+}
+
+/** React 18 has no `use`, and bundlers complain about an import that is missing. */
+const use = /* @__PURE__ */ Reflect.get(React, 'use') as ((promise: Promise<void>) => void) | undefined;
+
+function suspendUntil(read: SharedRead, rank: number): void {
+  const promise = read.ensureView(rank) ? read.getAwaited(rank) : read.wait(rank);
+  // A component that has waited by `use` has to call it again once there is a view.
+  if (promise && use) use(promise);
+  else if (promise && !read.ensureView(rank)) throw promise;
+}

@@ -1,0 +1,16 @@
+/** All scenarios of `correctables/react`, by name. Each rejects with what differs. */
+import { reading, type Scenario } from './reading.ts';
+import { openStage } from './stage.ts';
+import { writing } from './writing.ts';
+
+export const SCENARIOS: Readonly<Record<string, Scenario>> = { ...reading, ...writing };
+
+export async function runScenario(name: string): Promise<void> {
+  const stage = openStage();
+  try {
+    await SCENARIOS[name]!(stage);
+  } finally {
+    stage.close();
+    await stage.client.close();
+  }
+}
