@@ -103,10 +103,10 @@ export const ETCD_BUGS: Readonly<Record<string, InjectedBug>> = {
   },
   'etcd-two-groups-in-flight': {
     rule: 'a site has one group in flight',
-    shownBy: 5,
+    shownBy: 7,
     caughtBy: CAUGHT_BY,
     profile: 'etcd',
-    overrides: { ...LATE, crashEveryMs: Infinity },
+    overrides: { ...LATE, crashEveryMs: Infinity, clientCount: 4, operationsPerClient: 10 },
     EtcdLog: BUGGY_ETCD_LOGS.hasty,
   },
   'etcd-trimmed-too-far': {
