@@ -63,7 +63,7 @@ export class SiteMachine {
   #cutAt: Position | undefined;
   #isHaltReported = false;
   readonly #absent: AbsentSites;
-  #isBehind = false;
+  #lacking: string | undefined;
   /** The site was closed. */
   #isRetired = false;
   /** Messages for which there was no room. */
@@ -129,9 +129,8 @@ export class SiteMachine {
 
   /** When a tick is due even if nothing happens; undefined if there is no such time. */
   get wakeAtMs(): number | undefined {
-    const times = [this.replica.wakeAtMs, this.log.wakeAtMs, this.#peerUntilMs].map((atMs) => atMs ?? Infinity);
-    const earliestMs = Math.min(...times);
-    return earliestMs === Infinity ? undefined : earliestMs;
+    const times = [this.replica.wakeAtMs, this.log.wakeAtMs, this.#peerUntilMs].filter((atMs) => atMs !== undefined);
+    return times.length === 0 ? undefined : Math.min(...times);
   }
 
   /** The parts of the state that are saved row by row. */
@@ -405,6 +404,8 @@ export class SiteMachine {
   }
 
   #takeEarly(nowMs: number, wallMs: number): void {
+    if (this.#peerUntilMs !== undefined && this.#lacking !== undefined)
+      this.#outputs.push({ kind: 'behind', message: this.#lacking });
     this.#peerUntilMs = undefined;
     const early = this.#early;
     this.#early = [];
@@ -432,10 +433,10 @@ export class SiteMachine {
   }
 
   #onBehind(lacking: string): void {
-    if (this.#isBehind) return;
-    this.#isBehind = true;
-    const message = `the site lacks ${lacking} that no other site keeps for it any more: it needs the state of one`;
-    this.#outputs.push({ kind: 'behind', message });
+    if (this.#lacking !== undefined) return;
+    this.#lacking = `the site lacks ${lacking} that no other site keeps for it any more: it needs the state of one`;
+    // A node on an older directory stops first: with the state of another site it would not notice.
+    if (this.#peerUntilMs === undefined) this.#outputs.push({ kind: 'behind', message: this.#lacking });
   }
 
   get #logMembers(): LogMembers {
