@@ -31,22 +31,21 @@ const FILL_DRAWS: Shares<Draw> = [
 ];
 const FILL_IN_FLIGHT = 48;
 
-/** A client. */
+/** A client. It fills and works: what sites remember of it has its size then. */
 export interface Worker {
   readonly name: string;
-  /** Addresses of the sites, the nearest first. */
-  readonly urls: readonly string[];
+  readonly client: Client<RedBlueLevels>;
   readonly seed: number;
   readonly operationsPerSecond: number;
 }
 
-function openClient(urls: readonly string[]): Client<RedBlueLevels> {
+/** @param urls addresses of the sites, the nearest first */
+export function openClient(urls: readonly string[]): Client<RedBlueLevels> {
   return createClient(redblue(chaos, { url: urls as [string, ...string[]], WebSocket }), { timeoutMs: TIMEOUT_MS });
 }
 
 /** Works as fast as sites answer, until `isEnough`. */
-export async function fill({ name, urls, seed }: Worker, counts: Counter, isEnough: () => boolean): Promise<void> {
-  const client = openClient(urls);
+export async function fill({ name, client, seed }: Worker, counts: Counter, isEnough: () => boolean): Promise<void> {
   const random = new Random(seed);
   let count = 0;
   const loop = async (): Promise<void> => {
@@ -56,33 +55,24 @@ export async function fill({ name, urls, seed }: Worker, counts: Counter, isEnou
       counts.add(await runOne(() => client.invokeStrong(operation as Operation<unknown>)));
     }
   };
-  try {
-    await Promise.all(Array.from({ length: FILL_IN_FLIGHT }, loop));
-  } finally {
-    await client.close();
-  }
+  await Promise.all(Array.from({ length: FILL_IN_FLIGHT }, loop));
 }
 
 /** Works until `signal` is aborted, and counts what came of it. */
 export async function work(
-  { name, urls, seed, operationsPerSecond }: Worker,
+  { name, client, seed, operationsPerSecond }: Worker,
   counts: Counter,
   signal: AbortSignal,
 ): Promise<void> {
-  const client = openClient(urls);
   const random = new Random(seed);
   const fromMs = performance.now();
-  try {
-    for (let count = 0; !signal.aborted;) {
-      for (const operation of drawShare(random, DRAWS)(random, `${name}.${count}`)) {
-        count += 1;
-        counts.add(await runOne(() => client.invokeStrong(operation)));
-      }
-      const dueMs = fromMs + (count * 1000) / operationsPerSecond;
-      if (dueMs > performance.now()) await pause(dueMs - performance.now(), signal);
+  for (let count = 0; !signal.aborted;) {
+    for (const operation of drawShare(random, DRAWS)(random, `${name}.${count}`)) {
+      count += 1;
+      counts.add(await runOne(() => client.invokeStrong(operation)));
     }
-  } finally {
-    await client.close();
+    const dueMs = fromMs + (count * 1000) / operationsPerSecond;
+    if (dueMs > performance.now()) await pause(dueMs - performance.now(), signal);
   }
 }
 

@@ -13,6 +13,8 @@ export interface Sample {
   readonly atMs: number;
   /** After a full collection, buffers outside of the heap included. */
   readonly heapBytes: number;
+  /** Of these buffers. */
+  readonly bufferBytes: number;
   readonly rssBytes: number;
   readonly openFiles: number;
   /** Of its data directory. */
@@ -39,6 +41,7 @@ export async function takeSample(folder: string, site: string, directory: string
   return {
     atMs: performance.now(),
     heapBytes: held.heapUsed + held.external,
+    bufferBytes: held.external,
     rssBytes: held.rss,
     openFiles: held.files,
     diskBytes: measureDirectory(directory),

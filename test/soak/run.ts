@@ -8,7 +8,7 @@ import { startCluster } from '../chaos/cluster-deployment.ts';
 import type { ChaosDeployment } from '../chaos/deployment.ts';
 import { Counter } from '../histories/counter.ts';
 import { pause } from '../histories/pause.ts';
-import { fill, work } from './load.ts';
+import { fill, openClient, work } from './load.ts';
 import { takeSample, type Figure, type Sample } from './nodes.ts';
 import { fitSlope, judgeSlope, type Slope, type Verdict } from './slope.ts';
 
@@ -106,7 +106,7 @@ async function soak(
   const workers = sites.flatMap((site, place) =>
     Array.from({ length: CLIENTS_PER_SITE }, (_, n) => ({
       name: `${site}${n}`,
-      urls: [...urls.slice(place), ...urls.slice(0, place)],
+      client: openClient([...urls.slice(place), ...urls.slice(0, place)]),
       seed: seed + place * CLIENTS_PER_SITE + n,
       operationsPerSecond: operationsPerSecond / (CLIENTS_PER_SITE * sites.length),
     })),
@@ -133,6 +133,7 @@ async function soak(
   }
   ending.abort();
   await working;
+  await Promise.all(workers.map(({ client }) => client.close()));
   const warmUpMs = lastsMs * WARM_UP_SHARE;
   const slopes = [...samples].flatMap(([site, all]) => judge(site, all, fromMs + warmUpMs, minutes >= LONG_MINUTES));
   const faults = slopes.filter(({ verdict }) => verdict === 'missed').map(describe);
