@@ -8,6 +8,7 @@ import type { LinkLimits } from '../site/link.ts';
 import { createLinkAlarm } from '../site/replica-alarms.ts';
 import { formatAddress, type ClusterAddress } from './cluster-file.ts';
 import type { ClusterKeys } from './key-file.ts';
+import { FRAME } from './frames.ts';
 import { LinkConnection, createTraffic, type LinkTraffic } from './link-connection.ts';
 import { createSecureServer } from './link-security.ts';
 import { LINK_VERSIONS, agreeOnVersion, describeMismatch, parseVersions } from './link-version.ts';
@@ -79,7 +80,8 @@ const MAX_REPORTED = 100;
 export class ClusterLinks {
   readonly #options: ClusterLinksOptions;
   readonly #peers = new Map<string, Peer>();
-  readonly #incoming = new Set<LinkConnection>();
+  /** Connections of others, with the site that each is from; `null` for a command, `undefined` before it has said that. */
+  readonly #incoming = new Map<LinkConnection, string | null | undefined>();
   /** All that this server has accepted, also before the end of their handshake. */
   readonly #sockets = new Set<Socket>();
   readonly #server: Server;
@@ -130,6 +132,7 @@ export class ClusterLinks {
       traffic,
       limits,
       heartbeatIntervalMs,
+      onEnvelopes: (contents) => this.#options.onEnvelopes(name, contents),
       onRequest: (kind, body) => this.#options.onRequest({ from: name, kind, body }),
       isJoining: () => this.#isJoining,
       onConnected: () => {
@@ -189,6 +192,14 @@ export class ClusterLinks {
     this.#peers.get(peer)?.link.send(content);
   }
 
+  /**
+   * Sends an envelope to whoever has dialed this node as that site: two nodes may both say that they are it, and only one of
+   * them listens at its address.
+   */
+  sendBack(peer: string, content: Uint8Array): void {
+    for (const [connection, from] of this.#incoming) if (from === peer) connection.write(FRAME.envelope, [content]);
+  }
+
   /** Sends a slice of a state transfer behind everything else. Rejects if the link is lost before. */
   async sendSlice(peer: string, content: Uint8Array): Promise<void> {
     await this.#getLink(peer).sendSlice(content);
@@ -217,7 +228,7 @@ export class ClusterLinks {
     const closed = new Promise<void>((resolve) => {
       this.#server.close(() => resolve());
     });
-    for (const connection of this.#incoming) connection.close();
+    for (const connection of this.#incoming.keys()) connection.close();
     for (const socket of this.#sockets) socket.destroy();
     await closed;
   }
@@ -270,13 +281,14 @@ export class ClusterLinks {
           return { refused: problem };
         }
         from = (body as { readonly from: string | null }).from;
+        this.#incoming.set(connection, from);
         connection.isKnown = true;
         if (from !== null) connection.traffic = this.#peers.get(from)?.traffic ?? connection.traffic;
         return { site: this.#options.site, ...LINK_VERSIONS };
       },
       onClosed: () => this.#incoming.delete(connection),
     });
-    this.#incoming.add(connection);
+    this.#incoming.set(connection, from);
     connection.startHeartbeats(false, heartbeatIntervalMs);
   }
 

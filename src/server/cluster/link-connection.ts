@@ -38,7 +38,7 @@ interface PendingRequest {
   readonly timer: NodeJS.Timeout;
 }
 
-/** A connection. Each end may send requests; only the end that has dialed sends envelopes. */
+/** A connection. Each end may send requests. The end that has dialed sends envelopes, the other one only answers to them. */
 export class LinkConnection {
   /** Counts what goes over it; another one once it is known whose it is. */
   traffic: LinkTraffic = createTraffic();

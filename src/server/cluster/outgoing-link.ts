@@ -28,6 +28,8 @@ export interface OutgoingLinkOptions {
   readonly traffic: LinkTraffic;
   readonly limits?: LinkLimits | undefined;
   readonly heartbeatIntervalMs?: number | undefined;
+  /** Envelopes that the peer has sent back on this connection. */
+  onEnvelopes(contents: readonly Uint8Array[]): void;
   /** Returns the reply to a request of the peer on this connection. */
   onRequest(kind: string, body: unknown): unknown;
   onConnected(): void;
@@ -151,9 +153,10 @@ export class OutgoingLink {
   }
 
   #dial(): void {
-    const { address, keys, traffic, onRequest } = this.#options;
+    const { address, keys, traffic, onEnvelopes, onRequest } = this.#options;
     const socket = dialSecurely(address, keys, () => void this.#introduce(connection));
     const connection = new LinkConnection(socket, {
+      onEnvelopes,
       onRequest,
       onDrain: () => this.#flush(),
       onClosed: (error) => this.#onClosed(error),

@@ -22,7 +22,11 @@ export function sendEnvelope(envelope: Envelope, { codec, origins, links, driver
     const name = origins.getName(envelope.to.site);
     // Its clock is another than the receiver's.
     const parts = codec.encode({ ...envelope, sentAtMs: Date.now() }, undefined, links.getVersion(name));
-    for (const bytes of parts) links.send(name, bytes);
+    for (const bytes of parts) {
+      links.send(name, bytes);
+      // A node that runs beside the one at the address of the site has to hear of it too.
+      if (envelope.message.kind === 'node.fork') links.sendBack(name, bytes);
+    }
   } catch (error) {
     if (!(error instanceof RejectedMessageError)) throw error;
     driver?.rejectMessage(error);

@@ -1,9 +1,9 @@
 /** Nodes of a cluster in one process, over real links: what a node refuses, and how its members change. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { createClient, type Client } from 'correctables';
@@ -100,6 +100,23 @@ test('a retired site that is still there → hears of it and stops; the others c
   expect([...a.addresses.keys()]).toEqual(['a', 'b']);
   expect(await clientOf(b).invokeStrong(take({ key: 'two' }))).toBe(2);
   await expect(clientOf(c).invokeStrong(take({ key: 'three' }))).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+});
+
+test('a second node on a copied directory, which no site can dial → is told of the first one, and stops', async () => {
+  const files = await createFiles();
+  const nodes = (await openAll(files)) as [ClusterNode, ClusterNode, ClusterNode];
+  await clientOf(nodes[1]).invokeStrong(take({ key: 'one' }));
+  await nodes[1].close();
+  cpSync(files.dataDir('b'), files.dataDir('b-copy'), { recursive: true });
+  const first = await open(files, 'b');
+  await clientOf(first).invokeStrong(take({ key: 'two' }));
+  const file = JSON.parse(readFileSync(files.cluster, 'utf8'));
+  file.sites.b.cluster = `127.0.0.1:${await findPort()}`;
+  const cluster = join(dirname(files.cluster), 'second.json');
+  writeFileSync(cluster, JSON.stringify(file));
+  const second = await open({ ...files, cluster }, 'b', files.dataDir('b-copy'));
+  const findStopped = (): ClusterNode | undefined => [first, second].find(({ status }) => status.state === 'stopped');
+  await vi.waitFor(() => expect(findStopped()?.status.problem ?? '').toContain('does not know'), { timeout: 20_000 });
 });
 
 test('a change that is void → its proposer gets the reason', async () => {
