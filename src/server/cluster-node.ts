@@ -12,7 +12,7 @@ import {
   waitWhileJoining,
 } from './cluster/become-member.ts';
 import { claimDirectory, closedDirectoryError } from './cluster/claim-directory.ts';
-import { ClusterLinks, type ControlRequest, type LinkStatus } from './cluster/cluster-links.ts';
+import { ClusterLinks, type ControlRequest } from './cluster/cluster-links.ts';
 import {
   formatAddress,
   parseAddress,
@@ -404,7 +404,8 @@ export class ClusterNode {
   async close(): Promise<void> {
     this.#aborted.abort();
     const untilMs = performance.now() + MAX_DRAIN_MS;
-    const isNeeded = (): boolean => this.#site?.driver.isBusy === true && this.#links?.status.some(isLinkUp) === true;
+    const isNeeded = (): boolean =>
+      this.#site?.driver.isBusy === true && this.#links?.status.some((link) => link.isConnected) === true;
     while (isNeeded() && performance.now() < untilMs)
       await new Promise((resolve) => setTimeout(resolve, DRAIN_CHECK_MS));
     await this.stopSite();
@@ -498,8 +499,7 @@ export class ClusterNode {
 
   /** What was in force when the deployment was created, as far as no checkpoint says more. */
   get #foundingVersion(): DeploymentVersion {
-    const { manifest } = this.#directory;
-    return (manifest && getFoundingVersion(manifest)) ?? this.#own;
+    return getFoundingVersion(this.#directory.manifest) ?? this.#own;
   }
 
   #createVersions(): NodeVersions {
@@ -537,8 +537,4 @@ export class ClusterNode {
     if (driver === undefined) return { isKnown: false, founders: null, service };
     return { isKnown: origin !== undefined && driver.hasHeardOf(origin), founders: this.origins.founders, service };
   }
-}
-
-function isLinkUp({ isConnected }: LinkStatus): boolean {
-  return isConnected;
 }

@@ -378,9 +378,7 @@ export class SiteMachine {
     this.#onForked(`${this.#options.origins.getName(by)} knows ${start}`);
   }
 
-  #onForked(message: string): void {
-    this.#stop({ kind: 'forked', message });
-  }
+  readonly #onForked = (message: string): void => this.#stop({ kind: 'forked', message });
 
   #onOutdated(problem: string): void {
     this.#stop({ kind: 'outdated', message: new NeedsNewerVersionError(problem).message });

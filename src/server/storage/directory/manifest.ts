@@ -48,10 +48,10 @@ export function createManifest({ service, sites, redLeader, site }: Deployment):
 }
 
 /** What was in force when the data was made; `undefined` if the manifest does not say all of it. */
-export function getFoundingVersion({
-  service: { hash, tables, operations, replies },
-  rules = OLDEST_RULES_VERSION,
-}: Manifest): DeploymentVersion | undefined {
+export function getFoundingVersion(manifest: Manifest | undefined): DeploymentVersion | undefined {
+  if (manifest === undefined) return undefined;
+  const { service, rules = OLDEST_RULES_VERSION } = manifest;
+  const { hash, tables, operations, replies } = service;
   if (operations === undefined || replies === undefined) return undefined;
   return { rules, service: { hash, tables, operations, replies } };
 }
