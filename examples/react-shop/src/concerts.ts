@@ -1,0 +1,40 @@
+/** The program of the season. */
+export interface Concert {
+  readonly id: string;
+  readonly artist: string;
+  readonly place: string;
+  readonly date: string;
+  readonly tickets: number;
+  /** Colors of the poster. */
+  readonly poster: readonly [string, string];
+}
+
+export const concerts: readonly Concert[] = [
+  {
+    id: 'aurora',
+    artist: 'Aurora Lindqvist',
+    place: 'Harbour Arena',
+    date: 'Fri 4 December, 20:00',
+    tickets: 400,
+    poster: ['#4338ca', '#db2777'],
+  },
+  {
+    id: 'north',
+    artist: 'The North Quartet',
+    place: 'Old Observatory',
+    date: 'Sat 5 December, 19:30',
+    tickets: 24,
+    poster: ['#0f766e', '#2563eb'],
+  },
+  {
+    id: 'basement',
+    artist: 'Mina & the Low Tides',
+    place: 'Basement Club',
+    date: 'Sun 6 December, 22:00',
+    tickets: 4,
+    poster: ['#b45309', '#be123c'],
+  },
+];
+
+/** The page answers on an early view while at least this many tickets are left. Below, it waits for the final view. */
+export const THRESHOLD = 10;
