@@ -123,9 +123,11 @@ export function createSharedRead({ client, operation, session, all, id }: ReadCo
     },
     ensureView(rank) {
       if (hasReached(rank)) return true;
-      if (error && isAwaited) {
-        clearTimeout(errorTimer);
-        errorTimer = setTimeout(() => (isAwaited = false), REACT_RETRY_MS);
+      if (error && isAwaited && !request) {
+        errorTimer ??= setTimeout(() => {
+          errorTimer = undefined;
+          isAwaited = false;
+        }, REACT_RETRY_MS);
         throw error;
       }
       send();

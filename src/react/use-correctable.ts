@@ -101,8 +101,9 @@ export function useCorrectable<
 const use = /* @__PURE__ */ Reflect.get(React, 'use') as ((promise: Promise<void>) => void) | undefined;
 
 function suspendUntil(read: SharedRead, rank: number): void {
-  const promise = read.ensureView(rank) ? read.getAwaited(rank) : read.wait(rank);
+  const hasView = read.ensureView(rank);
   // A component that has waited by `use` has to call it again once there is a view.
+  const promise = hasView ? read.getAwaited(rank) : read.wait(rank);
   if (promise && use) use(promise);
-  else if (promise && !read.ensureView(rank)) throw promise;
+  else if (!hasView) throw promise;
 }

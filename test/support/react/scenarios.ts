@@ -1,9 +1,10 @@
 /** All scenarios of `correctables/react`, by name. Each rejects with what differs. */
 import { reading, type Scenario } from './reading.ts';
+import { serverRendering } from './server-rendering.ts';
 import { openStage } from './stage.ts';
 import { writing } from './writing.ts';
 
-export const SCENARIOS: Readonly<Record<string, Scenario>> = { ...reading, ...writing };
+export const SCENARIOS: Readonly<Record<string, Scenario>> = { ...reading, ...writing, ...serverRendering };
 
 export async function runScenario(name: string): Promise<void> {
   const stage = openStage();

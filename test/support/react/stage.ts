@@ -1,5 +1,5 @@
 /** A page for one scenario of `correctables/react`: it runs in a real browser, and in Node on a small DOM. */
-import { Component, createElement as h, StrictMode, Suspense, useLayoutEffect, type ReactNode } from 'react';
+import { Component, createElement as h, StrictMode, Suspense, useInsertionEffect, type ReactNode } from 'react';
 import { createRoot, hydrateRoot, type Root } from 'react-dom/client';
 import { createClient, type Client, type CorrectableError, type Operation, type View } from '../../../src/index.ts';
 import { CorrectablesProvider, useCorrectable, type CorrectablesProviderProps } from '../../../src/react/index.ts';
@@ -100,7 +100,7 @@ export function same(actual: unknown, expected: unknown): void {
 
 /** Notes what a component has committed. */
 export function useLog(stage: Stage, text: string): void {
-  useLayoutEffect(() => {
+  useInsertionEffect(() => {
     if (stage.log.at(-1) !== text) stage.log.push(text);
   });
 }
