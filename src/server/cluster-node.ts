@@ -79,7 +79,6 @@ export class ClusterNode {
   readonly #service: Service;
   readonly #options: ClusterNodeOptions;
   readonly #keys: ClusterKeys;
-  /** What this program and its service are. */
   readonly #own: DeploymentVersion;
   readonly #versions: NodeVersions;
   readonly #onAlarm: OnAlarm;
