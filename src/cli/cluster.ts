@@ -62,7 +62,7 @@ async function showStatus(file: ClusterFile, options: RawOptions): Promise<void>
   const deployed = await findDeployedSites(file);
   const { reports, retired } = deployed;
   if (reports.some(({ site, status }) => !retired.includes(site) && status?.state !== 'serving')) process.exitCode = 1;
-  const lines = options['json'] === true ? [JSON.stringify({ sites: reports })] : formatReports(deployed, file);
+  const lines = options['json'] === true ? [JSON.stringify({ sites: reports })] : formatReports(deployed);
   await printLines(lines);
 }
 
@@ -140,18 +140,20 @@ async function restoreRed(file: ClusterFile, options: RawOptions): Promise<void>
     }
   };
   const opened = await restoreRedLog({ request, sites, leader });
-  const advice = `Write redLog.leader "${opened.leader}" into the cluster file of each site.`;
+  const isEtcd = file.redLog.engine === 'etcd';
+  const advice = isEtcd ? '' : ` Write redLog.leader "${opened.leader}" into the cluster file of each site.`;
+  const place = isEtcd
+    ? `The red log goes on from the copy of ${opened.leader}`
+    : `${opened.leader} leads the red log now`;
   const lost = without.length === 0 ? '' : ` If ${without.join(', ')} will not come back, run cluster retire.`;
   await printLines([
-    options['json'] === true
-      ? JSON.stringify(opened)
-      : `${opened.leader} leads the red log now, generation ${opened.generation}. ${advice}${lost}`,
+    options['json'] === true ? JSON.stringify(opened) : `${place}, generation ${opened.generation}.${advice}${lost}`,
   ]);
 }
 
-function formatReports(deployed: DeployedSites, file: ClusterFile): string[] {
+function formatReports(deployed: DeployedSites): string[] {
   const { reports } = deployed;
-  const redLeader = reports.find(({ status }) => status !== null)?.status?.redLeader ?? file.redLeader;
+  const redLeader = reports.find(({ status }) => status !== null)?.status?.redLeader ?? '';
   const rows = reports.map((report) => formatRow(report, redLeader, deployed));
   const table = [['site', 'state', 'red', 'lag', 'kept', 'links down'], ...rows];
   const widths = table[0]!.map((_, column) => Math.max(...table.map((row) => row[column]!.length)));
@@ -166,7 +168,10 @@ function formatReports(deployed: DeployedSites, file: ClusterFile): string[] {
   const alarms = reports.flatMap(({ site, status }) => (status?.alarms ?? []).map((alarm) => ({ ...alarm, site })));
   for (const { atMs, site, message } of alarms.toSorted((a, b) => a.atMs - b.atMs))
     lines.push(`${new Date(atMs).toISOString()}  ${site}  ${message}`);
-  for (const { site, status } of reports) if (status?.problem !== undefined) lines.push(`${site}: ${status.problem}`);
+  for (const { site, status } of reports) {
+    if (status?.problem !== undefined) lines.push(`${site}: ${status.problem}`);
+    if (status?.redLog?.engine === 'etcd') lines.push(`${site}: ${formatEtcd(status.redLog)}`);
+  }
   return lines;
 }
 
@@ -193,6 +198,13 @@ function formatRow(
     String(progress.backlog),
     down.join(' ') || 'none',
   ];
+}
+
+/** Where the node of a site stands with etcd. A node of an older version says nothing of it. */
+function formatEtcd({ endpoint, isConnected, problem, usedBytes, quotaBytes }: NodeStatus['redLog']): string {
+  if (isConnected !== true) return `etcd cannot be reached${problem === undefined ? '' : `: ${problem}`}`;
+  if (usedBytes === undefined || quotaBytes === undefined) return `etcd at ${endpoint}`;
+  return `etcd at ${endpoint} uses ${Math.ceil(usedBytes / 1e6)} of ${Math.floor(quotaBytes / 1e6)} MB`;
 }
 
 /** With how much of the state of another site has arrived, while it is taken. */

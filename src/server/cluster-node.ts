@@ -15,6 +15,7 @@ import { claimDirectory, closedDirectoryError } from './cluster/claim-directory.
 import { ClusterLinks, type ControlRequest } from './cluster/cluster-links.ts';
 import {
   formatAddress,
+  getFirstLeader,
   parseAddress,
   readClusterFile,
   type ClusterFile,
@@ -23,6 +24,7 @@ import {
 import { IDENTIFY, waitUntilUnknown, type IdentifyReply } from './cluster/first-start.ts';
 import { readKeyFile, type ClusterKeys } from './cluster/key-file.ts';
 import type { NodeEvents } from './cluster/node-events.ts';
+import { NodeRedLog } from './cluster/node-red-log.ts';
 import { RecentAlarms, type NodeStatus } from './cluster/node-status.ts';
 import { OneAtATime } from './cluster/one-at-a-time.ts';
 import { PendingChanges, type ChangeOutcome } from './cluster/pending-changes.ts';
@@ -35,7 +37,6 @@ import { StateTransfers, TRANSFER, formatProgress } from './cluster/state-transf
 import { checkSiteOptions, toEmbeddedOptions, type ClusterNodeOptions } from './cluster-options.ts';
 import { createSitePlan, makeSite, type EmbeddedSite, type SitePlan } from './embedded-site.ts';
 import { getSavedSite, mergeSharedIntoSite } from './log/recovered-state.ts';
-import { SEQUENCED_ENGINE } from './log/sequenced/engine.ts';
 import { EnvelopeCodec } from './messages/envelope-codec.ts';
 import { RULES_VERSION, type DeploymentVersion } from './records/deployment-version.ts';
 import { Origins, type Origin, type SiteAddress } from './records/origin.ts';
@@ -82,7 +83,8 @@ export class ClusterNode {
   readonly #own: DeploymentVersion;
   readonly #versions: NodeVersions;
   readonly #onAlarm: OnAlarm;
-  readonly #codec = new EnvelopeCodec(SEQUENCED_ENGINE.messages);
+  readonly #redLog: NodeRedLog;
+  readonly #codec: EnvelopeCodec;
   readonly #aborted = new AbortController();
   readonly #alarms = new RecentAlarms();
   readonly #directory: DataDirectory;
@@ -117,6 +119,8 @@ export class ClusterNode {
     this.file = readClusterFile(options.cluster);
     checkSiteOptions(service, options, this.file);
     this.#keys = readKeyFile(this.file.keyFile);
+    this.#redLog = new NodeRedLog(this.file.redLog, this.#keys.deployment);
+    this.#codec = new EnvelopeCodec(this.#redLog.messages);
     const onAlarm = guardAlarmHandler(options.onAlarm ?? emitWarning);
     this.#onAlarm = (alarm) => {
       this.#alarms.add(alarm);
@@ -126,7 +130,7 @@ export class ClusterNode {
     this.#deployment = {
       service,
       sites: [...this.file.sites.keys()],
-      redLeader: this.file.redLeader,
+      redLeader: getFirstLeader(this.file),
       site: this.name,
       hasOwnKey: true,
       onAlarm: this.#onAlarm,
@@ -143,7 +147,7 @@ export class ClusterNode {
         origin: this.#origins.find(this.name) as Origin,
         rebuilds: options.rebuild === true,
       });
-      const leader = this.#directory.manifest?.redLeader ?? this.file.redLeader;
+      const leader = this.#directory.manifest?.redLeader ?? this.#deployment.redLeader;
       this.#follower = this.#createFollower(this.#identity.red ?? { generation: 0, leader });
     } catch (error) {
       void this.#directory.close();
@@ -166,12 +170,12 @@ export class ClusterNode {
   }
 
   get links(): ClusterLinks {
-    if (this.#links === undefined) throw new Error('the links are not open');
-    return this.#links;
+    return this.#links as ClusterLinks;
   }
 
   /** Opens the links, waits for the other sites if this is the first start, and starts the site. */
   async open(): Promise<void> {
+    await this.#redLog.load();
     const own = this.file.sites.get(this.name) as ClusterSite;
     const peers = [...this.file.sites].filter(([name]) => name !== this.name);
     const links = (this.#links = await ClusterLinks.open({
@@ -336,7 +340,7 @@ export class ClusterNode {
       storage: siteStorage,
       reportsClock: true,
       directory: this.#identity.directory,
-      generation: this.red.generation,
+      ...this.#redLog.createParts(this.red),
       version: { own: this.#own, founding: this.#foundingVersion },
       // Its leader may change.
       redLogName: this.#deploymentName,
@@ -352,6 +356,7 @@ export class ClusterNode {
     storage.adopt();
     this.#updateLinks();
     made.driver.start();
+    this.#redLog.connect(this.red, (reply) => made.driver.onReply(reply));
     this.#transfers?.setStorage(siteStorage);
     if (this.#isJoining) {
       this.#isJoining = false;
@@ -371,6 +376,7 @@ export class ClusterNode {
   /** Ends the site; the links and the directory stay open. */
   async stopSite(): Promise<void> {
     this.#transfers?.setStorage(undefined);
+    this.#redLog.disconnect();
     this.#site?.driver.close();
     this.#site = undefined;
     const storage = this.#storage;
@@ -388,8 +394,9 @@ export class ClusterNode {
       state: driver === undefined ? stopped : problem === undefined ? 'serving' : 'stopped',
       problem,
       members: driver?.members ?? this.#origins.sites.map((origin) => ({ ...this.#origins.get(origin), origin })),
-      redLeader: this.red.leader,
+      redLeader: this.#redLog.getLeader(this.red),
       redGeneration: this.red.generation,
+      redLog: this.#redLog.status,
       version: this.#versions.current,
       directory: this.#identity.directory,
       transfer,

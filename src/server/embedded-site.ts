@@ -8,6 +8,7 @@ import {
   createForkAlarm,
   createOutdatedAlarm,
   createRedHaltedAlarm,
+  createRedLogServerAlarm,
   type OnAlarm,
 } from './alarms/site-alarm.ts';
 import type { EmbeddedOptions, GeneratorSettings } from './embedded-options.ts';
@@ -69,6 +70,8 @@ interface SiteResources extends Pick<
   | 'directory'
   | 'generation'
   | 'redLogName'
+  | 'redLog'
+  | 'request'
   | 'stopsOnUnknownStart'
   | 'needsPeer'
   | 'keepsReceivedReplies'
@@ -146,6 +149,7 @@ export function makeSite(
       observer: createObserver(plan, site, certificationStats),
       onMessageRejected: createRejectionAlarm(origins, site, onAlarm),
       onRedHalted: createRedHaltedAlarm(name, onAlarm),
+      onRedLogServer: createRedLogServerAlarm(name, onAlarm),
       onClockSet: reportsClock ? createClockSetAlarm(name, onAlarm) : undefined,
       onForked: (problem, peer) => {
         if (peer === undefined) onForked?.(problem);

@@ -39,7 +39,7 @@ const OPTIONS: OptionNamesOf<ServeClusterOptions> = {
 /** A running site of a cluster. */
 export interface RunningNode {
   readonly site: string;
-  /** The site that leads the red log now; empty while the log is being restored. */
+  /** The site that leads the red log now, or `etcd`; empty while the log is being restored. */
   readonly redLeader: string;
   /** Base address for HTTP: `/health`, `/sites`, and the page if there is one. */
   readonly url: string;
@@ -86,7 +86,7 @@ export async function serveCluster(options: ServeClusterOptions): Promise<Runnin
   return {
     site: node.name,
     get redLeader() {
-      return node.red.leader ?? '';
+      return node.status.redLeader ?? '';
     },
     url,
     siteUrl: clients.listener.siteUrl(node.name),

@@ -57,7 +57,11 @@ export class ClusterProcesses implements AsyncDisposable {
   }
 
   /** Writes the files. No site runs yet. */
-  static async create(sites: readonly string[] = SITES, keepForMs?: number): Promise<ClusterProcesses> {
+  static async create(
+    sites: readonly string[] = SITES,
+    keepForMs?: number,
+    redLog: object = { engine: 'built-in', leader: sites[0] },
+  ): Promise<ClusterProcesses> {
     const folder = await mkdtemp(join(tmpdir(), 'correctables-cluster-'));
     const ports = await freePorts(2 * sites.length);
     const entries = sites.map((name, place) => {
@@ -67,7 +71,6 @@ export class ClusterProcesses implements AsyncDisposable {
     const service = await built('test/support/cluster-service.ts');
     const urls = Object.fromEntries(entries.map(([name, { url }]) => [name, `${url}/${name}`]));
     const cluster = new ClusterProcesses(folder, service, urls);
-    const redLog = { engine: 'built-in', leader: sites[0] };
     const text = { sites: Object.fromEntries(entries), redLog, keyFile: 'cluster.key', keepForMs };
     await writeFile(cluster.clusterFile, JSON.stringify(text));
     createKeyFile(join(folder, 'cluster.key'));

@@ -57,6 +57,12 @@ export interface SiteAlarm {
     | 'newer-version-needed'
     /** The red log has a gap or has changed. New red writes and strong reads are refused, blue writes continue. */
     | 'red-log-halted'
+    /** No server of etcd has answered for 3 s. Red operations and strong reads wait, blue operations continue. */
+    | 'red-log-unreachable'
+    | 'red-log-reachable'
+    /** etcd has little room left, or none. New red operations fail with `OVERLOADED`. The message has the commands to run. */
+    | 'red-log-full'
+    | 'red-log-has-room'
     /** An operation broke an invariant of the service. Raised once for each row and invariant. */
     | 'invariant-broken'
     /** Before the start: a generator is wrong, or the colors of the service could not be checked. */
@@ -68,6 +74,12 @@ export interface SiteAlarm {
   readonly message: string;
   /** The error that caused the alarm, if any. */
   readonly cause?: unknown;
+}
+
+/** What becomes of the servers that keep the red log; `full` without a message says that there is room again. */
+interface RedLogServerState {
+  readonly kind: 'unavailable' | 'available' | 'full';
+  readonly message?: string | undefined;
 }
 
 /** Is told of alarms. */
@@ -133,6 +145,19 @@ export function createRedHaltedAlarm(site: string, onAlarm: OnAlarm): (halt: Red
     const remaining =
       'Red writes and strong reads are refused until it is repaired and the site restarted; blue writes go on.';
     onAlarm({ kind: 'red-log-halted', site, message: `Site ${site}: ${description} (${message}). ${remaining}` });
+  };
+}
+
+/** Tells of the servers that keep the red log. */
+export function createRedLogServerAlarm(site: string, onAlarm: OnAlarm): (state: RedLogServerState) => void {
+  const tell = (kind: SiteAlarm['kind'], description: string): void =>
+    void onAlarm({ kind, site, message: `Site ${site}: ${description}.` });
+  return ({ kind, message }) => {
+    const waits = 'Red operations and strong reads wait; blue operations go on';
+    if (kind === 'unavailable') tell('red-log-unreachable', `the red log cannot be reached (${message}). ${waits}`);
+    else if (kind === 'available') tell('red-log-reachable', 'the red log can be reached again');
+    else if (message === undefined) tell('red-log-has-room', 'etcd has room again, and red operations are taken');
+    else tell('red-log-full', `etcd is nearly full: ${message}. New red operations are refused`);
   };
 }
 

@@ -1,9 +1,10 @@
 /** `cluster.json`: the sites of a deployment and their addresses, the same file at every node. */
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { CorrectableError, createInvalidArgumentError } from '../../correctable/errors.ts';
-import { describeUnknownOption } from '../../correctable/unknown-option.ts';
+import { createInvalidArgumentError } from '../../correctable/errors.ts';
 import { isNonEmptyString, isRecord } from '../../correctable/validate.ts';
+import { checkFields, clusterFileError, invalidFieldError, show } from './cluster-file-errors.ts';
+import { parseRedLog, type RedLogSettings } from './red-log-settings.ts';
 
 /** Where a node listens for the other sites. */
 export interface ClusterAddress {
@@ -23,7 +24,7 @@ export interface ClusterFile {
   readonly path: string;
   /** In the order of the file, which is the order of their origins when the deployment is created. */
   readonly sites: ReadonlyMap<string, ClusterSite>;
-  readonly redLeader: string;
+  readonly redLog: RedLogSettings;
   /** The absolute path of the key file. */
   readonly keyFile: string;
   /** How long logs are kept for a site that is away, in milliseconds. */
@@ -36,7 +37,6 @@ const SITE_NAME = /^[A-Za-z][\w-]{0,63}$/;
 const RESERVED_NAMES: readonly string[] = ['health', 'ready', 'sites', 'metrics'];
 const FILE_FIELDS = ['sites', 'redLog', 'keyFile', 'keepForMs'] as const;
 const SITE_FIELDS = ['url', 'cluster'] as const;
-const RED_LOG_FIELDS = ['engine', 'leader'] as const;
 const MAX_PORT = 65_535;
 
 /**
@@ -57,7 +57,7 @@ export function parseClusterFile(value: unknown, path: string): ClusterFile {
   checkFields('the file', value, FILE_FIELDS);
   const { keyFile, keepForMs } = value;
   const sites = parseSites(value['sites']);
-  const redLeader = parseRedLog(value['redLog'], [...sites.keys()]);
+  const redLog = parseRedLog(value['redLog'], [...sites.keys()], path);
   if (typeof keyFile !== 'string' || keyFile === '')
     throw invalidFieldError(
       'keyFile',
@@ -68,10 +68,15 @@ export function parseClusterFile(value: unknown, path: string): ClusterFile {
   return {
     path,
     sites,
-    redLeader,
+    redLog,
     keyFile: resolve(dirname(path), keyFile),
     keepForMs: keepForMs as number | undefined,
   };
+}
+
+/** The site that leads the red log of a new deployment; etcd elects its own leader, and then it is just a name. */
+export function getFirstLeader({ sites, redLog }: ClusterFile): string {
+  return redLog.engine === 'built-in' ? redLog.leader : ([...sites.keys()][0] as string);
 }
 
 /** The address as the file has it. */
@@ -157,33 +162,4 @@ export function parseAddress(field: string, value: unknown): ClusterAddress {
     field,
     `must be the host and port for the other sites, as "10.0.1.1:7421", got ${show(value)}`,
   );
-}
-
-function parseRedLog(value: unknown, names: readonly string[]): string {
-  const example = `{ "engine": "built-in", "leader": "${names[0]}" }`;
-  if (!isRecord(value)) throw invalidFieldError('redLog', `must be an object, as ${example}, got ${show(value)}`);
-  checkFields('redLog', value, RED_LOG_FIELDS);
-  const { engine, leader } = value;
-  if (engine !== 'built-in') throw invalidFieldError('redLog.engine', `must be "built-in", got ${show(engine)}`);
-  if (typeof leader === 'string' && names.includes(leader)) return leader;
-  throw invalidFieldError('redLog.leader', `must be one of ${names.join(', ')}, got ${show(leader)}`);
-}
-
-function checkFields(place: string, value: object, names: readonly string[]): void {
-  const unknown = Object.keys(value).find((name) => !names.includes(name));
-  if (unknown !== undefined)
-    throw clusterFileError(`cluster.json: ${place}: ${describeUnknownOption(unknown, names, 'field')}`);
-}
-
-function show(value: unknown): string {
-  return value === undefined ? 'nothing' : JSON.stringify(value);
-}
-
-function invalidFieldError(field: string, problem: string): CorrectableError {
-  return clusterFileError(`cluster.json: ${field} ${problem}.`);
-}
-
-/** The error of an option `cluster` that does not fit. */
-export function clusterFileError(message: string, cause?: unknown): CorrectableError {
-  return new CorrectableError('INVALID_ARGUMENT', message, { field: 'cluster', ...(cause !== undefined && { cause }) });
 }

@@ -6,7 +6,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { isRecord } from '../../correctable/validate.ts';
 import { MIN_KEY_BYTES } from '../storage/directory/data-directory.ts';
-import { clusterFileError } from './cluster-file.ts';
+import { clusterFileError } from './cluster-file-errors.ts';
 
 /** What the file contains. */
 export interface ClusterKeys {

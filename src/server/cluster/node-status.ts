@@ -3,6 +3,7 @@ import type { SiteAlarm } from '../alarms/site-alarm.ts';
 import type { MemberStatus, SiteProgress } from '../site/site-options.ts';
 import type { NodeVersion } from './activate.ts';
 import type { LinkStatus } from './cluster-links.ts';
+import type { RedLogStatus } from './node-red-log.ts';
 import type { TransferProgress } from './state-transfers.ts';
 
 /** The state of a node, for operators. */
@@ -15,12 +16,14 @@ export interface NodeStatus {
   readonly state: 'waiting' | 'transferring' | 'serving' | 'stopped';
   readonly problem?: string | undefined;
   readonly members: readonly MemberStatus[];
-  /** The site that orders red operations; `null` while the red log is being restored. */
+  /** The site that orders red operations, or `etcd`; `null` while the red log is being restored. */
   readonly redLeader: string | null;
   /** How often the red log was restored at another site. */
   readonly redGeneration: number;
   /** The version that the node runs, and the one in force. */
   readonly version: NodeVersion;
+  /** The engine of the red log, and its servers if it has any. */
+  readonly redLog: RedLogStatus;
   readonly directory: string;
   readonly transfer?: TransferProgress | undefined;
   readonly progress?: SiteProgress | undefined;

@@ -12,6 +12,8 @@ export interface RedLogEngine {
   /** Makes a site's node of the log, of what the site has of it. */
   createNode(options: RedLogOptions<RedRecord>): RedLog<RedRecord>;
   readonly messages: LogMessageFormat;
+  /** Whether servers of its own order the records: then no site leads, and any may be retired. */
+  readonly hasServers?: boolean;
   /** About the largest record that it takes; operations that need a larger one fail. No bound unless given. */
   readonly maxRecordBytes?: number | undefined;
 }

@@ -106,7 +106,8 @@ export class SiteMachine {
       shared: saved.shared.replica,
       own: saved.own,
     };
-    const replicaOptions = { ...options, maxRedBytes: redLog.maxRecordBytes };
+    const leader = redLog.hasServers === true ? undefined : options.redLeader;
+    const replicaOptions = { ...options, redLeader: leader as Origin, maxRedBytes: redLog.maxRecordBytes };
     this.replica = this.createReplica(replicaOptions, { ...stored.local, checkpoint }, nowMs, wallMs);
     this.messageFilter.recall(this.replica.terms);
     const committed = Math.max(this.replica.provenRedCount, options.committedRedEntries ?? 0);

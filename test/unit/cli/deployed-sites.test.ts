@@ -50,7 +50,13 @@ async function createDeployment(listed: readonly string[], tables: Readonly<Reco
   const sites = new Map(
     listed.map((site) => [site, { url: 'ws://x', cluster: addresses.get(site) as ClusterAddress }]),
   );
-  const file: ClusterFile = { path: '', sites, redLeader: 'a', keyFile, keepForMs: undefined };
+  const file: ClusterFile = {
+    path: '',
+    sites,
+    redLog: { engine: 'built-in', leader: 'a' },
+    keyFile,
+    keepForMs: undefined,
+  };
   return findDeployedSites(file);
 }
 

@@ -9,6 +9,7 @@ export function createEtcdEngine(place: EtcdLogOptions, Log: typeof EtcdLog = Et
   return {
     createNode: (options) => new Log(options, place),
     messages: ETCD_MESSAGE_FORMAT,
+    hasServers: true,
     maxRecordBytes: MAX_RECORD_BYTES,
   };
 }

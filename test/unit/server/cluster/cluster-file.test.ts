@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { parseClusterFile, readClusterFile } from '../../../../src/server/cluster/cluster-file.ts';
+import { readEtcdServers } from '../../../../src/server/cluster/red-log-settings.ts';
 
 const SITES = {
   ireland: { url: 'wss://10.0.1.1:7420', cluster: '10.0.1.1:7421' },
@@ -17,7 +18,43 @@ test('a valid file → sites in order, addresses, and the key file beside it', (
     ['ireland', { url: 'wss://10.0.1.1:7420', cluster: { host: '10.0.1.1', port: 7421 } }],
     ['frankfurt', { url: 'ws://[::1]:7420', cluster: { host: '::1', port: 7421 } }],
   ]);
-  expect(file).toMatchObject({ redLeader: 'frankfurt', keyFile: '/etc/shop/keys/cluster.key', keepForMs: 1000 });
+  expect(file).toMatchObject({ redLog: VALID.redLog, keyFile: '/etc/shop/keys/cluster.key', keepForMs: 1000 });
+});
+
+const ETCD = { engine: 'etcd', endpoints: ['https://10.0.1.9:2379', 'https://[::1]:2379/'] };
+const withEtcd = (change: object): object => ({ ...VALID, redLog: { ...ETCD, ...change } });
+
+test('a red log on etcd → addresses, and files beside the cluster file', () => {
+  const tls = { ca: 'ca.pem', certificate: '/etc/shop/c.pem', key: 'keys/c.key' };
+  const { redLog } = parseClusterFile(
+    withEtcd({ tls, user: 'shop', passwordFile: 'password' }),
+    '/etc/shop/cluster.json',
+  );
+  expect(redLog).toEqual({
+    engine: 'etcd',
+    endpoints: ['https://10.0.1.9:2379', 'https://[::1]:2379'],
+    tls: { ca: '/etc/shop/ca.pem', certificate: '/etc/shop/c.pem', key: '/etc/shop/keys/c.key' },
+    user: 'shop',
+    passwordFile: '/etc/shop/password',
+  });
+  expect(parseClusterFile(withEtcd({}), '/cluster.json').redLog).toMatchObject({ engine: 'etcd' });
+});
+
+test('the files of a red log on etcd → their contents; one that is missing is named', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'correctables-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  for (const name of ['ca.pem', 'password']) writeFileSync(join(folder, name), `${name}\n`);
+  const settings = { engine: 'etcd', endpoints: ['https://a:1'], user: 'shop' } as const;
+  const passwordFile = join(folder, 'password');
+  const servers = readEtcdServers({ ...settings, passwordFile, tls: { ca: join(folder, 'ca.pem') } });
+  expect(servers).toEqual({
+    endpoints: ['https://a:1'],
+    tls: { ca: Buffer.from('ca.pem\n') },
+    user: { name: 'shop', password: 'password' },
+  });
+  expect(() => readEtcdServers({ ...settings, passwordFile: join(folder, 'none') })).toThrow(
+    'redLog.passwordFile cannot be read',
+  );
 });
 
 const withIreland = (change: object): object => ({
@@ -37,8 +74,22 @@ test.each<readonly [object | null, string]>([
   [withIreland({ cluster: '10.0.1.1:0' }), 'got "10.0.1.1:0"'],
   [withIreland({ port: 1 }), 'sites.ireland: unknown field "port"'],
   [withIreland({ cluster: '[::1]:7421' }), 'sites.frankfurt.cluster is the same as sites.ireland.cluster'],
-  [{ ...VALID, redLog: { engine: 'kafka', leader: 'ireland' } }, 'redLog.engine must be "built-in", got "kafka"'],
+  [
+    { ...VALID, redLog: { engine: 'kafka', leader: 'ireland' } },
+    'redLog.engine must be one of "built-in", "etcd", got "kafka"',
+  ],
   [{ ...VALID, redLog: { engine: 'built-in', leader: 'mars' } }, 'redLog.leader must be one of ireland, frankfurt'],
+  [withEtcd({ leader: 'ireland' }), 'redLog.leader must be left out with etcd'],
+  [withEtcd({ endpoint: [] }), 'redLog: unknown field "endpoint". Did you mean "endpoints"?'],
+  [withEtcd({ endpoints: [] }), 'redLog.endpoints must be addresses, as ["https://10.0.1.9:2379"], got []'],
+  [withEtcd({ endpoints: ['http://a:1', 'a:2'] }), 'redLog.endpoints[1] must be the address of an etcd server'],
+  [withEtcd({ endpoints: ['http://a:1/v3'] }), 'redLog.endpoints[0] must be the address'],
+  [withEtcd({ endpoints: ['http://a:1'], tls: { ca: 'ca.pem' } }), 'redLog.endpoints must begin with https:'],
+  [withEtcd({ tls: { cert: 'c.pem' } }), 'redLog.tls: unknown field "cert". Did you mean "certificate"?'],
+  [withEtcd({ tls: { certificate: 'c.pem' } }), 'redLog.tls.key must be set too'],
+  [withEtcd({ tls: { ca: 1 } }), 'redLog.tls.ca must be the path of a file, got 1'],
+  [withEtcd({ user: 'shop' }), 'redLog.passwordFile must be set too'],
+  [withEtcd({ passwordFile: 'password' }), 'redLog.user must be set too'],
   [{ ...VALID, keyFile: undefined }, 'keyFile must be the path of the key file'],
   [{ ...VALID, keepForMs: 0 }, 'keepForMs must be a positive integer in milliseconds, got 0'],
 ])('%j → names the field', (value, problem) => {

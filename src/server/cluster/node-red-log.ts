@@ -1,0 +1,118 @@
+/** The engine of the red log of a node, as `cluster.json` has it, and the way to the servers of etcd. */
+import { EtcdAdapter } from '../etcd/etcd-adapter.ts';
+import type { EtcdServers } from '../etcd/etcd-channel.ts';
+import { loadGrpc, type GrpcModule } from '../etcd/load-grpc.ts';
+import { createEtcdEngine } from '../log/etcd/engine.ts';
+import { EtcdKeys } from '../log/etcd/etcd-keys.ts';
+import { ETCD_MESSAGE_FORMAT } from '../log/etcd/etcd-messages.ts';
+import type { EtcdReply, EtcdRequest } from '../log/etcd/etcd-requests.ts';
+import type { LogMessageFormat, RedLogEngine } from '../log/red-log-engine.ts';
+import type { ServerReply, ServerRequest } from '../log/red-log.ts';
+import { SEQUENCED_ENGINE } from '../log/sequenced/engine.ts';
+import { describeRecordProblem } from '../messages/message-schemas.ts';
+import type { RedGeneration } from './red-generation.ts';
+import { readEtcdServers, type RedLogSettings } from './red-log-settings.ts';
+
+/** The server of the red log as a node sees it, for operators. */
+export interface RedLogStatus {
+  readonly engine: RedLogSettings['engine'];
+  /** The server that is asked, and whether it can be reached. Of etcd, as all that follows. */
+  readonly endpoint?: string;
+  readonly isConnected?: boolean;
+  /** Why it is not connected, if it is not. */
+  readonly problem?: string | undefined;
+  /** The size of the database, the part of it that is used, and its quota, as etcd last said. */
+  readonly sizeBytes?: number | undefined;
+  readonly usedBytes?: number | undefined;
+  readonly quotaBytes?: number | undefined;
+}
+
+/** What a site is made with. */
+export interface RedLogParts {
+  readonly generation: number;
+  readonly redLog: RedLogEngine;
+  readonly request?: (request: ServerRequest) => void;
+}
+
+/** Own requests have ids below those of the log, which count from 1. */
+const BEGIN_ID = -1;
+
+export class NodeRedLog {
+  readonly #settings: RedLogSettings;
+  readonly #deployment: string;
+  #grpc: GrpcModule | undefined;
+  #servers: EtcdServers | undefined;
+  #adapter: EtcdAdapter | undefined;
+  #size: Pick<RedLogStatus, 'sizeBytes' | 'usedBytes' | 'quotaBytes'> = {};
+
+  constructor(settings: RedLogSettings, deployment: string) {
+    this.#settings = settings;
+    this.#deployment = deployment;
+  }
+
+  get messages(): LogMessageFormat {
+    return this.#settings.engine === 'etcd' ? ETCD_MESSAGE_FORMAT : SEQUENCED_ENGINE.messages;
+  }
+
+  get status(): RedLogStatus {
+    return { engine: this.#settings.engine, ...this.#adapter?.status, ...this.#size };
+  }
+
+  /** Who orders red operations: a site, or etcd; `null` while the log is sealed. */
+  getLeader({ leader }: RedGeneration): string | null {
+    return this.#settings.engine === 'etcd' && leader !== null ? 'etcd' : leader;
+  }
+
+  /** @throws CorrectableError if a package or a file that etcd needs is missing */
+  async load(): Promise<void> {
+    if (this.#settings.engine !== 'etcd') return;
+    this.#servers = readEtcdServers(this.#settings);
+    this.#grpc = await loadGrpc();
+  }
+
+  /** What a site needs for its node of the log. */
+  createParts({ generation }: RedGeneration): RedLogParts {
+    if (this.#settings.engine !== 'etcd') return { generation, redLog: SEQUENCED_ENGINE };
+    const place = { deployment: this.#deployment, generation };
+    const redLog = createEtcdEngine({ ...place, describeProblem: describeRecordProblem });
+    return { generation, redLog, request: (request) => this.#adapter?.send(request as EtcdRequest) };
+  }
+
+  /** Connects to the servers, if there are any, for a site that has started. `onReply` gets what they reply. */
+  connect(red: RedGeneration, onReply: (reply: ServerReply) => void): void {
+    if (this.#grpc === undefined || this.#servers === undefined) return;
+    const beginning = this.#createBeginning(red);
+    let connected: EtcdReply | undefined;
+    const adapter = (this.#adapter = new EtcdAdapter(this.#grpc, this.#servers, (reply) => {
+      if (this.#adapter !== adapter) return;
+      if (reply.kind === 'etcd.status') this.#noteSize(reply);
+      if (reply.kind === 'etcd.connected' && beginning !== undefined) {
+        connected = reply;
+        return adapter.send(beginning);
+      }
+      if (!('id' in reply) || reply.id !== BEGIN_ID) return onReply(reply);
+      if (reply.kind === 'etcd.created' && connected !== undefined) onReply(connected);
+      else adapter.send({ kind: 'etcd.reconnect' });
+    }));
+  }
+
+  /** Lets go of the servers. */
+  disconnect(): void {
+    this.#adapter?.close();
+    this.#adapter = undefined;
+  }
+
+  /**
+   * A log that was restored begins where the longest copy ended. That is written as if it had been trimmed up to there, so
+   * that a site which lacks something takes the state of another one. All nodes write the same, before they read.
+   */
+  #createBeginning({ generation, base }: RedGeneration): EtcdRequest | undefined {
+    if (base === undefined) return undefined;
+    const key = new EtcdKeys({ deployment: this.#deployment, generation }).formatTrim(base.length);
+    return { kind: 'etcd.create', id: BEGIN_ID, key, value: new Uint8Array() };
+  }
+
+  #noteSize({ sizeBytes, usedBytes, quotaBytes }: Extract<EtcdReply, { kind: 'etcd.status' }>): void {
+    this.#size = { sizeBytes, usedBytes, quotaBytes };
+  }
+}

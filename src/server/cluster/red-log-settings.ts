@@ -1,0 +1,128 @@
+/** The part of `cluster.json` that says which engine orders red operations, and where it is. */
+import { readFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { isNonEmptyString, isRecord } from '../../correctable/validate.ts';
+import type { EtcdServers } from '../etcd/etcd-channel.ts';
+import { checkFields, invalidFieldError, show } from './cluster-file-errors.ts';
+
+/** The sites themselves: one of them leads. */
+interface BuiltInRedLog {
+  readonly engine: 'built-in';
+  readonly leader: string;
+}
+
+/** Servers of their own. Paths are absolute. */
+export interface EtcdRedLog {
+  readonly engine: 'etcd';
+  readonly endpoints: readonly string[];
+  readonly tls?: { readonly ca?: string; readonly certificate?: string; readonly key?: string };
+  readonly user?: string;
+  readonly passwordFile?: string;
+}
+
+export type RedLogSettings = BuiltInRedLog | EtcdRedLog;
+
+const FIELDS = {
+  'built-in': ['engine', 'leader'],
+  etcd: ['engine', 'endpoints', 'tls', 'user', 'passwordFile'],
+} as const;
+const TLS_FIELDS = ['ca', 'certificate', 'key'] as const;
+const ENGINES = Object.keys(FIELDS) as (keyof typeof FIELDS)[];
+
+/**
+ * @param names of the sites
+ * @param path of the file, beside which the others are
+ * @throws CorrectableError `INVALID_ARGUMENT` that names the field and says what to write
+ */
+export function parseRedLog(value: unknown, names: readonly string[], path: string): RedLogSettings {
+  const example = `{ "engine": "built-in", "leader": "${names[0]}" }`;
+  if (!isRecord(value)) throw invalidFieldError('redLog', `must be an object, as ${example}, got ${show(value)}`);
+  const engine = ENGINES.find((name) => name === value['engine']);
+  if (engine === undefined)
+    throw invalidFieldError(
+      'redLog.engine',
+      `must be one of ${ENGINES.map(show).join(', ')}, got ${show(value['engine'])}`,
+    );
+  if (engine === 'etcd' && 'leader' in value)
+    throw invalidFieldError('redLog.leader', 'must be left out with etcd, whose servers elect their leader');
+  checkFields('redLog', value, FIELDS[engine]);
+  if (engine === 'etcd') return parseEtcd(value, path);
+  const { leader } = value;
+  if (typeof leader === 'string' && names.includes(leader)) return { engine, leader };
+  throw invalidFieldError('redLog.leader', `must be one of ${names.join(', ')}, got ${show(leader)}`);
+}
+
+function parseEtcd(value: Readonly<Record<string, unknown>>, path: string): EtcdRedLog {
+  const { endpoints, tls, user, passwordFile } = value;
+  if (!Array.isArray(endpoints) || endpoints.length === 0)
+    throw invalidFieldError(
+      'redLog.endpoints',
+      `must be addresses, as ["https://10.0.1.9:2379"], got ${show(endpoints)}`,
+    );
+  const urls = endpoints.map((endpoint, place) => parseEndpoint(`redLog.endpoints[${place}]`, endpoint));
+  const readPath = (field: string, name: unknown): string => {
+    if (!isNonEmptyString(name)) throw invalidFieldError(field, `must be the path of a file, got ${show(name)}`);
+    return resolve(dirname(path), name);
+  };
+  if (user !== undefined && !isNonEmptyString(user))
+    throw invalidFieldError('redLog.user', `must be the name of a user of etcd, got ${show(user)}`);
+  if ((user === undefined) !== (passwordFile === undefined))
+    throw invalidFieldError(
+      user === undefined ? 'redLog.user' : 'redLog.passwordFile',
+      'must be set too: a user and the file with the password belong together',
+    );
+  return {
+    engine: 'etcd',
+    endpoints: urls,
+    ...(tls !== undefined && { tls: parseTls(tls, urls, readPath) }),
+    ...(user !== undefined && { user, passwordFile: readPath('redLog.passwordFile', passwordFile) }),
+  };
+}
+
+function parseEndpoint(field: string, value: unknown): string {
+  const url = typeof value === 'string' && URL.canParse(value) ? new URL(value) : undefined;
+  const isPlain = url !== undefined && url.pathname === '/' && url.search === '' && url.username === '';
+  if (isPlain && (url.protocol === 'http:' || url.protocol === 'https:')) return url.origin;
+  throw invalidFieldError(
+    field,
+    `must be the address of an etcd server, as "https://10.0.1.9:2379", got ${show(value)}`,
+  );
+}
+
+function parseTls(
+  value: unknown,
+  endpoints: readonly string[],
+  readPath: (field: string, name: unknown) => string,
+): NonNullable<EtcdRedLog['tls']> {
+  if (!isRecord(value))
+    throw invalidFieldError('redLog.tls', `must be an object with ca, certificate and key, got ${show(value)}`);
+  checkFields('redLog.tls', value, TLS_FIELDS);
+  const plain = endpoints.find((endpoint) => endpoint.startsWith('http:'));
+  if (plain !== undefined)
+    throw invalidFieldError('redLog.endpoints', `must begin with https: with redLog.tls, got "${plain}"`);
+  const missing = (['certificate', 'key'] as const).find((name) => value[name] === undefined);
+  if (missing !== undefined && (value['certificate'] ?? value['key']) !== undefined)
+    throw invalidFieldError(`redLog.tls.${missing}`, 'must be set too: a certificate and its key belong together');
+  const set = TLS_FIELDS.filter((name) => value[name] !== undefined);
+  return Object.fromEntries(set.map((name) => [name, readPath(`redLog.tls.${name}`, value[name])]));
+}
+
+/** Reads the files that the settings name. @throws CorrectableError `INVALID_ARGUMENT` that names the field */
+export function readEtcdServers({ endpoints, tls, user, passwordFile }: EtcdRedLog): EtcdServers {
+  const read = (field: string, path: string): Buffer => {
+    try {
+      return readFileSync(path);
+    } catch (error) {
+      throw invalidFieldError(`redLog.${field}`, `cannot be read: ${(error as Error).message}`);
+    }
+  };
+  const files = Object.entries(tls ?? {}).map(([name, path]) => [name, read(`tls.${name}`, path)]);
+  return {
+    endpoints,
+    ...(tls !== undefined && { tls: Object.fromEntries(files) as NonNullable<EtcdServers['tls']> }),
+    ...(user !== undefined &&
+      passwordFile !== undefined && {
+        user: { name: user, password: read('passwordFile', passwordFile).toString().trim() },
+      }),
+  };
+}
