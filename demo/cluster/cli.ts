@@ -5,6 +5,7 @@ import { waitForSignal } from '../wait-for-signal.ts';
 import { sellThroughFaults } from './headless.ts';
 import { parseOptions, type Options } from './options.ts';
 import { startClusterPage } from './page-server.ts';
+import { openRedLog } from './red-log.ts';
 
 const EXIT_FAILED = 1;
 const EXIT_USAGE = 2;
@@ -27,10 +28,11 @@ async function sell(options: Options): Promise<void> {
   if (!figures.ok) process.exitCode = EXIT_FAILED;
 }
 
-async function open({ port, wan, keep }: Options): Promise<void> {
+async function open({ port, wan, keep, engine }: Options): Promise<void> {
   const signal = waitForSignal();
+  await using redLog = await openRedLog(engine, wan, progress);
   progress('starting three sites, each a process of its own');
-  const page = await startClusterPage({ port, wan, keep }).catch((error: unknown) => {
+  const page = await startClusterPage({ port, wan, keep, redLog: redLog.at }).catch((error: unknown) => {
     throw explainPort(error, port, '--port N');
   });
   console.log(`The ticket shop is open: ${page.url}`);

@@ -17,8 +17,18 @@ export interface NodePorts {
   readonly cluster: number;
 }
 
-/** The site that orders red operations. */
-export const RED_LEADER: Site = 'ireland';
+/** What `cluster.json` says of the red log at a site. */
+export type RedLogAt = (site: Site) => object;
+
+/** A site that orders red operations. */
+export const builtInRedLog: RedLogAt = () => ({ engine: 'built-in', leader: 'ireland' });
+
+/** Where everything of a cluster is. */
+export interface ClusterAddresses {
+  readonly ports: Readonly<Record<Site, NodePorts>>;
+  readonly network: Network;
+  readonly redLog: RedLogAt;
+}
 
 /** The files of one node. */
 export interface NodeFiles {
@@ -35,11 +45,10 @@ export function nodeFiles(directory: string, site: Site): NodeFiles {
   };
 }
 
-/** Writes the files; makes the key unless there is one. */
+/** Writes the files of the nodes; makes the key unless there is one. */
 export async function writeClusterFiles(
   directory: string,
-  ports: Readonly<Record<Site, NodePorts>>,
-  network: Network,
+  { ports, network, redLog }: ClusterAddresses,
 ): Promise<void> {
   await mkdir(directory, { recursive: true });
   const keyFile = join(directory, 'cluster.key');
@@ -49,11 +58,10 @@ export async function writeClusterFiles(
       const port = site === own ? cluster : network.port(own, site);
       return [site, { url: `ws://${LOOPBACK}:${client}`, cluster: `${LOOPBACK}:${port}` }] as const;
     });
-    const redLog = { engine: 'built-in', leader: RED_LEADER };
-    const content = { sites: Object.fromEntries(sites), redLog, keyFile };
+    const content = { sites: Object.fromEntries(sites), redLog: redLog(own), keyFile };
     await writeFile(nodeFiles(directory, own).cluster, `${JSON.stringify(content, null, 2)}\n`);
   }
   if (existsSync(keyFile)) return;
-  const { cluster } = nodeFiles(directory, RED_LEADER);
+  const { cluster } = nodeFiles(directory, SITES[0]);
   await promisify(execFile)(process.execPath, [CLI, 'cluster', 'init', '--cluster', cluster]);
 }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { freePorts, LOOPBACK } from '../../engines/ports.ts';
 import { SITES, type Site, type WanPreset } from '../../engines/wan.ts';
-import { nodeFiles, writeClusterFiles, type NodePorts } from './cluster-files.ts';
+import { builtInRedLog, nodeFiles, writeClusterFiles, type NodePorts, type RedLogAt } from './cluster-files.ts';
 import { ClusterSite } from './cluster-site.ts';
 import { Guard } from './guard.ts';
 import { Network, WAY_COUNT } from './network.ts';
@@ -14,6 +14,8 @@ export interface ClusterOptions {
   readonly wan: WanPreset;
   /** The module with the service. */
   readonly service: string;
+  /** What orders red operations; one of the sites unless given. */
+  readonly redLog?: RedLogAt | undefined;
   /** The directory for all files, kept afterwards; a temporary one, removed afterwards, unless given. */
   readonly keep?: string | undefined;
 }
@@ -42,7 +44,7 @@ export class Cluster {
    *
    * @throws Error with what a node has said, if it does not start
    */
-  static async start({ wan, service, keep }: ClusterOptions): Promise<Cluster> {
+  static async start({ wan, service, keep, redLog = builtInRedLog }: ClusterOptions): Promise<Cluster> {
     const directory = keep === undefined ? await mkdtemp(join(tmpdir(), 'correctables-cluster-')) : resolve(keep);
     const guard = new Guard(keep === undefined ? directory : undefined);
     // All at once: nobody listens on those of the nodes yet, so that they would seem free to whoever asks later.
@@ -61,7 +63,7 @@ export class Cluster {
     };
     const started: ClusterSite[] = [];
     try {
-      await writeClusterFiles(directory, ports, network);
+      await writeClusterFiles(directory, { ports, network, redLog });
       const cluster = new Cluster(record(createSite), ports, { network, guard });
       await cluster.#startAll(started);
       return cluster;

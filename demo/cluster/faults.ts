@@ -1,5 +1,6 @@
 /** What befalls the sites during a sale: one is killed and started again, another stands still for a while. */
 import { waitUntil } from '../../engines/process.ts';
+import type { EtcdCluster } from '../../engines/etcd/cluster.ts';
 import type { Site } from '../../engines/wan.ts';
 import { pause } from '../tickets/pause.ts';
 import type { Cluster } from './cluster.ts';
@@ -8,6 +9,8 @@ import type { Action, SiteStatus } from './status.ts';
 export interface FaultOptions {
   readonly kill: Site;
   readonly freeze: Site;
+  /** The servers of the red log, of which the leader is killed together with the site; there are none unless given. */
+  readonly etcd?: EtcdCluster | undefined;
   /** How much of the stock is sold: from 0 to 1, and 1 once the sale is over. */
   readonly soldShare: () => number;
   /** Gets lines for a person. */
@@ -18,6 +21,8 @@ export interface FaultOptions {
 
 /** How long sites took to come back, from the start of the process or its going on to all that was decided meanwhile. */
 export interface FaultReport {
+  /** The site of the server of etcd that was killed. */
+  readonly killedEtcdLeader?: Site | undefined;
   readonly killed: { readonly site: Site; readonly backAfterMs: number };
   readonly frozen: { readonly site: Site; readonly backAfterMs: number };
 }
@@ -34,7 +39,7 @@ const BACK_MAX_MS = 60_000;
  * @throws Error if a site does not come back, or if `signal` aborts
  */
 export async function injectFaults(cluster: Cluster, options: FaultOptions): Promise<FaultReport> {
-  const { kill, freeze, soldShare, progress, signal } = options;
+  const { kill, freeze, etcd, soldShare, progress, signal } = options;
   const isSold = (share: number): Promise<boolean> => waitUntil(() => soldShare() >= share || signal.aborted, Infinity);
   const act = async (site: Site, action: Action): Promise<void> => {
     signal.throwIfAborted();
@@ -47,9 +52,15 @@ export async function injectFaults(cluster: Cluster, options: FaultOptions): Pro
     return Math.round(performance.now() - from);
   };
   await isSold(KILL_AT);
+  const leader = await etcd?.leader();
+  if (etcd !== undefined && leader !== undefined) {
+    progress(`etcd's leader, at ${leader}: kill -9`);
+    await etcd.kill(leader);
+  }
   progress(`${kill}: kill -9`);
   await act(kill, 'kill');
   await pause(AWAY_MS, signal);
+  if (etcd !== undefined && leader !== undefined) await etcd.restart(leader);
   progress(`${kill}: starts again`);
   const killed = { site: kill, backAfterMs: await bringBack(kill, 'start') };
   progress(`${kill}: has caught up ${killed.backAfterMs} ms after its start`);
@@ -60,7 +71,7 @@ export async function injectFaults(cluster: Cluster, options: FaultOptions): Pro
   progress(`${freeze}: goes on (SIGCONT)`);
   const frozen = { site: freeze, backAfterMs: await bringBack(freeze, 'continue') };
   progress(`${freeze}: has caught up ${frozen.backAfterMs} ms after it went on`);
-  return { killed, frozen };
+  return { killed, frozen, ...(leader !== undefined && { killedEtcdLeader: leader }) };
 }
 
 async function waitUntilBack(cluster: Cluster, site: Site, signal: AbortSignal): Promise<void> {

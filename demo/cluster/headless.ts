@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { createClient } from 'correctables';
 import { peek } from 'correctables/operations';
 import { WebSocket } from 'ws';
+import type { EtcdCluster } from '../../engines/etcd/cluster.ts';
 import { SITES, type Site } from '../../engines/wan.ts';
 import { connectToSites } from '../shared/site-connection.ts';
 import { ticketShop } from '../tickets/contract.ts';
@@ -16,6 +17,7 @@ import { Cluster } from './cluster.ts';
 import { injectFaults, type FaultReport } from './faults.ts';
 import { figuresOf, type SaleFigures } from './figures.ts';
 import type { Options } from './options.ts';
+import { openRedLog } from './red-log.ts';
 import { startClusterServer } from './server.ts';
 import { waysFrom } from './ways.ts';
 
@@ -39,7 +41,7 @@ interface Retailer {
   readonly at: () => string;
 }
 
-type Setting = Pick<Options, 'tickets' | 'threshold' | 'kill' | 'freeze' | 'wan' | 'keep' | 'history'>;
+type Setting = Pick<Options, 'tickets' | 'threshold' | 'kill' | 'freeze' | 'wan' | 'engine' | 'keep' | 'history'>;
 
 /**
  * Runs it. `progress` gets lines for a person.
@@ -51,9 +53,10 @@ export async function sellThroughFaults(
   progress: (text: string) => void,
   signal: AbortSignal,
 ): Promise<Figures> {
-  const { wan, keep } = options;
+  const { wan, keep, engine } = options;
+  await using redLog = await openRedLog(engine, wan, progress);
   progress(`starting three sites, each a process of its own (delays: ${wan})`);
-  const cluster = await Cluster.start({ wan, service: SERVICE, keep });
+  const cluster = await Cluster.start({ wan, service: SERVICE, keep, redLog: redLog.at });
   const { url, close } = await startClusterServer({ cluster, wan, port: 0 });
   const places = Array.from({ length: RETAILERS_PER_SITE }, () => SITES).flat();
   const connect = (place: Site, name: string): Retailer => {
@@ -67,7 +70,8 @@ export async function sellThroughFaults(
   });
   const over = new AbortController();
   try {
-    return await Promise.race([sell(options, { cluster, url, retailers, progress, signal: over.signal }), interrupted]);
+    const running = { cluster, etcd: redLog.etcd, url, retailers, progress, signal: over.signal };
+    return await Promise.race([sell(options, running), interrupted]);
   } finally {
     over.abort();
     await Promise.all(retailers.map(({ shop }) => shop.close()));
@@ -78,6 +82,7 @@ export async function sellThroughFaults(
 
 interface Running {
   readonly cluster: Cluster;
+  readonly etcd: EtcdCluster | undefined;
   /** Of its server. */
   readonly url: string;
   readonly retailers: readonly Retailer[];
@@ -85,7 +90,7 @@ interface Running {
   readonly signal: AbortSignal;
 }
 
-async function sell(options: Setting, { cluster, url, retailers, progress, signal }: Running): Promise<Figures> {
+async function sell(options: Setting, { cluster, etcd, url, retailers, progress, signal }: Running): Promise<Figures> {
   const { tickets, threshold } = options;
   const shops = retailers.map(({ shop }) => shop);
   await shops[0]?.invokeStrong(ticketShop.openEvent({ event: EVENT, tickets }));
@@ -96,7 +101,7 @@ async function sell(options: Setting, { cluster, url, retailers, progress, signa
   let answered = 0;
   let isSoldOut = false;
   const soldShare = (): number => (isSoldOut ? 1 : answered / tickets);
-  const faults = injectFaults(cluster, { ...options, progress, signal, soldShare });
+  const faults = injectFaults(cluster, { ...options, etcd, progress, signal, soldShare });
   const failing = faults.then(() => new Promise<never>(() => {}));
   const stock = Array.from({ length: tickets }, (_, n) => `${EVENT}#${n + 1}`);
   const sale = runSale(shops, {

@@ -15,11 +15,14 @@ export interface Options {
   /** The site that is frozen during a headless sale. */
   readonly freeze: Site;
   readonly wan: WanPreset;
+  /** What orders red operations. */
+  readonly engine: (typeof ENGINES)[number];
   readonly keep: string | undefined;
   readonly history: string | undefined;
   readonly port: number;
 }
 
+const ENGINES = ['built-in', 'etcd'] as const;
 const LATENCIES = ['eu-us', 'none'] as const;
 const HEADLESS_ONLY = ['json', 'history', 'tickets', 'threshold', 'kill', 'freeze'];
 const DEFAULTS = { tickets: 500, threshold: 20, kill: 'frankfurt', freeze: 'virginia' };
@@ -43,6 +46,9 @@ export function parseOptions(argv: readonly string[]): Options | undefined {
     .option('--kill <site>', `The site to kill with -9 and start again: ${sites} (default: ${DEFAULTS.kill})`)
     .option('--freeze <site>', `The site to freeze for a while: ${sites} (default: ${DEFAULTS.freeze})`)
     .option('--latency <preset>', `Delays between the sites: ${LATENCIES.join(', ')}`, { default: 'eu-us' })
+    .option('--engine <name>', 'What orders red operations: a site (built-in), or etcd, started for this', {
+      default: 'built-in',
+    })
     .option('--keep <dir>', 'Keep data and logs of the sites in this directory; default: a temporary one, removed')
     .option('--port <n>', 'The port of the page (0: any free one)', { default: 7400 });
   const given = parseFlags(cli, argv);
@@ -61,6 +67,7 @@ export function parseOptions(argv: readonly string[]): Options | undefined {
     kill: oneOf(options, 'kill', SITES),
     freeze: oneOf(options, 'freeze', SITES),
     wan: oneOf(options, 'latency', LATENCIES) === 'none' ? 'none' : 'paper',
+    engine: oneOf(options, 'engine', ENGINES),
     keep: readPath(options, 'keep'),
     history: readPath(options, 'history'),
     port: readInteger(options, 'port', { min: 0, max: 65_535 }),

@@ -2,6 +2,7 @@
 import { fileURLToPath } from 'node:url';
 import type { WanPreset } from '../../engines/wan.ts';
 import { fileListener } from '../page-cache/page-files.ts';
+import type { RedLogAt } from './cluster-files.ts';
 import { Cluster } from './cluster.ts';
 import { buildClusterPage } from './page/build.ts';
 import { startClusterServer, type ClusterServer } from './server.ts';
@@ -13,14 +14,16 @@ export interface ClusterPageOptions {
   /** Where to listen, on the loopback interface; 0 for any free port. */
   readonly port: number;
   readonly wan: WanPreset;
+  /** What orders red operations; one of the sites unless given. */
+  readonly redLog?: RedLogAt | undefined;
   /** The directory for all files, kept afterwards; a temporary one unless given. */
   readonly keep?: string | undefined;
 }
 
 /** Builds the page, starts the sites and serves both at one address. */
-export async function startClusterPage({ port, wan, keep }: ClusterPageOptions): Promise<ClusterServer> {
+export async function startClusterPage({ port, wan, keep, redLog }: ClusterPageOptions): Promise<ClusterServer> {
   const page = fileListener(await buildClusterPage());
-  const cluster = await Cluster.start({ wan, service: SERVICE, keep });
+  const cluster = await Cluster.start({ wan, service: SERVICE, keep, redLog });
   try {
     const server = await startClusterServer({ cluster, wan, port, page });
     return {
