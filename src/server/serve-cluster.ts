@@ -12,7 +12,7 @@ import { CLIENT_OPTIONS, type ServeOptions } from './serve.ts';
 import { requireService, type Service } from './service/service.ts';
 import { formatHome } from './records/origin.ts';
 import { SiteBinding } from './site/site-binding.ts';
-import { createLinkMetrics, createSiteMetrics } from './site-metrics.ts';
+import { createLinkMetrics, createRedLogMetrics, createSiteMetrics } from './site-metrics.ts';
 
 /** Options of `serve` that concern clients, and mean the same. */
 type ClientOption = Exclude<keyof typeof CLIENT_OPTIONS, 'host' | 'port'>;
@@ -135,7 +135,11 @@ class ClientListener {
       page: options.page,
       logger,
       siteAddresses: () => listAddresses(node),
-      metrics: [...createNodeMetrics(node), ...createLinkMetrics(site, () => node.links.status)],
+      metrics: [
+        ...createNodeMetrics(node),
+        ...createLinkMetrics(site, () => node.links.status),
+        ...createRedLogMetrics(site, () => node.status.redLog),
+      ],
     });
     this.#gateway = gateway;
     try {

@@ -1,5 +1,6 @@
 /** What the sites of a process count, for Prometheus. Names and meanings are listed in docs/operate/metrics-and-alarms.md. */
 import type { LinkStatus } from './cluster/cluster-links.ts';
+import type { RedLogStatus } from './cluster/node-red-log.ts';
 import type { StoreMetric } from './gateway/listen/metrics.ts';
 import type { RetainedReplies } from './replica/exactly-once/id-table-entries.ts';
 import type { CertificationStats } from './site/certification-stats.ts';
@@ -43,6 +44,25 @@ export function createLinkMetrics(site: string, readLinks: () => readonly LinkSt
     help,
     labels: ['site', 'peer'],
     read: () => readLinks().map((link) => ({ labels: { site, peer: link.peer }, value: valueOf(link) })),
+  }));
+}
+
+/** What is shown of etcd, if that keeps the red log. */
+const RED_LOG_METRICS: readonly (readonly [string, string, (redLog: RedLogStatus) => number | undefined])[] = [
+  ['connected', '1 while the site is connected to a server of etcd', ({ isConnected }) => Number(isConnected === true)],
+  ['used_bytes', 'How much of the database of etcd is in use', ({ usedBytes }) => usedBytes],
+  ['quota_bytes', 'How large the database of etcd may be', ({ quotaBytes }) => quotaBytes],
+];
+
+/** The metrics of the servers of the red log of a node. */
+export function createRedLogMetrics(site: string, readRedLog: () => RedLogStatus): StoreMetric[] {
+  if (readRedLog().engine !== 'etcd') return [];
+  return RED_LOG_METRICS.map(([name, help, valueOf]) => ({
+    kind: 'gauge',
+    name: `correctables_red_log_${name}`,
+    help,
+    labels: ['site'],
+    read: () => [{ labels: { site }, value: valueOf(readRedLog()) ?? NaN }],
   }));
 }
 

@@ -15,7 +15,7 @@ import { readEtcdServers, type RedLogSettings } from './red-log-settings.ts';
 
 /** The server of the red log as a node sees it, for operators. */
 export interface RedLogStatus {
-  readonly engine: RedLogSettings['engine'];
+  readonly engine: 'built-in' | 'etcd';
   /** The server that is asked, and whether it can be reached. Of etcd, as all that follows. */
   readonly endpoint?: string;
   readonly isConnected?: boolean;

@@ -53,6 +53,9 @@ test('blue and red operations at all sites → everywhere, and the status shows 
   await expect
     .poll(async () => (await cluster.status()).map((report) => (report as unknown as RedLogReport).status))
     .toMatchObject(SITES.map(() => ({ redLeader: 'etcd', redLog: { isConnected: true, quotaBytes: 2 * 1024 ** 3 } })));
+  const { origin } = new URL((cluster.urls['ireland'] as string).replace('ws:', 'http:'));
+  const metrics = await (await fetch(`${origin}/metrics`)).text();
+  expect(metrics).toMatch(/^correctables_red_log_connected\{site="ireland"\} 1$/m);
 });
 
 test('the leader of etcd and a site are killed while clients work → each red operation once, in one order', async () => {
