@@ -12,6 +12,7 @@ import { quoddy } from './case-studies/quoddy.ts';
 import { rubis } from './case-studies/rubis.ts';
 import { tpcw } from './case-studies/tpcw.ts';
 import { failover } from './cluster/failover.ts';
+import { failoverEtcd } from './cluster/failover-etcd.ts';
 import { cluster } from './cluster/throughput.ts';
 import { core } from './core/bench.ts';
 import { redblueLatency } from './microbenchmark/latency.ts';
@@ -36,6 +37,7 @@ const benches: readonly Bench[] = [
   crowd,
   cluster,
   failover,
+  failoverEtcd,
   redblueLatency,
   redblueThroughput,
   labels,

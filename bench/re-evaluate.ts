@@ -5,6 +5,7 @@ import * as divergence from './cassandra/divergence.ts';
 import * as latency from './cassandra/latency.ts';
 import * as drops from './cassandra/load-drops.ts';
 import * as failover from './cluster/failover.ts';
+import * as failoverEtcd from './cluster/failover-etcd.ts';
 import * as core from './core/bench.ts';
 import type { GoalResult } from './harness/goals.ts';
 import { groupBy } from './harness/group-by.ts';
@@ -54,6 +55,7 @@ const isDivergence = ({ name }: GoalResult): boolean => name.startsWith('diverge
 const AGAIN: Readonly<Record<string, (samples: never) => readonly GoalResult[]>> = {
   core: coreBars,
   failover: failover.computeGoalResults,
+  'failover-etcd': failoverEtcd.computeGoalResults,
   server: serverBars,
   'redblue-overhead': (samples: Samples) =>
     redblue.computeGoalResults(new Map(Object.entries(samples).map(byName)) as never),

@@ -81,8 +81,12 @@ export interface Cluster {
   stop(): Promise<void>;
 }
 
-/** Creates a deployment in a temporary directory and starts its sites. */
-export async function startCluster(): Promise<Cluster> {
+/**
+ * Creates a deployment in a temporary directory and starts its sites.
+ *
+ * @param redLog what its cluster file says of the red log: the first site leads it unless given
+ */
+export async function startCluster(redLog: object = { engine: 'built-in', leader: SITES[0] }): Promise<Cluster> {
   const directory = await mkdtemp(join(tmpdir(), 'bench-cluster-'));
   const ports = await freePorts(SITES.length * 2);
   const file = join(directory, 'cluster.json');
@@ -92,7 +96,6 @@ export async function startCluster(): Promise<Cluster> {
       { url: `ws://127.0.0.1:${ports[index * 2]}`, cluster: `127.0.0.1:${ports[index * 2 + 1]}` },
     ]),
   );
-  const redLog = { engine: 'built-in', leader: SITES[0] };
   await writeFile(file, JSON.stringify({ sites, redLog, keyFile: 'cluster.key' }, null, 2));
   await promisify(execFile)(process.execPath, [CLI, 'cluster', 'init', '--cluster', file]);
   const nodes = Object.fromEntries(SITES.map((site) => [site, new Node(site, file, directory)])) as Cluster['nodes'];

@@ -1,0 +1,195 @@
+/**
+ * How long red writes are away after the leader of etcd is killed, if the red log is there, at clients of all sites; and
+ * whether one that was acknowledged is lost, or applied twice.
+ */
+import { createClient, isCorrectableError, type Client } from 'correctables';
+import { redblue, type RedBlueLevels } from 'correctables/bindings/redblue';
+import { WebSocket } from 'ws';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { useEtcd } from '../../engines/etcd/engine.ts';
+import type { EtcdCluster } from '../../engines/etcd/cluster.ts';
+import type { Bench, Outcome, Settings } from '../harness/bench.ts';
+import { rangesFigure } from '../harness/figure.ts';
+import { estimate, limitTime, reported, type GoalResult } from '../harness/goals.ts';
+import { median, rounded } from '../harness/statistics.ts';
+import { serverFlags } from '../load/processes.ts';
+import { load } from '../load/service.ts';
+import { SITES, startCluster, type Cluster, type SiteName } from './nodes.ts';
+
+const FULL = { kills: 20 };
+const QUICK = { kills: 2 };
+/** How long clients write before a kill, and after it. */
+const WINDOW_MS = 4000;
+/** More than all withdrawals of a client. */
+const FUNDS = 1_000_000;
+/** The election timeout of the servers is 1 s. */
+const AIM_SECONDS = 3;
+
+/** What one kill has led to. */
+export interface EtcdKillRow {
+  /** The site of the server that was killed. */
+  readonly leader: SiteName;
+  /** The longest time without an acknowledged red write, of the client that waited longest. */
+  readonly awaySeconds: number;
+  /** The same in as long a time before the kill. */
+  readonly undisturbedSeconds: number;
+  readonly writes: number;
+  readonly lost: number;
+  readonly repeated: number;
+  readonly unknown: number;
+}
+
+export const failoverEtcd: Bench = {
+  name: 'failover-etcd',
+  about: 'how long red writes are away after the leader of etcd is killed, and whether one is lost or applied twice',
+  run,
+};
+
+async function run({ quick, progress }: Settings): Promise<Outcome> {
+  const { kills } = quick ? QUICK : FULL;
+  const { cluster: etcd, stop } = await useEtcd({}, progress);
+  let cluster: Cluster | undefined;
+  try {
+    cluster = await startCluster({ engine: 'etcd', endpoints: etcd.endpoints() });
+    const rows: EtcdKillRow[] = [];
+    for (let kill = 0; kill < kills; kill += 1) {
+      const row = await measureKill(cluster, etcd, kill);
+      const { leader, awaySeconds, undisturbedSeconds } = row;
+      progress(`kill ${kill + 1} of ${kills}, ${leader}: away ${awaySeconds} s (before: ${undisturbedSeconds} s)`);
+      rows.push(row);
+    }
+    return {
+      rounds: kills,
+      rows: rows.map((row) => ({ ...row })),
+      bars: computeGoalResults(rows),
+      samples: rows,
+      flags: serverFlags(),
+      figures: { 'failover-etcd': plot(rows) },
+    };
+  } finally {
+    await cluster?.stop();
+    await stop();
+  }
+}
+
+/** What the kills lead to say of the goals. */
+export function computeGoalResults(rows: readonly EtcdKillRow[]): GoalResult[] {
+  const of = (figure: Exclude<keyof EtcdKillRow, 'leader'>): number[] => rows.map((row) => row[figure]);
+  const sum = (figure: 'lost' | 'repeated' | 'unknown'): number => of(figure).reduce((all, value) => all + value, 0);
+  return [
+    limitTime('red-away-seconds', estimate(of('awaySeconds')), { floor: AIM_SECONDS }, 's'),
+    limitTime('red-away-seconds-max', Math.max(...of('awaySeconds')), { floor: AIM_SECONDS }, 's'),
+    reported('longest-wait-undisturbed-seconds', estimate(of('undisturbedSeconds')), 's'),
+    limitTime('lost', sum('lost'), { floor: 0 }, 'writes'),
+    limitTime('repeated', sum('repeated'), { floor: 0 }, 'writes'),
+    reported('unknown', sum('unknown'), 'writes'),
+  ];
+}
+
+/** One kill, with a client at each site that writes one red operation after the other. */
+async function measureKill({ nodes }: Cluster, etcd: EtcdCluster, kill: number): Promise<EtcdKillRow> {
+  const writers = SITES.map((site) => new RedWriter(`etcd:${kill}:${site}`, nodes[site].siteUrl));
+  await Promise.all(writers.map((writer) => writer.begin()));
+  const leader = (await etcd.leader()) as SiteName;
+  const fromMs = performance.now();
+  const ends = writers.map((writer) => writer.run());
+  await sleep(WINDOW_MS);
+  const killedAtMs = performance.now();
+  await etcd.kill(leader);
+  await sleep(WINDOW_MS);
+  for (const writer of writers) writer.stop();
+  await Promise.all(ends);
+  await etcd.restart(leader);
+  const totals = { writes: 0, lost: 0, repeated: 0, unknown: 0 };
+  for (const writer of writers) {
+    const outcome = await writer.end();
+    for (const name of Object.keys(totals) as (keyof typeof totals)[]) totals[name] += outcome[name];
+  }
+  const longest = (afterMs: number, untilMs: number): number =>
+    rounded(Math.max(...writers.map((writer) => writer.longestGapMs(afterMs, untilMs))) / 1000);
+  return {
+    leader,
+    awaySeconds: longest(killedAtMs, Infinity),
+    undisturbedSeconds: longest(fromMs, killedAtMs),
+    ...totals,
+  };
+}
+
+/** A client that withdraws from its own account, one cent after the other. */
+class RedWriter {
+  readonly #account: string;
+  readonly #client: Client<RedBlueLevels>;
+  readonly #acknowledgedAtMs: number[] = [];
+  #unknown = 0;
+  #isStopped = false;
+
+  constructor(account: string, url: string) {
+    this.#account = account;
+    this.#client = createClient(redblue(load, { url, WebSocket }), { timeoutMs: 30_000 });
+  }
+
+  /** The first red write tells that all before it has arrived everywhere. */
+  async begin(): Promise<void> {
+    await this.#client.invoke(load.deposit({ account: this.#account, cents: FUNDS + 1 }));
+    await this.#client.invokeStrong(load.withdraw({ account: this.#account, cents: 1 }));
+  }
+
+  async run(): Promise<void> {
+    while (!this.#isStopped) {
+      try {
+        await this.#client.invokeStrong(load.withdraw({ account: this.#account, cents: 1 }));
+        this.#acknowledgedAtMs.push(performance.now());
+      } catch (error) {
+        if (!isCorrectableError(error)) throw error;
+        if (error.code === 'UNKNOWN' || error.code === 'TIMEOUT') this.#unknown += 1;
+        await sleep(10);
+      }
+    }
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+  }
+
+  /** The longest time without an acknowledged write between two moments. */
+  longestGapMs(fromMs: number, untilMs: number): number {
+    const times = [fromMs, ...this.#acknowledgedAtMs.filter((time) => time >= fromMs && time < untilMs)];
+    if (times.length === 1) return Infinity;
+    return Math.max(...times.slice(1).map((time, at) => time - (times[at] as number)));
+  }
+
+  /** Asks in the red order what the account holds. */
+  async end(): Promise<Record<'writes' | 'lost' | 'repeated' | 'unknown', number>> {
+    const balance = await this.#client.invokeStrong(load.balance({ account: this.#account }));
+    await this.#client.close();
+    const [writes, withdrawn] = [this.#acknowledgedAtMs.length, FUNDS - balance];
+    return {
+      writes,
+      lost: Math.max(0, writes - withdrawn),
+      repeated: Math.max(0, withdrawn - writes - this.#unknown),
+      unknown: this.#unknown,
+    };
+  }
+}
+
+function plot(rows: readonly EtcdKillRow[]): string {
+  const range = (label: string, values: readonly number[], aim?: number) => {
+    const shown = { label, median: rounded(median(values)), min: Math.min(...values), max: Math.max(...values) };
+    return aim === undefined ? shown : { ...shown, aim };
+  };
+  return rangesFigure(
+    `The leader of etcd is killed ${rows.length} times`,
+    'seconds without a red write (median and range of the kills; red: the aim)',
+    [
+      range(
+        'after the kill',
+        rows.map(({ awaySeconds }) => awaySeconds),
+        AIM_SECONDS,
+      ),
+      range(
+        'before it',
+        rows.map(({ undisturbedSeconds }) => undisturbedSeconds),
+      ),
+    ],
+  );
+}
