@@ -23,6 +23,8 @@ export interface EtcdConnectionStatus {
   readonly problem?: string | undefined;
 }
 
+/** A write that was on its way to a leader which has died is lost, and its server says so only after seconds. */
+const REPEAT_WRITE_MS = 1000;
 /** After each server has been tried in vain. */
 const PAUSE_MS = 500;
 /** What etcd takes unless it is set; since 3.6 it says so. */
@@ -166,10 +168,16 @@ export class EtcdAdapter {
   }
 
   /** A key that exists has this value: nobody else writes it. */
-  #create({ id, key: name, value }: Extract<EtcdRequest, { kind: 'etcd.create' }>): void {
-    const key = Buffer.from(name);
+  #create(request: Extract<EtcdRequest, { kind: 'etcd.create' }>): void {
+    const { id, value } = request;
+    const key = Buffer.from(request.key);
     const txn = { compare: [{ key, version: 0 }], success: [{ put: { key, value } }] };
-    this.#call(id, TXN, txn, ({ header }) => ({ kind: 'etcd.created', id, revision: header?.revision ?? 0 }));
+    const onReply = (error: CallError | undefined, revision: number): void => {
+      if (error === undefined) this.#onReply({ kind: 'etcd.created', id, revision });
+      else if (error.code === 'DEADLINE_EXCEEDED') this.#create(request);
+      else this.#onFailed(id, error);
+    };
+    this.#channel.call(TXN, txn, (error, reply) => onReply(error, reply?.header?.revision ?? 0), REPEAT_WRITE_MS);
   }
 
   #call<Request extends Fields, Reply extends Fields>(

@@ -99,6 +99,7 @@ export class EtcdChannel {
     { path, request, reply }: Method<Request, Reply>,
     value: Encodable<Request>,
     callback: Callback<Reply>,
+    timeoutMs = Infinity,
   ): void {
     const call = this.#client.makeUnaryRequest<Encodable<Request>, Decoded<Reply>>(
       path,
@@ -106,6 +107,7 @@ export class EtcdChannel {
       (bytes) => reply.decode(bytes),
       value,
       this.#metadata,
+      timeoutMs === Infinity ? {} : { deadline: Date.now() + timeoutMs },
       (error, decoded) => {
         this.#calls.delete(call);
         if (!this.#isClosed) callback(error === null ? undefined : this.#toCallError(error), decoded);
