@@ -81,7 +81,8 @@ module.exports = {
       from: { path: '^src/' },
       to: {
         dependencyTypes: ['npm-dev', 'npm-no-pkg', 'npm-unknown'],
-        pathNot: '^node_modules/(@tanstack/query-core|zod|tsx|react|rxjs|classic-level|cassandra-driver|ws)/',
+        pathNot:
+          '^node_modules/(@grpc/grpc-js|@tanstack/query-core|zod|tsx|react|rxjs|classic-level|cassandra-driver|ws)/',
       },
     },
   ],

@@ -13,14 +13,8 @@ import {
 } from './cluster/become-member.ts';
 import { claimDirectory, closedDirectoryError } from './cluster/claim-directory.ts';
 import { ClusterLinks, type ControlRequest } from './cluster/cluster-links.ts';
-import {
-  formatAddress,
-  getFirstLeader,
-  parseAddress,
-  readClusterFile,
-  type ClusterFile,
-  type ClusterSite,
-} from './cluster/cluster-file.ts';
+import { formatAddress, getFirstLeader, readClusterFile } from './cluster/cluster-file.ts';
+import type { ClusterFile, ClusterSite } from './cluster/cluster-file.ts';
 import { IDENTIFY, waitUntilUnknown, type IdentifyReply } from './cluster/first-start.ts';
 import { readKeyFile, type ClusterKeys } from './cluster/key-file.ts';
 import type { NodeEvents } from './cluster/node-events.ts';
@@ -33,13 +27,14 @@ import type { RedGeneration } from './cluster/red-generation.ts';
 import { writeNodeIdentity, type NodeIdentity } from './cluster/node-file.ts';
 import { saveUnsent } from './cluster/unsent-operations.ts';
 import { receiveEnvelopes, sendEnvelope, type SiteMessagesHost } from './cluster/site-messages.ts';
+import { forEachLinkAddress, listClientAddresses } from './cluster/site-addresses.ts';
 import { StateTransfers, TRANSFER, formatProgress } from './cluster/state-transfers.ts';
 import { checkSiteOptions, toEmbeddedOptions, type ClusterNodeOptions } from './cluster-options.ts';
 import { createSitePlan, makeSite, type EmbeddedSite, type SitePlan } from './embedded-site.ts';
 import { getSavedSite, mergeSharedIntoSite } from './log/recovered-state.ts';
 import { EnvelopeCodec } from './messages/envelope-codec.ts';
 import { RULES_VERSION, type DeploymentVersion } from './records/deployment-version.ts';
-import { Origins, type Origin, type SiteAddress } from './records/origin.ts';
+import { Origins, type Origin } from './records/origin.ts';
 import type { MemberOutput } from './records/replica-output.ts';
 import type { MemberChange } from './replica/membership.ts';
 import { describeService } from './service/describe-service.ts';
@@ -431,24 +426,14 @@ export class ClusterNode {
   /** The sites with their addresses for clients: those of the file, and those that have joined. */
   get addresses(): ReadonlyMap<string, string> {
     const names = this.#site === undefined ? [...this.file.sites.keys()] : this.origins.names;
-    return new Map(names.map((name) => [name, this.file.sites.get(name)?.url ?? this.#findAddress(name)?.url ?? '']));
-  }
-
-  /** The address with which a site has joined. */
-  #findAddress(name: string): SiteAddress | undefined {
-    const origin = this.origins.sites.findLast((item) => this.origins.getName(item) === name);
-    return origin === undefined ? undefined : this.origins.get(origin).address;
+    return listClientAddresses(names, this.file, this.origins);
   }
 
   /** Links go to all sites that there have been: one that was retired and is still there has to hear of it. */
   #updateLinks(): void {
-    const { links, origins, file } = this;
-    for (const name of new Set(origins.sites.map((origin) => origins.getName(origin)))) {
-      if (name === this.name) continue;
-      const joined = this.#findAddress(name)?.cluster;
-      const address = file.sites.get(name)?.cluster ?? (joined === undefined ? undefined : parseAddress(name, joined));
-      if (address !== undefined) links.setPeer(name, address, origins.find(name) !== undefined);
-    }
+    forEachLinkAddress(this.file, this.origins, (name, address, isMember) => {
+      if (name !== this.name) this.links.setPeer(name, address, isMember);
+    });
   }
 
   #onMembership(output: MemberOutput): void {

@@ -21,7 +21,7 @@ export interface RedLogStatus {
   readonly isConnected?: boolean;
   /** Why it is not connected, if it is not. */
   readonly problem?: string | undefined;
-  /** The size of the database, the part of it that is used, and its quota, as etcd last said. */
+  /** The size of the database, the part of it that is used, and its quota, as etcd has last reported. */
   readonly sizeBytes?: number | undefined;
   readonly usedBytes?: number | undefined;
   readonly quotaBytes?: number | undefined;

@@ -35,14 +35,8 @@ import { describeContentProblem, findUnknownOrigin } from '../messages/validate-
 import type { ReplicaOutput } from '../records/replica-output.ts';
 import type { Submission } from '../records/submissions.ts';
 import { leaveBehind } from '../replica/leave-behind.ts';
-import {
-  ALONE_AFTER_MS,
-  createLogOptions,
-  listMembers,
-  type MemberStatus,
-  type RejectedMessageCounts,
-} from './site-options.ts';
-import type { SiteOptions, SiteOutput, SiteProgress } from './site-options.ts';
+import { ALONE_AFTER_MS, createLogOptions, listMembers, toReplicaOptions } from './site-options.ts';
+import type { MemberStatus, RejectedMessageCounts, SiteOptions, SiteOutput, SiteProgress } from './site-options.ts';
 
 /**
  * One site. After each input, `takeOutputs` says what has to be done, in order. Inputs come with the time by a clock that
@@ -106,9 +100,12 @@ export class SiteMachine {
       shared: saved.shared.replica,
       own: saved.own,
     };
-    const leader = redLog.hasServers === true ? undefined : options.redLeader;
-    const replicaOptions = { ...options, redLeader: leader as Origin, maxRedBytes: redLog.maxRecordBytes };
-    this.replica = this.createReplica(replicaOptions, { ...stored.local, checkpoint }, nowMs, wallMs);
+    this.replica = this.createReplica(
+      toReplicaOptions(options, redLog),
+      { ...stored.local, checkpoint },
+      nowMs,
+      wallMs,
+    );
     this.messageFilter.recall(this.replica.terms);
     const committed = Math.max(this.replica.provenRedCount, options.committedRedEntries ?? 0);
     const found = { ...stored.red, saved: saved?.shared.log, committed, ...this.#logMembers };

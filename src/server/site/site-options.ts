@@ -121,3 +121,9 @@ export function createLogOptions(options: SiteOptions, name: LogId): Omit<RedLog
     windows,
   };
 }
+
+/** The options of the replica: what the engine of the red log bounds, and no leader where servers order the records. */
+export function toReplicaOptions(options: SiteOptions, { hasServers, maxRecordBytes }: RedLogEngine): SiteOptions {
+  const { redLeader, ...others } = options;
+  return { ...others, ...(hasServers !== true && { redLeader }), maxRedBytes: maxRecordBytes } as SiteOptions;
+}
