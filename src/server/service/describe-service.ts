@@ -20,7 +20,7 @@ export function describeService({ contract, tables, shadowOperations, alwaysRed 
 
 function describeTables(tables: Service['tables']): TableSchemas {
   const described = Object.entries(tables).map(([name, { fields, removable }]) => {
-    const kinds = Object.entries(fields).map(([field, { kind }]) => [field, String(kind)] as const);
+    const kinds = Object.entries(fields).map(([field, { kind }]) => [field, kind] as const);
     return [name, { removable, fields: Object.fromEntries(kinds.toSorted(compareNames)) }] as const;
   });
   return Object.fromEntries(described.toSorted(compareNames));
