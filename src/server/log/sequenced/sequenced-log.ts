@@ -372,6 +372,8 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
       follower.wasReminded = false;
       follower.sent = Math.max(follower.sent, length);
     }
+    // It asks what counts: by what it has delivered it may have no vote, so that it cannot tell by itself.
+    else if (committed < this.#committed) this.#announceTo(from, follower);
     this.#advanceCommitted();
     this.#sendWindow(from, follower);
   }

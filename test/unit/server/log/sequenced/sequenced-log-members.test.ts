@@ -77,3 +77,17 @@ test('a follower without a vote → delivers what the leader says that a majorit
   log.receive(siteAt(0), { kind: 'log.append', position: 1, entries: [], committed: 1 }, 0);
   expect(takeDelivered(log)).toEqual(['a']);
 });
+
+test('a site that has not delivered the record that gives it a vote → is told what counts when it asks again', () => {
+  const log = createLeader(3);
+  propose(log, CHANGE, 'a');
+  for (const site of [siteAt(1), siteAt(2)]) log.receive(site, { kind: 'log.appended', length: 2, committed: 0 }, 0);
+  log.setMembers({ sites: sitesTo(3), voters: sitesTo(3) });
+  log.takeOutputs();
+  // After a restart it knows its log, and not that any of it counts.
+  log.receive(siteAt(2), { kind: 'log.appended', length: 2, committed: 0 }, 0);
+  const told = { kind: 'log.append', position: 2, entries: [], committed: 2 };
+  expect(log.takeOutputs()).toContainEqual({ kind: 'send', to: siteAt(2), message: expect.objectContaining(told) });
+  log.receive(siteAt(2), { kind: 'log.appended', length: 2, committed: 2 }, 0);
+  expect(log.takeOutputs()).toEqual([]);
+});
