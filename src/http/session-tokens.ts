@@ -57,7 +57,8 @@ export function readSessionTokens(request: RequestLike): readonly string[] {
 }
 
 /** Returns a header of the request, by its name in lower case; an empty text if it has none. */
-export function getHeader({ headers }: RequestLike, name: string): string {
+export function getHeader(request: RequestLike | undefined, name: string): string {
+  const headers = request?.headers;
   check(headers, 'request', 'give one with headers');
   const value: unknown =
     typeof headers.get === 'function' ? headers.get(name) : (headers as Record<string, unknown>)[name];
@@ -68,12 +69,14 @@ export function getHeader({ headers }: RequestLike, name: string): string {
  * Returns a `Set-Cookie` header that keeps the session in the browser, out of reach of scripts. Set it when the answer of
  * an update is final: a reply that has begun can set no cookie any more.
  *
+ * @throws CorrectableError `INVALID_ARGUMENT` if `tokens` is no list
  * @example
  * await store.invoke(put('name', name), { session });
  * response.setHeader('set-cookie', formatSessionCookie(session.tokens));
  */
 export function formatSessionCookie(tokens: readonly string[], options: SessionCookieOptions = {}): string {
   const { path = '/', isSecure = true, maxAgeSeconds } = options;
+  check(Array.isArray(tokens), 'tokens', 'give the tokens of a session');
   const age = maxAgeSeconds === undefined ? '' : `; Max-Age=${maxAgeSeconds}`;
   return `${SESSION_HEADER}=${formatTokens(tokens)}; Path=${path}; HttpOnly; SameSite=Lax${isSecure ? '; Secure' : ''}${age}`;
 }

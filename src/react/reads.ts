@@ -42,7 +42,8 @@ function createReads(client: AnyClient): Reads {
 
 const readsByClient = /* @__PURE__ */ new WeakMap<object, Reads>();
 
-export function getReads(client: AnyClient): Reads {
+export function getReads(client: AnyClient | undefined): Reads {
+  check(client, 'client', 'add a CorrectablesProvider');
   let reads = readsByClient.get(client);
   if (!reads) readsByClient.set(client, (reads = createReads(client)));
   return reads;

@@ -5,6 +5,7 @@
 import { createClient, type Policy } from '../../../src/index.ts';
 import { callsOfBindings } from './cases-bindings.ts';
 import { callsOfEngines } from './cases-engines.ts';
+import { callsOfFrontEnds } from './cases-front-ends.ts';
 import { callsOfServer } from './cases-server.ts';
 import { binding, contract, method, type Mistakes } from './untyped.ts';
 
@@ -258,6 +259,7 @@ export const mistakes: Readonly<Record<string, Mistakes>> = {
     },
   },
   ...callsOfBindings,
+  ...callsOfFrontEnds,
   ...callsOfEngines,
   ...callsOfServer,
 };

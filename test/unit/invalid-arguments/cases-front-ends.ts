@@ -1,0 +1,81 @@
+/** Mistakes with what front ends call: queries, stores, views over HTTP, React. */
+import { createClient } from '../../../src/index.ts';
+import { get, put } from '../../../src/operations/index.ts';
+import { binding, method, type Mistakes, type Untyped } from './untyped.ts';
+
+const HOOK = 'is a hook, which runs in a component: test/unit/react';
+const COMPONENT = 'is a component: test/unit/react';
+const store = () => createClient(binding());
+const fetchWith = (fetcher: unknown, options: object): unknown => (fetcher as Untyped)('https://page.test/', options);
+
+export const callsOfFrontEnds: Readonly<Record<string, Mistakes>> = {
+  './tanstack-query': {
+    correctableQuery: {
+      shows: 'correctableQuery(store, get(key))',
+      whole: [
+        ['nothing', 'client', (f) => f()],
+        ['the operation first', 'client', (f) => f(get('a'), store())],
+      ],
+      parts: [
+        ['no operation', 'operation', (f) => f(store())],
+        ['a write', 'operation', (f) => f(store(), put('a', 1))],
+      ],
+    },
+  },
+  './store': {
+    readable: {
+      shows: "readable(store.invoke(get('news')))",
+      whole: [
+        ['nothing', 'correctable', (f) => f()],
+        ['a promise', 'correctable', (f) => f(Promise.resolve(1))],
+      ],
+      parts: [['subscribe without a function', 'run', (f) => method(f(store().invoke(get('a'))), 'subscribe')({})]],
+    },
+  },
+  './http': {
+    fetchViews: {
+      shows: '',
+      whole: [],
+      parts: [
+        ['no levels', 'levels', (f) => f()],
+        ['a session of a client', 'session', (f) => fetchWith(f(['weak', 'strong']), { session: store().session() })],
+      ],
+    },
+    respondWithViews: {
+      shows: 'store.invoke(get(key))',
+      whole: [
+        ['nothing', 'correctable', (f) => f()],
+        ['a promise', 'correctable', (f) => f(Promise.resolve(1))],
+      ],
+      parts: [['another format', 'format', (f) => f(store().invoke(get('a')), { format: 'xml' })]],
+    },
+    sendViews: {
+      shows: '',
+      whole: [],
+      parts: [
+        ['nothing', 'response', (f) => f()],
+        ['no response', 'response', (f) => f(store().invoke(get('a')))],
+      ],
+    },
+    createHttpSession: 'takes what sessions are made of, and nothing else',
+    readSessionTokens: { shows: '', whole: [], parts: [['nothing', 'request', (f) => f()]] },
+    formatSessionCookie: { shows: '', whole: [], parts: [['nothing', 'tokens', (f) => f()]] },
+  },
+  './react': {
+    CorrectablesProvider: COMPONENT,
+    Hydrate: COMPONENT,
+    useCorrectable: HOOK,
+    useOperation: HOOK,
+    usePrefetch: HOOK,
+    prefetch: {
+      shows: '',
+      whole: [],
+      parts: [
+        ['nothing', 'client', (f) => f()],
+        ['a write', 'operation', (f) => f(store(), put('a', 1))],
+        ['an unknown level', 'until', (f) => f(store(), get('a'), { until: 'exact' }), 'UNKNOWN_LEVEL'],
+      ],
+    },
+    dehydrate: { shows: '', whole: [], parts: [['nothing', 'client', (f) => f()]] },
+  },
+};
