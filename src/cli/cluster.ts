@@ -121,7 +121,7 @@ async function activateVersion(file: ClusterFile, options: RawOptions): Promise<
 async function restoreRed(file: ClusterFile, options: RawOptions): Promise<void> {
   const [{ request: ask, members: names }, { restoreRedLog }] = await Promise.all([
     findDeployedSites(file),
-    import('../server/cluster/red-generation.ts'),
+    import('../server/cluster/red-log/red-generation.ts'),
   ]);
   const read = (flag: string): readonly string[] => (options[flag] === undefined ? [] : readNames(options, flag));
   const [without, [leader]] = [read('without'), read('leader')];

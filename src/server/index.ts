@@ -15,7 +15,7 @@ export type { RunningNode, ServeClusterOptions } from './serve-cluster.ts';
 export type { ClusterNodeOptions } from './cluster-options.ts';
 export type { NodeStatus, RecentAlarm } from './cluster/node-status.ts';
 export type { LinkStatus } from './cluster/cluster-links.ts';
-export type { RedLogStatus } from './cluster/node-red-log.ts';
+export type { RedLogStatus } from './cluster/red-log/node-red-log.ts';
 export type { LinkTraffic } from './cluster/link-connection.ts';
 export type { SiteProgress } from './site/site-options.ts';
 export { createGateway } from './gateway/gateway.ts';

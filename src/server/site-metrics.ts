@@ -1,6 +1,6 @@
 /** What the sites of a process count, for Prometheus. Names and meanings are listed in docs/operate/metrics-and-alarms.md. */
 import type { LinkStatus } from './cluster/cluster-links.ts';
-import type { RedLogStatus } from './cluster/node-red-log.ts';
+import type { RedLogStatus } from './cluster/red-log/node-red-log.ts';
 import type { StoreMetric } from './gateway/listen/metrics.ts';
 import type { RetainedReplies } from './replica/exactly-once/id-table-entries.ts';
 import type { CertificationStats } from './site/certification-stats.ts';

@@ -4,7 +4,7 @@ import { dirname, resolve } from 'node:path';
 import { createInvalidArgumentError } from '../../correctable/errors.ts';
 import { isNonEmptyString, isRecord } from '../../correctable/validate.ts';
 import { checkFields, clusterFileError, invalidFieldError, show } from './cluster-file-errors.ts';
-import { parseRedLog, type RedLogSettings } from './red-log-settings.ts';
+import { parseRedLog, type RedLogSettings } from './red-log/red-log-settings.ts';
 
 /** Where a node listens for the other sites. */
 export interface ClusterAddress {

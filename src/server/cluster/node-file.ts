@@ -4,7 +4,7 @@ import { CorrectableError } from '../../correctable/errors.ts';
 import { isRecord } from '../../correctable/validate.ts';
 import type { Files } from '../storage/disk/files.ts';
 import { unusableDirectoryError } from '../storage/directory/missing-history.ts';
-import type { StoredGeneration } from './red-generation.ts';
+import type { StoredGeneration } from './red-log/red-generation.ts';
 
 /** The identity of a node. */
 export interface NodeIdentity {

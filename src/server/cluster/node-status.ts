@@ -3,7 +3,7 @@ import type { SiteAlarm } from '../alarms/site-alarm.ts';
 import type { MemberStatus, SiteProgress } from '../site/site-options.ts';
 import type { NodeVersion } from './activate.ts';
 import type { LinkStatus } from './cluster-links.ts';
-import type { RedLogStatus } from './node-red-log.ts';
+import type { RedLogStatus } from './red-log/node-red-log.ts';
 import type { TransferProgress } from './state-transfers.ts';
 
 /** The state of a node, for operators. */

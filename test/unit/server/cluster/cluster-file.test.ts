@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { parseClusterFile, readClusterFile } from '../../../../src/server/cluster/cluster-file.ts';
-import { readEtcdServers } from '../../../../src/server/cluster/red-log-settings.ts';
+import { readEtcdServers } from '../../../../src/server/cluster/red-log/red-log-settings.ts';
 
 const SITES = {
   ireland: { url: 'wss://10.0.1.1:7420', cluster: '10.0.1.1:7421' },

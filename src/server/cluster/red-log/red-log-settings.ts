@@ -1,9 +1,9 @@
 /** The part of `cluster.json` that says which engine orders red operations, and where it is. */
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { isNonEmptyString, isRecord } from '../../correctable/validate.ts';
-import type { EtcdServers } from '../etcd/etcd-channel.ts';
-import { checkFields, invalidFieldError, show } from './cluster-file-errors.ts';
+import { isNonEmptyString, isRecord } from '../../../correctable/validate.ts';
+import type { EtcdServers } from '../../etcd/etcd-channel.ts';
+import { checkFields, invalidFieldError, show } from '../cluster-file-errors.ts';
 
 /** The sites themselves: one of them leads. */
 interface BuiltInRedLog {

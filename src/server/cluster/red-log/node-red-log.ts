@@ -1,15 +1,15 @@
 /** The engine of the red log of a node, as `cluster.json` has it, and the way to the servers of etcd. */
-import { EtcdAdapter } from '../etcd/etcd-adapter.ts';
-import type { EtcdServers } from '../etcd/etcd-channel.ts';
-import { loadGrpc, type GrpcModule } from '../etcd/load-grpc.ts';
-import { createEtcdEngine } from '../log/etcd/engine.ts';
-import { EtcdKeys } from '../log/etcd/etcd-keys.ts';
-import { ETCD_MESSAGE_FORMAT } from '../log/etcd/etcd-messages.ts';
-import type { EtcdReply, EtcdRequest } from '../log/etcd/etcd-requests.ts';
-import type { LogMessageFormat, RedLogEngine } from '../log/red-log-engine.ts';
-import type { ServerReply, ServerRequest } from '../log/red-log.ts';
-import { SEQUENCED_ENGINE } from '../log/sequenced/engine.ts';
-import { describeRecordProblem } from '../messages/message-schemas.ts';
+import { EtcdAdapter } from '../../etcd/etcd-adapter.ts';
+import type { EtcdServers } from '../../etcd/etcd-channel.ts';
+import { loadGrpc, type GrpcModule } from '../../etcd/load-grpc.ts';
+import { createEtcdEngine } from '../../log/etcd/engine.ts';
+import { EtcdKeys } from '../../log/etcd/etcd-keys.ts';
+import { ETCD_MESSAGE_FORMAT } from '../../log/etcd/etcd-messages.ts';
+import type { EtcdReply, EtcdRequest } from '../../log/etcd/etcd-requests.ts';
+import type { LogMessageFormat, RedLogEngine } from '../../log/red-log-engine.ts';
+import type { ServerReply, ServerRequest } from '../../log/red-log.ts';
+import { SEQUENCED_ENGINE } from '../../log/sequenced/engine.ts';
+import { describeRecordProblem } from '../../messages/message-schemas.ts';
 import type { RedGeneration } from './red-generation.ts';
 import { readEtcdServers, type RedLogSettings } from './red-log-settings.ts';
 

@@ -7,7 +7,7 @@ import {
   isSuperseded,
   restoreRedLog,
   type RedGeneration,
-} from '../../../../src/server/cluster/red-generation.ts';
+} from '../../../../../src/server/cluster/red-log/red-generation.ts';
 
 /** Sites that keep what they are told, with as many entries of the log. */
 class SomeSites {

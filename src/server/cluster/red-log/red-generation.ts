@@ -4,7 +4,7 @@
  * leader no more, so that none of them can get further. Then the log goes on at its new leader, under the next generation.
  * A node that was away takes the state of another site before it goes on, since its own end of the log may not count.
  */
-import { isRecord } from '../../correctable/validate.ts';
+import { isRecord } from '../../../correctable/validate.ts';
 
 /** The kinds of requests. */
 export const SEAL_RED = 'red.seal';

@@ -1,6 +1,6 @@
 /** A node that follows the generations of the red log, whatever happens to it meanwhile. */
 import { afterEach, expect, test } from 'vitest';
-import { RedFollower } from '../../../../src/server/cluster/red-follower.ts';
+import { RedFollower } from '../../../../../src/server/cluster/red-log/red-follower.ts';
 import {
   OPEN_RED,
   READ_RED,
@@ -8,7 +8,7 @@ import {
   restoreRedLog,
   type RedGeneration,
   type StoredGeneration,
-} from '../../../../src/server/cluster/red-generation.ts';
+} from '../../../../../src/server/cluster/red-log/red-generation.ts';
 
 const aborted: AbortController[] = [];
 afterEach(() => {
