@@ -5,6 +5,9 @@ import type { Origins } from '../records/origin.ts';
 import type { SiteDriver } from '../site/site-driver.ts';
 import type { ClusterLinks } from './cluster-links.ts';
 
+/** By them a start hears that another one of its site goes on. */
+const REFUSALS: readonly string[] = ['node.fork', 'term.superseded'];
+
 /** What the messages of a node need. */
 export interface SiteMessagesHost {
   readonly codec: EnvelopeCodec;
@@ -25,7 +28,7 @@ export function sendEnvelope(envelope: Envelope, { codec, origins, links, driver
     for (const bytes of parts) {
       links.send(name, bytes);
       // A node that runs beside the one at the address of the site has to hear of it too.
-      if (envelope.message.kind === 'node.fork') links.sendBack(name, bytes);
+      if (REFUSALS.includes(envelope.message.kind)) links.sendBack(name, bytes);
     }
   } catch (error) {
     if (!(error instanceof RejectedMessageError)) throw error;
