@@ -116,7 +116,9 @@ test('a second node on a copied directory, which no site can dial → is told of
   writeFileSync(cluster, JSON.stringify(file));
   const second = await open({ ...files, cluster }, 'b', files.dataDir('b-copy'));
   const findStopped = (): ClusterNode | undefined => [first, second].find(({ status }) => status.state === 'stopped');
-  await vi.waitFor(() => expect(findStopped()?.status.problem ?? '').toMatch(/does not know|another node/), { timeout: 20_000 });
+  await vi.waitFor(() => expect(findStopped()?.status.problem ?? '').toMatch(/does not know|another node/), {
+    timeout: 20_000,
+  });
 });
 
 test('a change that is void → its proposer gets the reason', async () => {
