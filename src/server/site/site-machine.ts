@@ -127,8 +127,10 @@ export class SiteMachine {
 
   /** When a tick is due even if nothing happens; undefined if there is no such time. */
   get wakeAtMs(): number | undefined {
-    const times = [this.replica.wakeAtMs, this.log.wakeAtMs, this.#peerUntilMs].filter((atMs) => atMs !== undefined);
-    return times.length === 0 ? undefined : Math.min(...times);
+    // Asked after every turn: no list is made.
+    const { replica, log } = this;
+    const atMs = Math.min(replica.wakeAtMs ?? Infinity, log.wakeAtMs ?? Infinity, this.#peerUntilMs ?? Infinity);
+    return atMs === Infinity ? undefined : atMs;
   }
 
   /** The parts of the state that are saved row by row. */
