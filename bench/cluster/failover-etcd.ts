@@ -2,7 +2,7 @@
  * How long red writes are away after the leader of etcd is killed, if the red log is there, at clients of all sites; and
  * whether one that was acknowledged is lost, or applied twice.
  */
-import { createClient, isCorrectableError, type Client } from 'correctables';
+import { createClient, type Client } from 'correctables';
 import { redblue, type RedBlueLevels } from 'correctables/bindings/redblue';
 import { WebSocket } from 'ws';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -15,6 +15,7 @@ import { median, rounded } from '../harness/statistics.ts';
 import { serverFlags } from '../load/processes.ts';
 import { load } from '../load/service.ts';
 import { SITES, startCluster, type Cluster, type SiteName } from './nodes.ts';
+import { Writer, longestWaitSeconds } from './writer.ts';
 
 const FULL = { kills: 20 };
 const QUICK = { kills: 2 };
@@ -72,7 +73,7 @@ async function run({ quick, progress }: Settings): Promise<Outcome> {
   }
 }
 
-/** What the kills lead to say of the goals. */
+/** Judges the kills by the goals. */
 export function computeGoalResults(rows: readonly EtcdKillRow[]): GoalResult[] {
   const of = (figure: Exclude<keyof EtcdKillRow, 'leader'>): number[] => rows.map((row) => row[figure]);
   const sum = (figure: 'lost' | 'repeated' | 'unknown'): number => of(figure).reduce((all, value) => all + value, 0);
@@ -88,8 +89,9 @@ export function computeGoalResults(rows: readonly EtcdKillRow[]): GoalResult[] {
 
 /** One kill, with a client at each site that writes one red operation after the other. */
 async function measureKill({ nodes }: Cluster, etcd: EtcdCluster, kill: number): Promise<EtcdKillRow> {
-  const writers = SITES.map((site) => new RedWriter(`etcd:${kill}:${site}`, nodes[site].siteUrl));
-  await Promise.all(writers.map((writer) => writer.begin()));
+  const clients = SITES.map((site) => new Withdrawer(`etcd:${kill}:${site}`, nodes[site].siteUrl));
+  await Promise.all(clients.map((client) => client.begin()));
+  const writers = clients.map(({ writer }) => writer);
   const leader = (await etcd.leader()) as SiteName;
   const fromMs = performance.now();
   const ends = writers.map((writer) => writer.run());
@@ -101,74 +103,48 @@ async function measureKill({ nodes }: Cluster, etcd: EtcdCluster, kill: number):
   await Promise.all(ends);
   await etcd.restart(leader);
   const totals = { writes: 0, lost: 0, repeated: 0, unknown: 0 };
-  for (const writer of writers) {
-    const outcome = await writer.end();
+  for (const client of clients) {
+    const outcome = await client.end();
     for (const name of Object.keys(totals) as (keyof typeof totals)[]) totals[name] += outcome[name];
   }
-  const longest = (afterMs: number, untilMs: number): number =>
-    rounded(Math.max(...writers.map((writer) => writer.longestGapMs(afterMs, untilMs))) / 1000);
   return {
     leader,
-    awaySeconds: longest(killedAtMs, Infinity),
-    undisturbedSeconds: longest(fromMs, killedAtMs),
+    awaySeconds: longestWaitSeconds(writers, killedAtMs),
+    undisturbedSeconds: longestWaitSeconds(writers, fromMs, killedAtMs),
     ...totals,
   };
 }
 
 /** A client that withdraws from its own account, one cent after the other. */
-class RedWriter {
+class Withdrawer {
+  readonly writer: Writer;
   readonly #account: string;
   readonly #client: Client<RedBlueLevels>;
-  readonly #acknowledgedAtMs: number[] = [];
-  #unknown = 0;
-  #isStopped = false;
 
   constructor(account: string, url: string) {
     this.#account = account;
     this.#client = createClient(redblue(load, { url, WebSocket }), { timeoutMs: 30_000 });
+    this.writer = new Writer(() => this.#withdraw());
   }
 
-  /** The first red write tells that all before it has arrived everywhere. */
+  /** The first red write proves that all before it has arrived everywhere. */
   async begin(): Promise<void> {
     await this.#client.invoke(load.deposit({ account: this.#account, cents: FUNDS + 1 }));
-    await this.#client.invokeStrong(load.withdraw({ account: this.#account, cents: 1 }));
+    await this.#withdraw();
   }
 
-  async run(): Promise<void> {
-    while (!this.#isStopped) {
-      try {
-        await this.#client.invokeStrong(load.withdraw({ account: this.#account, cents: 1 }));
-        this.#acknowledgedAtMs.push(performance.now());
-      } catch (error) {
-        if (!isCorrectableError(error)) throw error;
-        if (error.code === 'UNKNOWN' || error.code === 'TIMEOUT') this.#unknown += 1;
-        await sleep(10);
-      }
-    }
+  #withdraw(): PromiseLike<unknown> {
+    return this.#client.invokeStrong(load.withdraw({ account: this.#account, cents: 1 }));
   }
 
-  stop(): void {
-    this.#isStopped = true;
-  }
-
-  /** The longest time without an acknowledged write between two moments. */
-  longestGapMs(fromMs: number, untilMs: number): number {
-    const times = [fromMs, ...this.#acknowledgedAtMs.filter((time) => time >= fromMs && time < untilMs)];
-    if (times.length === 1) return Infinity;
-    return Math.max(...times.slice(1).map((time, at) => time - (times[at] as number)));
-  }
-
-  /** Asks in the red order what the account holds. */
+  /** Reads what the account holds in the red order, and closes the client. */
   async end(): Promise<Record<'writes' | 'lost' | 'repeated' | 'unknown', number>> {
     const balance = await this.#client.invokeStrong(load.balance({ account: this.#account }));
     await this.#client.close();
-    const [writes, withdrawn] = [this.#acknowledgedAtMs.length, FUNDS - balance];
-    return {
-      writes,
-      lost: Math.max(0, writes - withdrawn),
-      repeated: Math.max(0, withdrawn - writes - this.#unknown),
-      unknown: this.#unknown,
-    };
+    const { acknowledged: writes, unknown } = this.writer;
+    const withdrawn = FUNDS - balance;
+    const [lost, repeated] = [Math.max(0, writes - withdrawn), Math.max(0, withdrawn - writes - unknown)];
+    return { writes, lost, repeated, unknown };
   }
 }
 

@@ -3,7 +3,7 @@
  * those of other sites; how long the process takes until it serves again, with a million rows on its disk; and whether a
  * write that was acknowledged is lost, or applied twice.
  */
-import { createClient, isCorrectableError, type Client } from 'correctables';
+import { createClient, type Client } from 'correctables';
 import { redblue, type RedBlueLevels } from 'correctables/bindings/redblue';
 import { WebSocket } from 'ws';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -15,6 +15,7 @@ import { processorTimeUs } from '../load/processor-time.ts';
 import { serverFlags } from '../load/processes.ts';
 import { load } from '../load/service.ts';
 import { SITES, startCluster, type Cluster, type SiteName } from './nodes.ts';
+import { Writer, longestWaitSeconds } from './writer.ts';
 
 const FULL = { kills: 20, rows: 1_000_000 };
 const QUICK = { kills: 2, rows: 20_000 };
@@ -89,7 +90,7 @@ async function run({ quick, progress }: Settings): Promise<Outcome> {
   }
 }
 
-/** What the kills lead to say of the goals. */
+/** Judges the kills by the goals. */
 export function computeGoalResults(rows: readonly KillRow[]): GoalResult[] {
   const of = (figure: Figure): number[] => rows.map((row) => row[figure]);
   const most = (figure: Figure): number => Math.max(...of(figure));
@@ -138,43 +139,41 @@ async function fillRows({ nodes }: Cluster, count: number, progress: Settings['p
 
 /** One kill, with clients that write one operation after the other. */
 async function measureKill({ nodes }: Cluster, victim: SiteName, kill: number): Promise<Measured> {
-  const writers = SITES.flatMap((site) =>
+  const clients = SITES.flatMap((site) =>
     Array.from({ length: site === victim ? VICTIMS : OTHERS }, (_, n) => {
       const urls = [site, ...SITES.filter((name) => name !== site)].map((name) => nodes[name].siteUrl);
-      return new Writer(site, `kill:${kill}:${site}:${n}`, urls);
+      const [name, client] = [`kill:${kill}:${site}:${n}`, openClient(urls)];
+      return { site, name, client, writer: new Writer(() => client.invoke(load.deposit({ account: name, cents: 1 }))) };
     }),
   );
-  const ends = writers.map((writer) => writer.run());
+  const ends = clients.map(({ writer }) => writer.run());
   await sleep(CONNECT_MS);
   const fromMs = performance.now();
   await sleep(WINDOW_MS);
   const killedAtMs = performance.now();
   await nodes[victim].kill();
   await sleep(WINDOW_MS);
-  for (const writer of writers) writer.stop();
+  for (const { writer } of clients) writer.stop();
   await Promise.all(ends);
   const startedAtMs = performance.now();
   await nodes[victim].start();
   const backSeconds = (performance.now() - startedAtMs) / 1000;
   const processorUs = processorTimeUs(nodes[victim].pid) ?? NaN;
-  await Promise.all(writers.map((writer) => writer.close()));
-  const [victims, others] = [true, false].map((isVictim) =>
-    writers.filter(({ site }) => (site === victim) === isVictim),
-  );
-  const longest = (of: readonly Writer[] = [], afterMs: number, untilMs = Infinity): number =>
-    rounded(Math.max(...of.map((writer) => writer.longestGapMs(afterMs, untilMs))) / 1000);
+  await Promise.all(clients.map(({ client }) => client.close()));
+  const find = (isVictim: boolean): Writer[] =>
+    clients.filter(({ site }) => (site === victim) === isVictim).map(({ writer }) => writer);
   return {
     site: victim,
-    awaySeconds: longest(victims, killedAtMs),
-    elsewhereSeconds: longest(others, killedAtMs),
-    undisturbedSeconds: longest(others, fromMs, killedAtMs),
+    awaySeconds: longestWaitSeconds(find(true), killedAtMs),
+    elsewhereSeconds: longestWaitSeconds(find(false), killedAtMs),
+    undisturbedSeconds: longestWaitSeconds(find(false), fromMs, killedAtMs),
     backSeconds: rounded(backSeconds),
     backProcessorSeconds: rounded(processorUs / 1e6),
-    accounts: writers.map(({ account }) => account),
+    accounts: clients.map(({ name, writer: { acknowledged, unknown } }) => ({ name, acknowledged, unknown })),
   };
 }
 
-/** Looks at each site what the accounts hold, once all sites have the same. */
+/** Compares what the accounts hold at each site, once all sites have the same, with what was acknowledged. */
 async function verify({ nodes }: Cluster, accounts: readonly Account[]): Promise<Totals> {
   const readers = SITES.map((site) => openClient([nodes[site].siteUrl]));
   const totals = { lost: 0, repeated: 0, unknown: 0 };
@@ -200,57 +199,12 @@ type Totals = Pick<KillRow, 'lost' | 'repeated' | 'unknown'>;
 /** What a client has written to. */
 interface Account {
   readonly name: string;
-  acknowledged: number;
-  unknown: number;
+  readonly acknowledged: number;
+  readonly unknown: number;
 }
 
 /** A kill, before the accounts are compared. */
 type Measured = Omit<KillRow, keyof Totals> & { readonly accounts: readonly Account[] };
-
-/** A client that writes to its own account, one write after the other. */
-class Writer {
-  readonly site: SiteName;
-  readonly account: Account;
-  readonly #client: Client<RedBlueLevels>;
-  readonly #acknowledgedAtMs: number[] = [];
-  #isStopped = false;
-
-  constructor(site: SiteName, account: string, urls: readonly string[]) {
-    this.site = site;
-    this.account = { name: account, acknowledged: 0, unknown: 0 };
-    this.#client = openClient(urls);
-  }
-
-  async run(): Promise<void> {
-    const { account } = this;
-    while (!this.#isStopped) {
-      try {
-        await this.#client.invoke(load.deposit({ account: account.name, cents: 1 }));
-        account.acknowledged += 1;
-        this.#acknowledgedAtMs.push(performance.now());
-      } catch (error) {
-        if (!isCorrectableError(error)) throw error;
-        if (error.code === 'UNKNOWN' || error.code === 'TIMEOUT') account.unknown += 1;
-        await sleep(10);
-      }
-    }
-  }
-
-  stop(): void {
-    this.#isStopped = true;
-  }
-
-  /** The longest time without an acknowledged write between two moments. */
-  longestGapMs(fromMs: number, untilMs: number): number {
-    const times = this.#acknowledgedAtMs.filter((time) => time >= fromMs && time < untilMs);
-    const ends = [...times, ...(untilMs === Infinity ? [] : [untilMs])];
-    return times.length === 0 ? Infinity : Math.max(...ends.map((time, at) => time - (ends[at - 1] ?? fromMs)));
-  }
-
-  async close(): Promise<void> {
-    await this.#client.close();
-  }
-}
 
 function openClient(urls: readonly string[]): Client<RedBlueLevels> {
   const [first, ...others] = urls as [string, ...string[]];
