@@ -1,11 +1,11 @@
 /**
- * `npm run soak -- [--minutes N] [--json]`: three nodes of a cluster under steady load. Exit 0 iff nothing grows; progress
- * goes to stderr.
+ * `npm run soak -- [--minutes N] [--rate N] [--json]`: three nodes of a cluster under steady load. Exit 0 iff nothing
+ * grows; progress goes to stderr.
  */
 import { cac } from 'cac';
 import { UsageError } from '../../engines/usage-error.ts';
 import { numberOf } from '../fuzz/options.ts';
-import { describe, ENGINES, runSoak } from './run.ts';
+import { describe, runSoak } from './run.ts';
 
 const EXIT_FOUND = 1;
 const EXIT_USAGE = 2;
@@ -21,27 +21,21 @@ try {
 
 async function main(argv: readonly string[]): Promise<void> {
   const cli = cac('npm run soak --');
-  const engines = Object.keys(ENGINES).join(', ');
   cli
     .command('[...none]', 'Run three nodes of a cluster under steady load, and fit what they hold over time')
     .option('--minutes <n>', 'How long; from 30 on the slopes themselves are judged, else their intervals', {
       default: 60,
     })
-    .option('--engine <name>', `The engine of the red log: ${engines}`, { default: 'built-in' })
     .option('--rate <n>', 'Operations a second, of all clients together', { default: 200 })
     .option('--json', 'Print one JSON object on stdout');
   cli.help();
   const { args, options } = cli.parse(['node', 'soak', ...argv], { run: false });
   if (options['help'] === true) return;
   if (args.length > 0) throw new UsageError(`unexpected argument "${args[0]}"; see --help`);
-  const engine = String(options['engine']);
-  if (!Object.hasOwn(ENGINES, engine)) throw new UsageError(`--engine takes ${engines}, not "${engine}"`);
   const report = await runSoak(
     {
       minutes: numberOf(options, 'minutes', { min: 0.2, max: MINUTES_MAX, what: 'a number of minutes' }) ?? 60,
       operationsPerSecond: numberOf(options, 'rate', { min: 1, max: RATE_MAX, what: 'operations a second' }) ?? 200,
-      engine,
-      seed: 1,
     },
     (line) => process.stderr.write(`soak: ${line}\n`),
   );

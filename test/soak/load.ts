@@ -1,4 +1,4 @@
-/** Clients that work at a steady rate on rows of which there are always as many: what a site holds has no reason to grow. */
+/** Clients that work at a steady rate on a fixed number of rows: what a site holds has no reason to grow. */
 import { WebSocket } from 'ws';
 import { redblue, type RedBlueLevels } from '../../src/bindings/redblue/index.ts';
 import { createClient, isCorrectableError, type Client, type Operation } from '../../src/index.ts';

@@ -1,8 +1,8 @@
-/** A soak run: a cluster of three processes under steady load, of which nothing may grow. */
+/** A soak run: a cluster of three processes under steady load. What its sites hold must not grow. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { fileURLToPath } from 'node:url';
 import { whenInterrupted } from '../../engines/when-interrupted.ts';
 import { startCluster } from '../chaos/cluster-deployment.ts';
 import type { ChaosDeployment } from '../chaos/deployment.ts';
@@ -16,7 +16,7 @@ const BUILD = {
   cli: fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url)),
   service: fileURLToPath(new URL('../chaos/service.ts', import.meta.url)),
 };
-const SAMPLER = pathToFileURL(fileURLToPath(new URL('sampler.mjs', import.meta.url))).href;
+const SAMPLER = new URL('sampler.mjs', import.meta.url).href;
 const MINUTE_MS = 60_000;
 const MEGABYTE = 1e6;
 /** With so many updates each site remembers as many answers of others as it may. They come before the minutes of the run. */
@@ -43,14 +43,9 @@ const BOUNDS: Readonly<Partial<Record<Figure, Bound>>> = {
   openFiles: { perHour: 5, swing: 3 },
 };
 
-/** The engines of the red log, and how a cluster with each is started. */
-export const ENGINES: Readonly<Record<string, typeof startCluster>> = { 'built-in': startCluster };
-
 export interface SoakOptions {
   readonly minutes: number;
-  readonly engine: string;
   readonly operationsPerSecond: number;
-  readonly seed: number;
 }
 
 /** One figure of one node. */
@@ -66,7 +61,6 @@ export interface JudgedSlope extends Slope {
 
 export interface SoakReport {
   readonly minutes: number;
-  readonly engine: string;
   readonly warmUpSeconds: number;
   /** Updates before the run. */
   readonly filled: number;
@@ -83,7 +77,7 @@ export async function runSoak(options: SoakOptions, progress: (line: string) => 
   process.env['SOAK_FOLDER'] = folder;
   process.env['NODE_OPTIONS'] = `${process.env['NODE_OPTIONS'] ?? ''} --import ${SAMPLER}`;
   try {
-    await using deployment = await (ENGINES[options.engine] as typeof startCluster)(folder, BUILD);
+    await using deployment = await startCluster(folder, BUILD);
     const forget = whenInterrupted(() => Promise.all(deployment.processes.map((process) => process.kill())));
     const report = await soak(deployment, folder, options, progress);
     forget();
@@ -96,7 +90,7 @@ export async function runSoak(options: SoakOptions, progress: (line: string) => 
 async function soak(
   deployment: ChaosDeployment,
   folder: string,
-  { minutes, engine, operationsPerSecond, seed }: SoakOptions,
+  { minutes, operationsPerSecond }: SoakOptions,
   progress: (line: string) => void,
 ): Promise<SoakReport> {
   const counts = new Counter();
@@ -107,7 +101,7 @@ async function soak(
     Array.from({ length: CLIENTS_PER_SITE }, (_, n) => ({
       name: `${site}${n}`,
       client: openClient([...urls.slice(place), ...urls.slice(0, place)]),
-      seed: seed + place * CLIENTS_PER_SITE + n,
+      seed: 1 + place * CLIENTS_PER_SITE + n,
       operationsPerSecond: operationsPerSecond / (CLIENTS_PER_SITE * sites.length),
     })),
   );
@@ -144,7 +138,6 @@ async function soak(
   if ((counts.counts['success'] ?? 0) === 0) faults.push('no operation succeeded');
   return {
     minutes,
-    engine,
     warmUpSeconds: warmUpMs / 1000,
     filled: countFilled(),
     samples: samples.get(sites[0] as string)?.length ?? 0,

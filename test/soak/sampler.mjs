@@ -1,6 +1,6 @@
 /**
- * Loaded into each node before anything else: reports what the thread that serves holds to whoever connects, after a full
- * collection.
+ * Loaded into each node before anything else: after a full collection, reports to each client of a socket
+ * what the thread that serves holds.
  */
 import { readdirSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -18,10 +18,10 @@ if (!isMainThread && folder !== undefined && at > 0) {
   const collect = vm.runInNewContext('gc');
   createServer((socket) => {
     collect();
-    const { heapUsed, external, arrayBuffers, rss } = process.memoryUsage();
+    const { heapUsed, external, rss } = process.memoryUsage();
     const files = readdirSync('/proc/self/fd').length;
     socket.on('error', () => {});
-    socket.end(JSON.stringify({ heapUsed, external, arrayBuffers, rss, files }));
+    socket.end(JSON.stringify({ heapUsed, external, rss, files }));
   })
     .listen(join(folder, `${process.argv[at + 1]}.sock`))
     .unref();
