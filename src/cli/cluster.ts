@@ -1,5 +1,5 @@
 /** `correctables cluster`: creates a deployment of several processes, and shows where its sites stand. */
-import type { ActivateReply, VersionName } from '../server/cluster/activate.ts';
+import type { ActivateReply } from '../server/cluster/activate.ts';
 import type { NodeStatus } from '../server/cluster/node-status.ts';
 import type { ClusterFile } from '../server/cluster/cluster-file.ts';
 import type { Command } from './command.ts';
@@ -62,7 +62,7 @@ async function showStatus(file: ClusterFile, options: RawOptions): Promise<void>
   const deployed = await findDeployedSites(file);
   const { reports, retired } = deployed;
   if (reports.some(({ site, status }) => !retired.includes(site) && status?.state !== 'serving')) process.exitCode = 1;
-  const lines = options['json'] === true ? [JSON.stringify({ sites: reports })] : formatReports(deployed);
+  const lines = options['json'] === true ? [JSON.stringify({ sites: reports })] : await formatReports(deployed);
   await printLines(lines);
 }
 
@@ -151,7 +151,8 @@ async function restoreRed(file: ClusterFile, options: RawOptions): Promise<void>
   ]);
 }
 
-function formatReports(deployed: DeployedSites): string[] {
+async function formatReports(deployed: DeployedSites): Promise<string[]> {
+  const { isSameName } = await import('../server/cluster/activate.ts');
   const { reports } = deployed;
   const redLeader = reports.find(({ status }) => status !== null)?.status?.redLeader ?? '';
   const rows = reports.map((report) => formatRow(report, redLeader, deployed));
@@ -170,13 +171,9 @@ function formatReports(deployed: DeployedSites): string[] {
     lines.push(`${new Date(atMs).toISOString()}  ${site}  ${message}`);
   for (const { site, status } of reports) {
     if (status?.problem !== undefined) lines.push(`${site}: ${status.problem}`);
-    if (status?.redLog?.engine === 'etcd') lines.push(`${site}: ${formatEtcd(status.redLog)}`);
+    if (status?.redLog.engine === 'etcd') lines.push(`${site}: ${formatEtcd(status.redLog)}`);
   }
   return lines;
-}
-
-function isSameName(a: VersionName, b: VersionName): boolean {
-  return a.rules === b.rules && a.service === b.service;
 }
 
 function formatRow(
@@ -200,7 +197,7 @@ function formatRow(
   ];
 }
 
-/** Where the node of a site stands with etcd. A node of an older version says nothing of it. */
+/** Whether the node of a site reaches etcd, and how much room etcd has left. */
 function formatEtcd({ endpoint, isConnected, problem, usedBytes, quotaBytes }: NodeStatus['redLog']): string {
   if (isConnected !== true) return `etcd cannot be reached${problem === undefined ? '' : `: ${problem}`}`;
   if (usedBytes === undefined || quotaBytes === undefined) return `etcd at ${endpoint}`;

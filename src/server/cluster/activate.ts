@@ -25,7 +25,7 @@ function getName({ rules, service }: DeploymentVersion): VersionName {
   return { rules, service: service.hash };
 }
 
-/** What came of a request to activate. */
+/** The outcome of a request to activate. */
 export interface ActivateReply {
   readonly version?: VersionName;
   /** Whether another version was in force before. */
@@ -84,7 +84,7 @@ async function activateVersion(
   if (problem !== undefined) return { problem };
   const { rules, service } = version;
   const activated = { version: { rules, service } };
-  if (isSame(version, inForce)) return { ...activated, isNew: false };
+  if (isSameName(version, inForce)) return { ...activated, isNew: false };
   const refused = await propose();
   return refused === undefined ? { ...activated, isNew: true } : { problem: refused };
 }
@@ -93,9 +93,9 @@ async function activateVersion(
 function describeDifference(running: ReadonlyMap<string, VersionName>, inForce: VersionName): string | undefined {
   const sites = [...running];
   const [first] = running.values();
-  if (sites.every(([, version]) => isSame(version, first as VersionName))) return undefined;
+  if (sites.every(([, version]) => isSameName(version, first as VersionName))) return undefined;
   const list = sites.map(([site, version]) => `${site} runs ${formatVersion(version)}`).join(', ');
-  const old = sites.filter(([, version]) => isSame(version, inForce)).map(([site]) => site);
+  const old = sites.filter(([, version]) => isSameName(version, inForce)).map(([site]) => site);
   if (old.length === 0) return `the sites run different versions: ${list}. Start all of them with the same`;
   return `${old.join(', ')} ${old.length === 1 ? 'does' : 'do'} not run the new version (${list}). Start it there first`;
 }
@@ -104,7 +104,8 @@ export function formatVersion({ rules, service }: VersionName): string {
   return `service ${service} with rules ${rules}`;
 }
 
-function isSame(a: VersionName, b: VersionName): boolean {
+/** Whether both are the same version. */
+export function isSameName(a: VersionName, b: VersionName): boolean {
   return a.rules === b.rules && a.service === b.service;
 }
 
