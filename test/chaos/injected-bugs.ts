@@ -86,8 +86,8 @@ export const INJECTED_BUGS: Readonly<Record<string, InjectedBug>> = {
         nodes: [{ kind: 'old-copy', site: 'virginia', peer: 'ireland', pauseMs: 0, lastsMs: 4_000, amountMs: 0 }],
       }),
     },
-    // Others notice it in several ways, of which each is enough: here it does not stop, whatever they say.
-    replacements: [['this.#isForked = true;', 'return;']],
+    // Other sites notice it in several ways, and one is enough. With the bug the node does not stop in any of them.
+    replacements: [['this.#hasStopped = true;', 'return;']],
   },
 };
 

@@ -64,7 +64,7 @@ export class SiteMachine {
   #noRoomCount = 0;
   #outputs: SiteOutput[] = [];
   readonly #handshake: NodeHandshake;
-  #isForked = false;
+  #hasStopped = false;
   /** Until when updates wait for another site, and those that do. */
   #peerUntilMs: number | undefined;
   #early: Submission[] = [];
@@ -141,7 +141,7 @@ export class SiteMachine {
   /** Why no checkpoint can be made now, if so: what the red log says of itself is not what was taken of it. */
   get cutProblem(): string | undefined {
     const { halt, next } = this.#redLogReader;
-    if (this.#isForked) return 'the site has stopped';
+    if (this.#hasStopped) return 'the site has stopped';
     if (halt !== undefined) return `nothing more is taken of the red log, since ${halt.message}`;
     // An engine that has jumped, and has not shown it yet.
     if (comparePositions(this.log.save().position, next) === 0) return undefined;
@@ -202,7 +202,7 @@ export class SiteMachine {
 
   /** What a submission leads to is done when the outputs are taken: once for several that came together. */
   submit(submission: Submission, nowMs: number, wallMs = nowMs): void {
-    if (this.#isRetired || this.#isForked) return;
+    if (this.#isRetired || this.#hasStopped) return;
     this.#nowMs = nowMs;
     const { contract } = this.#options.service;
     const isHeld = this.#peerUntilMs !== undefined && contract.operations[submission.operation]?.access !== 'read';
@@ -222,7 +222,7 @@ export class SiteMachine {
 
   /** Without room nothing is taken of what would have to be written down: whoever sent it sends it again. */
   receive(envelope: Envelope, nowMs: number, wallMs = nowMs, hasRoom = true): void {
-    if (this.#isRetired || this.#isForked) return;
+    if (this.#isRetired || this.#hasStopped) return;
     this.#nowMs = nowMs;
     this.replica.advanceTime(nowMs, wallMs);
     if ((this.#haltedBytes.isFull || !hasRoom) && needsRoom(envelope.message, this.#engine.messages)) {
@@ -299,7 +299,7 @@ export class SiteMachine {
 
   /** The first `length` entries of one of the site's logs are synced. */
   onSynced(log: LogId, length: number, nowMs: number, wallMs = nowMs): void {
-    if (this.#isRetired || this.#isForked) return;
+    if (this.#isRetired || this.#hasStopped) return;
     this.#nowMs = nowMs;
     this.replica.advanceTime(nowMs, wallMs);
     if (log === this.#logIds.red) this.log.onSynced(length);
@@ -309,7 +309,7 @@ export class SiteMachine {
 
   /** What a server that keeps the red log replies. */
   onReply(reply: ServerReply, nowMs: number, wallMs = nowMs): void {
-    if (this.#isRetired || this.#isForked) return;
+    if (this.#isRetired || this.#hasStopped) return;
     this.#nowMs = nowMs;
     this.replica.advanceTime(nowMs, wallMs);
     this.log.onReply?.(reply, nowMs);
@@ -318,7 +318,7 @@ export class SiteMachine {
 
   /** To be called now and then while `busy`. */
   tick(nowMs: number, wallMs = nowMs): void {
-    if (this.#isRetired || this.#isForked) return;
+    if (this.#isRetired || this.#hasStopped) return;
     this.#nowMs = nowMs;
     if (this.#peerUntilMs !== undefined) this.#awaitPeer(this.#peerUntilMs, nowMs, wallMs);
     this.replica.tick(nowMs, wallMs);
@@ -386,9 +386,9 @@ export class SiteMachine {
 
   /** What was promised by then stays; nothing follows. */
   #stop(output: SiteOutput): void {
-    if (this.#isForked) return;
+    if (this.#hasStopped) return;
     this.#exchangeOutputs();
-    this.#isForked = true;
+    this.#hasStopped = true;
     this.#early = [];
     this.#peerUntilMs = undefined;
     this.#outputs.push(output);
@@ -443,7 +443,7 @@ export class SiteMachine {
 
   /** Hands outputs of one part to the other until neither has any. */
   #exchangeOutputs(): void {
-    if (this.#isForked) return;
+    if (this.#hasStopped) return;
     for (let moved = true; moved;) {
       const replicaOutputs = this.replica.takeOutputs();
       for (const output of replicaOutputs) this.#onReplicaOutput(output);
@@ -495,7 +495,7 @@ export class SiteMachine {
         const records = this.#redLogReader.take(output);
         const problem = this.replica.activation.findProblem(records);
         if (problem !== undefined) return this.#onOutdated(problem);
-        if (records.length > 0 && !this.#isForked) this.replica.deliver(records);
+        if (records.length > 0 && !this.#hasStopped) this.replica.deliver(records);
         if (records.some(({ kind }) => kind === 'member')) this.log.setMembers?.(this.#logMembers);
         break;
       }
