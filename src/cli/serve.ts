@@ -76,8 +76,8 @@ const SERVE_FLAGS: readonly Flag[] = [
 const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 const STDERR = 2;
 /**
- * Exit code of a node whose data directory must not serve any more: its site was retired, or has gone on elsewhere. A
- * supervisor that starts it again does no good.
+ * Exit code of a node whose data directory must not serve any more: its site was retired, or has gone on elsewhere. To start
+ * it again does not help.
  */
 export const EXIT_CLOSED_DIRECTORY = 3;
 /** A count that no client would wait for. */

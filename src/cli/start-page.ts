@@ -49,8 +49,8 @@ document.getElementById('copy').addEventListener('click', () =>
   navigator.clipboard.writeText(code.textContent).catch(() => getSelection().selectAllChildren(code)));
 show();`;
 
-const hashOf = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
-const POLICY = `default-src 'none'; img-src data:; script-src ${hashOf(SCRIPT)}; style-src ${hashOf(STYLE)}; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
+const formatHash = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+const POLICY = `default-src 'none'; img-src data:; script-src ${formatHash(SCRIPT)}; style-src ${formatHash(STYLE)}; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
 
 /** Answers `/` with the page, and every other path with 404. `sites` are those of this process. */
 export function createStartPage(service: ShownService, sites: readonly string[]): RequestListener {

@@ -209,7 +209,7 @@ export class ClusterNode {
       });
     }
     await this.#follower.begin();
-    // It may have turned out at once that the site is behind.
+    // If the site is behind, it has begun to restart at once: wait until it serves.
     await this.#restarts.run(async () => {});
   }
 
@@ -357,7 +357,7 @@ export class ClusterNode {
       this.#isJoining = false;
       await waitWhileJoining(() => this.#site === made && origins.get(site).state === 'joining');
     }
-    // It may have been stopped meanwhile: then it is started again by whoever has stopped it.
+    // Another call may have stopped the site meanwhile: then that call starts it again.
     await this.#reports.run(async () => {
       if (this.#site === made && !this.#aborted.signal.aborted) await this.#events.onStarted?.(this);
     });
@@ -521,7 +521,7 @@ export class ClusterNode {
 
   #identify(site: string): IdentifyReply {
     const driver = this.#site?.driver;
-    // One that has nothing itself knows nobody.
+    // A node with data knows other sites only once its site runs. A node without data knows none.
     if (driver === undefined && this.#directory.manifest !== undefined) throw new Error(`${this.name} is starting`);
     const origin = this.origins.find(site);
     const service = this.#foundingVersion.service.hash;

@@ -76,7 +76,7 @@ export interface SiteAlarm {
   readonly cause?: unknown;
 }
 
-/** What becomes of the servers that keep the red log; `full` without a message says that there is room again. */
+/** A change at the servers that keep the red log. `full` without a message: there is room again. */
 interface RedLogServerState {
   readonly kind: 'unavailable' | 'available' | 'full';
   readonly message?: string | undefined;
@@ -148,7 +148,7 @@ export function createRedHaltedAlarm(site: string, onAlarm: OnAlarm): (halt: Red
   };
 }
 
-/** Tells of the servers that keep the red log. */
+/** Reports changes at the servers that keep the red log. */
 export function createRedLogServerAlarm(site: string, onAlarm: OnAlarm): (state: RedLogServerState) => void {
   const tell = (kind: SiteAlarm['kind'], description: string): void =>
     void onAlarm({ kind, site, message: `Site ${site}: ${description}.` });
@@ -178,7 +178,7 @@ export function createForkAlarm(
   };
 }
 
-/** Tells of a site that runs an older version than the one that is in force. */
+/** Reports that the site runs an older version than the one in force. */
 export function createOutdatedAlarm(site: string, onAlarm: OnAlarm): (problem: string) => void {
   return (problem) => {
     const advice = 'Nothing is lost. Start it with the newer version on the same data directory';

@@ -1,4 +1,4 @@
-/** Tells of a site that does not get on with taking the state of another one. */
+/** Reports that a site cannot get or write the state of another one. */
 import { isNoSpace } from '../storage/disk/files.ts';
 import type { OnAlarm } from './site-alarm.ts';
 
@@ -9,19 +9,19 @@ export interface TransferAlarms {
 }
 
 export function createTransferAlarms(site: string, onAlarm: OnAlarm): TransferAlarms {
-  const tell = (kind: 'transfer-stalled' | 'disk-full' | 'disk-has-room', description: string): void =>
+  const raise = (kind: 'transfer-stalled' | 'disk-full' | 'disk-has-room', description: string): void =>
     void onAlarm({ kind, site, message: `Site ${site}: ${description}` });
   return {
     onStalled: (problem) =>
-      tell(
+      raise(
         'transfer-stalled',
         `it needs the state of another site, and nothing of it comes (${problem}). It goes on trying.`,
       ),
     onFullChanged: (because) => {
-      if (because === undefined) tell('disk-has-room', 'the state of another site can be written again.');
+      if (because === undefined) raise('disk-has-room', 'the state of another site can be written again.');
       else {
         const reason = isNoSpace(because) ? 'the disk is full' : because.message;
-        tell('disk-full', `the state of another site cannot be written (${reason}). It is tried again.`);
+        raise('disk-full', `the state of another site cannot be written (${reason}). It is tried again.`);
       }
     },
   };

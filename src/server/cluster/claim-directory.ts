@@ -48,7 +48,7 @@ function moveAside(files: Files, found: NodeIdentity | undefined): void {
   files.moveDirectory('sites', `${folder}/sites`);
 }
 
-/** The site of a directory was retired, or has gone on elsewhere. Its field is what is missing to start on it. */
+/** The site of a directory was retired, or has gone on elsewhere. The field names the option that allows a start on it. */
 export function closedDirectoryError(site: string, reason: string): CorrectableError {
   const advice = `Start ${site} on its newest data directory, or with --rebuild. If it was retired, do not start it`;
   const message = `The data cannot be used: ${reason}. Nothing was changed. ${advice}.`;

@@ -74,7 +74,7 @@ export function parseClusterFile(value: unknown, path: string): ClusterFile {
   };
 }
 
-/** The site that leads the red log of a new deployment; etcd elects its own leader, and then it is just a name. */
+/** The site that leads the red log of a new deployment. With etcd no site leads: then it is the first site of the file. */
 export function getFirstLeader({ sites, redLog }: ClusterFile): string {
   return redLog.engine === 'built-in' ? redLog.leader : ([...sites.keys()][0] as string);
 }

@@ -80,7 +80,7 @@ const MAX_REPORTED = 100;
 export class ClusterLinks {
   readonly #options: ClusterLinksOptions;
   readonly #peers = new Map<string, Peer>();
-  /** Connections of others, with the site that each is from; `null` for a command, `undefined` before it has said that. */
+  /** Accepted connections with the site that has dialed: `null` for a command, `undefined` before the first request. */
   readonly #incoming = new Map<LinkConnection, string | null | undefined>();
   /** All that this server has accepted, also before the end of their handshake. */
   readonly #sockets = new Set<Socket>();
@@ -193,8 +193,8 @@ export class ClusterLinks {
   }
 
   /**
-   * Sends an envelope to whoever has dialed this node as that site: two nodes may both say that they are it, and only one of
-   * them listens at its address.
+   * Sends an envelope back on each connection that a node has dialed as that site: two nodes may run as one site, and only one
+   * of them listens at its address.
    */
   sendBack(peer: string, content: Uint8Array): void {
     for (const [connection, from] of this.#incoming) if (from === peer) connection.write(FRAME.envelope, [content]);
@@ -297,7 +297,7 @@ export class ClusterLinks {
     const { site, keys } = this.#options;
     const { deployment, from, to } = isRecord(body) ? body : {};
     const versions = parseVersions(body);
-    if (versions === undefined) return 'it does not say which version of links it uses';
+    if (versions === undefined) return 'its first request has no version of links';
     if (agreeOnVersion(LINK_VERSIONS, versions) === undefined)
       return describeMismatch(site, LINK_VERSIONS, from === null ? 'the command' : shortenText(String(from)), versions);
     if (deployment !== keys.deployment) return `it is of another deployment than ${site}`;

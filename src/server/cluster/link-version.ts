@@ -1,4 +1,4 @@
-/** Which version two ends of a connection use: the newest that both know. */
+/** The version of links that two ends of a connection use: the newest that both know. */
 import { isRecord } from '../../correctable/validate.ts';
 import { ENVELOPE_VERSION, OLDEST_ENVELOPE_VERSION } from '../messages/envelope-codec.ts';
 
@@ -8,10 +8,10 @@ export interface LinkVersions {
   readonly oldest: number;
 }
 
-/** Those of this program. */
+/** The versions that this program knows. */
 export const LINK_VERSIONS: LinkVersions = { version: ENVELOPE_VERSION, oldest: OLDEST_ENVELOPE_VERSION };
 
-/** Reads what the other end has said of itself. One that names only one version knows no other. */
+/** Reads the versions of the other end. If it names only one, it knows only that. */
 export function parseVersions(value: unknown): LinkVersions | undefined {
   const { version, oldest = version } = isRecord(value) ? value : {};
   if (!Number.isSafeInteger(version) || !Number.isSafeInteger(oldest)) return undefined;
@@ -24,7 +24,7 @@ export function agreeOnVersion(own: LinkVersions, other: LinkVersions): number |
   return version >= Math.max(own.oldest, other.oldest) ? version : undefined;
 }
 
-/** Says that there is none, and what to upgrade. `site` is where this is said, `from` the other end. */
+/** Describes that two ends have no version in common, and which to upgrade. `site` is this end, `from` the other one. */
 export function describeMismatch(site: string, own: LinkVersions, from: string, other: LinkVersions): string {
   const older = own.version < other.version ? site : from;
   const versions = `${from} uses version ${other.version} of links, and ${site} uses version ${own.version}`;

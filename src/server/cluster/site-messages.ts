@@ -5,7 +5,7 @@ import type { Origins } from '../records/origin.ts';
 import type { SiteDriver } from '../site/site-driver.ts';
 import type { ClusterLinks } from './cluster-links.ts';
 
-/** By them a start hears that another one of its site goes on. */
+/** By these messages a node learns that another node runs as its site. */
 const REFUSALS: readonly string[] = ['node.fork', 'term.superseded'];
 
 /** What the messages of a node need. */
@@ -27,7 +27,7 @@ export function sendEnvelope(envelope: Envelope, { codec, origins, links, driver
     const parts = codec.encode({ ...envelope, sentAtMs: Date.now() }, undefined, links.getVersion(name));
     for (const bytes of parts) {
       links.send(name, bytes);
-      // A node that runs beside the one at the address of the site has to hear of it too.
+      // The node that they are meant for may not be the one at the address of the site.
       if (REFUSALS.includes(envelope.message.kind)) links.sendBack(name, bytes);
     }
   } catch (error) {

@@ -231,7 +231,7 @@ function encodeSlice({ bytes, ...head }: TransferSlice): Uint8Array {
   return Buffer.concat([length, text, bytes]);
 }
 
-/** `undefined` if it is none. The bytes are a copy, since those of a link are a part of what it has read. */
+/** Returns `undefined` if it is no slice. The bytes are a copy, since those of a link are a part of what it has read. */
 function decodeSlice(content: Uint8Array): TransferSlice | undefined {
   const buffer = Buffer.from(content);
   try {

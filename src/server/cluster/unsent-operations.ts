@@ -54,7 +54,7 @@ export async function saveUnsent(unsent: readonly UnsentOperation[], options: Un
   return ' All its operations are at another site.';
 }
 
-/** The end of the own stream as another site knows it; `undefined` if none says so in time. */
+/** The end of the own stream as another site knows it; `undefined` if none reports it in time. */
 async function findEnd(options: UnsentOptions): Promise<StreamEnd | undefined> {
   const { peers, origin, request, signal, maxWaitMs = MAX_WAIT_MS } = options;
   const untilMs = performance.now() + maxWaitMs;

@@ -21,9 +21,9 @@ export interface MessageFilterOptions {
   readonly ownSite: Address;
   /** Of the start, in which it begins to speak. */
   readonly epoch: number;
-  /** The newest rules that are known here; those of this program unless given. */
+  /** The newest rules that are known here; default: those of this program. */
   readonly newestRules?: number | undefined;
-  /** The rules that are in force; those of this program unless given. */
+  /** The rules that are in force; default: those of this program. */
   readonly getRules?: (() => number | undefined) | undefined;
   /** Told of each message that is not taken; but for those that came late, of which there are some after each restart. */
   readonly onRejected?: ((rejection: RejectedMessageError) => void) | undefined;
@@ -31,7 +31,7 @@ export interface MessageFilterOptions {
   readonly onUnknownStart?: ((site: Origin, term: number) => void) | undefined;
   /** Told that a later start of this site is known: with a handler this one does not go on above it. */
   readonly onSuperseded?: ((term: number, by: Origin) => void) | undefined;
-  /** Told that rules are in force which are not known here. */
+  /** Called if rules are in force that are not known here. */
   readonly onNewerRules?: ((problem: string) => void) | undefined;
 }
 

@@ -143,7 +143,7 @@ const redRecord = oneOfKinds({
   }),
 });
 
-/** Says what is wrong with a record of the red log that comes by another way than a message. */
+/** Describes what is wrong with a record of the red log that did not come in a message. */
 export function describeRecordProblem(value: unknown): string | undefined {
   return redRecord(value, NO_ORIGINS);
 }

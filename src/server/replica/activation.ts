@@ -67,7 +67,7 @@ export class Activation {
     // The same at all sites, since it follows from the log.
     const lost = findLostPart(this.#inForce, version);
     if (lost === undefined) this.#inForce = version;
-    // After a crash this start may not know that the record counts, and say of what it has done that nothing was.
+    // Otherwise a start after a crash might not know that the record counts, and refuse what was done here.
     if (lost === undefined && isProven) this.#begin(version);
     else if (lost === undefined)
       this.#core.store({ kind: 'delivered', redDelivered: this.#core.redDelivered }, () => this.#begin(this.#inForce));

@@ -23,7 +23,7 @@ export type SiteOutput =
   | MemberOutput
   /** Another node of this site has gone on: nothing more is taken or said, for good. */
   | { readonly kind: 'forked'; readonly message: string }
-  /** A newer version of the program or the service is in force: nothing more is taken or said, until it runs that. */
+  /** A newer version of the program or the service is in force: the site takes and sends nothing more. */
   | { readonly kind: 'outdated'; readonly message: string }
   /** Nothing more is taken of that start of another site, since another node of it has gone on. */
   | { readonly kind: 'peer-forked'; readonly peer: Origin; readonly message: string }
@@ -108,7 +108,7 @@ export interface SiteProgress {
 /** How long updates wait at a start for another site. */
 export const ALONE_AFTER_MS = 10_000;
 
-/** What the options say of a site's node of the red log. */
+/** The options of a site's node of the red log. */
 export function createLogOptions(options: SiteOptions, name: LogId): Omit<RedLogOptions<RedRecord>, 'sites'> {
   const { site, origins, redLeader, redLogName, epoch, resendAfterMs, windows } = options;
   return {

@@ -44,7 +44,7 @@ export interface RunningVersion {
 /** How a replica is set up. */
 export interface ReplicaOptions {
   readonly service: Service;
-  /** Where sites may run different versions. Unless given, all that the site runs is in force. */
+  /** Set if sites may run different versions. Default: all that the site runs is in force */
   readonly version?: RunningVersion | undefined;
   /** This site. */
   readonly site: Origin;
@@ -76,7 +76,7 @@ export interface ReplicaOptions {
   readonly maxPipelineLength?: number | undefined;
   /** How much is on its way to a site; the defaults unless given. */
   readonly windows?: Partial<SendWindows> | undefined;
-  /** About how large an operation may be that goes by the red log; as large as any other unless given. */
+  /** How large a red operation may be, about. Default: as large as any other */
   readonly maxRedBytes?: number | undefined;
   /** Bounds of generators, and the clock that measures them. */
   readonly generators?: GeneratorOptions | undefined;

@@ -47,7 +47,7 @@ export function createManifest({ service, sites, redLeader, site }: Deployment):
   return { format: FORMAT_VERSION, service: described, rules: RULES_VERSION, ...place };
 }
 
-/** What was in force when the data was made; `undefined` if the manifest does not say all of it. */
+/** What was in force when the data was made; `undefined` if the manifest does not have all of it. */
 export function getFoundingVersion(manifest: Manifest | undefined): DeploymentVersion | undefined {
   if (manifest === undefined) return undefined;
   const { service, rules = OLDEST_RULES_VERSION } = manifest;
