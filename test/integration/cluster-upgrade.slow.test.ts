@@ -37,7 +37,7 @@ function openClient(cluster: ClusterProcesses, contract: typeof contractV1, ...s
   return client;
 }
 
-/** What clients were told of their updates. */
+/** The outcomes of updates, as clients received them. */
 class Ledger {
   readonly acknowledged = new Map<string, unknown>();
   /** They may have been done. */
@@ -56,7 +56,7 @@ class Ledger {
   }
 }
 
-/** A client that prefers each site, and works until it is told to end: blue and red updates in turn. */
+/** A client that prefers each site, and works until the returned function is called: blue and red updates in turn. */
 function startWork(cluster: ClusterProcesses, ledger: Ledger): () => Promise<void> {
   const ending = new AbortController();
   const working = SITES.map(async (site, place) => {

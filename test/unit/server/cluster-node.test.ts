@@ -102,7 +102,7 @@ test('a retired site that is still there → hears of it and stops; the others c
   await expect(clientOf(c).invokeStrong(take({ key: 'three' }))).rejects.toMatchObject({ code: 'UNAVAILABLE' });
 });
 
-test('a second node on a copied directory, which no site can dial → is told of the first one, and stops', async () => {
+test('a second node on a copied directory, which no site can dial → one of the two hears of the other, and stops', async () => {
   const files = await createFiles();
   const nodes = (await openAll(files)) as [ClusterNode, ClusterNode, ClusterNode];
   await clientOf(nodes[1]).invokeStrong(take({ key: 'one' }));

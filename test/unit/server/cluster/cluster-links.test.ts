@@ -170,7 +170,7 @@ test('strangers that send no TLS, or nothing → no alarm', async () => {
 });
 
 // Else the handshake would have to time out first, after 5 s.
-test('a stranger that says nothing → closing does not wait for it', { timeout: 4500 }, async () => {
+test('a stranger that sends nothing → closing does not wait for it', { timeout: 4500 }, async () => {
   const addresses = await createAddresses('a');
   const a = await openNode('a', addresses);
   const stranger = connect((addresses['a'] as ClusterAddress).port, '127.0.0.1');
@@ -178,7 +178,7 @@ test('a stranger that says nothing → closing does not wait for it', { timeout:
   await Promise.all([a.links.close(), once(stranger, 'close')]);
 });
 
-test('another program at the address of a site → the alarm says so', async () => {
+test('another program at the address of a site → the alarm names that as the cause', async () => {
   const addresses = await createAddresses('a', 'b');
   const web = createServer((socket) => socket.on('error', () => {}).end('HTTP/1.1 400 Bad Request\r\n\r\n'));
   await once(web.listen((addresses['b'] as ClusterAddress).port, '127.0.0.1'), 'listening');

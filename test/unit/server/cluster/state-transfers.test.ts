@@ -134,7 +134,7 @@ test('slices that cannot be read → another donor', async () => {
   expect(shared.smallParts).toMatchObject({ donor: 'frankfurt' });
 });
 
-test('nothing comes for a minute → says so once, with the reason', async () => {
+test('nothing comes for a minute → is reported once, with the reason', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance'] });
   try {
     const receiver = createNode('virginia');
@@ -152,7 +152,7 @@ test('nothing comes for a minute → says so once, with the reason', async () =>
   }
 });
 
-test('no room for what comes → says so, and when there is room again', { timeout: 10_000 }, async () => {
+test('no room for what comes → is reported, and so is room again', { timeout: 10_000 }, async () => {
   createDonor('ireland');
   const files = new NodeFiles(join(root, 'virginia'));
   const createNow = vi.spyOn(files, 'createNow').mockImplementation(() => {

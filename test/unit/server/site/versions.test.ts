@@ -1,4 +1,4 @@
-/** Sites of which some run a newer version: what they do before it is in force, and who must not go on after that. */
+/** Some sites run a newer version: what they do before it is in force, and which sites must stop after that. */
 import { expect, test } from 'vitest';
 import { RULES_VERSION, type DeploymentVersion } from '../../../../src/server/records/deployment-version.ts';
 import { describeService } from '../../../../src/server/service/describe-service.ts';
@@ -140,7 +140,7 @@ test('after a restart what is in force is as before, by the logs and by a checkp
   const early = world.ask(1, tag('once'), { id: 'c/1', home: 1 });
   world.pass(50);
   expect(early.code).toBeUndefined();
-  // Without the other sites: only its own log says that the record counts.
+  // Without the other sites: only its own log proves that the record counts.
   world.sync(1);
   for (const site of SITES) world.crash(site);
   world.options = running(V2) as never;
