@@ -1,9 +1,7 @@
 /** A case study with its page: the sites, their users, and what the page asks for while it is open. */
 import type { RequestListener } from 'node:http';
-import { readFile } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
-import { bundleScript } from '../page-cache/bundle-script.ts';
 import { fileListener } from '../page-cache/page-files.ts';
+import { bundleSmallPage } from '../page-cache/small-page.ts';
 import { withPageHeaders } from '../page-headers.ts';
 import { openDeployment } from './deployment.ts';
 import { Tally } from './figures.ts';
@@ -69,21 +67,11 @@ export async function startStudyPage(
 
 /** The page, its script and style, and at `/state` what it shows. */
 async function pageListener(state: () => PageState): Promise<RequestListener> {
-  const answer = fileListener(
-    new Map([
-      ['index.html', await contentOf('page/index.html')],
-      ['style.css', await contentOf('page/style.css')],
-      ['main.js', await bundleScript(fileURLToPath(new URL('page/main.ts', import.meta.url)))],
-    ]),
-  );
+  const answer = fileListener(await bundleSmallPage(new URL('page/', import.meta.url)));
   return withPageHeaders((request, response) => {
     const [path] = (request.url ?? '/').split('?', 1);
     if (path !== '/state') return answer(request, response);
     response.writeHead(200, { 'content-type': 'application/json', 'cache-control': 'no-store' });
     response.end(JSON.stringify(state()));
   });
-}
-
-function contentOf(name: string): Promise<Buffer> {
-  return readFile(new URL(name, import.meta.url));
 }

@@ -8,6 +8,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { relay } from '../../engines/delay-proxy.ts';
 import { LOOPBACK } from '../../engines/ports.ts';
 import { roundTripMs, SITES, type WanPreset } from '../../engines/wan.ts';
+import { isOwnRequest } from '../own-request.ts';
 import { withPageHeaders } from '../page-headers.ts';
 import type { Cluster } from './cluster.ts';
 import { ACTIONS } from './status.ts';
@@ -32,7 +33,7 @@ export interface ClusterServer {
  */
 export async function startClusterServer({ cluster, wan, port, page }: ClusterServerOptions): Promise<ClusterServer> {
   const answer = withPageHeaders((request, response) => {
-    if (!isOwn(request)) return void response.writeHead(403).end();
+    if (!isOwnRequest(request)) return void response.writeHead(403).end();
     const [, first, ...path] = parsePath(request);
     if (first === 'cluster') return void answerCluster(cluster, request, response, path);
     if (page === undefined) return void response.writeHead(404).end();
@@ -42,7 +43,7 @@ export async function startClusterServer({ cluster, wan, port, page }: ClusterSe
   const sockets = new Set<Socket>();
   server.on('upgrade', (request, socket: Socket, head: Buffer) => {
     const [, from, to] = parsePath(request).map((name) => SITES.find((site) => site === name));
-    if (from === undefined || to === undefined || !isOwn(request)) return void socket.destroy();
+    if (from === undefined || to === undefined || !isOwnRequest(request)) return void socket.destroy();
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket));
     socket.pause();
@@ -85,12 +86,6 @@ async function answerCluster(
   // A node takes a while to start: the page sees it in the state.
   void cluster.act(site, wanted);
   answer(202, { sites: cluster.status });
-}
-
-/** Whether a request comes from the server's own page, or from a program of this machine: no other page ends a site. */
-function isOwn({ headers: { host, origin } }: IncomingMessage): boolean {
-  const isLoopback = /^(127\.0\.0\.1|localhost)(:\d+)?$/.test(host ?? '');
-  return isLoopback && (origin === undefined || origin === `http://${host}`);
 }
 
 function parsePath({ url = '/' }: IncomingMessage): string[] {

@@ -1,11 +1,10 @@
 /** The kill demo with its page: a server under load, and a button that kills it. */
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
-import { createServer, type IncomingMessage } from 'node:http';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { fileURLToPath } from 'node:url';
-import { bundleScript } from '../page-cache/bundle-script.ts';
+import { isOwnRequest } from '../own-request.ts';
 import { fileListener } from '../page-cache/page-files.ts';
+import { bundleSmallPage } from '../page-cache/small-page.ts';
 import { withPageHeaders } from '../page-headers.ts';
 import { LiveLoad } from './live.ts';
 
@@ -18,19 +17,12 @@ export interface RunningKillPage {
 
 /** Starts the server with its load, and serves the page; 0 is any free port. */
 export async function startKillPage({ port }: { readonly port: number }): Promise<RunningKillPage> {
-  const content = (name: string): Promise<Buffer> => readFile(new URL(`page/${name}`, import.meta.url));
-  const answer = fileListener(
-    new Map([
-      ['index.html', await content('index.html')],
-      ['style.css', await content('style.css')],
-      ['main.js', await bundleScript(fileURLToPath(new URL('page/main.ts', import.meta.url)))],
-    ]),
-  );
+  const answer = fileListener(await bundleSmallPage(new URL('page/', import.meta.url)));
   const live = await LiveLoad.start();
   const listener = withPageHeaders((request, response) => {
     const [path] = (request.url ?? '/').split('?', 1);
     if (path === '/kill' && request.method === 'POST') {
-      if (!isOwn(request)) return void response.writeHead(403).end();
+      if (!isOwnRequest(request)) return void response.writeHead(403).end();
       live.kill();
       return void response.writeHead(202).end();
     }
@@ -48,10 +40,4 @@ export async function startKillPage({ port }: { readonly port: number }): Promis
       await live.close();
     },
   };
-}
-
-/** Whether a request comes from the server's own page, or from a program of this machine. */
-function isOwn({ headers: { host, origin } }: IncomingMessage): boolean {
-  const isLoopback = /^(127\.0\.0\.1|localhost)(:\d+)?$/.test(host ?? '');
-  return isLoopback && (origin === undefined || origin === `http://${host}`);
 }
