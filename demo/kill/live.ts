@@ -1,19 +1,17 @@
-/** A server under load that anybody may kill at any moment, with what became of every operation. */
+/** A server under load that a visitor may kill at any moment, and what became of its latest operations. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Client } from 'correctables';
 import type { RedBlueLevels } from 'correctables/bindings/redblue';
+import type { ServeProcess } from '../shared/serve-process.ts';
 import { ledger } from './contract.ts';
 import { clientOf, Load } from './load.ts';
-import type { KillState, Kill } from './page/state.ts';
+import { SHOWN_SPANS, SPAN_MS, type Kill, type KillState } from './page/state.ts';
 import { startServer } from './start-server.ts';
-import type { ServeProcess } from '../shared/serve-process.ts';
 
-/** Of each client, between two of its operations: people look on, so a laptop stays quiet. */
+/** Between two operations of a worker: the demo runs beside other work on a laptop. */
 const PAUSE_MS = 100;
-/** Acknowledged operations are counted by spans of this length. */
-const SPAN_MS = 100;
 /** So many of the latest acknowledged operations are looked for after a kill. */
 const LOOKED_FOR_MAX = 500;
 
@@ -22,7 +20,8 @@ export class LiveLoad {
   readonly #beganAt = performance.now();
   readonly #spans: number[] = [];
   readonly #kills: Kill[] = [];
-  readonly #acknowledged: string[] = [];
+  /** The latest acknowledged operations. */
+  readonly #latest: string[] = [];
   #load: Load;
   #server: ServeProcess;
   #port: number;
@@ -51,14 +50,16 @@ export class LiveLoad {
 
   get state(): KillState {
     const nowMs = this.#nowMs();
-    const spans = Array.from({ length: Math.floor(nowMs / SPAN_MS) }, (_, n) => this.#spans[n] ?? 0);
-    return { nowMs, spanMs: SPAN_MS, spans, kills: this.#kills, acknowledged: this.#acknowledged.length };
+    const end = Math.floor(nowMs / SPAN_MS);
+    const start = Math.max(0, end - SHOWN_SPANS);
+    const spans = Array.from({ length: end - start }, (_, n) => this.#spans[start + n] ?? 0);
+    return { nowMs, spans, kills: this.#kills, acknowledged: this.#load.acknowledged };
   }
 
   /** Kills the server, starts it again on its data, and looks for what it had acknowledged. One kill at a time. */
   kill(): void {
     this.#killing ??= this.#killAndLook().finally(() => (this.#killing = undefined));
-    // What goes wrong is in the state.
+    // If the server does not come back, the page goes on showing this kill.
     this.#killing.catch(() => {});
   }
 
@@ -79,7 +80,7 @@ export class LiveLoad {
     };
     this.#kills.push(kill);
     await this.#server.kill();
-    const operations = this.#acknowledged.slice(-LOOKED_FOR_MAX);
+    const operations = [...this.#latest];
     const before = this.#load.acknowledged;
     this.#server = startServer({ data: this.#folder, port: this.#port });
     await this.#server.listening;
@@ -93,7 +94,8 @@ export class LiveLoad {
   #note(operation: string): void {
     const span = Math.floor(this.#nowMs() / SPAN_MS);
     this.#spans[span] = (this.#spans[span] ?? 0) + 1;
-    this.#acknowledged.push(operation);
+    this.#latest.push(operation);
+    if (this.#latest.length > LOOKED_FOR_MAX) this.#latest.shift();
   }
 
   #nowMs(): number {

@@ -1,9 +1,9 @@
 /** Runs in the page of the kill demo: shows the load as a tape, and kills the server when a visitor asks for it. */
 import { byId, make, setText } from '../../shared/page/dom.ts';
-import type { Kill, KillState } from './state.ts';
+import { SHOWN_SPANS, SPAN_MS, type Kill, type KillState } from './state.ts';
 
 const EVERY_MS = 200;
-const SHOWN_MS = 30_000;
+const SHOWN_MS = SHOWN_SPANS * SPAN_MS;
 
 const kill = byId('kill', HTMLButtonElement);
 kill.addEventListener('click', () => void fetch('kill', { method: 'POST' }));
@@ -49,15 +49,13 @@ function killRow(item: Kill, n: number): HTMLElement {
   return make('tr', '', make('td', '', String(n + 1)), ...cells);
 }
 
-function drawTape({ nowMs, spanMs, spans, kills }: KillState): void {
-  const count = SHOWN_MS / spanMs;
-  const shown = spans.slice(-count);
-  const most = Math.max(1, ...shown);
-  const startMs = spans.length * spanMs - SHOWN_MS;
+function drawTape({ nowMs, spans, kills }: KillState): void {
+  const most = Math.max(1, ...spans);
+  const startMs = Math.floor(nowMs / SPAN_MS) * SPAN_MS - SHOWN_MS;
   const place = (ms: number): string => `${((100 * (ms - startMs)) / SHOWN_MS).toFixed(2)}%`;
-  const bars = shown.map((height, n) => {
+  const bars = spans.map((height, n) => {
     const bar = make('span', 'bar');
-    bar.style.left = `${((100 * (count - shown.length + n)) / count).toFixed(2)}%`;
+    bar.style.left = `${((100 * (SHOWN_SPANS - spans.length + n)) / SHOWN_SPANS).toFixed(2)}%`;
     bar.style.height = `${((100 * height) / most).toFixed(1)}%`;
     return bar;
   });

@@ -1,21 +1,26 @@
-/** What the page of the kill demo asks for, again and again. */
+/** The state that the page of the kill demo fetches again and again. */
+
+/** Acknowledged operations are counted by spans of this length. */
+export const SPAN_MS = 100;
+/** So many spans are shown: thirty seconds. */
+export const SHOWN_SPANS = 300;
 
 export interface Kill {
-  /** Milliseconds since the start. */
+  /** When the server was killed, in milliseconds since the start. */
   readonly atMs: number;
   /** When the first operation was acknowledged again. */
   readonly backAtMs: number | undefined;
   /** Operations, acknowledged before the kill, that were looked for afterwards. */
   readonly lookedFor: number;
-  /** How many of them were missing; undefined while nobody has looked. */
+  /** How many of them were missing; undefined until they have been looked for. */
   readonly lost: number | undefined;
 }
 
 export interface KillState {
   readonly nowMs: number;
-  readonly spanMs: number;
-  /** Operations acknowledged in each span since the start. */
+  /** Operations acknowledged in each of the latest spans; the last one is over. */
   readonly spans: readonly number[];
   readonly kills: readonly Kill[];
+  /** Operations acknowledged since the start. */
   readonly acknowledged: number;
 }
