@@ -1,14 +1,15 @@
 /** Forwards what a browser sends for `/NAME/…` to the demo of that name, which listens on a port of its own. */
 import { request as sendRequest, type IncomingMessage, type ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
 
 export interface Target {
   /** Where the demo listens, on the loopback interface. */
   readonly port: number;
-  /** What the demo calls the address. */
+  /** The path as the demo knows it. */
   readonly path: string;
   /** Changes a page of HTML before it is passed on. */
-  readonly editPage: (html: string) => string;
+  readonly editPage: (html: string) => Promise<string>;
 }
 
 const HOST = '127.0.0.1';
@@ -17,25 +18,26 @@ const HOST = '127.0.0.1';
 export function forwardRequest(request: IncomingMessage, response: ServerResponse, target: Target): void {
   const { port, path, editPage } = target;
   const { method, headers } = request;
+  const fail = (): unknown => (response.headersSent ? response.destroy() : response.writeHead(502).end());
   const forwarded = sendRequest({ host: HOST, port, path, method, headers }, (answer) => {
     const { statusCode = 502 } = answer;
     if (answer.headers['content-type']?.startsWith('text/html') !== true) {
       response.writeHead(statusCode, answer.headers);
       return void answer.pipe(response);
     }
-    const chunks: Buffer[] = [];
-    answer.on('data', (chunk: Buffer) => chunks.push(chunk));
-    answer.on('end', () => {
+    const answerPage = async (): Promise<void> => {
       const { 'content-length': _, 'transfer-encoding': __, ...others } = answer.headers;
-      response.writeHead(statusCode, others).end(editPage(Buffer.concat(chunks).toString('utf8')));
-    });
+      const page = await editPage(await text(answer));
+      response.writeHead(statusCode, others).end(page);
+    };
+    answerPage().catch(fail);
   });
-  forwarded.on('error', () => (response.headersSent ? response.destroy() : response.writeHead(502).end()));
+  forwarded.on('error', fail);
   response.on('close', () => forwarded.destroy());
   request.pipe(forwarded);
 }
 
-/** Connects a WebSocket to the demo. The demo sees the headers as they came, so it knows which page asks. */
+/** Connects a WebSocket to the demo. The demo gets the headers unchanged, so it can check the origin. */
 export function forwardUpgrade(
   request: IncomingMessage,
   socket: Socket,
@@ -51,11 +53,11 @@ export function forwardUpgrade(
     demo.pipe(socket).pipe(demo);
   });
   socket.setNoDelay(true);
-  for (const [one, other] of [
+  for (const [from, to] of [
     [demo, socket],
     [socket, demo],
   ] as const) {
-    one.on('error', () => other.destroy());
-    one.on('close', () => other.destroy());
+    from.on('error', () => to.destroy());
+    from.on('close', () => to.destroy());
   }
 }

@@ -66,7 +66,8 @@ async function answerer(registry: DemoRegistry): Promise<Answer> {
   const { demos } = registry;
   const { assets, html } = await buildLanding();
   const linksStyle = await readFile(new URL('demo-links.css', import.meta.url));
-  const files = fileListener(new Map([...assets, ['demo-links.css', linksStyle]]));
+  const files = new Map([...assets, ['demo-links.css', linksStyle]]);
+  const answerFile = fileListener(files);
   const fullDemo = (what: Break): string => {
     const demo = demos.find(({ breaks }) => breaks?.includes(what));
     return demo === undefined ? '' : `<a href="${addressOf(demo)}">Full demo: ${demo.title}</a>`;
@@ -81,8 +82,8 @@ async function answerer(registry: DemoRegistry): Promise<Answer> {
     };
     if (demo !== undefined) {
       try {
-        const code = demo.code && (await formatCode(demo.code));
-        const editPage = (page: string): string => withDemoLinks(page, demoLinks(demos, demo), code);
+        const editPage = async (page: string): Promise<string> =>
+          withDemoLinks(page, demoLinks(demos, demo), demo.code && (await formatCode(demo.code)));
         return forwardRequest(request, response, { port: await portOf(registry, demo), path, editPage });
       } catch (failure) {
         setPageHeaders(response);
@@ -91,8 +92,7 @@ async function answerer(registry: DemoRegistry): Promise<Answer> {
     }
     setPageHeaders(response);
     if (path === '/') return answerHtml(200, startPage());
-    if (path === '/landing.js' || path === '/landing.css' || path === '/demo-links.css')
-      return files(request, response);
+    if (files.has(path.slice(1))) return answerFile(request, response);
     if (!(await answerCheckoutFile(path, response))) answerHtml(404, nowherePage());
   };
 }
