@@ -1,11 +1,11 @@
-/** One click: the page is opened one way, on a store of its own, and each step is noted with its time. */
+/** One click: opens the page one way, on a store of its own, and records each step with its time. */
 import { isCorrectableError } from 'correctables';
 import type { Scenario } from './scenario.ts';
 import { openStore } from './store.ts';
 import type { Answer, Goods, Page } from './ways/shop.ts';
 import { WAYS, type WayName } from './ways/ways.ts';
 
-/** `unmarked` looks certain. */
+/** How the goods look to the customer: `unmarked` goods look certain. */
 type ShownState = 'unmarked' | 'confirming' | 'confirmed';
 
 /** A step, with the milliseconds since the click. */
@@ -29,7 +29,7 @@ export interface Click {
 export interface RunningClick extends Click {
   /** Presses Buy. Without effect before buying is allowed, and the second time. */
   press(): void;
-  /** Resolves when nothing more will change: when the page is complete, and a customer who has pressed has the answer. */
+  /** Resolves when nothing more will change: the page is complete, and a customer who has pressed Buy has the answer. */
   readonly settled: Promise<void>;
   /** Closes the store. */
   close(): Promise<void>;
@@ -42,7 +42,7 @@ export interface ClickOptions {
   readonly onStep: (click: RunningClick) => void;
 }
 
-/** Prepares a click on each way, so that all of them can begin at the same moment. */
+/** Opens the store of a click. Call the result to begin the click: so the three ways can begin at the same moment. */
 export async function prepareClick(way: WayName, options: ClickOptions): Promise<() => RunningClick> {
   const { scenario, buysAtOnce, onStep } = options;
   const shop = await openStore(scenario);
@@ -71,24 +71,16 @@ export async function prepareClick(way: WayName, options: ClickOptions): Promise
       buying = WAYS[way].buy(shop, page).catch(fail);
     };
     const settle = async (): Promise<void> => {
-      await opening;
+      await WAYS[way].open(shop, page).catch(fail);
       await buying;
     };
+    const settled = settle();
     const close = async (): Promise<void> => {
       await shop.close();
-      await click.settled;
+      await settled;
     };
-    const click: { -readonly [K in keyof RunningClick]: RunningClick[K] } = {
-      way,
-      scenario,
-      beganAt,
-      steps,
-      press,
-      settled: Promise.resolve(),
-      close,
-    };
-    const opening = WAYS[way].open(shop, page).catch(fail);
-    click.settled = settle();
+    // The store answers later: each step finds the click complete.
+    const click: RunningClick = { way, scenario, beganAt, steps, press, settled, close };
     return click;
   };
 }

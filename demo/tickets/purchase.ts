@@ -45,16 +45,13 @@ export interface PurchaseOptions {
 }
 
 /** Buys a ticket; the customer is answered through `onEvent`, once. The Correctable closes with the final view. */
-export function purchaseTicket(
-  shop: Shop,
-  options: PurchaseOptions,
-): Correctable<QueueItem<string> | null, Levels, string> {
+export function purchaseTicket(shop: Shop, options: PurchaseOptions): Purchase {
   return options.strongOnly === true ? sellWhenConfirmed(shop, options) : sellEarly(shop, options);
 }
 
 type Purchase = Correctable<QueueItem<string> | null, Levels, string>;
 
-/** Says yes on the early answer while plenty of tickets are left. */
+/** Answers yes on the early answer while plenty of tickets are left. */
 function sellEarly(shop: Shop, options: PurchaseOptions): Purchase {
   const customer = new Customer(options);
   return shop
@@ -90,7 +87,7 @@ class Customer {
     this.#options = options;
   }
 
-  /** Notes what a view says. */
+  /** Reports a view. */
   hear(
     kind: 'preliminary' | 'final',
     ticket: QueueItem<string> | null,

@@ -1,10 +1,11 @@
 /** What a case study shows, in a sentence computed from the latencies. */
+import { capitalize } from '../../shared/page/format.ts';
 import type { Cell } from './state.ts';
 
-/** The name of a request as people write it: "buyConfirm" is "Buy confirm". */
+/** The name of a request in words: "buyConfirm" is "Buy confirm". */
 export function formatRequest(name: string): string {
   const words = name.replaceAll(/[A-Z]/g, (capital) => ` ${capital.toLowerCase()}`);
-  return words.charAt(0).toUpperCase() + words.slice(1);
+  return capitalize(words);
 }
 
 /** Which requests the nearest site answers alone, and which wait for the order of all sites. */
@@ -22,7 +23,7 @@ function namesOf(cells: readonly Cell[]): readonly string[] {
   return [...new Set(cells.map(({ request }) => request))];
 }
 
-/** The median in the middle of the requests and sites. */
+/** The median over requests and sites of their median latencies. */
 function typical(cells: readonly Cell[], color: 'blue' | 'red', names: readonly string[]): string {
   const medians = cells
     .filter(({ request }) => names.includes(request))

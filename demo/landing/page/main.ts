@@ -1,5 +1,6 @@
 /** Runs in the landing page: opens the same shop three ways at the same moment, and shows what each took. */
 import { byId, setText } from '../../shared/page/dom.ts';
+import { capitalize } from '../../shared/page/format.ts';
 import { prepareClick, type RunningClick } from '../click.ts';
 import { measure } from '../measures.ts';
 import { isStaleClick, type Scenario } from '../scenario.ts';
@@ -14,7 +15,7 @@ const CLICKS_PER_RUN = 20;
 /** Between two clicks of a run: long enough to read the prices. */
 const GAP_MS = 450;
 const CALM: Omit<Scenario, 'distanceMs'> = { isStale: false, isLastOne: false, isCut: false };
-/** As long as the axis, by the distance: two trips and the answer to Buy. */
+/** The length of the time axis in round trips: two reads, then a part of the answer to Buy. */
 const AXIS_TRIPS = 2.3;
 
 type Clicks = Readonly<Record<WayName, RunningClick>>;
@@ -64,7 +65,7 @@ function showRound(clicks: Clicks, { distanceMs }: Settings): Round {
   return round;
 }
 
-/** Plays one click that is not part of a run, and says what it showed. */
+/** Plays one click that is not part of a run, and describes it. */
 async function single(scenario: Scenario, buysAtOnce: boolean): Promise<void> {
   const { signal } = begin();
   showRunning(false);
@@ -79,10 +80,6 @@ function showOutcome(clicks: Clicks): Round {
   setText(byId('spoken', HTMLElement), describeRound(round));
   for (const way of WAY_NAMES) setText(byId(`${way}-outcome`, HTMLElement), `${capitalize(describe(round[way]))}.`);
   return round;
-}
-
-function capitalize(text: string): string {
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 }
 
 async function breakIt(what: Break): Promise<void> {
@@ -114,7 +111,7 @@ interface Play {
   readonly buysAtOnce: boolean;
 }
 
-/** Opens the page all three ways at once. Resolves when all have settled; with nothing if something else is played. */
+/** Opens the page all three ways at once. Resolves when all have settled: with `undefined` if something else is played now. */
 async function play(scenario: Scenario, { signal, buysAtOnce }: Play): Promise<Clicks | undefined> {
   const isShown = (): boolean => !signal.aborted;
   const onStep = (click: RunningClick): void => (isShown() ? panes[click.way].show(click) : undefined);

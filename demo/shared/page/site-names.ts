@@ -1,9 +1,10 @@
-/** How the pages write the sites. */
+/** The names of the sites and their distances, in words. */
 import { ROUND_TRIPS_MS, SITES } from '../../../engines/wan.ts';
+import { capitalize } from './format.ts';
 
 /** The name as people write it. */
 export function formatSite(name: string): string {
-  return name.charAt(0).toUpperCase() + name.slice(1);
+  return capitalize(name);
 }
 
 /** Orders the sales: a confirmed answer takes a round trip to it. */

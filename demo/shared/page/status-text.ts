@@ -1,4 +1,5 @@
 /** For whom and beside which site the page fetches, and what has come of it, in words. */
+import { capitalize } from './format.ts';
 import { formatSite } from './site-names.ts';
 import type { Asked, Phase, Race } from './side-by-side-run.ts';
 
@@ -34,7 +35,7 @@ function requestText({ user, site, state }: Asked, things: string): string {
     case 'in flight':
       return `Fetching ${whom}…`;
     case 'delivered':
-      return capitalised(whom);
+      return capitalize(whom);
     case 'failed':
       return `No ${whom}: the request has failed`;
     case 'given up':
@@ -48,14 +49,10 @@ function seriesText({ user, site, served, of, state }: Asked, things: string): s
     case 'in flight':
       return `${sofar}…`;
     case 'delivered':
-      return capitalised(`${things} for user ${user}, the last of ${of}, beside ${formatSite(site)}`);
+      return capitalize(`${things} for user ${user}, the last of ${of}, beside ${formatSite(site)}`);
     case 'failed':
       return `${sofar}; the request for user ${user} has failed`;
     case 'given up':
       return `${sofar}; the rest was cancelled when the site changed`;
   }
-}
-
-function capitalised(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
 }

@@ -34,10 +34,9 @@ function slider(
   input.max = String(Math.max(Number(input.max), shop.settings[setting]));
   input.value = String(shop.settings[setting]);
   input.addEventListener('input', () => shop.change({ [setting]: Number(input.value) } as Partial<Settings>));
-  let shown = shop.settings[setting];
   return () => {
     const value = shop.settings[setting];
-    if (value !== shown) input.value = String((shown = value));
+    input.value = String(value);
     const text = format(value);
     setText(output, text);
     input.setAttribute('aria-valuetext', text);
