@@ -2,7 +2,7 @@
 import * as Plot from '@observablehq/plot';
 import { parseHTML } from 'linkedom';
 
-/** Light or dark as the reader prefers: a picture in a page knows nothing of the page. */
+/** Light or dark as the reader prefers: a picture does not inherit the colors of its page. */
 const STYLE = `
 svg { background: #fff; color: #1b1f24; font-family: system-ui, sans-serif; font-size: 12px; }
 @media (prefers-color-scheme: dark) { svg { background: #14171a; color: #e6e8ea; } }

@@ -17,13 +17,13 @@ export interface NodePorts {
   readonly cluster: number;
 }
 
-/** What `cluster.json` says of the red log at a site. */
+/** The field `redLog` of a site's `cluster.json`. */
 export type RedLogAt = (site: Site) => object;
 
 /** A site that orders red operations. */
 export const builtInRedLog: RedLogAt = () => ({ engine: 'built-in', leader: 'ireland' });
 
-/** Where everything of a cluster is. */
+/** Where the nodes of a cluster listen, and what orders red operations. */
 export interface ClusterAddresses {
   readonly ports: Readonly<Record<Site, NodePorts>>;
   readonly network: Network;

@@ -14,7 +14,7 @@ export interface ClusterOptions {
   readonly wan: WanPreset;
   /** The module with the service. */
   readonly service: string;
-  /** What orders red operations; one of the sites unless given. */
+  /** What orders red operations. Default: one of the sites. */
   readonly redLog?: RedLogAt | undefined;
   /** The directory for all files, kept afterwards; a temporary one, removed afterwards, unless given. */
   readonly keep?: string | undefined;

@@ -9,7 +9,7 @@ import type { Action, SiteStatus } from './status.ts';
 export interface FaultOptions {
   readonly kill: Site;
   readonly freeze: Site;
-  /** The servers of the red log, of which the leader is killed together with the site; there are none unless given. */
+  /** The etcd servers of the red log, if it is on etcd. Their leader is killed together with the site. */
   readonly etcd?: EtcdCluster | undefined;
   /** How much of the stock is sold: from 0 to 1, and 1 once the sale is over. */
   readonly soldShare: () => number;

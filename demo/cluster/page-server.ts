@@ -14,7 +14,7 @@ export interface ClusterPageOptions {
   /** Where to listen, on the loopback interface; 0 for any free port. */
   readonly port: number;
   readonly wan: WanPreset;
-  /** What orders red operations; one of the sites unless given. */
+  /** What orders red operations. Default: one of the sites. */
   readonly redLog?: RedLogAt | undefined;
   /** The directory for all files, kept afterwards; a temporary one unless given. */
   readonly keep?: string | undefined;

@@ -10,7 +10,7 @@ export interface OpenRedLog extends AsyncDisposable {
   readonly etcd: EtcdCluster | undefined;
 }
 
-/** @throws EngineUnavailable where etcd cannot be built */
+/** @throws EngineUnavailable if etcd cannot be built */
 export async function openRedLog(
   engine: Options['engine'],
   wan: WanPreset,

@@ -1,4 +1,4 @@
-/** The code panes: the source of the three ways as it runs, with the lines marked that the others do not have. */
+/** The code panes: the source of the three ways as it runs. Lines that other ways lack are marked. */
 import { readFile } from 'node:fs/promises';
 import { WAY_NAMES, type WayName } from './ways/ways.ts';
 

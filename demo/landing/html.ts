@@ -6,9 +6,9 @@ import { WAYS, WAY_NAMES, type WayName } from './ways/ways.ts';
 
 export interface LandingParts {
   readonly code: Readonly<Record<WayName, readonly CodeLine[]>>;
-  /** Stands after the landing demo: the other demos. */
+  /** The section about the other demos, as HTML. */
   readonly more: string;
-  /** Where the full demo for a button is, as HTML. */
+  /** Returns a link to the full demo for a button, as HTML; an empty text if there is none. */
   readonly fullDemo: (what: Break) => string;
 }
 

@@ -8,7 +8,7 @@ export interface Measures {
   readonly usableMs: number | undefined;
   /** Until it was shown as the shop's own server has it; undefined if that has not happened. */
   readonly confirmedMs: number | undefined;
-  /** Whether a customer can see which of both it is. */
+  /** Whether a customer can see if the page is confirmed. */
   readonly isMarked: boolean;
   /** When another price replaced the first one. */
   readonly correctedMs: number | undefined;

@@ -1,4 +1,4 @@
-/** What is true when somebody opens the page: how far the shop is, and what has changed that the copy does not know. */
+/** The state of the store when a visitor opens the page: its distance, and changes that the copy does not have yet. */
 
 export interface Scenario {
   /** The round trip to the shop's own server, in milliseconds. */

@@ -7,7 +7,7 @@ import { OFFER, STOCK, type Offer, type Shop } from './ways/shop.ts';
 
 /** The round trip to the copy close by, in milliseconds. */
 const NEAR_MS = 4;
-/** Longer than any click: the copy does not hear of changes meanwhile. */
+/** Longer than any click: the copy receives no change meanwhile. */
 const LAG_MS = 600_000;
 /** A read that no server answers fails after this time, in milliseconds. */
 export const TIMEOUT_MS = 1_500;
@@ -29,7 +29,7 @@ export async function openStore({ distanceMs, isStale, isLastOne, isCut }: Scena
   const shop = createClient(memory({ store, delaysMs: { weak: NEAR_MS, strong }, lagMs: LAG_MS }), {
     timeoutMs: isCut ? TIMEOUT_MS : Infinity,
   });
-  // The copy of `shop` was made above: it hears of these changes too late.
+  // The copy of `shop` was made above: these changes reach it too late.
   if (isStale) await office.invoke(put(OFFER, offer(NEW_PRICE)));
   if (isLastOne) await office.invoke(dequeue(STOCK));
   await office.close();

@@ -3,11 +3,11 @@ import { readFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 
 const ROOT = new URL('../../', import.meta.url);
-/** Paths of a checkout that anybody may read: no part of one begins with a dot. */
+/** Paths of a checkout that the server answers. No part of them begins with a dot. */
 const READABLE =
   /^\/(?:README\.md|docs\/(?:[\w-]+\/)*[\w-]+\.md|(?:demo|engines)\/(?:[\w-]+\/)*[\w-]+\.(?:ts|css|html))$/;
 
-/** Answers with a file of the checkout. @returns false if the path is none that may be read */
+/** Answers with a file of the checkout. @returns false if the server does not answer the path, or if there is no such file */
 export async function answerCheckoutFile(path: string, response: ServerResponse): Promise<boolean> {
   if (!READABLE.test(path)) return false;
   try {

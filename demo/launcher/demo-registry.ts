@@ -1,4 +1,4 @@
-/** Demos that are started when somebody first opens them, and all closed together. */
+/** Demos that start when a visitor first opens them, and close together. */
 import type { Demo, RunningDemo } from './demos.ts';
 
 export class DemoRegistry {

@@ -7,7 +7,7 @@ import { SEGMENT_NAMES, segmentsOf, ticksOf } from './segments.ts';
 
 export type Clicks = Readonly<Record<WayName, Click>>;
 
-/** Pixels: what a name needs, by its characters and around them. */
+/** The room that a label needs, in pixels: for each character, and around them. */
 const CHARACTER_WIDTH = 7;
 const LABEL_PADDING = 14;
 const MULTIPLES_MAX = 20;
@@ -27,7 +27,7 @@ export function drawAxis(endMs: number): void {
   byId('axis', HTMLDivElement).replaceChildren(...ticks);
 }
 
-/** Adds a click to the latest ones, with what it was in words. */
+/** Adds a click to the latest ones, with its description. */
 export function addMultiple(clicks: Clicks, endMs: number, description: string): void {
   const tracks = WAY_NAMES.map((way) => {
     const track = make('div', 'track');

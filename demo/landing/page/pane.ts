@@ -4,7 +4,7 @@ import type { RunningClick } from '../click.ts';
 import { measure, type Measures } from '../measures.ts';
 import type { WayName } from '../ways/ways.ts';
 
-/** What a pane looks like, by the name that style.css knows. */
+/** How a pane looks: style.css has rules for each. */
 type State = 'waiting' | 'unmarked' | 'confirming' | 'confirmed' | 'corrected' | 'failed';
 
 export interface Pane {

@@ -1,4 +1,4 @@
-/** One answer from far away for each read, the second read after the first. */
+/** Waits for one answer from far away for each read, the second read after the first. */
 import {
   getDelivery,
   getOffer,

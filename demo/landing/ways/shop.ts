@@ -1,4 +1,4 @@
-/** What the three ways of opening the shop's page share: what they read, and what they do to the page. */
+/** The parts that the three ways share: the reads and the write, and the page that they fill. */
 import type { Client, Operation } from 'correctables';
 import type { MemoryLevels } from 'correctables/bindings/memory';
 import { dequeue, get } from 'correctables/operations';

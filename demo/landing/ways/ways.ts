@@ -1,4 +1,4 @@
-/** The three ways, in the order of the page. */
+/** The three ways, in the order of the page. The page shows their code beside each other: each is complete, so lines repeat. */
 import * as correctables from './correctables.ts';
 import * as plainAwait from './plain-await.ts';
 import type { Buy, Open } from './shop.ts';

@@ -22,7 +22,7 @@ export interface PageApplication<T> {
   open(store: AnyClient, http: AxiosInstance, about: About): Application<T>;
 }
 
-/** One request served both ways: it grows while it is served. */
+/** One request served both ways. Its traces and items grow while it is served. */
 export interface Heat<T> {
   readonly user: number;
   readonly traces: Readonly<Record<Way, Trace>>;
@@ -110,7 +110,7 @@ export class Race<T> {
     return this.#asked;
   }
 
-  /** The request that was asked for last, and no other: from its beginning, or, of one of several, once it is delivered. */
+  /** The latest request. A single one is here from its beginning, one of a series once it is delivered. */
   get heat(): Heat<T> | undefined {
     return this.#heat;
   }

@@ -3,7 +3,7 @@ import { percentilesOf } from '../verify/percentiles.ts';
 import type { Row, SaleRecord } from './sale-record.ts';
 import { formatSite } from '../../shared/page/site-names.ts';
 
-/** What the early answers were worth: how many customers had one, after how long, and how many were taken back. */
+/** How many customers had an early answer, after how long, and how many answers were taken back. */
 export function formatHeadline({ rows, baseline, tickets }: Pick<SaleRecord, 'rows' | 'baseline' | 'tickets'>): string {
   const served = [...rows.values()].filter(({ answer }) => answer === 'yes');
   const early = served.filter((row) => row.early === true);
@@ -32,7 +32,7 @@ export interface SellingSituation {
   readonly which?: string | undefined;
 }
 
-/** What a sale that goes on is doing: selling, or waiting for customers whose site cannot be reached. */
+/** The state of a running sale: it sells, or it waits for customers whose site cannot be reached. */
 export function formatSelling({ left, lostSites, rows, which }: SellingSituation): string {
   const selling = which === undefined ? 'Selling' : `Selling: ${which}`;
   if (lostSites.length === 0) return selling;

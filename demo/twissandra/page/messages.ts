@@ -11,7 +11,7 @@ export const timelineWords: PageMessages = {
     'A timeline names tweets, and it should be the newest one. Without early answers, this browser waits for the ' +
     '<em>confirmed</em> timeline, a trip over the wide area, and then fetches the tweets. With them it takes the ' +
     '<em>early</em> timeline of the site next door and fetches its tweets at once, while the confirmed one is on its ' +
-    'way. Nearly always it is the same, and the tweets are there already. If it is not, the early work is cancelled and ' +
+    'way. Nearly always it is the same, and the tweets are there already. If it is not, the early work is canceled and ' +
     'the right tweets are fetched. Tweets are posted at one site at once, and reach the others after that: the confirmed ' +
     'timeline is the one that the site has after the trip, and a tweet that was posted elsewhere meanwhile may still be ' +
     'on its way.',
