@@ -5,7 +5,7 @@ import { startShop } from '../../demo/tickets/server.ts';
 import { openBrowser } from './support/browser.ts';
 import { visit, type Visit } from './tickets-page-visit.ts';
 
-/** Opens the shop's page with this query, or that of another shop at `at`. The sale starts by itself unless the query says. */
+/** Opens the page of the shop, or of another one at `at`. A sale starts by itself unless the query has `autostart`. */
 export type Open = (
   query: string,
   options?: BrowserContextOptions,

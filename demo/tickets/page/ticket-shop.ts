@@ -23,7 +23,7 @@ export interface Series {
 }
 
 export interface StartOptions {
-  /** Whether the tickets that are on sale are put aside for a fresh stock, although nobody has bought one. */
+  /** Whether a fresh stock replaces the tickets that are on sale, also if no customer has bought one. */
   readonly isNew?: boolean;
   /** Customers who come all at once when the sale begins. */
   readonly rush?: { readonly site: string; readonly customers: number };
