@@ -1,14 +1,9 @@
-/** The messages of etcd that a site sends and takes, with the numbers of their fields as in its `rpc.proto`. */
+/** The messages of etcd that a site sends and takes: the fields that it uses, with their numbers in `rpc.proto`. */
 import { MessageFormat, type Decoded, type Encodable, type Fields } from './protobuf.ts';
 
 const define = <const F extends Fields>(fields: F): MessageFormat<F> => new MessageFormat(fields);
 
-const header = define({
-  clusterId: [1, 'id'],
-  memberId: [2, 'id'],
-  revision: [3, 'integer'],
-  raftTerm: [4, 'integer'],
-});
+const header = define({ revision: [3, 'integer'] });
 const keyValue = define({ key: [1, 'bytes'], modRevision: [3, 'integer'], value: [5, 'bytes'] });
 const event = define({ type: [1, 'integer'], keyValue: [2, keyValue] });
 /** `EventType.DELETE`. */
@@ -19,48 +14,34 @@ const range = define({
   rangeEnd: [2, 'bytes'],
   limit: [3, 'integer'],
   revision: [4, 'integer'],
-  serializable: [7, 'flag'],
 });
-const rangeReply = define({
-  header: [1, header],
-  keyValues: [2, [keyValue]],
-  more: [3, 'flag'],
-  count: [4, 'integer'],
-});
+const rangeReply = define({ header: [1, header], keyValues: [2, [keyValue]], more: [3, 'flag'] });
 const put = define({ key: [1, 'bytes'], value: [2, 'bytes'] });
 const deleteRange = define({ key: [1, 'bytes'], rangeEnd: [2, 'bytes'] });
-const deleteRangeReply = define({ header: [1, header], deleted: [2, 'integer'] });
 
 /** By default a comparison is `EQUAL` and of the `VERSION`, which is 0 if the key does not exist. */
-const compare = define({ result: [1, 'integer'], target: [2, 'integer'], key: [3, 'bytes'], version: [4, 'integer'] });
-const action = define({ range: [1, range], put: [2, put] });
-const actionReply = define({ range: [1, rangeReply] });
-const txn = define({ compare: [1, [compare]], success: [2, [action]], failure: [3, [action]] });
-const txnReply = define({ header: [1, header], succeeded: [2, 'flag'], responses: [3, [actionReply]] });
+const compare = define({ key: [3, 'bytes'], version: [4, 'integer'] });
+const action = define({ put: [2, put] });
+const txn = define({ compare: [1, [compare]], success: [2, [action]] });
 
-const compact = define({ revision: [1, 'integer'], physical: [2, 'flag'] });
+const compact = define({ revision: [1, 'integer'] });
+/** What a site needs of most replies. */
 const headerReply = define({ header: [1, header] });
 
 const status = define({});
 const statusReply = define({
-  header: [1, header],
-  version: [2, 'text'],
   dbSize: [3, 'integer'],
-  leader: [4, 'id'],
-  errors: [8, 'texts'],
   dbSizeInUse: [9, 'integer'],
-  isLearner: [10, 'flag'],
   dbSizeQuota: [12, 'integer'],
 });
 
 const authenticate = define({ name: [1, 'text'], password: [2, 'text'] });
-const authenticateReply = define({ header: [1, header], token: [2, 'text'] });
+const authenticateReply = define({ token: [2, 'text'] });
 
 const watchCreate = define({
   key: [1, 'bytes'],
   rangeEnd: [2, 'bytes'],
   startRevision: [3, 'integer'],
-  progressNotify: [4, 'flag'],
   fragment: [8, 'flag'],
 });
 const watch = define({ create: [1, watchCreate], progress: [3, status] });
@@ -70,7 +51,6 @@ const watchReply = define({
   canceled: [4, 'flag'],
   compactRevision: [5, 'integer'],
   cancelReason: [6, 'text'],
-  fragment: [7, 'flag'],
   events: [11, [event]],
 });
 
@@ -90,8 +70,8 @@ function method<Request extends Fields, Reply extends Fields>(
 }
 
 export const RANGE = method('KV/Range', range, rangeReply);
-export const TXN = method('KV/Txn', txn, txnReply);
-export const DELETE_RANGE = method('KV/DeleteRange', deleteRange, deleteRangeReply);
+export const TXN = method('KV/Txn', txn, headerReply);
+export const DELETE_RANGE = method('KV/DeleteRange', deleteRange, headerReply);
 export const COMPACT = method('KV/Compact', compact, headerReply);
 export const STATUS = method('Maintenance/Status', status, statusReply);
 export const AUTHENTICATE = method('Auth/Authenticate', authenticate, authenticateReply);

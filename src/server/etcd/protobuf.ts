@@ -1,35 +1,23 @@
 /** As much of Protocol Buffers as the messages of etcd need: a table of fields gives the encoder, the decoder and the type. */
 
-/** What a field holds. An `id` has all 64 bits; an `integer` is exact up to 2^53. */
-export type FieldType =
-  | 'integer'
-  | 'id'
-  | 'flag'
-  | 'bytes'
-  | 'text'
-  | 'texts'
-  | MessageFormat
-  | readonly [MessageFormat];
+/** What a field holds. An `integer` is exact up to 2^53. */
+export type FieldType = 'integer' | 'flag' | 'bytes' | 'text' | MessageFormat | readonly [MessageFormat];
 /** By name: the number of a field, and what it holds. */
 export type Fields = Readonly<Record<string, readonly [number, FieldType]>>;
 
 type FieldValue<T extends FieldType> = T extends 'integer'
   ? number
-  : T extends 'id'
-    ? bigint
-    : T extends 'flag'
-      ? boolean
-      : T extends 'bytes'
-        ? Uint8Array
-        : T extends 'text'
-          ? string
-          : T extends 'texts'
-            ? readonly string[]
-            : T extends readonly [MessageFormat<infer F>]
-              ? readonly Decoded<F>[]
-              : T extends MessageFormat<infer F>
-                ? Decoded<F> | undefined
-                : never;
+  : T extends 'flag'
+    ? boolean
+    : T extends 'bytes'
+      ? Uint8Array
+      : T extends 'text'
+        ? string
+        : T extends readonly [MessageFormat<infer F>]
+          ? readonly Decoded<F>[]
+          : T extends MessageFormat<infer F>
+            ? Decoded<F> | undefined
+            : never;
 
 /** A message that was received: what was not sent is 0, empty, or `undefined` for a message. */
 export type Decoded<F extends Fields = Fields> = { readonly [K in keyof F]: FieldValue<F[K][1]> };
@@ -44,7 +32,6 @@ export type Encodable<F extends Fields = Fields> = { readonly [K in keyof F]?: T
 const [VARINT, FIXED_64, LENGTH, FIXED_32] = [0, 1, 2, 5];
 const DEFAULTS: Readonly<Record<string, unknown>> = {
   integer: 0,
-  id: 0n,
   flag: false,
   bytes: new Uint8Array(),
   text: '',
@@ -87,8 +74,8 @@ export class MessageFormat<F extends Fields = Fields> {
   }
 }
 
-function isList(type: FieldType): type is 'texts' | readonly [MessageFormat] {
-  return type === 'texts' || Array.isArray(type);
+function isList(type: FieldType): type is readonly [MessageFormat] {
+  return Array.isArray(type);
 }
 
 function getDefault(type: FieldType): unknown {
@@ -97,9 +84,9 @@ function getDefault(type: FieldType): unknown {
 }
 
 function addField(parts: Uint8Array[], number: number, type: FieldType, value: unknown): void {
-  const isVarint = type === 'integer' || type === 'id' || type === 'flag';
+  const isVarint = type === 'integer' || type === 'flag';
   parts.push(encodeVarint((number << 3) | (isVarint ? VARINT : LENGTH)));
-  if (isVarint) return void parts.push(encodeVarint(value as number | bigint | boolean));
+  if (isVarint) return void parts.push(encodeVarint(Number(value)));
   const content = encodeContent(type, value);
   parts.push(encodeVarint(content.length), content);
 }
@@ -111,11 +98,11 @@ function encodeContent(type: FieldType, value: unknown): Uint8Array {
   return format.encode(value as Encodable);
 }
 
-function encodeVarint(value: number | bigint | boolean): Uint8Array {
+function encodeVarint(value: number): Uint8Array {
   const bytes: number[] = [];
-  let remaining = BigInt(value);
-  for (; remaining > 127n; remaining >>= 7n) bytes.push(Number(remaining & 127n) | 128);
-  bytes.push(Number(remaining));
+  let remaining = value;
+  for (; remaining > 127; remaining = Math.floor(remaining / 128)) bytes.push((remaining % 128) | 128);
+  bytes.push(remaining);
   return Uint8Array.from(bytes);
 }
 
@@ -134,7 +121,6 @@ class Reader {
   read(type: FieldType): unknown {
     if (type === 'integer') return this.readInteger();
     if (type === 'flag') return this.readInteger() !== 0;
-    if (type === 'id') return this.#readId();
     const content = this.#take(this.readInteger());
     if (type === 'bytes') return content;
     if (typeof type === 'string') return content.toString();
@@ -157,16 +143,6 @@ class Reader {
     else if (wireType === FIXED_64) this.#take(8);
     else if (wireType === FIXED_32) this.#take(4);
     else throw new Error(`a field of the unknown wire type ${wireType}`);
-  }
-
-  #readId(): bigint {
-    let [value, shift] = [0n, 0n];
-    for (;;) {
-      const byte = this.#take(1)[0] as number;
-      value |= BigInt(byte & 127) << shift;
-      if (byte < 128) return value;
-      shift += 7n;
-    }
   }
 
   #take(length: number): Buffer {

@@ -4,11 +4,9 @@ import { MessageFormat } from '../../../../src/server/etcd/protobuf.ts';
 
 const item = new MessageFormat({ key: [1, 'bytes'], revision: [3, 'integer'] });
 const message = new MessageFormat({
-  id: [1, 'id'],
   count: [3, 'integer'],
   isLast: [4, 'flag'],
   name: [5, 'text'],
-  errors: [8, 'texts'],
   item: [10, item],
   items: [20, [item]],
 });
@@ -21,18 +19,14 @@ test('encode: only what is set, numbers in seven bits at a time, the lowest firs
   expect(hex(message.encode({ count: 150 }))).toBe('189601');
   expect(hex(message.encode({ name: 'testing' }))).toBe('2a0774657374696e67');
   expect(hex(message.encode({ isLast: true, item: { revision: 150 } }))).toBe('20015203189601');
-  expect(hex(message.encode({ errors: ['a', 'b'], items: [{}, { revision: 1 }] }))).toBe(
-    '420161420162a20100a201021801',
-  );
+  expect(hex(message.encode({ items: [{}, { revision: 1 }] }))).toBe('a20100a201021801');
 });
 
 test('decode: what was encoded comes back, also the largest numbers', () => {
   const value = {
-    id: 2n ** 64n - 1n,
     count: Number.MAX_SAFE_INTEGER,
     isLast: true,
     name: 'é',
-    errors: ['', 'x'],
     item: { key: Buffer.from([0, 255]), revision: 0 },
     items: [{ key: Buffer.alloc(300, 1), revision: 1 }],
   };
@@ -41,11 +35,9 @@ test('decode: what was encoded comes back, also the largest numbers', () => {
 
 test('decode: what was not sent → 0, empty, and no message', () => {
   expect(message.decode(Buffer.alloc(0))).toEqual({
-    id: 0n,
     count: 0,
     isLast: false,
     name: '',
-    errors: [],
     item: undefined,
     items: [],
   });
