@@ -1,6 +1,5 @@
 /** What an etcd has: values by key, each with the revision that stored it, and what it had at earlier revisions. */
-import type { EtcdEntry } from '../../server/log/etcd/etcd-requests.ts';
-import type { EtcdKeyRange } from '../../server/log/etcd/etcd-keys.ts';
+import type { EtcdEntry, EtcdKeyRange } from '../../server/log/etcd/etcd-requests.ts';
 
 interface Version {
   readonly revision: number;
@@ -20,13 +19,10 @@ export class EtcdStore {
     if (this.#find(key, this.revision) === undefined) this.#write(key, value, (this.revision += 1));
   }
 
-  /** Says how many keys it has deleted. */
-  delete(range: EtcdKeyRange): number {
-    const keys = this.#list(range, this.revision).map(({ key }) => key);
-    if (keys.length === 0) return 0;
-    this.revision += 1;
-    for (const key of keys) this.#write(key, undefined, this.revision);
-    return keys.length;
+  delete(range: EtcdKeyRange): void {
+    const entries = this.#list(range, this.revision);
+    if (entries.length > 0) this.revision += 1;
+    for (const { key } of entries) this.#write(key, undefined, this.revision);
   }
 
   /** `undefined` if the revision was compacted. */
@@ -57,15 +53,12 @@ export class EtcdStore {
 
   #list({ key: from, end }: EtcdKeyRange, revision: number): EtcdEntry[] {
     const keys = [...this.#versions.keys()].filter((key) => key >= from && key < end).toSorted();
-    return keys.flatMap((key) => {
-      const found = this.#find(key, revision);
-      return found?.value === undefined ? [] : [{ key, value: found.value, modRevision: found.revision }];
-    });
+    return keys.flatMap((key) => this.#find(key, revision) ?? []);
   }
 
-  #find(key: string, revision: number): Version | undefined {
-    const found = this.#versions.get(key)?.findLast((version) => version.revision <= revision);
-    return found?.value === undefined ? undefined : found;
+  #find(key: string, atRevision: number): EtcdEntry | undefined {
+    const { revision, value } = this.#versions.get(key)?.findLast((version) => version.revision <= atRevision) ?? {};
+    return revision === undefined || value === undefined ? undefined : { key, value, modRevision: revision };
   }
 
   #write(key: string, value: Uint8Array | undefined, revision: number): void {

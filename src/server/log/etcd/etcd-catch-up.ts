@@ -8,8 +8,8 @@
 import type { Origin } from '../../records/origin.ts';
 import type { LogProgress } from '../log-copy.ts';
 import type { LastEntry } from '../red-log.ts';
-import type { EtcdEntry } from './etcd-requests.ts';
-import type { EtcdKeyRange, EtcdKeys } from './etcd-keys.ts';
+import type { EtcdKeys } from './etcd-keys.ts';
+import type { EtcdEntry, EtcdKeyRange } from './etcd-requests.ts';
 
 /** Keys that are asked for at once. */
 export const PAGE_GROUPS = 8;
@@ -47,7 +47,7 @@ export class EtcdCatchUp {
     this.#searchSite();
   }
 
-  get step(): CatchUpStep {
+  takeStep(): CatchUpStep {
     this.#reading = undefined;
     if (this.#search !== undefined) return { kind: 'read', range: this.#search };
     let first: Lane | undefined;

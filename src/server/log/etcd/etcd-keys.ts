@@ -4,16 +4,10 @@
  * records of a start it has, and so where to read on, though it may have a part of a group only.
  */
 import type { Origin } from '../../records/origin.ts';
-import type { EtcdLogPlace } from './etcd-requests.ts';
+import type { EtcdKeyRange, EtcdLogPlace } from './etcd-requests.ts';
 
 /** Digits of ordinals, and of epochs, numbers and positions: keys are in the order of what they say. */
 const [SITE_DIGITS, NUMBER_DIGITS] = [6, 16];
-
-/** Keys from `key` on, below `end`. */
-export interface EtcdKeyRange {
-  readonly key: string;
-  readonly end: string;
-}
 
 /** What the key of a group says. */
 export interface GroupName {

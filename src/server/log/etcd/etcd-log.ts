@@ -46,7 +46,7 @@ const QUOTA_USED_UP =
 
 export class EtcdLog<R> implements RedLog<R, DigestMessage> {
   protected readonly copy: LogCopy<R>;
-  protected readonly options: Omit<RedLogOptions<R>, 'entries'>;
+  readonly #options: Omit<RedLogOptions<R>, 'entries'>;
   readonly #place: EtcdLogOptions;
   readonly #keys: EtcdKeys;
   readonly #calls: EtcdCalls;
@@ -67,7 +67,7 @@ export class EtcdLog<R> implements RedLog<R, DigestMessage> {
   #outputs: Output<R>[] = [];
 
   constructor({ entries = [], ...options }: RedLogOptions<R>, place: EtcdLogOptions) {
-    [this.options, this.#place, this.#members] = [options, place, options.sites];
+    [this.#options, this.#place, this.#members] = [options, place, options.sites];
     const { site, windows } = options;
     const copy = (this.copy = new LogCopy({ entries, ...options }, place.markEvery ?? DEFAULT_MARK_EVERY));
     const keys = (this.#keys = new EtcdKeys(place));
@@ -109,7 +109,7 @@ export class EtcdLog<R> implements RedLog<R, DigestMessage> {
   readonly backlogLength = 0;
 
   identity(): string {
-    return this.options.identity ?? 'red';
+    return this.#options.identity ?? 'red';
   }
 
   digest({ seq }: Position): number | undefined {
@@ -259,7 +259,7 @@ export class EtcdLog<R> implements RedLog<R, DigestMessage> {
 
   /** A group of this site that does not count any more ends its start. */
   #noteTaken({ site, start, last }: GroupName): boolean {
-    if (site !== this.options.site) return true;
+    if (site !== this.#options.site) return true;
     const own = this.#proposer.start;
     if (this.#proposer.onTaken(start, last)) {
       this.#sendNext();
@@ -319,7 +319,7 @@ export class EtcdLog<R> implements RedLog<R, DigestMessage> {
 
   #tellOthers(): void {
     const message = this.#createDigestMessage();
-    for (const to of this.#members) if (to !== this.options.site) this.#outputs.push({ kind: 'send', to, message });
+    for (const to of this.#members) if (to !== this.#options.site) this.#outputs.push({ kind: 'send', to, message });
   }
 
   #createDigestMessage(): DigestMessage {

@@ -7,7 +7,7 @@ import type { LastEntry } from '../red-log.ts';
 import type { EtcdAnswer, EtcdCalls } from './etcd-calls.ts';
 import { EtcdCatchUp, PAGE_GROUPS } from './etcd-catch-up.ts';
 import type { EtcdKeys } from './etcd-keys.ts';
-import type { EtcdEntry } from './etcd-requests.ts';
+import type { EtcdEntry, EtcdKeyRange } from './etcd-requests.ts';
 
 /** Who takes the groups. */
 export interface GroupTaker {
@@ -37,6 +37,7 @@ export class EtcdReader {
   #catchUp: EtcdCatchUp | undefined;
   /** The last entry of the copy at the last connection, until its group was seen again. */
   #unseen: LastEntry | undefined;
+  /** Up to where the log was trimmed, as of the last connection. */
   #trimmed = 0;
   #isWatching = false;
 
@@ -47,11 +48,6 @@ export class EtcdReader {
   /** Whether all that etcd had was taken. */
   get isWatching(): boolean {
     return this.#isWatching;
-  }
-
-  /** Up to where the log was trimmed, as of the last connection. */
-  get trimmed(): number {
-    return this.#trimmed;
   }
 
   stop(): void {
@@ -110,14 +106,14 @@ export class EtcdReader {
     for (;;) {
       // What was taken may have ended it.
       if (catchUp === undefined || catchUp !== this.#catchUp) return;
-      const { step } = catchUp;
+      const step = catchUp.takeStep();
       if (step.kind === 'read') return this.#readLane(step.range, revision);
       if (step.kind === 'done') return this.#onRead(revision);
       if (!this.#takeAgain(step.entry)) return;
     }
   }
 
-  #readLane(range: { readonly key: string; readonly end: string }, revision: number): void {
+  #readLane(range: EtcdKeyRange, revision: number): void {
     const request = { kind: 'etcd.range', ...range, limit: PAGE_GROUPS, revision } as const;
     this.#options.calls.call(request, (answer) => {
       if (answer.kind !== 'etcd.range') return this.#onFailed(answer);
@@ -148,16 +144,10 @@ export class EtcdReader {
     if (!this.#isComplete()) return;
     const { keys, calls, taker } = this.#options;
     this.#catchUp = undefined;
-    this.#cursor = this.getWatchStart(revision) - 1;
+    this.#cursor = revision;
     this.#isWatching = true;
-    calls.call({ kind: 'etcd.watch', ...keys.groups, fromRevision: this.#cursor + 1 }, (answer) =>
-      this.#onWatch(answer),
-    );
+    calls.call({ kind: 'etcd.watch', ...keys.groups, fromRevision: revision + 1 }, (answer) => this.#onWatch(answer));
     taker.onCaughtUp();
-  }
-
-  protected getWatchStart(revision: number): number {
-    return revision + 1;
   }
 
   #onWatch(answer: EtcdAnswer): void {

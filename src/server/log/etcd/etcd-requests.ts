@@ -30,7 +30,7 @@ export interface EtcdEntry {
 export type EtcdRequestId = number;
 
 /** Keys from `key` on, below `end`. */
-interface KeyRange {
+export interface EtcdKeyRange {
   readonly key: string;
   readonly end: string;
 }
@@ -45,12 +45,12 @@ export type EtcdRequest =
       readonly id: EtcdRequestId;
       readonly limit: number;
       readonly revision: number;
-    } & KeyRange)
+    } & EtcdKeyRange)
   /** Values that are stored from a revision on. There is one watch at a time: a new one takes the place of the last one. */
-  | ({ readonly kind: 'etcd.watch'; readonly id: EtcdRequestId; readonly fromRevision: number } & KeyRange)
+  | ({ readonly kind: 'etcd.watch'; readonly id: EtcdRequestId; readonly fromRevision: number } & EtcdKeyRange)
   /** Up to which revision the watch has given all events. */
   | { readonly kind: 'etcd.progress'; readonly id: EtcdRequestId }
-  | ({ readonly kind: 'etcd.delete'; readonly id: EtcdRequestId } & KeyRange)
+  | ({ readonly kind: 'etcd.delete'; readonly id: EtcdRequestId } & EtcdKeyRange)
   | { readonly kind: 'etcd.compact'; readonly id: EtcdRequestId; readonly revision: number }
   | { readonly kind: 'etcd.status'; readonly id: EtcdRequestId }
   /** Leaves this endpoint for the next one. It has no reply but `connected`. */

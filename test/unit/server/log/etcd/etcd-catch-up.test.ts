@@ -18,7 +18,7 @@ function readAll(
   const catchUp = new EtcdCatchUp(KEYS, progress as never, undefined);
   const taken: string[] = [];
   for (;;) {
-    const { step } = catchUp;
+    const step = catchUp.takeStep();
     if (step.kind === 'done') return taken;
     if (step.kind === 'take') taken.push(step.entry.key);
     else {
