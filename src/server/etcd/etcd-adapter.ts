@@ -1,5 +1,5 @@
 /** Executes what the red log asks of etcd, at one server at a time. */
-import type { EtcdEntry, EtcdReply, EtcdRequest, EtcdRequestId } from '../log/etcd/etcd-requests.ts';
+import type { EtcdEntry, EtcdKeyRange, EtcdReply, EtcdRequest, EtcdRequestId } from '../log/etcd/etcd-requests.ts';
 import { EtcdChannel, type CallError, type EtcdServers, type Watch } from './etcd-channel.ts';
 import {
   COMPACT,
@@ -172,12 +172,11 @@ export class EtcdAdapter {
     const { id, value } = request;
     const key = Buffer.from(request.key);
     const txn = { compare: [{ key, version: 0 }], success: [{ put: { key, value } }] };
-    const onReply = (error: CallError | undefined, revision: number): void => {
-      if (error === undefined) this.#onReply({ kind: 'etcd.created', id, revision });
+    this.#channel.call(TXN, txn, REPEAT_WRITE_MS, (error, reply) => {
+      if (error === undefined) this.#onReply({ kind: 'etcd.created', id, revision: reply?.header?.revision ?? 0 });
       else if (error.code === 'DEADLINE_EXCEEDED') this.#create(request);
       else this.#onFailed(id, error);
-    };
-    this.#channel.call(TXN, txn, (error, reply) => onReply(error, reply?.header?.revision ?? 0), REPEAT_WRITE_MS);
+    });
   }
 
   #call<Request extends Fields, Reply extends Fields>(
@@ -186,7 +185,7 @@ export class EtcdAdapter {
     request: Encodable<Request>,
     toReply: (reply: Decoded<Reply>) => EtcdReply,
   ): void {
-    this.#channel.call(method, request, (error, reply) => {
+    this.#channel.call(method, request, Infinity, (error, reply) => {
       if (reply !== undefined) this.#onReply(toReply(reply));
       else if (error !== undefined) this.#onFailed(id, error);
     });
@@ -231,7 +230,7 @@ export class EtcdAdapter {
   }
 }
 
-function toRange({ key, end }: { readonly key: string; readonly end: string }): { key: Buffer; rangeEnd: Buffer } {
+function toRange({ key, end }: EtcdKeyRange): { key: Buffer; rangeEnd: Buffer } {
   return { key: Buffer.from(key), rangeEnd: Buffer.from(end) };
 }
 

@@ -98,8 +98,8 @@ export class EtcdChannel {
   call<Request extends Fields, Reply extends Fields>(
     { path, request, reply }: Method<Request, Reply>,
     value: Encodable<Request>,
+    timeoutMs: number,
     callback: Callback<Reply>,
-    timeoutMs = Infinity,
   ): void {
     const call = this.#client.makeUnaryRequest<Encodable<Request>, Decoded<Reply>>(
       path,
@@ -107,7 +107,7 @@ export class EtcdChannel {
       (bytes) => reply.decode(bytes),
       value,
       this.#metadata,
-      timeoutMs === Infinity ? {} : { deadline: Date.now() + timeoutMs },
+      { deadline: Date.now() + timeoutMs },
       (error, decoded) => {
         this.#calls.delete(call);
         if (!this.#isClosed) callback(error === null ? undefined : this.#toCallError(error), decoded);
@@ -162,9 +162,7 @@ export class EtcdChannel {
 
   #logIn(user: { readonly name: string; readonly password: string }): Promise<string> {
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => reject(new Error(`no login within ${CONNECT_TIMEOUT_MS} ms`)), CONNECT_TIMEOUT_MS);
-      this.call(AUTHENTICATE, user, (error, reply) => {
-        clearTimeout(timer);
+      this.call(AUTHENTICATE, user, CONNECT_TIMEOUT_MS, (error, reply) => {
         if (reply !== undefined) resolve(reply.token);
         else reject(new Error(`cannot log in as ${user.name}: ${error?.message}`));
       });
