@@ -63,7 +63,7 @@ export const ETCD_BUGS: Readonly<Record<string, InjectedBug>> = {
     EtcdLog: BUGGY_ETCD_LOGS.endlessNumbers,
   },
   'etcd-void-groups-count': {
-    rule: 'a group of a start that has ended counts for nobody',
+    rule: 'a group of a start that has ended counts at no site',
     shownBy: 3,
     caughtBy: CAUGHT_BY,
     profile: 'etcd',

@@ -1,4 +1,4 @@
-/** Executes what the red log asks of etcd, at one server at a time. */
+/** Executes the requests of the red log to etcd, at one server at a time. */
 import type { EtcdEntry, EtcdKeyRange, EtcdReply, EtcdRequest, EtcdRequestId } from '../log/etcd/etcd-requests.ts';
 import { EtcdChannel, type CallError, type EtcdServers, type Watch } from './etcd-channel.ts';
 import {
@@ -23,11 +23,11 @@ export interface EtcdConnectionStatus {
   readonly problem?: string | undefined;
 }
 
-/** A write that was on its way to a leader which has died is lost, and its server says so only after seconds. */
+/** A write in flight to a leader that dies is lost, and the server in between reports that only after seconds. */
 const REPEAT_WRITE_MS = 1000;
 /** After each server has been tried in vain. */
 const PAUSE_MS = 500;
-/** What etcd takes unless it is set; since 3.6 it says so. */
+/** The default of etcd, for one before 3.6: it does not report its quota. */
 const DEFAULT_QUOTA_BYTES = 2 * 1024 ** 3;
 
 type KeyRequest = Extract<EtcdRequest, { readonly id: EtcdRequestId }>;
@@ -167,7 +167,7 @@ export class EtcdAdapter {
     }
   }
 
-  /** A key that exists has this value: nobody else writes it. */
+  /** A key that exists has this value: no other request writes it. */
   #create(request: Extract<EtcdRequest, { kind: 'etcd.create' }>): void {
     const { id, value } = request;
     const key = Buffer.from(request.key);
@@ -218,7 +218,7 @@ export class EtcdAdapter {
     const revision = header?.revision ?? 0;
     if (events.length === 0) {
       if (created) return;
-      // etcd drops a request while the watch is behind: what comes answers all that were sent before.
+      // etcd drops requests for progress while the watch is behind: this reply is for all that were sent before.
       const ids = this.#progressIds;
       this.#progressIds = [];
       for (const asked of ids) this.#onReply({ kind: 'etcd.progress', id: asked, revision });

@@ -5,7 +5,7 @@ import { AUTHENTICATE, WATCH, type Method, type WatchReply, type WatchRequest } 
 import type { GrpcModule } from './load-grpc.ts';
 import type { Decoded, Encodable, Fields } from './protobuf.ts';
 
-/** Where the servers are, and what they ask of their clients. */
+/** Where the servers are, and what they require of their clients. */
 export interface EtcdServers {
   /** `http://host:port` or `https://host:port`. */
   readonly endpoints: readonly string[];
@@ -31,7 +31,7 @@ export interface WatchListener {
 
 /** A watch that runs. Once it is cancelled, or has ended, it calls nothing more. */
 export interface Watch {
-  /** Asks how far it has come: a reply without events says so. */
+  /** Requests how far it has come: the reply is one without events. */
   askProgress(): void;
   cancel(): void;
 }
@@ -53,7 +53,7 @@ const CHANNEL_OPTIONS = {
 export class EtcdChannel {
   readonly #grpc: GrpcModule;
   readonly #client: Client;
-  /** For the code of a lost or missing leader: without it a server that is cut off from the others says nothing. */
+  /** Requires a leader: without that, requests to a server that is cut off from the others wait without an error. */
   readonly #metadata: Metadata;
   readonly #calls = new Set<{ cancel(): void }>();
   readonly #sockets = new Set<Socket>();
@@ -175,8 +175,8 @@ export class EtcdChannel {
 }
 
 /**
- * A closed client waits for the server to close its side, which one that stands still never does: such sockets would add up.
- * The package gives them to nobody else.
+ * Passes each new socket on, so that it can be destroyed: a closed client waits for the server to close its side. A server
+ * that stands still never does, and such sockets would add up. The package has no other way to get them.
  */
 function observeSockets(credentials: ChannelCredentials, onSocket: (socket: Socket) => void): void {
   const create = credentials._createSecureConnector?.bind(credentials);

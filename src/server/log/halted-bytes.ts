@@ -4,7 +4,7 @@ export class HaltedBytes {
   #bytes = 0;
   #foundBytes: number;
 
-  /** @param foundBytes what the start has found behind its checkpoint: an earlier halt may have kept it */
+  /** @param foundBytes what the start has found after its checkpoint: an earlier halt may have kept it */
   constructor(maxBytes: number, foundBytes: number) {
     this.maxBytes = maxBytes;
     this.#foundBytes = foundBytes;
@@ -14,7 +14,7 @@ export class HaltedBytes {
     return this.#bytes >= this.maxBytes;
   }
 
-  /** 0 once there was another checkpoint. */
+  /** 0 after the next checkpoint. */
   get foundBytes(): number {
     return this.#foundBytes;
   }

@@ -16,7 +16,7 @@ export interface ProposerProgress {
 
 export type LogProgress = ReadonlyMap<Origin, ProposerProgress>;
 
-/** What is known of a place that was delivered. */
+/** What is kept of a place that was delivered. */
 export interface LogMark {
   readonly position: number;
   readonly digest: number | undefined;
@@ -86,7 +86,7 @@ export class LogCopy<R> {
     return this.#marks;
   }
 
-  /** Of the first `length` entries; `undefined` if it is not known, or not any more. */
+  /** Returns the digest of the first `length` entries; `undefined` if it is not known, or not any more. */
   getDigest(length: number): number | undefined {
     return this.#digest.at(length) ?? this.#marks.find(({ position }) => position === length)?.digest;
   }
@@ -112,7 +112,7 @@ export class LogCopy<R> {
     this.#isPaused = false;
   }
 
-  /** What can be delivered now. */
+  /** Returns what can be delivered now, which counts as delivered from then on. */
   takeDelivery(): (LogOutput<R> & { readonly kind: 'deliver' }) | undefined {
     const change = this.#changes.at(0) ?? Infinity;
     const end = this.#isPaused ? 0 : Math.min(this.#length, this.#synced, change + 1);

@@ -44,7 +44,7 @@ export interface RedLog<R, M extends LogMessage = LogMessage> {
   receive(from: Origin, message: M, nowMs: number): void;
   /** The first `length` entries of this node's log are synced. */
   onSynced(length: number): void;
-  /** A server that keeps the log replies to a request, or tells of itself. Of an engine that has requests. */
+  /** A reply to a request, or a change of the connection to the server that keeps the log. Of an engine that has requests. */
   onReply?(reply: ServerReply, nowMs: number): void;
   /** When a tick is due even if nothing is in flight. */
   readonly wakeAtMs?: number | undefined;
@@ -106,7 +106,7 @@ export interface SavedLog {
   /** Of the log, and of what stands in it before that place. */
   readonly identity?: string;
   readonly digest?: number;
-  /** The last of those entries, where an engine has to find it again. */
+  /** The last of those entries, if an engine has to find it again. */
   readonly last?: LastEntry | undefined;
   /** For each proposer that has one among them: the epoch of the last one, and the number that comes after it. */
   readonly progress: readonly (readonly [origin: Origin, epoch: number, next: number])[];
@@ -121,8 +121,8 @@ export interface LogMessage {
 }
 
 /**
- * What the node of a log asks of a server that keeps it, and what it is told: `etcd/etcd-requests.ts`. Who carries it looks
- * no further, but for the adapter of that engine.
+ * A request of the node of a log to a server that keeps the log, or a reply: `etcd/etcd-requests.ts`. Only the adapter of
+ * that engine looks further than its kind.
  */
 export interface ServerRequest {
   readonly kind: `etcd.${string}`;
@@ -146,7 +146,7 @@ export interface LogEntry<R> {
 export type LogOutput<R, M extends LogMessage = LogMessage> =
   | { readonly kind: 'send'; readonly to: Origin; readonly message: M }
   | { readonly kind: 'store'; readonly entries: readonly LogEntry<R>[] }
-  /** To be carried to the server that keeps the log: its reply comes by `onReply`. */
+  /** To be sent to the server that keeps the log: its reply comes by `onReply`. */
   | { readonly kind: 'request'; readonly request: ServerRequest }
   /**
    * Records of whole groups, which stand between two places. They begin where the last ones ended, or have all been

@@ -4,6 +4,6 @@ import type { ServerRequest } from '../../server/log/red-log.ts';
 /** A start's connection to the server of its red log. */
 export interface ServerConnection {
   request(request: ServerRequest): void;
-  /** What has been sent may take effect all the same. */
+  /** Requests that were sent may still take effect. */
   close(): void;
 }

@@ -1,7 +1,7 @@
 /**
  * A model of etcd with three endpoints, as its clients see it: writes that land after their clients are gone, lost replies,
  * endpoints that freeze or lag, connections that end, a quota that is used up, disks that are put back to an older state.
- * One order of writes is taken for granted: that is what etcd is for.
+ * It has one order of writes, as etcd guarantees.
  */
 import type { EtcdReply, EtcdRequest } from '../../server/log/etcd/etcd-requests.ts';
 import type { ServerReply, ServerRequest } from '../../server/log/red-log.ts';
@@ -35,7 +35,7 @@ export class SimulatedEtcd {
   isHealed = false;
   /** Until when an endpoint does nothing. */
   readonly frozenUntilMs = Array.from({ length: ENDPOINTS }, () => 0);
-  /** How far what an endpoint tells watches is behind. */
+  /** How late an endpoint sends events to watches. */
   readonly lagMs = Array.from({ length: ENDPOINTS }, () => 0);
   isFull = false;
   usedBytes = 0;
@@ -65,7 +65,7 @@ export class SimulatedEtcd {
     this.lagMs.fill(0);
   }
 
-  /** Something was written: watches hear of it. */
+  /** Something was written: watches get it. */
   notify(): void {
     for (const client of this.#clients) client.pump();
   }
@@ -111,7 +111,7 @@ class EtcdClient {
   readonly #etcd: SimulatedEtcd;
   readonly #reply: (reply: ServerReply) => void;
   #endpoint: number;
-  /** Counts connections: what belongs to an earlier one is not told. */
+  /** Counts connections: replies of an earlier one are dropped. */
   #connection = 0;
   #isClosed = false;
   #watch: Watch | undefined;
@@ -150,7 +150,7 @@ class EtcdClient {
     timeline.schedule(this.#arrivesAtMs - timeline.nowMs, () => this.#arrive(request, connection, isLost));
   }
 
-  /** Tells the watch what is new, after as long as its endpoint is behind. */
+  /** Sends new events to the watch, as late as its endpoint is. */
   pump(): void {
     const { lagMs, random, faults } = this.#etcd;
     if (this.#watch === undefined || this.#isPumping) return;
@@ -160,7 +160,7 @@ class EtcdClient {
     this.#whenAwake(delayMs, () => {
       if (connection !== this.#connection) return;
       this.#isPumping = false;
-      this.#tellWatch();
+      this.#sendEvents();
     });
   }
 
@@ -177,7 +177,7 @@ class EtcdClient {
     this.#isPumping = false;
   }
 
-  /** A frozen endpoint does later what it is asked; a write may be held up longer than its connection lasts. */
+  /** A frozen endpoint executes requests later. A write may be held up longer than its connection lasts. */
   #arrive(request: EtcdRequest, connection: number, isReplyLost: boolean): void {
     const { random, faults, isHealed, counts } = this.#etcd;
     this.#whenAwake(0, () => {
@@ -226,7 +226,7 @@ class EtcdClient {
         this.pump();
         return undefined;
       case 'etcd.progress':
-        // As far as the watch has been told.
+        // Up to the last event that was sent.
         if (this.#watch === undefined) return undefined;
         return { kind: 'etcd.progress', id: request.id, revision: this.#watch.next - 1 };
       case 'etcd.status':
@@ -236,7 +236,7 @@ class EtcdClient {
     }
   }
 
-  #tellWatch(): void {
+  #sendEvents(): void {
     const watch = this.#watch;
     if (watch === undefined) return;
     const { store, random, faults, isHealed } = this.#etcd;
@@ -249,12 +249,12 @@ class EtcdClient {
     watch.next = events.length > MAX_EVENTS ? (entries.at(-1)?.modRevision ?? 0) + 1 : store.revision + 1;
     if (entries.length === 0) return;
     const isDropped = !isHealed && random.chance(faults.etcdDropChance);
-    const told = isDropped ? entries.slice(1) : entries;
-    this.#answerLater({ kind: 'etcd.events', id: watch.id, revision: watch.next - 1, entries: told }, this.#connection);
+    const sent = isDropped ? entries.slice(1) : entries;
+    this.#answerLater({ kind: 'etcd.events', id: watch.id, revision: watch.next - 1, entries: sent }, this.#connection);
     if (events.length > MAX_EVENTS) this.pump();
   }
 
-  /** The client notices after a time, or never: then it gives up waiting by itself. */
+  /** The client notices after a time, or never: then its own timeout ends the wait. */
   #fail(request: EtcdRequest, connection: number): void {
     if (!('id' in request) || this.#etcd.random.chance(0.5)) return;
     const reply = { kind: 'etcd.failed', id: request.id, reason: 'other', message: 'timeout' } as const;

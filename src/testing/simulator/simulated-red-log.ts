@@ -1,4 +1,4 @@
-/** The red log of a run: the engine that is built in, which may be unsteady, or one whose log a model of etcd keeps. */
+/** The red log of a run: of the built-in engine, which may be unsteady, or kept by a model of etcd. */
 import { Random } from '../../server/collections/random.ts';
 import { createEtcdEngine } from '../../server/log/etcd/engine.ts';
 import { EtcdKeys } from '../../server/log/etcd/etcd-keys.ts';
@@ -24,10 +24,10 @@ export interface RedLogHost extends Pick<LogFaults, 'random' | 'isHealthy' | 'on
 }
 
 const PLACE = { deployment: 'simulated', generation: 0 };
-/** So few entries lie between two marks that much is trimmed in a run. */
+/** Few entries between two marks, so that much is trimmed in a run. */
 const MARK_EVERY = 4;
 const [PROBE_MS, RECOVERY_MS] = [20, 5000];
-/** How long an older state stays unnoticed by those who run the servers. */
+/** How long operators take to notice an older state. */
 const PUT_BACK_MS = 800;
 
 export class SimulatedRedLog {
@@ -68,7 +68,7 @@ export class SimulatedRedLog {
     return this.etcd !== undefined && !this.#host.isHealthy();
   }
 
-  /** Copies the disks, and puts the copy back once all sites have taken more: who has not could not notice. */
+  /** Copies the disks, and puts the copy back once all sites have taken more: a site that has not could not notice. */
   #planPutBack(): void {
     const { etcd } = this;
     const { timeline, sites, isHealthy } = this.#host;

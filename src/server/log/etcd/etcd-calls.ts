@@ -1,4 +1,4 @@
-/** Requests that are on their way: who waits for which reply, and since when. */
+/** Requests in flight: what each reply is for, and since when it is awaited. */
 import type { EtcdReply, EtcdRequest, EtcdRequestId } from './etcd-requests.ts';
 
 type WithoutId<T> = T extends unknown ? Omit<T, 'id'> : never;
@@ -9,7 +9,7 @@ export type EtcdAnswer = Extract<EtcdReply, { id: EtcdRequestId }>;
 
 interface PendingCall {
   readonly onAnswer: (answer: EtcdAnswer) => void;
-  /** `Infinity` of a watch, which is answered as long as it lasts. */
+  /** `Infinity` for a watch: it may have no reply for any time. */
   readonly sentAtMs: number;
 }
 
@@ -24,7 +24,7 @@ export class EtcdCalls {
     this.#send = send;
   }
 
-  /** Since when the oldest call waits for its reply; `Infinity` if none does. */
+  /** Since when the oldest call has been waiting for its reply; `Infinity` if no call is. */
   get waitingSinceMs(): number {
     let sinceMs = Infinity;
     for (const { sentAtMs } of this.#pending.values()) sinceMs = Math.min(sinceMs, sentAtMs);
@@ -37,7 +37,7 @@ export class EtcdCalls {
     this.#send({ ...request, id } as EtcdRequest);
   }
 
-  /** Replies that nobody waits for are ignored: they are of an earlier connection. */
+  /** Ignores replies to requests of an earlier connection. */
   onAnswer(answer: EtcdAnswer): void {
     const call = this.#pending.get(answer.id);
     if (call === undefined) return;

@@ -1,9 +1,9 @@
 /**
  * Reads what etcd has of the log beyond a site's copy, at one revision and in the order of revisions, a few groups at a time.
  *
- * Etcd gives keys in their own order without effort, and in another one only by reading all of them. So the groups of each
- * start of each site are read by key, in a *lane*: a start writes one group at a time, so these are in the order of
- * revisions too. Of all lanes the group with the smallest revision comes next.
+ * Etcd returns keys in their own order cheaply. For any other order it reads all of them. So the groups of each start of
+ * each site are read by key, as a *lane*. A start writes one group at a time, so its groups are in the order of revisions,
+ * too. The next group is the one with the smallest revision of all lanes.
  */
 import type { Origin } from '../../records/origin.ts';
 import type { LogProgress } from '../log-copy.ts';
@@ -11,7 +11,7 @@ import type { LastEntry } from '../red-log.ts';
 import type { EtcdKeys } from './etcd-keys.ts';
 import type { EtcdEntry, EtcdKeyRange } from './etcd-requests.ts';
 
-/** Keys that are asked for at once. */
+/** How many keys one request reads. */
 export const PAGE_GROUPS = 8;
 
 interface Lane {

@@ -1,9 +1,9 @@
-/** Groups of records as etcd has them: a byte that says in which version they are written, then MessagePack. */
+/** Groups of records as etcd stores them: a byte with the version of the format, then MessagePack. */
 import { estimateEncodedBytes } from '../../../values/estimate-bytes.ts';
 import * as reader from '../../../protocol/codec/msgpack-reader.ts';
 import * as writer from '../../../protocol/codec/msgpack-writer.ts';
 
-/** What a proposer writes at once. */
+/** The records that a proposer writes at once. */
 export interface EtcdGroup<R> {
   /** The number of the first record in its start, from 1 on. */
   readonly first: number;
@@ -13,7 +13,7 @@ export interface EtcdGroup<R> {
   readonly records: readonly R[];
 }
 
-/** A record has so many bytes at most, and so has a group of several. Etcd takes half as much again. */
+/** The most bytes of a record, and of a group of several records. Etcd accepts one and a half times as much. */
 export const MAX_RECORD_BYTES = 1 << 20;
 export const MAX_GROUP_RECORDS = 256;
 
@@ -53,8 +53,8 @@ export function encodeGroup<R>(
 }
 
 /**
- * @param describeProblem says what is wrong with a record
- * @throws Error if it is none that this version can read
+ * @param describeProblem returns what is wrong with a record
+ * @throws Error if this version cannot read the group
  */
 export function decodeGroup<R>(
   value: Uint8Array,
@@ -66,7 +66,7 @@ export function decodeGroup<R>(
   reader.openFrame(content);
   try {
     const head = reader.readValue(GROUP_DEPTH);
-    if (!isHead(head)) throw new Error('it does not begin with its place');
+    if (!isHead(head)) throw new Error('it does not begin with its number, position and digest');
     const [first, position, digest] = head;
     const records: R[] = [];
     while (reader.getPosition() < content.length) {

@@ -6,10 +6,10 @@
 import type { Origin } from '../../records/origin.ts';
 import type { EtcdKeyRange, EtcdLogPlace } from './etcd-requests.ts';
 
-/** Digits of ordinals, and of epochs, numbers and positions: keys are in the order of what they say. */
+/** Digits of ordinals, and of epochs, numbers and positions: keys sort as their numbers do. */
 const [SITE_DIGITS, NUMBER_DIGITS] = [6, 16];
 
-/** What the key of a group says. */
+/** The parts of the key of a group. */
 export interface GroupName {
   readonly site: Origin;
   readonly start: number;
@@ -34,7 +34,7 @@ export class EtcdKeys {
     return `${this.#formatStart(site, start)}${formatNumber(last)}`;
   }
 
-  /** `undefined` if it is the key of no group. */
+  /** Returns `undefined` if it is not the key of a group. */
   parseGroup(key: string): GroupName | undefined {
     const [site, start, last] = key.slice(this.#groupPrefix.length).split('/').map(Number);
     const numbers = [site, start, last];

@@ -1,12 +1,12 @@
 /**
- * A red log that etcd keeps, as a pure state machine: no timers, sockets or disks inside. What it asks of etcd is an output,
- * and what etcd answers is an input (`etcd-requests.ts`).
+ * A red log that etcd keeps, as a pure state machine: no timers, sockets or disks inside. Requests to etcd are outputs, and
+ * the replies of etcd are inputs (`etcd-requests.ts`).
  *
  * A site writes its records in groups, one at a time, under keys that must not exist. All sites read the groups in the
  * order of etcd's revisions, and take the same ones: those that continue a start of a site. The first group of a later start
- * ends the one before it, so that a write of a dead start which arrives late counts for nobody. Places are counted by the
- * sites themselves. Each group says what its proposer had taken, and sites tell each other every second: so an etcd that
- * was put back to an older state is noticed.
+ * ends the one before it, so that no site takes a late write of a start that is over. The sites count places themselves.
+ * Each group has the position and digest of its proposer, and sites send each other theirs every second. So they notice if
+ * etcd was put back to an older state.
  */
 import { MAX_START } from '../../records/epoch.ts';
 import type { Origin } from '../../records/origin.ts';
@@ -24,9 +24,9 @@ import { EtcdTrimmer, type EtcdTrimmerOptions } from './etcd-trimmer.ts';
 
 /** How a site's node of the log is set up, beside `RedLogOptions`. */
 export interface EtcdLogOptions extends EtcdLogPlace {
-  /** Says what is wrong with a record that was read; nothing unless given. */
+  /** Returns what is wrong with a record that was read. Default: every record is taken as it is. */
   readonly describeProblem?: ((record: unknown) => string | undefined) | undefined;
-  /** So many entries lie between two places of which the digest is remembered for long. Default: 1024 */
+  /** How many entries lie between two places whose digests are kept for long. Default: 1024 */
   readonly markEvery?: number | undefined;
 }
 
@@ -36,10 +36,10 @@ const DEFAULT_MARK_EVERY = 1024;
 const WAKE_INTERVAL_MS = 250;
 const TELL_INTERVAL_MS = 1000;
 const STATUS_INTERVAL_MS = 5000;
-/** An endpoint that does not answer for so long is left, as is one at which an own group that is stored does not appear. */
+/** How long an endpoint may take to reply, and to show an own group that is stored, before another one is used. */
 const ANSWER_TIMEOUT_MS = 3000;
 const UNSEEN_TIMEOUT_MS = 1000;
-/** Above this share of the quota nothing new is taken: what is under way needs room, too. */
+/** Above this share of the quota no new operation is taken: those in flight need room, too. */
 const MAX_USED_SHARE = 0.6;
 const QUOTA_USED_UP =
   'its quota is used up. Defragment each member (etcdctl defrag), then disarm the alarm (etcdctl alarm disarm)';
@@ -54,9 +54,9 @@ export class EtcdLog<R> implements RedLog<R, DigestMessage> {
   readonly #proposer: EtcdProposer<R>;
   readonly #trimmer: EtcdTrimmer;
   #members: readonly Origin[];
-  /** It takes nothing more, and asks for nothing. */
+  /** It takes nothing more, and sends no requests. */
   #isStopped = false;
-  /** Since when it does not read, and whether that was told. */
+  /** Since when it does not read, and whether it has reported that. */
   #offSinceMs: number | undefined;
   #isUnavailable = false;
   #isUnusable = false;
@@ -88,7 +88,8 @@ export class EtcdLog<R> implements RedLog<R, DigestMessage> {
     const maxRecords = windows?.maxProposed;
     this.#proposer = this.createProposer({ site, keys, calls, copy, maxRecords, onRoom }, options.epoch);
     this.#trimmer = this.createTrimmer({ site, keys, calls, copy });
-    if (this.#proposer.start > MAX_START) this.#stopAt(`its start ${this.#proposer.start} is above any that can be`);
+    if (this.#proposer.start > MAX_START)
+      this.#stopAt(`its start ${this.#proposer.start} is above the largest one, ${MAX_START}`);
     this.#deliver();
   }
 
@@ -96,7 +97,7 @@ export class EtcdLog<R> implements RedLog<R, DigestMessage> {
     return !this.#isStopped && (this.#proposer.isBusy || this.copy.isBusy);
   }
 
-  /** Etcd has to be asked now and then. */
+  /** It checks etcd regularly, even if nothing is in flight. */
   get wakeAtMs(): number | undefined {
     return this.#isStopped ? undefined : this.#calls.nowMs + WAKE_INTERVAL_MS;
   }
@@ -197,7 +198,7 @@ export class EtcdLog<R> implements RedLog<R, DigestMessage> {
     return new EtcdTrimmer(options);
   }
 
-  /** Says whether the first entries are the same here, as far as that is known; if not, nothing more is taken. */
+  /** Returns `false`, and stops, if the first `position` entries are known to differ here. */
   protected checkDigest(position: number, digest: number | null | undefined, source: string): boolean {
     const here = this.copy.getDigest(position);
     if (here === undefined || digest === undefined || digest === null || here === digest) return true;
@@ -257,7 +258,7 @@ export class EtcdLog<R> implements RedLog<R, DigestMessage> {
     }
   }
 
-  /** A group of this site that does not count any more ends its start. */
+  /** A group of a later start of this site ends the start that runs here. */
   #noteTaken({ site, start, last }: GroupName): boolean {
     if (site !== this.#options.site) return true;
     const own = this.#proposer.start;
@@ -265,9 +266,7 @@ export class EtcdLog<R> implements RedLog<R, DigestMessage> {
       this.#sendNext();
       return true;
     }
-    this.#stopAt(
-      `the start ${start} of this site has proposed: what start ${own}, which is this one, proposes is void`,
-    );
+    this.#stopAt(`the start ${start} of this site has proposed: it ends start ${own}, which runs here`);
     return false;
   }
 

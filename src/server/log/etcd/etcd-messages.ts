@@ -1,4 +1,4 @@
-/** What sites tell each other of a log that etcd keeps: how much of it they have, so that copies which differ are found. */
+/** The messages between sites about a log that etcd keeps: how much of it a site has. Sites find copies that differ by them. */
 import { count, digest, record, word } from '../../records/record-schemas.ts';
 import type { LogMessageFormat } from '../red-log-engine.ts';
 
@@ -7,14 +7,14 @@ export interface DigestMessage {
   readonly kind: 'log.digest';
   readonly position: number;
   readonly digest?: number;
-  /** The last place that the site remembers for long, for those that are far ahead. */
+  /** The last place whose digest the site keeps for long: a site that is far ahead may not have later ones any more. */
   readonly markPosition: number;
   readonly markDigest?: number;
-  /** So many entries are in its checkpoint. */
+  /** How many entries its checkpoint has. */
   readonly checkpointed: number;
 }
 
-/** Records go by way of etcd alone. */
+/** Records are never in these messages: they go through etcd. */
 export const ETCD_MESSAGE_FORMAT: LogMessageFormat = {
   createSchemas: () => ({
     'log.digest': record(

@@ -15,7 +15,7 @@ export interface EtcdProposerOptions<R> {
   readonly calls: EtcdCalls;
   readonly copy: LogCopy<R>;
   readonly maxRecords: number | undefined;
-  /** A write was refused, or done: whether etcd has room. */
+  /** A write was done, or refused for lack of room. */
   onRoom(hasRoom: boolean): void;
 }
 
@@ -30,7 +30,7 @@ interface SentGroup {
 
 export class EtcdProposer<R> {
   protected readonly options: EtcdProposerOptions<R>;
-  /** In no group so far. */
+  /** Records that are in no group yet. */
   readonly #unsent = new Set<R>();
   readonly #sent: SentGroup[] = [];
   #next: number;
@@ -76,20 +76,20 @@ export class EtcdProposer<R> {
     for (const group of this.#sent) [group.isAsked, group.storedAtMs] = [false, undefined];
   }
 
-  /** A group of this site was taken from the log. Says whether this start can go on. */
+  /** A group of this site was taken from the log. Returns whether this start can go on. */
   onTaken(start: number, last: number): boolean {
     if (start < this.#start) return true;
     if (start === this.#start) {
       while ((this.#sent[0]?.last ?? Infinity) <= last) this.#sent.shift();
       return true;
     }
-    // Of a start that no file here tells of: as long as nothing is sent, this one can begin above it.
+    // The files here do not know that start. As long as this one has sent nothing, it can take a number above it.
     if (this.#next > 1) return false;
     this.#start = createEpochAbove(start, this.#start);
     return true;
   }
 
-  /** How many groups are on their way at a time. */
+  /** How many groups are in flight at a time. */
   protected get maxGroups(): number {
     return 1;
   }

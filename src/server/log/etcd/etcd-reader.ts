@@ -1,6 +1,6 @@
 /**
  * Reads the groups of the log in the order of revisions: after each connection all that the copy lacks, at one revision,
- * then what a watch gives from the next revision on. No place has to be remembered for that.
+ * then the events of a watch from the next revision on. So no place has to be saved.
  */
 import type { LogCopy } from '../log-copy.ts';
 import type { LastEntry } from '../red-log.ts';
@@ -9,7 +9,7 @@ import { EtcdCatchUp, PAGE_GROUPS } from './etcd-catch-up.ts';
 import type { EtcdKeys } from './etcd-keys.ts';
 import type { EtcdEntry, EtcdKeyRange } from './etcd-requests.ts';
 
-/** Who takes the groups. */
+/** Takes the groups that were read. */
 export interface GroupTaker {
   /** `false` if nothing more can be taken. */
   take(entry: EtcdEntry): boolean;
@@ -17,9 +17,9 @@ export interface GroupTaker {
   onCaughtUp(): void;
   /** What the copy lacks was trimmed. */
   onBehind(): void;
-  /** The log is not the one that was read before. */
+  /** The log lacks entries that were read before. */
   onRegressed(message: string): void;
-  /** The endpoint is of no use. */
+  /** A request has failed: another endpoint may do better. */
   onUnusable(): void;
 }
 
@@ -55,7 +55,7 @@ export class EtcdReader {
     this.#catchUp = undefined;
   }
 
-  /** A connection is there, or the watch has ended. */
+  /** Begins to read: at a new connection, or when the watch has ended. */
   begin(): void {
     this.stop();
     const { keys, copy } = this.#options;
@@ -64,7 +64,7 @@ export class EtcdReader {
     this.#readTrims(keys.trims.key, 0);
   }
 
-  /** Etcd answers with the revision that it has now. Below the cursor it was put back to an older state. */
+  /** Etcd replies with its present revision. One below the cursor shows that etcd was put back to an older state. */
   noteRevision(revision: number): boolean {
     if (revision >= this.#cursor) return true;
     const message = `etcd is at revision ${revision}, and was at ${this.#cursor}: it was put back to an older state`;
@@ -72,7 +72,7 @@ export class EtcdReader {
     return false;
   }
 
-  /** Asks the watch up to which revision it has given all events. */
+  /** Requests up to which revision the watch has sent all events. */
   askProgress(): void {
     this.#options.calls.call({ kind: 'etcd.progress' }, (answer) => {
       if (answer.kind !== 'etcd.progress') return this.#options.taker.onUnusable();
@@ -80,7 +80,7 @@ export class EtcdReader {
     });
   }
 
-  /** The first reply tells the revision at which all the others are. */
+  /** All other reads are at the revision of the first reply. */
   #readTrims(from: string, revision: number): void {
     const { keys, calls, copy, taker } = this.#options;
     const range = { key: from, end: keys.trims.end };
@@ -104,7 +104,7 @@ export class EtcdReader {
   #goOn(revision: number): void {
     const catchUp = this.#catchUp;
     for (;;) {
-      // What was taken may have ended it.
+      // An entry that was taken may have ended this catch-up.
       if (catchUp === undefined || catchUp !== this.#catchUp) return;
       const step = catchUp.takeStep();
       if (step.kind === 'read') return this.#readLane(step.range, revision);

@@ -1,14 +1,14 @@
 /**
- * What the pure log asks of etcd, and what it is answered. All of it is plain data. `EtcdLog` gives requests as outputs of
- * kind `request`; an adapter executes them and gives each reply to `RedLog.onReply`.
+ * The requests of the pure log to etcd, and the replies. All of it is plain data. `EtcdLog` returns requests as outputs of
+ * kind `request`. An adapter executes them, and passes each reply to `RedLog.onReply`.
  *
  * What the adapter must do:
- * - It has one connection to one endpoint at a time. All requests of a connection go to that endpoint. It says `connected`
+ * - It has one connection to one endpoint at a time. All requests of a connection go to that endpoint. It sends `connected`
  *   once per connection, before any reply of it, and `disconnected` when the connection is over.
  * - It sends requests in the order in which it gets them, and does not wait for one before it sends the next.
- * - It gives the events of a watch in order, each once per connection and none left out, and only those that store a value.
+ * - It passes on the events of a watch in order, each once per connection and none left out. Deletions are left out.
  *   Events that were fragmented may come in several replies. `progress` comes after all events up to its revision.
- * - It gives at most one reply to each request but `watch`, with the id of the request. After `disconnected` it gives none
+ * - It sends at most one reply to each request but `watch`, with the id of the request. After `disconnected` it sends none
  *   to earlier requests: the log does not know their ids any more, and would ignore them.
  * - `range` at revision 0 and `create` are linearizable.
  * - On `reconnect` it closes its connection, without `disconnected`, and connects to the next endpoint, in a circle.
@@ -35,7 +35,7 @@ export interface EtcdKeyRange {
   readonly end: string;
 }
 
-/** What can be asked. Keys are ASCII and sorted by their bytes. */
+/** A request. Keys are ASCII and sorted by their bytes. */
 export type EtcdRequest =
   /** Stores a value if the key does not exist. */
   | { readonly kind: 'etcd.create'; readonly id: EtcdRequestId; readonly key: string; readonly value: Uint8Array }
@@ -48,7 +48,7 @@ export type EtcdRequest =
     } & EtcdKeyRange)
   /** Values that are stored from a revision on. There is one watch at a time: a new one takes the place of the last one. */
   | ({ readonly kind: 'etcd.watch'; readonly id: EtcdRequestId; readonly fromRevision: number } & EtcdKeyRange)
-  /** Up to which revision the watch has given all events. */
+  /** Up to which revision the watch has sent all events. */
   | { readonly kind: 'etcd.progress'; readonly id: EtcdRequestId }
   | ({ readonly kind: 'etcd.delete'; readonly id: EtcdRequestId } & EtcdKeyRange)
   | { readonly kind: 'etcd.compact'; readonly id: EtcdRequestId; readonly revision: number }
@@ -65,7 +65,7 @@ export type EtcdFailure =
   /** Anything else: whether a write was done is not known. */
   | 'other';
 
-/** What is answered. `revision` is that of the header of the response. */
+/** A reply. `revision` is that of the header of etcd's response. */
 export type EtcdReply =
   | { readonly kind: 'etcd.connected'; readonly endpoint: string }
   | { readonly kind: 'etcd.disconnected'; readonly message: string }
@@ -99,7 +99,7 @@ export type EtcdReply =
       readonly usedBytes: number;
       /** Of its file: what etcd holds against its quota. */
       readonly sizeBytes: number;
-      /** What the adapter was told of the quota, unless etcd says it. */
+      /** As etcd reports it; the default of etcd if it does not. */
       readonly quotaBytes: number;
     }
   | {
@@ -109,7 +109,7 @@ export type EtcdReply =
       readonly message: string;
     };
 
-/** What a deployment says of its log on etcd: all sites must say the same. */
+/** Where a deployment has its log on etcd: the same at all sites. */
 export interface EtcdLogPlace {
   /** The random name of the deployment. */
   readonly deployment: string;

@@ -1,6 +1,6 @@
 /**
- * Removes from etcd what all sites have in their checkpoints: first it writes down up to where, so that a site which lacks
- * that knows it, then it deletes the groups and compacts. One site does that, the first of the members.
+ * Removes from etcd what all sites have in their checkpoints. First it writes down up to where: a site that lacks some of
+ * it can then notice. Then it deletes the groups, and compacts. One site does that, the first of the members.
  */
 import type { Origin } from '../../records/origin.ts';
 import type { LogCopy } from '../log-copy.ts';
@@ -18,7 +18,7 @@ const NO_BYTES = new Uint8Array(0);
 
 export class EtcdTrimmer {
   readonly #options: EtcdTrimmerOptions;
-  /** Up to where each other site has the log in a checkpoint, as it has said last. */
+  /** Up to where each other site has the log in a checkpoint, by its last message. */
   readonly #checkpointed = new Map<Origin, number>();
   #own: number;
   #trimmed = 0;
@@ -86,7 +86,7 @@ export class EtcdTrimmer {
     });
   }
 
-  /** Nobody waits for it: it is tried again with the next trim. */
+  /** Its reply does not matter: the next trim compacts again. */
   #compact(answer: EtcdAnswer): void {
     if (answer.kind !== 'etcd.deleted') return;
     this.#options.calls.call({ kind: 'etcd.compact', revision: answer.revision }, () => {});

@@ -172,7 +172,7 @@ describe('etcd log: reading', () => {
     expect(world.node(1).taken).toEqual(['a', 'b', 'c', 'd', 'e']);
   });
 
-  test('endpoint that freezes → the next one is asked, and meanwhile it is said', () => {
+  test('endpoint that freezes → the next one is asked, and the log is unavailable meanwhile', () => {
     const world = createWorld();
     world.etcd.frozenUntilMs.fill(world.timeline.nowMs + 12_000);
     world.run(9000);
@@ -304,7 +304,7 @@ describe('etcd log: room', () => {
     expect(countGroups(world)).toBe(0);
   });
 
-  test('write that lands once its group was trimmed → counts for nobody', () => {
+  test('write that lands once its group was trimmed → counts at no site', () => {
     const world = new EtcdWorld(2, { markEvery: 1 });
     world.propose(0, 'a');
     world.run(SETTLE_MS);
