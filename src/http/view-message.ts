@@ -2,8 +2,7 @@
 import { CorrectableError } from '../correctable/errors.ts';
 import { isRecord } from '../correctable/validate.ts';
 import type { AnyView } from '../correctable/view.ts';
-import { PortabilityError } from '../protocol/codec/codec.ts';
-import { fromJsonValue, toJsonValue } from '../protocol/codec/json-values.ts';
+import { fromJsonValue, toJsonField } from '../protocol/codec/json-values.ts';
 import { toErrorFacts, type ErrorFacts } from '../protocol/error-facts.ts';
 
 /** How messages are sent: one JSON object a line, or server-sent events. */
@@ -53,15 +52,14 @@ export const toFailureMessage = (error: unknown): FailureMessage => ({
   error: toJson(toErrorFacts(error), 'error') as ErrorFacts,
 });
 
-function toJson(value: unknown, field: string): unknown {
-  try {
-    return toJsonValue(value, 1);
-  } catch (error) {
-    throw error instanceof PortabilityError ? error.toError([field, ...error.path]) : error;
-  }
-}
+/** A value stands one level deep in its message. */
+const toJson = (value: unknown, field: string): unknown => toJsonField(value, field, 1);
 
-/** @throws CorrectableError `PROTOCOL` for what is no message */
+/**
+ * Returns the message of a line.
+ *
+ * @throws CorrectableError `PROTOCOL` if the line is no message
+ */
 export function parseMessage(line: string): ViewMessage | FailureMessage {
   let message: unknown;
   try {

@@ -7,10 +7,9 @@ import { check, type CorrectableError } from '../correctable/errors.ts';
 import type { ContractFinalLevels, FinalLevel, FinalLevels, Levels } from '../correctable/level-types.ts';
 import type { Operation } from '../correctable/operation.ts';
 import type { AnyView, FinalView, View } from '../correctable/view.ts';
-import { PortabilityError } from '../protocol/codec/codec.ts';
-import { toJsonValue } from '../protocol/codec/json-values.ts';
+import { toJsonField } from '../protocol/codec/json-values.ts';
 
-/** Options of `correctableQuery`: those of `invoke`, but for the signal, which the query has. */
+/** Options of `correctableQuery`: those of `invoke` without the signal, because the query has its own. */
 export interface CorrectableQueryOptions<K extends string = string> extends Omit<InvokeOptions<K>, 'signal'> {
   /** The first part of the query's key. Give each store its own if a page has several. Default: `correctables` */
   readonly keyPrefix?: string | undefined;
@@ -24,7 +23,7 @@ export interface CorrectableQuery<V> {
    */
   readonly queryKey: DataTag<QueryKey, V, CorrectableError>;
   readonly queryFn: (context: QueryFunctionContext) => Promise<V>;
-  /** Never set: it is for the types, which infer the error of the query from it. */
+  /** Never set. TypeScript infers the error of the query from its type. */
   readonly retry?: NonNullable<QueryOptions<V, CorrectableError>['retry']>;
 }
 
@@ -68,25 +67,20 @@ export function correctableQuery<T>(
   check(client?.invoke, 'client', 'give one, as correctableQuery(store, get(key))');
   const advice = 'give a read, as get(key). A query may run again at any time: invoke an update in a mutation';
   check(operation?.access === 'read', 'operation', advice);
-  const { keyPrefix = 'correctables', levels, ...others } = options;
-  const key = [keyPrefix, operation.name, toKeyPart(operation.args), ...(levels === undefined ? [] : [levels])];
+  const { keyPrefix = 'correctables', ...invokeOptions } = options;
+  // TanStack Query writes keys as JSON. That has no bigint, and the same text for a date and a string.
+  const key = [
+    keyPrefix,
+    operation.name,
+    toJsonField(operation.args, 'args'),
+    ...(options.levels ? [options.levels] : []),
+  ];
   const read = (signal: AbortSignal): Correctable<T, Levels, string> =>
-    levels === undefined
-      ? client.invoke(operation, { ...others, signal })
-      : client.invoke(operation, { ...others, signal, levels });
+    client.invoke(operation, { ...invokeOptions, signal } as InvokeOptions);
   return {
     queryKey: key as readonly unknown[] as CorrectableQuery<AnyView<T>>['queryKey'],
     queryFn: (context) => fetchViews(context, read),
   };
-}
-
-/** TanStack Query writes keys as JSON, which has no bigint, and makes the same text of a date and a string. */
-function toKeyPart(args: unknown): unknown {
-  try {
-    return toJsonValue(args);
-  } catch (error) {
-    throw error instanceof PortabilityError ? error.toError(['args', ...error.path]) : error;
-  }
 }
 
 /** Puts each preliminary view into the cache, and returns the final one. */
@@ -100,7 +94,7 @@ async function fetchViews<T>(
   const views = read(signal);
   views.onUpdate((_value, view) => {
     if (signal.aborted) return;
-    // As old as can be, so that a page that leaves and comes back, or is hydrated, asks for what is stronger.
+    // Marked as fetched long ago: a page that comes back, or is hydrated, then asks for a stronger view.
     const keepNewer = (shown?: AnyView<T>) => (isOlder(view.version, shown?.version) ? undefined : view);
     queryClient.setQueryData<AnyView<T>>(queryKey, keepNewer, { updatedAt: 0 });
   });

@@ -8,7 +8,7 @@ import {
   type Codec,
   type EncodedData,
 } from './codec.ts';
-import { fromJsonValue, toJsonValue } from './json-values.ts';
+import { fromJsonValue, toJsonField, toJsonValue } from './json-values.ts';
 import { SUBPROTOCOL } from './version.ts';
 
 /** Rows as JSON; see `json-values.ts` for what JSON lacks. */
@@ -16,14 +16,18 @@ export const jsonCodec: Codec = {
   subprotocol: `${SUBPROTOCOL}+json`,
 
   encodeValue(value, where = 'value') {
-    return stringify(value, VALUE_DEPTH, (path) => [where, ...path]);
+    return JSON.stringify(toJsonField(value, where, VALUE_DEPTH));
   },
 
   encodeMessage(row, fields = []) {
-    const spliced = row.some((field) => field instanceof EncodedField);
-    return spliced
-      ? encodeSpliced(row, fields)
-      : stringify(row, 0, ([index, ...rest]) => [fields[Number(index)] ?? 'row', ...rest]);
+    if (row.some((field) => field instanceof EncodedField)) return encodeSpliced(row, fields);
+    try {
+      return JSON.stringify(toJsonValue(row));
+    } catch (error) {
+      if (!(error instanceof PortabilityError)) throw error;
+      const [index, ...path] = error.path;
+      throw error.toError([fields[Number(index)] ?? 'row', ...path]);
+    }
   },
 
   byteLength(encoded) {
@@ -56,21 +60,9 @@ function encodeSpliced(row: readonly unknown[], fields: readonly string[]): stri
     if (typeof field === 'number' && Number.isFinite(field)) text += field;
     else if (typeof field === 'string' && PLAIN_TEXT.test(field)) text += `"${field}"`;
     else if (field instanceof EncodedField) text += field.data as string;
-    else text += stringify(field, VALUE_DEPTH, (path) => [fields[i] ?? 'row', ...path]);
+    else text += JSON.stringify(toJsonField(field, fields[i] ?? 'row', VALUE_DEPTH));
   }
   return `${text}]`;
-}
-
-function stringify(
-  value: unknown,
-  depth: number,
-  locate: (path: readonly PropertyKey[]) => readonly PropertyKey[],
-): string {
-  try {
-    return JSON.stringify(toJsonValue(value, depth));
-  } catch (error) {
-    throw error instanceof PortabilityError ? error.toError(locate(error.path)) : error;
-  }
 }
 
 function parse(frame: EncodedData): unknown[] {

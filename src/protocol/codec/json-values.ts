@@ -30,6 +30,15 @@ export function toJsonValue(value: unknown, depth = 0): unknown {
   }
 }
 
+/** Does as `toJsonValue`, but fails with `INVALID_VALUE` and the path of what cannot be sent, which begins with `field`. */
+export function toJsonField(value: unknown, field: string, depth = 0): unknown {
+  try {
+    return toJsonValue(value, depth);
+  } catch (error) {
+    throw error instanceof PortabilityError ? error.toError([field, ...error.path]) : error;
+  }
+}
+
 /** The inverse of `toJsonValue` on freshly parsed JSON, which it changes in place. Trusts nothing. */
 export function fromJsonValue(value: unknown, depth = 0): unknown {
   if (typeof value === 'number') return checkNumber(value);

@@ -2,7 +2,7 @@
 import type { CorrectableError } from '../../correctable/errors.ts';
 import { isBytes, isPlain } from '../../values/value-kinds.ts';
 import { PortabilityError, VALUE_DEPTH } from './codec.ts';
-import { fromJsonValue, toJsonValue } from './json-values.ts';
+import { fromJsonValue, toJsonField, toJsonValue } from './json-values.ts';
 import { isWellFormed } from './tagged-values.ts';
 
 /**
@@ -13,12 +13,8 @@ import { isWellFormed } from './tagged-values.ts';
 export function copyForWire(value: unknown, where: string): unknown {
   if (isBytes(value)) return new Uint8Array(value);
   if (isFlat(value)) return copyFlatObject(value);
-  try {
-    const json = toJsonValue(value, VALUE_DEPTH);
-    return typeof value === 'object' ? fromJsonValue(JSON.parse(JSON.stringify(json))) : value === 0 ? 0 : value;
-  } catch (error) {
-    throw error instanceof PortabilityError ? error.toError([where, ...error.path]) : error;
-  }
+  const json = toJsonField(value, where, VALUE_DEPTH);
+  return typeof value === 'object' ? fromJsonValue(JSON.parse(JSON.stringify(json))) : value === 0 ? 0 : value;
 }
 
 /** No text is made of what most arguments and results are: of bytes it would be much longer than they are. */
