@@ -65,7 +65,7 @@ class WebSocketClient implements ConnectionEvents, ReceiverEvents {
   readonly #sitePool: SitePool;
   readonly #renewal: TokenRenewal;
   readonly #ended: Promise<void>;
-  readonly #reconnectListeners = new Set<() => void>();
+  readonly #reconnectListeners: Set<() => void>;
   #state: ConnectionState = 'connecting';
   /** The line that is being opened, or that operations are submitted on. */
   #connection: Connection | undefined;
@@ -84,6 +84,7 @@ class WebSocketClient implements ConnectionEvents, ReceiverEvents {
   constructor(settings: ResolvedConnectionOptions, target: ConnectionTarget) {
     this.#options = settings;
     this.#target = target;
+    this.#reconnectListeners = new Set([settings.onReconnect]);
     this.#handshake = new Handshake(settings, target, (principal) => this.#setPrincipal(principal));
     this.#outage = new Outage(() => settings.scheduling.now());
     this.#timer = new ConnectionTimer(
@@ -212,7 +213,6 @@ class WebSocketClient implements ConnectionEvents, ReceiverEvents {
     if (state === 'waiting') this.#wasDisconnected = true;
     if (state !== 'open' || !this.#wasDisconnected) return;
     this.#wasDisconnected = false;
-    this.#options.onReconnect();
     for (const listener of this.#reconnectListeners) listener();
   }
 
