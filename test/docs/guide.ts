@@ -1,7 +1,7 @@
 /**
- * Pages of the documentation as programs: the `ts` blocks of a page, in order, and what its `text` blocks say they print.
- * What does not run says so, and why, where its block begins: `ts check: WHY` is held by the compiler alone, `ts fragment:
- * WHY` by nobody.
+ * Pages of the documentation as programs: the `ts` blocks of a page, in order, and the output in its `text` blocks. A block
+ * that does not run has the reason in its info string: the compiler checks `ts check: WHY`, and nothing checks `ts
+ * fragment: WHY`.
  */
 import { readdir, readFile } from 'node:fs/promises';
 
@@ -23,6 +23,8 @@ export interface Page {
   readonly printed: string;
   /** Modules of their own, by name: blocks marked `ts name.ts`. */
   readonly files: ReadonlyMap<string, string>;
+  /** Blocks without a language: components, drawings and messages. */
+  readonly plain: readonly string[];
   /** Blocks of code that are not part of the program. */
   readonly leftOut: readonly LeftOut[];
   /** What no program sees: inline code, and the comments of the programs. */
@@ -63,11 +65,8 @@ export function parsePage(name: string, text: string): Page {
     if (known === undefined) throw new Error(`${name}: a block that no test looks at: ${info}`);
     return { kind: plain ?? left ?? 'file', line: text.slice(0, index).split('\n').length, file, reason, body };
   });
-  const of = (...kinds: readonly string[]): string =>
-    blocks
-      .filter(({ kind }) => kinds.includes(kind))
-      .map(({ body }) => body)
-      .join('');
+  const select = (...kinds: readonly string[]): string[] =>
+    blocks.filter(({ kind }) => kinds.includes(kind)).map(({ body }) => body);
   const files = new Map(blocks.flatMap(({ file, body }) => (file === undefined ? [] : [[file, body] as const])));
   const leftOut = blocks.flatMap(({ kind, line, reason }) => {
     const description = LEFT_OUT.get(kind);
@@ -75,11 +74,19 @@ export function parsePage(name: string, text: string): Page {
       ? []
       : [{ line, reason: reason === undefined ? description : `${description}: ${reason}` }];
   });
-  const checked = of('ts', 'check');
+  const checked = select('ts', 'check').join('');
   const inline = text.replaceAll(/^```[\s\S]*?^```$/gm, '').matchAll(/`([^`\n]+)`/g);
   const comments = checked.matchAll(/\/\/ (.*)$/gm);
   const mentioned = [...inline, ...comments].map(([, words]) => words).join('\n');
-  return { program: of('ts'), checked, printed: of('text'), files, leftOut, mentioned };
+  return {
+    program: select('ts').join(''),
+    checked,
+    printed: select('text').join(''),
+    files,
+    plain: select(''),
+    leftOut,
+    mentioned,
+  };
 }
 
 /** What stands behind the fence: nothing where there is a drawing, or a message. */

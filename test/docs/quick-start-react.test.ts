@@ -1,25 +1,19 @@
 /** The hook and the app of docs/start/quick-start-react.md in a page, where views arrive while it is shown. */
 import { readFile } from 'node:fs/promises';
 import { transform } from 'esbuild';
-import { parseHTML } from 'linkedom';
 import { act, Component, createElement, Suspense, type ReactNode } from 'react';
-import { afterAll, afterEach, expect, test, vi } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { createClient, type Correctable, type CorrectableError, type Levels, type View } from '../../src/index.ts';
 import { get } from '../../src/operations/index.ts';
 import { scriptedBinding } from '../../src/testing/scripted-binding.ts';
+import { openSmallPage } from '../support/small-page.ts';
 import { loadCode } from './bundle.ts';
 
 type Read = Correctable<unknown, Levels, string>;
 
-const { window } = parseHTML('<html><body></body></html>');
-vi.stubGlobal('window', Object.assign(window, { location: new URL('https://page.test/') }));
-vi.stubGlobal('document', window.document);
-vi.stubGlobal('navigator', window.navigator);
+const { window, createRoot } = await openSmallPage();
 vi.stubGlobal('IS_REACT_ACT_ENVIRONMENT', true);
-afterAll(() => vi.unstubAllGlobals());
 
-// React recommends tools when it loads.
-vi.spyOn(console, 'info').mockImplementation(() => {});
 const page = await readFile(new URL('../../docs/start/quick-start-react.md', import.meta.url), 'utf8');
 const [, article = ''] = /```ts\n([\s\S]*?)```/.exec(page) ?? [];
 const [, hook = ''] = /```ts\n(import \{ use,[\s\S]*?)```/.exec(page) ?? [];
@@ -32,8 +26,6 @@ const { App, useView } = await loadCode<{
   readonly App: () => ReactNode;
   readonly useView: (read: Read) => { view: View<unknown, Levels, string>; error: CorrectableError | undefined };
 }>(`${article}${hook}${app}`, 'quick-start-react');
-const { createRoot } = await import('react-dom/client');
-vi.restoreAllMocks();
 
 const roots: ReturnType<typeof createRoot>[] = [];
 afterEach(async () => {

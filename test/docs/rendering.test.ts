@@ -1,29 +1,23 @@
 /** The hook of docs/guides/user-interfaces.md in a page, where views come while it is shown. */
-import { parseHTML } from 'linkedom';
 import { act, createElement, type ReactNode } from 'react';
-import { afterAll, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import type { Correctable, createClient as CreateClient, Levels, Snapshot } from '../../src/index.ts';
 import { get } from '../../src/operations/index.ts';
 import { scriptedBinding } from '../../src/testing/scripted-binding.ts';
+import { openSmallPage } from '../support/small-page.ts';
 import { loadCode } from './bundle.ts';
 import { readPage } from './guide.ts';
 
-const { window } = parseHTML('<html><body></body></html>');
-vi.stubGlobal('window', Object.assign(window, { location: new URL('https://page.test/') }));
-vi.stubGlobal('document', window.document);
-vi.stubGlobal('navigator', window.navigator);
+const { window, createRoot } = await openSmallPage();
 vi.stubGlobal('IS_REACT_ACT_ENVIRONMENT', true);
-afterAll(() => vi.unstubAllGlobals());
 
-// The page prints, and React recommends tools.
+// The page prints.
 vi.spyOn(console, 'log').mockImplementation(() => {});
-vi.spyOn(console, 'info').mockImplementation(() => {});
 const { program } = await readPage('guides/user-interfaces');
 const { createClient, useCorrectable } = await loadCode<{
   readonly createClient: typeof CreateClient;
   readonly useCorrectable: (from: Correctable<unknown, Levels, string>) => Snapshot<unknown, Levels, string>;
 }>(`${program}\nexport { createClient };`, 'rendering');
-const { createRoot } = await import('react-dom/client');
 vi.restoreAllMocks();
 
 test('a component → is drawn at each view, not otherwise, and leaves when it goes', async () => {

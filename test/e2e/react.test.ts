@@ -1,42 +1,31 @@
 /** The scenarios of `correctables/react` in a real browser, with each supported version of React. */
-import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { EXPECTED_WARNINGS } from '../support/react/expected-warnings.ts';
 import { openBrowser } from './support/browser.ts';
+import { bundlePage } from './support/page-bundle.ts';
 
 const { browser, reason } = await openBrowser();
-const VERSIONS = { 'React 18': '-18', 'React 19': '' };
+/** Which packages each version is in, in place of the current ones. */
+const VERSIONS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  'React 18': { react: 'react-18', 'react-dom': 'react-dom-18' },
+  'React 19': {},
+};
 
 interface PageGlobals {
   readonly names: readonly string[];
   runScenario(name: string): Promise<void>;
 }
 
-/** The page's script, with React of the version whose packages end so. */
-async function bundlePage(ending: string): Promise<string> {
-  const { outputFiles } = await build({
-    entryPoints: [fileURLToPath(new URL('react.page.ts', import.meta.url))],
-    bundle: true,
-    format: 'esm',
-    platform: 'browser',
-    define: { 'process.env.NODE_ENV': '"development"' },
-    alias: { react: `react${ending}`, 'react-dom': `react-dom${ending}` },
-    write: false,
-  });
-  return outputFiles[0]?.text ?? '';
-}
-
 describe.skipIf(browser === undefined)(reason === undefined ? 'in a browser' : `skipped: ${reason}`, () => {
   afterAll(() => (browser as Browser).close());
 
-  describe.each(Object.entries(VERSIONS))('%s', (_, ending) => {
+  describe.each(Object.entries(VERSIONS))('%s', (_, alias) => {
     let page: Page;
     const warnings: string[] = [];
 
     beforeAll(async () => {
-      const script = await bundlePage(ending);
+      const script = await bundlePage('react.page.ts', alias);
       page = await (browser as Browser).newPage();
       page.on('console', (message) => message.type() === 'error' && warnings.push(message.text()));
       await page.route('https://react.test/**', (route) =>

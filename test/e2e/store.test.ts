@@ -1,5 +1,4 @@
 /** The components of docs/guides/vue-svelte-solid.md in a real browser, as the page has them. */
-import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { build, transform, type Plugin } from 'esbuild';
 import type { Browser, BrowserContext } from 'playwright-core';
@@ -14,13 +13,8 @@ import { openPage } from './support/page-bundle.ts';
 const { browser, reason } = await openBrowser();
 const subject = reason === undefined ? 'components' : `components (skipped: ${reason})`;
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const guide = await readFile(`${root}docs/guides/vue-svelte-solid.md`, 'utf8');
-const { files } = await readPage('guides/vue-svelte-solid');
-const blocks = [...guide.matchAll(/^```(.*)\n([\s\S]*?)^```$/gm)];
-/** The components: blocks without a language. */
-const [vueComponent = '', svelteComponent = '', solidComponent = ''] = blocks
-  .filter(([, info]) => info === '')
-  .map(([, , body = '']) => body);
+const { files, plain } = await readPage('guides/vue-svelte-solid');
+const [vueComponent = '', svelteComponent = '', solidComponent = ''] = plain;
 
 /** The page sets the book of the component with `setBook`, and removes it with `leave`. */
 const PAGES: Readonly<Record<string, string>> = {
@@ -47,7 +41,7 @@ const PAGES: Readonly<Record<string, string>> = {
     Object.assign(globalThis, { setBook, leave });`,
 };
 
-/** Says what the client was asked for, and what it stopped. */
+/** Records the reads that the client has started and canceled. */
 const WATCH = `
   Object.assign(globalThis, { events: [] });
   const { invoke } = shop;

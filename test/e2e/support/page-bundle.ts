@@ -3,13 +3,14 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import type { BrowserContext, Page } from 'playwright-core';
 
-/** Bundles a module of test/e2e. */
-export async function bundlePage(file: string): Promise<string> {
+/** Bundles a module of test/e2e. `alias` has other packages to bundle in place of some. */
+export async function bundlePage(file: string, alias: Readonly<Record<string, string>> = {}): Promise<string> {
   const { outputFiles } = await build({
     entryPoints: [fileURLToPath(new URL(`../${file}`, import.meta.url))],
     bundle: true,
     format: 'esm',
     platform: 'browser',
+    alias,
     write: false,
   });
   return outputFiles[0]?.text ?? '';

@@ -62,7 +62,7 @@ export const reading: Readonly<Record<string, Scenario>> = {
     await stage.shows('1 strong');
   },
 
-  async 'the last component leaves → the read is cancelled, no sooner'(stage) {
+  async 'the last component leaves → the read is canceled, no sooner'(stage) {
     const show = (count: number): void =>
       stage.render(Array.from({ length: count }, (_, key) => h(Shown, { key, stage, operation: A })));
     show(2);
