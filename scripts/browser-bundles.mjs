@@ -15,26 +15,23 @@ mkdirSync(budgets, { recursive: true });
 const { default: table } = await import('./entries.json', { with: { type: 'json' } });
 const published = table.filter(({ runs }) => runs === 'anywhere');
 const built = (source) => source.replace(/^src/, 'dist').replace(/\.ts$/, '.js');
-/** What pages load beside the library, with all that it shares with that. */
-const adapters = {
-  'tanstack-query': { budget: 'tanstack-query.js' },
-  store: { budget: 'store.js' },
-  react: { beside: 'dist/index.js', budget: 'react.js' },
-  http: { only: 'fetchViews, createHttpSession', budget: 'http.js' },
-};
+/** The bundles whose size has a budget. */
+const measured = new Set(['index', 'correctable', 'tanstack-query', 'store', 'react', 'http']);
+/** Bundles of something else than the whole entry: `react` is measured together with the library, whose code it shares. */
+const parts = { react: { beside: 'dist/index.js' }, http: { only: 'fetchViews, createHttpSession' } };
 const entries = [
-  { name: 'index', path: 'dist/index.js', budget: 'index.js' },
-  { name: 'correctable', path: 'dist/index.js', only: 'correctable', budget: 'correctable.js' },
+  { name: 'index', path: 'dist/index.js' },
+  { name: 'correctable', path: 'dist/index.js', only: 'correctable' },
   ...published
     .filter(({ subpath }) => subpath !== '.')
-    .map(({ subpath, source }) => ({ name: subpath.slice(2), path: built(source), ...adapters[subpath.slice(2)] })),
+    .map(({ subpath, source }) => ({ name: subpath.slice(2), path: built(source), ...parts[subpath.slice(2)] })),
 ];
 
 const load = (path, only) => `export ${only === undefined ? '*' : `{ ${only} }`} from './${path}';`;
 
-for (const { name, path, only, beside, budget } of entries) {
+for (const { name, path, only, beside } of entries) {
   const result = await build({
-    stdin: { contents: [path, ...(beside ? [beside] : [])].map((file) => load(file, only)).join(''), resolveDir: root },
+    stdin: { contents: load(path, only) + (beside ? load(beside) : ''), resolveDir: root },
     external: ['react'],
     bundle: true,
     platform: 'browser',
@@ -47,6 +44,6 @@ for (const { name, path, only, beside, budget } of entries) {
   const [{ text }] = result.outputFiles;
   if (/(?<![.\w])(process|Buffer)\.|require\(/.test(text))
     throw new Error(`${name}: the bundle refers to Node's globals`);
-  if (budget !== undefined) writeFileSync(join(budgets, budget), text);
+  if (measured.has(name)) writeFileSync(join(budgets, `${name}.js`), text);
   console.log(`${name}: ${(text.length / 1024).toFixed(1)} kB minified`);
 }

@@ -5,7 +5,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { cp, mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { execute, root } from './smoke-package/project.ts';
+import { execute, install, pack, root } from './smoke-package/project.ts';
 
 const examples = join(root, 'examples');
 const names = await readdir(examples);
@@ -27,16 +27,16 @@ else {
 }
 
 async function run(example: string, forwarded: readonly string[]): Promise<void> {
-  const project = await install(example);
+  const project = await prepare(example);
   console.log('Building the example …');
   await execute('npm', ['run', 'build'], { cwd: project });
-  // Not by npm, which would stand between a signal and the server.
+  // Without npm between them, signals reach the server.
   const server = spawn(process.execPath, ['dist/server/server.js', ...forwarded], { cwd: project, stdio: 'inherit' });
   process.exitCode = await waitUntilClosed(server);
 }
 
-/** Copies the example without what an earlier run has left, but for its packages, which npm then need not fetch again. */
-async function install(example: string): Promise<string> {
+/** Copies the example and installs the package. Deletes the files of an earlier run, but keeps installed packages for npm. */
+async function prepare(example: string): Promise<string> {
   const project = join(root, 'build/examples', example);
   await mkdir(project, { recursive: true });
   for (const file of await readdir(project))
@@ -44,11 +44,8 @@ async function install(example: string): Promise<string> {
   const isSource = (path: string): boolean => !/\/(node_modules|dist)$/.test(path);
   await cp(join(examples, example), project, { recursive: true, filter: isSource });
   console.log('Installing the package into the example …');
-  const { stdout } = await execute('npm', ['pack', '--json', '--pack-destination', project], { cwd: root });
-  const [{ filename }] = JSON.parse(stdout) as [{ filename: string }];
-  await execute('npm', ['install', '--no-audit', '--no-fund', '--prefer-offline', join(project, filename)], {
-    cwd: project,
-  });
+  const { archive } = await pack(project);
+  await install(project, ['--prefer-offline', archive]);
   return project;
 }
 

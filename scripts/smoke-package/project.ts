@@ -1,7 +1,7 @@
 /** An empty project with the packed package in it, and the Node versions that it is tried with. */
 import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
@@ -10,15 +10,22 @@ export const root: string = fileURLToPath(new URL('../..', import.meta.url));
 
 /** Packs this package and installs the archive, and `others`, into the folder `project`. */
 export async function installPacked(project: string, others: readonly string[] = []): Promise<void> {
-  const { stdout } = await execute('npm', ['pack', '--json', '--pack-destination', project], { cwd: root });
-  const [{ filename, size }] = JSON.parse(stdout) as [{ filename: string; size: number }];
+  const { archive, size } = await pack(project);
   await writeFile(join(project, 'package.json'), JSON.stringify({ name: 'empty', private: true, type: 'module' }));
-  await install(project, [join(project, filename), ...others]);
-  console.log(`ok  packed and installed: ${filename}, ${Math.round(size / 1024)} kB`);
+  await install(project, [archive, ...others]);
+  console.log(`ok  packed and installed: ${basename(archive)}, ${Math.round(size / 1024)} kB`);
 }
 
-export async function install(project: string, packages: readonly string[]): Promise<void> {
-  await execute('npm', ['install', '--no-audit', '--no-fund', ...packages], { cwd: project });
+/** Packs this package into the folder `project`. Returns the path of the archive, and its size in bytes. */
+export async function pack(project: string): Promise<{ readonly archive: string; readonly size: number }> {
+  const { stdout } = await execute('npm', ['pack', '--json', '--pack-destination', project], { cwd: root });
+  const [{ filename, size }] = JSON.parse(stdout) as [{ filename: string; size: number }];
+  return { archive: join(project, filename), size };
+}
+
+/** Installs packages; `args` may have options of npm too. */
+export async function install(project: string, args: readonly string[]): Promise<void> {
+  await execute('npm', ['install', '--no-audit', '--no-fund', ...args], { cwd: project });
 }
 
 /** The path of Node in this version, fetched as the npm package `node`. */
