@@ -31,13 +31,13 @@ export async function* readLines(body: ReadableStream<Uint8Array>): AsyncGenerat
   }
 }
 
-/** The connection can serve the next request if the reply has ended; a server that goes on is cut off. */
+/** If the reply has ended, the connection can serve the next request. If the server goes on sending, it is cut off. */
 async function endReading(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
   try {
     const { done } = await reader.read();
     if (!done) await reader.cancel();
   } catch {
-    // The connection is gone, which nobody waits for any more.
+    // The connection has failed. The reader has left, so there is no caller to report it to.
   }
 }
 

@@ -4,7 +4,7 @@ import { fromJsonValue } from '../protocol/codec/json-values.ts';
 import { fromErrorFacts } from '../protocol/error-facts.ts';
 import { isFailure } from './view-message.ts';
 
-/** What a proxy or a framework refuses or fails, which sends no error of this package. */
+/** Codes of replies that a proxy or a framework has sent, without an error of this package. */
 const CODES: Readonly<Record<number, ErrorCode>> = {
   401: 'UNAUTHENTICATED',
   403: 'FORBIDDEN',
@@ -15,10 +15,10 @@ const CODES: Readonly<Record<number, ErrorCode>> = {
   504: 'TIMEOUT',
 };
 
-/** Statuses that say nothing about whether the server has got the request. */
+/** Whether the server may have executed the request, although it replied with this status. */
 const isUncertain = (status: number): boolean => status === 408 || status >= 500;
 
-/** What is known of the request. */
+/** What errors need to know of the request. */
 export interface RequestLabel {
   readonly name: string;
   readonly isUpdate: boolean;
@@ -31,13 +31,13 @@ export function createLostError({ name, isUpdate }: RequestLabel, what: string, 
     : new CorrectableError('UNAVAILABLE', `${name}: ${what}.`, { cause });
 }
 
-/** What is read of a reply that has no views. */
+/** The contents of a reply that has no views. */
 export interface FailedReply {
   readonly error: CorrectableError;
   readonly session?: readonly string[] | undefined;
 }
 
-/** Returns the error that the server sent, or one that the status stands for. */
+/** Returns the error that the server sent, or else the one that the status stands for. */
 export async function readFailedReply(response: Response, request: RequestLabel): Promise<FailedReply> {
   const body = await response
     .json()

@@ -119,7 +119,7 @@ function waitForDrain(response: ServerResponseLike): Promise<void> {
   });
 }
 
-/** Waits for the first view, or the failure, which decides on the status. */
+/** Waits for the first view, or the failure: the status depends on it. */
 async function startReply(correctable: AnyCorrectable, options: RespondOptions): Promise<Reply> {
   check(hasMethods(correctable, 'subscribe', 'speculate'), 'correctable', 'give one, as store.invoke(get(key))');
   const { request, session, headers } = options;
@@ -157,7 +157,7 @@ async function* followViews(correctable: AnyCorrectable, session: Session | unde
       previous = view;
     }
   } catch (failure) {
-    // A value that cannot be sent: nobody waits for what follows it.
+    // If a view cannot be sent, the reply ends here, so the operation has no reader left.
     correctable.cancel();
     const message = toFailureMessage(failure);
     yield { text: JSON.stringify(addTokens(message)), error: message.error };
@@ -187,7 +187,7 @@ function cancelOnAbort(correctable: AnyCorrectable, signal: AbortSignal | undefi
   return () => signal?.removeEventListener('abort', cancel);
 }
 
-/** What proxies and compressors hold back until there is more of it would arrive late. */
+/** The headers keep proxies and compressors from holding back a view until more data follows. */
 function createHeaders(type: string): Record<string, string> {
   return { 'content-type': type, 'cache-control': 'no-store, no-transform', 'x-accel-buffering': 'no', vary: 'accept' };
 }

@@ -27,7 +27,7 @@ export interface HttpSession {
   readonly tokens: readonly string[];
 }
 
-/** What separates tokens: `encodeURIComponent` leaves none of it in them, and cookies can have it. */
+/** Separates tokens: `encodeURIComponent` escapes it in them, and cookies can have it. */
 const SEPARATOR = ':';
 
 export function formatTokens(tokens: readonly string[]): string {
@@ -44,7 +44,7 @@ function parseTokens(text: string): readonly string[] {
 
 /**
  * Returns the session tokens of a request: those of the header `correctables-session`, otherwise those of the cookie of
- * this name. Empty if it has none. The store checks them: who changes a token gets `UNAUTHENTICATED`.
+ * this name. Empty if it has none. The store checks them: a changed token fails with `UNAUTHENTICATED`.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` if `request` is no request
  * @example
@@ -66,8 +66,8 @@ export function getHeader(request: RequestLike | undefined, name: string): strin
 }
 
 /**
- * Returns a `Set-Cookie` header that keeps the session in the browser, out of reach of scripts. Set it when the answer of
- * an update is final: a reply that has begun can set no cookie any more.
+ * Returns a `Set-Cookie` header that keeps the session in the browser, out of reach of scripts. Set it after the final view
+ * of an update: a reply that has begun can set no cookie any more.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` if `tokens` is no list
  * @example

@@ -1,4 +1,4 @@
-/** What a server reports of an error, and the error that a client makes of it. */
+/** Errors in plain data: what a server sends of an error, and the error that a client creates from it. */
 import { CorrectableError, isCorrectableError, type ErrorCode } from '../correctable/errors.ts';
 import type { FailDetails } from './messages/fail.ts';
 
@@ -33,8 +33,8 @@ const ERROR_CODES: Readonly<Record<ErrorCode, true>> = {
 };
 
 /**
- * Returns what clients may know of `error`. Only the typed errors of this package say what happened; what a store throws
- * beside them may name its tables and machines, so it stays on the server.
+ * Returns what clients may know of `error`: the details of a typed error of this package. Other errors of a store may name
+ * its tables and machines, so their text stays on the server.
  */
 export function toErrorFacts(error: unknown): ErrorFacts {
   if (!isCorrectableError(error)) return { code: 'FINAL_FAILED', message: 'the operation failed on the server' };
@@ -50,7 +50,7 @@ export function toErrorFacts(error: unknown): ErrorFacts {
 }
 
 /**
- * Returns the error: at `level`, if that is all that failed, and of which operation. A code of a newer server counts as
+ * Returns the error of `operation`. Pass a `level` if only that level failed. A code of a newer server counts as
  * `FINAL_FAILED`.
  */
 export function fromErrorFacts(facts: ErrorFacts, level?: string, operation?: string): CorrectableError {

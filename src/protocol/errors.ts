@@ -5,14 +5,14 @@ import { fail, type FailMessage } from './messages/fail.ts';
 
 const { at } = fail;
 
-/** The row that reports `error` to a client. */
+/** Returns the row that reports `error` to a client. */
 export function toFailMessage(id: number, error: unknown, level?: number): FailMessage {
   const { code, message, ...details } = toErrorFacts(error);
   const row = [id, 'fail', code, message, level ?? null] as const;
   return details.retryable === undefined ? [...row] : [...row, details];
 }
 
-/** The error that a `fail` row reports: at `level`, where that is all that failed, and of which operation. */
+/** Returns the error that a `fail` row reports of `operation`. Pass a `level` if only that level failed. */
 export function fromFailMessage(row: FailMessage, level?: string, operation?: string): CorrectableError {
   return fromErrorFacts({ code: row[at.code], message: row[at.message], ...row[at.details] }, level, operation);
 }

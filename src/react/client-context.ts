@@ -28,8 +28,8 @@ export interface CorrectablesProviderProps {
 const ClientContext = /* @__PURE__ */ React.createContext<ClientOptions>({});
 
 /**
- * Gives the hooks below their client. On a server, create a client for each request: its reads are shared by all who
- * have it.
+ * Provides the hooks below with their client. On a server, create a client for each request: all components with the same
+ * client share its reads.
  *
  * @example
  * createRoot(element).render(

@@ -6,7 +6,7 @@ import type { AnyView } from '../correctable/view.ts';
 import { useClient, type ClientOptions } from './client-context.ts';
 import { getReads } from './reads.ts';
 
-/** A view on its way. Without `value`, it has that of the one before it. */
+/** A view in plain data. Without `value`, it has the value of the view before it. */
 export type DehydratedView = Omit<AnyView, 'value'> & { readonly value?: unknown };
 
 /** A read with the views that the page begins with, weakest first. */
@@ -41,8 +41,8 @@ export interface HydrateProps extends ClientOptions {
 }
 
 /**
- * Gives the components below the views that the server has rendered. They show these at once, and ask only for what is
- * stronger: nothing for a final view.
+ * Gives the components below the views that the server has rendered. They show these at once. Then they ask for stronger
+ * views only, and for none if the view is final.
  *
  * @example
  * hydrateRoot(element, <CorrectablesProvider client={client}><Hydrate state={state}><App /></Hydrate></CorrectablesProvider>);

@@ -1,4 +1,4 @@
-/** What one component shows of a read. It renders again only if a field changes that it has used. */
+/** What one component shows of a read. The component renders again only if a field changes that it has used. */
 import type { AnyView } from '../correctable/view.ts';
 import { getFields, IDLE, type Fields } from './fields.ts';
 import type { SharedRead } from './shared-read.ts';
@@ -6,7 +6,7 @@ import type { SharedRead } from './shared-read.ts';
 export interface Observer {
   readonly subscribe: (onChange: () => void) => () => void;
   readonly getSnapshot: () => Fields;
-  /** What the server has rendered, which hydration has to repeat. */
+  /** Returns what the server has rendered: hydration has to render the same. */
   readonly getServerSnapshot: () => Fields;
 }
 

@@ -1,6 +1,6 @@
 /**
  * One read of a client, shared by all components that ask for it: its best view, its request in flight, and the changes
- * of writes in flight that are shown on top. Its states are in docs/spec/react.md.
+ * of writes in flight that are shown on top.
  */
 import { isOlder } from '../correctable/binding.ts';
 import type { AnyClient, InvokeOptions, Session } from '../correctable/client/client.ts';
@@ -55,7 +55,7 @@ export interface SharedRead extends RequestStatus {
   readonly rendered: readonly AnyView[];
   /** Returns whether there is a view of this rank. If not, asks for one, or throws the error of the component's request. */
   ensureView(rank: number): boolean;
-  /** Returns the promise of a view of this rank, or that none will come: the same until the view is gone. */
+  /** Returns a promise that resolves when there is a view of this rank, or the request has ended without one. */
   wait(rank: number): Promise<void>;
   /** Returns the promise that components have waited for, if any. */
   getAwaited(rank: number): Promise<void> | undefined;
@@ -65,16 +65,16 @@ export interface SharedRead extends RequestStatus {
   refresh(): void;
   /** Asks again if a component shows it. */
   refreshIfShown(): void;
-  /** A write has changed what is read: what was asked for before may show the state before it. */
+  /** Handles a write to what is read: cancels the request in flight, which may return the state before it, and asks again. */
   invalidate(): void;
   /**
-   * Shows `apply(value)`, if given, until its write has closed and a later read has its effect. The returned function is
-   * for when the write has closed. Reads once the last write has.
+   * Shows `apply(value)` until the write has closed and a later read has its effect. Without `apply`, the value stays. Call
+   * the returned function when the write has closed. After the last write, it asks again.
    */
   addChange(apply: Change['apply']): (isUndone: boolean) => void;
   /** Adds a component. The returned function removes it. */
   join(listener: () => void, keepMs: number): () => void;
-  /** Takes the views that a server has rendered, unless there is one already. */
+  /** Takes the views that a server has rendered, unless the read has a view. */
   hydrate(views: readonly AnyView[]): void;
   /** Returns the view that a page starts with: the same on the server and in the browser. */
   getRendered(rank: number): AnyView | undefined;
@@ -166,7 +166,7 @@ export function createSharedRead({ client, operation, session, all, id }: ReadCo
     addChange(apply) {
       const change: Change = { apply };
       changes.push(change);
-      // Whether an answer to what was asked before has the effect is not known: it could count twice.
+      // A view of this request may have the effect of the write, or not. It could count twice.
       if (view) cancel();
       notify();
       return (isUndone) => {
@@ -180,12 +180,12 @@ export function createSharedRead({ client, operation, session, all, id }: ReadCo
       listeners.add(listener);
       clearTimeout(timer);
       isLeft = false;
-      // Dropped while the component was hidden.
+      // The read was dropped while the component was hidden.
       if (all.get(id) !== read) {
         all.set(id, read);
         isStale = true;
       }
-      // What failed while the component waited for its first view is not asked again at once.
+      // If the request failed while the component waited for its first view, do not retry at once.
       if (!error || !isAwaited) send();
       isAwaited = false;
       return () => {
@@ -238,20 +238,20 @@ export function createSharedRead({ client, operation, session, all, id }: ReadCo
     const isSame = view && structurallyEqual(view.value, next.value);
     view = isSame ? { ...next, value: view!.value, confirms: true } : next;
     error = undefined;
-    // The first view of what is being written: those that follow may have the effect already.
+    // Changes of writes in flight go on top of this first view. Later views may have their effect already.
     if (isWriting()) cancel();
     notify();
   }
 
   function cancel(): void {
-    const cancelled = request;
+    const canceled = request;
     request = undefined;
-    cancelled?.cancel();
+    canceled?.cancel();
   }
 
   function notify(): void {
     shown = view;
-    // Nobody has promised such a value, so its level is the weakest.
+    // The client guessed this value, so its level is the weakest.
     if (view && changes.length > 0)
       shown = {
         ...view,

@@ -63,7 +63,7 @@ export type ResultFor<O, C extends AnyClient, K extends string> =
 
 /**
  * Shows a read: suspends until its first view, then follows it to the final one. The operation is the key: all components
- * with an equal one, by its name and arguments, share one request. When the last of them has left, it is cancelled.
+ * with an equal one, by its name and arguments, share one request. When the last of them has left, it is canceled.
  * `null` asks for nothing.
  *
  * If the read fails before there is a view, the error goes to the nearest error boundary. If it fails later, the view

@@ -5,7 +5,7 @@ import { useEffect, useRef, useState } from 'react';
 import { THRESHOLD } from './concerts.ts';
 import { shop } from './contract.ts';
 
-/** What the customer is told. */
+/** The answer that the customer sees. */
 type Answer = 'none' | 'wait' | 'yes' | 'no' | 'unknown';
 
 interface Sale {

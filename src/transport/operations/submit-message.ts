@@ -12,9 +12,10 @@ import type { InFlightOperation } from './in-flight-operation.ts';
 const MAX_SESSION_TOKENS = 64;
 
 /**
- * Keeps the newest token of each server, by what stands before its first dot; what follows is for servers to read. Until
- * the first comes back, it sends all that it was opened with: two of one server, from two requests, may cover one another
- * in part only.
+ * Keeps the newest token of each server. The text before the first dot of a token identifies its server.
+ *
+ * The tokens that the session was opened with stay until their server sends a newer one: two tokens of one server, from two
+ * requests, may have seen different updates.
  */
 export class WireSession implements BindingSession {
   /** The id of the client that opened it: with another principal it takes another, and the session has ended. */
@@ -32,12 +33,12 @@ export class WireSession implements BindingSession {
 
   /** Takes the token that came with a view: it contains all that was sent with the submission. */
   addToken(token: string): void {
-    const others = this.#tokens.filter((other) => getMaker(other) !== getMaker(token));
+    const others = this.#tokens.filter((other) => getServer(other) !== getServer(token));
     this.#tokens = [...others, token].slice(-MAX_SESSION_TOKENS);
   }
 }
 
-const getMaker = (token: string): string => token.slice(0, Math.max(0, token.indexOf('.')));
+const getServer = (token: string): string => token.slice(0, Math.max(0, token.indexOf('.')));
 
 /** What goes into the row. */
 export interface SubmitMessageParts {
