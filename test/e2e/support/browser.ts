@@ -3,7 +3,7 @@ import { chromium, type Browser, type BrowserContext, type BrowserContextOptions
 import { inject } from 'vitest';
 import { launchChromium, type ChromiumLaunch } from '../../support/chromium.ts';
 
-/** Closed by whoever opens it: what others have open in the same browser stays. */
+/** Opens the browser. Close it at the end of the test file: pages of other files in the same browser stay open. */
 export async function openBrowser(): Promise<ChromiumLaunch> {
   const endpoint = inject('chromium');
   return endpoint === undefined ? await launchChromium() : { browser: await chromium.connect(endpoint) };
