@@ -1,4 +1,4 @@
-/** Sessions over HTTP: a page sees its own writes, whichever server answers. */
+/** Sessions over HTTP: a page sees its own writes, also if another server replies. */
 import { expect, test } from 'vitest';
 import {
   createHttpSession,
