@@ -58,6 +58,14 @@ export class MemberWorld extends SiteWorld {
     this.start(site, merged);
   }
 
+  /** The connection of a site to another one is there again. */
+  connect(site: number, other: number): void {
+    this.machine(site).setConnected(siteAt(other), true);
+    // What it has to say leaves with the next input.
+    this.sync(site);
+    this.tick();
+  }
+
   /** Whether a site has said that it needs the state of another one. */
   isBehind(site: number): boolean {
     return this.memberOutputs

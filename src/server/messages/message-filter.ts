@@ -132,11 +132,22 @@ export class MessageFilter {
     if (rejection instanceof NewerRulesError) this.#options.onNewerRules?.(rejection.message);
   }
 
-  /** What is to be sent because of messages that were not taken. */
+  /** What is to be sent because of messages that were not taken, or to sites that are being retired. */
   takeResponses(): readonly Envelope[] {
     const answers = this.#responses;
     if (answers.length > 0) this.#responses = [];
     return answers;
+  }
+
+  /** Tells sites that are being retired: nothing else is sent to them, and an idle one would not learn it. */
+  tellRetired(): void {
+    const { origins, ownSite } = this.#options;
+    for (const origin of origins.closed) {
+      const { site, state } = origins.get(origin);
+      // A rebuilt site has another origin, and its old directory is gone.
+      if (state === 'closing' && origin !== ownSite.site && origins.find(site) === undefined)
+        this.#respondClosed(origin);
+    }
   }
 
   /** Whether a message of this term may be taken, from a sender of whom `known` was heard. */

@@ -73,6 +73,11 @@ export class NodeHandshake {
     for (const site of this.#others) this.ask(site, nowMs);
   }
 
+  /** Says to a site which node this is, and asks it. */
+  greet(site: Origin): void {
+    this.#send(site, true);
+  }
+
   /** Asks those again that have not accepted this start. */
   tick(nowMs: number): void {
     for (const site of this.#others) if (!this.#confirmed.has(site)) this.ask(site, nowMs);

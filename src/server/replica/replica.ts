@@ -36,6 +36,7 @@ import type { Stage, Submission } from '../records/submissions.ts';
 import { SiteState } from './core/site-state.ts';
 import { isReply, type ReplyOrError } from '../records/reply.ts';
 import type { Vector } from '../records/vector.ts';
+import type { ProposedRecord } from '../log/red-log-engine.ts';
 import type { LoggedOperation } from './causal/blue-streams.ts';
 import type { RetainedReplies } from './exactly-once/id-table-entries.ts';
 import { Writes, type WritesHost } from './writes.ts';
@@ -304,6 +305,14 @@ export class Replica implements ReplicaCore, RedPathHost, WritesHost {
     const isAccepted = this.#quarantine.acceptsStampsFrom(peer, stamp);
     if (!isAccepted) this.rejectedStampCount += 1;
     return isAccepted;
+  }
+
+  /** A record with a wild stamp is not taken into the red log: sent again, it will be once its site's clock is right. */
+  acceptsRecords(from: Origin, proposed: readonly ProposedRecord[]): boolean {
+    return proposed.every(({ record }) => {
+      // What the leader passes on of others, it has accepted.
+      return record.kind !== 'operation' || record.site !== from || this.acceptsStamp(from, record.clock);
+    });
   }
 
   /** Messages of a later start of a site have come: written down before whatever these lead to. */

@@ -165,6 +165,7 @@ export class SiteDriver implements SubmissionPort {
   /** The connection to a site is lost, or is there again. */
   setConnected(site: Origin, isConnected: boolean): void {
     this.#machine.setConnected(site, isConnected);
+    if (!this.#closed && !this.#isActing) this.#applyOutputs();
   }
 
   /** A message of another site could not be read: it is counted and reported. */

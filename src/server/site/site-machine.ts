@@ -3,7 +3,7 @@ import { AbsentSites } from '../messages/absent-sites.ts';
 import { getLogMembers } from '../log/log-members.ts';
 import { createLogIds, type LogId, type LogIds } from '../log/log-id.ts';
 import { isLogMessage } from '../log/red-log.ts';
-import type { LogMembers, LogMessage, LogOutput, RedLog, SavedLog, ServerReply } from '../log/red-log.ts';
+import type { LogMembers, LogOutput, RedLog, SavedLog, ServerReply } from '../log/red-log.ts';
 import { comparePositions, type Position } from '../log/position.ts';
 import { HaltedBytes } from '../log/halted-bytes.ts';
 import { RedLogConsumer, type RedHalt } from '../log/red-log-consumer.ts';
@@ -232,7 +232,7 @@ export class SiteMachine {
     const { term } = this.messageFilter;
     const message = this.messageFilter.open(envelope);
     if (message === undefined) {
-      for (const answer of this.messageFilter.takeResponses()) this.#outputs.push({ kind: 'send', envelope: answer });
+      this.#sendResponses();
       if (this.messageFilter.term !== term) this.#handshake.greetAll(nowMs);
       return;
     }
@@ -259,8 +259,9 @@ export class SiteMachine {
     const problem = describeContentProblem(message, from, { known: this.#effectValidator, log: this.#engine.messages });
     if (problem !== undefined) return this.messageFilter.reject(new RejectedMessageError('content', problem, from));
     this.replica.noteClock(from, envelope.sentAtMs);
-    if (isLogMessage(message)) this.#receiveLog(from, message, nowMs);
-    else this.replica.receive(from, message);
+    if (!isLogMessage(message)) this.replica.receive(from, message);
+    else if (this.replica.acceptsRecords(from, this.#engine.messages.getProposedRecords(message, from)))
+      this.log.receive(from, message, nowMs);
     this.#exchangeOutputs();
     if (message.kind === 'blue.gone') this.#checkGone();
   }
@@ -295,6 +296,8 @@ export class SiteMachine {
   /** The connection to a site is lost, or is there again. */
   setConnected(site: Origin, isConnected: boolean): void {
     this.replica.lookups.setConnected(site, isConnected);
+    // It may have been closed meanwhile, and has to hear of that even if it has nothing to say.
+    if (isConnected) this.#handshake.greet(site);
   }
 
   /** The first `length` entries of one of the site's logs are synced. */
@@ -410,15 +413,6 @@ export class SiteMachine {
     for (const submission of early) this.replica.submit(submission, nowMs, wallMs);
   }
 
-  /** A record with a wild stamp is not taken into the log: sent again, it will be once its site's clock is right. */
-  #receiveLog(from: Origin, message: LogMessage, nowMs: number): void {
-    const isAccepted = this.#engine.messages.getProposedRecords(message, from).every(({ record }) => {
-      // What the leader passes on of others, it has accepted.
-      return record.kind !== 'operation' || record.site !== from || this.replica.acceptsStamp(from, record.clock);
-    });
-    if (isAccepted) this.log.receive(from, message, nowMs);
-  }
-
   #updateLeftBehind(): void {
     this.replica.blue.leaveBehind(this.#absent.leftBehind);
     this.log.setMembers?.(this.#logMembers);
@@ -462,6 +456,8 @@ export class SiteMachine {
     else if (output.kind === 'fork') this.#handshake.noteFork(output.origin, output.message);
     else {
       if (output.kind === 'retired') this.#isRetired = true;
+      if (output.kind === 'members') this.messageFilter.tellRetired();
+      this.#sendResponses();
       this.#outputs.push(output);
     }
   }
@@ -528,6 +524,10 @@ export class SiteMachine {
     this.replica.red.halted = redHaltedError(halt.message);
     this.#countHalted(this.#haltedBytes.foundBytes + this.replica.blue.waitingBytes);
     this.#outputs.push({ kind: 'halted', halt });
+  }
+
+  #sendResponses(): void {
+    for (const envelope of this.messageFilter.takeResponses()) this.#outputs.push({ kind: 'send', envelope });
   }
 
   #send(to: Origin, message: SiteMessage): void {

@@ -30,6 +30,34 @@ test('a site joins → it reads at once, writes once all know of it, and all hav
   expect(world.events).toEqual([]);
 });
 
+test('an idle site is retired, and nothing of the red log reaches it → it is told', () => {
+  const world = new MemberWorld();
+  world.change(0, { name: 't', directory: null });
+  for (let round = 0; round < 10; round += 1) {
+    world.drop(({ to, envelope }) => to === 2 && envelope.message.kind !== 'member.closed');
+    world.tick();
+    world.settle(({ to, envelope }) => to === 2 && envelope.message.kind !== 'member.closed');
+  }
+  expect(world.statesAt(0)[2]).toBe('t 0 closed 0');
+  expect(world.retirementOf(2)?.message).toContain('t was closed');
+});
+
+test('an idle site is retired while nothing reaches it → it is told once a connection is there again', () => {
+  const world = new MemberWorld();
+  world.change(0, { name: 't', directory: null });
+  for (let round = 0; round < 10; round += 1) {
+    world.drop(({ to }) => to === 2);
+    world.tick();
+    world.settle(({ to }) => to === 2);
+  }
+  world.drop(({ to }) => to === 2);
+  expect(world.statesAt(0)[2]).toBe('t 0 closed 0');
+  expect(world.retirementOf(2)).toBeUndefined();
+  world.connect(2, 1);
+  world.settle();
+  expect(world.retirementOf(2)?.unsent).toEqual([]);
+});
+
 test('the same change again → the same origin', () => {
   const world = new MemberWorld();
   const first = world.changeMembers(0, 'tok', 'd1');
