@@ -26,10 +26,11 @@ export type DehydratedState = readonly DehydratedRead[];
  */
 export function dehydrate(client: AnyClient): DehydratedState {
   return [...getReads(client).all.values()].flatMap(({ operation: { name, args, key }, rendered, view }) => {
-    const views = [...new Set([...rendered, view!])].map(({ value, ...details }, index, all) =>
+    if (!view) return [];
+    const views = [...new Set([...rendered, view])].map(({ value, ...details }, index, all) =>
       value === all[index - 1]?.value ? details : { ...details, value },
     );
-    return view ? { operation: { name, args, key }, views } : [];
+    return { operation: { name, args, key }, views };
   });
 }
 

@@ -3,7 +3,7 @@ import { createElement as h, Suspense, type ReactNode } from 'react';
 import { renderToReadableStream } from 'react-dom/server.browser';
 import { createClient, type Client } from '../../../src/index.ts';
 import { get } from '../../../src/operations/index.ts';
-import { dehydrate, Hydrate, type DehydratedState } from '../../../src/react/index.ts';
+import { dehydrate, Hydrate, prefetch, type DehydratedState } from '../../../src/react/index.ts';
 import { scriptedBinding, type ScriptedBinding } from '../../../src/testing/scripted-binding.ts';
 import type { Scenario } from './reading.ts';
 import { idle, LEVELS, page, same, Shown, type Stage, type StageLevels } from './stage.ts';
@@ -39,6 +39,18 @@ async function settle(stage: Stage): Promise<void> {
 }
 
 export const serverRendering: Readonly<Record<string, Scenario>> = {
+  async 'a read has no view yet when the server dehydrates → is left out'() {
+    const { binding, client } = openServer();
+    const fetched = prefetch(client, A);
+    void prefetch(client, get('b'));
+    (await binding.next()).view(1, 'strong');
+    await fetched;
+    same(
+      dehydrate(client).map(({ operation }) => operation.key),
+      ['a'],
+    );
+  },
+
   async 'the server has rendered a final view → the page shows it without a request'(stage) {
     const server = openServer();
     const node = h(Shown, { stage, operation: A });
