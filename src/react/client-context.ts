@@ -18,10 +18,10 @@ export interface CorrectablesProviderProps {
   /** Reads in this session see its own writes at every level. Default: no session */
   readonly session?: Session | undefined;
   /**
-   * Events of the window after which the reads on the page are refreshed: `focus`, or `online` when the browser has its
-   * network back. Default: none
+   * Events after which the reads on the page are refreshed: `focus` of the window, `online` when the browser has its network
+   * back, or `reconnect` when the client has its store back. Default: none
    */
-  readonly refreshOn?: readonly ('focus' | 'online')[] | undefined;
+  readonly refreshOn?: readonly ('focus' | 'online' | 'reconnect')[] | undefined;
   readonly children?: React.ReactNode;
 }
 
@@ -45,7 +45,9 @@ export function CorrectablesProvider(properties: CorrectablesProviderProps): Rea
   React.useEffect(() => {
     const unmounting = new AbortController();
     const refresh = (): void => getReads(client).all.forEach((read) => read.refreshIfShown());
-    for (const name of events.split(',')) addEventListener(name, refresh, unmounting);
+    for (const name of refreshOn)
+      if (name === 'reconnect') unmounting.signal.addEventListener('abort', client.onReconnect(refresh));
+      else addEventListener(name, refresh, unmounting);
     return () => unmounting.abort();
   }, [client, events]);
   return React.createElement(ClientContext.Provider, { value }, children);

@@ -4,6 +4,7 @@ import type { AnyView } from '../correctable/view.ts';
 
 /** The state of a request beside its view. */
 export interface RequestStatus {
+  /** Whether a better view is on its way, or will be asked for once the component is mounted. */
   readonly isRequesting: boolean;
   readonly error: CorrectableError | undefined;
 }
@@ -20,8 +21,7 @@ export function getFields(view: AnyView | undefined, { isRequesting, error }: Re
     level: view?.level,
     final,
     confirmed: final && view.confirms,
-    // A preliminary view without a request gets one once its component is mounted.
-    pending: isRequesting || (!!view && !final && !error),
+    pending: isRequesting,
     error,
   };
 }

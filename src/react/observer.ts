@@ -14,8 +14,7 @@ const doNothing = (): void => {};
 
 /** `rank`: of the weakest level that the component shows. */
 export function createObserver(read: SharedRead | undefined, rank: number, keepMs: number): Observer {
-  // What a write in flight changes is weaker than all but the weakest level.
-  const getView = (): AnyView | undefined => (rank > 0 ? read?.view : read?.shown);
+  const getView = (): AnyView | undefined => read?.getView(rank);
   const refresh = read ? read.refresh : doNothing;
   const getCurrent = (): Fields => ({ ...getFields(getView(), read ?? IDLE), refresh });
   const used = new Set<string>();
@@ -44,7 +43,7 @@ export function createObserver(read: SharedRead | undefined, rank: number, keepM
     getServerSnapshot() {
       const view = read?.getRendered(rank);
       if (view === getView()) return getSnapshot();
-      return (serverResult ??= { ...getFields(view, IDLE), refresh });
+      return (serverResult ??= { ...getFields(view, { isRequesting: !view?.final, error: undefined }), refresh });
     },
   };
 }

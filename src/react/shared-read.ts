@@ -49,8 +49,8 @@ export interface SharedRead extends RequestStatus {
   readonly session: Session | undefined;
   /** The best view so far. */
   readonly view: AnyView | undefined;
-  /** The same with the changes of writes in flight. */
-  readonly shown: AnyView | undefined;
+  /** Returns the view for components that show this rank or a stronger one, if there is one. */
+  getView(rank: number): AnyView | undefined;
   /** The views that the server has rendered, in the order of their arrival: hydration starts with them. */
   readonly rendered: readonly AnyView[];
   /** Returns whether there is a view of this rank. If not, asks for one, or throws the error of the component's request. */
@@ -112,14 +112,15 @@ export function createSharedRead({ client, operation, session, all, id }: ReadCo
     get view() {
       return view;
     },
-    get shown() {
-      return shown;
+    getView(rank) {
+      // What a write in flight changes is weaker than all but the weakest level.
+      return hasReached(rank) ? (rank > 0 ? view : shown) : undefined;
     },
     get error() {
       return error;
     },
     get isRequesting() {
-      return !!request || changes.length > 0;
+      return !!request || changes.length > 0 || !(error || view?.final);
     },
     ensureView(rank) {
       if (hasReached(rank)) return true;

@@ -12,7 +12,11 @@ import { DEFAULT_KEEP_MS, type SharedRead } from './shared-read.ts';
 import type { ClientLevels, FinalLevelFor, RegisteredClient } from './types.ts';
 
 /** Options of `useCorrectable`. */
-export interface UseCorrectableOptions<C extends AnyClient, K extends string> extends ClientOptions<C> {
+export interface UseCorrectableOptions<
+  C extends AnyClient,
+  K extends string,
+  S extends boolean = boolean,
+> extends ClientOptions<C> {
   /** The weakest level to show: the component suspends until a view has it, or is final. Default: the weakest */
   readonly until?: K | undefined;
   /**
@@ -20,6 +24,11 @@ export interface UseCorrectableOptions<C extends AnyClient, K extends string> ex
    * shows it at once, and asks only for what is stronger. Default: 30 000
    */
   readonly keepMs?: number | undefined;
+  /**
+   * Whether the component suspends until its first view. With `false` it renders without a view meanwhile, and gets the
+   * `error` if the read fails. A server then renders only views that were prefetched. Default: true
+   */
+  readonly suspend?: S | undefined;
 }
 
 /** The state of a read for one component, which renders again if a field changes that it has used. */
@@ -40,25 +49,33 @@ export type CorrectableResult<V extends AnyView = AnyView> = V extends AnyView
     }
   : never;
 
-/** The state of a hook without an operation. */
-export interface IdleResult {
+/** The state of a hook with `suspend: false` that has no view yet: it waits, has failed, or both if it was refreshed. */
+export interface WaitingResult {
   readonly view: undefined;
   readonly value: undefined;
   readonly level: undefined;
   readonly final: false;
   readonly confirmed: false;
+  readonly pending: boolean;
+  readonly error: CorrectableError | undefined;
+  readonly refresh: () => void;
+}
+
+/** The state of a hook without an operation. */
+export interface IdleResult extends WaitingResult {
   readonly pending: false;
   readonly error: undefined;
-  readonly refresh: () => void;
 }
 
 /** A view at the level `K` or a stronger one, or the final one, which may be weaker if the operation has no such level. */
 type ViewUntil<T, L extends Levels, F extends string, K extends string> = ViewFrom<T, L, F, K> | FinalView<T, L, F>;
 
-/** The result of `useCorrectable` for the operation `O`, the client `C` and `until: K`. */
-export type ResultFor<O, C extends AnyClient, K extends string> =
+/** The result of `useCorrectable` for the operation `O`, the client `C`, `until: K` and `suspend: S`. */
+export type ResultFor<O, C extends AnyClient, K extends string, S extends boolean = true> =
   O extends Operation<infer T, infer R>
-    ? CorrectableResult<ViewUntil<T, ClientLevels<C>, FinalLevelFor<C, R>, K>>
+    ?
+        | CorrectableResult<ViewUntil<T, ClientLevels<C>, FinalLevelFor<C, R>, K>>
+        | (S extends true ? never : WaitingResult)
     : IdleResult;
 
 /**
@@ -67,7 +84,7 @@ export type ResultFor<O, C extends AnyClient, K extends string> =
  * `null` asks for nothing.
  *
  * If the read fails before there is a view, the error goes to the nearest error boundary. If it fails later, the view
- * stays, with the `error` beside it.
+ * stays, with the `error` beside it. With `suspend: false`, both hold from the start: `view` is `undefined` until there is one.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` if there is no client, or if the operation is a write; `UNKNOWN_LEVEL` if
  * the client does not have the level `until`
@@ -81,8 +98,9 @@ export function useCorrectable<
   const O extends Operation | null,
   C extends AnyClient = RegisteredClient,
   K extends ClientLevels<C>[number] = Weakest<ClientLevels<C>>,
->(operation: O, options: UseCorrectableOptions<C, K> = {}): ResultFor<O, C, K> {
-  const { until, keepMs = DEFAULT_KEEP_MS } = options;
+  S extends boolean = true,
+>(operation: O, options: UseCorrectableOptions<C, K, S> = {}): ResultFor<O, C, K, S> {
+  const { until, keepMs = DEFAULT_KEEP_MS, suspend = true } = options;
   const { client, session } = useClient(options);
   const reads = getReads(client);
   const rank = reads.getRank(until);
@@ -92,9 +110,9 @@ export function useCorrectable<
     const read = operation ? reads.get(operation, session, id) : undefined;
     return [read, createObserver(read, rank, keepMs)] as const;
   }, [reads, id, rank, keepMs]);
-  if (read) suspendUntil(read, rank);
+  if (read && suspend) suspendUntil(read, rank);
   const { subscribe, getSnapshot, getServerSnapshot } = observer;
-  return React.useSyncExternalStore(subscribe, getSnapshot, getServerSnapshot) as unknown as ResultFor<O, C, K>;
+  return React.useSyncExternalStore(subscribe, getSnapshot, getServerSnapshot) as unknown as ResultFor<O, C, K, S>;
 }
 
 /** React 18 has no `use`, and bundlers complain about an import that is missing. */

@@ -1,9 +1,11 @@
 /** Scenarios of `useCorrectable`. */
 import * as React from 'react';
 import { createElement as h, Suspense, useState, type ReactNode } from 'react';
+import { createClient } from '../../../src/index.ts';
 import { get, put } from '../../../src/operations/index.ts';
 import { dehydrate, prefetch, useCorrectable, usePrefetch } from '../../../src/react/index.ts';
-import { idle, same, Shown, strict, until, useLog, type Stage } from './stage.ts';
+import { scriptedBinding } from '../../../src/testing/scripted-binding.ts';
+import { idle, LEVELS, same, Shown, strict, until, useLog, type Stage } from './stage.ts';
 
 export type Scenario = (stage: Stage) => Promise<void>;
 
@@ -152,6 +154,44 @@ export const reading: Readonly<Record<string, Scenario>> = {
     await stage.shows('1 causal');
   },
 
+  async 'suspend: false → renders without a view until the first one, never the fallback'(stage) {
+    const inside = h(Shown, { key: 'c', stage, operation: A, until: 'causal', suspend: false });
+    stage.render(strict([h(Shown, { key: 'w', stage, operation: A, suspend: false }), ' ', inside]));
+    await stage.shows('nothing… nothing…');
+    const call = await stage.binding.next();
+    call.view(1, 'weak');
+    await stage.shows('1 weak… nothing…');
+    call.view(2, 'strong');
+    await stage.shows('2 strong 2 strong');
+    stage.unmount();
+    await stage.shows('');
+    stage.render(h(Shown, { stage, operation: A, suspend: false }));
+    await stage.shows('2 strong');
+    same([stage.log.includes('loading'), stage.binding.calls.length], [false, 1]);
+  },
+
+  async 'suspend: false, and a failure before any view → the component gets the error, and asks again by refresh'(
+    stage,
+  ) {
+    let refresh = (): void => {};
+    const Refreshed = (): ReactNode => {
+      const { view, error, pending, ...other } = useCorrectable(A, { suspend: false });
+      refresh = other.refresh;
+      return `${view ? view.level : 'none'} ${error?.code ?? 'fine'} ${pending ? 'pending' : 'done'}`;
+    };
+    stage.render(h(Refreshed));
+    await stage.shows('none fine pending');
+    (await stage.binding.next()).fail(new Error('down'));
+    await stage.shows('none FINAL_FAILED done');
+    await idle();
+    same(stage.binding.calls.length, 1);
+    refresh();
+    const again = await stage.binding.next();
+    await stage.shows('none FINAL_FAILED pending');
+    again.view(1, 'strong');
+    await stage.shows('strong fine done');
+  },
+
   async 'a failure before any view → the error boundary gets it, and its reset asks again'(stage) {
     stage.render([h(Shown, { key: 1, stage, operation: A }), h(Shown, { key: 2, stage, operation: A })]);
     (await stage.binding.next()).fail(new Error('down'));
@@ -235,6 +275,26 @@ export const reading: Readonly<Record<string, Scenario>> = {
     (await stage.binding.next()).view(3, 'strong');
     await stage.shows('3 strong');
     same(stage.binding.calls.length, 3);
+  },
+
+  async 'the store is back → what is on the page asks again, until the provider leaves'(stage) {
+    const listeners = new Set<() => void>();
+    const onReconnect = (listener: () => void): (() => void) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    };
+    const binding = Object.assign(scriptedBinding(LEVELS), { onReconnect });
+    const client = createClient(binding);
+    stage.render(h(Shown, { stage, operation: A }), { client, refreshOn: ['reconnect'] });
+    (await binding.next()).view(1, 'strong');
+    await stage.shows('1 strong');
+    await idle();
+    for (const listener of listeners) listener();
+    (await binding.next()).view(2, 'strong');
+    await stage.shows('2 strong');
+    stage.render(h(Shown, { stage, operation: A }), { client });
+    await until(() => listeners.size === 0);
+    await client.close();
   },
 
   async 'a transition to another operation → the old view stays until the first new one'(stage) {

@@ -115,12 +115,14 @@ export interface ShownProps {
   readonly operation: Operation | null;
   readonly until?: StageLevels[number] | undefined;
   readonly keepMs?: number | undefined;
+  readonly suspend?: boolean | undefined;
 }
 
 /** Shows the view of a read, with the code of its error. */
 export function Shown({ stage, operation, ...options }: ShownProps): ReactNode {
-  const { view, error } = useCorrectable(operation, options);
-  const text = `${format(view)}${error ? ` ${error.code}` : ''}`;
+  const result = useCorrectable(operation, options);
+  const { view, error } = result;
+  const text = `${format(view)}${!view && result.pending ? '…' : ''}${error ? ` ${error.code}` : ''}`;
   useLog(stage, text);
   return text;
 }
