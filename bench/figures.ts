@@ -1,16 +1,19 @@
 /**
- * Writes what the benchmarks measured into docs/performance.md and docs/papers.md: `npm run figures`. A test holds them
- * equal. The tables of docs/performance.md leave out results that the page lists as measured by older definitions.
+ * Writes what the benchmarks measured into docs/performance.md, docs/papers.md, docs/plots.md and the plots themselves:
+ * `npm run figures`. A test holds them equal. The tables of docs/performance.md leave out results that the page lists as
+ * measured by older definitions.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { GoalResult } from './harness/goals.ts';
 import { listResults, readResult, type Report } from './harness/results.ts';
+import { formatPlots, updatePlots } from './plots/save.ts';
 
 type Reports = ReadonlyMap<string, Report>;
 
 const PAGE = 'docs/performance.md';
 const PAPERS = 'docs/papers.md';
+const PLOTS = 'docs/plots.md';
 const BEGIN = '<!-- figures: bench/results -->';
 const END = '<!-- end of figures -->';
 
@@ -62,7 +65,7 @@ function fillHeadlines(text: string, all: Reports): string {
 function fill(text: string, content: string): string {
   const [before, remaining = ''] = text.split(BEGIN);
   const [, after] = remaining.split(END);
-  if (after === undefined) throw new Error(`${PAGE} lacks ${BEGIN} … ${END}`);
+  if (after === undefined) throw new Error(`a page lacks ${BEGIN} … ${END}`);
   return `${before}${BEGIN}\n\n${content}\n\n${END}${after}`;
 }
 
@@ -108,7 +111,7 @@ function fillPapers(text: string): string {
   );
 }
 
-/** Returns the pages whose figures are not those of the results, and writes them if asked to. */
+/** Returns the pages and plots that do not show the results, and writes them if asked to. */
 export function updateFigures(isWriting: boolean): string[] {
   const older = listOlderResults();
   const names = listResults().filter((name) => !older.includes(name));
@@ -117,14 +120,16 @@ export function updateFigures(isWriting: boolean): string[] {
   const pages = [
     [PAGE, performance],
     [PAPERS, fillPapers],
+    [PLOTS, (text: string): string => fill(text, formatPlots())],
   ] as const;
-  return pages.flatMap(([page, update]) => {
+  const written = pages.flatMap(([page, update]) => {
     const text = read(page);
     const requested = update(text);
     if (requested === text) return [];
     if (isWriting) writeFileSync(urlOf(page), requested);
     return [page];
   });
+  return [...written, ...updatePlots(isWriting)];
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) updateFigures(true);

@@ -7,7 +7,6 @@ import { createSpeculationBench } from './speculation-bench.ts';
 export const ads: Bench = createSpeculationBench({
   name: 'ads',
   about: 'ads fetched with and without speculation: latency, throughput',
-  title: 'Ads',
   placement: 'paper',
   deploy: deployAds,
 });
@@ -15,7 +14,6 @@ export const ads: Bench = createSpeculationBench({
 export const twissandra: Bench = createSpeculationBench({
   name: 'twissandra',
   about: 'timelines in Virginia, California and Oregon, read with and without speculation: latency, throughput',
-  title: 'Timelines in VRG, NCA, ORE',
   placement: 'twissandra',
   deploy: deployTimelines,
 });

@@ -16,7 +16,6 @@ import { median } from '../harness/statistics.ts';
 import { findPeakLoads } from '../harness/find-peak.ts';
 import { versionOfEngine, versionsOf } from '../harness/provenance.ts';
 import { computeGoalResults } from './goals.ts';
-import { curvesFigure, latencyFigure } from './figures.ts';
 import { runOpenLoop } from './open-loop.ts';
 import { isKnownPeak, openPeaksTold, peakOf, sweepsOf } from './peaks.ts';
 import { measureRounds, type Contest, type Measuring } from './rounds.ts';
@@ -26,8 +25,6 @@ import { isSwept, labelOf, placeOf, planOf, type Measured, type Plan } from './s
 export interface SpeculationBench {
   readonly name: string;
   readonly about: string;
-  /** Titles of the plots begin with it. */
-  readonly title: string;
   /** Where the paper has its nodes. */
   readonly placement: Placement;
   readonly deploy: Deploy;
@@ -36,14 +33,13 @@ export interface SpeculationBench {
 const SEED = 1;
 
 /** A benchmark of an application; its figures and bars are named after it. */
-export function createSpeculationBench({ name, about, title, placement, deploy }: SpeculationBench): Bench {
+export function createSpeculationBench({ name, about, placement, deploy }: SpeculationBench): Bench {
   const run = async (settings: Settings): Promise<Outcome> => {
     const way = storeOf(settings);
     const plan = planOf(settings.quick, { placement, way });
     const measured = await measureAndTell(plan, deploy, settings);
     for (const reported of openPeaksTold(measured)) settings.progress(reported);
     const file = way === undefined ? name : nameOf(`${name}-cassandra`, way);
-    const heading = way === undefined ? title : `${title} on Cassandra`;
     return {
       name: file,
       versions: way === undefined ? {} : { ...versionOfEngine('cassandra'), ...versionsOf('cassandra-driver') },
@@ -55,7 +51,6 @@ export function createSpeculationBench({ name, about, title, placement, deploy }
       ],
       bars: computeGoalResults(name, measured),
       samples: measured,
-      figures: { [file]: latencyFigure(heading, measured), [`${file}-throughput`]: curvesFigure(heading, measured) },
     };
   };
   return { name, about, takes: ['binding', 'way', 'history'], run };

@@ -55,7 +55,7 @@ async function run({ quick, progress }: Settings): Promise<Outcome> {
     progress(`labels: ${name}, ${runs} runs`);
     rows.push(rowOf(name, await studyOf(name), runs));
   }
-  return { rounds: 1, rows, bars: computeGoalResults(rows), samples: [], figures: {} };
+  return { rounds: 1, rows, bars: computeGoalResults(rows), samples: [] };
 }
 
 function rowOf(name: StudyName, study: CaseStudy, runs: number): Row {

@@ -9,7 +9,6 @@ import type { Bench, Outcome, Settings } from '../harness/bench.ts';
 import { versionsOf } from '../harness/provenance.ts';
 import { median } from '../harness/statistics.ts';
 import { latencyRows, type Taken } from './latencies.ts';
-import { distributionFigure, LINES } from './plots.ts';
 import { runLoads } from './study-loads.ts';
 
 const REQUEST = 'addFriend';
@@ -48,7 +47,6 @@ async function run({ quick, progress }: Settings): Promise<Outcome> {
     bars: computeGoalResults(taken),
     samples: taken.map((inRound) => latencyRows(inRound)),
     versions: versionsOf('ws'),
-    figures: { quoddy: plot(taken.flat()) },
   };
 }
 
@@ -65,14 +63,4 @@ function computeGoalResults(rounds: readonly (readonly Taken[])[]): readonly Goa
     reported('far-vs-local-five-sites', estimate(againstLocal(SITES.length))),
     reported('far-vs-local-one-site', estimate(againstLocal(1))),
   ];
-}
-
-function plot(taken: readonly Taken[]): string {
-  const of = (sites: number): readonly Taken[] => taken.filter((item) => item.sites === sites);
-  const colors = Object.fromEntries(SITES.map((site, at) => [PLACES[site], LINES[at] as string]));
-  const panels = { 'one site, in US east': of(1), 'five sites': of(SITES.length) };
-  return distributionFigure('Quoddy: what asking somebody to be a friend takes, by where the user is', {
-    panels,
-    colors: colors,
-  });
 }

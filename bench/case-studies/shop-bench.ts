@@ -14,7 +14,6 @@ import { groupBy } from '../harness/group-by.ts';
 import { versionsOf } from '../harness/provenance.ts';
 import { mean, median, rounded } from '../harness/statistics.ts';
 import { latencyRows, type Taken } from './latencies.ts';
-import { BLUE, bySitesFigure, LINES, RED, throughputFigure, type Colors, type Point } from './plots.ts';
 import { runLoads, type Load, type Loaded } from './study-loads.ts';
 
 /** A study, and what is looked at. */
@@ -98,7 +97,6 @@ async function run(plan: ShopPlan, { quick, progress }: Settings): Promise<Outco
     bars: computeGoalResults(plan, measured),
     samples: measured.map(({ sites, loads: all }) => all.map((item) => sampleOf(sites, item))),
     versions: versionsOf('ws'),
-    figures: figuresOf(plan, latencies, loads),
   };
 }
 
@@ -191,28 +189,4 @@ export function computeGoalResults(
 /** Of the requests of this name those that were red. */
 function redShareOf(name: string, interactions: readonly Interaction[]): number {
   return mean(interactions.flatMap(({ request, red }) => (request === name ? [red > 0 ? 1 : 0] : [])));
-}
-
-function figuresOf(
-  { name, exemplars, blueShares }: ShopPlan,
-  latencies: ReturnType<typeof latencyRows>,
-  loads: readonly LoadRow[],
-): Record<string, string> {
-  const [first = '', ...others] = Object.keys(blueShares);
-  const colored = (series: readonly string[]): Colors =>
-    Object.fromEntries(series.map((item, at) => [item, LINES[at % LINES.length] as string]));
-  const bySites = (sites: number): string => (sites === 1 ? '1 site' : `${sites} sites`);
-  const pointOf = (series: string, { perSecond, meanMs: ms }: LoadRow): Point => ({ series, perSecond, ms });
-  const plot = (title: string, points: readonly Point[]): string =>
-    throughputFigure(title, { what: 'clicks', points, colors: colored([...new Set(points.map((p) => p.series))]) });
-  const ofFirst = loads.filter(({ mix }) => mix === first).map((row) => pointOf(bySites(row.sites), row));
-  const ofAll = loads.filter(({ sites }) => sites === SITES_OF_MIXES).map((row) => pointOf(row.mix, row));
-  return {
-    [`${name}-latency`]: bySitesFigure(`${name}: what a blue and a red request take, by place`, latencies, {
-      [exemplars.blue]: BLUE,
-      [exemplars.red]: RED,
-    }),
-    [name]: plot(`${name}, ${first} mix: one to five sites on one machine, users at five places`, ofFirst),
-    ...(others.length > 0 && { [`${name}-mixes`]: plot(`${name} at two sites: its mixes`, ofAll) }),
-  };
 }

@@ -4,7 +4,6 @@
  * Baseline: C1, reads of one replica; and a request for each view, all through the same client.
  */
 import type { Bench, Outcome, Settings } from '../harness/bench.ts';
-import { rangesFigure } from '../harness/figure.ts';
 import { versionOfEngine, versionsOf } from '../harness/provenance.ts';
 import {
   computeGoalResults,
@@ -66,7 +65,6 @@ async function run(settings: Settings): Promise<Outcome> {
     rows: measured.map(flat),
     bars: computeGoalResults(measured),
     samples,
-    figures: { [name]: plot(measured) },
   };
 }
 
@@ -107,22 +105,4 @@ function flat(row: Row): Record<string, unknown> {
         ],
   );
   return Object.fromEntries(columns);
-}
-
-function plot(rows: readonly Row[]): string {
-  const ranges = rows.flatMap((row) =>
-    (
-      [
-        ['C1', row.c1Bytes],
-        [`CC2, ${(100 * row.divergence.value).toFixed(1)} % diverge`, row.cc2Bytes],
-        ['two requests', row.twoRequestsBytes],
-      ] as const
-    ).map(([kind, bytes]) => ({
-      label: `${row.workload}, ${row.driven ? `${row.records} records` : row.distribution}: ${kind}`,
-      median: bytes,
-      min: bytes,
-      max: bytes,
-    })),
-  );
-  return rangesFigure('Bytes per operation, client in IRL, coordinator in FRK', 'bytes, requests and answers', ranges);
 }

@@ -5,7 +5,6 @@
 import { writeFileSync } from 'node:fs';
 import { estimate, reported, type GoalResult } from '../harness/goals.ts';
 import type { Bench, Outcome, Settings } from '../harness/bench.ts';
-import { rangesFigure } from '../harness/figure.ts';
 import { rounded, spread } from '../harness/statistics.ts';
 import { versionOfEngine, versionsOf } from '../harness/provenance.ts';
 import { DISTRIBUTIONS, type Distribution } from '../ycsb/choosers.ts';
@@ -82,11 +81,8 @@ async function run(settings: Settings): Promise<Outcome> {
     rows,
     bars: computeGoalResults(samples, history),
     samples,
-    figures: { [name]: plot(rows) },
   };
 }
-
-type Row = ReturnType<typeof rowOf>;
 
 function rowOf({ workload, distribution }: Mix, samples: readonly Sample[]) {
   const own = samplesOf({ workload, distribution }, samples);
@@ -119,17 +115,4 @@ export function computeGoalResults(samples: readonly Sample[], history: readonly
     reported('stale-finals-share', rounded(staleFinals / reads), 'fraction'),
     reported('stale-preliminaries', stalePreliminaries, 'reads'),
   ];
-}
-
-function plot(rows: readonly Row[]): string {
-  return rangesFigure(
-    'Preliminary views that differ from the final one, three clients, 1000 records',
-    '% of the reads (median and range of the rounds)',
-    rows.map(({ workload, distribution, divergence, divergenceMin, divergenceMax: maxDivergence }) => ({
-      label: `workload ${workload}, ${distribution}`,
-      median: 100 * divergence,
-      min: 100 * divergenceMin,
-      max: 100 * maxDivergence,
-    })),
-  );
 }

@@ -4,7 +4,6 @@
  */
 import { limitTime, estimate, largest, type GoalResult, type Estimate } from '../harness/goals.ts';
 import type { Bench, Outcome, Settings } from '../harness/bench.ts';
-import { rangesFigure } from '../harness/figure.ts';
 import { rounded, spread } from '../harness/statistics.ts';
 import { checkDelay, checkViews } from '../harness/preconditions.ts';
 import { LOOKS, runAdaptiveRounds, type Course } from '../harness/adaptive-rounds.ts';
@@ -50,7 +49,6 @@ async function run(settings: Settings): Promise<Outcome> {
     rows,
     bars: computeGoalResults(samples),
     samples,
-    figures: { [name]: plot(rows) },
   };
 }
 
@@ -150,14 +148,4 @@ export function computeGoalResults(rounds: readonly TurnsReport[]): GoalResult[]
     limitTime('final-vs-c2', versus('CC2', 'finalMs', 'driver C2'), { aim: AIM }),
     limitTime('final-vs-c3', versus('CC3', 'finalMs', 'driver C3'), { aim: AIM }),
   ];
-}
-
-function plot(rows: readonly Row[]): string {
-  const label = ({ system, view }: Row): string =>
-    view === 'only' ? `${system.replace('driver ', '')}: plain read` : `${system}: ${view} view`;
-  return rangesFigure(
-    'Reads on Cassandra, client in IRL, coordinator in FRK',
-    'milliseconds (average; line: up to the 99th percentile)',
-    rows.map((row) => ({ label: label(row), median: row.avgMs, min: row.avgMs, max: Math.max(row.avgMs, row.p99Ms) })),
-  );
 }

@@ -11,7 +11,6 @@ import type { Site } from '../../engines/wan.ts';
 import { WORKLOADS, type Workload } from '../ycsb/workload.ts';
 import { COORDINATORS, openClientPool, type ClientPool } from './client-pool.ts';
 import { computeGoalResults, CLIENTS, dropOf, type Sample } from './load-drops.ts';
-import { curvesFigure, type CurveRow } from './load-figure.ts';
 import { comparePairs, PAIR, type Cell, type Extent } from './load-pairs.ts';
 import { REPORTED, type LoadReport, type System } from './messages.ts';
 import { nameOf, getReadStrategy } from './read-strategy.ts';
@@ -26,6 +25,16 @@ export const cassandraLoad: Bench = {
   takes: ['way'],
   run,
 };
+
+/** The median of the rounds of one system under one load. */
+interface CurveRow extends Readonly<Record<string, unknown>> {
+  readonly workload: Workload;
+  readonly system: System;
+  readonly inFlight: number;
+  readonly opsPerSec: number;
+  readonly preliminaryMs: number | null;
+  readonly finalMs: number;
+}
 
 interface Plan {
   readonly loads: readonly number[];
@@ -95,7 +104,6 @@ function outcomeOf(
     ],
     bars: drops.flatMap(computeGoalResults),
     samples,
-    figures: { [name]: curvesFigure(rows) },
   };
 }
 

@@ -9,9 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { useEtcd } from '../../engines/etcd/engine.ts';
 import type { EtcdCluster } from '../../engines/etcd/cluster.ts';
 import type { Bench, Outcome, Settings } from '../harness/bench.ts';
-import { rangesFigure } from '../harness/figure.ts';
 import { estimate, limitTime, reported, type GoalResult } from '../harness/goals.ts';
-import { median, rounded } from '../harness/statistics.ts';
 import { serverFlags } from '../load/processes.ts';
 import { load } from '../load/service.ts';
 import { SITES, startCluster, type Cluster, type SiteName } from './nodes.ts';
@@ -65,7 +63,6 @@ async function run({ quick, progress }: Settings): Promise<Outcome> {
       bars: computeGoalResults(rows),
       samples: rows,
       flags: serverFlags(),
-      figures: { 'failover-etcd': plot(rows) },
     };
   } finally {
     await cluster?.stop();
@@ -146,26 +143,4 @@ class Withdrawer {
     const [lost, repeated] = [Math.max(0, writes - withdrawn), Math.max(0, withdrawn - writes - unknown)];
     return { writes, lost, repeated, unknown };
   }
-}
-
-function plot(rows: readonly EtcdKillRow[]): string {
-  const range = (label: string, values: readonly number[], aim?: number) => {
-    const shown = { label, median: rounded(median(values)), min: Math.min(...values), max: Math.max(...values) };
-    return aim === undefined ? shown : { ...shown, aim };
-  };
-  return rangesFigure(
-    `The leader of etcd is killed ${rows.length} times`,
-    'seconds without a red write (median and range of the kills; red: the aim)',
-    [
-      range(
-        'after the kill',
-        rows.map(({ awaySeconds }) => awaySeconds),
-        AIM_SECONDS,
-      ),
-      range(
-        'before it',
-        rows.map(({ undisturbedSeconds }) => undisturbedSeconds),
-      ),
-    ],
-  );
 }

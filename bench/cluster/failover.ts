@@ -8,9 +8,8 @@ import { redblue, type RedBlueLevels } from 'correctables/bindings/redblue';
 import { WebSocket } from 'ws';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Bench, Outcome, Settings } from '../harness/bench.ts';
-import { rangesFigure } from '../harness/figure.ts';
 import { estimate, limitTime, reported, type GoalResult } from '../harness/goals.ts';
-import { median, rounded } from '../harness/statistics.ts';
+import { rounded } from '../harness/statistics.ts';
 import { processorTimeUs } from '../load/processor-time.ts';
 import { serverFlags } from '../load/processes.ts';
 import { load } from '../load/service.ts';
@@ -83,7 +82,6 @@ async function run({ quick, progress }: Settings): Promise<Outcome> {
       bars: computeGoalResults(rows),
       samples: rows,
       flags: serverFlags(),
-      figures: { failover: plot(rows, rowCount) },
     };
   } finally {
     await cluster.stop();
@@ -209,22 +207,4 @@ type Measured = Omit<KillRow, keyof Totals> & { readonly accounts: readonly Acco
 function openClient(urls: readonly string[]): Client<RedBlueLevels> {
   const [first, ...others] = urls as [string, ...string[]];
   return createClient(redblue(load, { url: [first, ...others], WebSocket }));
-}
-
-function plot(rows: readonly KillRow[], rowCount: number): string {
-  const range = (label: string, figure: Figure, aim?: number) => {
-    const values = rows.map((row) => row[figure]);
-    const shown = { label, median: rounded(median(values)), min: Math.min(...values), max: Math.max(...values) };
-    return aim === undefined ? shown : { ...shown, aim };
-  };
-  return rangesFigure(
-    `A site's process is killed ${rows.length} times, with ${rowCount} rows on its disk`,
-    'seconds (median and range of the kills; red: the aim)',
-    [
-      range('longest wait, clients of that site', 'awaySeconds', 1.5),
-      range('longest wait, other clients', 'elsewhereSeconds'),
-      range('the same without a kill', 'undisturbedSeconds'),
-      range('process serves again', 'backSeconds', 10),
-    ],
-  );
 }

@@ -3,13 +3,12 @@
  * bytes and two more processes cost a client of one site. All keep their data on a disk.
  */
 import type { Bench, Outcome, Settings } from '../harness/bench.ts';
-import { rangesFigure } from '../harness/figure.ts';
 import { answer, ask, ended, startChild } from '../harness/children.ts';
 import { atLeast, estimate, isUndecided, reported, type GoalResult } from '../harness/goals.ts';
 import type { Target } from '../load/messages.ts';
 import { contestantOf, serverFlags, startContestant, type Contestant } from '../load/processes.ts';
 import { measureStarts, QUICK, STARTS, type Extent } from '../load/restart-rounds.ts';
-import { figureOf, ratioOf, ratioRange, rowOf, type Samples } from '../load/rounds.ts';
+import { figureOf, ratioOf, rowOf, type Samples } from '../load/rounds.ts';
 import { SITES, startCluster } from './nodes.ts';
 
 type Name = 'cluster' | 'embedded';
@@ -53,11 +52,6 @@ async function run({ quick, progress }: Settings): Promise<Outcome> {
       progress,
     }),
   );
-  const ranges = operations.map((operation) => ({
-    label: `${operation}, cluster ÷ embedded`,
-    ...ratioRange(samples.get(operation) as Samples<Name>, 'cluster', 'embedded'),
-    ...(operation === 'blue' ? { aim: 0.9 } : {}),
-  }));
   return {
     rounds: samples.get('blue')?.get('cluster')?.length ?? 0,
     rows: [...samples].flatMap(([operation, of]) =>
@@ -66,13 +60,6 @@ async function run({ quick, progress }: Settings): Promise<Outcome> {
     bars: goalsOf(samples, bytesPerBlue),
     samples: Object.fromEntries([...samples].map(([operation, of]) => [operation, Object.fromEntries(of)])),
     flags: serverFlags(),
-    figures: {
-      cluster: rangesFigure(
-        'A site in its own process, beside three sites in one process',
-        'operations a second, divided (median and range of the rounds; red: the aim)',
-        ranges,
-      ),
-    },
   };
 }
 

@@ -5,7 +5,6 @@ import { promisify } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
 import { limitTime, estimate, isUndecided, reported, type GoalResult, type Goals } from '../harness/goals.ts';
 import type { Bench, Outcome, Settings } from '../harness/bench.ts';
-import { rangesFigure } from '../harness/figure.ts';
 import { interleave, type Contender } from '../harness/interleave.ts';
 import { versionsOf } from '../harness/provenance.ts';
 import { median, pairedRatios, rounded, spread } from '../harness/statistics.ts';
@@ -118,15 +117,6 @@ async function run({ quick, progress }: Settings): Promise<Outcome> {
       pendingBytes: bytes.get(name) ?? null,
     };
   });
-  const plot = rangesFigure(
-    'One result by each way: time per operation, as a multiple of a Promise',
-    'time per operation ÷ that of a Promise waited for alike (median and range of the rounds; red: the aim)',
-    rows.map((row) => {
-      const { aim } = GOALS[row.contender] ?? {};
-      const range = { label: row.contender, median: row.vsPromise, min: row.vsPromiseMin, max: row.vsPromiseMax };
-      return aim === undefined ? range : { ...range, aim };
-    }),
-  );
   return {
     rounds: samples.get('promise')?.length ?? 0,
     rows,
@@ -134,7 +124,6 @@ async function run({ quick, progress }: Settings): Promise<Outcome> {
     versions: versionsOf('rxjs'),
     flags: [EVEN_FLAGS],
     samples: { nsPerOp: Object.fromEntries(samples) },
-    figures: { core: plot },
   };
 }
 

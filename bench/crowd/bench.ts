@@ -9,14 +9,12 @@ import { UsageError } from '../../engines/usage-error.ts';
 import { isUndecided } from '../harness/goals.ts';
 import type { Bench, Outcome, Settings } from '../harness/bench.ts';
 import { answer, ask, ended, startChild } from '../harness/children.ts';
-import { rangesFigure } from '../harness/figure.ts';
 import { versionsOf } from '../harness/provenance.ts';
-import { pairedRatios, rounded, spread } from '../harness/statistics.ts';
 import type { Target } from '../load/messages.ts';
 import { contestantOf, serverFlags, startServer, type Contestant } from '../load/processes.ts';
 import { rowOf, type Samples } from '../load/rounds.ts';
 import { measureStarts, QUICK, STARTS, type Extent } from '../load/restart-rounds.ts';
-import { AIM, computeGoalResults, OPERATIONS, type Name, type Operation } from './goals.ts';
+import { computeGoalResults, OPERATIONS, type Name, type Operation } from './goals.ts';
 
 const FULL: Extent = { ...STARTS, rounds: 3, warmUps: 4 };
 const CONNECTIONS = 200;
@@ -73,7 +71,6 @@ async function run({ quick, connections = CONNECTIONS, beside, progress }: Setti
     samples: Object.fromEntries([...samples].map(([operation, of]) => [operation, Object.fromEntries(of)])),
     versions: versionsOf('ws', 'msgpackr'),
     flags: serverFlags(),
-    figures: { crowd: plot(samples, connections) },
   };
 }
 
@@ -87,29 +84,4 @@ async function startCrowd(target: Target, connections: number): Promise<Contesta
 
 function serverIn(checkout: string): URL {
   return pathToFileURL(resolve(checkout, 'bench/load/server.ts'));
-}
-
-function plot(samples: ReadonlyMap<Operation, Samples<Name>>, connections: number): string {
-  const time = (of: Samples<Name>, name: Name): number[] =>
-    (of.get(name) ?? []).map((item) => item.serverUsPerOp ?? NaN);
-  const ranges = [...samples].flatMap(([operation, of]) =>
-    [...of.keys()]
-      .filter((name) => name !== 'echo')
-      .map((name) => {
-        const { median, min, max } = spread(pairedRatios(time(of, name), time(of, 'echo')));
-        const aim = operation === 'blue' && name === 'site' ? { aim: AIM } : {};
-        return {
-          label: `${operation}, ${name}`,
-          median: rounded(median),
-          min: rounded(min),
-          max: rounded(max),
-          ...aim,
-        };
-      }),
-  );
-  return rangesFigure(
-    `Processor time of the server per operation, ${connections} connections with one at a time each`,
-    'multiple of a bare ws echo (median and range of the rounds; red: the aim)',
-    ranges,
-  );
 }

@@ -18,7 +18,7 @@ export type Operation = keyof typeof OPERATIONS;
 
 /** Processor time of a blue update, as a multiple of that of an echo. */
 export const FLOOR = 2;
-export const AIM = 1.5;
+const AIM = 1.5;
 
 export function computeGoalResults(samples: ReadonlyMap<Operation, Samples<Name>>): GoalResult[] {
   return [...samples].flatMap(([operation, of]) => {

@@ -14,8 +14,6 @@ export interface Outcome {
   readonly flags?: readonly string[];
   /** Every sample taken, for `bench/results/`. */
   readonly samples: unknown;
-  /** Plots by file name without ending, as SVG text, for `docs/figures/`. */
-  readonly figures: Readonly<Record<string, string>>;
 }
 
 export interface Settings {

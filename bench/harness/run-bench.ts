@@ -2,11 +2,10 @@
  * Runs one benchmark: raw results and plots go to files, figures and verdicts to whoever asked, and a missed floor is
  * an error.
  */
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { isBroken } from './goals.ts';
 import type { Bench, Outcome, Settings } from './bench.ts';
 import { provenance, type Provenance } from './provenance.ts';
+import { savePlots } from '../plots/save.ts';
 import { writeResult, type Report } from './results.ts';
 
 /** What was asked for on the command line. */
@@ -40,15 +39,9 @@ function reportOf(
   return { bench, ...from, versions: { ...from.versions, ...versions }, flags, rounds, rows, bars };
 }
 
-function save(name: string, report: Report, { samples, figures }: Outcome): void {
+function save(name: string, report: Report, { samples }: Outcome): void {
   writeResult(name, { ...report, samples });
-  const plots = new URL('../../docs/figures/', import.meta.url);
-  mkdirSync(plots, { recursive: true });
-  for (const [file, svg] of Object.entries(figures)) {
-    const path = new URL(`${file}.svg`, plots);
-    writeFileSync(path, svg);
-    process.stderr.write(`${name}: plot ${fileURLToPath(path)}\n`);
-  }
+  for (const file of savePlots(name)) process.stderr.write(`${name}: plot ${file}\n`);
 }
 
 function print({ rows, bars }: Pick<Outcome, 'rows' | 'bars'>): void {

@@ -1,6 +1,6 @@
 /** Runs contestants against each other, all in every round. */
 import { interleave } from '../harness/interleave.ts';
-import { median, pairedRatios, rounded, spread, type Spread } from '../harness/statistics.ts';
+import { median, pairedRatios, rounded, spread } from '../harness/statistics.ts';
 import { estimate, type Estimate } from '../harness/goals.ts';
 import { LOOKS } from '../harness/adaptive-rounds.ts';
 import type { Contestant, Measured, Order } from './processes.ts';
@@ -68,12 +68,6 @@ function estimateOf(list: readonly Measured[], valueOf: (item: Measured, round: 
     byStart.set(element.start ?? round, [...values, valueOf(element, round)]);
   }
   return estimate([...byStart.values()].map(median), LOOKS);
-}
-
-/** The same over the rounds, for a plot. */
-export function ratioRange<N extends string>(samples: Samples<N>, of: N, to: N): Spread {
-  const { median, min, max } = spread(ratiosOf(samples, of, to));
-  return { median: rounded(median), min: rounded(min), max: rounded(max) };
 }
 
 /** That ratio in each round. */

@@ -3,11 +3,10 @@
  * five places ask the nearest site, each with one operation under way. A blue one should take the way there and back,
  * a red one the way to the leader and what a majority takes as well. Beside it the paper's token ring, simulated.
  */
-import { nearestSite, PLACES, roundTripMs, SITES, type Site } from '../../demo/case-studies/sites.ts';
+import { nearestSite, roundTripMs, SITES, type Site } from '../../demo/case-studies/sites.ts';
 import { seeded } from '../../demo/shared/random.ts';
 import { pause } from '../../demo/tickets/pause.ts';
 import { latencyRows, type LatencyRow, type Taken } from '../case-studies/latencies.ts';
-import { BLUE, bySitesFigure, distributionFigure, GREY, LINES, RED } from '../case-studies/plots.ts';
 import { limitTime, estimate, largest, reported, type GoalResult, type Estimate } from '../harness/goals.ts';
 import type { Bench, Outcome, Settings } from '../harness/bench.ts';
 import { groupBy } from '../harness/group-by.ts';
@@ -67,15 +66,6 @@ async function run({ quick, progress }: Settings): Promise<Outcome> {
     samples: taken.map((inRound) => latencyRows(inRound)),
     versions: versionsOf('ws'),
     flags: [SERVER_FLAGS],
-    figures: {
-      'redblue-latency': bySitesFigure('What a blue and a red operation take, by place', rows, {
-        blue: BLUE,
-        red: RED,
-        [BESIDE_BLUE]: LINES[3] as string,
-        [RING]: GREY,
-      }),
-      'redblue-latency-singapore': fromSingapore(all),
-    },
   };
 }
 
@@ -222,21 +212,4 @@ export function computeGoalResults(
     reported('red-beside-blue-vs-three-trips', against(BESIDE_BLUE)),
     reported('red-vs-simulated-token-ring', estimate(pairedRatios(redMs, ringMs), LOOKS)),
   ];
-}
-
-/** Figure 8 (c) and (d). */
-function fromSingapore(taken: readonly Taken[]): string {
-  const place = SITES.at(-1) as Site;
-  const bySites = (color: Color): readonly Taken[] =>
-    taken
-      .filter((item) => item.place === place && item.series === color)
-      .map((item) => ({ ...item, series: `${item.sites} sites` }));
-  const colors = Object.fromEntries(
-    SITES.slice(SITES_MIN - 1).map((_, at) => [`${SITES_MIN + at} sites`, LINES[at + 1] as string]),
-  );
-  const panels = { blue: bySites('blue'), red: bySites('red') };
-  return distributionFigure(`What operations take from ${PLACES[place]}, by the number of sites`, {
-    panels,
-    colors,
-  });
 }

@@ -4,7 +4,6 @@
  * these were measured to be with blue ones.
  */
 import { SITES } from '../../demo/case-studies/sites.ts';
-import { throughputFigure, BLUE, GREY, LINES, RED, type Colors } from '../case-studies/plots.ts';
 import { atLeast, estimate, reported, type GoalResult } from '../harness/goals.ts';
 import type { Bench, Outcome, Settings } from '../harness/bench.ts';
 import { versionsOf } from '../harness/provenance.ts';
@@ -25,7 +24,6 @@ const AIM = 2;
 
 const RING = 'all red, token ring (simulated)';
 const RING_MS = 20_000;
-const COLORS: Colors = { 'all blue': BLUE, '30 % red': LINES[3] as string, 'all red': RED, [RING]: GREY };
 
 interface Sample {
   readonly workload: string;
@@ -58,7 +56,6 @@ async function run({ quick, progress }: Settings): Promise<Outcome> {
     samples: taken,
     versions: versionsOf('ws'),
     flags: [SERVER_FLAGS],
-    figures: { 'redblue-throughput': plot([...rows, ...ring]) },
   };
 }
 
@@ -135,12 +132,4 @@ function computeGoalResults(rounds: readonly (readonly Sample[])[], ring: readon
     reported('all-blue-rate', estimate(blue), 'operations/s'),
     reported('all-red-rate', estimate(red), 'operations/s'),
   ];
-}
-
-function plot(samples: readonly Sample[]): string {
-  const points = samples.map(({ workload, opsPerSecond, meanMs }) => {
-    return { series: workload, perSecond: opsPerSecond, ms: meanMs };
-  });
-  const title = 'Two sites, in US east and west: operations a second and what each takes, by the share of red ones';
-  return throughputFigure(title, { what: 'operations', points, colors: COLORS });
 }

@@ -5,12 +5,11 @@
  */
 import { isUndecided } from '../harness/goals.ts';
 import type { Bench, Outcome, Settings } from '../harness/bench.ts';
-import { rangesFigure } from '../harness/figure.ts';
 import { versionsOf } from '../harness/provenance.ts';
 import { serverFlags } from '../load/processes.ts';
-import { ratioRange, rowOf, type Samples } from '../load/rounds.ts';
+import { rowOf, type Samples } from '../load/rounds.ts';
 import { measureStarts, QUICK, STARTS, type Extent } from '../load/restart-rounds.ts';
-import { AIM, computeGoalResults, isHeld, NAMES_OF, WORKLOADS, type Name, type Workload } from './goals.ts';
+import { computeGoalResults, NAMES_OF, WORKLOADS, type Name, type Workload } from './goals.ts';
 import { TARGETS } from './targets.ts';
 
 const WINDOW = 64;
@@ -46,22 +45,5 @@ async function run({ quick, progress }: Settings): Promise<Outcome> {
     samples: Object.fromEntries([...samples].map(([workload, of]) => [workload, Object.fromEntries(of)])),
     versions: versionsOf('ws', 'msgpackr'),
     flags: serverFlags(),
-    figures: { 'redblue-overhead': plot(samples) },
   };
-}
-
-function plot(samples: ReadonlyMap<Workload, Samples<Name>>): string {
-  const ranges = [...samples].flatMap(([workload, of]) => [
-    { label: `${workload} ÷ the same parts`, ...ratioRange(of, 'one site', 'the same parts'), ...aimOf(workload) },
-    { label: `${workload} ÷ a day's work`, ...ratioRange(of, 'one site', "a day's work") },
-  ]);
-  return rangesFigure(
-    'One site with replication and certification, beside what has neither',
-    `ratio of operations a second (window ${WINDOW}; median and range of the rounds; red: the aim)`,
-    ranges,
-  );
-}
-
-function aimOf(workload: Workload): { readonly aim?: number } {
-  return isHeld(workload) ? { aim: AIM } : {};
 }

@@ -23,11 +23,11 @@ export const NAMES_OF: Readonly<Record<Workload, readonly Name[]>> = {
   'mix-warm': EPHEMERAL,
 };
 
-export const AIM = 0.95;
+const AIM = 0.95;
 const FLOOR = 0.75;
 
 /** Whether there are goals for it. */
-export function isHeld(workload: Workload): boolean {
+function isHeld(workload: Workload): boolean {
   return workload === 'mix';
 }
 

@@ -6,7 +6,6 @@ import { writeFileSync } from 'node:fs';
 import { verifySales } from '../../demo/tickets/verify/verify-sales.ts';
 import type { Bench, Outcome, Settings } from '../harness/bench.ts';
 import { versionsOf } from '../harness/provenance.ts';
-import { rightsFigure } from './figure.ts';
 import { computeGoalResults, rowOf } from './rows.ts';
 import { PLACEMENTS, runSales, type Placement, type RoundSale } from './sales.ts';
 
@@ -24,17 +23,12 @@ async function run({ quick, history, progress }: Settings): Promise<Outcome> {
   for (const placement of placements) sales.push(...(await runSales(placement, { tickets, rounds, progress })));
   if (history !== undefined) writeHistory(history, sales);
   const rows = placements.flatMap((placement) => ['queue', 'rights'].map((stock) => rowOf(placement, stock, sales)));
-  const figures = {
-    rights: rightsFigure('one at each site', tickets, sales),
-    'rights-skewed': rightsFigure('virginia alone', tickets, sales),
-  };
   return {
     rounds,
     rows,
     bars: computeGoalResults(rows, sales),
     samples: sales.map(sampleOf),
     versions: versionsOf('ws'),
-    figures,
   };
 }
 

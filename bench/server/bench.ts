@@ -7,12 +7,10 @@
  */
 import { isUndecided } from '../harness/goals.ts';
 import type { Bench, Outcome, Settings } from '../harness/bench.ts';
-import { rangesFigure } from '../harness/figure.ts';
 import { versionsOf } from '../harness/provenance.ts';
-import type { Spread } from '../harness/statistics.ts';
 import { serverFlags } from '../load/processes.ts';
 import { redisVersion } from '../load/redis.ts';
-import { ratioRange, rowOf, type Samples } from '../load/rounds.ts';
+import { rowOf, type Samples } from '../load/rounds.ts';
 import { measureStarts, QUICK, STARTS, type Extent, type Plan } from '../load/restart-rounds.ts';
 import { computeGoalResults } from './goals.ts';
 import { openPlansOf, samplesOf, type Measurement } from './measurement.ts';
@@ -63,28 +61,10 @@ async function run({ quick, progress }: Settings): Promise<Outcome> {
     samples: all.map(({ plan, samples }) => ({ ...plan, samples: Object.fromEntries(samples) })),
     versions: { redis: await redisVersion(), ...versionsOf('ioredis', 'ws') },
     flags: serverFlags(),
-    figures: { server: plot(closed) },
   };
 }
 
 function rowsOf({ plan, samples }: Measurement): Record<string, unknown>[] {
   const { workload, window, clients = 1, perSecond = null } = plan;
   return [...samples].map(([contender, list]) => ({ workload, window, clients, perSecond, contender, ...rowOf(list) }));
-}
-
-function plot(measured: readonly Measurement[]): string {
-  const ranges = PAIRS.flatMap(({ of, tuned, to, aims }) =>
-    WINDOWS.flatMap((window) => {
-      const ratio = (name: Name): Spread => ratioRange(samplesOf(measured, { workload: 'set', window }), name, to);
-      return [
-        { label: `${of} ÷ ${to}, window ${window}`, ...ratio(of), aim: aims[window] },
-        { label: `${tuned}, window ${window}`, ...ratio(tuned) },
-      ];
-    }),
-  );
-  return rangesFigure(
-    'Blue updates a second beside Redis through ioredis, one client process each',
-    'ratio (median and range of the rounds; red: the aim)',
-    ranges,
-  );
 }

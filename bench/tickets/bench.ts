@@ -9,8 +9,7 @@ import { BINDINGS, type Options } from '../../demo/tickets/options.ts';
 import { verifySales } from '../../demo/tickets/verify/verify-sales.ts';
 import type { Bench, Outcome, Settings } from '../harness/bench.ts';
 import { versionOfEngine } from '../harness/provenance.ts';
-import { saleFigure } from './figure.ts';
-import { AIMS, computeGoalResults, rowOf, salesOf } from './rows.ts';
+import { AIMS, computeGoalResults, rowOf } from './rows.ts';
 import { runSales, type Placement, type RoundSale, type Setting } from './sales.ts';
 
 const THRESHOLDS = [0, 20] as const;
@@ -57,7 +56,7 @@ async function run({ quick, binding = 'redblue', history, progress }: Settings):
   const name = binding === 'redblue' ? 'tickets' : `tickets-${binding}`;
   const bars = computeGoalResults(rows, AIMS[binding]);
   const versions = binding === 'zookeeper' ? versionOfEngine('zookeeper') : {};
-  return { name, versions, rounds, rows, bars, samples: sales.map(sampleOf), figures: figuresOf(name, stocks, sales) };
+  return { name, versions, rounds, rows, bars, samples: sales.map(sampleOf) };
 }
 
 function isBinding(name: string): name is Options['binding'] {
@@ -73,21 +72,6 @@ function sampleOf({ placement, stock, threshold, recipe, round, sale }: RoundSal
   });
   const { latencyMs: _, ...verdict } = verifySales(sale.history, { threshold: threshold ?? 0 });
   return { placement, stock, threshold, recipe, round, ...verdict, columns, purchases };
-}
-
-function figuresOf(name: string, stocks: readonly number[], sales: readonly RoundSale[]): Record<string, string> {
-  const figures: Record<string, string> = {};
-  for (const [index, stock] of stocks.entries()) {
-    const purchases = (threshold: number | null): RoundSale['sale']['purchases'][] =>
-      salesOf(sales, { placement: 'paper', stock, threshold }).map(({ sale }) => sale.purchases);
-    figures[index === 0 ? name : `${name}-${stock}`] = saleFigure({
-      stock,
-      threshold: 20,
-      incremental: purchases(20),
-      strongOnly: purchases(null),
-    });
-  }
-  return figures;
 }
 
 /** One line an event of every sale, from which the counts can be computed again. */

@@ -4,10 +4,9 @@
  * of every contender are processes of their own.
  */
 import type { Bench, Outcome, Settings } from '../harness/bench.ts';
-import { rangesFigure } from '../harness/figure.ts';
 import { versionsOf } from '../harness/provenance.ts';
 import { rounded, spread } from '../harness/statistics.ts';
-import { AIMED, computeGoalResults, MODES, rangesOf, WINDOWS, type Samples } from './goals.ts';
+import { AIMED, computeGoalResults, MODES, WINDOWS, type Samples } from './goals.ts';
 import type { Mode } from './messages.ts';
 import { VALIDATION } from './profile.ts';
 import { startPair, type Measured, type Pair } from './processes.ts';
@@ -51,7 +50,6 @@ function outcomeOf(samples: ReadonlyMap<number, Samples>, validationShare: numbe
     bars: computeGoalResults(samples, validationShare),
     samples: Object.fromEntries([...samples].map(([w, s]) => [w, Object.fromEntries(s)])),
     versions: versionsOf('ws', 'msgpackr'),
-    figures: { wire: plot(aimed) },
   };
 }
 
@@ -71,12 +69,4 @@ function rowOf(window: number, contender: Mode, samples: Samples): Record<string
     bytesSentPerOp: middle('bytesSentPerOp'),
     bytesReceivedPerOp: middle('bytesReceivedPerOp'),
   };
-}
-
-function plot(samples: Samples): string {
-  return rangesFigure(
-    'Through the gateway, beside bare echoes',
-    `ratio at window ${AIMED} (median and range of the rounds; red: aim or floor)`,
-    rangesOf(samples),
-  );
 }

@@ -1,7 +1,6 @@
 /** What the wire is held to. */
 import { limitTime, estimate, isUndecided, reported, type GoalResult, type Estimate } from '../harness/goals.ts';
-import type { Range } from '../harness/figure.ts';
-import { median, pairedRatios, rounded, spread } from '../harness/statistics.ts';
+import { median, pairedRatios, rounded } from '../harness/statistics.ts';
 import { LOOKS } from '../harness/adaptive-rounds.ts';
 import type { Mode } from './messages.ts';
 import type { Measured } from './processes.ts';
@@ -57,19 +56,6 @@ export function computeGoalResults(
 /** Whether more rounds would tell no more of what is held to a goal. */
 export function isDecided(samples: Samples): boolean {
   return !timeBarsOf(samples).some(isUndecided);
-}
-
-/** For a plot: of the window that the aims are about. */
-export function rangesOf(samples: Samples): Range[] {
-  const range = (label: string, of: Mode, to: Mode, figure: keyof Measured, aim?: number): Range => {
-    const { median, min, max } = spread(ratios(samples, of, to, figure));
-    const remaining = aim === undefined ? {} : { aim };
-    return { label, median: rounded(median), min: rounded(min), max: rounded(max), ...remaining };
-  };
-  return [
-    ...PAIRS.map(({ views, of, to }) => range(`time ÷ equal echo, ${views}`, of, to, 'usPerOp', TIME_AIM)),
-    ...PAIRS.map(({ views, of, to }) => range(`rate ÷ equal echo, ${views}`, of, to, 'opsPerSecond')),
-  ];
 }
 
 function timeBarsOf(samples: Samples): GoalResult[] {

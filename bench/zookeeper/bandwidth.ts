@@ -7,7 +7,6 @@ import { limitTime, estimate, largest, type Estimate } from '../harness/goals.ts
 import type { Bench, Outcome, Settings } from '../harness/bench.ts';
 import { pairedRatios, rounded, spread } from '../harness/statistics.ts';
 import { versionOfEngine } from '../harness/provenance.ts';
-import { bandwidthFigure, type Row } from './bandwidth-figure.ts';
 import { rotate } from '../harness/rotate.ts';
 import { LOOKS, runAdaptiveRounds, type Course } from '../harness/adaptive-rounds.ts';
 import { OURS, RECIPES, type Recipe, type Taker } from './recipes.ts';
@@ -28,6 +27,16 @@ export interface Cell {
   readonly recipe: Recipe;
   readonly length: number;
   readonly consumers: number;
+}
+
+/** The median of the rounds of one recipe in one situation. */
+interface Row extends Readonly<Record<string, unknown>> {
+  readonly recipe: string;
+  readonly length: number;
+  readonly consumers: number;
+  readonly bytes: number;
+  /** Of each round. */
+  readonly samples: readonly number[];
 }
 
 async function run({ quick, progress }: Settings): Promise<Outcome> {
@@ -81,7 +90,6 @@ async function run({ quick, progress }: Settings): Promise<Outcome> {
     rows,
     bars: computeGoalResults(rows),
     samples: rows,
-    figures: { 'zookeeper-bandwidth': bandwidthFigure(rows) },
   };
 }
 

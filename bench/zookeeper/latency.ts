@@ -9,7 +9,6 @@ import type { Ensemble } from '../../engines/zookeeper/ensemble.ts';
 import { useEnsemble } from '../../engines/zookeeper/engine.ts';
 import { roundTripMs, type Site } from '../../engines/wan.ts';
 import type { Bench, Outcome, Settings } from '../harness/bench.ts';
-import { rangesFigure } from '../harness/figure.ts';
 import { rounded, spread } from '../harness/statistics.ts';
 import { versionOfEngine } from '../harness/provenance.ts';
 import {
@@ -70,7 +69,6 @@ async function run({ quick, progress }: Settings): Promise<Outcome> {
     rows,
     bars: computeGoalResults(samples),
     samples: PLACEMENTS.map((placement, at) => ({ ...placement, rounds: samples[at] })),
-    figures: { 'zookeeper-latency': plot(rows) },
   };
 }
 
@@ -135,8 +133,6 @@ function total({ sent, received }: { readonly sent: number; readonly received: n
   return sent + received;
 }
 
-type Row = ReturnType<typeof rowOf>;
-
 function rowOf({ server, leader }: Placement, rounds: readonly Round[]) {
   const over = (name: keyof Round): ReturnType<typeof spread> => spread(rounds.map((round) => round[name]));
   const [roundTrip, preliminary, final, plain] = [
@@ -158,20 +154,4 @@ function rowOf({ server, leader }: Placement, rounds: readonly Round[]) {
     plainBytesPerEnqueue: rounded(over('measurePlainData').median),
     ranges: { preliminary, final, plain },
   };
-}
-
-const KINDS = { preliminary: 'preliminary view', final: 'final view', plain: 'plain create' } as const;
-
-function plot(rows: readonly Row[]): string {
-  const bars = rows.flatMap(({ server, leader, ranges }) =>
-    (Object.keys(KINDS) as (keyof typeof KINDS)[]).map((kind) => ({
-      label: `${server.toUpperCase()}, leader ${leader.toUpperCase()}: ${KINDS[kind]}`,
-      ...ranges[kind],
-    })),
-  );
-  return rangesFigure(
-    'Enqueues of a client in IRL, by its server and the leader of the ensemble',
-    'milliseconds',
-    bars,
-  );
 }

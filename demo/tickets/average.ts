@@ -13,7 +13,9 @@ export interface MeanWait {
  *
  * @returns by falling number of tickets left
  */
-export function averageWaits(sales: readonly (readonly Purchase[])[]): MeanWait[] {
+export function averageWaits(
+  sales: readonly (readonly Pick<Purchase, 'answer' | 'answeredMs' | 'ticketsLeft'>[])[],
+): MeanWait[] {
   const sums = new Map<number, { total: number; count: number }>();
   for (const { answer: reported, answeredMs, ticketsLeft } of sales.flat()) {
     if (reported !== 'yes' || answeredMs === undefined || ticketsLeft === undefined) continue;

@@ -40,7 +40,8 @@ describe('figures', () => {
   /** What a paragraph says that names a benchmark or a figure, with decimals or shares, was measured. */
   const MEASURED = /npm run bench|bench\/results|figures\/[\w-]+\.svg/;
   const pages = readdirSync(new URL('docs/', root), { recursive: true, encoding: 'utf8' })
-    .filter((path) => path.endsWith('.md'))
+    // The page of the plots is written from the results, and compared with them elsewhere.
+    .filter((path) => path.endsWith('.md') && path !== 'plots.md')
     .map((path) => `docs/${path}`);
 
   test.each(['README.md', ...pages])('%s → has no other figures beside benchmarks', (page) => {
@@ -50,5 +51,22 @@ describe('figures', () => {
       .filter((paragraph) => MEASURED.test(paragraph))
       .flatMap((paragraph) => paragraph.match(/(?<![\w.§])\d+(\.\d+| ?%)(?![\w.])/g) ?? []);
     expect(figures).toEqual([]);
+  });
+
+  const FOLDER = 'docs/figures/';
+  const plots = readdirSync(new URL(FOLDER, root)).filter((path) => path.endsWith('.svg'));
+
+  test('every plot has its finding, a description, and colors for dark pages', () => {
+    const isFull = (svg: string): boolean =>
+      ['<title>', '<desc>', 'prefers-color-scheme: dark', 'role="img"'].every((part) => svg.includes(part));
+    expect(plots.length).toBeGreaterThan(0);
+    expect(plots.filter((path) => !isFull(read(`${FOLDER}${path}`)))).toEqual([]);
+  });
+
+  test('the readme and the guides show five plots at most: the page of the plots has all', () => {
+    const shown = (page: string): string[] => read(page).match(/figures\/[\w-]+\.svg/g) ?? [];
+    const elsewhere = ['README.md', ...pages].flatMap((page) => shown(page));
+    expect(elsewhere.length).toBeLessThanOrEqual(5);
+    expect(new Set(shown('docs/plots.md')).size).toBe(plots.length);
   });
 });

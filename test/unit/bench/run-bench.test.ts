@@ -18,7 +18,7 @@ const ended = (bars: readonly GoalResult[]): Promise<number> =>
     {
       name: 'shelf',
       about: 'nothing',
-      run: async () => ({ rounds: 1, rows: [{ contender: 'a' }], bars, samples: [], figures: {} }),
+      run: async () => ({ rounds: 1, rows: [{ contender: 'a' }], bars, samples: [] }),
     },
     {
       quick: true,
@@ -51,7 +51,7 @@ test('the report is what it is said to be; where it comes from is known before a
       run: async () => {
         // From here on nobody could tell.
         vi.stubEnv('GIT_DIR', '/nowhere');
-        return { rounds, rows, bars, versions: { redis: '7' }, flags: ['--flag'], samples: [], figures: {} };
+        return { rounds, rows, bars, versions: { redis: '7' }, flags: ['--flag'], samples: [] };
       },
     },
     {

@@ -1,0 +1,125 @@
+/** A dot for each figure, with the interval that it is in: one row a setting. */
+import * as Plot from '@observablehq/plot';
+import {
+  BACK,
+  BESIDE,
+  BLUE,
+  figure,
+  GREY,
+  INK,
+  logAxis,
+  logTicks,
+  RED,
+  short,
+  type Figure,
+  type Texts,
+} from './svg.ts';
+
+/** A figure with its interval. */
+export interface Dot {
+  /** The row. Dots of one row have the same. */
+  readonly label: string;
+  readonly value: number;
+  readonly low?: number | undefined;
+  readonly high?: number | undefined;
+  /** A goal to mark. */
+  readonly aim?: number | null | undefined;
+  /** Blue unless given. */
+  readonly color?: string;
+  /** Where the number stands: above the dot if the row has others to its right. Beside the interval unless given. */
+  readonly number?: 'above';
+}
+
+export interface Intervals extends Texts {
+  /** What the axis shows, with its unit. */
+  readonly axis: string;
+  /** Which direction is better, if one is. */
+  readonly better?: 'lower' | 'higher';
+  /** Linear from 0 unless given. */
+  readonly scale?: 'log';
+  /** A line to compare with. */
+  readonly reference?: { readonly at: number; readonly label: string };
+  /** What the colors mean, if there is more than one. */
+  readonly legend?: Readonly<Record<string, string>>;
+  readonly dots: readonly Dot[];
+}
+
+const WIDTH = 760;
+const ROW_PX = 30;
+const LETTER_PX = 6.6;
+/** So much of the axis a number takes. */
+const NUMBER_SHARE = 0.1;
+const ARROWS = { lower: '← lower is better', higher: 'higher is better →' } as const;
+
+/** Draws the rows in the order of the dots. */
+export function intervalsFigure({ axis, better, scale, reference, legend, dots, ...texts }: Intervals): Figure {
+  const rows = [...new Set(dots.map(({ label }) => label))];
+  const all = dots.map((dot) => ({ ...dot, low: dot.low ?? dot.value, high: dot.high ?? dot.value }));
+  const aims = all.filter(({ aim }) => typeof aim === 'number');
+  const ends = [...all.flatMap(({ low, high }) => [low, high]), ...aims.map(({ aim }) => aim as number)];
+  if (reference !== undefined) ends.push(reference.at);
+  const isLog = scale === 'log';
+  const [least, most] = [Math.min(...ends), Math.max(...ends)];
+  const domain = isLog ? ([least / 1.15, most * 1.15] as const) : ([Math.min(0, least), most] as const);
+  const [from, to] = isLog ? domain.map(Math.log) : domain;
+  /** Where a value stands on the axis, from 0 to 1. */
+  const shareOf = (value: number): number =>
+    ((isLog ? Math.log(value) : value) - (from ?? 0)) / ((to ?? 1) - (from ?? 0));
+  const label = better === undefined ? axis : `${axis}   ${ARROWS[better]}`;
+  const colorOf = ({ color = BLUE }: Dot): string => color;
+  /** Whether a goal or the line stands just beyond the interval, where the number would be. */
+  const isCrowded = ({ high: end, aim }: (typeof all)[number]): boolean =>
+    [aim, reference?.at].some(
+      (mark) => typeof mark === 'number' && mark > end && shareOf(mark) < shareOf(end) + NUMBER_SHARE,
+    );
+  const beside = all.filter(({ number }) => number === undefined);
+  const at = { y: 'label', fill: colorOf } as const;
+  const halo = { stroke: BACK, strokeWidth: 4, paintOrder: 'stroke' } as const;
+  return figure(texts, {
+    width: WIDTH,
+    height: 70 + rows.length * ROW_PX + (legend === undefined ? 0 : 20),
+    marginTop: 8 + (reference === undefined ? 0 : 16) + (legend === undefined ? 0 : 20),
+    marginLeft: 24 + Math.max(...rows.map(({ length }) => length)) * LETTER_PX,
+    marginRight: 64,
+    x: {
+      ...(isLog ? { type: 'log', axis: null } : { ...BESIDE, label, grid: true }),
+      domain,
+    },
+    y: { label: null, domain: rows, tickSize: 0 },
+    marks: [
+      ...(isLog ? logAxis('x', logTicks(...domain), label) : []),
+      ...(reference === undefined ? [] : line(reference)),
+      ...keys(legend ?? {}, reference === undefined ? -14 : -30),
+      Plot.ruleY(all, { y: 'label', x1: 'low', x2: 'high', stroke: colorOf, strokeWidth: 2.5, strokeOpacity: 0.65 }),
+      Plot.dot(all, { ...at, x: 'value', r: 5, stroke: BACK }),
+      Plot.tickX(aims, { y: 'label', x: 'aim', stroke: RED, strokeWidth: 2.5, insetTop: 5, insetBottom: 5 }),
+      ...[
+        { of: beside.filter((dot) => !isCrowded(dot)), place: { x: 'high', dx: 9, textAnchor: 'start' } as const },
+        { of: beside.filter(isCrowded), place: { x: 'low', dx: -9, textAnchor: 'end' } as const },
+        { of: all.filter(({ number }) => number === 'above'), place: { x: 'value', dy: -11 } as const },
+      ].map(({ of, place }) =>
+        Plot.text(of, { ...at, ...halo, ...place, text: ({ value }: Dot) => short(value), fontWeight: 'bold' }),
+      ),
+    ],
+  });
+}
+
+function line({ at, label }: { readonly at: number; readonly label: string }): Plot.Markish[] {
+  return [
+    Plot.ruleX([at], { stroke: INK, strokeDasharray: '4,3' }),
+    Plot.text([label], { x: () => at, frameAnchor: 'top', dy: -10, fill: INK }),
+  ];
+}
+
+/** Names in their colors above the rows. */
+function keys(legend: Readonly<Record<string, string>>, dy: number): Plot.Markish[] {
+  let dx = 0;
+  return Object.entries(legend).map(([name, fill]) => {
+    const mark = Plot.text([`● ${name}`], { frameAnchor: 'top-left', dx, dy, fill, fontWeight: 'bold' });
+    dx += (name.length + 4) * (LETTER_PX + 0.6);
+    return mark;
+  });
+}
+
+/** The grey of what is compared with. */
+export const OTHER = GREY;

@@ -1,0 +1,124 @@
+/** Lines with their names at their ends, in one panel or in several. */
+import * as Plot from '@observablehq/plot';
+import { BACK, BESIDE, figure, logAxis, logTicks, RULE, type Figure, type Texts } from './svg.ts';
+
+/** A point of a line. */
+export interface Point {
+  readonly series: string;
+  readonly x: number;
+  readonly y: number;
+  /** Its panel, if there are several. */
+  readonly panel?: string;
+}
+
+/** An axis: what it shows, and how. */
+interface Axis {
+  readonly label: string;
+  readonly type?: 'log' | 'point';
+}
+
+export interface Lines extends Texts {
+  /** A color for each series. */
+  readonly colors: Readonly<Record<string, string>>;
+  readonly x: Axis;
+  readonly y: Axis;
+  readonly points: readonly Point[];
+}
+
+const WIDTH = 900;
+const PLOT_PX = 300;
+const INSET = 10;
+const LETTER_PX = 6.9;
+/** Names need so much height each. */
+const NAME_PX = 16;
+
+/**
+ * Draws lines through the points in their order. Names stand at the ends of the lines, or beside the last panel. A single
+ * series has none.
+ */
+export function linesFigure({ colors, x, y, points, ...texts }: Lines): Figure {
+  const panels = [...new Set(points.flatMap(({ panel }) => panel ?? []))];
+  const place = { x: 'x', y: 'y', z: 'series', ...(panels.length > 0 && { fx: 'panel' }) } as const;
+  const colorOf = ({ series }: Point): string => colors[series] as string;
+  const values = points.map((point) => point.y);
+  const domain: Span =
+    y.type === 'log' ? [Math.min(...values) / 1.1, Math.max(...values) * 1.1] : [0, Math.max(...values)];
+  const isSingle = new Set(points.map(({ series }) => series)).size === 1;
+  const names = isSingle ? [] : ends(points, { last: panels.at(-1), span: domain, isLog: y.type === 'log' });
+  return figure(texts, {
+    width: WIDTH,
+    height: PLOT_PX + 44,
+    marginTop: panels.length > 0 ? 28 : 8,
+    marginLeft: 80,
+    marginRight: 24 + Math.max(0, ...names.map(({ series }) => series.length)) * LETTER_PX,
+    x: { ...axisOf(x), ...(x.type === undefined && { zero: true, ticks: ticksOf(panels.length) }) },
+    y: { ...axisOf(y), domain },
+    ...(panels.length > 0 && { fx: { axis: 'top', label: null, domain: panels, padding: 0.1 } }),
+    marks: [
+      ...(x.type === 'log' ? logAxis('x', [...new Set(points.map((point) => point.x))], x.label) : []),
+      ...(y.type === 'log' ? logAxis('y', logTicks(...domain), y.label) : []),
+      Plot.frame({ stroke: RULE }),
+      Plot.line(points, { ...place, stroke: colorOf, strokeWidth: 2 }),
+      Plot.dot(points, { ...place, fill: colorOf, r: 3.5, stroke: BACK }),
+      Plot.text(names, {
+        ...(panels.length > 0 ? { fx: 'panel', frameAnchor: 'right' } : { x: 'x' }),
+        y: 'nameAt',
+        text: 'series',
+        fill: colorOf,
+        stroke: BACK,
+        strokeWidth: 4,
+        dx: 10,
+        textAnchor: 'start',
+        fontWeight: 'bold',
+      }),
+    ],
+  });
+}
+
+/** So many ticks that their numbers do not meet. */
+const ticksOf = (panels: number): number => (panels > 3 ? 2 : panels > 0 ? 4 : 8);
+
+function axisOf({ label, type }: Axis): Plot.ScaleOptions {
+  if (type === 'log') return { type, axis: null, inset: INSET };
+  return { ...BESIDE, label, grid: true, inset: INSET, ...(type && { type }) };
+}
+
+type Span = readonly [low: number, high: number];
+
+/** The last point of each line in the last panel, with a height for its name: none covers another one. */
+function ends(
+  points: readonly Point[],
+  { last, span, isLog }: { readonly last: string | undefined; readonly span: Span; readonly isLog: boolean },
+): (Point & { readonly nameAt: number })[] {
+  const shown = points.filter(({ panel }) => panel === last);
+  const [low, high] = isLog ? (span.map(Math.log) as [number, number]) : span;
+  const perPx = (high - low) / (PLOT_PX - 2 * INSET);
+  const heightOf = ({ y }: Point): number => ((isLog ? Math.log(y) : y) - low) / perPx;
+  const sorted = [...new Map(shown.map((point) => [point.series, point])).values()].toSorted(
+    (a, b) => heightOf(a) - heightOf(b),
+  );
+  const heights = spreadOut(sorted.map(heightOf));
+  return sorted.map((point, at) => {
+    const value = low + (heights[at] as number) * perPx;
+    return { ...point, nameAt: isLog ? Math.exp(value) : value };
+  });
+}
+
+/** Moves ascending heights apart, each group about its middle. */
+function spreadOut(heights: readonly number[]): number[] {
+  const groups: { middle: number; count: number }[] = [];
+  for (const height of heights) {
+    let group = { middle: height, count: 1 };
+    for (let below = groups.at(-1); below !== undefined; below = groups.at(-1)) {
+      const needed = ((below.count + group.count) / 2) * NAME_PX;
+      if (group.middle - below.middle >= needed) break;
+      const count = below.count + group.count;
+      group = { middle: (below.middle * below.count + group.middle * group.count) / count, count };
+      groups.pop();
+    }
+    groups.push(group);
+  }
+  return groups.flatMap(({ middle, count }) =>
+    Array.from({ length: count }, (_, at) => middle + (at - (count - 1) / 2) * NAME_PX),
+  );
+}

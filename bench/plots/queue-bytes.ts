@@ -1,0 +1,48 @@
+/** Bytes for each dequeue of ZooKeeper's recipes against the length of the queue (Correctables, OSDI 2016, Figure 10). */
+import { linesFigure } from './lines.ts';
+import { BLUE, GREY, ORANGE, type Figure } from './svg.ts';
+
+/** The median of the rounds of one recipe in one situation. */
+export interface Row {
+  readonly recipe: string;
+  readonly length: number;
+  readonly consumers: number;
+  readonly bytes: number;
+}
+
+const OURS = 'claim tickets';
+/** The recipes as people know them. */
+const NAMES: Readonly<Record<string, string>> = {
+  vanilla: 'standard recipe',
+  'head pointer': 'head pointer',
+  [OURS]: 'this package',
+};
+const COLORS = {
+  [NAMES['vanilla'] as string]: GREY,
+  [NAMES['head pointer'] as string]: ORANGE,
+  [NAMES[OURS] as string]: BLUE,
+};
+
+/** Draws a panel for each number of consumers. */
+export function bandwidthFigure(rows: readonly Row[]): Figure {
+  const longest = Math.max(...rows.map(({ length }) => length));
+  const most = Math.max(...rows.map(({ consumers }) => consumers));
+  const bytesOf = (recipe: string): number =>
+    rows.find((row) => row.recipe === recipe && row.length === longest && row.consumers === most)?.bytes ?? NaN;
+  const times = Math.round(bytesOf('vanilla') / bytesOf(OURS));
+  const points = rows.map(({ recipe, length, consumers, bytes }) => ({
+    panel: consumers === 1 ? '1 consumer' : `${consumers} consumers`,
+    series: NAMES[recipe] ?? recipe,
+    x: length,
+    y: bytes,
+  }));
+  return linesFigure({
+    title: `Taking an item moves ${times} times fewer bytes than the standard recipe, with ${longest} items and ${most} consumers`,
+    note: 'Bytes between client and ZooKeeper for each dequeue. Lower is better.',
+    see: 'The standard recipe lists the whole queue for each item, so it grows with it. This package asks for one item at the head.',
+    colors: COLORS,
+    x: { label: 'items in the queue (log scale)', type: 'log' },
+    y: { label: 'bytes for each dequeue (log scale)', type: 'log' },
+    points,
+  });
+}

@@ -1,0 +1,104 @@
+/** Plots of ticket sales: with early answers and without, from a queue and by rights. */
+import type { Report } from '../harness/results.ts';
+import { rowsOf, samplesOf } from './read.ts';
+import { BLUE, short, VIOLET, type Figure } from './svg.ts';
+import { waitsFigure, type Sold } from './waits.ts';
+
+/** A sale of a results file: a line a purchase, in the order of `columns`. */
+interface Sale {
+  readonly placement: string;
+  readonly stock: number | string;
+  readonly threshold?: number | null;
+  readonly recipe?: string | null;
+  readonly purchases: readonly string[];
+}
+
+interface TicketRow {
+  readonly placement: string;
+  readonly tickets: number;
+  readonly threshold: number | null;
+  readonly recipe?: string | null;
+  readonly purchaseAboveP50Ms: number;
+}
+
+/** Customers are told early while more than so many are left. */
+const THRESHOLD = 20;
+const HOW = 'a dot is the mean wait of the customers who came at so many tickets left';
+
+function soldOf(line: string, [left, answer, ms]: readonly [number, number, number]): Sold[] {
+  const cells = line.split(',');
+  if (cells[answer] === 'no' || cells[ms] === '') return [];
+  return [{ ticketsLeft: Number(cells[left]), answer: 'yes', answeredMs: Number(cells[ms]) }];
+}
+
+/** Returns a plot a stock of the results `name`. */
+export function drawTickets(name: string, report: Report): Readonly<Record<string, Figure>> {
+  const rows = rowsOf<TicketRow>(report).filter(
+    ({ placement, recipe = null }) => placement === 'paper' && recipe === null,
+  );
+  const stocks = [...new Set(rows.map(({ tickets }) => tickets))];
+  const figures = stocks.map((stock, index) => {
+    const isShown = (of: { readonly threshold?: number | null }, threshold: number | null): boolean =>
+      of.threshold === threshold;
+    const sales = (threshold: number | null) =>
+      samplesOf<Sale>(report)
+        .filter((sale) => sale.placement === 'paper' && sale.stock === stock && (sale.recipe ?? null) === null)
+        .filter((sale) => isShown(sale, threshold))
+        .map(({ purchases }) => purchases.flatMap((line) => soldOf(line, [0, 1, 2])));
+    const ms = (threshold: number | null): string =>
+      short(rows.find((row) => row.tickets === stock && isShown(row, threshold))?.purchaseAboveP50Ms ?? NaN);
+    const [early, confirmed] = [ms(THRESHOLD), ms(null)];
+    const drawn = waitsFigure({
+      title: `Customers know after ${early} ms instead of ${confirmed} that they have a ticket, until the last ${THRESHOLD}`,
+      note: `${stock} tickets, four retailers, ${sales(null).length} sales each way; ${HOW}.`,
+      see: `While more than ${THRESHOLD} tickets are left, the early answer is enough. For the last ones both ways wait for the confirmed one, so none is sold twice.`,
+      stock,
+      mark: { at: THRESHOLD, label: `the last ${THRESHOLD} wait for the confirmed answer` },
+      ways: [
+        { name: `confirmed answers only: ${confirmed} ms`, color: VIOLET, sales: sales(null) },
+        { name: `early answers: ${early} ms`, color: BLUE, sales: sales(THRESHOLD) },
+      ],
+    });
+    return [index === 0 ? name : `${name}-${stock}`, drawn] as const;
+  });
+  return Object.fromEntries(figures);
+}
+
+interface RightsRow {
+  readonly placement: string;
+  readonly stock: string;
+  readonly finalAboveP50Ms: number;
+  readonly localFinals: number;
+}
+
+const PLACEMENTS = {
+  rights: { placement: 'one at each site', where: 'retailers at three sites' },
+  'rights-skewed': { placement: 'virginia alone', where: 'all retailers in Virginia' },
+} as const;
+
+export function drawRights(report: Report): Readonly<Record<string, Figure>> {
+  const figures = Object.entries(PLACEMENTS).map(([name, { placement, where }]) => {
+    const row = (stock: string): RightsRow | undefined =>
+      rowsOf<RightsRow>(report).find((item) => item.placement === placement && item.stock === stock);
+    const ms = (stock: string): string => short(row(stock)?.finalAboveP50Ms ?? NaN);
+    const all = samplesOf<Sale & { readonly tickets: number }>(report).filter((sale) => sale.placement === placement);
+    const sales = (stock: string) =>
+      all
+        .filter((sale) => sale.stock === stock)
+        .map(({ purchases }) => purchases.flatMap((line) => soldOf(line, [1, 2, 3])));
+    const local = Math.round(100 * (row('rights')?.localFinals ?? NaN));
+    const drawn = waitsFigure({
+      title: `Sold by rights, a ticket is final after ${ms('rights')} ms; from a queue in the agreed order, after ${ms('queue')} ms`,
+      note: `${all[0]?.tickets} tickets, ${where}, ${sales('queue').length} sales each way; ${HOW}.`,
+      see: `${local} % of the sales by rights are final without a trip to another site: the site holds the right to sell. Others fetch rights first.`,
+      stock: all[0]?.tickets ?? 0,
+      mark: { at: THRESHOLD, label: `the last ${THRESHOLD}` },
+      ways: [
+        { name: `from a queue: ${ms('queue')} ms`, color: VIOLET, sales: sales('queue') },
+        { name: `by rights: ${ms('rights')} ms`, color: BLUE, sales: sales('rights') },
+      ],
+    });
+    return [name, drawn] as const;
+  });
+  return Object.fromEntries(figures);
+}

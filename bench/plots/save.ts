@@ -1,0 +1,51 @@
+/** The plots of all results as files, and the page that shows them. */
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { listResults, readResult } from '../harness/results.ts';
+import { drawResult } from './catalog.ts';
+import type { Figure } from './svg.ts';
+
+const FOLDER = new URL('../../docs/figures/', import.meta.url);
+const ENDING = '.svg';
+
+/** Draws the plots of the result of that name from its file and writes them. Returns the names of the files. */
+export function savePlots(name: string): string[] {
+  mkdirSync(FOLDER, { recursive: true });
+  return Object.entries(drawResult(name, readResult(name))).map(([file, { svg }]) => {
+    writeFileSync(new URL(`${file}${ENDING}`, FOLDER), svg);
+    return `docs/figures/${file}${ENDING}`;
+  });
+}
+
+/** Returns the plots of all results, by the name of the result and then of the file. */
+function drawAll(): ReadonlyMap<string, Readonly<Record<string, Figure>>> {
+  return new Map(listResults().map((name) => [name, drawResult(name, readResult(name))]));
+}
+
+/** Returns the files in docs/figures that are not what their results draw, and writes or removes them if asked to. */
+export function updatePlots(isWriting: boolean): string[] {
+  const drawn = new Map<string, string>(
+    [...drawAll().values()].flatMap((figures) =>
+      Object.entries(figures).map(([file, { svg }]) => [`${file}${ENDING}`, svg]),
+    ),
+  );
+  const existing = readdirSync(FOLDER).filter((file) => file.endsWith(ENDING));
+  return [...new Set([...drawn.keys(), ...existing])].filter((file) => {
+    const url = new URL(file, FOLDER);
+    const svg = drawn.get(file);
+    if (svg !== undefined && existsSync(url) && readFileSync(url, 'utf8') === svg) return false;
+    if (isWriting && svg === undefined) rmSync(url);
+    else if (isWriting) writeFileSync(url, svg as string);
+    return true;
+  });
+}
+
+/** Returns what the appendix shows: each plot with its finding and what to see, under the benchmark that measured it. */
+export function formatPlots(): string {
+  const parts = [...drawAll()].flatMap(([name, figures]) => {
+    const shown = Object.entries(figures).map(
+      ([file, { title, see }]) => `![${title}](figures/${file}${ENDING})\n\n${see}`,
+    );
+    return shown.length === 0 ? [] : [`## \`${name}\`\n\n${shown.join('\n\n')}`];
+  });
+  return parts.join('\n\n');
+}

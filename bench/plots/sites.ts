@@ -1,0 +1,202 @@
+/** Plots of RedBlue's evaluation (OSDI 2012, §8): latencies by place and number of sites, and latency under load. */
+import { PLACES, SITES, type Site } from '../../demo/case-studies/sites.ts';
+import type { Report } from '../harness/results.ts';
+import { intervalsFigure, OTHER } from './intervals.ts';
+import { linesFigure, type Point } from './lines.ts';
+import { barOf, rowsOf, samplesOf } from './read.ts';
+import { BLUE, GREEN, GREY, ORANGE, RED, short, VIOLET, type Figure, type Texts } from './svg.ts';
+
+type Drawn = Readonly<Record<string, Figure>>;
+
+interface LatencyRow {
+  readonly sites: number;
+  readonly place: Site;
+  readonly series: string;
+  readonly meanMs: number;
+}
+
+interface LoadRow {
+  readonly sites: number;
+  readonly mix: string;
+  readonly perSecond: number;
+  readonly meanMs: number;
+}
+
+const LINES = [BLUE, ORANGE, GREEN];
+const UNDER_LOAD =
+  'A dot is a load, from few users to many: its throughput, and the mean time of an operation. Further right and lower is better.';
+const MEAN_MS = { label: 'mean latency (ms, log scale)', type: 'log' } as const;
+
+interface Named {
+  readonly name: string;
+  readonly color: string;
+}
+
+/** A panel for each place. */
+function byPlace(texts: Texts, rows: readonly LatencyRow[], names: Readonly<Record<string, Named>>): Figure {
+  const shown = Object.values(names);
+  return linesFigure({
+    ...texts,
+    colors: Object.fromEntries(shown.map(({ name, color }) => [name, color])),
+    x: { label: 'sites', type: 'point' },
+    y: MEAN_MS,
+    points: SITES.flatMap((site) =>
+      rows
+        .filter(({ place, series }) => place === site && series in names)
+        .map(({ sites, series, meanMs }) => ({
+          panel: `users in ${PLACES[site]}`,
+          series: names[series]?.name ?? series,
+          x: sites,
+          y: meanMs,
+        })),
+    ),
+  });
+}
+
+/** The mean of the last place, Singapore, with all sites. */
+function farthestMs(rows: readonly LatencyRow[], series: string): string {
+  const row = rows.find((item) => item.series === series && item.place === SITES.at(-1) && item.sites === SITES.length);
+  return short(row?.meanMs ?? NaN);
+}
+
+const NOTE = 'Mean latency by the number of sites; the first is in US east. Lower is better.';
+
+/** What the requests of a shop are called on its pages. */
+const SHOPS = {
+  tpcw: { title: 'TPC-W', blue: ['shoppingCart', 'fill the cart (blue)'], red: ['buyConfirm', 'buy (red)'] },
+  rubis: { title: 'RUBiS', blue: ['storeBid', 'bid (blue)'], red: ['storeBuyNow', 'buy now (red)'] },
+} as const;
+
+export function drawShop(name: keyof typeof SHOPS, report: Report): Drawn {
+  const { title, blue, red } = SHOPS[name];
+  const latencies = rowsOf<LatencyRow>(report).filter(({ place }) => place !== undefined);
+  const loads = rowsOf<LoadRow>(report).filter(({ mix }) => mix !== undefined);
+  const mixes = [...new Set(loads.map(({ mix }) => mix))];
+  const [blueMs, redMs] = [farthestMs(latencies, blue[0]), farthestMs(latencies, red[0])];
+  const ofSites = (sites: number): string => (sites === 1 ? '1 site' : `${sites} sites`);
+  const plot = (
+    texts: Pick<Texts, 'title' | 'see'>,
+    rows: readonly LoadRow[],
+    partsOf: (row: LoadRow) => Pick<Point, 'series' | 'panel'>,
+  ): Figure => {
+    const series = [...new Set(rows.map((row) => partsOf(row).series))];
+    return linesFigure({
+      ...texts,
+      note: `${UNDER_LOAD} All sites are on one machine.`,
+      colors: Object.fromEntries(series.map((item, at) => [item, LINES[at % LINES.length] as string])),
+      x: { label: 'clicks a second' },
+      y: MEAN_MS,
+      points: rows.map((row) => ({ ...partsOf(row), x: row.perSecond, y: row.meanMs })),
+    });
+  };
+  const times = short(barOf(report, 'five-sites-vs-one').value);
+  const peakOf = (mix: string): number =>
+    Math.max(...loads.filter((row) => row.mix === mix && row.sites === 2).map(({ perSecond }) => perSecond));
+  const peaks = mixes.map((mix) => ({ mix, peak: peakOf(mix) })).toSorted((a, b) => b.peak - a.peak);
+  return {
+    [`${name}-latency`]: byPlace(
+      {
+        title: `${title}: with five sites a user in Singapore waits ${blueMs} ms where nothing is agreed, ${redMs} ms where sites must agree`,
+        note: NOTE,
+        see: 'A site near the users takes the trip away from blue requests. Red ones keep the trip to the leader, and wait for a majority.',
+      },
+      latencies,
+      { [blue[0]]: { name: blue[1], color: BLUE }, [red[0]]: { name: red[1], color: RED } },
+    ),
+    [name]: plot(
+      {
+        title: `${title}: on one machine, five sites do ${times} times the clicks a second of one`,
+        see: 'All sites share two processors here, so more of them cannot do more. Each keeps all data, and applies what the others do.',
+      },
+      loads.filter(({ mix }) => mix === mixes[0]),
+      ({ sites, mix }) => ({ series: mix, panel: ofSites(sites) }),
+    ),
+    ...(mixes.length > 1 && {
+      [`${name}-mixes`]: plot(
+        {
+          title: `${title} at two sites: ${short((peaks[0]?.peak ?? NaN) / (peaks.at(-1)?.peak ?? NaN))} times as many clicks a second in the ${peaks[0]?.mix} mix as in the ${peaks.at(-1)?.mix} mix`,
+          see: 'Browsing opens mostly pages that list many books, ordering mostly pages of one customer: the first cost more.',
+        },
+        loads.filter(({ sites }) => sites === 2),
+        ({ mix }) => ({ series: `${mix} mix` }),
+      ),
+    }),
+  };
+}
+
+export function drawLatency(report: Report): Drawn {
+  const rows = rowsOf<LatencyRow>(report);
+  const [blueMs, redMs] = [farthestMs(rows, 'blue'), farthestMs(rows, 'red')];
+  const latency = byPlace(
+    {
+      title: `With five sites a blue operation in Singapore takes ${blueMs} ms, a red one ${redMs} ms`,
+      note: `${NOTE} The token ring is simulated.`,
+      see: 'Blue operations are done at the nearest site. Red ones travel to the leader, and beside blue ones they may wait for those they depend on.',
+    },
+    rows,
+    {
+      blue: { name: 'blue', color: BLUE },
+      red: { name: 'red', color: RED },
+      'red beside blue': { name: 'red beside blue', color: VIOLET },
+      'red, token ring (simulated)': { name: 'red, token ring', color: GREY },
+    },
+  );
+  return { 'redblue-latency': latency };
+}
+
+export function drawThroughput(report: Report): Drawn {
+  const rows = rowsOf<{ readonly workload: string; readonly opsPerSecond: number; readonly meanMs: number }>(report);
+  const times = short(barOf(report, 'all-blue-vs-all-red').value);
+  const throughput = linesFigure({
+    title: `Two sites do ${times} times as many operations a second if all are blue as if all are red`,
+    note: `${UNDER_LOAD} Sites in US east and west. The token ring is simulated.`,
+    see: 'The fewer operations are red, the more a second and the sooner: only red ones wait for the other site.',
+    colors: { 'all blue': BLUE, '30 % red': VIOLET, 'all red': RED, 'all red, token ring': GREY },
+    x: { label: 'operations a second' },
+    y: MEAN_MS,
+    points: rows.map(({ workload, opsPerSecond, meanMs }) => ({
+      series: workload.replace(' (simulated)', ''),
+      x: opsPerSecond,
+      y: meanMs,
+    })),
+  });
+  return { 'redblue-throughput': throughput };
+}
+
+const ALONE = { name: 'one site, in US east', sites: 1, color: OTHER };
+const ALL = { name: 'five sites, one at each place', sites: SITES.length, color: BLUE };
+
+export function drawQuoddy(report: Report): Drawn {
+  const rows = rowsOf<LatencyRow>(report);
+  const rounds = samplesOf<readonly LatencyRow[]>(report).flat();
+  const dots = SITES.flatMap((site) =>
+    [ALL, ALONE].flatMap(({ sites, color }) => {
+      const isShown = (row: LatencyRow): boolean => row.place === site && row.sites === sites;
+      const means = rounds.filter(isShown).map(({ meanMs }) => meanMs);
+      const row = rows.find(isShown);
+      if (row === undefined) return [];
+      const number = site === SITES[0] ? {} : sites === ALL.sites ? ({ number: 'above' } as const) : {};
+      return [
+        {
+          label: `user in ${PLACES[site]}`,
+          value: row.meanMs,
+          low: Math.min(...means),
+          high: Math.max(...means),
+          color,
+          ...number,
+        },
+      ];
+    }),
+  );
+  const quoddy = intervalsFigure({
+    title: `Quoddy: with five sites a user in Singapore waits ${farthestMs(rows, PLACES.sg)} ms for a request that is blue, as users elsewhere do`,
+    note: 'Mean time to ask another user to be a friend: all rounds, and the range of the rounds.',
+    see: 'With one site each place waits for its trip to US east. With five, all wait alike: the sites share one machine.',
+    axis: 'milliseconds (log scale)',
+    better: 'lower',
+    scale: 'log',
+    legend: { [ALL.name]: BLUE, [ALONE.name]: OTHER },
+    dots,
+  });
+  return { quoddy };
+}

@@ -1,0 +1,113 @@
+/** Plots of ads and of timelines: how long a request takes with speculation and without, alone and under load. */
+import type { Report } from '../harness/results.ts';
+import { median } from '../harness/statistics.ts';
+import { intervalsFigure, OTHER, type Dot } from './intervals.ts';
+import { linesFigure } from './lines.ts';
+import { rowsOf, samplesOf } from './read.ts';
+import { BLUE, GREY, short, type Figure } from './svg.ts';
+
+const WAYS = { baseline: 'without speculation', correctable: 'with speculation' } as const;
+type Way = keyof typeof WAYS;
+const COLORS = { [WAYS.baseline]: GREY, [WAYS.correctable]: BLUE };
+
+/** Few enough that none waits for another. */
+const UNLOADED = 4;
+
+interface Round extends Readonly<Record<Way, { readonly avgMs: number }>> {
+  readonly P: number;
+  readonly F: number;
+  readonly t: number;
+}
+
+interface Sample {
+  readonly client: string;
+  readonly asks?: string;
+  readonly cassandra?: { readonly coordinator: string; readonly readQuorum: number };
+  readonly workload: string;
+  readonly workers?: number;
+  readonly rounds?: readonly Round[];
+}
+
+interface Row {
+  readonly client: string;
+  readonly workload: string;
+  readonly workers?: number;
+  readonly readQuorum?: number;
+  readonly baselineMs?: number;
+  readonly correctableMs?: number;
+  readonly baselineOpsPerSec?: number;
+  readonly correctableOpsPerSec?: number;
+}
+
+const city = (name: string): string => name.replace(/^./, (letter) => letter.toUpperCase());
+
+function labelOf({ client, asks, cassandra, workload }: Sample): string {
+  const server = asks ?? cassandra?.coordinator ?? client;
+  const path = server === client ? city(client) : `${city(client)} → ${city(server)}`;
+  return `${path}, workload ${workload}${cassandra?.readQuorum === 3 ? ', reads of all 3' : ''}`;
+}
+
+/** @param what what a request gets, such as "an ad" */
+export function drawSpeculation(name: string, what: string, report: Report): Readonly<Record<string, Figure>> {
+  const unloaded = samplesOf<Sample>(report).flatMap((sample) =>
+    sample.workers === UNLOADED && sample.rounds !== undefined ? [{ ...sample, rounds: sample.rounds }] : [],
+  );
+  const dots = unloaded.flatMap(({ rounds, ...setting }) => {
+    const label = labelOf(setting);
+    const of = (way: Way): Omit<Dot, 'label'> => {
+      const values = rounds.map((round) => round[way].avgMs);
+      return { value: median(values), low: Math.min(...values), high: Math.max(...values) };
+    };
+    const ideal = median(rounds.map(({ P, F, t }) => Math.max(F, P + t)));
+    return [
+      { label, ...of('correctable'), aim: ideal, number: 'above' } as const,
+      { label, ...of('baseline'), color: OTHER } as const,
+    ];
+  });
+  const saved = dots.flatMap(({ value }, at) => (at % 2 === 0 ? [1 - value / (dots[at + 1]?.value ?? NaN)] : []));
+  const percent = (share: number): number => Math.round(100 * share);
+  const [least, most] = [percent(Math.min(...saved)), percent(Math.max(...saved))];
+  const latency = intervalsFigure({
+    title: `Speculation delivers ${what} ${least} to ${most} % sooner`,
+    note: `Mean time to delivery with ${UNLOADED} requests at a time: median and range of the rounds. Client → server that it asks. Red ticks: what is possible at best.`,
+    see: 'The gain is nearly as large as it can be: a blue dot is close to its red tick, where the second read begins with the preliminary view.',
+    axis: 'milliseconds',
+    better: 'lower',
+    legend: { [WAYS.correctable]: BLUE, [WAYS.baseline]: OTHER },
+    dots,
+  });
+  return { [name]: latency, [`${name}-throughput`]: drawLoad(what, report) };
+}
+
+function drawLoad(what: string, report: Report): Figure {
+  const isSwept = ({ client, workers, readQuorum = 2 }: Row): boolean =>
+    client === 'ireland' && workers !== undefined && readQuorum === 2;
+  const rows = rowsOf<Row>(report).filter((row) => isSwept(row) && row.baselineMs !== undefined);
+  const points = rows.flatMap((row) =>
+    (Object.keys(WAYS) as Way[]).map((way) => ({
+      panel: `workload ${row.workload}`,
+      series: WAYS[way],
+      x: row[`${way}OpsPerSec`] ?? NaN,
+      y: row[`${way}Ms`] ?? NaN,
+    })),
+  );
+  const gains = rows.map((row) => ({ ...row, gain: 1 - (row.correctableMs ?? NaN) / (row.baselineMs ?? NaN) }));
+  // The largest load up to which speculation is no slower, whatever the workload.
+  const loads = [...new Set(rows.map(({ workers = 0 }) => workers))].toSorted((a, b) => a - b);
+  const isFaster = (load: number): boolean =>
+    gains.filter(({ workers }) => workers === load).every(({ gain }) => gain >= 0);
+  const slower = loads.findIndex((load) => !isFaster(load));
+  const last = slower === -1 ? loads.at(-1) : loads[slower - 1];
+  const most = Math.max(...gains.filter(({ workers = 0 }) => workers <= (last ?? 0)).map(({ gain }) => gain));
+  const until =
+    slower === -1 ? `under every load measured, up to ${last} requests at a time` : `up to ${last} requests at a time`;
+  return linesFigure({
+    title: `Speculation delivers ${what} sooner ${until}, by ${short(100 * most)} % at most`,
+    note: 'A dot is a load, from few requests at a time to many: its throughput, and the mean time to delivery. Further right and lower is better.',
+    see: 'Wrong guesses cost work twice: near the peak of the server both ways are close, and the one without speculation may be ahead.',
+    colors: COLORS,
+    x: { label: 'requests a second' },
+    y: { label: 'mean time to delivery (ms, log scale)', type: 'log' },
+    points,
+  });
+}

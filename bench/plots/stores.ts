@@ -1,0 +1,201 @@
+/** Plots of Cassandra and ZooKeeper through their bindings. */
+import type { Report } from '../harness/results.ts';
+import { bandwidthFigure, type Row as QueueRow } from './queue-bytes.ts';
+import { intervalsFigure, OTHER, type Dot } from './intervals.ts';
+import { linesFigure, type Point } from './lines.ts';
+import { barOf, dotsOf, rowsOf } from './read.ts';
+import { BLUE, GREY, INK, short, VIOLET, type Figure } from './svg.ts';
+
+type Drawn = Readonly<Record<string, Figure>>;
+
+const percent = (share: number): string => `${short(100 * share)} %`;
+
+interface ReadRow {
+  readonly system: string;
+  readonly view: string;
+  readonly avgMs: number;
+  readonly avgMsMin: number;
+  readonly avgMsMax: number;
+}
+
+const READS: Readonly<Record<string, { readonly label: string; readonly color: string }>> = {
+  'driver C1 only': { label: 'driver, 1 replica', color: OTHER },
+  'CC2 preliminary': { label: 'Correctable of 2 replicas, preliminary', color: BLUE },
+  'CC3 preliminary': { label: 'Correctable of 3 replicas, preliminary', color: BLUE },
+  'driver C2 only': { label: 'driver, 2 replicas', color: OTHER },
+  'CC2 final': { label: 'Correctable of 2 replicas, final', color: VIOLET },
+  'driver C3 only': { label: 'driver, 3 replicas', color: OTHER },
+  'CC3 final': { label: 'Correctable of 3 replicas, final', color: VIOLET },
+};
+
+export function drawReads(name: string, report: Report): Drawn {
+  const rows = rowsOf<ReadRow>(report);
+  const of = (key: string): ReadRow | undefined => rows.find(({ system, view }) => `${system} ${view}` === key);
+  const ms = (key: string): string => short(of(key)?.avgMs ?? NaN);
+  const dots = Object.entries(READS).flatMap(([key, look]): Dot[] => {
+    const row = of(key);
+    return row === undefined ? [] : [{ ...look, value: row.avgMs, low: row.avgMsMin, high: row.avgMsMax }];
+  });
+  const drawn = intervalsFigure({
+    title: `A preliminary view after ${ms('CC2 preliminary')} ms, like a read of one replica; the final one after ${ms('CC2 final')} ms, like a read of two`,
+    note: 'Mean time of a read on Cassandra, client in Ireland, coordinator in Frankfurt: median and range of the rounds.',
+    see: 'Each view comes when a plain read of its consistency would: asking for both delays neither.',
+    axis: 'milliseconds',
+    better: 'lower',
+    legend: { 'plain read': OTHER, 'preliminary view': BLUE, 'final view': VIOLET },
+    dots,
+  });
+  return { [name]: drawn };
+}
+
+export function drawDivergence(name: string, report: Report): Drawn {
+  const names = {
+    'divergence-A-latest': 'half writes, latest records',
+    'divergence-A-zipfian': 'half writes, some records often',
+    'divergence-B-latest': '5 % writes, latest records',
+    'divergence-B-zipfian': '5 % writes, some records often',
+  };
+  const toPercent = ({ value, low, high, ...dot }: Dot): Dot => ({
+    ...dot,
+    value: 100 * value,
+    low: 100 * (low ?? value),
+    high: 100 * (high ?? value),
+  });
+  const of = (bar: string): string => percent(barOf(report, bar).value);
+  const drawn = intervalsFigure({
+    title: `From ${short(100 * barOf(report, 'divergence-B-zipfian').value)} to ${of('divergence-A-latest')} of preliminary views differ from the final one, by how often others write`,
+    note: 'Reads on Cassandra, three clients, 1000 records. Dots are medians, lines their 95 % intervals.',
+    see: 'Reads that follow writes closely differ most. Elsewhere a preliminary view is nearly always right.',
+    axis: '% of the reads (log scale)',
+    better: 'lower',
+    scale: 'log',
+    dots: dotsOf(report, names).map(toPercent),
+  });
+  return { [name]: drawn };
+}
+
+interface BytesRow {
+  readonly workload: string;
+  readonly distribution: string;
+  readonly driven: boolean;
+  readonly overhead: number;
+  readonly overheadLow: number;
+  readonly overheadHigh: number;
+  readonly twoRequestsOverhead: number;
+  readonly twoRequestsOverheadLow: number;
+  readonly twoRequestsOverheadHigh: number;
+}
+
+export function drawBytes(name: string, report: Report): Drawn {
+  const rows = rowsOf<BytesRow>(report);
+  const labelOf = ({ workload, distribution, driven }: BytesRow): string =>
+    `workload ${workload}, ${driven ? 'a quarter diverges' : distribution}`;
+  const dots = rows.flatMap((row): Dot[] => [
+    { label: labelOf(row), value: 100 * row.overhead, low: 100 * row.overheadLow, high: 100 * row.overheadHigh },
+    {
+      label: labelOf(row),
+      value: 100 * row.twoRequestsOverhead,
+      low: 100 * row.twoRequestsOverheadLow,
+      high: 100 * row.twoRequestsOverheadHigh,
+      color: OTHER,
+    },
+  ]);
+  const ours = rows.map(({ overhead }) => overhead);
+  const two = rows.map(({ twoRequestsOverhead }) => twoRequestsOverhead);
+  const drawn = intervalsFigure({
+    title: `Both views in one request move ${short(100 * Math.min(...ours))} to ${percent(Math.max(...ours))} more bytes than one weak read; two requests ${percent(Math.min(...two))} or more`,
+    note: 'Bytes of requests and answers, client in Ireland, coordinator in Frankfurt. Dots are medians, lines their 95 % intervals.',
+    see: 'If the final view equals the preliminary one, only a confirmation travels. So the cost follows how often they differ.',
+    axis: '% more bytes than a read of one replica',
+    better: 'lower',
+    legend: { 'both views': BLUE, 'two requests': OTHER },
+    dots,
+  });
+  return { [name]: drawn };
+}
+
+interface LoadRow {
+  readonly workload: string;
+  readonly system: string;
+  readonly opsPerSec: number;
+  readonly preliminaryMs: number | null;
+  readonly finalMs: number;
+}
+
+const LOADED = {
+  C1: 'read of 1 replica',
+  C2: 'read of 2 replicas',
+  early: 'preliminary view',
+  final: 'final view',
+} as const;
+
+export function drawReadLoad(name: string, report: Report): Drawn {
+  const rows = rowsOf<LoadRow>(report).filter(({ system }) => ['C1', 'C2', 'CC2'].includes(system));
+  const points = rows.flatMap(({ workload, system, opsPerSec, preliminaryMs, finalMs }): Point[] => {
+    const point = { panel: `workload ${workload}`, x: opsPerSec };
+    if (system !== 'CC2') return [{ ...point, series: LOADED[system as 'C1' | 'C2'], y: finalMs }];
+    const final = { ...point, series: LOADED.final, y: finalMs };
+    return preliminaryMs === null ? [final] : [{ ...point, series: LOADED.early, y: preliminaryMs }, final];
+  });
+  const drops = ['A', 'B', 'C'].map((workload) => barOf(report, `throughput-drop-${workload}-ireland`));
+  const shares = drops.map(({ value }) => value);
+  const isSure = drops.some(({ low }) => low > 0);
+  const drawn = linesFigure({
+    title: `Both views cost ${short(100 * Math.min(...shares))} to ${percent(Math.max(...shares))} of the throughput of reads of two replicas${isSure ? '' : '; rounds differ by more'}`,
+    note: 'Reads on Cassandra under load, client in Ireland, coordinator in Frankfurt, two more clients at work. A dot is a load. Further right and lower is better.',
+    see: 'The preliminary view stays near a read of one replica and the final view near a read of two, until the servers are at their limit.',
+    colors: { [LOADED.C1]: GREY, [LOADED.C2]: INK, [LOADED.early]: BLUE, [LOADED.final]: VIOLET },
+    x: { label: 'operations a second' },
+    y: { label: 'mean time of a read (ms, log scale)', type: 'log' },
+    points,
+  });
+  return { [name]: drawn };
+}
+
+interface EnqueueRow {
+  readonly server: string;
+  readonly leader: string;
+  readonly preliminaryMs: number;
+  readonly finalMs: number;
+  readonly ranges: Readonly<
+    Record<'preliminary' | 'final' | 'plain', { readonly median: number; readonly min: number; readonly max: number }>
+  >;
+}
+
+const city = (name: string): string => name.replace(/^./, (letter) => letter.toUpperCase());
+
+export function drawEnqueues(report: Report): Drawn {
+  const rows = rowsOf<EnqueueRow>(report);
+  const kinds = [
+    { kind: 'preliminary', name: 'preliminary', color: BLUE },
+    { kind: 'final', name: 'final', color: VIOLET },
+    { kind: 'plain', name: 'plain client', color: OTHER },
+  ] as const;
+  const dots = rows.flatMap(({ server, leader, ranges }) =>
+    kinds.map(({ kind, name, color }): Dot => {
+      const { median, min, max } = ranges[kind];
+      return {
+        label: `via ${city(server)}, leader in ${city(leader)}: ${name}`,
+        color,
+        value: median,
+        low: min,
+        high: max,
+      };
+    }),
+  );
+  const sooner = rows.map(({ preliminaryMs, finalMs }) => finalMs / preliminaryMs);
+  const drawn = intervalsFigure({
+    title: `A preliminary view of an enqueue comes ${short(Math.min(...sooner))} to ${short(Math.max(...sooner))} times sooner than the final one`,
+    note: 'Enqueues on ZooKeeper of a client in Ireland, by the server that it asks: median and range of the rounds.',
+    see: 'The preliminary view needs the trip to the server alone; the final one waits for the leader, and takes what a plain client waits.',
+    axis: 'milliseconds (log scale)',
+    better: 'lower',
+    scale: 'log',
+    dots,
+  });
+  return { 'zookeeper-latency': drawn };
+}
+
+export const drawQueueBytes = (report: Report): Drawn => ({
+  'zookeeper-bandwidth': bandwidthFigure(rowsOf<QueueRow>(report)),
+});

@@ -1,0 +1,146 @@
+/** Plots as SVG text, drawn by Observable Plot on a small DOM. */
+import * as Plot from '@observablehq/plot';
+import { parseHTML } from 'linkedom';
+
+/** A picture does not inherit the colors of its page: it is light or dark as the reader prefers. */
+const STYLE = `
+svg { --back: #fff; --ink: #1b1f24; --rule: #d8dce0; --grey: #6b747e; --blue: #1f6fc4; --red: #c0392b; --orange: #b45309;
+  --green: #1f7a5c; --violet: #7b4fb0; background: var(--back); color: var(--ink);
+  font-family: system-ui, sans-serif; font-size: 12px; }
+@media (prefers-color-scheme: dark) {
+  svg { --back: #14171a; --ink: #e6e8ea; --rule: #39414a; --grey: #a3acb5; --blue: #6fb1f5; --red: #ff8a7a; --orange: #f2a65a;
+    --green: #5cc9a3; --violet: #c3a2ee; }
+}
+`;
+
+export const BLUE = 'var(--blue)';
+export const RED = 'var(--red)';
+export const GREY = 'var(--grey)';
+export const ORANGE = 'var(--orange)';
+export const GREEN = 'var(--green)';
+export const VIOLET = 'var(--violet)';
+export const INK = 'var(--ink)';
+export const RULE = 'var(--rule)';
+/** Behind text that stands on lines. */
+export const BACK = 'var(--back)';
+
+/** Captions of axes stand beside them: at the top they would meet the text above the plot. */
+export const BESIDE = { labelAnchor: 'center', labelArrow: 'none' } as const;
+
+/** What a reader is told besides the marks. */
+export interface Texts {
+  /** The finding, as a sentence with the figures that it is made of. */
+  readonly title: string;
+  /** What was measured, and how to read the marks. */
+  readonly note: string;
+  /** What to see, for the appendix and for readers who do not see the plot. */
+  readonly see: string;
+}
+
+/** A plot that is drawn. */
+export interface Figure extends Pick<Texts, 'title' | 'see'> {
+  /** A self-contained document. */
+  readonly svg: string;
+}
+
+const EDGE_PX = 16;
+const TITLE = { 'font-size': '15', 'font-weight': '600', fill: INK };
+const NOTE = { 'font-size': '12', fill: GREY };
+const TITLE_LETTER_PX = 8.8;
+const NOTE_LETTER_PX = 6.8;
+const LINE_PX = 19;
+
+/** Draws a plot below its title and note. `options.marginTop` is the room below these. */
+export function figure({ title, note, see }: Texts, options: Plot.PlotOptions & { readonly width: number }): Figure {
+  const { document } = parseHTML('<html><body></body></html>');
+  const room = options.width - 2 * EDGE_PX;
+  const lines = [
+    ...wrap(title, room / TITLE_LETTER_PX).map((text) => ({ text, look: TITLE })),
+    ...wrap(note, room / NOTE_LETTER_PX).map((text) => ({ text, look: NOTE })),
+  ];
+  const above = LINE_PX * lines.length + 12;
+  const plot = Plot.plot({
+    marginBottom: 44,
+    ...options,
+    height: (options.height ?? 400) + above,
+    marginTop: above + (options.marginTop ?? 8),
+    document,
+  });
+  const svg = plot.tagName.toLowerCase() === 'svg' ? plot : plot.querySelector('svg');
+  if (svg === null) throw new Error(`the plot "${title}" drew no SVG`);
+  const add = (name: string, text: string, attributes: Readonly<Record<string, string>> = {}): Element => {
+    const part = document.createElementNS('http://www.w3.org/2000/svg', name);
+    for (const [key, value] of Object.entries(attributes)) part.setAttribute(key, value);
+    part.textContent = text;
+    return part;
+  };
+  lines.forEach(({ text, look }, at) =>
+    svg.append(
+      add('text', text, { x: String(EDGE_PX), y: String(LINE_PX * (at + 1) + 4), 'text-anchor': 'start', ...look }),
+    ),
+  );
+  svg.prepend(add('title', title), add('desc', `${note} ${see}`), add('style', STYLE));
+  for (const group of svg.querySelectorAll('g')) joinDots(group);
+  svg.setAttribute('role', 'img');
+  svg.setAttribute('xmlns', 'http://www.w3.org/2000/svg');
+  return { title, see, svg: `${svg.outerHTML}\n` };
+}
+
+/** More dots than these, of one color and size, become one path: it takes a fifth of the bytes. */
+const DOTS_MAX = 200;
+
+function joinDots(group: Element): void {
+  const dots = [...group.querySelectorAll('circle')];
+  const [first] = dots;
+  if (first === undefined || dots.length <= DOTS_MAX) return;
+  const path = group.ownerDocument.createElementNS('http://www.w3.org/2000/svg', 'path');
+  const at = (dot: Element, name: string): string => Number(dot.getAttribute(name)).toFixed(1);
+  path.setAttribute('d', dots.map((dot) => `M${at(dot, 'cx')} ${at(dot, 'cy')}h0`).join(''));
+  path.setAttribute('stroke', group.getAttribute('fill') ?? INK);
+  path.setAttribute('stroke-width', String(2 * Number(first.getAttribute('r'))));
+  path.setAttribute('stroke-linecap', 'round');
+  for (const dot of dots) dot.remove();
+  group.append(path);
+}
+
+/** Breaks a text between words into lines of at most so many letters. */
+function wrap(text: string, letters: number): string[] {
+  const lines: string[] = [];
+  for (const word of text.split(' ')) {
+    const line = lines.at(-1);
+    if (line !== undefined && line.length + 1 + word.length <= letters) lines[lines.length - 1] = `${line} ${word}`;
+    else lines.push(word);
+  }
+  return lines;
+}
+
+/** What of a decade gets a tick: more where the axis is short. */
+const STEPS = [1, 2, 5];
+const FINE_STEPS = [1, 1.5, 2, 3, 4, 5, 7];
+const FINEST_STEPS = [1, 1.25, 1.5, 1.75, 2, 2.5, 3, 3.5, 4, 5, 6, 7, 8, 9];
+const [FINE_MAX, FINEST_MAX] = [12, 2.5];
+
+/** Returns the ticks of a logarithmic axis: 1, 2, 5, 10, 20, 50, … between both ends. */
+export function logTicks(low: number, high: number): number[] {
+  const ratio = high / low;
+  const steps = ratio < FINEST_MAX ? FINEST_STEPS : ratio < FINE_MAX ? FINE_STEPS : STEPS;
+  const first = Math.floor(Math.log10(low));
+  const decades = Array.from({ length: Math.ceil(Math.log10(high)) - first + 1 }, (_, n) => 10 ** (first + n));
+  const all = decades.flatMap((decade) => steps.map((step) => Number((decade * step).toPrecision(3))));
+  return all.filter((tick) => tick >= low && tick <= high);
+}
+
+const formatTick = (tick: number): string => tick.toLocaleString('en', { maximumSignificantDigits: 3 });
+
+/** Returns a logarithmic axis with all its ticks named: Plot itself leaves some out. */
+export function logAxis(axis: 'x' | 'y', ticks: readonly number[], label: string): Plot.Markish[] {
+  const options = { label, labelAnchor: 'center', labelArrow: 'none', text: formatTick } as const;
+  return axis === 'x'
+    ? [Plot.gridX([...ticks]), Plot.axisX([...ticks], options)]
+    : [Plot.gridY([...ticks]), Plot.axisY([...ticks], { ...options, labelOffset: 70 })];
+}
+
+/** A figure in a sentence: three digits, without a tail of zeros. */
+export function short(figure: number): string {
+  return new Intl.NumberFormat('en', { maximumSignificantDigits: figure >= 10 ? 3 : 2 }).format(figure);
+}
