@@ -140,13 +140,14 @@ export class ClusterEvents {
       if (site.isLost) return void this.#tasks.delete(task);
       const { disk } = site;
       site.stop();
-      const found = recoverSite(disk.mount(), SITE_DIRECTORY);
+      let found: RecoveredSite;
       let state: RecoveredState;
       try {
+        found = recoverSite(disk.mount(), SITE_DIRECTORY);
         state = this.#host.mergeSite(site.origin, site.unpackState(found.stored), copy.shared);
       } catch (error) {
         if (!isCorrectableError(error, 'UNAVAILABLE')) throw error;
-        // The donor lacks something that is here: another one has it, or the same later.
+        // The donor lacks something that is here: another one has it, or the same later. Or this disk is damaged.
         site.start();
         return void this.#tasks.delete(task);
       }
