@@ -17,6 +17,7 @@ import { cluster } from './cluster/throughput.ts';
 import { core } from './core/bench.ts';
 import { redblueLatency } from './microbenchmark/latency.ts';
 import { redblueThroughput } from './microbenchmark/throughput.ts';
+import { react } from './react/bench.ts';
 import { redblueOverhead } from './redblue-overhead/bench.ts';
 import { rights } from './rights/bench.ts';
 import { server } from './server/bench.ts';
@@ -35,6 +36,7 @@ const benches: readonly Bench[] = [
   redblueOverhead,
   server,
   crowd,
+  react,
   cluster,
   failover,
   failoverEtcd,

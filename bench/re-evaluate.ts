@@ -9,6 +9,7 @@ import * as failoverEtcd from './cluster/failover-etcd.ts';
 import * as core from './core/bench.ts';
 import type { GoalResult } from './harness/goals.ts';
 import { groupBy } from './harness/group-by.ts';
+import * as react from './react/goals.ts';
 import * as redblue from './redblue-overhead/goals.ts';
 import * as server from './server/goals.ts';
 import type { Measurement } from './server/measurement.ts';
@@ -56,6 +57,7 @@ const AGAIN: Readonly<Record<string, (samples: never) => readonly GoalResult[]>>
   core: coreBars,
   failover: failover.computeGoalResults,
   'failover-etcd': failoverEtcd.computeGoalResults,
+  react: react.computeGoalResults,
   server: serverBars,
   'redblue-overhead': (samples: Samples) =>
     redblue.computeGoalResults(new Map(Object.entries(samples).map(byName)) as never),

@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { build } from 'esbuild';
-import { launchChromium } from '../test/support/chromium.ts';
+import { launchChromium } from '../bench/harness/chromium.ts';
 import { execute, install, installNode, installPacked, root } from './smoke-package/project.ts';
 
 const HELP = `npm run smoke:package [-- options]

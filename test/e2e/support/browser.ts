@@ -1,7 +1,7 @@
 /** The browser of this run, and places in it to open pages. */
 import { chromium, type Browser, type BrowserContext, type BrowserContextOptions } from 'playwright-core';
 import { inject } from 'vitest';
-import { launchChromium, type ChromiumLaunch } from '../../support/chromium.ts';
+import { launchChromium, type ChromiumLaunch } from '../../../bench/harness/chromium.ts';
 
 /** Opens the browser. Close it at the end of the test file: pages of other files in the same browser stay open. */
 export async function openBrowser(): Promise<ChromiumLaunch> {

@@ -1,6 +1,6 @@
 /** One browser for all files of a run: launched before the first, closed after the last. Each file connects to it. */
 import type { TestProject } from 'vitest/node';
-import { serveChromium } from '../../support/chromium.ts';
+import { serveChromium } from '../../../bench/harness/chromium.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {

@@ -1,5 +1,5 @@
 /**
- * A headless Chromium for end-to-end tests: the one that comes from npm on Linux x64, an installed Chrome elsewhere.
+ * A headless Chromium for tests and benchmarks: the one that comes from npm on Linux x64, an installed Chrome elsewhere.
  */
 import { existsSync } from 'node:fs';
 import sparticuz from '@sparticuz/chromium';

@@ -1,0 +1,12 @@
+/** What the page of the benchmark asks of the shop, and the shop at each site. */
+import { defineContract } from 'correctables/contract';
+import * as z from 'zod';
+
+const product = z.object({ product: z.string() });
+const key = ({ product: name }: { readonly product: string }): string => name;
+
+export const shop = defineContract('react-bench', {
+  /** A product: how many are left, and its description. */
+  show: { access: 'read', args: product, result: z.object({ left: z.number(), description: z.string() }), key },
+  sell: { access: 'write', args: product, result: z.null(), key },
+});

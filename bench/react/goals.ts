@@ -1,0 +1,83 @@
+/** What the visits of a page show, and what `correctables/react` is held to. */
+import { estimate, limitTime, reported, type GoalResult } from '../harness/goals.ts';
+import { LOOKS } from '../harness/adaptive-rounds.ts';
+import { mean, median, rounded } from '../harness/statistics.ts';
+import type { Way } from './components.ts';
+import type { Visit, Visited } from './page.ts';
+
+/** One visit with what it showed. */
+export type Sample = Omit<Visit, 'product'> & Visited;
+
+/** All that a run has measured. */
+export interface Samples {
+  readonly rounds: readonly (readonly Sample[])[];
+  /** Requests of each page that was hydrated with a final view. */
+  readonly hydrationRequests: readonly number[];
+  /** What `correctables/react` adds to the library, minified and compressed. */
+  readonly reactBytes: number;
+  /** The part of it that a page needs if it only reads. */
+  readonly readsBytes: number;
+}
+
+type Figure = 'firstPaintMs' | 'finalPaintMs' | 'renders' | 'requests' | 'bytesSent' | 'bytesReceived';
+
+const valuesOf = (visits: readonly Sample[], way: Way, figure: Figure): number[] =>
+  visits.filter((item) => item.way === way).map((item) => item[figure]);
+
+export function rowOf(way: Way, samples: readonly Sample[]): Readonly<Record<string, unknown>> {
+  const all = samples.filter((item) => item.way === way);
+  const corrected = all.filter(({ isSold }) => isSold);
+  const confirmed = all.filter(({ isSold }) => !isSold);
+  const of = (visits: readonly Sample[], figure: Figure, average = mean): number =>
+    rounded(average(valuesOf(visits, way, figure)));
+  return {
+    way,
+    visits: all.length,
+    firstPaintMs: of(all, 'firstPaintMs', median),
+    finalPaintMs: of(corrected, 'finalPaintMs', median),
+    renders: of(corrected, 'renders'),
+    rendersIfConfirmed: of(confirmed, 'renders'),
+    requests: of(all, 'requests'),
+    bytesSent: of(all, 'bytesSent'),
+    bytesReceived: of(corrected, 'bytesReceived'),
+    bytesReceivedIfConfirmed: of(confirmed, 'bytesReceived'),
+  };
+}
+
+/** Compares the ways round by round. */
+export function computeGoalResults({ rounds, hydrationRequests, reactBytes, readsBytes }: Samples): GoalResult[] {
+  const sold = rounds.map((round) => round.filter(({ isSold }) => isSold));
+  const unsold = rounds.map((round) => round.filter(({ isSold }) => !isSold));
+  const ratio = (figure: Figure, way: Way, to: Way, visits = rounds) =>
+    estimate(
+      visits.map((round) => median(valuesOf(round, way, figure)) / median(valuesOf(round, to, figure))),
+      LOOKS,
+    );
+  const most = (visits: readonly (readonly Sample[])[], way: Way, figure: Figure): number =>
+    Math.max(...visits.map((round) => rounded(mean(valuesOf(round, way, figure)))));
+  const [ours, eager, prefetched] = [
+    'useCorrectable',
+    'useCorrectable, suspend: false',
+    'useCorrectable, prefetched',
+  ] as const;
+  const two = 'two queries';
+  return [
+    limitTime('first-paint-vs-two-queries', ratio('firstPaintMs', ours, two), { aim: 0.95 }),
+    reported('first-paint-without-suspense-vs-two-queries', ratio('firstPaintMs', eager, two)),
+    reported('first-paint-vs-use', ratio('firstPaintMs', ours, 'use')),
+    reported('final-paint-vs-two-queries', ratio('finalPaintMs', ours, two, sold)),
+    reported('final-paint-vs-use', ratio('finalPaintMs', ours, 'use', sold)),
+    limitTime('requests', most(rounds, ours, 'requests'), { aim: 1 }, 'per query'),
+    reported('requests-of-two-queries', most(rounds, two, 'requests'), 'per query'),
+    limitTime('renders-per-query', most(sold, ours, 'renders'), { aim: 3 }, 'per query'),
+    limitTime('renders-if-confirmed', most(unsold, ours, 'renders'), { aim: 2 }, 'per query'),
+    reported('renders-of-two-queries', most(sold, two, 'renders'), 'per query'),
+    reported('bytes-received-vs-two-queries', ratio('bytesReceived', ours, two, sold)),
+    reported('bytes-received-if-confirmed-vs-two-queries', ratio('bytesReceived', ours, two, unsold)),
+    limitTime('hydration-requests', Math.max(...hydrationRequests), { aim: 0 }, 'per page'),
+    limitTime('prefetch-wait-vs-none', ratio('firstPaintMs', prefetched, ours), { aim: 0.2 }),
+    reported('prefetch-final-wait-vs-none', ratio('finalPaintMs', prefetched, ours, sold)),
+    limitTime('react-kb', rounded(reactBytes / 1000), { aim: 2 }, 'kB'),
+    reported('react-kb-of-reads', rounded(readsBytes / 1000), 'kB'),
+  ];
+}
