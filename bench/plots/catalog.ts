@@ -1,5 +1,6 @@
 /** Which plots a result has, drawn from its file alone. */
 import type { Report } from '../harness/results.ts';
+import { drawPage } from './page.ts';
 import { drawCore, drawCrowd, drawOverhead, drawServer, drawWire } from './ratios.ts';
 import { drawRights, drawTickets } from './sales.ts';
 import { drawLatency, drawQuoddy, drawShop, drawThroughput } from './sites.ts';
@@ -38,6 +39,7 @@ const DRAW: Readonly<Record<string, Draw>> = {
   wire: drawWire,
   server: drawServer,
   crowd: drawCrowd,
+  react: drawPage,
 };
 
 /** Returns the plots of the result of that name, by file name without ending. */

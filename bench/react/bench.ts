@@ -16,17 +16,15 @@ import { versionsOf } from '../harness/provenance.ts';
 import { rotate } from '../harness/rotate.ts';
 import { median } from '../harness/statistics.ts';
 import { SERVER_FLAGS } from '../load/processes.ts';
-import { WAYS, type Way } from './components.ts';
-import { paintsFigure } from './figure.ts';
 import { computeGoalResults, rowOf, type Sample, type Samples } from './goals.ts';
 import { renderProducts, type RenderedProduct } from './render.ts';
 import type { Visit, Visited } from './page.ts';
+import { WAY_NAMES } from './ways.ts';
 
 /** Nothing listens there: the browser gets the page from the benchmark. */
 const ORIGIN = 'http://127.0.0.1:1';
 /** From the user to the nearest site and back, in milliseconds. */
 const USER_MS = 20;
-const WAY_NAMES = Object.keys(WAYS) as readonly Way[];
 /** Visits by each way in a round. In every other one, somebody else buys meanwhile. */
 const FULL = { rounds: 7, visits: 16, pages: 20, warmUps: 4 };
 const QUICK = { rounds: 1, visits: 4, pages: 3, warmUps: 2 };
@@ -79,7 +77,6 @@ async function run({ quick, progress }: Settings): Promise<Outcome> {
       samples: samplesOf(rounds),
       versions: { ...versionsOf('react', 'react-dom', '@tanstack/react-query'), chromium: browser.version() },
       flags: [SERVER_FLAGS],
-      figures: { react: paintsFigure(all) },
     };
   } finally {
     await browser.close();

@@ -5,6 +5,7 @@ import type { RedBlueLevels } from 'correctables/bindings/redblue';
 import { useCorrectable } from 'correctables/react';
 import { createElement, use, type ReactNode } from 'react';
 import { shop } from './contract.ts';
+import type { Way } from './ways.ts';
 
 export type ShopClient = Client<RedBlueLevels, true>;
 
@@ -57,13 +58,10 @@ function Use({ client, product }: ProductProps): ReactNode {
   return show(use(final));
 }
 
-export const WAYS = {
+export const WAYS: Readonly<Record<Way, (properties: ProductProps) => ReactNode>> = {
   useCorrectable: Correctable,
   'useCorrectable, suspend: false': WithoutSuspense,
   'two queries': TwoQueries,
   use: Use,
-  /** The pointer was over the link for a while. */
   'useCorrectable, prefetched': Correctable,
-} as const;
-
-export type Way = keyof typeof WAYS;
+};

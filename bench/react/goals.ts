@@ -2,8 +2,8 @@
 import { estimate, limitTime, reported, type GoalResult } from '../harness/goals.ts';
 import { LOOKS } from '../harness/adaptive-rounds.ts';
 import { mean, median, rounded } from '../harness/statistics.ts';
-import type { Way } from './components.ts';
 import type { Visit, Visited } from './page.ts';
+import type { Way } from './ways.ts';
 
 /** One visit with what it showed. */
 export type Sample = Omit<Visit, 'product'> & Visited;

@@ -5,8 +5,9 @@ import { redblue } from 'correctables/bindings/redblue';
 import { CorrectablesProvider, Hydrate, prefetch, type DehydratedState } from 'correctables/react';
 import { createElement, startTransition, Suspense, useState, type ReactNode } from 'react';
 import { createRoot, hydrateRoot } from 'react-dom/client';
-import { renders, WAYS, type ShopClient, type Way } from './components.ts';
+import { renders, WAYS, type ShopClient } from './components.ts';
 import { shop } from './contract.ts';
+import type { Way } from './ways.ts';
 
 /** One visit to a product. */
 export interface Visit {

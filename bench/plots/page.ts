@@ -1,0 +1,37 @@
+/** When a product is on a page by each way of reading it. */
+import { WAY_NAMES, type Way } from '../react/ways.ts';
+import type { Samples } from '../react/goals.ts';
+import type { Report } from '../harness/results.ts';
+import { median, medianInterval } from '../harness/statistics.ts';
+import { intervalsFigure, type Dot } from './intervals.ts';
+import { barOf } from './read.ts';
+import { BLUE, ORANGE, short, type Figure } from './svg.ts';
+
+/** Draws when the first and the final value are painted, in visits whose final value corrects the first. */
+export function drawPage(report: Report): Readonly<Record<string, Figure>> {
+  const { rounds } = report.samples as Samples;
+  const dotOf = (way: Way, figure: 'firstPaintMs' | 'finalPaintMs', look: Partial<Dot>): Dot => {
+    const medians = rounds.map((round) =>
+      median(round.filter((item) => item.way === way && item.isSold).map((item) => item[figure])),
+    );
+    return { label: way, value: median(medians), ...medianInterval(medians), ...look };
+  };
+  const seesBoth = (way: Way): boolean => rounds.flat().some((item) => item.way === way && item.isCorrected);
+  const dots = WAY_NAMES.flatMap((way) => [
+    ...(seesBoth(way) ? [dotOf(way, 'firstPaintMs', { color: ORANGE, number: 'above' })] : []),
+    dotOf(way, 'finalPaintMs', {}),
+  ]);
+  const waitShare = short(100 * barOf(report, 'prefetch-wait-vs-none').value);
+  const firstShare = short(100 * barOf(report, 'first-paint-vs-use').value);
+  return {
+    react: intervalsFigure({
+      title: `A page shows a first value after ${firstShare} % of the time that the final one takes alone; a prefetch leaves ${waitShare} % of that wait`,
+      note: 'From the click to the paint of the first and of the final value, while somebody else buys: medians of the rounds with their 95 % intervals. The user is 20 ms from the nearest site.',
+      see: 'One request of useCorrectable paints as early as two queries do, and the prefetched page is there at the click.',
+      axis: 'milliseconds from the click to the paint',
+      better: 'lower',
+      legend: { 'first value': ORANGE, 'final value': BLUE },
+      dots,
+    }),
+  };
+}
