@@ -189,6 +189,8 @@ export function createSharedRead({ client, operation, session, all, id }: ReadCo
       // If the request failed while the component waited for its first view, do not retry at once.
       if (!error || !isAwaited) send();
       isAwaited = false;
+      // Other components show that a request is on its way.
+      notify();
       return () => {
         listeners.delete(listener);
         // A component that moves, and StrictMode, come back in the same tick.
