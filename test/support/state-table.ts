@@ -10,8 +10,9 @@ export interface Cell {
 /** Reads the first table of `docs/spec/NAME.md`. */
 export function readStateTable(name: string): readonly Cell[] {
   const text = readFileSync(new URL(`../../docs/spec/${name}.md`, import.meta.url), 'utf8');
+  const [table = ''] = text.match(/(^\|.*\|\n)+/m) ?? [];
   const rows =
-    text.match(/^\|.*\|$/gm)?.map((row) =>
+    table.match(/^\|.*\|$/gm)?.map((row) =>
       row
         .slice(1, -1)
         .split('|')
