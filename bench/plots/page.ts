@@ -25,8 +25,8 @@ export function drawPage(report: Report): Readonly<Record<string, Figure>> {
   const firstShare = short(100 * barOf(report, 'first-paint-vs-use').value);
   return {
     react: intervalsFigure({
-      title: `A page shows a first value after ${firstShare} % of the time that the final one takes alone; a prefetch leaves ${waitShare} % of that wait`,
-      note: 'From the click to the paint of the first and of the final value, while somebody else buys: medians of the rounds with their 95 % intervals. The user is 20 ms from the nearest site.',
+      title: `useCorrectable paints its first value after ${firstShare} % of the time that one final value takes; after a prefetch, ${waitShare} % of the wait is left`,
+      note: 'From the click to the paint of the first and of the final value, while another client buys: medians of the rounds with their 95 % intervals. The user is 20 ms from the nearest site.',
       see: 'One request of useCorrectable paints as early as two queries do, and the prefetched page is there at the click.',
       axis: 'milliseconds from the click to the paint',
       better: 'lower',

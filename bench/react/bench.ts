@@ -26,7 +26,7 @@ const ORIGIN = 'http://127.0.0.1:1';
 /** From the user to the nearest site and back, in milliseconds. */
 const USER_MS = 20;
 /** Visits by each way in a round. In every other one, somebody else buys meanwhile. */
-const FULL = { rounds: 7, visits: 16, pages: 20, warmUps: 4 };
+const FULL = { rounds: 7, visits: 32, pages: 20, warmUps: 4 };
 const QUICK = { rounds: 1, visits: 4, pages: 3, warmUps: 2 };
 
 interface PageGlobals {
