@@ -1,4 +1,4 @@
-/** The components of the guides to React and to TanStack Query, pasted into an empty Vite project that has the packed package. */
+/** Pastes the guides to React and to TanStack Query into an empty Vite project that has the packed package. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
