@@ -74,8 +74,10 @@ export async function respondWithViews(correctable: AnyCorrectable, options: Res
       if (done) controller.close();
       else controller.enqueue(encoder.encode(value));
     },
-    cancel(reason) {
+    async cancel(reason) {
       correctable.cancel(reason);
+      // No step follows one that waits for its reader.
+      await chunks.return();
     },
   });
   return new Response(body, { status, headers });
@@ -95,6 +97,7 @@ export async function sendViews(
   options: RespondOptions = {},
 ): Promise<void> {
   check(hasMethods(response, 'writeHead', 'write', 'end', 'on', 'off'), 'response', "give Node's ServerResponse");
+  checkCorrectable(correctable);
   const cancel = (): void => correctable.cancel();
   response.on('close', cancel);
   if (response.destroyed) cancel();
@@ -119,9 +122,13 @@ function waitForDrain(response: ServerResponseLike): Promise<void> {
   });
 }
 
+function checkCorrectable(correctable: AnyCorrectable): void {
+  check(hasMethods(correctable, 'subscribe', 'speculate'), 'correctable', 'give one, as store.invoke(get(key))');
+}
+
 /** Waits for the first view, or the failure: the status depends on it. */
 async function startReply(correctable: AnyCorrectable, options: RespondOptions): Promise<Reply> {
-  check(hasMethods(correctable, 'subscribe', 'speculate'), 'correctable', 'give one, as store.invoke(get(key))');
+  checkCorrectable(correctable);
   const { request, session, headers } = options;
   const format = options.format ?? chooseFormat(request);
   check(Object.hasOwn(MEDIA_TYPES, format), 'format', "must be 'ndjson' or 'sse'");

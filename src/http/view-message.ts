@@ -47,10 +47,16 @@ export function toViewMessage(view: AnyView, previous: AnyView | undefined): Vie
   };
 }
 
-/** Builds the message of a failure, in JSON. */
-export const toFailureMessage = (error: unknown): FailureMessage => ({
-  error: toJson(toErrorFacts(error), 'error') as ErrorFacts,
-});
+/** Builds the message of a failure, in JSON. Never throws: without the message, the client would learn nothing. */
+export function toFailureMessage(error: unknown): FailureMessage {
+  const facts = toErrorFacts(error);
+  try {
+    return { error: toJson(facts, 'error') as ErrorFacts };
+  } catch {
+    const { code, retryable } = facts;
+    return { error: { code, message: 'the operation failed, with details that cannot be sent', retryable } };
+  }
+}
 
 /** A value stands one level deep in its message. */
 const toJson = (value: unknown, field: string): unknown => toJsonField(value, field, 1);

@@ -86,9 +86,21 @@ test('two requests at once → the page keeps what both have seen, until one rep
   expect(session.tokens).toEqual(['both']);
 });
 
+test('the client leaves before it has read a reply → the session is closed', async () => {
+  const session = createSession([], () => 'seen');
+  const { correctable: views, sink } = correctable(LEVELS).withSink<number>();
+  sink.view(1, 'weak');
+  const { body } = await respondWithViews(views, { session });
+  // The stream has taken the first view by then, and waits for a reader.
+  await new Promise((resolve) => setImmediate(resolve));
+  await body?.cancel();
+  expect(session.isClosed).toBe(true);
+  await expect(views).rejects.toMatchObject({ code: 'ABORTED' });
+});
+
 test('a reply that fails → takes its tokens too', async () => {
   const session = createHttpSession();
-  const body = JSON.stringify({ error: { code: 'CONFLICT', message: 'again' }, session: ['seen'] });
+  const body = JSON.stringify({ error: { code: 'CONFLICT', message: 'again', retryable: true }, session: ['seen'] });
   const serve = async (): Promise<Response> => new Response(body, { status: 409 });
   await expect(fetchViews(LEVELS)('/', { session, fetch: serve as typeof fetch })).rejects.toMatchObject({
     code: 'CONFLICT',
