@@ -2,19 +2,19 @@
 import { correctable } from '../correctable/client/create.ts';
 import type { Sink } from '../correctable/binding.ts';
 import type { Correctable } from '../correctable/correctable.ts';
-import { check, CorrectableError, isCorrectableError } from '../correctable/errors.ts';
+import { check, CorrectableError } from '../correctable/errors.ts';
 import type { Levels } from '../correctable/level-types.ts';
 import { WRITE } from '../correctable/side-effects.ts';
 import { getSource } from '../correctable/source.ts';
 import { fromErrorFacts } from '../protocol/error-facts.ts';
 import { readLines } from './read-lines.ts';
-import { createLostError, readFailedReply } from './reply-error.ts';
+import { createBrokenError, createLostError, readFailedReply } from './reply-error.ts';
 import { formatTokens, PageSession, SESSION_HEADER, type HttpSession } from './session-tokens.ts';
 import { isFailure, MEDIA_TYPES, parseMessage } from './view-message.ts';
 
 /** Options of a request: those of `fetch`, and these. */
 export interface FetchViewsOptions extends Omit<RequestInit, 'signal'> {
-  /** Cancels the request when it aborts. */
+  /** Cancels the request when it aborts. Default: that of the `Request`, if you pass one */
   readonly signal?: AbortSignal | undefined;
   /** Timeout for the final view, in milliseconds; `Infinity` for no limit. Default: 30 000 */
   readonly timeoutMs?: number | undefined;
@@ -38,8 +38,8 @@ const READS = /^(GET|HEAD|OPTIONS|QUERY)$/;
  * Returns a function that requests views as `fetch` requests a response. `levels` are those of the server, weakest first.
  * Canceling the Correctable ends the request.
  *
- * A request with another method than `GET`, `HEAD`, `OPTIONS` or `QUERY` is an update: if its reply is lost, it fails with
- * `UNKNOWN`.
+ * A request with another method than `GET`, `HEAD`, `OPTIONS` or `QUERY` is an update: if its reply is lost or cannot be
+ * read, it fails with `UNKNOWN`.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` if the levels or an option are invalid
  * @example
@@ -50,9 +50,10 @@ const READS = /^(GET|HEAD|OPTIONS|QUERY)$/;
 export function fetchViews<const L extends Levels>(levels: L): ViewFetcher<L> {
   const create = correctable(levels);
   return <T>(input: string | URL | Request, options: FetchViewsOptions = {}): Correctable<T, L> => {
-    const { signal, timeoutMs = DEFAULT_TIMEOUT_MS, session } = options;
+    const { timeoutMs = DEFAULT_TIMEOUT_MS, session } = options;
     check(session === undefined || session instanceof PageSession, 'session', 'give one of createHttpSession');
     const exchange = createExchange(input, options);
+    const signal = options.signal ?? exchange.request?.signal;
     const views = create.withSink<T>({ isRefining: true, timeoutMs, ...(signal && { signal }) });
     const source = getSource<T>(views.correctable)!;
     source.label = { name: exchange.name };
@@ -71,6 +72,7 @@ interface Exchange {
   /** The method and the path, as errors name it. The query may be confidential. */
   readonly name: string;
   readonly isUpdate: boolean;
+  readonly request: Request | undefined;
   readonly send: (headers: Readonly<Record<string, string>>, signal: AbortSignal) => Promise<Response>;
 }
 
@@ -82,6 +84,7 @@ function createExchange(input: string | URL | Request, options: FetchViewsOption
   return {
     name: `${method} ${url.replace(/[?#].*$/s, '')}`,
     isUpdate: !READS.test(method),
+    request,
     async send(added, signal) {
       const headers = new Headers(init.headers ?? request?.headers);
       for (const [name, value] of Object.entries(added)) if (!headers.has(name)) headers.set(name, value);
@@ -108,12 +111,12 @@ async function deliverViews(exchange: Exchange, signal: AbortSignal, receiver: R
     if (session) receiver.session?.replace(sent, session);
     throw error;
   }
-  checkType(response, exchange);
-  const deliver = createDelivery(exchange, receiver, sent);
   try {
+    checkType(response, exchange);
+    const deliver = createDelivery(exchange, receiver, sent);
     for await (const line of readLines(response.body)) if (deliver(line)) return;
   } catch (error) {
-    throw isCorrectableError(error) ? error : createLostError(exchange, 'the connection was lost', error);
+    throw createBrokenError(exchange, error);
   }
   throw createLostError(exchange, 'the reply ended before the final view');
 }
@@ -132,16 +135,25 @@ function createDelivery(
       session?.replace(covered, message.session);
       covered = message.session;
     }
-    if (isFailure(message)) throw fromErrorFacts(message.error, undefined, name);
-    const { level, version, meta, final } = message;
-    if (!levels.includes(level)) {
-      const advice = `${name}: the server sent a view at level "${level}". Levels of fetchViews: ${levels.join(', ')}.`;
-      throw new CorrectableError('PROTOCOL', advice, { field: 'levels' });
+    if (isFailure(message)) {
+      sink.fail(fromErrorFacts(message.error, undefined, name));
+      return true;
     }
+    const { level, version, meta, final } = message;
+    checkLevel(level, final, levels, name);
     if ('value' in message) seq = sink.view(message.value, level, { version, meta, final });
-    else sink.confirm(level, seq ?? 0, { version, meta, final });
+    else if (seq !== undefined) sink.confirm(level, seq, { version, meta, final });
+    else throw new CorrectableError('PROTOCOL', `${name}: the server confirmed a value that it had not sent.`);
     return final === true;
   };
+}
+
+/** If the server has a stronger level than the page knows, a preliminary view would count as final. */
+function checkLevel(level: string, isFinal: boolean | undefined, levels: Levels, name: string): void {
+  if (levels.includes(level) && (isFinal || level !== levels.at(-1))) return;
+  const kind = isFinal ? 'final' : 'preliminary';
+  const advice = `${name}: the server sent a ${kind} view at level "${level}". Levels of fetchViews: ${levels.join(', ')}.`;
+  throw new CorrectableError('PROTOCOL', advice, { field: 'levels' });
 }
 
 function checkType({ headers }: Response, { name }: Exchange): void {

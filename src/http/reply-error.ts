@@ -1,5 +1,5 @@
-/** The errors of requests whose reply is lost, or has another status than 200. */
-import { CorrectableError, type ErrorCode } from '../correctable/errors.ts';
+/** The errors of requests whose reply is lost, cannot be read, or has another status than 200. */
+import { CorrectableError, isCorrectableError, type ErrorCode } from '../correctable/errors.ts';
 import { fromJsonValue } from '../protocol/codec/json-values.ts';
 import { fromErrorFacts } from '../protocol/error-facts.ts';
 import { isFailure } from './view-message.ts';
@@ -15,8 +15,8 @@ const CODES: Readonly<Record<number, ErrorCode>> = {
   504: 'TIMEOUT',
 };
 
-/** Whether the server may have executed the request, although it replied with this status. */
-const isUncertain = (status: number): boolean => status === 408 || status >= 500;
+/** Whether the server may have executed the request, although it replied with this status and no views. */
+const isUncertain = (status: number): boolean => status < 400 || status === 408 || status >= 500;
 
 /** What errors need to know of the request. */
 export interface RequestLabel {
@@ -31,6 +31,12 @@ export function createLostError({ name, isUpdate }: RequestLabel, what: string, 
     : new CorrectableError('UNAVAILABLE', `${name}: ${what}.`, { cause });
 }
 
+/** Returns the error of a reply that broke off, or is none of this package. An update may have been applied. */
+export function createBrokenError(request: RequestLabel, error: unknown): CorrectableError {
+  if (!isCorrectableError(error)) return createLostError(request, 'the connection was lost', error);
+  return request.isUpdate ? createLostError(request, 'the reply cannot be read, see cause', error) : error;
+}
+
 /** The contents of a reply that has no views. */
 export interface FailedReply {
   readonly error: CorrectableError;
@@ -43,7 +49,8 @@ export async function readFailedReply(response: Response, request: RequestLabel)
     .json()
     .then(fromJsonValue)
     .catch(() => undefined);
-  if (!isFailure(body)) return { error: createStatusError(response, request) };
+  // Gateways have errors in a form of their own. Those of this package always say whether they are retryable.
+  if (!isFailure(body) || body.error.retryable === undefined) return { error: createStatusError(response, request) };
   return { error: fromErrorFacts(body.error, undefined, request.name), session: body.session };
 }
 

@@ -1,6 +1,13 @@
 /** Views as an HTTP reply, and back: formats, failures, disconnects. No server runs here, the reply is read as it is. */
+import { EventEmitter } from 'node:events';
 import { describe, expect, expectTypeOf, test } from 'vitest';
-import { fetchViews, respondWithViews, type FetchViewsOptions, type RespondOptions } from '../../../src/http/index.ts';
+import {
+  fetchViews,
+  respondWithViews,
+  sendViews,
+  type FetchViewsOptions,
+  type RespondOptions,
+} from '../../../src/http/index.ts';
 import { correctable, CorrectableError, type Correctable } from '../../../src/index.ts';
 
 const LEVELS = ['weak', 'strong'] as const;
@@ -173,16 +180,30 @@ describe('failures', () => {
   });
 
   test.each([
+    ['text', new CorrectableError('INVALID_ARGUMENT', 'no key "\ud800"')],
+    ['data', new CorrectableError('DOMAIN', 'sold out', { domain: { name: 'soldOut', data: new Map() } })],
+  ])('an error whose %s cannot be sent → arrives with its code', async (_name, error) => {
+    const { sink, request } = open();
+    sink.fail(error);
+    await expect(request()).rejects.toMatchObject({ code: error.code, retryable: false });
+  });
+
+  test.each([
     [404, 'GET', 'FINAL_FAILED'],
     [401, 'GET', 'UNAUTHENTICATED'],
     [503, 'GET', 'UNAVAILABLE'],
     [503, 'POST', 'UNKNOWN'],
     [500, 'PUT', 'UNKNOWN'],
+    [204, 'PUT', 'UNKNOWN'],
     [403, 'DELETE', 'FORBIDDEN'],
   ])('status %i of a proxy to %s → %s', async (status, method, code) => {
     const { request } = open();
-    const proxy = async (): Promise<Response> => new Response('<h1>sorry</h1>', { status });
+    const proxy = async (): Promise<Response> => new Response(status === 204 ? null : '<h1>sorry</h1>', { status });
     await expect(request({ method, fetch: proxy as typeof fetch })).rejects.toMatchObject({ code });
+    // Gateways have errors in a form of their own, some with names like those of this package.
+    const error = { code: 'TIMEOUT', message: 'sorry' };
+    const gateway = async (): Promise<Response> => (status === 204 ? proxy() : Response.json({ error }, { status }));
+    await expect(request({ method, fetch: gateway as typeof fetch })).rejects.toMatchObject({ code });
   });
 
   test.each([
@@ -199,6 +220,7 @@ describe('failures', () => {
     ['a line is no JSON', '{nonsense\n', 'PROTOCOL', /not JSON/],
     ['a message is neither', '{"hello":1}\n', 'PROTOCOL', /neither/],
     ['a level that the page does not have', '{"level":"quorum","value":1}\n', 'PROTOCOL', /quorum.*weak, strong/],
+    ['a preliminary view at its last level', '{"level":"strong","value":1}\n', 'PROTOCOL', /preliminary.*weak, strong/],
     ['a confirmation of nothing', '{"level":"strong","final":true}\n', 'PROTOCOL', /confirmed/],
   ])('%s → %s', async (_name, body, code, message) => {
     const { request } = open();
@@ -206,6 +228,8 @@ describe('failures', () => {
     const broken = async (): Promise<Response> => new Response(body, { headers });
     const failure = await request({ fetch: broken as typeof fetch }).catch((error: unknown) => error);
     expect(failure).toMatchObject({ code, message: expect.stringMatching(message) as string });
+    const update = request({ method: 'POST', fetch: broken as typeof fetch });
+    await expect(update).rejects.toMatchObject({ code: 'UNKNOWN' });
   });
 
   test('a page instead of views → PROTOCOL, which names the type', async () => {
@@ -215,6 +239,7 @@ describe('failures', () => {
       code: 'PROTOCOL',
       message: expect.stringContaining('text/html') as string,
     });
+    await expect(request({ method: 'POST', fetch: page as typeof fetch })).rejects.toMatchObject({ code: 'UNKNOWN' });
   });
 });
 
@@ -226,6 +251,15 @@ describe('leaving', () => {
     await views.settle({ enough: () => true });
     views.cancel();
     await expect(served).rejects.toMatchObject({ code: 'ABORTED' });
+    await expect(views).rejects.toMatchObject({ code: 'ABORTED' });
+  });
+
+  test('the signal of a Request aborts → the views are canceled', async () => {
+    const { serve } = open();
+    const leaving = new AbortController();
+    const input = new Request('https://shop.test/stock', { signal: leaving.signal });
+    const views = fetchViews(LEVELS)(input, { fetch: ((_input, init) => serve('/', init)) as typeof fetch });
+    leaving.abort();
     await expect(views).rejects.toMatchObject({ code: 'ABORTED' });
   });
 
@@ -260,6 +294,9 @@ test('types: the levels are inferred, the value is named', () => {
 
 test('wrong calls → INVALID_ARGUMENT', async () => {
   await expect(respondWithViews(Promise.resolve(1) as never)).rejects.toMatchObject({ field: 'correctable' });
+  const response = Object.assign(new EventEmitter(), { destroyed: false, writeHead() {}, write: () => true, end() {} });
+  await expect(sendViews(response, Promise.resolve(1) as never)).rejects.toMatchObject({ field: 'correctable' });
+  response.emit('close');
   const { served, sink, request } = open();
   await expect(respondWithViews(served, { format: 'xml' as never })).rejects.toMatchObject({ field: 'format' });
   expect(() => request({ session: {} as never })).toThrow(expect.objectContaining({ field: 'session' }));
