@@ -34,8 +34,8 @@ type ViewOf<C> = C extends Correctable<infer T, infer L, infer F> ? View<T, L, F
  * other. The query has data, and is still fetching, from the first view on. It stops fetching with the final view. If
  * the last component that uses it unmounts, the read is canceled.
  *
- * A preliminary view never counts as fresh, for any `staleTime`. If it has an older version than the view that the page
- * shows, it is skipped.
+ * A preliminary view never counts as fresh, for any `staleTime` but `'static'`. If it has an older version than the view
+ * that the page shows, it is skipped.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` if the operation is an update: a query runs as often as it likes;
  * `INVALID_VALUE` if its arguments are no plain data
@@ -91,12 +91,17 @@ async function fetchViews<T>(
   // A component that unmounts at once, as in StrictMode, cancels the query before anything was submitted.
   await Promise.resolve();
   signal.throwIfAborted();
+  const { queryHash } = queryClient.defaultQueryOptions({ queryKey });
+  const invalidate = (): void => queryClient.getQueryCache().get(queryHash)?.invalidate();
   const views = read(signal);
   views.onUpdate((_value, view) => {
     if (signal.aborted) return;
-    // Marked as fetched long ago: a page that comes back, or is hydrated, then asks for a stronger view.
+    // Marked as fetched long ago, and as invalid: a page that comes back, or is hydrated, then asks for a stronger view.
     const keepNewer = (shown?: AnyView<T>) => (isOlder(view.version, shown?.version) ? undefined : view);
-    queryClient.setQueryData<AnyView<T>>(queryKey, keepNewer, { updatedAt: 0 });
+    if (!queryClient.setQueryData<AnyView<T>>(queryKey, keepNewer, { updatedAt: 0 })) return;
+    invalidate();
+    // A query that is canceled forgets the mark.
+    signal.addEventListener('abort', invalidate, { once: true });
   });
   return views.settle();
 }

@@ -115,8 +115,8 @@ describe('leaving', () => {
     expect(world.queryClient.getQueryData(world.options.queryKey)?.value).toBe('old');
   });
 
-  test('it comes back before its data would be stale → it reads again, as the view was preliminary', async () => {
-    const world = open({ staleTime: 60_000 });
+  test.each([60_000, Infinity])('it comes back while data of %s ms is fresh → it reads again', async (staleTime) => {
+    const world = open({ staleTime });
     const first = mount(world);
     (await world.binding.next()).view('old', 'weak');
     await expect.poll(() => first.lines.at(-1)).toBe('old weak fetching');
@@ -188,12 +188,12 @@ describe('keys', () => {
   });
 });
 
-test('dehydrated with a preliminary view → the page shows it at once, and reads', async () => {
+test.each([60_000, Infinity])('dehydrated preliminary view, fresh for %s ms → shown, and read', async (staleTime) => {
   const server = open();
   mount(server);
   (await server.binding.next()).view('old', 'weak');
   await expect.poll(() => server.queryClient.getQueryData(server.options.queryKey)?.value).toBe('old');
-  const page = open({ staleTime: 60_000 });
+  const page = open({ staleTime });
   hydrate(page.queryClient, JSON.parse(JSON.stringify(dehydrate(server.queryClient))));
   const { lines } = mount(page);
   (await page.binding.next()).view('new', 'strong');
