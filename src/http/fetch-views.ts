@@ -53,7 +53,7 @@ export function fetchViews<const L extends Levels>(levels: L): ViewFetcher<L> {
     const { timeoutMs = DEFAULT_TIMEOUT_MS, session } = options;
     check(session === undefined || session instanceof PageSession, 'session', 'give one of createHttpSession');
     const exchange = createExchange(input, options);
-    const signal = options.signal ?? exchange.request?.signal;
+    const { signal = (input as Partial<Request>).signal } = options;
     const views = create.withSink<T>({ isRefining: true, timeoutMs, ...(signal && { signal }) });
     const source = getSource<T>(views.correctable)!;
     source.label = { name: exchange.name };
@@ -72,7 +72,6 @@ interface Exchange {
   /** The method and the path, as errors name it. The query may be confidential. */
   readonly name: string;
   readonly isUpdate: boolean;
-  readonly request: Request | undefined;
   readonly send: (headers: Readonly<Record<string, string>>, signal: AbortSignal) => Promise<Response>;
 }
 
@@ -84,7 +83,6 @@ function createExchange(input: string | URL | Request, options: FetchViewsOption
   return {
     name: `${method} ${url.replace(/[?#].*$/s, '')}`,
     isUpdate: !READS.test(method),
-    request,
     async send(added, signal) {
       const headers = new Headers(init.headers ?? request?.headers);
       for (const [name, value] of Object.entries(added)) if (!headers.has(name)) headers.set(name, value);

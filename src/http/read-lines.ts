@@ -27,17 +27,9 @@ export async function* readLines(body: ReadableStream<Uint8Array>): AsyncGenerat
       if (done) return;
     }
   } finally {
-    void endReading(reader);
-  }
-}
-
-/** If the reply has ended, the connection can serve the next request. If the server goes on sending, it is cut off. */
-async function endReading(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
-  try {
-    const { done } = await reader.read();
-    if (!done) await reader.cancel();
-  } catch {
-    // The connection has failed. The reader has left, so there is no caller to report it to.
+    // If the reply has ended, the connection can serve the next request. If the server goes on sending, it is cut off.
+    const ending = reader.read().then(({ done }) => (done ? undefined : reader.cancel()));
+    ending.catch(() => {}); // The reader has left, so there is no caller to report a failure to.
   }
 }
 

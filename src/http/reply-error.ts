@@ -2,7 +2,7 @@
 import { CorrectableError, isCorrectableError, type ErrorCode } from '../correctable/errors.ts';
 import { fromJsonValue } from '../protocol/codec/json-values.ts';
 import { fromErrorFacts } from '../protocol/error-facts.ts';
-import { isFailure } from './view-message.ts';
+import { isFailure, type FailureMessage } from './view-message.ts';
 
 /** Codes of replies that a proxy or a framework has sent, without an error of this package. */
 const CODES: Readonly<Record<number, ErrorCode>> = {
@@ -37,21 +37,18 @@ export function createBrokenError(request: RequestLabel, error: unknown): Correc
   return request.isUpdate ? createLostError(request, 'the reply cannot be read, see cause', error) : error;
 }
 
-/** The contents of a reply that has no views. */
-export interface FailedReply {
-  readonly error: CorrectableError;
-  readonly session?: readonly string[] | undefined;
-}
-
 /** Returns the error that the server sent, or else the one that the status stands for. */
-export async function readFailedReply(response: Response, request: RequestLabel): Promise<FailedReply> {
+export async function readFailedReply(
+  response: Response,
+  request: RequestLabel,
+): Promise<Pick<FailureMessage, 'session'> & { readonly error: CorrectableError }> {
   const body = await response
     .json()
     .then(fromJsonValue)
     .catch(() => undefined);
   // Gateways have errors in a form of their own. Those of this package always say whether they are retryable.
   if (!isFailure(body) || body.error.retryable === undefined) return { error: createStatusError(response, request) };
-  return { error: fromErrorFacts(body.error, undefined, request.name), session: body.session };
+  return { ...body, error: fromErrorFacts(body.error, undefined, request.name) };
 }
 
 function createStatusError({ status, headers }: Response, request: RequestLabel): CorrectableError {

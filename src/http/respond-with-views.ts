@@ -76,7 +76,6 @@ export async function respondWithViews(correctable: AnyCorrectable, options: Res
     },
     async cancel(reason) {
       correctable.cancel(reason);
-      // No step follows one that waits for its reader.
       await chunks.return();
     },
   });

@@ -53,8 +53,8 @@ export function toFailureMessage(error: unknown): FailureMessage {
   try {
     return { error: toJson(facts, 'error') as ErrorFacts };
   } catch {
-    const { code, retryable } = facts;
-    return { error: { code, message: 'the operation failed, with details that cannot be sent', retryable } };
+    const message = 'the operation failed, with details that cannot be sent';
+    return { error: { code: facts.code, message, retryable: facts.retryable } };
   }
 }
 
