@@ -15,11 +15,13 @@ const PAUSE_MS = 100;
 /** So many of the latest acknowledged operations are looked for after a kill. */
 const LOOKED_FOR_MAX = 500;
 
+type MutableKill = { -readonly [K in keyof Kill]: Kill[K] };
+
 export class LiveLoad {
   readonly #folder: string;
   readonly #beganAt = performance.now();
   readonly #spans: number[] = [];
-  readonly #kills: Kill[] = [];
+  readonly #kills: MutableKill[] = [];
   /** The latest acknowledged operations. */
   readonly #latest: string[] = [];
   #load: Load;
@@ -56,11 +58,12 @@ export class LiveLoad {
     return { nowMs, spans, kills: this.#kills, acknowledged: this.#load.acknowledged };
   }
 
-  /** Kills the server, starts it again on its data, and looks for what it had acknowledged. One kill at a time. */
+  /**
+   * Kills the server, starts it again on its data, and looks for what it had acknowledged. One kill at a time. If the server has
+   * not come back from the latest one, it is only started again.
+   */
   kill(): void {
     this.#killing ??= this.#killAndLook().finally(() => (this.#killing = undefined));
-    // If the server does not come back, the page goes on showing this kill.
-    this.#killing.catch(() => {});
   }
 
   async close(): Promise<void> {
@@ -72,13 +75,20 @@ export class LiveLoad {
   }
 
   async #killAndLook(): Promise<void> {
-    const kill: { -readonly [K in keyof Kill]: Kill[K] } = {
-      atMs: this.#nowMs(),
-      backAtMs: undefined,
-      lookedFor: 0,
-      lost: undefined,
-    };
-    this.#kills.push(kill);
+    let kill = this.#kills.at(-1);
+    if (kill?.failure === undefined) {
+      kill = { atMs: this.#nowMs(), backAtMs: undefined, lookedFor: 0, lost: undefined, failure: undefined };
+      this.#kills.push(kill);
+    }
+    kill.failure = undefined;
+    try {
+      await this.#restart(kill);
+    } catch (error) {
+      kill.failure = error instanceof Error ? error.message : String(error);
+    }
+  }
+
+  async #restart(kill: MutableKill): Promise<void> {
     await this.#server.kill();
     const operations = [...this.#latest];
     const before = this.#load.acknowledged;

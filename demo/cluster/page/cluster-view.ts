@@ -68,9 +68,9 @@ function siteView(shop: TicketShop, name: string, list: HTMLElement): ShowSite {
     const { kind, text } = describeStatus(status);
     item.dataset['state'] = kind;
     setText(state, text);
-    const { sold, confirmed, revoked } = countsAt(name, rows);
-    setText(counts, `${sold} sold · ${confirmed} confirmed · ${revoked} revoked`);
-    counts.classList.toggle('bad', revoked > 0);
+    const { sold, promised, takenBack } = countsAt(name, rows);
+    setText(counts, `${sold} sold · ${promised} got a yes · ${takenBack} taken back`);
+    counts.classList.toggle('bad', takenBack > 0);
     setText(retailers, whereabouts(shop, name));
     setText(failure, status?.failure ?? '');
     failure.hidden = status?.failure === undefined;

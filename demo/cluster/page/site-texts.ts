@@ -43,18 +43,19 @@ export function offeredActions(status: SiteStatus | undefined): readonly Offered
 
 export interface SiteCounts {
   readonly sold: number;
-  readonly confirmed: number;
-  readonly revoked: number;
+  /** Customers who got a yes. */
+  readonly promised: number;
+  readonly takenBack: number;
 }
 
 /** What became of the customers who were served at a site last. */
 export function countsAt(site: string, rows: readonly Row[]): SiteCounts {
-  let [sold, confirmed, revoked] = [0, 0, 0];
+  let [sold, promised, takenBack] = [0, 0, 0];
   for (const { path, answer, finalItem } of rows) {
     if (path.at(-1) !== site) continue;
     if (typeof finalItem === 'string') sold += 1;
-    if (answer === 'yes') confirmed += 1;
-    if (answer === 'yes' && finalItem === null) revoked += 1;
+    if (answer === 'yes') promised += 1;
+    if (answer === 'yes' && finalItem === null) takenBack += 1;
   }
-  return { sold, confirmed, revoked };
+  return { sold, promised, takenBack };
 }

@@ -1,6 +1,7 @@
 /** Runs in the page of the kill demo: shows the load as a tape, and kills the server when a visitor asks for it. */
 import { byId, make, setText } from '../../shared/page/dom.ts';
 import { SHOWN_SPANS, SPAN_MS, type Kill, type KillState } from './state.ts';
+import { formatHeadline, formatSeconds } from './texts.ts';
 
 const EVERY_MS = 200;
 const SHOWN_MS = SHOWN_SPANS * SPAN_MS;
@@ -23,27 +24,17 @@ async function follow(): Promise<void> {
 
 function show(state: KillState): void {
   const latest = state.kills.at(-1);
-  kill.setAttribute('aria-disabled', String(latest !== undefined && latest.lost === undefined));
-  setText(byId('headline', HTMLParagraphElement), formatHeadline(state, latest));
+  const isDown = latest?.failure !== undefined;
+  kill.setAttribute('aria-disabled', String(latest !== undefined && latest.lost === undefined && !isDown));
+  setText(kill, isDown ? 'Start the server again' : 'Kill the server');
+  setText(byId('headline', HTMLParagraphElement), formatHeadline(state));
   drawTape(state);
   const rows = state.kills.map(killRow).toReversed();
   byId('kills', HTMLTableSectionElement).replaceChildren(...rows);
 }
 
-function formatHeadline({ acknowledged, kills }: KillState, latest: Kill | undefined): string {
-  if (latest === undefined) return `${Math.floor(acknowledged / 100) * 100} writes acknowledged. Kill the server.`;
-  if (latest.backAtMs === undefined) return 'Killed: no write is acknowledged now.';
-  if (latest.lost === undefined) return `Back after ${seconds(latest)}: looking for what it had acknowledged…`;
-  const lost = kills.reduce((sum, { lost: count = 0 }) => sum + count, 0);
-  return `Killed, back after ${seconds(latest)}, lost ${lost} of ${latest.lookedFor} acknowledged writes.`;
-}
-
-function seconds({ atMs, backAtMs }: Kill): string {
-  return backAtMs === undefined ? '…' : `${((backAtMs - atMs) / 1000).toFixed(1)} s`;
-}
-
 function killRow(item: Kill, n: number): HTMLElement {
-  const cells = [seconds(item), String(item.lookedFor || '…'), String(item.lost ?? '…')].map((text) =>
+  const cells = [formatSeconds(item), String(item.lookedFor || '…'), String(item.lost ?? '…')].map((text) =>
     make('td', '', text),
   );
   return make('tr', '', make('td', '', String(n + 1)), ...cells);
@@ -65,7 +56,7 @@ function drawTape({ nowMs, spans, kills }: KillState): void {
       const gap = make(
         'span',
         'gap',
-        make('b', '', item.backAtMs === undefined ? 'killed' : `killed, back after ${seconds(item)}`),
+        make('b', '', item.backAtMs === undefined ? 'killed' : `killed, back after ${formatSeconds(item)}`),
       );
       gap.style.left = place(Math.max(startMs, item.atMs));
       gap.style.right = `${(100 - (100 * (Math.min(nowMs, item.backAtMs ?? nowMs) - startMs)) / SHOWN_MS).toFixed(2)}%`;

@@ -14,6 +14,8 @@ export interface Kill {
   readonly lookedFor: number;
   /** How many of them were missing; undefined until they have been looked for. */
   readonly lost: number | undefined;
+  /** Why the server is not back; undefined while it starts. */
+  readonly failure: string | undefined;
 }
 
 export interface KillState {

@@ -63,11 +63,23 @@ function wire<T>(race: Race<T>, about: About): HTMLInputElement {
 
 /** Shows the state of the race, and draws a heat when it becomes the one to be shown. */
 function pageView<T>(demo: PageDemo<T>): (race: Race<T>) => void {
-  const showHeat = lanesView(demo);
+  const status = byId('status', HTMLParagraphElement);
+  let latest: Race<T> | undefined;
+  let isSlow = false;
+  // What has come of a request is not told before the clock has shown it.
+  const showStatus = (): void => {
+    if (latest !== undefined) setText(status, formatStatusText(latest, isSlow));
+  };
+  const showHeat = lanesView(demo, (isEnd) => {
+    isSlow = !isEnd;
+    showStatus();
+  });
   const showSums = sumsView();
   let shown: Heat<T> | undefined;
   return (race) => {
+    latest = race;
     showState(race, demo.things);
+    showStatus();
     showSums(race.heats);
     // Without motion, no clock draws again what has been delivered since.
     if (race.heat === shown && !wantsNoMotion()) return;
@@ -79,8 +91,14 @@ function pageView<T>(demo: PageDemo<T>): (race: Race<T>) => void {
 /** The end of the axis while no request has shown how long one takes, in milliseconds. */
 const AXIS_MS_MIN = 20;
 
-/** @returns draws a heat, or nothing in its place */
-function lanesView<T>({ things, item }: PageDemo<T>): (heat: Heat<T> | undefined) => void {
+/**
+ * @param onShow called with each drawing, with whether it is the last one of the heat
+ * @returns draws a heat, or nothing in its place
+ */
+function lanesView<T>(
+  { things, item }: PageDemo<T>,
+  onShow: (isEnd: boolean) => void,
+): (heat: Heat<T> | undefined) => void {
   const run = slowClock();
   const showLists = listsView<T>(things, item);
   let redraw = (): void => {};
@@ -98,6 +116,7 @@ function lanesView<T>({ things, item }: PageDemo<T>): (heat: Heat<T> | undefined
       for (const way of WAYS) drawTimeline(heat, way, { endMs: axisMs, untilMs, things });
       showLists(heat, untilMs);
       redraw = () => show(untilMs);
+      onShow(untilMs >= (endMs() ?? Infinity));
     };
     const nowMs = (): number => heat?.traces.baseline.nowMs() ?? 0;
     // Also if there is nothing to show: that ends what was shown before.
@@ -155,7 +174,6 @@ function drawTimeline<T>(heat: Heat<T> | undefined, way: Way, drawing: Drawing):
 function showState<T>(race: Race<T>, things: string): void {
   const status = byId('status', HTMLParagraphElement);
   status.dataset['phase'] = race.phase;
-  setText(status, formatStatusText(race));
   setText(byId('asked', HTMLParagraphElement), formatTargetText(race.asked, things));
   for (const way of WAYS) byId(`${way}-lane`, HTMLElement).hidden = !hasLanes(race);
   const busy = String(isBusy(race.phase));

@@ -12,13 +12,17 @@ const PHASES: Readonly<Record<Phase, (users: string) => string>> = {
   failed: () => 'Failed',
 };
 
-/** What the page is doing. The text stays the same while several users are served: it is read out. */
-export function formatStatusText({
-  phase,
-  online,
-  asked: requested,
-}: Pick<Race<unknown>, 'phase' | 'online' | 'asked'>): string {
+/**
+ * What the page is doing. The text stays the same while several users are served: it is read out.
+ *
+ * @param isShowing whether a slow clock has not yet shown what came of the request
+ */
+export function formatStatusText(
+  { phase, online, asked: requested }: Pick<Race<unknown>, 'phase' | 'online' | 'asked'>,
+  isShowing = false,
+): string {
   if (!online && phase !== 'connecting' && phase !== 'failed') return 'No connection: trying again…';
+  if (isShowing && (phase === 'delivered' || phase === 'misspeculated')) return 'Shown in slow motion…';
   const isSeries = requested !== undefined && requested.of > 1;
   return PHASES[phase](isSeries && phase === 'fetching' ? `${requested.of} users` : `user ${requested?.user}`);
 }

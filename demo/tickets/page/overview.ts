@@ -177,7 +177,14 @@ function showPhase(phase: Phase, shop?: TicketShop): void {
 function selling({ series: { sales, finished }, lostSites, sale }: TicketShop): string {
   const which = sales > 1 ? `sale ${finished.length + 1} of ${sales}` : undefined;
   const { left, rows, baseline } = sale;
-  return formatSelling({ left, lostSites, rows: [...rows.values(), ...baseline.values()], which });
+  const remaining = baseline.size === 0 ? undefined : baselineLeft(sale);
+  return formatSelling({
+    left,
+    baselineLeft: remaining,
+    lostSites,
+    rows: [...rows.values(), ...baseline.values()],
+    which,
+  });
 }
 
 /** Says what went wrong and what to do. */

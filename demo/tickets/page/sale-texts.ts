@@ -26,6 +26,8 @@ function median(durations: readonly (number | undefined)[]): string | undefined 
 
 export interface SellingSituation {
   readonly left: number;
+  /** Of the sale without early answers, which goes on after the other; undefined if there is none. */
+  readonly baselineLeft?: number | undefined;
   readonly lostSites: readonly string[];
   readonly rows: Iterable<Pick<Row, 'site' | 'answer' | 'failure'>>;
   /** Such as "sale 2 of 3", if there are several. */
@@ -33,9 +35,11 @@ export interface SellingSituation {
 }
 
 /** The state of a running sale: it sells, or it waits for customers whose site cannot be reached. */
-export function formatSelling({ left, lostSites, rows, which }: SellingSituation): string {
+export function formatSelling({ left, baselineLeft = 0, lostSites, rows, which }: SellingSituation): string {
   const selling = which === undefined ? 'Selling' : `Selling: ${which}`;
-  if (lostSites.length === 0) return selling;
+  if (lostSites.length === 0) {
+    return left > 0 || baselineLeft === 0 ? selling : `Sold out; without early answers ${baselineLeft} are left`;
+  }
   const waiting = [...rows].filter(({ answer, failure }) => answer === undefined && failure === undefined);
   const sites = lostSites.filter((name) => waiting.some(({ site }) => site === name)).map(formatSite);
   if (left > 0 || sites.length === 0) return `${selling}, without ${lostSites.map(formatSite).join(', ')}`;

@@ -53,6 +53,6 @@ test('a customer who moved → counts at the site that served the purchase last'
     row({ answer: 'yes', finalItem: '#2' }),
     row({ answer: 'no', finalItem: null }),
   ];
-  expect(countsAt('ireland', rows)).toEqual({ sold: 1, confirmed: 2, revoked: 1 });
-  expect(countsAt('frankfurt', rows)).toEqual({ sold: 1, confirmed: 1, revoked: 0 });
+  expect(countsAt('ireland', rows)).toEqual({ sold: 1, promised: 2, takenBack: 1 });
+  expect(countsAt('frankfurt', rows)).toEqual({ sold: 1, promised: 1, takenBack: 0 });
 });

@@ -1,6 +1,7 @@
 /** The figures of the kill demo come from its history alone, and losses and repetitions do show in them. */
 import { expect, test } from 'vitest';
 import { figuresOf, parseHistory, type HistoryLine } from '../../../demo/kill/history.ts';
+import { formatHeadline } from '../../../demo/kill/page/texts.ts';
 
 const sent = (operation: string): HistoryLine => ({ operation, kind: 'sent', atMs: 0 });
 const acknowledged = (operation: string): HistoryLine => ({ operation, kind: 'acknowledged', atMs: 1 });
@@ -26,4 +27,12 @@ test('sent, not acknowledged, found twice → repeated all the same', () => {
 test('history as text → the same lines', () => {
   const lines = [sent('a'), found('a', 1)];
   expect(parseHistory(`${lines.map((line) => JSON.stringify(line)).join('\n')}\n`)).toEqual(lines);
+});
+
+test('the page says how long the server has been away, and why it does not come back', () => {
+  const kill = { atMs: 1000, backAtMs: undefined, lookedFor: 0, lost: undefined };
+  const headline = (failure?: string): string =>
+    formatHeadline({ nowMs: 9500, spans: [], kills: [{ ...kill, failure }], acknowledged: 1 });
+  expect(headline()).toBe('Killed 8 s ago: no write is acknowledged until it is back.');
+  expect(headline('exit code 1')).toBe('The server is not back: exit code 1');
 });

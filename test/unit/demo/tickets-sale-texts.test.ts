@@ -41,4 +41,7 @@ test('selling: sold out while a site is away → who waits for the connection', 
     'Selling: sale 1 of 2, without Virginia',
   );
   expect(formatSelling({ left: 0, lostSites: [], rows: [row({})] })).toBe('Selling');
+  expect(formatSelling({ left: 0, baselineLeft: 7, lostSites: [], rows: [] })).toBe(
+    'Sold out; without early answers 7 are left',
+  );
 });
