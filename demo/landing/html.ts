@@ -53,9 +53,9 @@ export function landingHtml({ code, more, fullDemo }: LandingParts): string {
       <section class="hero" aria-labelledby="title">
         <p class="name">correctables</p>
         <h1 id="title">Show the answer now. Fix it if it was wrong.</h1>
-        <p class="lede">One call gives you two answers: an early one from the copy close by, and the confirmed one from far away. For prices and stock, ticket sales, feeds and dashboards.</p>
+        <p class="lede">A TypeScript library: one call gives you an early answer from a copy close by, then the confirmed one from far away. For prices and stock, ticket sales, feeds: with your own API and cache, Cassandra, ZooKeeper, or its own server.</p>
         <p id="headline" class="headline">Opening the same shop page three ways…</p>
-        <p id="others" class="others">The customer presses Buy as soon as the page allows it.</p>
+        <p id="others" class="others">Customers open a product and press Buy as soon as the page allows it.</p>
       </section>
       <section class="strip" aria-label="What all three share">
         ${choices('distance', 'Distance to the server', DISTANCES, '150')}
@@ -115,6 +115,7 @@ function pane(way: WayName): string {
           <dl class="watch">
             <div><dt>usable</dt><dd id="${way}-usable">–</dd></div>
             <div><dt>confirmed</dt><dd id="${way}-confirmed">–</dd></div>
+            <div><dt>wrong sales</dt><dd id="${way}-wrong" title="Clicks that bought at a wrong price">–</dd></div>
           </dl>
           <div class="goods">
             ${PICTURE}

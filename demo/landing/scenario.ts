@@ -19,8 +19,12 @@ export function truePrice({ isStale }: Pick<Scenario, 'isStale'>): number {
   return isStale ? NEW_PRICE : OLD_PRICE;
 }
 
-/** Returns whether click number `n`, counted from 0, meets a stale copy: spread evenly, so that each run has its share. */
-export function isStaleClick(n: number, share: number): boolean {
-  const before = (clicks: number): number => Math.floor(clicks * share + 0.5);
-  return before(n + 1) > before(n);
+/**
+ * Returns whether click number `n` of `clicks`, counted from 0, meets a stale copy. They are spread evenly from the second click
+ * to the last one: visitors see one soon, and the page of a finished run shows one.
+ */
+export function isStaleClick(n: number, share: number, clicks: number): boolean {
+  const count = Math.round(clicks * share);
+  const step = (clicks - 2) / Math.max(1, count - 1);
+  return Array.from({ length: count }, (_, at) => clicks - 1 - Math.round(at * step)).includes(n);
 }

@@ -17,12 +17,19 @@ const medianUsable = (rounds: readonly Round[], way: WayName): string => {
 export function summarize(rounds: readonly Round[], distanceMs: number): { headline: string; others: string } {
   const clicks = rounds.length === 1 ? '1 click' : `${rounds.length} clicks`;
   const wrong = (way: WayName): number => count(rounds, way, ({ boughtAtWrongPrice }) => boughtAtWrongPrice);
+  const wrongStale = wrong('stale');
   const corrected = count(rounds, 'correctables', ({ correctedMs }) => correctedMs !== undefined);
   const [early, late] = [medianUsable(rounds, 'correctables'), medianUsable(rounds, 'await')];
   return {
-    headline: `${clicks} at ${distanceMs} ms: usable after ${early} ms instead of ${late}; ${corrected} corrected, ${wrong('correctables')} bought at a wrong price.`,
-    others: `Stale-while-revalidate: usable after ${medianUsable(rounds, 'stale')} ms, but ${wrong('stale')} bought at a wrong price.`,
+    headline: `${clicks}, ${distanceMs} ms from the server: usable after ${early} ms instead of ${late}; ${corrected} corrected, ${wrong('correctables')} bought at a wrong price.`,
+    others: `Plain await is usable after ${late} ms. Stale-while-revalidate after ${medianUsable(rounds, 'stale')} ms, ${wrongStale > 0 ? 'but' : 'and'} ${wrongStale} bought at a wrong price.`,
   };
+}
+
+/** How many of the clicks on one way bought at a wrong price. */
+export function tally(rounds: readonly Round[], way: WayName): { readonly text: string; readonly isWrong: boolean } {
+  const wrong = count(rounds, way, ({ boughtAtWrongPrice }) => boughtAtWrongPrice);
+  return { text: `${wrong} of ${rounds.length}`, isWrong: wrong > 0 };
 }
 
 /** What happened on one way, in half a sentence. */

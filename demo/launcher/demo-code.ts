@@ -17,7 +17,7 @@ export async function formatCode(all: readonly ShownCode[]): Promise<string> {
   const panes = all.map(async ({ title, file, name }) => {
     const lines = findFunction(await readFile(new URL(file, ROOT), 'utf8'), name);
     if (lines.length === 0) throw new Error(`${file} has no function ${name}`);
-    const code = lines.map(toHtml).join('\n');
+    const code = lines.map((line) => `<span>${toHtml(line)}\n</span>`).join('');
     return `<div><h3>${title}</h3><pre tabindex="0" aria-label="Code: ${title}"><code>${code}</code></pre></div>`;
   });
   const shown = (await Promise.all(panes)).join('');

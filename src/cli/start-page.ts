@@ -22,7 +22,9 @@ table { min-height: 3rem; border-collapse: collapse; } th, td { padding: 4px 24p
 pre { margin: 0 0 8px; padding: 14px; overflow-x: auto; border: 1px solid var(--line); border-radius: 10px; background: var(--card); }
 button { min-height: 44px; padding: 0 18px; border: 1px solid var(--line); border-radius: 8px; background: var(--card);
   color: inherit; font: inherit; }
-:focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }`;
+:focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
+@media (max-width: 40rem) { th, td { padding-right: 12px; } td:nth-child(3) { overflow-wrap: anywhere; }
+  pre { white-space: pre-wrap; overflow-wrap: anywhere; font-size: .85rem; } }`;
 
 const SCRIPT = `
 const body = document.getElementById('sites');

@@ -23,7 +23,7 @@ describe.skipIf(browser === undefined)(subject, () => {
 
   test('users at two sites → each request with its latencies, purchases red, and invariants that hold', async () => {
     await visit(study.url, {}, async (page, errors) => {
-      await page.getByRole('heading', { name: 'tpcw' }).waitFor();
+      await page.getByRole('heading', { name: 'Online shop' }).waitFor();
       await page.locator('#buyConfirm-uw .red').waitFor();
       await page.locator('#home-ue .blue').waitFor();
       expect(await page.locator('#home-ue .red').count()).toBe(0);

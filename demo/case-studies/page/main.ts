@@ -8,6 +8,13 @@ const EVERY_MS = 1000;
 /** As long as the longest bar. */
 const BAR_MS = 500;
 
+/** What the page is called. */
+const TITLES: Readonly<Record<string, string>> = {
+  tpcw: 'Online shop',
+  rubis: 'Auctions',
+  quoddy: 'Social network',
+};
+
 const percent = (share: number): string => `${(share * 100).toFixed(1)} %`;
 const idOf = (request: string, site: string): string => `${request}-${site}`;
 
@@ -47,8 +54,8 @@ function tell(id: string, text: string): void {
 }
 
 function layOut({ name, about, mix, sites, users, requests }: PageState): void {
-  document.title = `${name} · correctables`;
-  tell('title', name);
+  document.title = `${TITLES[name] ?? name} · correctables`;
+  tell('title', TITLES[name] ?? name);
   const description = about.charAt(0).toUpperCase() + about.slice(1);
   tell('about', `${description}: the mix “${mix}”, ${sites.length} sites, ${users} emulated users at each.`);
   const heading = (text: string, scope: string): HTMLElement => {
@@ -83,5 +90,6 @@ function getPart(color: 'blue' | 'red', latency: Latency | null): HTMLElement | 
   bar.max = BAR_MS;
   bar.value = latency.p50;
   bar.setAttribute('aria-hidden', 'true');
-  return make('span', color, `${color} ${latency.p50.toFixed(1)} ms (${latency.count})`, bar);
+  const count = make('small', '', ` (${latency.count})`);
+  return make('span', color, `${color} ${latency.p50.toFixed(1)} ms`, count, bar);
 }

@@ -11,6 +11,7 @@ const SCRIPT = '<script type="module" src="./main.ts"></script>';
 const OWN_SCRIPT = '<script type="module" src="../../cluster/page/main.ts"></script>';
 const OWN_STYLE = '<link rel="stylesheet" href="../../cluster/page/style.css" />';
 const MAIN = '<main id="shop">';
+const TITLE = 'Ticket shop';
 
 export function buildClusterPage(): Promise<PageFiles> {
   const root = fileURLToPath(new URL('../../tickets/page', import.meta.url));
@@ -27,7 +28,10 @@ function insert(section: string): Plugin {
       order: 'pre',
       handler(html) {
         if (!html.includes(SCRIPT) || !html.includes(MAIN)) throw new Error('the page of the ticket shop has changed');
-        return html.replace(SCRIPT, `${OWN_STYLE}${OWN_SCRIPT}`).replace(MAIN, `${section}${MAIN}`);
+        return html
+          .replaceAll(TITLE, 'Three processes')
+          .replace(SCRIPT, `${OWN_STYLE}${OWN_SCRIPT}`)
+          .replace(MAIN, `${section}${MAIN}`);
       },
     },
   };

@@ -1,6 +1,7 @@
 /** The sites of the cluster: what has become of each, what it has sold, what can be done to it, and who has moved. */
 import { SITES } from '../../../engines/wan.ts';
 import { byId, make, setText } from '../../shared/page/dom.ts';
+import { formatSite } from '../../shared/page/site-names.ts';
 import type { Row } from '../../tickets/page/sale-record.ts';
 import type { TicketShop } from '../../tickets/page/ticket-shop.ts';
 import type { Action, SiteStatus } from '../status.ts';
@@ -50,7 +51,7 @@ function siteView(shop: TicketShop, name: string, list: HTMLElement): ShowSite {
   const retailers = make('p', 'hint', '');
   const failure = make('p', 'bad detail', '');
   const buttons = make('div', 'controls');
-  const item = make('li', 'node', make('h3', '', name), state, counts, retailers, failure, buttons);
+  const item = make('li', 'node', make('h3', '', formatSite(name)), state, counts, retailers, failure, buttons);
   item.dataset['site'] = name;
   state.setAttribute('role', 'status');
   list.append(item);
@@ -79,7 +80,7 @@ function siteView(shop: TicketShop, name: string, list: HTMLElement): ShowSite {
       setText(button, label);
       button.title = title;
       button.dataset['action'] = action;
-      button.setAttribute('aria-label', `${label}: ${name}`);
+      button.setAttribute('aria-label', `${label}: ${formatSite(name)}`);
       button.setAttribute('aria-disabled', String(!isPossible));
     }
   };
@@ -91,7 +92,7 @@ function whereabouts(shop: TicketShop, name: string): string {
   const at = shop.sites.find((site) => site.name === name)?.at ?? name;
   if (count === 0) return 'No retailer stands here.';
   const who = count === 1 ? 'Its retailer' : `Its ${count} retailers`;
-  return `${who} ${count === 1 ? 'sells' : 'sell'} ${at === name ? 'here' : `at ${at}`}.`;
+  return `${who} ${count === 1 ? 'sells' : 'sell'} ${at === name ? 'here' : `in ${formatSite(at)}`}.`;
 }
 
 /** The latest customers who began at one site and went on at another. */
@@ -102,7 +103,7 @@ function movesView(): (rows: readonly Row[]) => void {
     const moved = rows.filter(({ path }) => path.length > 1);
     setText(count, String(moved.length));
     const lines = moved.slice(-MOVES_MAX).toReversed();
-    const texts = lines.map(({ customer, path }) => `${customer}: ${path.join(' → ')}`);
+    const texts = lines.map(({ customer, path }) => `${customer}: ${path.map(formatSite).join(' → ')}`);
     if (texts.join('\n') === [...list.children].map(({ textContent }) => textContent).join('\n')) return;
     list.replaceChildren(...texts.map((text) => make('li', '', text)));
   };

@@ -53,11 +53,10 @@ function drawTape({ nowMs, spans, kills }: KillState): void {
   const gaps = kills
     .filter(({ backAtMs = nowMs }) => backAtMs > startMs)
     .map((item) => {
-      const gap = make(
-        'span',
-        'gap',
-        make('b', '', item.backAtMs === undefined ? 'killed' : `killed, back after ${formatSeconds(item)}`),
-      );
+      const gap = make('span', 'gap');
+      // The words of several kills would cover each other.
+      if (item === kills.at(-1))
+        gap.append(make('b', '', item.backAtMs === undefined ? 'killed' : `killed, back after ${formatSeconds(item)}`));
       gap.style.left = place(Math.max(startMs, item.atMs));
       gap.style.right = `${(100 - (100 * (Math.min(nowMs, item.backAtMs ?? nowMs) - startMs)) / SHOWN_MS).toFixed(2)}%`;
       gap.classList.toggle('left', item.atMs > startMs + SHOWN_MS / 2);

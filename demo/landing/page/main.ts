@@ -5,7 +5,7 @@ import { prepareClick, type RunningClick } from '../click.ts';
 import { measure } from '../measures.ts';
 import { isStaleClick, type Scenario } from '../scenario.ts';
 import { TIMEOUT_MS } from '../store.ts';
-import { describe, describeRound, summarize, type Round } from '../texts.ts';
+import { describe, describeRound, summarize, tally, type Round } from '../texts.ts';
 import { WAY_NAMES, type WayName } from '../ways/ways.ts';
 import { wireControls, type Break, type Settings } from './controls.ts';
 import { addMultiple, clearMultiples, drawAxis, drawLanes } from './lanes.ts';
@@ -14,6 +14,8 @@ import { paneView } from './pane.ts';
 const CLICKS_PER_RUN = 20;
 /** Between two clicks of a run: long enough to read the prices. */
 const GAP_MS = 450;
+/** After a click at which the three ways differ most. */
+const STALE_GAP_MS = 1_800;
 const CALM: Omit<Scenario, 'distanceMs'> = { isStale: false, isLastOne: false, isCut: false };
 /** The length of the time axis in round trips: two reads, then a part of the answer to Buy. */
 const AXIS_TRIPS = 2.3;
@@ -44,17 +46,16 @@ async function run(): Promise<void> {
   for (let n = 0; n < CLICKS_PER_RUN && !signal.aborted; n += 1) {
     await whenVisible();
     const { distanceMs, staleShare } = chosen;
-    const clicks = await play(
-      { ...CALM, distanceMs, isStale: isStaleClick(n, staleShare) },
-      { signal, buysAtOnce: true },
-    );
+    const isStale = isStaleClick(n, staleShare, CLICKS_PER_RUN);
+    const clicks = await play({ ...CALM, distanceMs, isStale }, { signal, buysAtOnce: true });
     // A hidden page has slow timers: what it measured is not what a visitor would see.
     if (clicks === undefined || document.hidden) continue;
     rounds.push(showRound(clicks, chosen));
     const { headline, others } = summarize(rounds, distanceMs);
     setText(byId('headline', HTMLElement), headline);
     setText(byId('others', HTMLElement), others);
-    await pause(GAP_MS);
+    showTally(rounds);
+    await pause(isStale ? STALE_GAP_MS : GAP_MS);
   }
   if (!signal.aborted) showRunning(false);
 }
@@ -70,8 +71,7 @@ async function single(scenario: Scenario, buysAtOnce: boolean): Promise<void> {
   const { signal } = begin();
   showRunning(false);
   const clicks = await play(scenario, { signal, buysAtOnce });
-  if (clicks === undefined) return;
-  showOutcome(clicks);
+  if (clicks !== undefined) showTally([showOutcome(clicks)]);
 }
 
 /** Describes a click, in its panes and for people who cannot see them. */
@@ -80,6 +80,16 @@ function showOutcome(clicks: Clicks): Round {
   setText(byId('spoken', HTMLElement), describeRound(round));
   for (const way of WAY_NAMES) setText(byId(`${way}-outcome`, HTMLElement), `${capitalize(describe(round[way]))}.`);
   return round;
+}
+
+/** Counts the wrong sales of each way, so that their difference stays in sight. */
+function showTally(rounds: readonly Round[]): void {
+  for (const way of WAY_NAMES) {
+    const place = byId(`${way}-wrong`, HTMLElement);
+    const { text, isWrong } = tally(rounds, way);
+    setText(place, text);
+    place.classList.toggle('bad', isWrong);
+  }
 }
 
 async function breakIt(what: Break): Promise<void> {
@@ -125,6 +135,7 @@ async function play(scenario: Scenario, { signal, buysAtOnce }: Play): Promise<C
   const clicks = (latest = { await: plain, stale, correctables });
   for (const way of WAY_NAMES) {
     panes[way].show(clicks[way]);
+    setText(byId(`${way}-outcome`, HTMLElement), '');
     void before?.[way].close();
   }
   const endMs = scenario.isCut ? 1.1 * TIMEOUT_MS : AXIS_TRIPS * scenario.distanceMs;

@@ -64,6 +64,7 @@ function wire<T>(race: Race<T>, about: About): HTMLInputElement {
 /** Shows the state of the race, and draws a heat when it becomes the one to be shown. */
 function pageView<T>(demo: PageDemo<T>): (race: Race<T>) => void {
   const status = byId('status', HTMLParagraphElement);
+  const showSums = sumsView();
   let latest: Race<T> | undefined;
   let isSlow = false;
   // What has come of a request is not told before the clock has shown it.
@@ -73,14 +74,14 @@ function pageView<T>(demo: PageDemo<T>): (race: Race<T>) => void {
   const showHeat = lanesView(demo, (isEnd) => {
     isSlow = !isEnd;
     showStatus();
+    if (isEnd && latest !== undefined) showSums(latest.heats);
   });
-  const showSums = sumsView();
   let shown: Heat<T> | undefined;
   return (race) => {
     latest = race;
     showState(race, demo.things);
     showStatus();
-    showSums(race.heats);
+    if (!isSlow || (race.asked?.of ?? 1) > 1) showSums(race.heats);
     // Without motion, no clock draws again what has been delivered since.
     if (race.heat === shown && !wantsNoMotion()) return;
     shown = race.heat;

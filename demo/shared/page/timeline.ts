@@ -57,7 +57,7 @@ export function timeline(trace: Trace, { endMs, untilMs, things, width }: Timeli
       domain: [0, endMs],
       label: null,
       grid: true,
-      ticks: Math.max(3, Math.round(width / 90)),
+      ticks: Math.max(2, Math.round(width / 110)),
       tickFormat: (ms: number) => `${ms} ms`,
     },
     y: { domain: [REFERENCES, things, ...(hasContent ? [CONTENT] : [])], label: null, tickSize: 0 },

@@ -1,5 +1,6 @@
 /** The list of purchases, newest first: what each view said and when, and what the customer was told. */
 import { byId, make } from '../../shared/page/dom.ts';
+import { formatSite } from '../../shared/page/site-names.ts';
 import { apology } from './failures.ts';
 import { formatItem, formatMs } from './format.ts';
 import type { Row, SaleRecord } from './sale-record.ts';
@@ -48,7 +49,7 @@ export function purchaseListView(shop: { readonly sale: SaleRecord }): ShowPurch
 }
 
 function cells(row: Row): HTMLTableCellElement[] {
-  const head = make('td', '', row.byHand ? 'you' : row.customer, second(row.path.join(' → ')));
+  const head = make('td', '', row.byHand ? 'you' : row.customer, second(row.path.map(formatSite).join(' → ')));
   return [head, viewCell(row, row.preliminaryItem, row.preliminaryMs), toldCell(row), finalCell(row)];
 }
 
