@@ -188,16 +188,24 @@ export class TicketShop {
   }
 
   /** Opens the event, unless somebody did; every site that can be reached has its tickets then. */
-  async #stock(sale: OpenSale, backend: Backend): Promise<void> {
-    this.#enter('stocking');
+  async #openEvent(
+    sale: OpenSale,
+    { reachable, sites }: Backend,
+  ): Promise<{ readonly shop: Site['shop']; readonly stock: number }> {
     const { tickets } = this.settings;
-    const { reachable } = backend;
-    const { shop } = reachable[0] ?? (backend.sites[0] as Site);
+    const { shop } = reachable[0] ?? (sites[0] as Site);
     const opened = [sale.event, sale.baselineEvent].map((event) =>
       retry(() => shop.invokeStrong(ticketShop.openEvent({ event, tickets }))),
     );
-    sale.stock((await Promise.all(opened))[0]?.tickets ?? tickets);
+    const [event] = await Promise.all(opened);
     await Promise.all(reachable.map((site) => retry(() => site.shop.invokeStrong(peek(sale.event)))));
+    return { shop, stock: event?.tickets ?? tickets };
+  }
+
+  async #stock(sale: OpenSale, backend: Backend): Promise<void> {
+    this.#enter('stocking');
+    const { shop, stock } = await this.#openEvent(sale, backend);
+    sale.stock(stock);
     // A store that sells by rights says how many its site has; its tickets have no numbers.
     const { meta } = await retry(() => shop.invokeStrong(peek(sale.event)).settle());
     if (meta?.['rights'] !== undefined) sale.nameOf = ticketNames(sale.event);
@@ -209,6 +217,11 @@ export class TicketShop {
   async #run(sale: OpenSale, isLast: boolean, rush?: StartOptions['rush']): Promise<void> {
     const backend = this.#backend ?? (await this.#connect(sale));
     if (sale.tickets === 0) await this.#stock(sale, backend);
+    else {
+      // The servers may have been started anew since the tickets were put on sale.
+      await this.#openEvent(sale, backend);
+      sale.heardLeft = Infinity;
+    }
     if (this.settings.retailers.length === 0) return;
     this.#enter('selling');
     const sales = [this.#sell(sale, backend, false)];
