@@ -59,8 +59,8 @@ export class LiveLoad {
   }
 
   /**
-   * Kills the server, starts it again on its data, and looks for what it had acknowledged. One kill at a time. If the server has
-   * not come back from the latest one, it is only started again.
+   * Kills the server, starts it again on its data, and looks for what it had acknowledged. One kill at a time. If the
+   * server has not come back from the latest one, it is only started again.
    */
   kill(): void {
     this.#killing ??= this.#killAndLook().finally(() => (this.#killing = undefined));

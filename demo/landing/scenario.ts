@@ -20,8 +20,8 @@ export function truePrice({ isStale }: Pick<Scenario, 'isStale'>): number {
 }
 
 /**
- * Returns whether click number `n` of `clicks`, counted from 0, meets a stale copy. They are spread evenly from the second click
- * to the last one: visitors see one soon, and the page of a finished run shows one.
+ * Returns whether click number `n` of `clicks`, counted from 0, meets a stale copy. They are spread evenly from the second
+ * click to the last one: visitors see one soon, and the page of a finished run shows one.
  */
 export function isStaleClick(n: number, share: number, clicks: number): boolean {
   const count = Math.round(clicks * share);
