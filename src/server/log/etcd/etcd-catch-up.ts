@@ -8,7 +8,7 @@
 import type { Origin } from '../../records/origin.ts';
 import type { LogProgress } from '../log-copy.ts';
 import type { LastEntry } from '../red-log.ts';
-import type { EtcdKeys } from './etcd-keys.ts';
+import type { EtcdKeys, GroupName } from './etcd-keys.ts';
 import type { EtcdEntry, EtcdKeyRange } from './etcd-requests.ts';
 
 /** How many keys one request reads. */
@@ -30,6 +30,7 @@ export class EtcdCatchUp {
   readonly #keys: EtcdKeys;
   readonly #progress: LogProgress;
   readonly #lastSite: number;
+  readonly #known: LastEntry | undefined;
   readonly #lanes = new Map<string, Lane>();
   /** Where starts are looked for that have no lane yet. */
   #search: EtcdKeyRange | undefined;
@@ -41,6 +42,7 @@ export class EtcdCatchUp {
   constructor(keys: EtcdKeys, progress: LogProgress, last: LastEntry | undefined) {
     this.#keys = keys;
     const from = new Map(progress);
+    this.#known = last;
     if (last !== undefined) from.set(last.origin, { epoch: last.epoch, next: last.sequence });
     this.#progress = from;
     this.#lastSite = Math.max(0, ...progress.keys());
@@ -88,9 +90,15 @@ export class EtcdCatchUp {
     const name = this.#keys.parseGroup(entry.key);
     if (name === undefined) return;
     const end = this.#keys.getStartEnd(name.site, name.start);
-    const lane = this.#lanes.get(end);
-    if (lane === undefined) this.#lanes.set(end, { next: undefined, entries: [entry] });
-    else lane.entries.push(entry);
+    const lane = this.#lanes.get(end) ?? { next: undefined, entries: [] };
+    this.#lanes.set(end, lane);
+    lane.entries.push(this.#isKnown(name) ? { ...entry, modRevision: 0 } : entry);
+  }
+
+  /** If it was trimmed, and a late repetition has stored it again, its revision is above that of the groups behind it. */
+  #isKnown({ site, start, last }: GroupName): boolean {
+    const { origin, epoch, sequence } = this.#known ?? {};
+    return site === origin && start === epoch && last === sequence;
   }
 
   /** Sites that are known, each from where the copy ends; then all that follow. */

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { Random } from '../../../../../src/server/collections/random.ts';
 import { EtcdCatchUp } from '../../../../../src/server/log/etcd/etcd-catch-up.ts';
 import { EtcdKeys } from '../../../../../src/server/log/etcd/etcd-keys.ts';
+import type { LastEntry } from '../../../../../src/server/log/red-log.ts';
 import { EtcdStore } from '../../../../../src/testing/simulator/etcd-store.ts';
 import { siteAt } from '../../../../support/origins.ts';
 
@@ -14,8 +15,9 @@ const PAGE = 3;
 function readAll(
   store: EtcdStore,
   progress: ReadonlyMap<never, never> | Map<number, { epoch: number; next: number }>,
+  last?: LastEntry,
 ): string[] {
-  const catchUp = new EtcdCatchUp(KEYS, progress as never, undefined);
+  const catchUp = new EtcdCatchUp(KEYS, progress as never, last);
   const taken: string[] = [];
   for (;;) {
     const step = catchUp.takeStep();
@@ -64,6 +66,19 @@ test('late group of a dead start → where its revision says, behind the later s
   ];
   for (const key of keys) store.create(key, VALUE);
   expect(readAll(store, new Map())).toEqual(keys);
+});
+
+test('repetition of a group that the copy has, stored again after it was trimmed → holds up nothing behind it', () => {
+  const store = new EtcdStore();
+  const keys = [
+    KEYS.formatGroup(siteAt(0), 1, 2),
+    KEYS.formatGroup(siteAt(1), 1, 1),
+    KEYS.formatGroup(siteAt(0), 1, 1),
+  ];
+  for (const key of keys) store.create(key, VALUE);
+  const last = { origin: siteAt(0), epoch: 1, sequence: 1 };
+  const progress = new Map([[siteAt(0), { epoch: 1, next: 2 }]]);
+  expect(readAll(store, progress, last)).toEqual([keys[2], keys[0], keys[1]]);
 });
 
 test('keys → in the order of what they say, and back', () => {
