@@ -39,6 +39,8 @@ export class SimulatedEtcd {
   readonly lagMs = Array.from({ length: ENDPOINTS }, () => 0);
   isFull = false;
   usedBytes = 0;
+  /** Kinds of requests that its clients have no permission for. */
+  readonly refused = new Set<EtcdRequest['kind']>();
   readonly #clients = new Set<EtcdClient>();
 
   constructor(faults: EtcdFaults, random: Random, timeline: Timeline) {
@@ -202,7 +204,9 @@ class EtcdClient {
   }
 
   #perform(request: EtcdRequest): EtcdReply | undefined {
-    const { store, isFull, usedBytes } = this.#etcd;
+    const { store, isFull, usedBytes, refused } = this.#etcd;
+    if (refused.has(request.kind) && 'id' in request)
+      return { kind: 'etcd.failed', id: request.id, reason: 'other', message: 'permission denied' };
     switch (request.kind) {
       case 'etcd.create':
         if (isFull) return { kind: 'etcd.failed', id: request.id, reason: 'no-space', message: 'no space' };

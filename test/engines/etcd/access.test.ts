@@ -63,6 +63,36 @@ describe('TLS and a user', () => {
   });
 });
 
+describe('a user who may only read and write the keys of a deployment', () => {
+  const it = withEtcd({ nodes: 1, user: USER });
+
+  test('all requests of a log are permitted but compaction, which etcd leaves to its own', async () => {
+    const { cluster } = it;
+    const user = { name: 'clerk', password: 'another password' };
+    const [key, end] = ['/shop/', '/shop0'];
+    await cluster.request('ireland', 'auth/role/add', { name: 'clerk' });
+    const perm = { permType: 'READWRITE', key: btoa(key), range_end: btoa(end) };
+    await cluster.request('ireland', 'auth/role/grant', { name: 'clerk', perm });
+    await cluster.request('ireland', 'auth/user/add', user);
+    await cluster.request('ireland', 'auth/user/grant', { user: user.name, role: 'clerk' });
+    const adapter = open({ endpoints: cluster.endpoints(), user });
+    await adapter.connected();
+    const stored = await adapter.ask({ kind: 'etcd.create', key: '/shop/0/red/1', value: Buffer.from('a') });
+    expect(stored.kind).toBe('etcd.created');
+    adapter.send({ kind: 'etcd.watch', key, end, fromRevision: 1 });
+    expect(await adapter.wait(({ kind }) => kind === 'etcd.events')).toMatchObject({
+      entries: [{ key: '/shop/0/red/1' }],
+    });
+    for (const kind of ['etcd.progress', 'etcd.status'] as const) expect((await adapter.ask({ kind })).kind).toBe(kind);
+    const read = await adapter.ask({ kind: 'etcd.range', key, end, limit: 1, revision: 0 });
+    expect(read.kind).toBe('etcd.range');
+    const deleted = (await adapter.ask({ kind: 'etcd.delete', key, end })) as { readonly revision: number };
+    const compacted = await adapter.ask({ kind: 'etcd.compact', revision: deleted.revision });
+    expect(compacted).toMatchObject({ kind: 'etcd.failed', message: expect.stringContaining('permission denied') });
+    expect(await adapter.ask(READ)).toMatchObject({ message: expect.stringContaining('permission denied') });
+  });
+});
+
 describe('a quota of 24 MiB', () => {
   const it = withEtcd({ nodes: 1, quotaBytes: 24 * 1024 * 1024 });
 

@@ -20,6 +20,8 @@ export class EtcdKeys {
   readonly groups: EtcdKeyRange;
   /** How far the log was trimmed: the largest one counts. */
   readonly trims: EtcdKeyRange;
+  /** All keys of the logs before the last `restore-red`. */
+  readonly earlier: readonly EtcdKeyRange[];
   readonly #groupPrefix: string;
   readonly #trimPrefix: string;
 
@@ -27,6 +29,10 @@ export class EtcdKeys {
     this.#groupPrefix = `/${deployment}/${generation}/red/`;
     this.#trimPrefix = `/${deployment}/${generation}/trimmed/`;
     this.groups = { key: this.#groupPrefix, end: getPrefixEnd(this.#groupPrefix) };
+    this.earlier = Array.from({ length: generation }, (_, number) => {
+      const key = `/${deployment}/${number}/`;
+      return { key, end: getPrefixEnd(key) };
+    });
     this.trims = { key: this.#trimPrefix, end: getPrefixEnd(this.#trimPrefix) };
   }
 

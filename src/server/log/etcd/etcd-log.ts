@@ -59,6 +59,8 @@ export class EtcdLog<R> implements RedLog<R, DigestMessage> {
   /** Since when it does not read, and whether it has reported that. */
   #offSinceMs: number | undefined;
   #isUnavailable = false;
+  /** Why the last request to read has failed. */
+  #problem: string | undefined;
   #isUnusable = false;
   #isUsedUp = false;
   #usage: string | undefined;
@@ -81,7 +83,7 @@ export class EtcdLog<R> implements RedLog<R, DigestMessage> {
         onCaughtUp: () => this.#onCaughtUp(),
         onBehind: () => this.#stop({ kind: 'behind' }),
         onRegressed: (message) => this.#stopAt(message),
-        onUnusable: () => (this.#isUnusable = true),
+        onUnusable: (problem) => ([this.#isUnusable, this.#problem] = [true, problem]),
       },
     });
     const onRoom = (hasRoom: boolean): void => this.#setFull(!hasRoom, this.#usage);
@@ -288,7 +290,7 @@ export class EtcdLog<R> implements RedLog<R, DigestMessage> {
   }
 
   #onCaughtUp(): void {
-    this.#offSinceMs = undefined;
+    this.#offSinceMs = this.#problem = undefined;
     if (this.#isUnavailable) this.#outputs.push({ kind: 'available' });
     this.#isUnavailable = false;
     this.#proposer.sendNext();
@@ -313,7 +315,8 @@ export class EtcdLog<R> implements RedLog<R, DigestMessage> {
     const forMs = this.#calls.nowMs - this.#offSinceMs;
     if (this.#isUnavailable || forMs < ANSWER_TIMEOUT_MS) return;
     this.#isUnavailable = true;
-    this.#outputs.push({ kind: 'unavailable', message: `etcd has not answered for ${Math.round(forMs)} ms` });
+    const message = this.#problem ?? `etcd has not answered for ${Math.round(forMs)} ms`;
+    this.#outputs.push({ kind: 'unavailable', message });
   }
 
   #tellOthers(): void {
@@ -341,7 +344,10 @@ export class EtcdLog<R> implements RedLog<R, DigestMessage> {
       if (answer.kind !== 'etcd.status') return;
       const { usedBytes, quotaBytes } = answer;
       const isFull = usedBytes > MAX_USED_SHARE * quotaBytes;
-      this.#setFull(this.#isUsedUp, isFull ? `etcd uses ${usedBytes} of ${quotaBytes} bytes` : undefined);
+      const problem = this.#trimmer.problem === undefined ? '' : `, and cannot be compacted: ${this.#trimmer.problem}`;
+      // Not in bytes: each other message is another alarm.
+      const usage = `etcd uses ${Math.floor((100 * usedBytes) / quotaBytes)} % of its quota${problem}`;
+      this.#setFull(this.#isUsedUp, isFull ? usage : undefined);
     });
   }
 

@@ -20,7 +20,7 @@ export interface GroupTaker {
   /** The log lacks entries that were read before. */
   onRegressed(message: string): void;
   /** A request has failed: another endpoint may do better. */
-  onUnusable(): void;
+  onUnusable(problem: string | undefined): void;
 }
 
 export interface EtcdReaderOptions {
@@ -75,7 +75,7 @@ export class EtcdReader {
   /** Requests up to which revision the watch has sent all events. */
   askProgress(): void {
     this.#options.calls.call({ kind: 'etcd.progress' }, (answer) => {
-      if (answer.kind !== 'etcd.progress') return this.#options.taker.onUnusable();
+      if (answer.kind !== 'etcd.progress') return this.#onUnusable(answer);
       if (this.noteRevision(answer.revision)) this.#cursor = answer.revision;
     });
   }
@@ -152,7 +152,7 @@ export class EtcdReader {
 
   #onWatch(answer: EtcdAnswer): void {
     if (answer.kind === 'etcd.canceled') return this.begin();
-    if (answer.kind !== 'etcd.events') return this.#options.taker.onUnusable();
+    if (answer.kind !== 'etcd.events') return this.#onUnusable(answer);
     for (const entry of answer.entries) {
       if (!this.#isWatching || !this.#options.taker.take(entry)) return;
       this.#cursor = Math.max(this.#cursor, entry.modRevision);
@@ -162,6 +162,10 @@ export class EtcdReader {
   /** If what is read was compacted meanwhile, all is read at a newer revision. */
   #onFailed(answer: EtcdAnswer): void {
     if (answer.kind === 'etcd.failed' && answer.reason === 'compacted') this.begin();
-    else this.#options.taker.onUnusable();
+    else this.#onUnusable(answer);
+  }
+
+  #onUnusable(answer: EtcdAnswer): void {
+    this.#options.taker.onUnusable('message' in answer ? answer.message : undefined);
   }
 }

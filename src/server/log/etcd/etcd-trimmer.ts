@@ -4,7 +4,7 @@
  */
 import type { Origin } from '../../records/origin.ts';
 import type { LogCopy } from '../log-copy.ts';
-import type { EtcdAnswer, EtcdCall, EtcdCalls } from './etcd-calls.ts';
+import type { EtcdCall, EtcdCalls } from './etcd-calls.ts';
 import type { EtcdKeys } from './etcd-keys.ts';
 
 export interface EtcdTrimmerOptions {
@@ -24,6 +24,9 @@ export class EtcdTrimmer {
   #trimmed = 0;
   #steps: EtcdCall[] = [];
   #isTrimming = false;
+  /** The revision of a compaction that is not done yet, and why it has failed. */
+  #uncompacted: number | undefined;
+  #problem: string | undefined;
 
   constructor(options: EtcdTrimmerOptions) {
     this.#options = options;
@@ -33,6 +36,11 @@ export class EtcdTrimmer {
   /** Up to where this site has the log in a checkpoint. */
   get own(): number {
     return this.#own;
+  }
+
+  /** Why etcd could not be compacted, if so. */
+  get problem(): string | undefined {
+    return this.#problem;
   }
 
   release(position: number): void {
@@ -54,7 +62,7 @@ export class EtcdTrimmer {
     if (this.#isTrimming || members[0] !== site) return;
     const least = this.getLeast(members);
     const mark = copy.marks.findLast(({ position }) => position <= least);
-    if (mark === undefined || mark.position <= this.#trimmed) return;
+    if (mark === undefined || mark.position <= this.#trimmed) return this.#compact();
     const { position, progress } = mark;
     const trim = keys.formatTrim(position);
     this.#isTrimming = true;
@@ -64,6 +72,7 @@ export class EtcdTrimmer {
         const [key, end] = [keys.formatGroup(origin, 0, 0), keys.formatGroup(origin, epoch, next)];
         return { kind: 'etcd.delete', key, end } as const;
       }),
+      ...(this.#trimmed === 0 ? keys.earlier : []).map((range) => ({ kind: 'etcd.delete', ...range }) as const),
       { kind: 'etcd.delete', key: keys.trims.key, end: trim },
     ];
     this.#takeStep(position);
@@ -78,22 +87,24 @@ export class EtcdTrimmer {
 
   #takeStep(position: number): void {
     const step = this.#steps.shift();
-    if (step === undefined) return this.#onTrimmed(position);
+    if (step === undefined) return;
     this.#options.calls.call(step, (answer) => {
       if (answer.kind === 'etcd.failed') return this.stop();
-      if (this.#steps.length === 0) this.#compact(answer);
-      this.#takeStep(position);
+      if (this.#steps.length > 0 || answer.kind !== 'etcd.deleted') return this.#takeStep(position);
+      this.#trimmed = position;
+      this.#uncompacted = answer.revision;
+      this.#compact();
     });
   }
 
-  /** Its reply does not matter: the next trim compacts again. */
-  #compact(answer: EtcdAnswer): void {
-    if (answer.kind !== 'etcd.deleted') return;
-    this.#options.calls.call({ kind: 'etcd.compact', revision: answer.revision }, () => {});
-  }
-
-  #onTrimmed(position: number): void {
-    this.#trimmed = position;
-    this.#isTrimming = false;
+  /** If it fails, it is repeated: without it etcd frees nothing, and no later trim may come. */
+  #compact(): void {
+    if (this.#uncompacted === undefined) return;
+    this.#isTrimming = true;
+    this.#options.calls.call({ kind: 'etcd.compact', revision: this.#uncompacted }, (answer) => {
+      this.stop();
+      this.#problem = answer.kind === 'etcd.failed' && answer.reason !== 'compacted' ? answer.message : undefined;
+      if (this.#problem === undefined) this.#uncompacted = undefined;
+    });
   }
 }

@@ -183,6 +183,17 @@ describe('etcd log: reading', () => {
     expect(world.node(1).taken).toEqual(['a', 'b', 'c', 'd', 'e']);
   });
 
+  test('reading is refused → the reason is told, and the log is available once it is granted', () => {
+    const world = new EtcdWorld(1);
+    world.etcd.refused.add('etcd.range');
+    world.start(0, { epoch: 2 });
+    world.run(9000);
+    expect(world.node(0).messages('unavailable')).toEqual([expect.stringContaining('permission denied')]);
+    world.etcd.refused.clear();
+    world.run(1000);
+    expect(world.node(0).kinds()).toContain('available');
+  });
+
   test('own group that is stored and does not appear → another endpoint is asked', () => {
     const world = createWorld();
     world.etcd.lagMs.fill(60_000);
@@ -304,6 +315,37 @@ describe('etcd log: room', () => {
     expect(countGroups(world)).toBe(0);
   });
 
+  test('compaction that fails → is repeated, and named if etcd is nearly full', () => {
+    const world = new EtcdWorld(2, { markEvery: 1 });
+    world.etcd.refused.add('etcd.compact');
+    world.etcd.usedBytes = 700_000;
+    world.propose(0, 'a');
+    world.run(SETTLE_MS);
+    release(world);
+    world.run(7000);
+    expect(countGroups(world)).toBe(0);
+    expect(world.node(0).messages('full').at(-1)).toBe(
+      'etcd uses 70 % of its quota, and cannot be compacted: permission denied',
+    );
+    world.etcd.refused.clear();
+    world.run(7000);
+    expect(world.etcd.store.compacted).toBeGreaterThan(0);
+    expect(world.node(0).messages('full').at(-1)).toBe('etcd uses 70 % of its quota');
+  });
+
+  test('log of an earlier generation → is deleted', () => {
+    const world = new EtcdWorld(2, { generation: 12, markEvery: 1 });
+    const groups = [0, 2, 11, 13].map((generation) =>
+      new EtcdKeys({ deployment: 'test', generation }).formatGroup(1, 1, 1),
+    );
+    for (const key of groups) world.etcd.store.create(key, new Uint8Array());
+    world.propose(0, 'a');
+    world.run(SETTLE_MS);
+    release(world);
+    const all = world.etcd.store.range({ key: '/test/', end: '/test0' }, 100, 0)?.entries.map(({ key }) => key);
+    expect(all?.filter((key) => groups.includes(key))).toEqual([groups[3]]);
+  });
+
   test('write that lands once its group was trimmed → counts at no site', () => {
     const world = new EtcdWorld(2, { markEvery: 1 });
     world.propose(0, 'a');
@@ -327,11 +369,13 @@ describe('etcd log: room', () => {
     expect(world.node(1).taken).toEqual(['a']);
   });
 
-  test('more than 60 % of the quota → it is said', () => {
+  test('more than 60 % of the quota → it is said once', () => {
     const world = new EtcdWorld();
     world.etcd.usedBytes = 700_000;
     world.run(7000);
-    expect(world.node(0).messages('full')).toEqual(['etcd uses 700000 of 1000000 bytes']);
+    world.etcd.usedBytes = 700_100;
+    world.run(7000);
+    expect(world.node(0).messages('full')).toEqual(['etcd uses 70 % of its quota']);
     world.etcd.usedBytes = 0;
     world.run(7000);
     expect(world.node(0).messages('full')).toHaveLength(2);
