@@ -36,7 +36,6 @@ export interface Watch {
   cancel(): void;
 }
 
-const DEFAULT_PORT = 2379;
 /** A fragment of events has at most one request of 1.5 MiB more than the 1.5 MiB at which etcd cuts. */
 const MAX_RECEIVED_BYTES = 16 * 1024 * 1024;
 /** A server that is up answers in a round trip; a login hashes a password, which is slow by design. */
@@ -61,12 +60,12 @@ export class EtcdChannel {
 
   constructor(grpc: GrpcModule, endpoint: string, { tls = {} }: EtcdServers) {
     this.#grpc = grpc;
-    const { hostname, port, protocol } = new URL(endpoint);
+    const [protocol, address = ''] = endpoint.split('//');
     const { ca = null, key = null, certificate = null } = tls;
     const { createInsecure, createSsl } = grpc.credentials;
     const credentials = protocol === 'http:' ? createInsecure() : createSsl(ca, key, certificate);
     observeSockets(credentials, (socket) => this.#sockets.add(socket));
-    this.#client = new grpc.Client(`${hostname}:${port || DEFAULT_PORT}`, credentials, CHANNEL_OPTIONS);
+    this.#client = new grpc.Client(address, credentials, CHANNEL_OPTIONS);
     this.#metadata = new grpc.Metadata();
     this.#metadata.set('hasleader', 'true');
   }

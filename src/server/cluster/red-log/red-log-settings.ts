@@ -27,6 +27,7 @@ const FIELDS = {
   etcd: ['engine', 'endpoints', 'tls', 'user', 'passwordFile'],
 } as const;
 const TLS_FIELDS = ['ca', 'certificate', 'key'] as const;
+const DEFAULT_PORT = 2379;
 const ENGINES = Object.keys(FIELDS) as (keyof typeof FIELDS)[];
 
 /**
@@ -82,7 +83,10 @@ function parseEtcd(value: Readonly<Record<string, unknown>>, path: string): Etcd
 function parseEndpoint(field: string, value: unknown): string {
   const url = typeof value === 'string' && URL.canParse(value) ? new URL(value) : undefined;
   const isPlain = url !== undefined && url.pathname === '/' && url.search === '' && url.username === '';
-  if (isPlain && (url.protocol === 'http:' || url.protocol === 'https:')) return url.origin;
+  // A URL leaves out the port that is usual for its protocol, which is not that of etcd.
+  const port = /:(?<port>\d+)\/?$/.exec(String(value))?.groups?.['port'] ?? DEFAULT_PORT;
+  if (isPlain && (url.protocol === 'http:' || url.protocol === 'https:'))
+    return `${url.protocol}//${url.hostname}:${port}`;
   throw invalidFieldError(
     field,
     `must be the address of an etcd server, as "https://10.0.1.9:2379", got ${show(value)}`,

@@ -21,7 +21,7 @@ test('a valid file → sites in order, addresses, and the key file beside it', (
   expect(file).toMatchObject({ redLog: VALID.redLog, keyFile: '/etc/shop/keys/cluster.key', keepForMs: 1000 });
 });
 
-const ETCD = { engine: 'etcd', endpoints: ['https://10.0.1.9:2379', 'https://[::1]:2379/'] };
+const ETCD = { engine: 'etcd', endpoints: ['https://10.0.1.9:2379', 'https://[::1]/', 'https://proxy:443'] };
 const withEtcd = (change: object): object => ({ ...VALID, redLog: { ...ETCD, ...change } });
 
 test('a red log on etcd → addresses, and files beside the cluster file', () => {
@@ -32,7 +32,7 @@ test('a red log on etcd → addresses, and files beside the cluster file', () =>
   );
   expect(redLog).toEqual({
     engine: 'etcd',
-    endpoints: ['https://10.0.1.9:2379', 'https://[::1]:2379'],
+    endpoints: ['https://10.0.1.9:2379', 'https://[::1]:2379', 'https://proxy:443'],
     tls: { ca: '/etc/shop/ca.pem', certificate: '/etc/shop/c.pem', key: '/etc/shop/keys/c.key' },
     user: 'shop',
     passwordFile: '/etc/shop/password',
