@@ -351,7 +351,7 @@ export class ClusterNode {
     storage.adopt();
     this.#updateLinks();
     made.driver.start();
-    this.#redLog.connect(this.red, (reply) => made.driver.onReply(reply));
+    this.#redLog.connect((reply) => made.driver.onReply(reply));
     this.#transfers?.setStorage(siteStorage);
     if (this.#isJoining) {
       this.#isJoining = false;

@@ -3,7 +3,6 @@ import { EtcdAdapter } from '../../etcd/etcd-adapter.ts';
 import type { EtcdServers } from '../../etcd/etcd-channel.ts';
 import { loadGrpc, type GrpcModule } from '../../etcd/load-grpc.ts';
 import { createEtcdEngine } from '../../log/etcd/engine.ts';
-import { EtcdKeys } from '../../log/etcd/etcd-keys.ts';
 import { ETCD_MESSAGE_FORMAT } from '../../log/etcd/etcd-messages.ts';
 import type { EtcdReply, EtcdRequest } from '../../log/etcd/etcd-requests.ts';
 import type { LogMessageFormat, RedLogEngine } from '../../log/red-log-engine.ts';
@@ -33,9 +32,6 @@ export interface RedLogParts {
   readonly redLog: RedLogEngine;
   readonly request?: (request: ServerRequest) => void;
 }
-
-/** Own requests have ids below those of the log, which count from 1. */
-const BEGIN_ID = -1;
 
 export class NodeRedLog {
   readonly #settings: RedLogSettings;
@@ -71,28 +67,20 @@ export class NodeRedLog {
   }
 
   /** What a site needs for its node of the log. */
-  createParts({ generation }: RedGeneration): RedLogParts {
+  createParts({ generation, base }: RedGeneration): RedLogParts {
     if (this.#settings.engine !== 'etcd') return { generation, redLog: SEQUENCED_ENGINE };
-    const place = { deployment: this.#deployment, generation };
+    const place = { deployment: this.#deployment, generation, baseLength: base?.length };
     const redLog = createEtcdEngine({ ...place, describeProblem: describeRecordProblem });
     return { generation, redLog, request: (request) => this.#adapter?.send(request as EtcdRequest) };
   }
 
   /** Connects to the servers, if there are any, for a site that has started. `onReply` gets what they reply. */
-  connect(red: RedGeneration, onReply: (reply: ServerReply) => void): void {
+  connect(onReply: (reply: ServerReply) => void): void {
     if (this.#grpc === undefined || this.#servers === undefined) return;
-    const beginning = this.#createBeginning(red);
-    let connected: EtcdReply | undefined;
     const adapter = (this.#adapter = new EtcdAdapter(this.#grpc, this.#servers, (reply) => {
       if (this.#adapter !== adapter) return;
       if (reply.kind === 'etcd.status') this.#noteSize(reply);
-      if (reply.kind === 'etcd.connected' && beginning !== undefined) {
-        connected = reply;
-        return adapter.send(beginning);
-      }
-      if (!('id' in reply) || reply.id !== BEGIN_ID) return onReply(reply);
-      if (reply.kind === 'etcd.created' && connected !== undefined) onReply(connected);
-      else adapter.send({ kind: 'etcd.reconnect' });
+      onReply(reply);
     }));
   }
 
@@ -100,16 +88,6 @@ export class NodeRedLog {
   disconnect(): void {
     this.#adapter?.close();
     this.#adapter = undefined;
-  }
-
-  /**
-   * A log that was restored begins where the longest copy ended. That is written as if it had been trimmed up to there, so
-   * that a site which lacks something takes the state of another one. All nodes write the same, before they read.
-   */
-  #createBeginning({ generation, base }: RedGeneration): EtcdRequest | undefined {
-    if (base === undefined) return undefined;
-    const key = new EtcdKeys({ deployment: this.#deployment, generation }).formatTrim(base.length);
-    return { kind: 'etcd.create', id: BEGIN_ID, key, value: new Uint8Array() };
   }
 
   #noteSize({ sizeBytes, usedBytes, quotaBytes }: Extract<EtcdReply, { kind: 'etcd.status' }>): void {

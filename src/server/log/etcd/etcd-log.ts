@@ -26,6 +26,8 @@ import { EtcdTrimmer, type EtcdTrimmerOptions } from './etcd-trimmer.ts';
 export interface EtcdLogOptions extends EtcdLogPlace {
   /** Returns what is wrong with a record that was read. Default: every record is taken as it is. */
   readonly describeProblem?: ((record: unknown) => string | undefined) | undefined;
+  /** How many entries the log had when it was restored: they are not in etcd. Default: 0 */
+  readonly baseLength?: number | undefined;
   /** How many entries lie between two places whose digests are kept for long. Default: 1024 */
   readonly markEvery?: number | undefined;
 }
@@ -78,6 +80,7 @@ export class EtcdLog<R> implements RedLog<R, DigestMessage> {
       keys,
       calls,
       copy,
+      baseLength: place.baseLength ?? 0,
       taker: {
         take: (entry) => this.#take(entry),
         onCaughtUp: () => this.#onCaughtUp(),

@@ -27,6 +27,8 @@ export interface EtcdReaderOptions {
   readonly keys: EtcdKeys;
   readonly calls: EtcdCalls;
   readonly copy: Pick<LogCopy<unknown>, 'length' | 'progress' | 'last'>;
+  /** How many entries were never in this log: they are in the copies only. */
+  readonly baseLength: number;
   readonly taker: GroupTaker;
 }
 
@@ -38,11 +40,12 @@ export class EtcdReader {
   /** The last entry of the copy at the last connection, until its group was seen again. */
   #unseen: LastEntry | undefined;
   /** Up to where the log was trimmed, as of the last connection. */
-  #trimmed = 0;
+  #trimmed: number;
   #isWatching = false;
 
   constructor(options: EtcdReaderOptions) {
     this.#options = options;
+    this.#trimmed = options.baseLength;
   }
 
   /** Whether all that etcd had was taken. */

@@ -210,6 +210,18 @@ describe('etcd log: reading', () => {
     expect(world.node(1).messages('regressed')[0]).toContain('version 9, which needs a newer program');
   });
 
+  test('restored log, nothing can be written → who lacks entries from before takes a state, others read', () => {
+    const { disk } = createWorld().node(0);
+    const world = new EtcdWorld(2, { generation: 1, baseLength: 4 });
+    world.etcd.isFull = true;
+    for (const count of [0, 4]) {
+      const node = world.start(0, { epoch: 2, entries: disk.slice(0, count) });
+      world.run(SETTLE_MS);
+      expect(node.kinds().includes('behind')).toBe(count === 0);
+    }
+    expect(world.node(0).taken).toEqual(['a', 'b', 'c', 'd']);
+  });
+
   test('group whose predecessor is not there → the site is behind', () => {
     const world = createWorld();
     const { value } = encodeGroup({ first: 9, position: 0, digest: null }, ['x']);
