@@ -157,7 +157,7 @@ export function createRedLogServerAlarm(site: string, onAlarm: OnAlarm): (state:
     if (kind === 'unavailable') tell('red-log-unreachable', `the red log cannot be reached (${message}). ${waits}`);
     else if (kind === 'available') tell('red-log-reachable', 'the red log can be reached again');
     else if (message === undefined) tell('red-log-has-room', 'etcd has room again, and red operations are taken');
-    else tell('red-log-full', `etcd is nearly full: ${message}. New red operations are refused`);
+    else tell('red-log-full', `etcd is nearly full: ${message}. New red operations and strong reads are refused`);
   };
 }
 

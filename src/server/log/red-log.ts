@@ -158,6 +158,8 @@ export type LogOutput<R, M extends LogMessage = LogMessage> =
    * site of this deployment can have proposed.
    */
   | { readonly kind: 'gap' | 'regressed'; readonly message: string }
+  /** It has what only a newer version can read. */
+  | { readonly kind: 'outdated'; readonly message: string }
   /** What this node lacks is not kept for it any more. */
   | { readonly kind: 'behind' }
   /** What another node sends does not continue what is here: nothing is taken of it. */

@@ -383,9 +383,8 @@ export class SiteMachine {
 
   readonly #onForked = (message: string): void => this.#stop({ kind: 'forked', message });
 
-  #onOutdated(problem: string): void {
+  readonly #onOutdated = (problem: string): void =>
     this.#stop({ kind: 'outdated', message: new NeedsNewerVersionError(problem).message });
-  }
 
   /** What was promised by then stays; nothing follows. */
   #stop(output: SiteOutput): void {
@@ -419,8 +418,7 @@ export class SiteMachine {
   }
 
   #checkGone(): void {
-    const { reachTimeoutMs } = this.#options;
-    if (this.replica.blue.isGoneAt(this.#absent.getReachable(this.#nowMs, reachTimeoutMs)))
+    if (this.replica.blue.isGoneAt(this.#absent.getReachable(this.#nowMs, this.#options.reachTimeoutMs)))
       this.#onBehind('operations of other sites');
   }
 
@@ -504,6 +502,8 @@ export class SiteMachine {
       case 'regressed':
         this.#redLogReader.stop({ reason: output.kind, message: output.message });
         break;
+      case 'outdated':
+        return this.#onOutdated(output.message);
       case 'behind':
         return this.#onBehind('entries of the red log');
       case 'fork':

@@ -21,6 +21,11 @@ const GROUP_VERSION = 1;
 /** Values of the application may be as deep as on the wire, and stand inside records here. */
 const GROUP_DEPTH = -16;
 
+/** A newer version has written it. */
+export class UnknownFormatError extends Error {
+  override readonly name = 'UnknownFormatError';
+}
+
 /** A group as bytes, with as many of the records as there is room for. */
 export interface EncodedGroup {
   readonly value: Uint8Array;
@@ -54,14 +59,15 @@ export function encodeGroup<R>(
 
 /**
  * @param describeProblem returns what is wrong with a record
- * @throws Error if this version cannot read the group
+ * @throws UnknownFormatError where a newer version may read it
+ * @throws Error if no version can have written it
  */
 export function decodeGroup<R>(
   value: Uint8Array,
   describeProblem: (record: unknown) => string | undefined,
 ): EtcdGroup<R> {
   const [version] = value;
-  if (version !== GROUP_VERSION) throw new Error(`it is written in version ${version}, which needs a newer program`);
+  if (version !== GROUP_VERSION) throw new UnknownFormatError(`it is written in version ${version}`);
   const content = value.subarray(1);
   reader.openFrame(content);
   try {
@@ -72,7 +78,7 @@ export function decodeGroup<R>(
     while (reader.getPosition() < content.length) {
       const record = reader.readValue(GROUP_DEPTH);
       const problem = describeProblem(record);
-      if (problem !== undefined) throw new Error(`record ${records.length}: ${problem}: it may need a newer program`);
+      if (problem !== undefined) throw new UnknownFormatError(`record ${records.length}: ${problem}`);
       records.push(record as R);
     }
     return { first, position, digest, records };

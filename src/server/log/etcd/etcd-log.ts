@@ -14,7 +14,7 @@ import { LogCopy } from '../log-copy.ts';
 import type { Position } from '../position.ts';
 import type { LogEntry, LogMembers, LogOutput, RedLog, RedLogOptions, SavedLog } from '../red-log.ts';
 import { EtcdCalls } from './etcd-calls.ts';
-import { decodeGroup, type EtcdGroup } from './etcd-groups.ts';
+import { decodeGroup, UnknownFormatError, type EtcdGroup } from './etcd-groups.ts';
 import { EtcdKeys, type GroupName } from './etcd-keys.ts';
 import type { DigestMessage } from './etcd-messages.ts';
 import { EtcdProposer, type EtcdProposerOptions } from './etcd-proposer.ts';
@@ -258,7 +258,9 @@ export class EtcdLog<R> implements RedLog<R, DigestMessage> {
       if (group.records.length > 0 && group.first + group.records.length - 1 === last) return group;
       throw new Error('its records and its key differ');
     } catch (error) {
-      this.#stopAt(`a group of site ${site} that ends with ${last} cannot be read: ${(error as Error).message}`);
+      const kind = error instanceof UnknownFormatError ? 'outdated' : 'regressed';
+      const { message } = error as Error;
+      this.#stop({ kind, message: `a group of site ${site} that ends with ${last} cannot be read: ${message}` });
       return undefined;
     }
   }

@@ -202,12 +202,12 @@ describe('etcd log: reading', () => {
     expect(world.node(0).taken).toEqual(['a', 'b', 'c', 'd', 'e']);
   });
 
-  test('group that cannot be read → halts, and names what is needed', () => {
+  test('group that cannot be read → needs a newer version', () => {
     const world = createWorld();
     world.etcd.store.create(KEYS.formatGroup(siteAt(0), 1, 5), new Uint8Array([9, 1, 2]));
     world.etcd.notify();
     world.run(SETTLE_MS);
-    expect(world.node(1).messages('regressed')[0]).toContain('version 9, which needs a newer program');
+    expect(world.node(1).messages('outdated')[0]).toContain('cannot be read: it is written in version 9');
   });
 
   test('restored log, nothing can be written → who lacks entries from before takes a state, others read', () => {
