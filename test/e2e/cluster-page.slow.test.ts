@@ -39,7 +39,7 @@ describe.skipIf(browser === undefined)(
       await page.locator('#purchases tr').nth(10).waitFor(PATIENCE);
       await press(page, 'frankfurt', 'kill');
       await site(page, 'frankfurt', 'killed');
-      await page.getByText('Its 2 retailers sell at ireland.').waitFor(PATIENCE);
+      await page.getByText('Its 2 retailers sell in Ireland.').waitFor(PATIENCE);
       await press(page, 'frankfurt', 'start');
       await site(page, 'frankfurt', 'running');
       await inPhase(page, 'sold-out');
@@ -59,7 +59,7 @@ describe.skipIf(browser === undefined)(
       await page.locator('#purchases tr').nth(3).waitFor(PATIENCE);
       await press(page, 'virginia', 'freeze');
       await site(page, 'virginia', 'frozen');
-      await page.getByText('Its retailer sells at ireland.').waitFor(PATIENCE);
+      await page.getByText('Its retailer sells in Ireland.').waitFor(PATIENCE);
       await press(page, 'virginia', 'continue');
       await site(page, 'virginia', 'running');
       await press(page, 'frankfurt', 'cut');

@@ -89,11 +89,14 @@ function pageView<T>(demo: PageDemo<T>): (race: Race<T>) => void {
   };
 }
 
+/** The axis goes on for a little after the last delivery. */
+const AXIS_ROOM = 1.04;
+
 /** The end of the axis while no request has shown how long one takes, in milliseconds. */
 const AXIS_MS_MIN = 20;
 
 /**
- * @param onShow called with each drawing, with whether it is the last one of the heat
+ * @param onShow called with each drawing, with whether all that came of the heat is in it
  * @returns draws a heat, or nothing in its place
  */
 function lanesView<T>(
@@ -110,14 +113,14 @@ function lanesView<T>(
     const endMs = (): number | undefined => {
       const ends = WAYS.map((way) => (heat?.items[way] === undefined ? Infinity : heat.traces[way].deliveredMs));
       const last = Math.max(...ends.map((end) => end ?? Infinity));
-      return heat === undefined ? 0 : Number.isFinite(last) ? 1.04 * last : undefined;
+      return heat === undefined ? 0 : Number.isFinite(last) ? AXIS_ROOM * last : undefined;
     };
     const show = (untilMs: number): void => {
       const axisMs = endMs() ?? Math.max(AXIS_MS_MIN, 1.2 * untilMs);
       for (const way of WAYS) drawTimeline(heat, way, { endMs: axisMs, untilMs, things });
       showLists(heat, untilMs);
       redraw = () => show(untilMs);
-      onShow(untilMs >= (endMs() ?? Infinity));
+      onShow(AXIS_ROOM * untilMs >= (endMs() ?? Infinity));
     };
     const nowMs = (): number => heat?.traces.baseline.nowMs() ?? 0;
     // Also if there is nothing to show: that ends what was shown before.
