@@ -11,6 +11,7 @@ import {
   requestChange,
   waitWhileJoining,
 } from './cluster/become-member.ts';
+import { catchUp, type ClosedMeanwhile } from './cluster/catch-up.ts';
 import { claimDirectory, closedDirectoryError } from './cluster/claim-directory.ts';
 import { ClusterLinks, type ControlRequest } from './cluster/cluster-links.ts';
 import { formatAddress, getFirstLeader, readClusterFile } from './cluster/cluster-file.ts';
@@ -29,9 +30,10 @@ import { saveUnsent } from './cluster/unsent-operations.ts';
 import { receiveEnvelopes, sendEnvelope, type SiteMessagesHost } from './cluster/site-messages.ts';
 import { forEachLinkAddress, listClientAddresses } from './cluster/site-addresses.ts';
 import { StateTransfers, TRANSFER, formatProgress } from './cluster/state-transfers.ts';
+import { findRefusal } from './cluster/transfer-admission.ts';
 import { checkSiteOptions, toEmbeddedOptions, type ClusterNodeOptions } from './cluster-options.ts';
 import { createSitePlan, makeSite, type EmbeddedSite, type SitePlan } from './embedded-site.ts';
-import { getSavedSite, mergeSharedIntoSite } from './log/recovered-state.ts';
+import { getSavedSite } from './log/recovered-state.ts';
 import { EnvelopeCodec } from './messages/envelope-codec.ts';
 import { RULES_VERSION, type DeploymentVersion } from './records/deployment-version.ts';
 import { Origins, type Origin } from './records/origin.ts';
@@ -50,7 +52,7 @@ import type { DataDirectory } from './storage/directory/data-directory.ts';
 import { getFoundingVersion } from './storage/directory/manifest.ts';
 import { nodeTiming } from './storage/disk/node-files.ts';
 import type { DurableStorage } from './storage/durable-storage.ts';
-import { recoverSite } from './storage/recovery.ts';
+import { recoverSite, type RecoveredSite } from './storage/recovery.ts';
 import { finishInstallation, type SiteInstallation } from './storage/transfer/install-site.ts';
 
 /** The kind of request by which an operator's command asks for the status of a node. */
@@ -60,8 +62,6 @@ export const STATUS = 'status';
 const DRAIN_CHECK_MS = 10;
 const MAX_DRAIN_MS = 2000;
 
-/** When to take the state of another site again, if that of one cannot be used. */
-const TRANSFER_RETRY_MS = 2000;
 const DEFAULT_KEEP_FOR_MS = 86_400_000;
 const DEFAULT_BACKLOG = 1_000_000;
 
@@ -100,6 +100,8 @@ export class ClusterNode {
   readonly #reports = new OneAtATime();
   #storage: DeploymentStorage | undefined;
   #site: EmbeddedSite | undefined;
+  /** The site was closed, and an alarm has said so. */
+  #isRetired = false;
   /** How messages of this deployment are recognized. */
   readonly #deploymentName: string;
 
@@ -192,7 +194,7 @@ export class ClusterNode {
       directory: this.#identity.directory,
       files: this.#directory.files,
       links,
-      admit: (site, directory) => this.#admit(site, directory),
+      admit: (site, directory) => findRefusal(this.#site && this.#origins, { donor: this.name, site, directory }),
       onProgress: (progress) => this.#events.onProgress?.(formatProgress(progress)),
       ...createTransferAlarms(this.name, this.#onAlarm),
     });
@@ -255,7 +257,8 @@ export class ClusterNode {
     const others = [...this.file.sites].filter(([name]) => name !== this.name);
     const sites = new Map(others.map(([name, site]) => [name, site.cluster]));
     const origin = await requestChange(change, { sites, keys: this.#keys, signal, onProblem });
-    await installShared(await transfers.receive(() => [...sites.keys()], signal), this.#place);
+    const { shared } = await transfers.receive(() => [...sites.keys()], signal);
+    await installShared(shared, this.#place);
     this.#directory.adopt();
     await this.#follower.adopt();
     this.#saveIdentity({ origin });
@@ -271,21 +274,24 @@ export class ClusterNode {
     this.#onAlarm({ kind: 'site-behind', site: this.name, message: `Site ${this.name}: ${message}.` });
     await this.restartSite(async ({ files }) => {
       const transfers = this.#transfers as StateTransfers;
-      for (let attempt = 0; ; attempt += 1) {
-        const { peers } = this.links;
-        const donors = peers.map((_, place) => peers[(place + attempt) % peers.length] as string);
-        const shared = await transfers.receive(() => donors, signal);
-        const { stored, nextSegment, nextCheckpoint } = recoverSite(files, this.#place.directory, this.name);
-        try {
-          const own = onCopied === undefined ? stored : { ...stored, red: { start: 0, entries: [] } };
-          const state = mergeSharedIntoSite(this.#identity.origin as Origin, own, shared);
-          await install({ ...this.#place, state, nextSegment, nextCheckpoint });
-          return onCopied?.();
-        } catch (error) {
-          this.#events.onProgress?.((error as Error).message);
-        }
-        await new Promise((resolve) => setTimeout(resolve, TRANSFER_RETRY_MS));
-      }
+      const recover = (): RecoveredSite => recoverSite(files, this.#place.directory, this.name);
+      const closed = await catchUp({
+        origin: this.#identity.origin as Origin,
+        keepsRed: onCopied === undefined,
+        signal,
+        getPeers: () => this.links.peers,
+        receive: (donors, ...ending) => transfers.receive(() => donors, ...ending),
+        readStored: () => recover().stored,
+        install: (state) => {
+          const { nextSegment, nextCheckpoint } = recover();
+          return install({ ...this.#place, state, nextSegment, nextCheckpoint });
+        },
+        onProblem: (problem) => this.#events.onProgress?.(problem),
+        ...createTransferAlarms(this.name, this.#onAlarm),
+      });
+      if (closed === undefined) return onCopied?.();
+      await this.#onRetired(closed);
+      throw closedDirectoryError(this.name, closed.message);
     });
   }
 
@@ -449,20 +455,9 @@ export class ClusterNode {
   }
 
   #onCannotStart(cause: Error): void {
-    if (this.#aborted.signal.aborted) return;
+    if (this.#aborted.signal.aborted || this.#isRetired) return;
     const message = `Site ${this.name} cannot start again: ${cause.message}. Start its process again.`;
     this.#onAlarm({ kind: 'site-stopped', site: this.name, message, cause });
-  }
-
-  /** Why a site cannot be sent the state of this one now. */
-  #admit(site: string, directory: string): string | undefined {
-    const origin = this.#site === undefined ? undefined : this.#origins.find(site);
-    const known = origin && this.#origins.get(origin);
-    if (known !== undefined && (known.directory ?? directory) === directory) return undefined;
-    const hasClosed = this.#origins.sites.some((item) => this.#origins.getName(item) === site);
-    if (this.#site !== undefined && origin === undefined && hasClosed)
-      return `${site} was retired: stop its node. To make it a site again, start it on an empty directory with --join`;
-    return `${this.name} does not know this data directory of ${site} yet`;
   }
 
   /** The next start on this directory is refused, or replaces it. */
@@ -470,8 +465,9 @@ export class ClusterNode {
     this.#saveIdentity({ forked });
   }
 
-  async #onRetired({ message, unsent }: Extract<MemberOutput, { kind: 'retired' }>): Promise<void> {
+  async #onRetired({ message, unsent }: ClosedMeanwhile): Promise<void> {
     const { name: site, links } = this;
+    this.#isRetired = true;
     this.#markClosed(message);
     const saved = await saveUnsent(unsent, {
       files: this.#directory.files,

@@ -1,6 +1,7 @@
 /** Sites that each break one rule of how members change, and of how they begin with the state of others. */
 import { createSiteFromShared, getSavedSite, mergeSharedIntoSite } from '../../src/server/log/recovered-state.ts';
 import type { RecoveredState, SharedSiteState } from '../../src/server/log/recovered-state.ts';
+import { AbsentSites } from '../../src/server/messages/absent-sites.ts';
 import { MessageFilter } from '../../src/server/messages/message-filter.ts';
 import type { MessageFilterOptions } from '../../src/server/messages/message-filter.ts';
 import type { Origins } from '../../src/server/records/origin.ts';
@@ -64,6 +65,17 @@ class ForgetfulHomes extends SiteMachine {
   }
 }
 
+/** Leaves sites behind, however few remain. */
+class LeavingMinority extends SiteMachine {
+  protected override createAbsentSites(...args: ConstructorParameters<typeof AbsentSites>): AbsentSites {
+    return new (class extends AbsentSites {
+      protected override mayLeave(): boolean {
+        return true;
+      }
+    })(...args);
+  }
+}
+
 /** What can be broken in a machine, by name. */
 export const BUGGY_CLUSTERS = {
   leaderEnds: withMembership(LeaderMembership),
@@ -83,6 +95,7 @@ export const BUGGY_CLUSTERS = {
   unknownStarts: (options, ...found) => new SiteMachine({ ...options, stopsOnUnknownStart: false }, ...found),
   hastyStarts: (options, ...found) => new SiteMachine({ ...options, needsPeer: false }, ...found),
   homes: (...args: Parameters<MachineFactory>) => new ForgetfulHomes(...args),
+  minorities: (...args: Parameters<MachineFactory>) => new LeavingMinority(...args),
 } satisfies Readonly<Record<string, MachineFactory>>;
 
 /** A new site begins one operation of each stream too far. */

@@ -42,6 +42,16 @@ const AWAY: Partial<SimulationOptions> = {
   thinkMeanMs: 20,
 };
 
+/** Halves that do not hear each other for longer than either keeps what the other one lacks. */
+const CAMPS: Partial<SimulationOptions> = {
+  siteCount: 4,
+  partitionEveryMs: 500,
+  partitionMeanMs: 1500,
+  keepForMs: 300,
+  maxBacklogEntries: 3,
+  thinkMeanMs: 20,
+};
+
 /** By name. */
 export const CLUSTER_BUGS: Readonly<Record<string, InjectedBug>> = {
   'ends-at-the-leader': {
@@ -94,6 +104,13 @@ export const CLUSTER_BUGS: Readonly<Record<string, InjectedBug>> = {
     profile: 'cluster',
     overrides: AWAY,
     mergeSite: mergeIntoOldRows,
+  },
+  'minority-leaves-behind': {
+    rule: 'only a site that keeps a majority of the sites leaves others behind',
+    caughtBy: ['convergence', 'progress'],
+    profile: 'cluster',
+    overrides: CAMPS,
+    makeMachine: BUGGY_CLUSTERS.minorities,
   },
   'joined-without-endings': {
     rule: 'a new site knows which red operations have ended',

@@ -1,4 +1,5 @@
 /** Sites of a deployment whose members change: for stories of sites that join, are rebuilt, or are retired. */
+import { isCorrectableError } from '../../src/correctable/errors.ts';
 import { createSiteFromShared, getSharedPart, mergeSharedIntoSite } from '../../src/server/log/recovered-state.ts';
 import type { RecoveredState } from '../../src/server/log/recovered-state.ts';
 import type { Checkpoint } from '../../src/server/records/checkpoint.ts';
@@ -29,6 +30,17 @@ export class MemberWorld extends SiteWorld {
     return {
       sections: Object.fromEntries(saved),
       smallParts: decodeValue(encodeValue(machine.createCut().smallParts)),
+    };
+  }
+
+  /** What a site finds after a checkpoint: of its logs what other sites may lack. */
+  saveStored(site: number): RecoveredState {
+    const { local, red } = this.copyLogs(site);
+    const from = this.machine(site).retainedFrom;
+    return {
+      local: { start: from.local, entries: local.entries.slice(from.local) },
+      red: { start: from.red, entries: red.entries.slice(from.red) },
+      checkpoint: this.saveCheckpoint(site),
     };
   }
 
@@ -64,6 +76,18 @@ export class MemberWorld extends SiteWorld {
     // What it has to say leaves with the next input.
     this.sync(site);
     this.tick();
+  }
+
+  /** Says whether the donor may give its state. If not, the site goes on with its own. */
+  tryMerge(site: number, donor: number, own?: RecoveredState): boolean {
+    try {
+      this.merge(site, donor, own);
+      return true;
+    } catch (error) {
+      if (!isCorrectableError(error, 'UNAVAILABLE')) throw error;
+      this.start(site, own);
+      return false;
+    }
   }
 
   /** Whether a site has said that it needs the state of another one. */

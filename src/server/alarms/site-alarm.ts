@@ -43,10 +43,14 @@ export interface SiteAlarm {
     | 'site-behind'
     /** The site needs the state of another site, and nothing of it has come for 60 s. It goes on trying. */
     | 'transfer-stalled'
+    /** The site needs the state of another site, and each of them lacks operations that are only here. It goes on trying. */
+    | 'transfer-refused'
     /** A peer has another key, deployment or cluster.json. Raised once until that has changed. */
     | 'link-refused'
     /** Another site has been away for too long. Nothing more is kept for it. It takes the state of another. */
     | 'site-left-behind'
+    /** Other sites have been away for too long, and too few are here to go on without them. Everything is kept for them. */
+    | 'site-cut-off'
     /** Another process has taken over the data. The site has stopped, and has sent no answers since then. */
     | 'site-fenced'
     /** Another node has gone on as this site (or as `peer`), from an older or copied directory. One of both has stopped. */

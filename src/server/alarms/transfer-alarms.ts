@@ -6,17 +6,28 @@ import type { OnAlarm } from './site-alarm.ts';
 export interface TransferAlarms {
   onStalled(problem: string): void;
   onFullChanged(because: Error | undefined): void;
+  onRefused(problems: ReadonlyMap<string, string>): void;
 }
 
 export function createTransferAlarms(site: string, onAlarm: OnAlarm): TransferAlarms {
-  const raise = (kind: 'transfer-stalled' | 'disk-full' | 'disk-has-room', description: string): void =>
-    void onAlarm({ kind, site, message: `Site ${site}: ${description}` });
+  const raise = (
+    kind: 'transfer-stalled' | 'transfer-refused' | 'disk-full' | 'disk-has-room',
+    description: string,
+  ): void => void onAlarm({ kind, site, message: `Site ${site}: ${description}` });
   return {
     onStalled: (problem) =>
       raise(
         'transfer-stalled',
         `it needs the state of another site, and nothing of it comes (${problem}). It goes on trying.`,
       ),
+    onRefused: (problems) => {
+      const reasons = [...problems].map(([donor, problem]) => `${donor}: ${problem}`).join(' ');
+      const advice = `To end this, run "correctables cluster retire --site ${site}", then start ${site} with --rebuild`;
+      raise(
+        'transfer-refused',
+        `it needs the state of another site, and each of them lacks what is here. ${reasons} It goes on trying. ${advice}. What no other site has is in unsent-operations.json then.`,
+      );
+    },
     onFullChanged: (because) => {
       if (because === undefined) raise('disk-has-room', 'the state of another site can be written again.');
       else {

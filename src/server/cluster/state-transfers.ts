@@ -27,7 +27,7 @@ export interface StateTransfersOptions {
    * Returns why a site with this data directory cannot be sent the state now; `undefined` if it can: from then on what it
    * needs beside the state is kept for it.
    */
-  admit(site: string, directory: string): string | undefined;
+  admit(site: string, directory: string): TransferRefusal | undefined;
   onProgress?(progress: TransferProgress): void;
   /** Nothing has come for `stalledAfterMs`, whatever donor was asked. Called once until something comes. */
   onStalled?(problem: string): void;
@@ -35,6 +35,19 @@ export interface StateTransfersOptions {
   onFullChanged?(because: Error | undefined): void;
   /** Default: 60 000 */
   readonly stalledAfterMs?: number;
+}
+
+/** Why a site is not sent the state. */
+export interface TransferRefusal {
+  readonly reason: string;
+  /** Whether its directory is of a site that was closed, so that it never will be. */
+  readonly isClosed?: boolean;
+}
+
+/** The state of another site. */
+export interface ReceivedState {
+  readonly donor: string;
+  readonly shared: Checkpoint;
 }
 
 /** How far a transfer to this node has come. */
@@ -108,9 +121,13 @@ export class StateTransfers {
 
   /**
    * Takes the state of one of the donors, of another one where nothing comes. Goes on with what an earlier start has taken.
-   * Rejects with the reason of the signal.
+   * Rejects with the reason of the signal. Calls `onClosed` if a donor knows the own directory as one of a closed site.
    */
-  async receive(donors: () => readonly string[], signal: AbortSignal): Promise<Checkpoint> {
+  async receive(
+    donors: () => readonly string[],
+    signal: AbortSignal,
+    onClosed?: (reason: string) => void,
+  ): Promise<ReceivedState> {
     this.#onMoved();
     for (let attempt = 0; ; attempt += 1) {
       signal.throwIfAborted();
@@ -119,8 +136,8 @@ export class StateTransfers {
       const donor = connected[attempt % connected.length];
       if (donor === undefined) this.#problem = `no link to ${all.join(', ')} is up`;
       this.#checkStalled();
-      const shared = donor === undefined ? undefined : await this.#receiveFrom(donor, signal);
-      if (shared !== undefined) return shared;
+      const shared = donor === undefined ? undefined : await this.#receiveFrom(donor, signal, onClosed);
+      if (donor !== undefined && shared !== undefined) return { donor, shared };
       await pause(CHECK_MS);
     }
   }
@@ -131,7 +148,11 @@ export class StateTransfers {
   }
 
   /** `undefined` if nothing came for too long. */
-  async #receiveFrom(donor: string, signal: AbortSignal): Promise<Checkpoint | undefined> {
+  async #receiveFrom(
+    donor: string,
+    signal: AbortSignal,
+    onClosed: ((reason: string) => void) | undefined,
+  ): Promise<Checkpoint | undefined> {
     const { files, directory } = this.#options;
     this.#progress = { donor, bytes: 0, expectedBytes: undefined, problem: undefined };
     let timer: NodeJS.Timeout | undefined;
@@ -150,6 +171,7 @@ export class StateTransfers {
             this.#update({ bytes, expectedBytes, problem: undefined });
           },
           onProblem: (problem) => this.#update({ problem }),
+          onClosed: (reason) => onClosed?.(reason),
           onWriteFailed: (error) => this.#setFull(error),
           onDone: resolve,
         }));
@@ -201,9 +223,9 @@ export class StateTransfers {
       const reason = `${this.#options.site} is not serving`;
       return this.#reply(from, { kind: 'transfer.refused', transfer, reason });
     }
-    const problem = request.kind === 'transfer.begin' ? this.#options.admit(from, request.directory) : undefined;
-    if (problem === undefined) this.#source.receive(from, request);
-    else this.#reply(from, { kind: 'transfer.refused', transfer, reason: problem });
+    const refusal = request.kind === 'transfer.begin' ? this.#options.admit(from, request.directory) : undefined;
+    if (refusal === undefined) this.#source.receive(from, request);
+    else this.#reply(from, { kind: 'transfer.refused', transfer, ...refusal });
   }
 
   /** What is lost with the link is asked for again. */

@@ -3,7 +3,7 @@ import { CorrectableError } from '../../correctable/errors.ts';
 import { EMPTY_OWN_STATE, getSections } from '../records/checkpoint.ts';
 import type { Checkpoint, OwnState, SharedState } from '../records/checkpoint.ts';
 import type { Origin } from '../records/origin.ts';
-import type { LocalEntry, RedRecord } from '../records/records.ts';
+import type { BlueOperation, LocalEntry, RedRecord } from '../records/records.ts';
 import type { LogEntry, SavedLog } from './red-log.ts';
 import type { LogKind } from './log-id.ts';
 
@@ -79,7 +79,7 @@ export function createSiteFromShared({ sections, smallParts }: Checkpoint): Reco
  * of that, and of its own the end of its stream, its slots, terms and clock. What it holds of other streams and of the red
  * log beyond that part, it keeps.
  *
- * @throws CorrectableError `UNAVAILABLE` if the other site has less than this one has let go of, or knows it as closed
+ * @throws CorrectableError `UNAVAILABLE` if the other site lacks what this one has let go of, or knows it as closed
  */
 export function mergeSharedIntoSite(
   site: Origin,
@@ -94,34 +94,54 @@ export function mergeSharedIntoSite(
   const saved = own.checkpoint && getSavedSite(own.checkpoint);
   const ownState = saved?.own ?? { ...EMPTY_OWN_STATE, syncedLength: own.local.start };
   const ownApplied = saved?.shared.replica.applied ?? [];
-  const isBehind = ownApplied.some((count, origin) => origin !== site && count > (applied[origin] ?? 0));
-  if (isBehind || (saved?.shared.log.delivered ?? 0) > shared.log.delivered) {
-    throw unusableStateError('it has less than this site: take the state of another site, or wait');
-  }
-  const before = own.local.entries.slice(0, ownState.syncedLength - own.local.start);
-  const held = before.flatMap((entry) => (entry.kind === 'blue' ? [entry.operation] : []));
-  const waiting = Array.from({ length: Math.max(applied.length, ownState.waiting.length) }, (_, origin) => {
-    const bySequence = new Map(
-      [...held.filter((operation) => operation.site === origin), ...(ownState.waiting[origin] ?? [])]
-        .filter(({ sequence }) => sequence > (applied[origin] ?? 0))
-        .map((operation) => [operation.sequence, operation]),
-    );
-    return [...bySequence.values()].toSorted((a, b) => a.sequence - b.sequence);
+  const redEnd = own.red.start + own.red.entries.length;
+  const { delivered } = shared.log;
+  const holdsRed = own.red.start <= delivered && redEnd >= delivered;
+  const ownDelivered = saved?.shared.log.delivered ?? 0;
+  if (ownDelivered > delivered && !(holdsRed && redEnd >= ownDelivered))
+    throw unusableStateError('it has less of the red log than this site: take the state of another site, or wait');
+  const waiting = collectWaiting(own, ownState, applied);
+  // What this site has confirmed, others may have let go of: it may not be lost here.
+  const isIncomplete = waiting.some((operations, origin) => {
+    const held = (ownApplied[origin] ?? 0) + (ownState.waiting[origin]?.length ?? 0);
+    return operations.length < held - (applied[origin] ?? 0);
   });
-  const tail = (ownApplied[site] ?? 0) + (ownState.waiting[site]?.length ?? 0) - (applied[site] ?? 0);
-  if (tail > (waiting[site]?.length ?? 0)) {
-    throw unusableStateError('it lacks operations of this site that are not kept here: take the state of another site');
-  }
+  if (isIncomplete)
+    throw unusableStateError('it lacks operations that this site has and keeps no more: take that of another, or wait');
   const merged: SavedSiteState = { shared, own: { ...ownState, waiting } };
-  const isLonger = own.red.start + own.red.entries.length >= shared.log.delivered;
   return {
     local: own.local,
-    red: isLonger && own.red.start <= shared.log.delivered ? own.red : { start: shared.log.delivered, entries: [] },
+    red: holdsRed ? own.red : { start: delivered, entries: [] },
     checkpoint: {
       sections: { ...sections, ...(own.checkpoint && getSections('own', own.checkpoint)) },
       smallParts: merged,
     },
   };
+}
+
+/** By origin: what the site holds beyond so many operations of each, of which its rows will have no effect. */
+function collectWaiting(own: RecoveredState, ownState: OwnState, applied: readonly number[]): BlueOperation[][] {
+  const held = getOperations(own.local.entries.slice(0, ownState.syncedLength - own.local.start));
+  return Array.from({ length: Math.max(applied.length, ownState.waiting.length) }, (_, origin) => {
+    const ofOrigin = [...held.filter((operation) => operation.site === origin), ...(ownState.waiting[origin] ?? [])];
+    return sortOnce(ofOrigin.filter(({ sequence }) => sequence > (applied[origin] ?? 0)));
+  });
+}
+
+/** What a site that is not running keeps of its own operations: other sites may lack them. */
+export function collectOwnTail(site: Origin, own: RecoveredState): BlueOperation[] {
+  const waiting = own.checkpoint === undefined ? [] : (getSavedSite(own.checkpoint).own.waiting[site] ?? []);
+  return sortOnce([...getOperations(own.local.entries), ...waiting].filter((operation) => operation.site === site));
+}
+
+/** In their order, each one once. */
+function sortOnce(operations: readonly BlueOperation[]): BlueOperation[] {
+  const bySequence = new Map(operations.map((operation) => [operation.sequence, operation]));
+  return [...bySequence.values()].toSorted((a, b) => a.sequence - b.sequence);
+}
+
+function getOperations(entries: readonly LocalEntry[]): BlueOperation[] {
+  return entries.flatMap((entry) => (entry.kind === 'blue' ? [entry.operation] : []));
 }
 
 function unusableStateError(problem: string): CorrectableError {

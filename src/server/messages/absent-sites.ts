@@ -1,6 +1,7 @@
 /**
  * Sites that have been away for too long (docs/spec/cluster.md). What a site lacks is kept for it within bounds, of time and of
- * entries. Beyond these it is left behind: nothing is kept for it before it is heard again, and then from there on.
+ * entries. Beyond these it is left behind: nothing is kept for it before it is heard again, and then from there on. Only a
+ * site that keeps a majority of the sites leaves others behind. So whatever is not kept, a majority has.
  */
 import type { Origin, Origins } from '../records/origin.ts';
 
@@ -12,6 +13,16 @@ export interface AbsenceLimits {
   readonly keepForMs: number;
 }
 
+/** The sites that are beyond the limits now. */
+export interface LeavingOutcome {
+  /** They are left behind from now on. */
+  readonly left: readonly Origin[];
+  /** Everything is kept for them, since this site may not leave them behind. */
+  readonly cutOff: readonly Origin[];
+  /** Whether it is news that there are such, or that as much is kept for them as may be. */
+  readonly isNews: boolean;
+}
+
 /** The other sites, as one hears of them. */
 export class AbsentSites {
   readonly #origins: Origins;
@@ -19,6 +30,8 @@ export class AbsentSites {
   readonly #startedAtMs: number;
   readonly #heardAtMs = new Map<Origin, number>();
   readonly #leftBehind = new Set<Origin>();
+  #isCutOff = false;
+  #isFull = false;
   #probedAtMs = -Infinity;
 
   constructor(origins: Origins, site: Origin, startedAtMs: number) {
@@ -29,6 +42,25 @@ export class AbsentSites {
 
   get leftBehind(): ReadonlySet<Origin> {
     return this.#leftBehind;
+  }
+
+  /** Whether it changes with the time alone what is kept for whom. */
+  get isWaiting(): boolean {
+    return this.#leftBehind.size > 0 || this.#isCutOff;
+  }
+
+  /** Whether as much is kept as may be, for sites that may not be left behind. */
+  get isFull(): boolean {
+    return this.#isFull;
+  }
+
+  /** The sites that are sent the red log, and those that count for a majority. */
+  get logMembers(): { readonly sites: Origin[]; readonly voters: Origin[] } {
+    const { members } = this.#origins;
+    return {
+      sites: members.filter((site) => !this.#leftBehind.has(site)),
+      voters: members.filter((site) => this.#origins.get(site).state === 'open'),
+    };
   }
 
   /** When a site was last heard; `undefined` if not at this start. */
@@ -55,17 +87,35 @@ export class AbsentSites {
     return this.#leftBehind;
   }
 
-  /** Leaves sites behind that lack more than may be kept for them, and gives these. */
-  leaveBehind(nowMs: number, limits: AbsenceLimits, getBacklog: (site: Origin) => number): Origin[] {
-    const left: Origin[] = [];
-    for (const site of this.#origins.getOthers(this.#site)) {
-      if (this.#leftBehind.has(site)) continue;
-      const backlog = getBacklog(site);
+  /** Leaves sites behind that lack more than may be kept for them, if a majority remains. The leader breaks a tie. */
+  leaveBehind(
+    nowMs: number,
+    limits: AbsenceLimits,
+    leader: Origin | undefined,
+    getBacklog: (site: Origin) => number,
+  ): LeavingOutcome {
+    const isOver = (site: Origin): boolean => getBacklog(site) > limits.maxBacklogEntries;
+    const beyond = this.#origins.getOthers(this.#site).filter((site) => {
+      if (this.#leftBehind.has(site)) return false;
       const silentMs = nowMs - (this.#heardAtMs.get(site) ?? this.#startedAtMs);
-      if (backlog <= limits.maxBacklogEntries && (backlog === 0 || silentMs <= limits.keepForMs)) continue;
-      this.#leftBehind.add(site);
-      left.push(site);
-    }
-    return left;
+      return isOver(site) || (silentMs > limits.keepForMs && getBacklog(site) > 0);
+    });
+    const mayLeave = beyond.length === 0 || this.mayLeave(beyond, leader);
+    const [wasCutOff, wasFull] = [this.#isCutOff, this.#isFull];
+    this.#isCutOff = !mayLeave;
+    this.#isFull = !mayLeave && beyond.some(isOver);
+    const isNews = (this.#isCutOff && !wasCutOff) || (this.#isFull && !wasFull);
+    if (!mayLeave) return { left: [], cutOff: beyond, isNews };
+    for (const site of beyond) this.#leftBehind.add(site);
+    return { left: beyond, cutOff: [], isNews };
+  }
+
+  /** Whether a majority of the sites remains without these. One of two sites alone is none, though it may be the leader. */
+  protected mayLeave(beyond: readonly Origin[], leader: Origin | undefined): boolean {
+    const { sites, voters } = this.logMembers;
+    const remaining = voters.filter((site) => sites.includes(site) && !beyond.includes(site));
+    const doubled = 2 * remaining.length;
+    if (doubled !== voters.length) return doubled > voters.length;
+    return remaining.length > 1 && leader !== undefined && remaining.includes(leader);
   }
 }

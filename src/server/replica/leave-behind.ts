@@ -8,6 +8,7 @@ import type { Replica } from './replica.ts';
 
 interface Limits extends Pick<ReplicaOptions, 'observer' | 'resendAfterMs'> {
   readonly absence?: AbsenceLimits | undefined;
+  readonly redLeader: Origin | undefined;
 }
 
 /** What is kept at a site. */
@@ -21,13 +22,14 @@ interface Kept {
 
 export function leaveBehind(
   absent: AbsentSites,
-  { absence, observer, resendAfterMs }: Limits,
+  { absence, observer, redLeader, resendAfterMs }: Limits,
   { replica, log, nowMs, onLeft }: Kept,
 ): void {
   if (absence === undefined) return;
   const getBacklog = (site: Origin): number => Math.max(replica.blue.getBacklog(site), log.getBacklog?.(site) ?? 0);
-  const left = absent.leaveBehind(nowMs, absence, getBacklog);
+  const { left, cutOff, isNews } = absent.leaveBehind(nowMs, absence, redLeader, getBacklog);
   if (left.length > 0) onLeft();
   for (const site of left) observer?.onLeftBehind?.(site);
+  if (isNews) observer?.onCutOff?.(cutOff, absent.isFull);
   for (const site of absent.takeProbed(nowMs, resendAfterMs)) replica.blue.probe(site);
 }

@@ -28,6 +28,15 @@ export function createClockObserver(origins: Origins, site: Origin, onAlarm: OnA
         peer,
         'it has been away for too long, and nothing more is kept for it. Once it is back, it takes the state of another site.',
       ),
+    onCutOff: (peers, isFull) => {
+      const [name, away] = [origins.getName(site), peers.map((peer) => origins.getName(peer)).join(', ')];
+      const fate = isFull
+        ? 'No more can be kept, so updates are refused.'
+        : 'Everything is kept for them, up to maxBacklogEntries entries. Then updates are refused.';
+      const advice = 'Repair the links, or start these sites. Retire those that are lost for good.';
+      const problem = `has waited too long for ${away}, and without them there is no majority of the sites`;
+      onAlarm({ kind: 'site-cut-off', site: name, message: `Site ${name} ${problem}. ${fate} ${advice}` });
+    },
   };
 }
 

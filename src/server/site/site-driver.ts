@@ -285,7 +285,7 @@ export class SiteDriver implements SubmissionPort {
     const writeRejection =
       fullReason !== undefined
         ? fullError(fullReason)
-        : absence === undefined && this.#machine.backlogLength >= maxBacklogEntries
+        : this.#machine.isBacklogFull || (absence === undefined && this.#machine.backlogLength >= maxBacklogEntries)
           ? backlogError(maxBacklogEntries)
           : undefined;
     const [nowMs, wallMs] = [performance.now(), Date.now()];
@@ -509,7 +509,10 @@ function fullError(because: string): CorrectableError {
 
 function backlogError(maxBacklog: number): CorrectableError {
   const message = `Another site has been away for so long that ${maxBacklog} operations wait for it, as many as are kept.`;
-  return new CorrectableError('OVERLOADED', `${message} Nothing was done: writes go on once it is back.`);
+  return new CorrectableError(
+    'OVERLOADED',
+    `${message} Nothing was done: writes go on once it is back, or was retired.`,
+  );
 }
 
 function siteStoppedError({ reason, cause, advice }: SiteFailure): CorrectableError {

@@ -1,9 +1,8 @@
 /** One site as a pure state machine: its replica and its node of the red log, wired to each other. */
 import { AbsentSites } from '../messages/absent-sites.ts';
-import { getLogMembers } from '../log/log-members.ts';
 import { createLogIds, type LogId, type LogIds } from '../log/log-id.ts';
 import { isLogMessage } from '../log/red-log.ts';
-import type { LogMembers, LogOutput, RedLog, SavedLog, ServerReply } from '../log/red-log.ts';
+import type { LogOutput, RedLog, SavedLog, ServerReply } from '../log/red-log.ts';
 import { comparePositions, type Position } from '../log/position.ts';
 import { HaltedBytes } from '../log/halted-bytes.ts';
 import { RedLogConsumer, type RedHalt } from '../log/red-log-consumer.ts';
@@ -72,9 +71,8 @@ export class SiteMachine {
 
   constructor(options: SiteOptions, stored: RecoveredState = EMPTY_STATE, nowMs = 0, wallMs = nowMs) {
     [this.#nowMs, this.#options] = [nowMs, options];
-    this.#absent = new AbsentSites(options.origins, options.site, nowMs);
-    const { site, origins, deployment, epoch, onMessageRejected } = options;
-    const { partition = ONLY_PARTITION, redLog = SEQUENCED_ENGINE } = options;
+    this.#absent = this.createAbsentSites(options.origins, options.site, nowMs);
+    const { site, origins, deployment, epoch, partition = ONLY_PARTITION, redLog = SEQUENCED_ENGINE } = options;
     this.#engine = redLog;
     this.#logIds = createLogIds(partition);
     this.#effectValidator = new EffectValidator(options.service.tables);
@@ -87,7 +85,7 @@ export class SiteMachine {
       origins,
       ownSite: { site, partition },
       epoch,
-      onRejected: onMessageRejected,
+      onRejected: options.onMessageRejected,
       onUnknownStart: (peer, term) => this.#handshake.ask(peer, this.#nowMs, term),
       onSuperseded: options.stopsOnUnknownStart === true ? (term, by) => this.#onSuperseded(term, by) : undefined,
       newestRules: options.version?.own.rules,
@@ -108,20 +106,21 @@ export class SiteMachine {
     );
     this.messageFilter.recall(this.replica.terms);
     const committed = Math.max(this.replica.provenRedCount, options.committedRedEntries ?? 0);
-    const found = { ...stored.red, saved: saved?.shared.log, committed, ...this.#logMembers };
+    const found = { ...stored.red, saved: saved?.shared.log, committed, ...this.#absent.logMembers };
     this.log = redLog.createNode({ ...createLogOptions(options, this.#logIds.red), ...found });
     this.#redLogReader = this.createRedLogReader(this.log, saved?.shared.log);
     if (this.#redLogReader.halt !== undefined) this.#onHalt(this.#redLogReader.halt);
     this.#handshake = this.#createHandshake(options);
     // Before all else that is sent: it is what others need in order to take the rest.
     this.#handshake.greetAll(nowMs);
-    if (options.needsPeer === true && origins.sites.length > 1) this.#peerUntilMs = nowMs + ALONE_AFTER_MS;
+    this.replica.blue.isHeld = options.needsPeer === true && origins.sites.length > 1;
+    if (this.replica.blue.isHeld) this.#peerUntilMs = nowMs + ALONE_AFTER_MS;
     this.#exchangeOutputs();
   }
 
   /** Whether something is in flight that a lost message could hold up: then ticks are needed. */
   get isBusy(): boolean {
-    const isWaiting = this.#peerUntilMs !== undefined || this.#absent.leftBehind.size > 0;
+    const isWaiting = this.#peerUntilMs !== undefined || this.#absent.isWaiting;
     return this.replica.isBusy || this.log.isBusy || isWaiting;
   }
 
@@ -156,10 +155,9 @@ export class SiteMachine {
   createCut(): CheckpointCut {
     const problem = this.cutProblem;
     if (problem !== undefined) throw new Error(problem);
-    const log = this.log.save();
     this.#cutAt = this.#redLogReader.next;
     const { shared, own } = this.replica.save();
-    const remaining: SavedSiteState = { shared: { replica: shared, log }, own };
+    const remaining: SavedSiteState = { shared: { replica: shared, log: this.log.save() }, own };
     return { smallParts: remaining, contained: { local: this.replica.syncedLength, red: this.replica.redDelivered } };
   }
 
@@ -177,6 +175,11 @@ export class SiteMachine {
   /** How many entries of either log are kept because another site lacks them. */
   get backlogLength(): number {
     return Math.max(this.replica.backlogLength, this.log.backlogLength);
+  }
+
+  /** Whether as much is kept as may be, for sites that this one may not leave behind. */
+  get isBacklogFull(): boolean {
+    return this.#absent.isFull;
   }
 
   /** Where the site stands, for operators. */
@@ -336,6 +339,10 @@ export class SiteMachine {
     return new Replica(options, stored, nowMs, wallMs);
   }
 
+  protected createAbsentSites(...args: ConstructorParameters<typeof AbsentSites>): AbsentSites {
+    return new AbsentSites(...args);
+  }
+
   protected createRedLogReader(log: RedLog<RedRecord>, saved: SavedLog | undefined): RedLogConsumer<RedRecord> {
     return new RedLogConsumer(log, saved);
   }
@@ -407,19 +414,18 @@ export class SiteMachine {
     if (this.#peerUntilMs !== undefined && this.#lacking !== undefined)
       this.#outputs.push({ kind: 'behind', message: this.#lacking });
     this.#peerUntilMs = undefined;
-    const early = this.#early;
-    this.#early = [];
-    for (const submission of early) this.replica.submit(submission, nowMs, wallMs);
+    this.replica.blue.isHeld = false;
+    for (const submission of this.#early.splice(0)) this.replica.submit(submission, nowMs, wallMs);
   }
 
   #updateLeftBehind(): void {
     this.replica.blue.leaveBehind(this.#absent.leftBehind);
-    this.log.setMembers?.(this.#logMembers);
+    this.log.setMembers?.(this.#absent.logMembers);
   }
 
   #checkGone(): void {
-    if (this.replica.blue.isGoneAt(this.#absent.getReachable(this.#nowMs, this.#options.reachTimeoutMs)))
-      this.#onBehind('operations of other sites');
+    const reachable = this.#absent.getReachable(this.#nowMs, this.#options.reachTimeoutMs);
+    if (this.replica.blue.isGoneAt(reachable)) this.#onBehind('operations of other sites');
   }
 
   #onBehind(lacking: string): void {
@@ -427,10 +433,6 @@ export class SiteMachine {
     this.#lacking = `the site lacks ${lacking} that no other site keeps for it any more: it needs the state of one`;
     // A node on an older directory stops first: with the state of another site it would not notice.
     if (this.#peerUntilMs === undefined) this.#outputs.push({ kind: 'behind', message: this.#lacking });
-  }
-
-  get #logMembers(): LogMembers {
-    return getLogMembers(this.#options.origins, this.#absent.leftBehind);
   }
 
   /** Hands outputs of one part to the other until neither has any. */
@@ -490,7 +492,7 @@ export class SiteMachine {
         const problem = this.replica.activation.findProblem(records);
         if (problem !== undefined) return this.#onOutdated(problem);
         if (records.length > 0 && !this.#hasStopped) this.replica.deliver(records);
-        if (records.some(({ kind }) => kind === 'member')) this.log.setMembers?.(this.#logMembers);
+        if (records.some(({ kind }) => kind === 'member')) this.log.setMembers?.(this.#absent.logMembers);
         break;
       }
       case 'store':

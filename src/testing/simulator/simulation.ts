@@ -138,8 +138,10 @@ export class Simulation {
       this.#heal();
       this.#timeline.run(this.#timeline.nowMs + HEALED_PHASE_MS, () => this.#areClientsDone && !this.#cluster.isBusy);
       this.#checkProgress();
-      this.#settle();
+      const hasSettled = this.#settle();
       this.#checkEnd();
+      this.#checkers.current = 'progress';
+      assertProperty(hasSettled, () => 'the sites still exchange something, long after all have ended');
     } catch (error) {
       // Whatever is thrown is a finding: a broken replica may trip over itself before a checker notices.
       const checker = error instanceof PropertyViolation ? (error.noticedBy ?? this.#checkers.current) : 'crash';
@@ -421,16 +423,13 @@ export class Simulation {
     }
   }
 
-  /** Lets late requests come and what is in flight between the sites end. */
-  #settle(): void {
+  /** Lets late requests come and what is in flight between the sites end. Says whether it has. */
+  #settle(): boolean {
     this.#timeline.run(this.#timeline.nowMs + SETTLE_MS);
     const untilMs = this.#timeline.nowMs + CONVERGE_MS;
-    while (
-      !(this.#areSitesAlike && this.#remainingSites.every((site) => this.#isIdle(site))) &&
-      this.#timeline.nowMs < untilMs
-    ) {
-      this.#timeline.run(this.#timeline.nowMs + SETTLE_STEP_MS);
-    }
+    const hasSettled = (): boolean => this.#areSitesAlike && this.#remainingSites.every((site) => this.#isIdle(site));
+    while (!hasSettled() && this.#timeline.nowMs < untilMs) this.#timeline.run(this.#timeline.nowMs + SETTLE_STEP_MS);
+    return hasSettled();
   }
 
   get #areSitesAlike(): boolean {

@@ -41,6 +41,8 @@ export class BluePath {
   readonly #onApplied: (operation: BlueOperation) => void;
   readonly #windows: SendWindows;
   #leftBehind: ReadonlySet<Origin> = new Set();
+  /** Whether no other site has accepted this start so far: its stream may be an older one. */
+  isHeld = false;
 
   constructor(core: ReplicaCore, onApplied: (operation: BlueOperation) => void) {
     this.core = core;
@@ -54,14 +56,9 @@ export class BluePath {
   updateMembers(): void {
     const { origins, site } = this.core.options;
     this.#growTo(Math.max(this.#incoming.length, origins.size));
-    const members = origins.getOthers(site);
-    const others = members.filter((item) => !this.#leftBehind.has(item));
-    for (const [origin, outgoing] of this.#outgoing.entries()) {
-      outgoing.setReceivers(
-        origin === RED ? [] : others.filter((item) => item !== origin),
-        origin === site && members.length > 0,
-      );
-    }
+    const others = origins.getOthers(site).filter((item) => !this.#leftBehind.has(item));
+    for (const [origin, outgoing] of this.#outgoing.entries())
+      outgoing.setReceivers(origin === RED ? [] : others.filter((item) => item !== origin));
     for (const origin of origins.sites) {
       const { final } = origins.get(origin);
       if (final !== undefined) this.#getStream(origin).endAt(final.sequence);
@@ -113,7 +110,7 @@ export class BluePath {
   /** Whether this site may give operations. */
   get canOriginate(): boolean {
     const { origins, site } = this.core.options;
-    return this.isRecovered && origins.get(site).state === 'open';
+    return this.isRecovered && !this.isHeld && origins.get(site).state === 'open';
   }
 
   /** How much of the stream of an origin is synced here. */

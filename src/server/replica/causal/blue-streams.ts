@@ -144,17 +144,9 @@ export class OutgoingStream {
   readonly #acknowledged = new Map<Origin, number>();
   readonly #movedAtMs = new Map<Origin, number>();
   #last = 0;
-  /** The last operation that any other site has ever had. */
-  #heldElsewhere = 0;
-  /** Whether what no other site has is kept, whoever was left behind: it would be at this site alone for ever. */
-  #keepsOwn = false;
 
-  /**
-   * @param receivers the sites that need the stream: all but its origin and this one
-   * @param keepsOwn whether it is the own stream, and there are other sites
-   */
-  setReceivers(receivers: readonly Origin[], keepsOwn = false): void {
-    this.#keepsOwn = keepsOwn;
+  /** Sets the sites that need the stream: all but its origin, this one, and those that were left behind. */
+  setReceivers(receivers: readonly Origin[]): void {
     for (const site of this.#acknowledged.keys()) if (!receivers.includes(site)) this.#acknowledged.delete(site);
     // What a new one has is not known yet: from now on all is kept for it.
     for (const site of receivers) if (!this.#acknowledged.has(site)) this.#acknowledged.set(site, 0);
@@ -184,11 +176,11 @@ export class OutgoingStream {
   /** After a restart: what the stream had got to, and what of it others may still lack. */
   load(last: number, retained: readonly LoggedOperation[]): void {
     this.#last = last;
-    if (this.#acknowledged.size > 0 || this.#keepsOwn) for (const item of retained) this.#retained.push(item);
+    if (this.#acknowledged.size > 0) for (const item of retained) this.#retained.push(item);
   }
 
   add(operation: BlueOperation, position: number, nowMs: number): void {
-    let isNeeded = this.#keepsOwn && operation.sequence > this.#heldElsewhere;
+    let isNeeded = false;
     for (const [site, sequence] of this.#acknowledged) {
       if (sequence === this.#last) this.#movedAtMs.set(site, nowMs);
       if (sequence < operation.sequence) isNeeded = true;
@@ -200,13 +192,12 @@ export class OutgoingStream {
   acknowledge(site: Origin, sequence: number, nowMs: number): void {
     if (sequence <= (this.#acknowledged.get(site) ?? Infinity)) return;
     this.#acknowledged.set(site, sequence);
-    this.#heldElsewhere = Math.max(this.#heldElsewhere, sequence);
     this.#movedAtMs.set(site, nowMs);
     this.#forgetAcknowledged();
   }
 
   #forgetAcknowledged(): void {
-    const everywhere = Math.min(...this.#acknowledged.values(), this.#keepsOwn ? this.#heldElsewhere : Infinity);
+    const everywhere = Math.min(...this.#acknowledged.values());
     while (this.#retained.size > 0 && (this.#retained.at(0)?.operation.sequence ?? 0) <= everywhere)
       this.#retained.shift();
   }

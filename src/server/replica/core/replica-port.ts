@@ -31,6 +31,11 @@ export interface ReplicaObserver {
   onQuarantined?(peer: Origin, aheadMs: number): void;
   /** A site has been away for too long: nothing is kept for it before it is back. */
   onLeftBehind?(peer: Origin): void;
+  /**
+   * Sites have been away for too long, and no majority of the sites is here: everything is kept for them, and with `isFull`
+   * updates are refused.
+   */
+  onCutOff?(peers: readonly Origin[], isFull: boolean): void;
   /** The site's stamps can be taken again. */
   onReleased?(peer: Origin): void;
 }

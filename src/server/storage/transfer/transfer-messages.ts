@@ -31,8 +31,13 @@ export interface TransferSlice {
 export type TransferReply =
   /** The snapshot is there; the transfer has about so many bytes. */
   | { readonly kind: 'transfer.ready'; readonly transfer: string; readonly bytes: number }
-  /** There is no snapshot now: try again later. */
-  | { readonly kind: 'transfer.refused'; readonly transfer: string; readonly reason: string }
+  /** There is no snapshot now: try again later. With `isClosed` never, since the receiver's directory is of a closed site. */
+  | {
+      readonly kind: 'transfer.refused';
+      readonly transfer: string;
+      readonly reason: string;
+      readonly isClosed?: boolean | undefined;
+    }
   /** The donor has no such snapshot, or not any more: begin another transfer. */
   | { readonly kind: 'transfer.lost'; readonly transfer: string }
   | TransferSlice;

@@ -20,6 +20,8 @@ export interface TransferReceiverOptions {
   onProgress?(bytes: number, expectedBytes: number | undefined): void;
   /** Something did not go as it should; it is tried again. */
   onProblem?(message: string): void;
+  /** The donor knows this directory as one of a closed site. */
+  onClosed?(reason: string): void;
   /** What has come cannot be written; it is asked for again. */
   onWriteFailed?(error: Error): void;
   /** The shared part of the donor's checkpoint is here, and whole. */
@@ -87,7 +89,10 @@ export class TransferReceiver {
       if (isIntact(reply)) this.#take(reply);
       else this.#ask(reply.offset);
     } else if (reply.kind === 'transfer.lost') this.#beginAgain(`${this.#options.donor} has no such snapshot any more`);
-    else this.#options.onProblem?.(`${this.#options.donor} cannot send its state now: ${reply.reason}`);
+    else {
+      this.#options.onProblem?.(`${this.#options.donor} cannot send its state now: ${reply.reason}`);
+      if (reply.isClosed === true) this.#options.onClosed?.(reply.reason);
+    }
   }
 
   /** Keeps what has come. */

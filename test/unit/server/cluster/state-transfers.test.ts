@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { EMPTY_OWN_STATE } from '../../../../src/server/records/checkpoint.ts';
-import { StateTransfers } from '../../../../src/server/cluster/state-transfers.ts';
+import { StateTransfers, type TransferRefusal } from '../../../../src/server/cluster/state-transfers.ts';
 import { NodeFiles, nodeTiming } from '../../../../src/server/storage/disk/node-files.ts';
 import { DurableStorage } from '../../../../src/server/storage/durable-storage.ts';
 
@@ -14,7 +14,7 @@ let root: string;
 let nodes: Map<string, StateTransfers>;
 /** Links that are down. */
 let down: Set<string>;
-let refusals: Map<string, string>;
+let refusals: Map<string, TransferRefusal>;
 let sliceCount: number;
 /** What a site sends in place of its slices. */
 let garbage: Map<string, Uint8Array>;
@@ -52,7 +52,8 @@ function createNode(site: string, files = new NodeFiles(join(root, site))): Stat
       },
       isConnected: isUp,
     },
-    admit: (receiver, directory) => refusals.get(site) ?? (directory === `directory of ${receiver}` ? undefined : 'no'),
+    admit: (receiver, directory) =>
+      refusals.get(site) ?? (directory === `directory of ${receiver}` ? undefined : { reason: 'no' }),
     onStalled: (problem) => void events.push(`stalled: ${problem}`),
     onFullChanged: (because) => void events.push(because === undefined ? 'has room' : `full: ${because.message}`),
   });
@@ -89,7 +90,8 @@ const { signal } = new AbortController();
 test('a donor that is connected → its state', async () => {
   createDonor('ireland');
   const receiver = createNode('virginia');
-  const shared = await receiver.receive(() => ['frankfurt', 'ireland'], signal);
+  const { donor, shared } = await receiver.receive(() => ['frankfurt', 'ireland'], signal);
+  expect(donor).toBe('ireland');
   expect(shared.sections['rows']).toEqual(ROWS);
   expect(shared.smallParts).toEqual({ log: { delivered: 3 }, donor: 'ireland' });
   expect(receiver.progress).toBeUndefined();
@@ -103,20 +105,29 @@ test('the link is lost on the way → goes on where it was', async () => {
   down.add('ireland');
   down.delete('ireland');
   receiver.onConnected('ireland');
-  expect((await receiving).sections['rows']).toEqual(ROWS);
+  expect((await receiving).shared.sections['rows']).toEqual(ROWS);
   // Those that were on their way are sent once more.
   expect(sliceCount).toBeLessThan(60);
 });
 
 test('a donor that does not admit the receiver → the reason is seen, and it is asked again', async () => {
   createDonor('ireland');
-  refusals.set('ireland', 'ireland has not taken the change');
+  refusals.set('ireland', { reason: 'ireland has not taken the change' });
   const receiver = createNode('virginia');
   const receiving = receiver.receive(() => ['ireland'], signal);
   await vi.waitFor(() => expect(receiver.progress?.problem).toContain('has not taken the change'), 5000);
   refusals.clear();
   receiver.onConnected('ireland');
-  expect((await receiving).sections['rows']).toEqual(ROWS);
+  expect((await receiving).shared.sections['rows']).toEqual(ROWS);
+});
+
+test('a donor that knows the receiver as closed → is said to whoever waits for the state', async () => {
+  createDonor('ireland');
+  refusals.set('ireland', { reason: 'virginia was closed', isClosed: true });
+  const ending = new AbortController();
+  const end = (reason: string): void => ending.abort(new Error(reason));
+  const receiving = createNode('virginia').receive(() => ['ireland'], ending.signal, end);
+  await expect(receiving).rejects.toThrow('virginia was closed');
 });
 
 test('ended meanwhile → rejects with the reason', async () => {
@@ -130,7 +141,7 @@ test('ended meanwhile → rejects with the reason', async () => {
 test('slices that cannot be read → another donor', async () => {
   for (const site of ['ireland', 'frankfurt']) createDonor(site);
   garbage.set('ireland', new Uint8Array([0, 0, 0, 9]));
-  const shared = await createNode('virginia').receive(() => ['ireland', 'frankfurt'], signal);
+  const { shared } = await createNode('virginia').receive(() => ['ireland', 'frankfurt'], signal);
   expect(shared.smallParts).toMatchObject({ donor: 'frankfurt' });
 });
 
@@ -161,6 +172,6 @@ test('no room for what comes → is reported, and so is room again', { timeout: 
   const receiving = createNode('virginia', files).receive(() => ['ireland'], signal);
   await vi.waitFor(() => expect(events).toEqual(['full: no space left']), 5000);
   createNow.mockRestore();
-  expect((await receiving).sections['rows']).toEqual(ROWS);
+  expect((await receiving).shared.sections['rows']).toEqual(ROWS);
   expect(events).toEqual(['full: no space left', 'has room']);
 });

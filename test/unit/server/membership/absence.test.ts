@@ -117,32 +117,101 @@ test('a donor that has less, or knows the site as closed → refused', () => {
   const world = createWorld();
   const early = getSharedPart(world.saveCheckpoint(0));
   work(world, 'first', [0, 1, 2], 2);
-  const own = { ...world.copyLogs(1), checkpoint: world.saveCheckpoint(1) };
+  const own = world.saveStored(1);
   const refused = (text: string): unknown =>
     expect.objectContaining({ code: 'UNAVAILABLE', message: expect.stringContaining(text) });
-  expect(() => mergeSharedIntoSite(siteAt(1), own, early)).toThrow(refused('it has less than this site'));
+  expect(() => mergeSharedIntoSite(siteAt(1), own, early)).toThrow(refused('it has less of the red log'));
+  const withRed = { ...own, red: world.copyLogs(1).red };
+  expect(() => mergeSharedIntoSite(siteAt(1), withRed, early)).toThrow(refused('it lacks operations'));
   world.changeMembers(0, 's', null);
   const late = getSharedPart(world.saveCheckpoint(0));
   expect(() => mergeSharedIntoSite(siteAt(1), own, late)).toThrow(refused('was closed'));
 });
 
-test('sites that are cut off from each other, and leave each other behind → each keeps the end of its own stream', () => {
-  const world = createWorld();
-  work(world, 'first', [0, 1, 2], 2);
-  const isCut = ({ from, to }: { readonly from: number; readonly to: number }): boolean => from === 1 || to === 1;
+/** Both halves work, blue only, while no message goes from one to the other. */
+function workInHalves(world: MemberWorld, isInFirst: (origin: number) => boolean): void {
   for (let n = 0; n < 40; n += 1) {
-    for (const site of [0, 1]) world.submit(site, put(`cut-${site}-${n}`, n));
+    for (const site of world.machines.keys()) world.submit(site, put(`cut-${site}-${n}`, n));
     world.tick();
+    const isCut = ({ from, to }: Sent): boolean => isInFirst(siteAt(from)) !== isInFirst(siteAt(to));
+    for (const site of world.machines.keys()) world.sync(site);
     world.settle(isCut);
-    world.drop();
+    world.drop(isCut);
   }
-  expect(world.leftBehind).toEqual(expect.arrayContaining(['1', '2', '3']));
-  world.pass(2000);
-  expect(world.isBehind(1)).toBe(true);
-  const own = { ...world.copyLogs(1), checkpoint: world.saveCheckpoint(1) };
-  world.crash(1);
-  world.merge(1, 0, own);
-  world.pass(2000);
-  expect(world.read(2, get('cut-1-0'))).toBe(0);
+}
+
+interface Sent {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** A world of so many sites with halves, and what each site noticed: who was left behind, and who is cut off. */
+function createHalves(siteCount: number, leader = 1, absence = LIMITS): MemberWorld & { readonly noticed: string[] } {
+  const noticed: string[] = [];
+  const observer = {
+    onLeftBehind: (peer: number) => void noticed.push(`left ${peer}`),
+    onCutOff: (peers: readonly number[], isFull: boolean) =>
+      void noticed.push(`cut off from ${peers.join()}${isFull ? ', full' : ''}`),
+  };
+  const world = new MemberWorld({ siteCount, redLeader: siteAt(leader - 1), absence, observer });
+  return Object.assign(world, { noticed });
+}
+
+/** Sites that are behind take the state of the first donor that may give it, as a node does. */
+function returnAll(world: MemberWorld): void {
+  for (let round = 0; round < world.machines.length; round += 1) {
+    world.pass(1000);
+    for (const site of [...world.machines.keys()].filter((item) => world.isBehind(item))) {
+      const donors = [...world.machines.keys()].filter((item) => item !== site && !world.isBehind(item));
+      const own = world.saveStored(site);
+      donors.some((donor) => world.tryMerge(site, donor, own));
+    }
+  }
+  world.pass(1000);
+}
+
+test.each([
+  ['two of five', 5, 1, [4, 5]],
+  ['the half without the leader', 4, 2, [3, 4]],
+  ['the first half, which is without the leader', 4, 3, [1, 2]],
+] as const)(
+  'two camps for too long, %s in the minority → only that one is left behind, and all of it returns',
+  (_, count, leader, minority) => {
+    const world = createHalves(count, leader);
+    work(world, 'first', [...world.machines.keys()], 2);
+    workInHalves(world, (origin) => (minority as readonly number[]).includes(origin));
+    const left = new Set(world.noticed.filter((text) => text.startsWith('left')));
+    expect([...left].toSorted()).toEqual(minority.map((origin) => `left ${origin}`));
+    for (const origin of minority) expect(world.machine(origin - 1).isBacklogFull).toBe(true);
+    returnAll(world);
+    for (const site of world.machines.keys()) expect(world.read(0, get(`cut-${site}-39`))).toBe(39);
+    expectAllEqual(world, [...world.machines.keys()]);
+    for (const site of world.machines.keys()) expect(world.machine(site).isBacklogFull).toBe(false);
+  },
+);
+
+test('a site alone → it leaves no other one behind, keeps all that it has, and says twice that it is cut off', () => {
+  const world = createHalves(3, 1, { ...LIMITS, keepForMs: 100 });
+  world.pass(50);
+  workInHalves(world, (origin) => origin === 3);
+  expect(new Set(world.noticed)).toEqual(new Set(['left 3', 'cut off from 1,2', 'cut off from 1,2, full']));
+  expect(world.noticed.filter((text) => text.startsWith('cut'))).toHaveLength(2);
+  world.pass(1000);
+  world.merge(2, 0, world.saveStored(2));
+  world.pass(1000);
+  expect(world.read(1, get('cut-2-0'))).toBe(0);
   expectAllEqual(world, [0, 1, 2]);
+});
+
+test('one of two sites, though it leads the red log → it leaves the other one not behind', () => {
+  const world = createHalves(2);
+  world.pass(50);
+  world.crash(1);
+  work(world, 'alone', [0], 30);
+  expect(world.noticed).not.toContain('left 2');
+  expect(world.machine(0).isBacklogFull).toBe(true);
+  world.start(1);
+  world.pass(2000);
+  expect(world.machine(0).isBacklogFull).toBe(false);
+  expectAllEqual(world, [0, 1]);
 });

@@ -1,9 +1,11 @@
 /** A node that goes on from an older or copied directory is noticed by others, and stops before it can do harm. */
 import { describe, expect, test } from 'vitest';
 import { enqueue, get, put } from '../../../../src/operations/index.ts';
+import type { Envelope } from '../../../../src/server/messages/envelope.ts';
 import { createEpoch } from '../../../../src/server/records/epoch.ts';
 import { siteAt } from '../../../support/origins.ts';
 import { SiteWorld, type WorldNode } from '../../../support/site-world.ts';
+import { contract as sale, service as saleService } from '../replica/rights/sale.ts';
 import type { Outcome } from '../replica/sites.ts';
 
 /** Writes a key at a site, everywhere. */
@@ -76,6 +78,31 @@ describe('a node on an older directory', () => {
     world.putNode(1, other);
     world.pass(50);
     expect([late, world.forked.length]).toStrictEqual([{}, 1]);
+  });
+
+  test('with needsPeer: gives no rights away before another site has accepted its start', () => {
+    const world = new SiteWorld({ service: saleService, redLeader: siteAt(2), needsPeer: true, maxAttempts: 5 });
+    world.submit(0, sale.open({ seats: 9 }));
+    world.pass(100);
+    const older = world.copyLogs(0);
+    world.submit(0, sale.sell({ seats: 1 }));
+    world.pass(100);
+    world.crash(0);
+    const others = [1, 2].map((site) => world.takeNode(site));
+    world.start(0, older);
+    world.drop();
+    for (const [place, node] of others.entries()) world.putNode(place + 1, node);
+    const countOwn = (): number | undefined => world.machines[0]?.replica.blue.getHeld(siteAt(0)).sequence;
+    const before = countOwn();
+    world.submit(1, sale.sell({ seats: 4 }));
+    const isHello = ({ envelope }: { readonly envelope: Envelope }): boolean => envelope.message.kind === 'node.hello';
+    const kinds = world.sent.map(({ to, envelope }) => (to === 0 ? envelope.message.kind : ''));
+    expect(kinds).toContain('rights.request');
+    world.settle(isHello);
+    world.sync(0);
+    expect([countOwn(), world.forked]).toEqual([before, []]);
+    world.settle();
+    expect(world.forked).toHaveLength(1);
   });
 
   test('with stopsOnUnknownStart: stops where another site knows a later start', () => {

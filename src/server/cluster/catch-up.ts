@@ -1,0 +1,82 @@
+/**
+ * A site lacks what the others do not keep any more, and is stopped: it takes the state of one of them, and merges its own
+ * part (docs/spec/cluster.md, A4, A6, T8).
+ */
+import { isCorrectableError } from '../../correctable/errors.ts';
+import { collectOwnTail, mergeSharedIntoSite, type RecoveredState } from '../log/recovered-state.ts';
+import type { Checkpoint } from '../records/checkpoint.ts';
+import type { Origin } from '../records/origin.ts';
+import type { BlueOperation } from '../records/records.ts';
+import type { ReceivedState } from './state-transfers.ts';
+
+/** What it takes. */
+export interface CatchUpHost {
+  readonly origin: Origin;
+  /** Whether the own end of the red log counts. */
+  readonly keepsRed: boolean;
+  readonly signal: AbortSignal;
+  getPeers(): readonly string[];
+  /** Takes the state of one of the donors. Calls `onClosed` if a donor knows this directory as one of a closed site. */
+  receive(donors: readonly string[], signal: AbortSignal, onClosed: (reason: string) => void): Promise<ReceivedState>;
+  /** What the site has on its disk. */
+  readStored(): RecoveredState;
+  install(state: RecoveredState): Promise<void>;
+  onProblem(message: string): void;
+  /** Called once: each donor was of no use for some time. Has the reasons by donor. */
+  onRefused(problems: ReadonlyMap<string, string>): void;
+  /** The state that has come cannot be written, and why, or it can be again. */
+  onFullChanged(because: Error | undefined): void;
+  /** Default: 2000 */
+  readonly retryAfterMs?: number;
+}
+
+/** The site was closed meanwhile: operations of its own that it holds, and which other sites may lack. */
+export interface ClosedMeanwhile {
+  readonly message: string;
+  readonly unsent: readonly BlueOperation[];
+}
+
+const RETRY_AFTER_MS = 2000;
+/** A donor may lack for a moment only what is here. */
+const MAX_SILENT_ROUNDS = 3;
+
+/** Returns once the state is on the disk, or what to do with the end of a site that was closed. */
+export async function catchUp(host: CatchUpHost): Promise<ClosedMeanwhile | undefined> {
+  const { signal, retryAfterMs = RETRY_AFTER_MS } = host;
+  const closing = new AbortController();
+  const ending = AbortSignal.any([signal, closing.signal]);
+  const problems = new Map<string, string>();
+  let isFull = false;
+  const setFull = (because: Error | undefined): void => {
+    if (isFull !== (because !== undefined)) host.onFullChanged(because);
+    isFull = because !== undefined;
+  };
+  for (let attempt = 1; ; attempt += 1) {
+    const peers = host.getPeers();
+    const donors = peers.map((_, place) => peers[(place + attempt - 1) % peers.length] as string);
+    let received: ReceivedState;
+    try {
+      received = await host.receive(donors, ending, (reason) => closing.abort(reason));
+    } catch (error) {
+      if (!closing.signal.aborted || signal.aborted) throw error;
+      return { message: closing.signal.reason as string, unsent: collectOwnTail(host.origin, host.readStored()) };
+    }
+    try {
+      await host.install(merge(host, received.shared));
+      setFull(undefined);
+      return undefined;
+    } catch (error) {
+      const { message } = error as Error;
+      host.onProblem(message);
+      if (isCorrectableError(error, 'UNAVAILABLE')) problems.set(received.donor, message);
+      else setFull(error as Error);
+    }
+    if (attempt === MAX_SILENT_ROUNDS * peers.length && problems.size > 0) host.onRefused(problems);
+    await new Promise((resolve) => setTimeout(resolve, retryAfterMs));
+  }
+}
+
+function merge({ origin, keepsRed, readStored }: CatchUpHost, shared: Checkpoint): RecoveredState {
+  const stored = readStored();
+  return mergeSharedIntoSite(origin, keepsRed ? stored : { ...stored, red: { start: 0, entries: [] } }, shared);
+}

@@ -1,0 +1,88 @@
+/** A site that takes the state of another one: donors of no use, a full disk, and a site that was closed meanwhile. */
+import { expect, test } from 'vitest';
+import { put } from '../../../../src/operations/index.ts';
+import { createTransferAlarms } from '../../../../src/server/alarms/transfer-alarms.ts';
+import { catchUp, type CatchUpHost } from '../../../../src/server/cluster/catch-up.ts';
+import { getSharedPart, type RecoveredState } from '../../../../src/server/log/recovered-state.ts';
+import { MemberWorld, siteAt } from '../../../support/member-world.ts';
+
+/** The second of three sites, which has stopped, and two donors: the first has less, the third has all. */
+function createHost(change: Partial<CatchUpHost> = {}): CatchUpHost & {
+  readonly events: string[];
+  readonly installed: RecoveredState[];
+} {
+  const world = new MemberWorld();
+  const early = getSharedPart(world.saveCheckpoint(0));
+  world.submit(1, put('k', 'own'));
+  world.pass(100);
+  const late = getSharedPart(world.saveCheckpoint(2));
+  const stored = world.saveStored(1);
+  const events: string[] = [];
+  const installed: RecoveredState[] = [];
+  const { onRefused, onFullChanged } = createTransferAlarms('b', ({ kind, message }) =>
+    events.push(`${kind}: ${message}`),
+  );
+  return {
+    events,
+    installed,
+    origin: siteAt(1),
+    keepsRed: true,
+    signal: new AbortController().signal,
+    getPeers: () => ['a', 'c'],
+    receive: async ([donor = '']) => ({ donor, shared: donor === 'a' ? early : late }),
+    readStored: () => stored,
+    install: async (state) => void installed.push(state),
+    onProblem: () => {},
+    onRefused,
+    onFullChanged,
+    retryAfterMs: 0,
+    ...change,
+  };
+}
+
+test('a donor that lacks something → the next one', async () => {
+  const host = createHost();
+  expect(await catchUp(host)).toBeUndefined();
+  expect([host.installed.length, host.events]).toEqual([1, []]);
+});
+
+test('all donors lack something that is only here → one alarm with the reasons and what to do, and it goes on', async () => {
+  let attempts = 0;
+  const host = createHost();
+  const ending = new AbortController();
+  const receive: CatchUpHost['receive'] = async (donors, ...others) => {
+    ending.signal.throwIfAborted();
+    attempts += 1;
+    if (attempts === 20) ending.abort(new Error('the node is closed'));
+    const { shared } = await host.receive(['a'], ...others);
+    return { donor: donors[0] as string, shared };
+  };
+  await expect(catchUp({ ...host, signal: ending.signal, receive })).rejects.toThrow('the node is closed');
+  expect(host.events).toEqual([
+    expect.stringMatching(/^transfer-refused: .* a: .* lacks .* c: .* lacks .*cluster retire/),
+  ]);
+});
+
+test('no room for what was merged → an alarm, and another one once there is room', async () => {
+  let attempts = 0;
+  const install: CatchUpHost['install'] = async () => {
+    attempts += 1;
+    if (attempts < 3) throw Object.assign(new Error('no space left'), { code: 'ENOSPC' });
+  };
+  const host = createHost({ install });
+  expect(await catchUp(host)).toBeUndefined();
+  expect(host.events.map((text) => text.split(':')[0])).toEqual(['disk-full', 'disk-has-room']);
+});
+
+test('the site was closed meanwhile → the reason, and its own operations that it keeps', async () => {
+  const receive: CatchUpHost['receive'] = async (_donors, signal, onClosed) => {
+    onClosed('b was closed: it was retired');
+    signal.throwIfAborted();
+    throw new Error('not aborted');
+  };
+  const operation = { id: 'x', site: siteAt(1), sequence: 2 };
+  const entry = { kind: 'blue', operation };
+  const stored = { local: { start: 0, entries: [entry] }, red: { start: 0, entries: [] } } as unknown as RecoveredState;
+  const closed = await catchUp(createHost({ receive, readStored: () => stored }));
+  expect(closed).toEqual({ message: 'b was closed: it was retired', unsent: [operation] });
+});
