@@ -47,6 +47,7 @@ export async function catchUp(host: CatchUpHost): Promise<ClosedMeanwhile | unde
   const ending = AbortSignal.any([signal, closing.signal]);
   const problems = new Map<string, string>();
   let isFull = false;
+  let isReported = false;
   const setFull = (because: Error | undefined): void => {
     if (isFull !== (because !== undefined)) host.onFullChanged(because);
     isFull = because !== undefined;
@@ -71,7 +72,10 @@ export async function catchUp(host: CatchUpHost): Promise<ClosedMeanwhile | unde
       if (isCorrectableError(error, 'UNAVAILABLE')) problems.set(received.donor, message);
       else setFull(error as Error);
     }
-    if (attempt === MAX_SILENT_ROUNDS * peers.length && problems.size > 0) host.onRefused(problems);
+    if (!isReported && attempt >= MAX_SILENT_ROUNDS * peers.length && problems.size > 0) {
+      isReported = true;
+      host.onRefused(problems);
+    }
     await new Promise((resolve) => setTimeout(resolve, retryAfterMs));
   }
 }
