@@ -413,8 +413,7 @@ export class SiteMachine {
   #takeEarly(nowMs: number, wallMs: number): void {
     if (this.#peerUntilMs !== undefined && this.#lacking !== undefined)
       this.#outputs.push({ kind: 'behind', message: this.#lacking });
-    this.#peerUntilMs = undefined;
-    this.replica.blue.isHeld = false;
+    [this.#peerUntilMs, this.replica.blue.isHeld] = [undefined, false];
     for (const submission of this.#early.splice(0)) this.replica.submit(submission, nowMs, wallMs);
   }
 
