@@ -57,7 +57,7 @@ const AGAIN: Readonly<Record<string, (samples: never) => readonly GoalResult[]>>
   core: coreBars,
   failover: failover.computeGoalResults,
   'failover-etcd': failoverEtcd.computeGoalResults,
-  react: react.computeGoalResults,
+  react: (samples: never) => react.computeGoalResults(react.unpackSamples(samples)),
   server: serverBars,
   'redblue-overhead': (samples: Samples) =>
     redblue.computeGoalResults(new Map(Object.entries(samples).map(byName)) as never),

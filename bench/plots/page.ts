@@ -1,6 +1,6 @@
 /** When a product is on a page by each way of reading it. */
 import { WAY_NAMES, type Way } from '../react/ways.ts';
-import type { Samples } from '../react/goals.ts';
+import { unpackSamples, type PackedSamples } from '../react/goals.ts';
 import type { Report } from '../harness/results.ts';
 import { median, medianInterval } from '../harness/statistics.ts';
 import { intervalsFigure, type Dot } from './intervals.ts';
@@ -9,7 +9,7 @@ import { BLUE, ORANGE, short, type Figure } from './svg.ts';
 
 /** Draws when the first and the final value are painted, in visits whose final value corrects the first. */
 export function drawPage(report: Report): Readonly<Record<string, Figure>> {
-  const { rounds } = report.samples as Samples;
+  const { rounds } = unpackSamples(report.samples as PackedSamples);
   const dotOf = (way: Way, figure: 'firstPaintMs' | 'finalPaintMs', look: Partial<Dot>): Dot => {
     const medians = rounds.map((round) =>
       median(round.filter((item) => item.way === way && item.isSold).map((item) => item[figure])),

@@ -16,7 +16,7 @@ import { versionsOf } from '../harness/provenance.ts';
 import { rotate } from '../harness/rotate.ts';
 import { median } from '../harness/statistics.ts';
 import { SERVER_FLAGS } from '../load/processes.ts';
-import { computeGoalResults, rowOf, type Sample, type Samples } from './goals.ts';
+import { computeGoalResults, packSamples, rowOf, type Sample, type Samples } from './goals.ts';
 import { renderProducts, type RenderedProduct } from './render.ts';
 import type { Visit, Visited } from './page.ts';
 import { WAY_NAMES } from './ways.ts';
@@ -74,7 +74,7 @@ async function run({ quick, progress }: Settings): Promise<Outcome> {
       rounds: rounds.length,
       rows: WAY_NAMES.map((way) => rowOf(way, all)),
       bars: computeGoalResults(samplesOf(rounds)),
-      samples: samplesOf(rounds),
+      samples: packSamples(samplesOf(rounds)),
       versions: { ...versionsOf('react', 'react-dom', '@tanstack/react-query'), chromium: browser.version() },
       flags: [SERVER_FLAGS],
     };

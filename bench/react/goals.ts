@@ -3,7 +3,7 @@ import { estimate, limitTime, reported, type GoalResult } from '../harness/goals
 import { LOOKS } from '../harness/adaptive-rounds.ts';
 import { mean, median, rounded } from '../harness/statistics.ts';
 import type { Visit, Visited } from './page.ts';
-import type { Way } from './ways.ts';
+import { WAY_NAMES, type Way } from './ways.ts';
 
 /** One visit with what it showed. */
 export type Sample = Omit<Visit, 'product'> & Visited;
@@ -17,6 +17,42 @@ export interface Samples {
   readonly reactBytes: number;
   /** The part of it that a page needs if it only reads. */
   readonly readsBytes: number;
+}
+
+/** The samples in a results file: a visit is a row of figures, so that thousands of them stay short. */
+export interface PackedSamples extends Omit<Samples, 'rounds'> {
+  readonly columns: readonly string[];
+  readonly rounds: readonly { readonly visits: readonly (readonly (number | boolean)[])[] }[];
+}
+
+const COLUMNS = [
+  'firstPaintMs',
+  'finalPaintMs',
+  'isCorrected',
+  'renders',
+  'requests',
+  'bytesSent',
+  'bytesReceived',
+] as const satisfies readonly (keyof Visited)[];
+
+export function packSamples({ rounds, ...once }: Samples): PackedSamples {
+  const pack = ({ way, isSold, ...visited }: Sample): (number | boolean)[] => [
+    WAY_NAMES.indexOf(way),
+    isSold,
+    ...COLUMNS.map((column) => visited[column]),
+  ];
+  const columns = [`way: ${WAY_NAMES.join('; ')}`, 'isSold', ...COLUMNS];
+  return { ...once, columns, rounds: rounds.map((visits) => ({ visits: visits.map(pack) })) };
+}
+
+export function unpackSamples({ rounds, hydrationRequests, reactBytes, readsBytes }: PackedSamples): Samples {
+  const unpack = ([way, isSold, ...figures]: readonly (number | boolean)[]): Sample =>
+    ({
+      way: WAY_NAMES[Number(way)],
+      isSold,
+      ...Object.fromEntries(COLUMNS.map((column, at) => [column, figures[at]])),
+    }) as unknown as Sample;
+  return { rounds: rounds.map(({ visits }) => visits.map(unpack)), hydrationRequests, reactBytes, readsBytes };
 }
 
 type Figure = 'firstPaintMs' | 'finalPaintMs' | 'renders' | 'requests' | 'bytesSent' | 'bytesReceived';

@@ -19,7 +19,7 @@ const A = get('k');
 
 function openRead() {
   const stage = openStage();
-  const page = { refresh: () => {}, write: () => {} };
+  const page: { refresh: () => void; write: () => unknown } = { refresh: () => {}, write: () => {} };
   /** One component shows the read, `others` ask for an equal one. */
   const Page = ({ others }: { readonly others: number }): ReactNode => {
     const [run] = useOperation(() => put('k', 'new'));
