@@ -45,6 +45,11 @@ export interface EtcdClusterState {
   readonly proxy: Daemon | undefined;
 }
 
+interface MemberList {
+  /** One that was added, and has not started yet, has no name. */
+  readonly members: readonly { readonly ID: string; readonly name?: string }[];
+}
+
 /** What a server is now. */
 export type Role = 'leader' | 'follower';
 
@@ -160,6 +165,20 @@ export class EtcdCluster implements AsyncDisposable {
     await this.untilServing(site);
   }
 
+  /** Puts a server with an empty disk in the place of one that lost its data. A majority of the others has to serve. */
+  async replace(site: Site): Promise<void> {
+    const other = this.sites.find((name) => name !== site) as Site;
+    await this.kill(site);
+    const { members } = await this.request<MemberList>(other, 'cluster/member/list', {});
+    const old = members.find(({ name }) => name === site);
+    if (old !== undefined) await this.request(other, 'cluster/member/remove', { ID: old.ID });
+    const peerURLs = [getPeerUrl(this.#member(site))];
+    if (!members.some(({ name = '' }) => name === '')) await this.request(other, 'cluster/member/add', { peerURLs });
+    rmSync(this.dataFolder(site), { recursive: true, force: true });
+    this.#startServer(this.#member(site), 'existing');
+    await this.untilServing(site);
+  }
+
   /** Where a server has its data. */
   dataFolder(site: Site): string {
     return join(this.#state.folder, site);
@@ -214,21 +233,21 @@ export class EtcdCluster implements AsyncDisposable {
     await post(server, 'auth/enable', {});
   }
 
-  #startServer(member: MemberLayout): void {
+  #startServer(member: MemberLayout, clusterState: 'new' | 'existing' = 'new'): void {
     const { folder, layout, program, quotaBytes, tls } = this.#state;
     const { site, clientPort, peerPort } = member;
     const data = this.dataFolder(site);
     const scheme = tls === undefined ? 'http' : 'https';
-    const peerUrl = ({ announcedPeerPort }: MemberLayout): string => `http://${LOOPBACK}:${announcedPeerPort}`;
-    const all = layout.members.map((item) => `${item.site}=${peerUrl(item)}`).join(',');
+    const all = layout.members.map((item) => `${item.site}=${getPeerUrl(item)}`).join(',');
     const options: Readonly<Record<string, string>> = {
       name: site,
       'data-dir': data,
       'listen-client-urls': `${scheme}://${LOOPBACK}:${clientPort}`,
       'advertise-client-urls': `${scheme}://${LOOPBACK}:${clientPort}`,
       'listen-peer-urls': `http://${LOOPBACK}:${peerPort}`,
-      'initial-advertise-peer-urls': peerUrl(member),
+      'initial-advertise-peer-urls': getPeerUrl(member),
       'initial-cluster': all,
+      'initial-cluster-state': clusterState,
       'log-level': 'warn',
       ...(quotaBytes !== undefined && { 'quota-backend-bytes': String(quotaBytes) }),
       ...(tls !== undefined && { 'trusted-ca-file': tls.ca, 'cert-file': tls.certificate, 'key-file': tls.key }),
@@ -259,6 +278,11 @@ export class EtcdCluster implements AsyncDisposable {
   #logFile(site: Site): string {
     return join(this.#state.folder, `${site}.log`);
   }
+}
+
+/** Where the other servers reach one. */
+function getPeerUrl({ announcedPeerPort }: MemberLayout): string {
+  return `http://${LOOPBACK}:${announcedPeerPort}`;
 }
 
 const ETCD_PROGRAM = { name: 'etcd', folder: fileURLToPath(new URL('.', import.meta.url)) };

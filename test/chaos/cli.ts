@@ -1,7 +1,8 @@
 /**
- * `npm run chaos -- [--minutes N] [--seed S] [--json] [--history FILE] [--injected]`: the processes of three sites under
- * load and through faults; checkers judge the recorded history. Exit 0 iff nothing was found; progress goes to stderr.
+ * `npm run chaos -- [--engine etcd] [--minutes N] [--seed S] [--json] [--history FILE] [--injected]`: the processes of three
+ * sites under load and through faults; checkers judge the recorded history. Exit 0 iff nothing was found; progress goes to stderr.
  */
+import { EngineUnavailable } from '../../engines/engine.ts';
 import { UsageError } from '../../engines/usage-error.ts';
 import { checkRound } from './check-round.ts';
 import { porcupineFaults } from './checks/porcupine.ts';
@@ -20,7 +21,9 @@ try {
   // Nothing that may be left of clients or processes is worth waiting for.
   process.exit();
 } catch (error) {
-  process.stderr.write(`chaos: ${error instanceof UsageError ? error.message : String((error as Error)?.stack)}\n`);
+  process.stderr.write(
+    `chaos: ${error instanceof UsageError || error instanceof EngineUnavailable ? error.message : String((error as Error)?.stack)}\n`,
+  );
   process.exit(error instanceof UsageError ? EXIT_USAGE : EXIT_FOUND);
 }
 

@@ -4,15 +4,19 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { freePorts, LOOPBACK } from '../../engines/ports.ts';
-import { SITES, type Site } from '../../engines/wan.ts';
+import { useEtcd } from '../../engines/etcd/engine.ts';
+import { roundTripMs, SITES, type Site } from '../../engines/wan.ts';
+import type { EtcdCluster } from '../../engines/etcd/cluster.ts';
 import type { Build, ChaosDeployment } from './deployment.ts';
-import { Links } from './faults/links.ts';
+import { EtcdServers, QUOTA_BYTES } from './etcd-servers.ts';
+import { etcdAt, Links, routesBetween, routesToEtcd, type LinkEnd } from './faults/links.ts';
 import { FAULT_KINDS, type FaultKind } from './faults/plan.ts';
 import { ServerProcess } from './server-process.ts';
 
 /** Sites are away for longer in some rounds. */
 const KEEP_FOR_MS = 6_000;
-const KINDS: ReadonlySet<FaultKind> = new Set(Object.keys(FAULT_KINDS) as FaultKind[]);
+const ETCD_KINDS: ReadonlySet<FaultKind> = new Set(Object.keys(FAULT_KINDS) as FaultKind[]);
+const KINDS: ReadonlySet<FaultKind> = new Set([...ETCD_KINDS].filter((kind) => !kind.startsWith('etcd-')));
 const LEADER: Site = SITES[0];
 
 interface Ports {
@@ -20,12 +24,50 @@ interface Ports {
   readonly cluster: number;
 }
 
-export async function startCluster(folder: string, { cli, service, logs }: Build): Promise<ChaosDeployment> {
+/** The same, with its red log on an etcd with three servers. */
+export async function startClusterOnEtcd(
+  folder: string,
+  build: Build,
+  progress: (line: string) => void,
+): Promise<ChaosDeployment> {
+  const { cluster, stop } = await useEtcd({ nodes: 3, wan: 'paper', quotaBytes: QUOTA_BYTES }, progress);
+  try {
+    const deployment = await startCluster(folder, build, cluster);
+    return {
+      ...deployment,
+      [Symbol.asyncDispose]: async () => {
+        await deployment[Symbol.asyncDispose]();
+        await stop();
+      },
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** @param etcd keeps the red log. Default: the first site does */
+export async function startCluster(
+  folder: string,
+  { cli, service, logs }: Build,
+  etcd?: EtcdCluster,
+): Promise<ChaosDeployment> {
   const ports = new Map<Site, Ports>();
   for (const site of SITES) ports.set(site, await twoPorts());
   const portsOf = (site: Site): Ports => ports.get(site) as Ports;
-  const links = await Links.open(SITES, (site) => `${LOOPBACK}:${portsOf(site).cluster}`);
+  const routes = [...routesBetween(SITES), ...(etcd === undefined ? [] : routesToEtcd(SITES))];
+  const addressOf = (end: LinkEnd): string => {
+    const server = SITES.find((site) => etcdAt(site) === end);
+    const isServer = server !== undefined && etcd !== undefined;
+    return isServer ? new URL(etcd.endpoint(server)).host : `${LOOPBACK}:${portsOf(end as Site).cluster}`;
+  };
+  const links = await Links.open(routes, addressOf);
 
+  /** The servers of etcd, the nearest first. */
+  const endpointsFrom = (from: Site): readonly string[] =>
+    SITES.toSorted((a, b) => roundTripMs('paper', from, a) - roundTripMs('paper', from, b)).map(
+      (to) => `http://${links.addressOf(from, etcdAt(to))}`,
+    );
   /** Writes the cluster file as `from` has to see it: it finds the other sites behind the proxies. */
   const writeFileFor = async (from: Site, own: Ports, name: string): Promise<string> => {
     const sites = SITES.map((site) => {
@@ -33,7 +75,8 @@ export async function startCluster(folder: string, { cli, service, logs }: Build
       const url = `ws://${LOOPBACK}:${isOwn ? own.clients : portsOf(site).clients}`;
       return [site, { url, cluster: isOwn ? `${LOOPBACK}:${own.cluster}` : links.addressOf(from, site) }];
     });
-    const redLog = { engine: 'built-in', leader: LEADER };
+    const redLog =
+      etcd === undefined ? { engine: 'built-in', leader: LEADER } : { engine: 'etcd', endpoints: endpointsFrom(from) };
     const file = join(folder, `${name}.json`);
     const text = { sites: Object.fromEntries(sites), redLog, keyFile: 'cluster.key', keepForMs: KEEP_FOR_MS };
     await writeFile(file, JSON.stringify(text, null, 2));
@@ -49,7 +92,8 @@ export async function startCluster(folder: string, { cli, service, logs }: Build
   const nodes = new Map<Site, ServerProcess>();
   const directoryOf = (site: Site): string => join(folder, `data-${site}`);
   for (const site of SITES) nodes.set(site, await create(site, directoryOf(site), portsOf(site), site));
-  await promisify(execFile)(process.execPath, [cli, 'cluster', 'init', '--cluster', join(folder, `${LEADER}.json`)]);
+  const clusterFile = join(folder, `${LEADER}.json`);
+  await promisify(execFile)(process.execPath, [cli, 'cluster', 'init', '--cluster', clusterFile]);
   const processes = [...nodes.values()];
   const stop = async (): Promise<void> => {
     await Promise.all(processes.map((process) => process.kill()));
@@ -64,8 +108,9 @@ export async function startCluster(folder: string, { cli, service, logs }: Build
   let copies = 0;
   return {
     sites: SITES,
-    leader: LEADER,
-    kinds: KINDS,
+    ...(etcd === undefined
+      ? { leader: LEADER, kinds: KINDS }
+      : { kinds: ETCD_KINDS, etcd: new EtcdServers({ cluster: etcd, cli, clusterFile }) }),
     processes,
     links,
     addressOf: (site) => `${LOOPBACK}:${portsOf(site).clients}`,

@@ -9,11 +9,14 @@ import type { Site } from '../../engines/wan.ts';
 import { copyPackage, type Replacements } from '../support/patched-package.ts';
 import type { Build } from './deployment.ts';
 import type { Plan, PlannedFault } from './faults/plan.ts';
+import type { Engine } from './options.ts';
 import type { Scenario } from './run.ts';
 
 export interface InjectedBug {
   /** The rule that it breaks. */
   readonly rule: string;
+  /** What has to keep the red log. Default: the built-in engine */
+  readonly engine?: Engine;
   /** Checkers of which one has to notice. */
   readonly caughtBy: readonly string[];
   /** What makes it likely to show. */
@@ -33,7 +36,7 @@ function repeated(fault: Omit<PlannedFault, 'amountMs'>): PlannedFault[] {
 }
 
 function planOf(plan: Partial<Plan>): Plan {
-  return { clients: [], network: [], nodes: [], ...plan };
+  return { clients: [], network: [], nodes: [], etcd: [], ...plan };
 }
 
 /** All bugs by name. */

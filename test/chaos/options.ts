@@ -4,6 +4,10 @@ import { UsageError } from '../../engines/usage-error.ts';
 import { numberOf } from '../fuzz/options.ts';
 import { FAULT_KINDS, type FaultKind } from './faults/plan.ts';
 
+/** What keeps the red log. */
+export const ENGINES = ['built-in', 'etcd'] as const;
+export type Engine = (typeof ENGINES)[number];
+
 export interface Options {
   readonly minutes: number;
   readonly seed: number;
@@ -17,6 +21,7 @@ export interface Options {
   /** Inject this bug alone. */
   readonly only: string | undefined;
   readonly isEmbedded: boolean;
+  readonly engine: Engine;
   readonly faults: ReadonlySet<FaultKind>;
 }
 
@@ -43,6 +48,7 @@ export function parseOptions(argv: readonly string[]): Options | undefined {
     .option('--injected', 'Inject each bug in turn; exit 0 only if each is caught')
     .option('--only <bug>', 'With --injected: this bug alone')
     .option('--embedded', 'Run the three sites in one process')
+    .option('--engine <name>', `What keeps the red log: ${ENGINES.join(', ')}`, { default: ENGINES[0] })
     .option('--json', 'Print one JSON object on stdout');
   cli.help();
   const { args, options } = cli.parse(['node', 'chaos', ...argv], { run: false });
@@ -66,8 +72,16 @@ export function parseOptions(argv: readonly string[]): Options | undefined {
     isInjected: options['injected'] === true,
     only: text('only'),
     isEmbedded: options['embedded'] === true,
+    engine: parseEngine(text('engine'), options['embedded'] === true),
     faults: parseFaults(text('faults')),
   };
+}
+
+function parseEngine(name: string | undefined, isEmbedded: boolean): Engine {
+  const engine = ENGINES.find((known) => known === name);
+  if (engine === undefined) throw new UsageError(`--engine takes ${ENGINES.join(' or ')}, not "${name}"`);
+  if (engine === 'etcd' && isEmbedded) throw new UsageError('--embedded runs its own red log: leave out --engine etcd');
+  return engine;
 }
 
 function parseFaults(list: string | undefined): ReadonlySet<FaultKind> {

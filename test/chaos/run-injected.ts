@@ -19,10 +19,11 @@ export interface InjectedResult {
 }
 
 export async function runInjected(options: Options, progress: (line: string) => void): Promise<InjectedResult[]> {
-  const { only } = options;
-  const names = Object.keys(INJECTED_BUGS).filter((name) => only === undefined || name === only);
+  const { only, engine } = options;
+  const all = Object.entries(INJECTED_BUGS).filter(([, bug]) => (bug.engine ?? 'built-in') === engine);
+  const names = all.map(([name]) => name).filter((name) => only === undefined || name === only);
   if (names.length === 0) {
-    throw new UsageError(`--only takes one of ${Object.keys(INJECTED_BUGS).join(', ')}, not "${only}"`);
+    throw new UsageError(`--only takes one of ${all.map(([name]) => name).join(', ')}, not "${only}"`);
   }
   const results: InjectedResult[] = [];
   for (const bug of names) {

@@ -7,9 +7,9 @@ import { whenInterrupted } from '../../engines/when-interrupted.ts';
 import { Counter } from '../histories/counter.ts';
 import { checkRound } from './check-round.ts';
 import { porcupineFaults } from './checks/porcupine.ts';
-import { startCluster } from './cluster-deployment.ts';
+import { startCluster, startClusterOnEtcd } from './cluster-deployment.ts';
 import { startEmbedded } from './embedded-deployment.ts';
-import type { Build } from './deployment.ts';
+import type { Build, ChaosDeployment } from './deployment.ts';
 import { toEvidence } from './evidence.ts';
 import { createPlan, type FaultKind, type Plan } from './faults/plan.ts';
 import { Recorder, type HistoryEvent } from './history.ts';
@@ -42,7 +42,7 @@ export interface Scenario {
   readonly plan: Plan;
 }
 
-type RunOptions = Pick<Options, 'minutes' | 'seed' | 'history' | 'logs' | 'isEmbedded' | 'faults'> & {
+type RunOptions = Pick<Options, 'minutes' | 'seed' | 'history' | 'logs' | 'isEmbedded' | 'engine' | 'faults'> & {
   readonly scenario?: Scenario;
 };
 
@@ -60,10 +60,8 @@ export async function run(
   let seed = options.seed;
   using recorder = new Recorder(options.history);
   try {
-    await using deployment = await (options.isEmbedded ? startEmbedded : startCluster)(folder, {
-      ...build,
-      logs: options.logs,
-    });
+    const how = { ...build, logs: options.logs };
+    await using deployment = await start(options, folder, how, progress);
     const forget = whenInterrupted(() => Promise.all(deployment.processes.map((process) => process.kill())));
     const kinds = new Set([...options.faults].filter((kind: FaultKind) => deployment.kinds.has(kind)));
     for (; ; seed += 1) {
@@ -97,6 +95,16 @@ export async function run(
     alarms: counts.alarms.counts,
     faults,
   };
+}
+
+function start(
+  { isEmbedded, engine }: RunOptions,
+  folder: string,
+  build: Build,
+  progress: (line: string) => void,
+): Promise<ChaosDeployment> {
+  if (isEmbedded) return startEmbedded(folder, build);
+  return engine === 'etcd' ? startClusterOnEtcd(folder, build, progress) : startCluster(folder, build);
 }
 
 function count(

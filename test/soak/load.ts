@@ -30,6 +30,8 @@ const FILL_DRAWS: Shares<Draw> = [
   [0.07, (random, value) => [chaos.put({ ...drawKey(random), value })]],
 ];
 const FILL_IN_FLIGHT = 48;
+/** Operations of a client that are in flight at a time, at most. */
+const LOOPS = 16;
 
 /** A client. It fills and works: what sites remember of it has its size then. */
 export interface Worker {
@@ -58,7 +60,7 @@ export async function fill({ name, client, seed }: Worker, counts: Counter, isEn
   await Promise.all(Array.from({ length: FILL_IN_FLIGHT }, loop));
 }
 
-/** Works until `signal` is aborted, and counts what came of it. */
+/** Works until `signal` is aborted, and counts what came of it. Red operations take trips: several loops keep the rate. */
 export async function work(
   { name, client, seed, operationsPerSecond }: Worker,
   counts: Counter,
@@ -66,14 +68,17 @@ export async function work(
 ): Promise<void> {
   const random = new Random(seed);
   const fromMs = performance.now();
-  for (let count = 0; !signal.aborted;) {
-    for (const operation of drawShare(random, DRAWS)(random, `${name}.${count}`)) {
-      count += 1;
-      counts.add(await runOne(() => client.invokeStrong(operation)));
+  let count = 0;
+  const loop = async (): Promise<void> => {
+    while (!signal.aborted) {
+      const operations = drawShare(random, DRAWS)(random, `${name}.${count}`);
+      count += operations.length;
+      const dueMs = fromMs + (count * 1000) / operationsPerSecond;
+      for (const operation of operations) counts.add(await runOne(() => client.invokeStrong(operation)));
+      if (dueMs > performance.now()) await pause(dueMs - performance.now(), signal);
     }
-    const dueMs = fromMs + (count * 1000) / operationsPerSecond;
-    if (dueMs > performance.now()) await pause(dueMs - performance.now(), signal);
-  }
+  };
+  await Promise.all(Array.from({ length: LOOPS }, loop));
 }
 
 async function runOne(run: () => PromiseLike<unknown>): Promise<string> {

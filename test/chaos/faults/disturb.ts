@@ -5,6 +5,8 @@ import type { Recorder } from '../history.ts';
 import { NORMAL, type ServerProcess } from '../server-process.ts';
 import type { User } from '../user.ts';
 import { copiedDirectory, lostDirectory, oldCopy, secondProcess } from './directories.ts';
+import { ETCD_FAULTS } from './etcd.ts';
+import { etcdAt } from './links.ts';
 import type { FaultKind, PlannedFault } from './plan.ts';
 
 export interface Stage {
@@ -108,6 +110,18 @@ const FAULTS: Readonly<Record<FaultKind, Do>> = {
   'copied-directory': copiedDirectory,
   'old-copy': oldCopy,
   'lost-directory': lostDirectory,
+  'etcd-cut': ({ deployment: { links }, fault: { site }, wait }) =>
+    untilHealed([links?.cut(site, etcdAt(site)), links?.cut(etcdAt(site), site)], wait),
+  'etcd-isolate': ({ deployment: { links, sites }, fault: { site }, wait }) =>
+    untilHealed(
+      sites.flatMap((at) => [links?.cut(site, etcdAt(at)), links?.cut(etcdAt(at), site)]),
+      wait,
+    ),
+  'etcd-sever': ({ deployment: { links }, fault: { site }, wait }) =>
+    untilHealed([links?.sever(site, etcdAt(site))], wait),
+  'etcd-slow': ({ deployment: { links }, fault: { site, amountMs }, wait }) =>
+    untilHealed([links?.slow(site, etcdAt(site), amountMs), links?.slow(etcdAt(site), site, amountMs)], wait),
+  ...ETCD_FAULTS,
 };
 
 async function untilHealed(heals: readonly ((() => void) | undefined)[], wait: () => Promise<void>): Promise<void> {

@@ -1,8 +1,22 @@
-/** The links between the sites of a cluster, each through a proxy that delays, holds or resets what passes. */
+/**
+ * The links between the sites of a cluster, and of the sites to the servers of etcd. Each goes through a proxy that delays,
+ * holds or resets what passes.
+ */
 import { roundTripMs, type Site } from '../../../engines/wan.ts';
 import { CuttableRoute } from '../../engines/support/cuttable-route.ts';
 
-/** What holds of all that one site sends to another one. */
+/** The server of etcd beside a site. */
+export type EtcdServer = `etcd-${Site}`;
+export type LinkEnd = Site | EtcdServer;
+
+export function etcdAt(site: Site): EtcdServer {
+  return `etcd-${site}`;
+}
+
+/** Who connects to whom. */
+export type Route = readonly [from: Site, to: LinkEnd];
+
+/** What holds of all that one end of a link sends to the other one. */
 interface Condition {
   delayMs: number;
   /** Times that it was cut and not healed. */
@@ -11,7 +25,7 @@ interface Condition {
 
 /** What was done to a link, and until when. */
 interface Disturbance {
-  readonly sites: readonly Site[];
+  readonly ends: readonly LinkEnd[];
   readonly fromMs: number;
   untilMs: number;
 }
@@ -20,21 +34,23 @@ interface Disturbance {
 const ON_ITS_WAY_MS = 3_000;
 
 export class Links implements AsyncDisposable {
-  /** A site dials its peer through the route `site>peer`. */
+  /** A site dials its peer, or a server, through the route `from>to`. */
   readonly #routes = new Map<string, CuttableRoute>();
   readonly #conditions = new Map<string, Condition>();
   readonly #disturbances: Disturbance[] = [];
 
-  private constructor(sites: readonly Site[]) {
-    for (const [from, to] of pairs(sites)) {
-      this.#conditions.set(`${from}>${to}`, { delayMs: roundTripMs('paper', from, to) / 2, cuts: 0 });
+  private constructor(routes: readonly Route[]) {
+    for (const [from, to] of routes) {
+      const delayMs = roundTripMs('paper', from, getSite(to)) / 2;
+      this.#conditions.set(`${from}>${to}`, { delayMs, cuts: 0 });
+      this.#conditions.set(`${to}>${from}`, { delayMs, cuts: 0 });
     }
   }
 
-  /** Opens a route for each ordered pair of sites, to the address where the second one listens. */
-  static async open(sites: readonly Site[], addressOf: (site: Site) => string): Promise<Links> {
-    const links = new Links(sites);
-    for (const [from, to] of pairs(sites)) {
+  /** Opens these routes, each to the address where its second end listens. */
+  static async open(routes: readonly Route[], addressOf: (end: LinkEnd) => string): Promise<Links> {
+    const links = new Links(routes);
+    for (const [from, to] of routes) {
       const delay = (towards: 'target' | 'client'): number =>
         towards === 'target' ? links.#delayMs(from, to) : links.#delayMs(to, from);
       links.#routes.set(`${from}>${to}`, await CuttableRoute.open(addressOf(to), delay));
@@ -43,12 +59,12 @@ export class Links implements AsyncDisposable {
   }
 
   /** Where `from` finds `to`. */
-  addressOf(from: Site, to: Site): string {
+  addressOf(from: Site, to: LinkEnd): string {
     return this.#routes.get(`${from}>${to}`)?.address ?? '';
   }
 
   /** Holds all that `from` sends to `to`. Returns what heals it. */
-  cut(from: Site, to: Site): () => void {
+  cut(from: LinkEnd, to: LinkEnd): () => void {
     const condition = this.#condition(from, to);
     condition.cuts += 1;
     return this.#disturbed([from, to], () => {
@@ -57,7 +73,7 @@ export class Links implements AsyncDisposable {
   }
 
   /** Delays what `from` sends to `to` by so much more. Returns what heals it. */
-  slow(from: Site, to: Site, byMs: number): () => void {
+  slow(from: LinkEnd, to: LinkEnd, byMs: number): () => void {
     const condition = this.#condition(from, to);
     condition.delayMs += byMs;
     return this.#disturbed([from, to], () => {
@@ -65,8 +81,8 @@ export class Links implements AsyncDisposable {
     });
   }
 
-  /** Resets the connections between two sites and refuses new ones. Returns what heals it. */
-  sever(from: Site, to: Site): () => void {
+  /** Resets the connections between two ends and refuses new ones. Returns what heals it. */
+  sever(from: LinkEnd, to: LinkEnd): () => void {
     const routes = [this.#routes.get(`${from}>${to}`), this.#routes.get(`${to}>${from}`)];
     for (const route of routes) route?.down();
     return this.#disturbed([from, to], () => {
@@ -74,11 +90,12 @@ export class Links implements AsyncDisposable {
     });
   }
 
-  /** Since when other sites may lack what this one has. */
+  /** Since when other sites may lack what this one has. What it has written to etcd, the others get there. */
   getUnsentSinceMs(site: Site): number {
     const nowMs = performance.now();
     const recent = this.#disturbances.filter(
-      ({ sites, untilMs }) => sites.includes(site) && untilMs > nowMs - ON_ITS_WAY_MS,
+      ({ ends, untilMs }) =>
+        ends.includes(site) && ends.every((end) => end === getSite(end)) && untilMs > nowMs - ON_ITS_WAY_MS,
     );
     return Math.min(nowMs, ...recent.map(({ fromMs }) => fromMs)) - ON_ITS_WAY_MS;
   }
@@ -87,8 +104,8 @@ export class Links implements AsyncDisposable {
     await Promise.all([...this.#routes.values()].map((route) => route[Symbol.asyncDispose]()));
   }
 
-  #disturbed(sites: readonly Site[], heal: () => void): () => void {
-    const disturbance: Disturbance = { sites, fromMs: performance.now(), untilMs: Infinity };
+  #disturbed(ends: readonly LinkEnd[], heal: () => void): () => void {
+    const disturbance: Disturbance = { ends, fromMs: performance.now(), untilMs: Infinity };
     this.#disturbances.push(disturbance);
     return () => {
       disturbance.untilMs = performance.now();
@@ -96,18 +113,28 @@ export class Links implements AsyncDisposable {
     };
   }
 
-  #condition(from: Site, to: Site): Condition {
+  #condition(from: LinkEnd, to: LinkEnd): Condition {
     const condition = this.#conditions.get(`${from}>${to}`);
     if (condition === undefined) throw new Error(`there is no link from ${from} to ${to}`);
     return condition;
   }
 
-  #delayMs(from: Site, to: Site): number {
+  #delayMs(from: LinkEnd, to: LinkEnd): number {
     const { delayMs, cuts } = this.#condition(from, to);
     return cuts > 0 ? Infinity : delayMs;
   }
 }
 
-function* pairs(sites: readonly Site[]): Generator<[Site, Site]> {
-  for (const from of sites) for (const to of sites) if (from !== to) yield [from, to];
+/** Each site to each other one. */
+export function routesBetween(sites: readonly Site[]): Route[] {
+  return sites.flatMap((from) => sites.filter((to) => to !== from).map((to) => [from, to] as const));
+}
+
+/** Each site to each server of etcd. */
+export function routesToEtcd(sites: readonly Site[]): Route[] {
+  return sites.flatMap((from) => sites.map((to) => [from, etcdAt(to)] as const));
+}
+
+function getSite(end: LinkEnd): Site {
+  return end.replace('etcd-', '') as Site;
 }

@@ -2,7 +2,7 @@
 import type { Site } from '../../../engines/wan.ts';
 import { Random } from '../../../src/server/collections/random.ts';
 
-type Lane = 'clients' | 'network' | 'nodes';
+type Lane = 'clients' | 'network' | 'nodes' | 'etcd';
 
 /** How a kind of fault is drawn. */
 interface Kind {
@@ -43,6 +43,25 @@ export const FAULT_KINDS = {
   'lost-directory': { lane: 'nodes', lastsMs: [0, 1_000], weight: 1, sparesLeader: true },
   /** Away for longer than the others keep what it lacks. */
   'long-absence': { lane: 'nodes', lastsMs: [9_000, 12_000], weight: 1, sparesLeader: true },
+  /** Nothing passes between the site and the server of etcd beside it. */
+  'etcd-cut': { lane: 'network', lastsMs: [500, 8_000], weight: 2 },
+  /** Nothing passes between the site and any server of etcd. */
+  'etcd-isolate': { lane: 'network', lastsMs: [500, 8_000], weight: 2 },
+  /** Connections of the site to the server beside it are reset, and refused. */
+  'etcd-sever': { lane: 'network', lastsMs: [100, 5_000], weight: 1 },
+  'etcd-slow': { lane: 'network', lastsMs: [1_000, 8_000], weight: 1 },
+  /** The server beside the site is killed with `kill -9`, and started again. */
+  'etcd-kill': { lane: 'etcd', lastsMs: [0, 4_000], weight: 3 },
+  'etcd-kill-leader': { lane: 'etcd', lastsMs: [0, 4_000], weight: 4 },
+  'etcd-freeze': { lane: 'etcd', lastsMs: [200, 6_000], weight: 3 },
+  /** All servers but that of the site are frozen. */
+  'etcd-freeze-majority': { lane: 'etcd', lastsMs: [200, 6_000], weight: 1 },
+  /** One server starts on an older copy of its disk. */
+  'etcd-old-member': { lane: 'etcd', lastsMs: [1_000, 3_000], weight: 1 },
+  /** The quota is used up, then freed as the alarm says. */
+  'etcd-full': { lane: 'etcd', lastsMs: [500, 3_000], weight: 1 },
+  /** All servers start on older copies of their disks. No site is away at that time. */
+  'etcd-old-disks': { lane: 'nodes', lastsMs: [2_000, 4_000], weight: 2 },
 } as const satisfies Readonly<Record<string, Kind>>;
 
 export type FaultKind = keyof typeof FAULT_KINDS;
@@ -65,13 +84,19 @@ export interface PlanOptions {
   readonly seed: number;
   readonly lastsMs: number;
   readonly sites: readonly Site[];
-  readonly leader: Site;
+  /** The site that orders red operations, if one does. */
+  readonly leader: Site | undefined;
   /** What the deployment can suffer. */
   readonly kinds: ReadonlySet<FaultKind>;
 }
 
-const LANES: readonly Lane[] = ['clients', 'network', 'nodes'];
-const PAUSES_MS = { clients: [1_000, 5_000], network: [300, 2_500], nodes: [1_500, 5_000] } as const;
+const LANES: readonly Lane[] = ['clients', 'network', 'nodes', 'etcd'];
+const PAUSES_MS = {
+  clients: [1_000, 5_000],
+  network: [300, 2_500],
+  nodes: [1_500, 5_000],
+  etcd: [1_000, 4_000],
+} as const;
 const CLOCK_MS = [60_000, 300_000] as const;
 const DELAY_MS = [200, 1_500] as const;
 
@@ -80,6 +105,7 @@ export function createPlan(options: PlanOptions): Plan {
     clients: drawLane('clients', options),
     network: drawLane('network', options),
     nodes: drawLane('nodes', options),
+    etcd: drawLane('etcd', options),
   };
 }
 
