@@ -14,6 +14,8 @@ const PAYLOADS_MAX = 3 * (QUOTA_BYTES / 1_000_000);
 const PAYLOAD_PREFIX = 'payload/';
 const PAYLOAD_END = 'payload0';
 const REPAIR_MS = 60_000;
+/** A write that was refused before may raise the alarm again. */
+const ALARM_MS = 1_000;
 const RETRY_MS = 300;
 /** A server that starts on an older disk has ended by then, or serves. */
 const OLD_MEMBER_MS = 10_000;
@@ -105,7 +107,12 @@ export class EtcdServers {
       );
       await this.cluster.request(site, 'kv/compaction', { revision: header.revision, physical: true });
     });
-    await insist('defragment etcd', () => this.cluster.freeSpace());
+    await insist('defragment etcd', async () => {
+      await this.cluster.freeSpace();
+      await pause(ALARM_MS);
+      const { alarms = [] } = await this.cluster.request<{ readonly alarms?: object[] }>(site, 'maintenance/alarm', {});
+      if (alarms.length > 0) throw new Error('the alarm has come again');
+    });
   }
 
   /** Runs `cluster restore-red` until it succeeds: sites may be out of reach. */

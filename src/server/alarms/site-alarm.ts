@@ -61,6 +61,8 @@ export interface SiteAlarm {
     | 'newer-version-needed'
     /** The red log has a gap or has changed. New red writes and strong reads are refused, blue writes continue. */
     | 'red-log-halted'
+    /** The red log of this site and that of another one differ. It has halted, as with `red-log-halted`. */
+    | 'red-log-differs'
     /** No server of etcd has answered for 3 s. Red operations and strong reads wait, blue operations continue. */
     | 'red-log-unreachable'
     | 'red-log-reachable'
@@ -142,13 +144,19 @@ export function createStorageAlarms(site: string, onAlarm: OnAlarm): StorageEven
   };
 }
 
+const HALT_REASONS: Readonly<Record<RedHalt['reason'], string>> = {
+  gap: 'records of the red log are missing',
+  regressed: 'the red log is not what it was',
+  differs: 'the red log of another site is not the same',
+};
+
 /** Tells of a site that takes nothing more of the red log. */
 export function createRedHaltedAlarm(site: string, onAlarm: OnAlarm): (halt: RedHalt) => void {
   return ({ reason, message }) => {
-    const description = reason === 'gap' ? 'records of the red log are missing' : 'the red log is not what it was';
+    const kind = reason === 'differs' ? 'red-log-differs' : 'red-log-halted';
     const remaining =
       'Red writes and strong reads are refused until it is repaired and the site restarted; blue writes go on.';
-    onAlarm({ kind: 'red-log-halted', site, message: `Site ${site}: ${description} (${message}). ${remaining}` });
+    onAlarm({ kind, site, message: `Site ${site}: ${HALT_REASONS[reason]} (${message}). ${remaining}` });
   };
 }
 

@@ -8,8 +8,11 @@ import { BEGINNING, comparePositions, type Position } from './position.ts';
 
 /** Why a site takes nothing more of the red log. */
 export interface RedHalt {
-  /** Records between what was taken and what came are not there; or the log is another one, or less than it was. */
-  readonly reason: 'gap' | 'regressed';
+  /**
+   * `gap`: records between what was taken and what came are not there. `regressed`: the log is another one, or less than it
+   * was. `differs`: another site has taken other records.
+   */
+  readonly reason: 'gap' | 'regressed' | 'differs';
   readonly message: string;
 }
 

@@ -160,6 +160,8 @@ export type LogOutput<R, M extends LogMessage = LogMessage> =
   | { readonly kind: 'gap' | 'regressed'; readonly message: string }
   /** It has what only a newer version can read. */
   | { readonly kind: 'outdated'; readonly message: string }
+  /** Another site has taken other records. */
+  | { readonly kind: 'differs'; readonly message: string }
   /** What this node lacks is not kept for it any more. */
   | { readonly kind: 'behind' }
   /** What another node sends does not continue what is here: nothing is taken of it. */

@@ -501,6 +501,7 @@ export class SiteMachine {
         return this.#send(output.to, output.message);
       case 'gap':
       case 'regressed':
+      case 'differs':
         this.#redLogReader.stop({ reason: output.kind, message: output.message });
         break;
       case 'outdated':

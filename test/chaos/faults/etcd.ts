@@ -36,7 +36,7 @@ async function startOnOldDisk({ etcd, fault: { site }, wait, progress }: EtcdDis
 /** Sites have to report it. */
 async function useUpQuota(disturbance: EtcdDisturbance): Promise<void> {
   const { etcd, wait } = disturbance;
-  const isReported = watchAlarms(disturbance, 'red-log-full');
+  const isReported = watchAlarms(disturbance, ['red-log-full']);
   try {
     await etcd.useUpQuota();
     const hasBeen = await isReported((sites) => sites > 0);
@@ -53,7 +53,7 @@ async function startAllOnOldDisks(disturbance: EtcdDisturbance): Promise<void> {
   const { sites } = etcd.cluster;
   await etcd.copyDisks(sites);
   await wait();
-  const areHalted = watchAlarms(disturbance, 'red-log-halted');
+  const areHalted = watchAlarms(disturbance, ['red-log-halted', 'red-log-differs']);
   await etcd.putBackDisks(sites);
   await etcd.untilAllServe();
   const all = await areHalted((count) => count === sites.length);
@@ -62,12 +62,13 @@ async function startAllOnOldDisks(disturbance: EtcdDisturbance): Promise<void> {
   if (some) await etcd.restoreRed();
 }
 
-/** Returns a function that waits until enough sites have raised an alarm since now. */
+/** Returns a function that waits until enough sites have raised one of these alarms since now. */
 function watchAlarms(
   { deployment }: EtcdDisturbance,
-  alarm: string,
+  kinds: readonly string[],
 ): (isEnough: (sites: number) => boolean, withinMs?: number) => Promise<boolean> {
-  const read = (): readonly number[] => deployment.processes.map(({ alarms }) => alarms[alarm] ?? 0);
+  const read = (): readonly number[] =>
+    deployment.processes.map(({ alarms }) => kinds.reduce((sum, kind) => sum + (alarms[kind] ?? 0), 0));
   const before = read();
   return async (isEnough, withinMs = NOTICE_MS) => {
     const untilMs = performance.now() + withinMs;

@@ -1,5 +1,5 @@
 /** What every engine of the red log keeps to, whatever stands behind it. */
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import type { LogEntry, LogMessage, RedLog, RedLogOptions, SavedLog } from '../../../src/server/log/red-log.ts';
 import type { ServerReply } from '../../../src/server/log/red-log.ts';
 import type { ServerConnection } from '../../../src/testing/simulator/server-connection.ts';
@@ -14,19 +14,22 @@ const SITES = 3;
 /** How an engine is made, and what it may do to what it delivers. */
 export interface RedLogAdapter {
   readonly name: string;
-  make(options: RedLogOptions<string>): RedLog<string>;
+  /** @param server what `createServer` has returned, if there is one */
+  make(options: RedLogOptions<string>, server: RedLogServer | undefined): RedLog<string>;
   /** Whether it may leave something out, or come back shorter: then sites halt rather than take what comes after. */
   readonly isUnsteady?: boolean;
   /** The server that keeps the log of a deployment, if one does. */
   createServer?(): RedLogServer;
 }
 
-/** A model of such a server, with a clock of its own. */
+/** Such a server, or a model of it, with a clock of its own. */
 export interface RedLogServer {
+  /** Keeps the logs of deployments on one server apart. */
+  readonly deployment?: string;
   connect(reply: (reply: ServerReply) => void): ServerConnection;
   readonly nowMs: number;
-  /** Lets time pass until nothing more comes of it. */
-  settle(): void;
+  /** Lets time pass until nothing more comes of it: then `isQuiet` holds. */
+  settle(isQuiet: () => boolean): void | Promise<void>;
 }
 
 interface Node {
@@ -57,7 +60,7 @@ class Deployment {
     const entries = disk.slice();
     const place = { site: siteAt(site), sites: sitesTo(SITES), leader: siteAt(0) };
     const options = { ...place, epoch, entries, saved, resendAfterMs: RESEND_AFTER_MS };
-    const log = this.#adapter.make(options);
+    const log = this.#adapter.make(options, this.#server);
     const server = this.#server?.connect((reply) => {
       log.onReply?.(reply, this.#server?.nowMs ?? 0);
       this.#act(site);
@@ -65,35 +68,46 @@ class Deployment {
     return { log, server, feed: new RedLogConsumer(log, saved), disk, taken: [], spans: [] };
   }
 
+  close(): void {
+    for (const { server } of this.nodes) server?.close();
+  }
+
   node(site: number): Node {
     return this.nodes[site] as Node;
   }
 
-  propose(site: number, ...records: string[]): void {
+  async propose(site: number, ...records: string[]): Promise<void> {
     for (const record of records) {
-      this.node(site).log.propose(record, 0);
-      this.settle();
+      this.node(site).log.propose(record, this.#server?.nowMs ?? 0);
+      await this.settle();
     }
   }
 
   /** Starts a site again on what it has, with what it had saved if it had. */
-  restart(site: number, saved?: SavedLog): void {
+  async restart(site: number, saved?: SavedLog): Promise<void> {
     this.node(site).server?.close();
     this.nodes[site] = this.#made(site, 2, this.node(site).disk, saved);
-    this.settle();
+    await this.settle();
   }
 
   /** Lets all come and be synced, and time pass until nothing more comes of it. */
-  settle(): void {
+  async settle(): Promise<void> {
     for (let nowMs = 0; nowMs < 5 * RESEND_AFTER_MS; nowMs += RESEND_AFTER_MS) {
       for (const site of this.nodes.keys()) this.#act(site);
-      this.#server?.settle();
+      // What needs no server is over at once.
+      if (this.#server !== undefined) await this.#server.settle(() => this.#isQuiet());
       for (let next = this.#sent.shift(); next !== undefined; next = this.#sent.shift()) {
         this.node(next.to).log.receive(siteAt(next.from), next.message, nowMs);
         this.#act(next.to);
       }
       for (const { log } of this.nodes) log.tick(this.#server?.nowMs ?? nowMs);
     }
+  }
+
+  /** Nothing is in flight, and all have read as much. */
+  #isQuiet(): boolean {
+    const lengths = new Set(this.nodes.map(({ log }) => log.save().position.seq));
+    return lengths.size === 1 && this.nodes.every(({ log }) => !log.isBusy);
   }
 
   #act(site: number): void {
@@ -118,12 +132,18 @@ class Deployment {
 
 const RECORDS = ['a', 'b', 'c', 'd', 'e', 'f'];
 
+function open(adapter: RedLogAdapter): Deployment {
+  const deployment = new Deployment(adapter);
+  onTestFinished(() => deployment.close());
+  return deployment;
+}
+
 /** Describes the suite for one engine. */
 export function describeRedLog(adapter: RedLogAdapter): void {
   describe(`red log: ${adapter.name}`, () => {
-    test('what sites propose → each site takes it once, all in one order', () => {
-      const sites = new Deployment(adapter);
-      for (const [index, record] of RECORDS.entries()) sites.propose(index % SITES, record);
+    test('what sites propose → each site takes it once, all in one order', async () => {
+      const sites = open(adapter);
+      for (const [index, record] of RECORDS.entries()) await sites.propose(index % SITES, record);
       const longest = sites.nodes.map(({ taken }) => taken).toSorted((a, b) => b.length - a.length)[0] ?? [];
       for (const { taken, feed } of sites.nodes) {
         expect(taken).toEqual(longest.slice(0, taken.length));
@@ -135,9 +155,9 @@ export function describeRedLog(adapter: RedLogAdapter): void {
       if (adapter.isUnsteady !== true) expect(longest.toSorted()).toEqual(RECORDS);
     });
 
-    test('deliveries → begin where one before them ended, or come again as a whole', () => {
-      const sites = new Deployment(adapter);
-      for (const [index, record] of RECORDS.entries()) sites.propose(index % SITES, record);
+    test('deliveries → begin where one before them ended, or come again as a whole', async () => {
+      const sites = open(adapter);
+      for (const [index, record] of RECORDS.entries()) await sites.propose(index % SITES, record);
       for (const { spans, feed } of sites.nodes) {
         const ends = new Set([shown(BEGINNING)]);
         for (const [from, next] of spans) {
@@ -148,43 +168,43 @@ export function describeRedLog(adapter: RedLogAdapter): void {
       }
     });
 
-    test('after a halt → nothing is taken, whatever comes', () => {
-      const sites = new Deployment(adapter);
-      sites.propose(0, 'a');
+    test('after a halt → nothing is taken, whatever comes', async () => {
+      const sites = open(adapter);
+      await sites.propose(0, 'a');
       const { feed, taken } = sites.node(1);
       feed.stop({ reason: 'gap', message: 'for the test' });
       const before = taken.length;
-      sites.propose(0, 'b', 'c');
+      await sites.propose(0, 'b', 'c');
       expect(taken).toHaveLength(before);
     });
 
     if (adapter.isUnsteady === true) return;
 
-    test('started again with what it saved → the rest is taken, and none of what was before', () => {
-      const sites = new Deployment(adapter);
-      sites.propose(1, 'a', 'b');
+    test('started again with what it saved → the rest is taken, and none of what was before', async () => {
+      const sites = open(adapter);
+      await sites.propose(1, 'a', 'b');
       const { log, feed } = sites.node(2);
       const saved = log.save();
       expect(comparePositions(saved.position, feed.next)).toBe(0);
-      sites.propose(1, 'c');
-      sites.restart(2, saved);
-      sites.propose(0, 'd');
+      await sites.propose(1, 'c');
+      await sites.restart(2, saved);
+      await sites.propose(0, 'd');
       expect(sites.node(2).taken).toEqual(['c', 'd']);
       expect(sites.node(2).feed.halt).toBeUndefined();
     });
 
-    test('released → what comes after that is delivered all the same', () => {
-      const sites = new Deployment(adapter);
-      sites.propose(1, 'a');
+    test('released → what comes after that is delivered all the same', async () => {
+      const sites = open(adapter);
+      await sites.propose(1, 'a');
       for (const { log, feed } of sites.nodes) log.release(feed.next);
-      sites.propose(2, 'b');
+      await sites.propose(2, 'b');
       for (const { taken } of sites.nodes) expect(taken).toEqual(['a', 'b']);
     });
 
-    test('what stands in it → one name and, at one place, one digest at all sites; another one after another record', () => {
-      const [sites, others] = [new Deployment(adapter), new Deployment(adapter)];
-      sites.propose(1, 'a', 'b');
-      others.propose(2, 'a', 'b');
+    test('what stands in it → one name and, at one place, one digest at all sites; another one after another record', async () => {
+      const [sites, others] = [open(adapter), open(adapter)];
+      await sites.propose(1, 'a', 'b');
+      await others.propose(2, 'a', 'b');
       const [first, second, third] = sites.nodes;
       const place = first!.feed.next;
       for (const { log } of [second!, third!]) {
@@ -196,9 +216,9 @@ export function describeRedLog(adapter: RedLogAdapter): void {
       expect(first!.log.digest(BEGINNING)).not.toBe(first!.log.digest(place));
     });
 
-    test('started again as another log, or with other records → halts at once', () => {
-      const sites = new Deployment(adapter);
-      sites.propose(1, 'a');
+    test('started again as another log, or with other records → halts at once', async () => {
+      const sites = open(adapter);
+      await sites.propose(1, 'a');
       const { log } = sites.node(2);
       const saved = log.save();
       expect(new RedLogConsumer(log, { ...saved, identity: 'another' }).halt).toMatchObject({ reason: 'regressed' });

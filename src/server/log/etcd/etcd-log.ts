@@ -207,7 +207,7 @@ export class EtcdLog<R> implements RedLog<R, DigestMessage> {
   protected checkDigest(position: number, digest: number | null | undefined, source: string): boolean {
     const here = this.copy.getDigest(position);
     if (here === undefined || digest === undefined || digest === null || here === digest) return true;
-    this.#stopAt(`the first ${position} entries of the log are others at ${source}`);
+    this.#stop({ kind: 'differs', message: `the first ${position} entries of the log are others at ${source}` });
     return false;
   }
 
@@ -352,7 +352,8 @@ export class EtcdLog<R> implements RedLog<R, DigestMessage> {
       const problem = this.#trimmer.problem === undefined ? '' : `, and cannot be compacted: ${this.#trimmer.problem}`;
       // Not in bytes: each other message is another alarm.
       const usage = `etcd uses ${Math.floor((100 * usedBytes) / quotaBytes)} % of its quota${problem}`;
-      this.#setFull(this.#isUsedUp, isFull ? usage : undefined);
+      // While nothing is to be written, no write shows that there is room. The next one finds out.
+      this.#setFull(this.#isUsedUp && this.#proposer.isBusy, isFull ? usage : undefined);
     });
   }
 

@@ -166,6 +166,7 @@ test('the operator is told what is wrong, and what to do', () => {
   const tell = createRedHaltedAlarm('frankfurt', (alarm) => alarms.push(alarm));
   tell({ reason: 'gap', message: 'it goes on at 2, and 1 was to come' });
   tell({ reason: 'regressed', message: 'it ends early' });
+  tell({ reason: 'differs', message: 'at 7' });
   expect(alarms).toEqual([
     expect.objectContaining({
       kind: 'red-log-halted',
@@ -175,6 +176,10 @@ test('the operator is told what is wrong, and what to do', () => {
     expect.objectContaining({
       kind: 'red-log-halted',
       message: expect.stringContaining('is not what it was (it ends early). Red writes'),
+    }),
+    expect.objectContaining({
+      kind: 'red-log-differs',
+      message: expect.stringContaining('of another site is not the same (at 7)'),
     }),
   ]);
 });

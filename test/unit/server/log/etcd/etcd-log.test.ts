@@ -2,6 +2,9 @@
 import { describe, expect, test } from 'vitest';
 import { encodeGroup, MAX_GROUP_RECORDS, MAX_RECORD_BYTES } from '../../../../../src/server/log/etcd/etcd-groups.ts';
 import { EtcdKeys } from '../../../../../src/server/log/etcd/etcd-keys.ts';
+import { EtcdLog } from '../../../../../src/server/log/etcd/etcd-log.ts';
+import type { EtcdRequest } from '../../../../../src/server/log/etcd/etcd-requests.ts';
+import type { LogOutput } from '../../../../../src/server/log/red-log.ts';
 import { EtcdWorld } from '../../../../support/etcd-world.ts';
 import { siteAt, sitesTo } from '../../../../support/origins.ts';
 
@@ -239,7 +242,7 @@ describe('etcd log: copies that differ', () => {
     world.run(SETTLE_MS);
     storeLate(world, 1, ['b'], { position: 1, digest: 12_345 });
     for (const node of world.nodes) {
-      expect(node.messages('regressed')[0]).toContain('the first 1 entries of the log are others at site 1');
+      expect(node.messages('differs')[0]).toContain('the first 1 entries of the log are others at site 1');
       expect(node.taken).toEqual(['a']);
     }
   });
@@ -258,7 +261,7 @@ describe('etcd log: copies that differ', () => {
     }
     world.start(1, { epoch: 2, entries: world.node(1).disk.toReversed() });
     world.run(1500);
-    expect(world.node(0).messages('regressed')[0]).toContain('are others at site 2');
+    expect(world.node(0).messages('differs')[0]).toContain('are others at site 2');
   });
 
   test('older disks under running sites → all halt', () => {
@@ -391,5 +394,36 @@ describe('etcd log: room', () => {
     world.etcd.usedBytes = 0;
     world.run(7000);
     expect(world.node(0).messages('full')).toHaveLength(2);
+  });
+
+  test('group whose write is refused for lack of room, and that is in the log → room is noticed', () => {
+    const place = { site: siteAt(0), sites: sitesTo(1), leader: siteAt(0), epoch: 1, resendAfterMs: 10 };
+    const log = new EtcdLog<string>(place, { deployment: 'test', generation: 0 });
+    const outputs: LogOutput<string>[] = [];
+    const find = <K extends EtcdRequest['kind']>(kind: K): Extract<EtcdRequest, { readonly kind: K }> => {
+      outputs.push(...log.takeOutputs());
+      const requests = outputs.flatMap((output) => (output.kind === 'request' ? [output.request as EtcdRequest] : []));
+      return requests.findLast((request) => request.kind === kind) as Extract<EtcdRequest, { readonly kind: K }>;
+    };
+    const replyStatus = (nowMs: number): void => {
+      log.onReply({ kind: 'etcd.progress', id: find('etcd.progress').id, revision: 2 }, nowMs);
+      const usage = { usedBytes: 0, sizeBytes: 0, quotaBytes: 1 };
+      log.onReply({ kind: 'etcd.status', id: find('etcd.status').id, ...usage }, nowMs);
+    };
+    log.onReply({ kind: 'etcd.connected', endpoint: '' }, 0);
+    while (find('etcd.watch') === undefined)
+      log.onReply({ kind: 'etcd.range', id: find('etcd.range').id, revision: 1, entries: [], hasMore: false }, 0);
+    log.propose('a', 0);
+    const { id, key, value } = find('etcd.create');
+    log.onReply({ kind: 'etcd.failed', id, reason: 'other', message: 'timeout' }, 10);
+    log.tick(20);
+    log.onReply({ kind: 'etcd.failed', id: find('etcd.create').id, reason: 'no-space', message: 'no space' }, 30);
+    replyStatus(40);
+    expect(outputs).toContainEqual({ kind: 'full', message: expect.stringContaining('etcdctl') });
+    const events = [{ key, value, modRevision: 2 }];
+    log.onReply({ kind: 'etcd.events', id: find('etcd.watch').id, revision: 2, entries: events }, 50);
+    log.tick(5100);
+    replyStatus(5110);
+    expect(log.takeOutputs()).toContainEqual({ kind: 'full', message: undefined });
   });
 });
