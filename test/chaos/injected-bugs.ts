@@ -15,8 +15,8 @@ import type { Scenario } from './run.ts';
 export interface InjectedBug {
   /** The rule that it breaks. */
   readonly rule: string;
-  /** What has to keep the red log. Default: the built-in engine */
-  readonly engine?: Engine;
+  /** What may keep the red log. Default: the built-in engine */
+  readonly engines?: readonly Engine[];
   /** Checkers of which one has to notice. */
   readonly caughtBy: readonly string[];
   /** What makes it likely to show. */
@@ -35,6 +35,12 @@ function repeated(fault: Omit<PlannedFault, 'amountMs'>): PlannedFault[] {
   return Array.from({ length: 20 }, () => ({ ...fault, amountMs: 0 }));
 }
 
+/** Each site loses its connection, and reads what it lacks. */
+function killedServers(): PlannedFault[] {
+  const kill = { kind: 'etcd-kill', peer: 'virginia', pauseMs: 300, lastsMs: 500, amountMs: 0 } as const;
+  return (['ireland', 'frankfurt', 'virginia'] as const).map((site) => ({ ...kill, site }));
+}
+
 function planOf(plan: Partial<Plan>): Plan {
   return { clients: [], network: [], nodes: [], etcd: [], ...plan };
 }
@@ -44,6 +50,7 @@ export const INJECTED_BUGS: Readonly<Record<string, InjectedBug>> = {
   'no-certification': {
     rule: 'a red operation commits only if what it read has not changed',
     caughtBy: ['exactly once', 'red registers'],
+    engines: ['built-in', 'etcd'],
     scenario: { workload: 'mixed', plan: planOf({}) },
     replacements: [['const conflict = this.findConflict(record);', 'const conflict = void 0;']],
   },
@@ -91,6 +98,25 @@ export const INJECTED_BUGS: Readonly<Record<string, InjectedBug>> = {
     },
     // Other sites notice it in several ways, and one is enough. With the bug the node does not stop in any of them.
     replacements: [['this.#hasStopped = true;', 'return;']],
+  },
+  'groups-sent-once': {
+    rule: 'a group that was sent to etcd is sent again until it is read there',
+    caughtBy: ['convergence', 'exactly once', 'queues'],
+    engines: ['etcd'],
+    scenario: { workload: 'mixed', plan: planOf({ etcd: killedServers() }) },
+    replacements: [
+      [
+        'for (const group of this.#sent) [group.isAsked, group.storedAtMs] = [false, void 0];',
+        'this.#sent.length = 0;',
+      ],
+    ],
+  },
+  'groups-read-by-key': {
+    rule: 'sites take the groups of etcd in the order of their revisions',
+    caughtBy: ['convergence', 'exactly once', 'red registers', 'queues'],
+    engines: ['etcd'],
+    scenario: { workload: 'mixed', plan: planOf({ etcd: killedServers() }) },
+    replacements: [['lane?.entries[0]?.modRevision ?? Infinity', 'lane?.entries[0] === void 0 ? Infinity : 0']],
   },
 };
 

@@ -20,7 +20,7 @@ export interface InjectedResult {
 
 export async function runInjected(options: Options, progress: (line: string) => void): Promise<InjectedResult[]> {
   const { only, engine } = options;
-  const all = Object.entries(INJECTED_BUGS).filter(([, bug]) => (bug.engine ?? 'built-in') === engine);
+  const all = Object.entries(INJECTED_BUGS).filter(([, { engines = ['built-in'] }]) => engines.includes(engine));
   const names = all.map(([name]) => name).filter((name) => only === undefined || name === only);
   if (names.length === 0) {
     throw new UsageError(`--only takes one of ${all.map(([name]) => name).join(', ')}, not "${only}"`);

@@ -1,7 +1,10 @@
 /** etcd with TLS, users and a small quota, as the adapter meets it. */
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { EtcdServers } from '../../../src/server/etcd/etcd-channel.ts';
+import { ClusterProcesses, SITES } from '../../support/cluster-processes.ts';
+import { clusterContract } from '../../support/cluster-service.ts';
 import { TestAdapter } from '../support/etcd-adapter.ts';
 import { withEtcd } from '../support/etcd.ts';
 
@@ -90,6 +93,27 @@ describe('a user who may only read and write the keys of a deployment', () => {
     const compacted = await adapter.ask({ kind: 'etcd.compact', revision: deleted.revision });
     expect(compacted).toMatchObject({ kind: 'etcd.failed', message: expect.stringContaining('permission denied') });
     expect(await adapter.ask(READ)).toMatchObject({ message: expect.stringContaining('permission denied') });
+  });
+});
+
+describe('sites whose red log is on an etcd with TLS and a user', () => {
+  const it = withEtcd({ nodes: 1, tls: true, user: USER });
+
+  test('red operations at all sites; the server is started again → they go on', async () => {
+    const { folder, tls } = it.cluster.state;
+    const passwordFile = join(folder, 'password');
+    writeFileSync(passwordFile, USER.password);
+    const redLog = { engine: 'etcd', endpoints: it.cluster.endpoints(), tls, user: USER.name, passwordFile };
+    const cluster = await ClusterProcesses.create(SITES, undefined, redLog);
+    onTestFinished(() => cluster[Symbol.asyncDispose]());
+    await cluster.startAll();
+    const { take } = clusterContract;
+    for (const [index, site] of SITES.entries())
+      expect(await cluster.client(site).invokeStrong(take({ key: site }))).toBe(index + 1);
+    await it.cluster.kill('ireland');
+    await it.cluster.restart('ireland');
+    for (const [index, site] of SITES.entries())
+      expect(await cluster.client(site).invokeStrong(take({ key: `${site} again` }))).toBe(SITES.length + index + 1);
   });
 });
 
