@@ -26,7 +26,7 @@ async function main(argv: readonly string[]): Promise<void> {
     .option('--minutes <n>', 'How long; from 30 on the slopes themselves are judged, else their intervals', {
       default: 60,
     })
-    .option('--rate <n>', 'Operations a second, of all clients together', { default: 200 })
+    .option('--rate <n>', 'Operations a second, of all clients together', { default: 400 })
     .option('--json', 'Print one JSON object on stdout');
   cli.help();
   const { args, options } = cli.parse(['node', 'soak', ...argv], { run: false });
@@ -35,7 +35,7 @@ async function main(argv: readonly string[]): Promise<void> {
   const report = await runSoak(
     {
       minutes: numberOf(options, 'minutes', { min: 0.2, max: MINUTES_MAX, what: 'a number of minutes' }) ?? 60,
-      operationsPerSecond: numberOf(options, 'rate', { min: 1, max: RATE_MAX, what: 'operations a second' }) ?? 200,
+      operationsPerSecond: numberOf(options, 'rate', { min: 1, max: RATE_MAX, what: 'operations a second' }) ?? 400,
     },
     (line) => process.stderr.write(`soak: ${line}\n`),
   );

@@ -39,7 +39,7 @@ interface Bound {
 
 /** What is judged. */
 const BOUNDS: Readonly<Partial<Record<Figure, Bound>>> = {
-  heapBytes: { perHour: 5 * MEGABYTE, swing: 2 * MEGABYTE },
+  heapBytes: { perHour: 5 * MEGABYTE, swing: 8 * MEGABYTE },
   openFiles: { perHour: 5, swing: 3 },
 };
 
