@@ -10,6 +10,7 @@ import { contestantOf, serverFlags, startContestant, type Contestant } from '../
 import { measureStarts, QUICK, STARTS, type Extent } from '../load/restart-rounds.ts';
 import { figureOf, ratioOf, rowOf, type Samples } from '../load/rounds.ts';
 import { SITES, startCluster } from './nodes.ts';
+import { computeRedOnEtcdGoals, measureRedOnEtcd } from './red-on-etcd.ts';
 
 type Name = 'cluster' | 'embedded';
 const NAMES: readonly Name[] = ['cluster', 'embedded'];
@@ -26,7 +27,7 @@ const TARGETS: Readonly<Record<Name, Target>> = {
 
 export const cluster: Bench = {
   name: 'cluster',
-  about: 'one site of three in a process of its own, beside three sites in one process: operations a second, bytes',
+  about: 'one site of three in a process of its own, beside three sites in one process, and with its red log on etcd',
   run,
 };
 
@@ -52,13 +53,20 @@ async function run({ quick, progress }: Settings): Promise<Outcome> {
       progress,
     }),
   );
+  const onEtcd = await measureRedOnEtcd({ quick, progress });
   return {
     rounds: samples.get('blue')?.get('cluster')?.length ?? 0,
-    rows: [...samples].flatMap(([operation, of]) =>
-      [...of].map(([contender, list]) => ({ operation, contender, ...rowOf(list) })),
-    ),
-    bars: goalsOf(samples, bytesPerBlue),
-    samples: Object.fromEntries([...samples].map(([operation, of]) => [operation, Object.fromEntries(of)])),
+    rows: [
+      ...[...samples].flatMap(([operation, of]) =>
+        [...of].map(([contender, list]) => ({ operation, contender, ...rowOf(list) })),
+      ),
+      ...onEtcd.map((row) => ({ operation: 'red on etcd', ...row })),
+    ],
+    bars: [...goalsOf(samples, bytesPerBlue), ...computeRedOnEtcdGoals(onEtcd)],
+    samples: {
+      ...Object.fromEntries([...samples].map(([operation, of]) => [operation, Object.fromEntries(of)])),
+      redOnEtcd: onEtcd,
+    },
     flags: serverFlags(),
   };
 }

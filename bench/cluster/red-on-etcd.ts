@@ -1,0 +1,89 @@
+/**
+ * Red operations of sites whose log is on etcd: how many a second, and how long one takes at a tenth of that, beside what
+ * etcd itself takes to store and deliver the same bytes, and the trip of a client to its site.
+ */
+import { useEtcd } from '../../engines/etcd/engine.ts';
+import type { EtcdCluster } from '../../engines/etcd/cluster.ts';
+import type { Settings } from '../harness/bench.ts';
+import { answer, ask, ended, startChild } from '../harness/children.ts';
+import { estimate, limitTime, reported, type GoalResult } from '../harness/goals.ts';
+import { rounded } from '../harness/statistics.ts';
+import type { ClientOrder, ClientReport } from '../load/messages.ts';
+import type { EtcdOrder } from './etcd-client.ts';
+import { SITES, startCluster, type Cluster } from './nodes.ts';
+
+const FULL = { rounds: 14, durationMs: 4000 };
+const QUICK = { rounds: 2, durationMs: 500 };
+const WINDOW = 64;
+const LOAD_SHARE = 0.1;
+const AIM = 1.3;
+
+/** What was measured in one round. */
+export interface RedOnEtcdRow {
+  readonly redPerSecond: number;
+  /** Medians at a tenth of that. */
+  readonly redMs: number;
+  readonly etcdMs: number;
+  readonly tripMs: number;
+}
+
+/** Measures one site of three. */
+export async function measureRedOnEtcd({
+  quick,
+  progress,
+}: Pick<Settings, 'quick' | 'progress'>): Promise<RedOnEtcdRow[]> {
+  const { rounds, durationMs } = quick ? QUICK : FULL;
+  const { cluster: etcd, stop } = await useEtcd({}, progress);
+  let cluster: Cluster | undefined;
+  try {
+    cluster = await startCluster({ engine: 'etcd', endpoints: etcd.endpoints() });
+    const client = startChild(new URL('../load/client.ts', import.meta.url), [cluster.nodes[SITES[0]].siteUrl]);
+    const bare = startChild(new URL('etcd-client.ts', import.meta.url), [new URL(etcd.endpoint(SITES[0])).host]);
+    await Promise.all([answer(client), answer(bare)]);
+    const atSite = (order: Omit<ClientOrder, 'window' | 'durationMs'>): Promise<ClientReport> =>
+      ask<ClientReport>(client, { window: WINDOW, durationMs, ...order } satisfies ClientOrder);
+    await atSite({ workload: 'withdraw' });
+    const rows: RedOnEtcdRow[] = [];
+    for (let round = 1; round <= rounds; round += 1) {
+      const { operations, elapsedMs } = await atSite({ workload: 'withdraw' });
+      const redPerSecond = (operations * 1000) / elapsedMs;
+      const perSecond = redPerSecond * LOAD_SHARE;
+      const red = await atSite({ workload: 'withdraw', perSecond });
+      const order: EtcdOrder = { bytes: await readGroupBytes(etcd), perSecond, window: WINDOW, durationMs };
+      const put = await ask<ClientReport>(bare, order);
+      const trip = await atSite({ workload: 'read', perSecond });
+      const row = { redPerSecond, redMs: red.p50Ms, etcdMs: put.p50Ms, tripMs: trip.p50Ms };
+      progress(`red on etcd, round ${round} of ${rounds}: ${rounded(ratioOf(row))} times what etcd and the trip take`);
+      rows.push(row);
+    }
+    await Promise.all([ended(client), ended(bare)]);
+    return rows;
+  } finally {
+    await cluster?.stop();
+    await stop();
+  }
+}
+
+/** Judges the rounds by the goals. */
+export function computeRedOnEtcdGoals(rows: readonly RedOnEtcdRow[]): GoalResult[] {
+  return [
+    limitTime('red-latency-vs-etcd', estimate(rows.map(ratioOf)), { aim: AIM }),
+    reported('red-per-second-on-etcd', estimate(rows.map((row) => row.redPerSecond)), 'operations a second'),
+  ];
+}
+
+function ratioOf({ redMs, etcdMs, tripMs }: RedOnEtcdRow): number {
+  return redMs / (etcdMs + tripMs);
+}
+
+/** The size of the last group in the log: at that load it has one record. */
+async function readGroupBytes(etcd: EtcdCluster): Promise<number> {
+  const toBase64 = (text: string): string => Buffer.from(text).toString('base64');
+  const range = { key: toBase64('/'), range_end: toBase64('0'), sort_order: 'DESCEND', sort_target: 'MOD', limit: 100 };
+  const { kvs = [] } = await etcd.request<{
+    readonly kvs?: readonly { readonly key: string; readonly value?: string }[];
+  }>(SITES[0], 'kv/range', range);
+  const group = kvs.find(({ key }) => Buffer.from(key, 'base64').toString().includes('/red/'));
+  if (group?.value === undefined) throw new Error('etcd has no group of the red log');
+  return Buffer.from(group.value, 'base64').length;
+}
