@@ -120,8 +120,8 @@ export const INJECTED_BUGS: Readonly<Record<string, InjectedBug>> = {
   },
 };
 
-/** Writes a copy of the built package with a bug into an empty directory. */
-export async function buildWithBug(directory: string, { replacements }: InjectedBug): Promise<Build> {
+/** Writes a copy of the built package with some lines replaced into an empty directory, and the service. */
+export async function buildPatched(directory: string, replacements: Replacements): Promise<Build> {
   const cli = await copyPackage(directory, replacements);
   // A service has to be made by the package that serves it.
   for (const name of ['service.ts', 'contract.ts']) {

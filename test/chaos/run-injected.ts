@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { UsageError } from '../../engines/usage-error.ts';
-import { buildWithBug, INJECTED_BUGS } from './injected-bugs.ts';
+import { buildPatched, INJECTED_BUGS } from './injected-bugs.ts';
 import type { Options } from './options.ts';
 import { run } from './run.ts';
 
@@ -40,7 +40,7 @@ async function catchBug(bug: string, options: Options, progress: (line: string) 
   const { caughtBy, scenario } = injected;
   const directory = await mkdtemp(join(tmpdir(), 'correctables-bug-'));
   try {
-    const build = await buildWithBug(join(directory, 'package'), injected);
+    const build = await buildPatched(join(directory, 'package'), injected.replacements);
     for (let at = 1; at <= RUNS_MAX; at += 1) {
       const plan = { ...options, minutes: RUN_MINUTES, seed: options.seed + at, scenario };
       const found = await run(plan, (line) => progress(`${bug}, run ${at}: ${line}`), build);

@@ -11,6 +11,15 @@ test('chaos: an unknown fault → exit code 2, those that there are, no stack', 
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
 });
 
+test.each([
+  ['an unknown engine', ['--engine', 'raft'], '--engine takes built-in or etcd, not "raft"'],
+  ['etcd for sites in one process', ['--engine', 'etcd', '--embedded'], 'leave out --engine etcd'],
+])('chaos: %s → exit code 2', async (_, args, message) => {
+  const { code, stderr } = await runProgram([CLI, ...args]);
+  expect(stderr).toContain(message);
+  expect(code).toBe(2);
+});
+
 test('chaos: a round in which a node is killed → nothing is found', async () => {
   const { code, stdout } = await runProgram([CLI, '--minutes', '0.15', '--seed', '7', '--faults', 'kill', '--json']);
   const report = JSON.parse(stdout) as { readonly faults: readonly string[]; readonly injected: object };

@@ -88,3 +88,13 @@ test('all: put back to older data → they serve that', async () => {
   await restartAll();
   expect(await get('virginia', 'older')).toBe('then');
 });
+
+test('one: its disk is lost → an empty server in its place has all data', async () => {
+  const leader = (await it.cluster.leader()) as Site;
+  const lost = it.cluster.sites.find((site) => site !== leader) as Site;
+  await put(leader, 'lost', 'before');
+  await it.cluster.kill(lost);
+  rmSync(it.cluster.dataFolder(lost), { recursive: true });
+  await expect.poll(() => it.cluster.replace(lost).then(() => 'replaced', String)).toBe('replaced');
+  await expect.poll(() => get(lost, 'lost', true)).toBe('before');
+});
