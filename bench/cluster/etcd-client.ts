@@ -16,7 +16,7 @@ export interface EtcdOrder {
 
 const PREFIX = '/bench/';
 const PREFIX_END = '/bench0';
-const [, , address] = process.argv as [string, string];
+const [, , address] = process.argv as [string, string, string];
 const client = new grpc.Client(address, grpc.credentials.createInsecure());
 /** What waits for its event, by key. */
 const unseen = new Map<string, () => void>();

@@ -1,6 +1,7 @@
 /**
  * `npm run chaos -- [--engine etcd] [--minutes N] [--seed S] [--json] [--history FILE] [--injected]`: the processes of three
- * sites under load and through faults; checkers judge the recorded history. Exit 0 iff nothing was found; progress goes to stderr.
+ * sites under load and through faults; checkers judge the recorded history. Exit 0 iff nothing was found; progress goes
+ * to stderr.
  */
 import { EngineUnavailable } from '../../engines/engine.ts';
 import { UsageError } from '../../engines/usage-error.ts';

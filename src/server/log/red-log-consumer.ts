@@ -8,10 +8,7 @@ import { BEGINNING, comparePositions, type Position } from './position.ts';
 
 /** Why a site takes nothing more of the red log. */
 export interface RedHalt {
-  /**
-   * `gap`: records between what was taken and what came are not there. `regressed`: the log is another one, or less than it
-   * was. `differs`: another site has taken other records.
-   */
+  /** Records are missing between two; the log is another one, or shorter; or another site has taken other records. */
   readonly reason: 'gap' | 'regressed' | 'differs';
   readonly message: string;
 }

@@ -155,13 +155,11 @@ export type LogOutput<R, M extends LogMessage = LogMessage> =
   | { readonly kind: 'deliver'; readonly from: Position; readonly next: Position; readonly records: readonly R[] }
   /**
    * What was to come next is there no more, or the log is another one, ends before what it has delivered, or has what no
-   * site of this deployment can have proposed.
+   * site of this deployment can have proposed. `differs`: another site has taken other records.
    */
-  | { readonly kind: 'gap' | 'regressed'; readonly message: string }
+  | { readonly kind: 'gap' | 'regressed' | 'differs'; readonly message: string }
   /** It has what only a newer version can read. */
   | { readonly kind: 'outdated'; readonly message: string }
-  /** Another site has taken other records. */
-  | { readonly kind: 'differs'; readonly message: string }
   /** What this node lacks is not kept for it any more. */
   | { readonly kind: 'behind' }
   /** What another node sends does not continue what is here: nothing is taken of it. */

@@ -18,8 +18,7 @@ describeRedLog({
   createServer: () => new RealRedLogServer(it.cluster),
 });
 
-const open = (...options: [] | [number, { readonly markEvery: number }]): EtcdSites =>
-  new EtcdSites(it.cluster, ...options).startAll();
+const open = (markEvery?: number): EtcdSites => new EtcdSites(it.cluster, { markEvery }).startAll();
 
 const servers = (): EtcdServers => new EtcdServers({ cluster: it.cluster, cli: '', clusterFile: '' });
 
@@ -167,7 +166,7 @@ describe('what etcd keeps', () => {
   });
 
   test('what all sites have in a checkpoint → is deleted; a site that lacks it is behind', async () => {
-    const sites = open(3, { markEvery: 4 });
+    const sites = open(4);
     for (const record of names(12)) {
       sites.propose(0, record);
       await expect.poll(() => sites.site(0).taken.at(-1)).toBe(record);

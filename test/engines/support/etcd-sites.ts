@@ -8,6 +8,7 @@ import type { EtcdReply, EtcdRequest } from '../../../src/server/log/etcd/etcd-r
 import type { LogEntry, LogOutput, RedLogOptions } from '../../../src/server/log/red-log.ts';
 import { getSiteIndex, siteAt, sitesTo } from '../../support/origins.ts';
 
+const SITES = 3;
 const TICK_MS = 25;
 let deployments = 0;
 
@@ -35,15 +36,14 @@ interface StartOptions extends Partial<RedLogOptions<string>> {
 export class EtcdSites {
   readonly deployment: string;
   readonly #cluster: EtcdCluster;
-  readonly #count: number;
   readonly #place: Partial<EtcdLogOptions>;
   readonly #sites = new Map<number, EtcdSite>();
   readonly #adapters: EtcdAdapter[] = [];
 
-  constructor(cluster: EtcdCluster, count = 3, place: Partial<EtcdLogOptions> = {}) {
+  constructor(cluster: EtcdCluster, place: Partial<EtcdLogOptions> = {}) {
     deployments += 1;
     this.deployment = `sites-${deployments}`;
-    [this.#cluster, this.#count, this.#place] = [cluster, count, place];
+    [this.#cluster, this.#place] = [cluster, place];
     const timer = setInterval(() => {
       for (const [index, { log }] of this.#sites) {
         log.tick(performance.now());
@@ -65,14 +65,14 @@ export class EtcdSites {
   }
 
   startAll(): this {
-    for (let index = 0; index < this.#count; index += 1) this.start(index);
+    for (let index = 0; index < SITES; index += 1) this.start(index);
     return this;
   }
 
   /** Starts a site. What ran for it before goes on as a process does that nobody reads. */
   start(index: number, { endpoints = this.#cluster.endpoints(), ...options }: StartOptions = {}): EtcdSite {
     const disk = [...(options.entries ?? [])];
-    const place = { site: siteAt(index), sites: sitesTo(this.#count), leader: siteAt(0), resendAfterMs: 10 };
+    const place = { site: siteAt(index), sites: sitesTo(SITES), leader: siteAt(0), resendAfterMs: 10 };
     const log = new EtcdLog<string>(
       { epoch: 1, ...place, ...options },
       { deployment: this.deployment, generation: 0, ...this.#place },
