@@ -1,8 +1,7 @@
 /** One site as a pure state machine: its replica and its node of the red log, wired to each other. */
 import { AbsentSites } from '../messages/absent-sites.ts';
 import { createLogIds, type LogId, type LogIds } from '../log/log-id.ts';
-import { isLogMessage } from '../log/red-log.ts';
-import type { LogOutput, RedLog, SavedLog, ServerReply } from '../log/red-log.ts';
+import { isLogMessage, type LogOutput, type RedLog, type SavedLog, type ServerReply } from '../log/red-log.ts';
 import { comparePositions, type Position } from '../log/position.ts';
 import { HaltedBytes } from '../log/halted-bytes.ts';
 import { RedLogConsumer, type RedHalt } from '../log/red-log-consumer.ts';
