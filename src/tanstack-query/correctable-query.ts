@@ -1,5 +1,5 @@
 /** A read as the options of a query: each view goes into the cache as it arrives. */
-import type { DataTag, QueryFunctionContext, QueryKey, QueryOptions } from '@tanstack/query-core';
+import type { DataTag, QueryFunctionContext, QueryKey, QueryObserverOptions } from '@tanstack/query-core';
 import { isOlder } from '../correctable/binding.ts';
 import type { Client, CorrectableForLevels, InvokeOptions } from '../correctable/client/client.ts';
 import type { Correctable } from '../correctable/correctable.ts';
@@ -15,16 +15,17 @@ export interface CorrectableQueryOptions<K extends string = string> extends Omit
   readonly keyPrefix?: string | undefined;
 }
 
+/** Where adapters of TanStack Query look for the type of the error. Never set: what you set of them, the others replace. */
+type ErrorHints<V> = Readonly<Pick<QueryObserverOptions<V, CorrectableError>, 'retry' | 'retryDelay' | 'throwOnError'>>;
+
 /** Options of a query whose data is the latest view. Spread it to add options of TanStack Query. */
-export interface CorrectableQuery<V> {
+export interface CorrectableQuery<V> extends ErrorHints<V> {
   /**
    * The prefix, the name of the operation, its arguments and, if you chose some, the levels. Invalidate by its parts:
    * `['correctables', 'get']` has every `get`.
    */
   readonly queryKey: DataTag<QueryKey, V, CorrectableError>;
   readonly queryFn: (context: QueryFunctionContext) => Promise<V>;
-  /** Never set. TypeScript infers the error of the query from its type. */
-  readonly retry?: NonNullable<QueryOptions<V, CorrectableError>['retry']>;
 }
 
 type ViewOf<C> = C extends Correctable<infer T, infer L, infer F> ? View<T, L, F> : never;
