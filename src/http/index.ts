@@ -9,6 +9,7 @@ export {
   formatSessionCookie,
   readSessionTokens,
   SESSION_HEADER,
+  type ConnectionLike,
   type HttpSession,
   type RequestLike,
   type SessionCookieOptions,

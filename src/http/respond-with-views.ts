@@ -6,12 +6,12 @@ import type { Levels } from '../correctable/level-types.ts';
 import { hasMethods } from '../correctable/validate.ts';
 import type { AnyView } from '../correctable/view.ts';
 import type { ErrorFacts } from '../protocol/error-facts.ts';
-import { formatTokens, getHeader, type RequestLike } from './session-tokens.ts';
+import { formatTokens, getHeader, type ConnectionLike, type RequestLike } from './session-tokens.ts';
 import { MEDIA_TYPES, toFailureMessage, toViewMessage, type ViewFormat } from './view-message.ts';
 
 /** Options of `respondWithViews` and `sendViews`. */
 export interface RespondOptions {
-  /** The request: its `Accept` header chooses the format, and its `signal`, if it has one, ends the operation. */
+  /** The request: its `Accept` header chooses the format. `respondWithViews` cancels when its client has gone. */
   readonly request?: RequestLike | undefined;
   /** Default: `sse` if the request accepts `text/event-stream`, otherwise `ndjson` */
   readonly format?: ViewFormat | undefined;
@@ -22,13 +22,10 @@ export interface RespondOptions {
 }
 
 /** What `sendViews` needs of Node's `ServerResponse`. Express has one, and Fastify as `reply.raw`. */
-export interface ServerResponseLike {
-  readonly destroyed: boolean;
+export interface ServerResponseLike extends ConnectionLike {
   writeHead(status: number, headers: Record<string, string>): unknown;
   write(chunk: string): boolean;
   end(chunk?: string): unknown;
-  on(event: string, listener: () => void): unknown;
-  off(event: string, listener: () => void): unknown;
 }
 
 type AnyCorrectable = Correctable<unknown, Levels, string>;
@@ -66,7 +63,7 @@ const STATUSES: { readonly [C in ErrorCode]?: number } = {
  * app.get('/stock/:book', (c) => respondWithViews(store.invoke(get(c.req.param('book'))), { request: c.req.raw }));
  */
 export async function respondWithViews(correctable: AnyCorrectable, options: RespondOptions = {}): Promise<Response> {
-  const { status, headers, chunks } = await startReply(correctable, options);
+  const { status, headers, chunks } = await startReply(correctable, options, watchRequest(options.request));
   const encoder = new TextEncoder();
   const body = new ReadableStream<Uint8Array>({
     async pull(controller) {
@@ -96,16 +93,11 @@ export async function sendViews(
   options: RespondOptions = {},
 ): Promise<void> {
   check(hasMethods(response, 'writeHead', 'write', 'end', 'on', 'off'), 'response', "give Node's ServerResponse");
-  checkCorrectable(correctable);
-  const cancel = (): void => correctable.cancel();
-  response.on('close', cancel);
-  if (response.destroyed) cancel();
-  const { status, headers, chunks } = await startReply(correctable, options);
+  const { status, headers, chunks } = await startReply(correctable, options, watchClose(response));
   if (!response.destroyed) response.writeHead(status, headers);
   for await (const chunk of chunks) {
     if (!response.destroyed && !response.write(chunk)) await waitForDrain(response);
   }
-  response.off('close', cancel);
   if (!response.destroyed) response.end();
 }
 
@@ -121,17 +113,13 @@ function waitForDrain(response: ServerResponseLike): Promise<void> {
   });
 }
 
-function checkCorrectable(correctable: AnyCorrectable): void {
-  check(hasMethods(correctable, 'subscribe', 'speculate'), 'correctable', 'give one, as store.invoke(get(key))');
-}
-
 /** Waits for the first view, or the failure: the status depends on it. */
-async function startReply(correctable: AnyCorrectable, options: RespondOptions): Promise<Reply> {
-  checkCorrectable(correctable);
+async function startReply(correctable: AnyCorrectable, options: RespondOptions, watch: ClientWatch): Promise<Reply> {
+  check(hasMethods(correctable, 'subscribe', 'speculate'), 'correctable', 'give one, as store.invoke(get(key))');
   const { request, session, headers } = options;
   const format = options.format ?? chooseFormat(request);
   check(Object.hasOwn(MEDIA_TYPES, format), 'format', "must be 'ndjson' or 'sse'");
-  const stopCanceling = cancelOnAbort(correctable, request?.signal);
+  const stopWatching = watch((reason) => correctable.cancel(reason));
   const lines = followViews(correctable, session);
   const first = await lines.next();
   const error = first.done ? undefined : first.value.error;
@@ -140,7 +128,7 @@ async function startReply(correctable: AnyCorrectable, options: RespondOptions):
       for (let step = first; !step.done; step = await lines.next())
         yield format === 'sse' && !error ? `data: ${step.value.text}\n\n` : `${step.value.text}\n`;
     } finally {
-      stopCanceling();
+      stopWatching();
       session?.close();
     }
   }
@@ -186,11 +174,30 @@ function chooseFormat(request: RequestLike | undefined): ViewFormat {
   return request && getHeader(request, 'accept').includes(MEDIA_TYPES.sse) ? 'sse' : 'ndjson';
 }
 
-function cancelOnAbort(correctable: AnyCorrectable, signal: AbortSignal | undefined): () => void {
-  const cancel = (): void => correctable.cancel(signal?.reason);
-  if (signal?.aborted) cancel();
-  signal?.addEventListener('abort', cancel);
-  return () => signal?.removeEventListener('abort', cancel);
+/** Calls `leave` when the client has gone. Returns how to stop it. */
+type ClientWatch = (leave: (reason?: unknown) => void) => () => void;
+
+/** A socket counts before a signal: that of Fastify also aborts when the body of the request has been read. */
+function watchRequest({ socket, signal }: Partial<RequestLike> = {}): ClientWatch {
+  return socket ? watchClose(socket) : watchAbort(signal);
+}
+
+function watchClose(connection: ConnectionLike): ClientWatch {
+  return (leave) => {
+    const onClose = (): void => leave();
+    if (connection.destroyed) onClose();
+    connection.on('close', onClose);
+    return () => connection.off('close', onClose);
+  };
+}
+
+function watchAbort(signal: AbortSignal | undefined): ClientWatch {
+  return (leave) => {
+    const onAbort = (): void => leave(signal?.reason);
+    if (signal?.aborted) onAbort();
+    signal?.addEventListener('abort', onAbort);
+    return () => signal?.removeEventListener('abort', onAbort);
+  };
 }
 
 /** The headers keep proxies and compressors from holding back a view until more data follows. */

@@ -4,10 +4,19 @@ import { check } from '../correctable/errors.ts';
 /** Name of the header, and of the cookie, that has the tokens. Allow it if pages of other origins use your server. */
 export const SESSION_HEADER = 'correctables-session';
 
+/** The part of a `Socket` of Node that reports its end. */
+export interface ConnectionLike {
+  readonly destroyed: boolean;
+  on(event: string, listener: () => void): unknown;
+  off(event: string, listener: () => void): unknown;
+}
+
 /** A request of any server: one of `fetch`, Node, Express, Fastify or Hono (`c.req.raw`). */
 export interface RequestLike {
   readonly headers: { get(name: string): string | null } | Readonly<Record<string, unknown>>;
-  /** Aborts when the client has gone. */
+  /** The connection of a request of Node, Express or Fastify. It closes when the client has gone. */
+  readonly socket?: ConnectionLike | undefined;
+  /** Aborts when the client has gone. Not used if there is a `socket`. */
   readonly signal?: AbortSignal | undefined;
 }
 

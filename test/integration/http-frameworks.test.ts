@@ -1,13 +1,14 @@
 /** Views over real servers of each framework: early views arrive early, a client that leaves cancels, errors have a status. */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { serve as serveHono } from '@hono/node-server';
 import express from 'express';
 import fastify from 'fastify';
 import { Hono } from 'hono';
 import { afterEach, describe, expect, test } from 'vitest';
 import { fetchViews, respondWithViews, sendViews } from '../../src/http/index.ts';
-import { correctable, CorrectableError, type Correctable } from '../../src/index.ts';
+import { correctable, CorrectableError, getSnapshot, type Correctable } from '../../src/index.ts';
 
 const LEVELS = ['weak', 'strong'] as const;
 type Two = typeof LEVELS;
@@ -15,7 +16,10 @@ type Two = typeof LEVELS;
 const create = () => correctable(LEVELS).withSink<string>({ timeoutMs: 10_000 });
 type Shop = ReturnType<typeof create>;
 
-/** A server whose one route replies with the views of `shop`. */
+/** A request whose body the server has read before its handler replies. */
+const POST = { method: 'POST', body: '{"count":1}', headers: { 'content-type': 'application/json' } };
+
+/** A server whose one route replies with the views of `shop`, to every method. */
 interface Running {
   readonly url: string;
   close(): Promise<unknown>;
@@ -41,13 +45,19 @@ const listen = (server: Server): Promise<Running> =>
 const frameworks: readonly (readonly [string, (shop: Shop) => Promise<Running>])[] = [
   [
     'node:http',
-    (shop) => listen(createServer((request, response) => void sendViews(response, shop.correctable, { request }))),
+    (shop) =>
+      listen(
+        createServer((request, response) => {
+          void text(request).then(() => sendViews(response, shop.correctable, { request }));
+        }),
+      ),
   ],
   [
     'Express',
     (shop) => {
       const app = express();
-      app.get('/stock', (request, response) => sendViews(response, shop.correctable, { request }));
+      app.use(express.json());
+      app.all('/stock', (request, response) => sendViews(response, shop.correctable, { request }));
       return listen(createServer(app));
     },
   ],
@@ -55,7 +65,7 @@ const frameworks: readonly (readonly [string, (shop: Shop) => Promise<Running>])
     'Fastify, with a Response',
     async (shop) => {
       const app = fastify({ forceCloseConnections: true });
-      app.get('/stock', (request) => respondWithViews(shop.correctable, { request }));
+      app.all('/stock', (request) => respondWithViews(shop.correctable, { request }));
       return { url: `${await app.listen({ host: '127.0.0.1', port: 0 })}/stock`, close: () => app.close() };
     },
   ],
@@ -63,7 +73,7 @@ const frameworks: readonly (readonly [string, (shop: Shop) => Promise<Running>])
     'Fastify, with reply.raw',
     async (shop) => {
       const app = fastify({ forceCloseConnections: true });
-      app.get('/stock', async (request, reply) => {
+      app.all('/stock', async (request, reply) => {
         reply.hijack();
         await sendViews(reply.raw, shop.correctable, { request });
       });
@@ -74,7 +84,10 @@ const frameworks: readonly (readonly [string, (shop: Shop) => Promise<Running>])
     'Hono',
     (shop) => {
       const app = new Hono();
-      app.get('/stock', (c) => respondWithViews(shop.correctable, { request: c.req.raw }));
+      app.all('/stock', async (c) => {
+        if (c.req.method === 'POST') await c.req.json();
+        return respondWithViews(shop.correctable, { request: c.req.raw });
+      });
       return new Promise((resolve) => {
         const server = serveHono({ fetch: app.fetch, hostname: '127.0.0.1', port: 0 }, () =>
           resolve(toRunning(server as Server)),
@@ -85,11 +98,13 @@ const frameworks: readonly (readonly [string, (shop: Shop) => Promise<Running>])
 ];
 
 describe.each(frameworks)('%s', (_name, start) => {
-  async function open(): Promise<Shop & { readonly request: () => Correctable<string, Two>; readonly url: string }> {
+  async function open(): Promise<
+    Shop & { readonly request: (init?: typeof POST) => Correctable<string, Two>; readonly url: string }
+  > {
     const shop = create();
     const { url, close } = await start(shop);
     closing.push(close);
-    return { ...shop, url, request: () => fetchViews(LEVELS)<string>(url) };
+    return { ...shop, url, request: (init) => fetchViews(LEVELS)<string>(url, init) };
   }
 
   test('the early view arrives while the final one is on its way', async () => {
@@ -99,6 +114,18 @@ describe.each(frameworks)('%s', (_name, start) => {
     expect(await views.when('weak')).toMatchObject({ value: 'old', final: false });
     sink.view('new', 'strong');
     expect(await views).toBe('new');
+  });
+
+  test('a request with a body → canceled only when the client leaves', async () => {
+    const { correctable: served, sink, request } = await open();
+    const views = request(POST);
+    sink.view('old', 'weak');
+    await views.when('weak');
+    // The server has replied: it has read the body by now, and seen the end of the request.
+    expect(getSnapshot(served).state).toBe('pending');
+    views.cancel();
+    await expect(served).rejects.toMatchObject({ code: 'ABORTED' });
+    await expect(views).rejects.toMatchObject({ code: 'UNKNOWN' });
   });
 
   test('events → to a client that accepts them', async () => {
@@ -155,14 +182,26 @@ describe.each(frameworks)('%s', (_name, start) => {
 });
 
 describe('disconnects before the first view', () => {
-  test.each(frameworks)('%s → canceled', async (_name, start) => {
+  const cases = frameworks.flatMap(([name, start]) => [
+    { name, method: 'GET', init: {}, start },
+    { name, method: 'POST', init: POST, start },
+  ]);
+
+  test.each(cases)('$name, $method → canceled', async ({ init, start }) => {
     const shop = create();
-    const { url, close } = await start(shop);
+    let arrive = (): void => {};
+    const arrived = new Promise<void>((resolve) => (arrive = resolve));
+    const { url, close } = await start({
+      ...shop,
+      get correctable() {
+        arrive();
+        return shop.correctable;
+      },
+    });
     closing.push(close);
     const leaving = new AbortController();
-    const reply = fetch(url, { signal: leaving.signal }).catch(() => 'left');
-    // The request is on its way, or there.
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    const reply = fetch(url, { ...init, signal: leaving.signal }).catch(() => 'left');
+    await arrived;
     leaving.abort();
     expect(await reply).toBe('left');
     await expect(shop.correctable).rejects.toMatchObject({ code: 'ABORTED' });
