@@ -21,6 +21,7 @@ export function getFields(view: AnyView | undefined, { isRequesting, error }: Re
     level: view?.level,
     final,
     confirmed: final && view.confirms,
+    corrected: final && !view.confirms && view.seq > 0,
     pending: isRequesting,
     error,
   };

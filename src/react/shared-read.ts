@@ -12,10 +12,7 @@ import { structurallyEqual } from '../correctable/structural-equality.ts';
 import type { AnyView } from '../correctable/view.ts';
 import type { RequestStatus } from './fields.ts';
 
-/**
- * How long a read is kept after the last component has left it, in milliseconds. One that no component has mounted yet is
- * kept as long: React does not report a render that it gave up.
- */
+/** How long a read is kept after the last component has left it, or if none asks for it, in milliseconds. */
 export const DEFAULT_KEEP_MS = 30_000;
 
 /**
@@ -24,6 +21,12 @@ export const DEFAULT_KEEP_MS = 30_000;
  */
 const REACT_RETRY_MS = 100;
 
+/**
+ * React does not report a suspended component that it gave up. So it is made to render suspended ones again after this
+ * time, in milliseconds. One that has not done so when as much time has passed again counts as left.
+ */
+const PING_MS = 1_000;
+
 /** What a write in flight changes in the value of a read. */
 interface Change {
   readonly apply: ((value: unknown) => unknown) | undefined;
@@ -31,8 +34,15 @@ interface Change {
   isSettled?: boolean;
 }
 
-/** How React marks a promise that it need not wait for. */
-type TrackedPromise = Promise<void> & { status?: 'fulfilled' };
+/**
+ * What suspended components wait for. React renders them again when it calls back. Unlike a promise, it can call back
+ * while it is pending.
+ */
+export interface Wakeable {
+  status: 'pending' | 'fulfilled';
+  // oxlint-disable-next-line unicorn/no-thenable -- that is what React waits for
+  then(wake: () => void): void;
+}
 
 /** What a read needs of its surroundings. */
 export interface ReadContext {
@@ -57,8 +67,10 @@ export interface SharedRead extends RequestStatus {
   ensureView(rank: number): boolean;
   /** Returns a promise that resolves when there is a view of this rank, or the request has ended without one. */
   wait(rank: number): Promise<void>;
-  /** Returns the promise that components have waited for, if any. */
-  getAwaited(rank: number): Promise<void> | undefined;
+  /** Returns what a component has to wait for. Cancels the request if React gives that component up. */
+  await(rank: number, keepMs: number): Wakeable;
+  /** Returns what components have waited for, if any. */
+  getAwaited(rank: number): Wakeable | undefined;
   /** Asks for what is stronger than the view at hand, or for the strongest level if that may be outdated. */
   request(): void;
   /** Asks again. A request in flight is as good. */
@@ -80,15 +92,28 @@ export interface SharedRead extends RequestStatus {
   getRendered(rank: number): AnyView | undefined;
 }
 
+/** Returns `next` as the view after `last`, of an earlier request perhaps: `seq` counts the values of all requests. */
+function follow(last: AnyView | undefined, next: AnyView): AnyView {
+  if (!last) return next;
+  const isSame = structurallyEqual(last.value, next.value);
+  return isSame ? { ...next, value: last.value, confirms: true, seq: last.seq } : { ...next, seq: last.seq + 1 };
+}
+
 export function createSharedRead({ client, operation, session, all, id }: ReadContext): SharedRead {
   const { levels } = client;
   const listeners = new Set<() => void>();
-  /** By rank. Those that no view has resolved yet have a resolver. */
-  const promises = new Map<number, TrackedPromise>();
-  const resolvers = new Map<number, () => void>();
+  /** Prefetches that wait, by their resolver, with the rank that they wait for. */
+  const prefetches = new Map<() => void, number>();
+  /** By rank. */
+  const awaited = new Map<number, Wakeable>();
+  /** Renders suspended components again. */
+  const wakers = new Set<() => void>();
   const rendered: AnyView[] = [];
   let view: AnyView | undefined;
+  /** The view for components that show guesses. */
   let shown: AnyView | undefined;
+  /** The same without the guesses: it confirms or corrects what they showed. */
+  let unguessed: AnyView | undefined;
   let error: CorrectableError | undefined;
   let changes: Change[] = [];
   let request: Correctable<unknown, Levels, string> | undefined;
@@ -98,11 +123,13 @@ export function createSharedRead({ client, operation, session, all, id }: ReadCo
   let isAwaited = false;
   /** Whether all components have left. */
   let isLeft = false;
+  let keptMs = DEFAULT_KEEP_MS;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let errorTimer: ReturnType<typeof setTimeout> | undefined;
 
   const getRank = ({ level }: AnyView): number => levels.indexOf(level);
   const hasReached = (rank: number, item = view): boolean => !!item && (item.final || getRank(item) >= rank);
+  const isAwaiting = (): boolean => wakers.size > 0 || prefetches.size > 0;
   const isWriting = (): boolean => changes.some((change) => !change.isSettled);
 
   const read: SharedRead = {
@@ -136,13 +163,19 @@ export function createSharedRead({ client, operation, session, all, id }: ReadCo
       return false;
     },
     wait(rank) {
-      if (!promises.has(rank)) {
-        promises.set(rank, new Promise((resolve) => resolvers.set(rank, resolve)));
-        resolvePromises();
-      }
-      return promises.get(rank)!;
+      return new Promise((resolve) => {
+        prefetches.set(resolve, rank);
+        resolveWaiting();
+      });
     },
-    getAwaited: (rank) => promises.get(rank),
+    await(rank, keepMs) {
+      let item = awaited.get(rank);
+      // oxlint-disable-next-line unicorn/no-thenable -- that is what React waits for
+      if (!item) awaited.set(rank, (item = { status: 'pending', then: (wake) => wakers.add(wake) }));
+      if (listeners.size === 0) watch(keepMs);
+      return item;
+    },
+    getAwaited: (rank) => awaited.get(rank),
     request: send,
     refresh() {
       if (request) return;
@@ -157,10 +190,10 @@ export function createSharedRead({ client, operation, session, all, id }: ReadCo
       cancel();
       isStale = true;
       // A component may have rendered, and not joined yet.
-      if (!isLeft || resolvers.size > 0) send();
+      if (!isLeft || isAwaiting()) send();
       else if (changes.length === 0) {
-        view = undefined;
-        promises.clear();
+        unguessed = view = undefined;
+        awaited.clear();
       }
       notify();
     },
@@ -196,16 +229,15 @@ export function createSharedRead({ client, operation, session, all, id }: ReadCo
         // A component that moves, and StrictMode, come back in the same tick.
         queueMicrotask(() => {
           if (listeners.size > 0) return;
-          isLeft = true;
-          if (resolvers.size === 0) cancel();
-          expireAfter(keepMs);
+          if (wakers.size > 0) watch(keepMs);
+          else leave(keepMs);
         });
       };
     },
     hydrate(views) {
       if (view) return;
       rendered.push(...views);
-      view = views.at(-1);
+      unguessed = view = views.at(-1);
       notify();
     },
     getRendered(rank) {
@@ -233,13 +265,14 @@ export function createSharedRead({ client, operation, session, all, id }: ReadCo
   }
 
   function accept(next: AnyView): void {
+    const guess = changes.length > 0 ? shown : undefined;
     if (next.final) {
       request = undefined;
       isStale = false;
       if (!isWriting()) changes = [];
     } else if (isOlder(next.version, view?.version)) return;
-    const isSame = view && structurallyEqual(view.value, next.value);
-    view = isSame ? { ...next, value: view!.value, confirms: true } : next;
+    view = follow(view, next);
+    unguessed = guess ? follow(guess, { ...next, confirms: false }) : view;
     error = undefined;
     // Changes of writes in flight go on top of this first view. Later views may have their effect already.
     if (isWriting()) cancel();
@@ -253,7 +286,7 @@ export function createSharedRead({ client, operation, session, all, id }: ReadCo
   }
 
   function notify(): void {
-    shown = view;
+    shown = unguessed;
     // The client guessed this value, so its level is the weakest.
     if (view && changes.length > 0)
       shown = {
@@ -263,31 +296,65 @@ export function createSharedRead({ client, operation, session, all, id }: ReadCo
         final: false,
         confirms: false,
       };
-    resolvePromises();
+    resolveWaiting();
     [...listeners].forEach((listener) => listener());
   }
 
-  function resolvePromises(): void {
-    for (const [rank, resolve] of resolvers) {
-      if (request && !hasReached(rank)) continue;
-      const promise = promises.get(rank)!;
-      if (hasReached(rank)) promise.status = 'fulfilled';
-      else promises.delete(rank);
-      resolvers.delete(rank);
-      resolve();
-    }
+  function resolveWaiting(): void {
+    for (const [resolve, rank] of prefetches)
+      if (!request || hasReached(rank)) {
+        prefetches.delete(resolve);
+        resolve();
+      }
+    let isDone = !request;
+    for (const [rank, item] of awaited)
+      if (item.status === 'pending' && hasReached(rank)) {
+        item.status = 'fulfilled';
+        isDone = true;
+      } else if (item.status === 'pending' && !request) awaited.delete(rank);
+    if (!isDone || wakers.size === 0) return;
+    wake();
+    if (listeners.size === 0) watch(keptMs);
+  }
+
+  function wake(): void {
+    const woken = [...wakers];
+    wakers.clear();
+    // As a promise does: React may be rendering now.
+    woken.forEach(queueMicrotask);
+  }
+
+  /** Waits for suspended components to mount, or to ask again. */
+  function watch(keepMs: number): void {
+    keptMs = keepMs;
+    isLeft = false;
+    startTimer(PING_MS, () => {
+      startTimer(PING_MS, () => leave(keepMs));
+      wake();
+    });
+  }
+
+  function leave(keepMs: number): void {
+    isLeft = true;
+    wakers.clear();
+    if (prefetches.size === 0) cancel();
+    expireAfter(keepMs);
+  }
+
+  function startTimer(delayMs: number, onTime: () => void): void {
+    clearTimeout(timer);
+    timer = setTimeout(onTime, delayMs);
+    // A browser's timer is a number.
+    (timer as { unref?: () => void }).unref?.();
   }
 
   function expireAfter(delayMs: number): void {
-    clearTimeout(timer);
-    timer = setTimeout(() => {
+    startTimer(delayMs, () => {
       if (changes.length > 0) return expireAfter(delayMs);
       all.delete(id);
       cancel();
-      return resolvePromises();
-    }, delayMs);
-    // A browser's timer is a number.
-    (timer as { unref?: () => void }).unref?.();
+      resolveWaiting();
+    });
   }
 
   all.set(id, read);

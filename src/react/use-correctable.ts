@@ -8,7 +8,7 @@ import type { AnyView, FinalView, ViewFrom } from '../correctable/view.ts';
 import { useClient, type ClientOptions } from './client-context.ts';
 import { createObserver } from './observer.ts';
 import { getReads } from './reads.ts';
-import { DEFAULT_KEEP_MS, type SharedRead } from './shared-read.ts';
+import { DEFAULT_KEEP_MS, type Wakeable, type SharedRead } from './shared-read.ts';
 import type { ClientLevels, FinalLevelFor, RegisteredClient } from './types.ts';
 
 /** Options of `useCorrectable`. */
@@ -40,6 +40,8 @@ export type CorrectableResult<V extends AnyView = AnyView> = V extends AnyView
       readonly final: V['final'];
       /** Whether the final view has the value of the view before it. */
       readonly confirmed: V['final'] extends false ? false : boolean;
+      /** Whether the final view has another value than the view before it. If there was none, it is `false`. */
+      readonly corrected: V['final'] extends false ? false : boolean;
       /** Whether a better view is on its way. */
       readonly pending: boolean;
       /** Why the last request failed, while an earlier view stays on the page. */
@@ -56,6 +58,7 @@ export interface WaitingResult {
   readonly level: undefined;
   readonly final: false;
   readonly confirmed: false;
+  readonly corrected: false;
   readonly pending: boolean;
   readonly error: CorrectableError | undefined;
   readonly refresh: () => void;
@@ -110,18 +113,18 @@ export function useCorrectable<
     const read = operation ? reads.get(operation, session, id) : undefined;
     return [read, createObserver(read, rank, keepMs)] as const;
   }, [reads, id, rank, keepMs]);
-  if (read && suspend) suspendUntil(read, rank);
+  if (read && suspend) suspendUntil(read, rank, keepMs);
   const { subscribe, getSnapshot, getServerSnapshot } = observer;
   return React.useSyncExternalStore(subscribe, getSnapshot, getServerSnapshot) as unknown as ResultFor<O, C, K, S>;
 }
 
 /** React 18 has no `use`, and bundlers complain about an import that is missing. */
-const use = /* @__PURE__ */ Reflect.get(React, 'use') as ((promise: Promise<void>) => void) | undefined;
+const use = /* @__PURE__ */ Reflect.get(React, 'use') as ((awaited: Wakeable) => void) | undefined;
 
-function suspendUntil(read: SharedRead, rank: number): void {
+function suspendUntil(read: SharedRead, rank: number, keepMs: number): void {
   const hasView = read.ensureView(rank);
   // A component that has waited by `use` has to call it again once there is a view.
-  const promise = hasView ? read.getAwaited(rank) : read.wait(rank);
-  if (promise && use) use(promise);
-  else if (!hasView) throw promise;
+  const awaited = hasView ? read.getAwaited(rank) : read.await(rank, keepMs);
+  if (awaited && use) use(awaited);
+  else if (!hasView) throw awaited as unknown;
 }

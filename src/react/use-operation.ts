@@ -44,10 +44,15 @@ export interface OperationStateWith<V extends AnyView | undefined, P extends boo
   readonly final: V extends AnyView ? V['final'] : false;
   /** Whether the final view has the value of the preliminary one. */
   readonly confirmed: boolean;
+  /** Whether the final view has another value than the preliminary one. Without a preliminary view it is `false`. */
+  readonly corrected: boolean;
   /** Whether the final view is on its way. */
   readonly pending: P;
   readonly error: E;
 }
+
+/** `A`, which is inferred from the builder alone. With `NoInfer`, a function of fewer parameters would not fit. */
+type Fixed<A extends unknown[]> = [A][A extends unknown ? 0 : never];
 
 type ViewFor<O, C extends AnyClient> =
   O extends Operation<infer T, infer R> ? View<T, ClientLevels<C>, FinalLevelFor<C, R>> : never;
@@ -66,7 +71,7 @@ type ViewFor<O, C extends AnyClient> =
  */
 export function useOperation<A extends unknown[], O extends Operation, C extends AnyClient = RegisteredClient>(
   builder: (...args: A) => O,
-  options: UseOperationOptions<C, NoInfer<A>> = {},
+  options: UseOperationOptions<C, Fixed<A>> = {},
 ): readonly [
   run: (...args: A) => Correctable<ResultOf<O>, ClientLevels<C>, ViewFor<O, C>['level']>,
   state: OperationState<ViewFor<O, C>>,

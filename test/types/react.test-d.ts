@@ -106,3 +106,14 @@ test('affects → knows the value of the read that it changes', () => {
     });
   expectTypeOf(check).toBeFunction();
 });
+
+test('affects → may ignore the arguments of the builder', () => {
+  const check = () => [
+    useOperation(() => put('stock', 1), { client, affects: (affect) => affect(STOCK) }),
+    useOperation((count: number) => put('stock', count), { client, affects: (affect) => affect(STOCK) }),
+  ];
+  expectTypeOf(check).toBeFunction();
+  const withArgument = () =>
+    useOperation((count: number) => put('stock', count), { client, affects: (affect) => affect(STOCK) });
+  expectTypeOf<Parameters<ReturnType<typeof withArgument>[0]>>().toEqualTypeOf<[count: number]>();
+});

@@ -264,4 +264,27 @@ export const writing: Readonly<Record<string, Scenario>> = {
     await idle();
     same(renders, before);
   },
+
+  async 'a final view after a write → confirms or corrects what was shown, not the value before the write'(stage) {
+    const writer = turn(stage, null);
+    const State = (): ReactNode => {
+      const { value, final, confirmed, corrected } = useCorrectable(LAMP);
+      const outcome = confirmed ? 'confirmed' : corrected ? 'corrected' : 'only';
+      return `${value} ${final ? outcome : 'guess'}`;
+    };
+    stage.render([writer.node, h(State, { key: 'read' })]);
+    (await next(stage, 'get')).view(false, 'strong');
+    await stage.shows('false only');
+    for (const [answer, outcome] of [
+      [true, 'true confirmed'],
+      [false, 'false corrected'],
+    ] as const) {
+      writer.run(true);
+      const write = await next(stage, 'put');
+      await stage.shows('true guess');
+      write.view(undefined, 'strong');
+      (await next(stage, 'get')).view(answer, 'strong');
+      await stage.shows(outcome);
+    }
+  },
 };
