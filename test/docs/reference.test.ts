@@ -24,6 +24,12 @@ const SECTIONS: Readonly<Record<string, readonly (readonly [file: string, ...int
   ],
   correctable: [['correctable/client/create.ts', 'CorrectableOptions']],
   correctableQuery: [['tanstack-query/correctable-query.ts', 'CorrectableQueryOptions']],
+  React: [
+    ['react/client-context.ts', 'ClientOptions'],
+    ['react/use-correctable.ts', 'UseCorrectableOptions'],
+    ['react/use-operation.ts', 'UseOperationOptions'],
+    ['react/prefetch.ts', 'PrefetchOptions'],
+  ],
   'fetchViews, respondWithViews, sendViews': [
     ['http/fetch-views.ts', 'FetchViewsOptions'],
     ['http/respond-with-views.ts', 'RespondOptions'],
@@ -73,8 +79,8 @@ const SECTIONS: Readonly<Record<string, readonly (readonly [file: string, ...int
   ],
 };
 
-/** `levels` of `invoke` is part of an overload, not of `InvokeOptions`. */
-const OTHER_OPTIONS: Readonly<Record<string, readonly string[]>> = { invoke: ['levels'] };
+/** `levels` of `invoke` is part of an overload, not of `InvokeOptions`. `refreshOn` is a property of the provider. */
+const OTHER_OPTIONS: Readonly<Record<string, readonly string[]>> = { invoke: ['levels'], React: ['refreshOn'] };
 
 /** Returns the names of the members of an interface, without those that it inherits. */
 function readMembers(file: string, name: string): string[] {
