@@ -1,6 +1,6 @@
 /** Sites as processes that are rebuilt, join and are retired while others serve. */
 import { cp, readdir, rm } from 'node:fs/promises';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { ClusterProcesses, SITES } from '../support/cluster-processes.ts';
 import { clusterContract } from '../support/cluster-service.ts';
 
@@ -53,6 +53,8 @@ async function expectSame(
       expect(await client.invokeStrong(runs({ key })), key).toBe(1);
 }
 
+const WHILE_JOINING = { timeout: 20_000 };
+
 test(
   'a directory is lost → --rebuild takes the state of another site while the others serve',
   { timeout: 120_000 },
@@ -72,12 +74,14 @@ test(
     await cluster.start('virginia', ['--rebuild']);
     const acknowledged = [...(await end())];
     await before();
-    await cluster.client('virginia').invokeStrong(take({ key: 'after' }));
+    // It serves reads while it joins; the error says that nothing was done.
+    const writer = cluster.client('virginia');
+    await vi.waitFor(() => writer.invokeStrong(take({ key: 'after' })), WHILE_JOINING);
     await expectSame(cluster, SITES, [...acknowledged, 'after']);
     // It is a start like any other from then on, with the flag or without it.
     await cluster.end('virginia', 'SIGKILL');
     await cluster.start('virginia', ['--rebuild']);
-    await cluster.client('virginia').invokeStrong(add({ key: 'again' }));
+    await vi.waitFor(() => cluster.client('virginia').invokeStrong(add({ key: 'again' })), WHILE_JOINING);
     await expectSame(cluster, SITES, [...acknowledged, 'after', 'again']);
   },
 );
