@@ -132,22 +132,22 @@ export class MessageFilter {
     if (rejection instanceof NewerRulesError) this.#options.onNewerRules?.(rejection.message);
   }
 
-  /** What is to be sent because of messages that were not taken, or to sites that are being retired. */
+  /** What is to be sent because of messages that were not taken. */
   takeResponses(): readonly Envelope[] {
     const answers = this.#responses;
     if (answers.length > 0) this.#responses = [];
     return answers;
   }
 
-  /** Tells sites that are being retired: nothing else is sent to them, and an idle one would not learn it. */
-  tellRetired(): void {
+  /** Messages to sites that are being retired: nothing else is sent to them, so an idle site would not learn it. */
+  createRetirementNotices(): Envelope[] {
     const { origins, ownSite } = this.#options;
-    for (const origin of origins.closed) {
+    const isRetiring = (origin: Origin): boolean => {
       const { site, state } = origins.get(origin);
       // A rebuilt site has another origin, and its old directory is gone.
-      if (state === 'closing' && origin !== ownSite.site && origins.find(site) === undefined)
-        this.#respondClosed(origin);
-    }
+      return state === 'closing' && origin !== ownSite.site && origins.find(site) === undefined;
+    };
+    return origins.closed.filter(isRetiring).map((origin) => this.#createClosedMessage(origin));
   }
 
   /** Whether a message of this term may be taken, from a sender of whom `known` was heard. */
@@ -155,9 +155,9 @@ export class MessageFilter {
     return term >= known;
   }
 
-  #respondClosed(to: Origin): void {
+  #createClosedMessage(to: Origin): Envelope {
     const { final } = this.#options.origins.get(to);
-    this.#responses.push(this.seal(to, { kind: 'member.closed', final: final?.sequence ?? null }));
+    return this.seal(to, { kind: 'member.closed', final: final?.sequence ?? null });
   }
 
   #findRejection(envelope: Envelope): RejectedMessageError | undefined {
@@ -173,7 +173,7 @@ export class MessageFilter {
     }
     if (!origins.isMember(from.site)) {
       const ordinal: number = from.site;
-      if (origins.isSite(ordinal)) this.#respondClosed(ordinal);
+      if (origins.isSite(ordinal)) this.#responses.push(this.#createClosedMessage(ordinal));
       return createRejection('origin', `it is from ordinal ${ordinal}, which is no member`, from);
     }
     const known = this.#terms.get(from.site) ?? 0;

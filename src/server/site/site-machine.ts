@@ -234,7 +234,7 @@ export class SiteMachine {
     const { term } = this.messageFilter;
     const message = this.messageFilter.open(envelope);
     if (message === undefined) {
-      this.#sendResponses();
+      this.#sendEnvelopes(this.messageFilter.takeResponses());
       if (this.messageFilter.term !== term) this.#handshake.greetAll(nowMs);
       return;
     }
@@ -454,8 +454,7 @@ export class SiteMachine {
     else if (output.kind === 'fork') this.#handshake.noteFork(output.origin, output.message);
     else {
       if (output.kind === 'retired') this.#isRetired = true;
-      if (output.kind === 'members') this.messageFilter.tellRetired();
-      this.#sendResponses();
+      if (output.kind === 'members') this.#sendEnvelopes(this.messageFilter.createRetirementNotices());
       this.#outputs.push(output);
     }
   }
@@ -527,8 +526,8 @@ export class SiteMachine {
     this.#outputs.push({ kind: 'halted', halt });
   }
 
-  #sendResponses(): void {
-    for (const envelope of this.messageFilter.takeResponses()) this.#outputs.push({ kind: 'send', envelope });
+  #sendEnvelopes(envelopes: readonly Envelope[]): void {
+    for (const envelope of envelopes) this.#outputs.push({ kind: 'send', envelope });
   }
 
   #send(to: Origin, message: SiteMessage): void {
