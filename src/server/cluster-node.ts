@@ -52,7 +52,7 @@ import type { DataDirectory } from './storage/directory/data-directory.ts';
 import { getFoundingVersion } from './storage/directory/manifest.ts';
 import { nodeTiming } from './storage/disk/node-files.ts';
 import type { DurableStorage } from './storage/durable-storage.ts';
-import { recoverSite, type RecoveredSite } from './storage/recovery.ts';
+import { recoverSite } from './storage/recovery.ts';
 import { finishInstallation, type SiteInstallation } from './storage/transfer/install-site.ts';
 
 /** The kind of request by which an operator's command asks for the status of a node. */
@@ -100,7 +100,7 @@ export class ClusterNode {
   readonly #reports = new OneAtATime();
   #storage: DeploymentStorage | undefined;
   #site: EmbeddedSite | undefined;
-  /** The site was closed, and an alarm has said so. */
+  /** The site was closed. It raises `site-retired`, and no other alarm after that. */
   #isRetired = false;
   /** How messages of this deployment are recognized. */
   readonly #deploymentName: string;
@@ -274,18 +274,14 @@ export class ClusterNode {
     this.#onAlarm({ kind: 'site-behind', site: this.name, message: `Site ${this.name}: ${message}.` });
     await this.restartSite(async ({ files }) => {
       const transfers = this.#transfers as StateTransfers;
-      const recover = (): RecoveredSite => recoverSite(files, this.#place.directory, this.name);
       const closed = await catchUp({
         origin: this.#identity.origin as Origin,
         keepsRed: onCopied === undefined,
         signal,
         getPeers: () => this.links.peers,
         receive: (donors, ...ending) => transfers.receive(() => donors, ...ending),
-        readStored: () => recover().stored,
-        install: (state) => {
-          const { nextSegment, nextCheckpoint } = recover();
-          return install({ ...this.#place, state, nextSegment, nextCheckpoint });
-        },
+        recover: () => recoverSite(files, this.#place.directory, this.name),
+        install: (merged) => install({ ...this.#place, ...merged }),
         onProblem: (problem) => this.#events.onProgress?.(problem),
         ...createTransferAlarms(this.name, this.#onAlarm),
       });

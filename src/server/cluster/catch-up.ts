@@ -7,9 +7,11 @@ import { collectOwnTail, mergeSharedIntoSite, type RecoveredState } from '../log
 import type { Checkpoint } from '../records/checkpoint.ts';
 import type { Origin } from '../records/origin.ts';
 import type { BlueOperation } from '../records/records.ts';
+import type { RecoveredSite } from '../storage/recovery.ts';
+import type { SiteInstallation } from '../storage/transfer/install-site.ts';
 import type { ReceivedState } from './state-transfers.ts';
 
-/** What it takes. */
+/** What `catchUp` needs of the node. */
 export interface CatchUpHost {
   readonly origin: Origin;
   /** Whether the own end of the red log counts. */
@@ -18,11 +20,11 @@ export interface CatchUpHost {
   getPeers(): readonly string[];
   /** Takes the state of one of the donors. Calls `onClosed` if a donor knows this directory as one of a closed site. */
   receive(donors: readonly string[], signal: AbortSignal, onClosed: (reason: string) => void): Promise<ReceivedState>;
-  /** What the site has on its disk. */
-  readStored(): RecoveredState;
-  install(state: RecoveredState): Promise<void>;
+  /** Reads what the site has on its disk. */
+  recover(): Pick<RecoveredSite, 'stored' | 'nextSegment' | 'nextCheckpoint'>;
+  install(merged: Pick<SiteInstallation, 'state' | 'nextSegment' | 'nextCheckpoint'>): Promise<void>;
   onProblem(message: string): void;
-  /** Called once: each donor was of no use for some time. Has the reasons by donor. */
+  /** Called once if no donor's state could be used for some time, with the reasons by donor. */
   onRefused(problems: ReadonlyMap<string, string>): void;
   /** The state that has come cannot be written, and why, or it can be again. */
   onFullChanged(because: Error | undefined): void;
@@ -37,7 +39,7 @@ export interface ClosedMeanwhile {
 }
 
 const RETRY_AFTER_MS = 2000;
-/** A donor may lack for a moment only what is here. */
+/** How often each donor is tried without an alarm: it may lack something for a moment only. */
 const MAX_SILENT_ROUNDS = 3;
 
 /** Returns once the state is on the disk, or what to do with the end of a site that was closed. */
@@ -60,10 +62,12 @@ export async function catchUp(host: CatchUpHost): Promise<ClosedMeanwhile | unde
       received = await host.receive(donors, ending, (reason) => closing.abort(reason));
     } catch (error) {
       if (!closing.signal.aborted || signal.aborted) throw error;
-      return { message: closing.signal.reason as string, unsent: collectOwnTail(host.origin, host.readStored()) };
+      return { message: closing.signal.reason as string, unsent: collectOwnTail(host.origin, host.recover().stored) };
     }
     try {
-      await host.install(merge(host, received.shared));
+      const { stored, nextSegment, nextCheckpoint } = host.recover();
+      const state = merge(host, stored, received.shared);
+      await host.install({ state, nextSegment, nextCheckpoint });
       setFull(undefined);
       return undefined;
     } catch (error) {
@@ -80,7 +84,6 @@ export async function catchUp(host: CatchUpHost): Promise<ClosedMeanwhile | unde
   }
 }
 
-function merge({ origin, keepsRed, readStored }: CatchUpHost, shared: Checkpoint): RecoveredState {
-  const stored = readStored();
+function merge({ origin, keepsRed }: CatchUpHost, stored: RecoveredState, shared: Checkpoint): RecoveredState {
   return mergeSharedIntoSite(origin, keepsRed ? stored : { ...stored, red: { start: 0, entries: [] } }, shared);
 }

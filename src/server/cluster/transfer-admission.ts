@@ -1,5 +1,5 @@
 /** Which sites a node sends its state. */
-import type { Origins } from '../records/origin.ts';
+import type { Origin, Origins } from '../records/origin.ts';
 import type { TransferRefusal } from './state-transfers.ts';
 
 /** A transfer that a node is asked for. */
@@ -10,18 +10,19 @@ interface RequestedTransfer {
   readonly directory: string;
 }
 
-/** Returns why a site is not sent the state. `origins` are those that the donor knows; `undefined` if it is not running. */
+/** Returns why a site is not sent the state. `origins` is `undefined` if the donor is not running. */
 export function findRefusal(
   origins: Origins | undefined,
   { donor, site, directory }: RequestedTransfer,
 ): TransferRefusal | undefined {
+  const isOwn = (item: Origin): boolean => (origins?.get(item).directory ?? directory) === directory;
   const origin = origins?.find(site);
-  const isOf = (known: { readonly directory?: string | undefined }): boolean =>
-    (known.directory ?? directory) === directory;
-  if (origin !== undefined && origins !== undefined && isOf(origins.get(origin))) return undefined;
-  const closed = origins?.sites.map((item) => origins.get(item)).filter((known) => known.site === site && isOf(known));
-  if (closed?.some(({ state }) => state === 'closed') !== true)
-    return { reason: `${donor} does not know this data directory of ${site} yet` };
+  if (origin !== undefined && isOwn(origin)) return undefined;
+  const isClosed = origins?.closed.some((item) => {
+    const { site: name, state } = origins.get(item);
+    return name === site && state === 'closed' && isOwn(item);
+  });
+  if (isClosed !== true) return { reason: `${donor} does not know this data directory of ${site} yet` };
   const cause = origin === undefined ? 'it was retired' : 'it was rebuilt on another data directory';
-  return { reason: `${site} was closed: ${cause}`, isClosed: true };
+  return { reason: `${site} was closed: ${cause}`, isClosed };
 }

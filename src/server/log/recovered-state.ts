@@ -119,23 +119,23 @@ export function mergeSharedIntoSite(
   };
 }
 
-/** By origin: what the site holds beyond so many operations of each, of which its rows will have no effect. */
+/** Returns by origin the operations that the site holds and that are not in the rows of the other site. */
 function collectWaiting(own: RecoveredState, ownState: OwnState, applied: readonly number[]): BlueOperation[][] {
   const held = getOperations(own.local.entries.slice(0, ownState.syncedLength - own.local.start));
   return Array.from({ length: Math.max(applied.length, ownState.waiting.length) }, (_, origin) => {
     const ofOrigin = [...held.filter((operation) => operation.site === origin), ...(ownState.waiting[origin] ?? [])];
-    return sortOnce(ofOrigin.filter(({ sequence }) => sequence > (applied[origin] ?? 0)));
+    return sortDistinct(ofOrigin.filter(({ sequence }) => sequence > (applied[origin] ?? 0)));
   });
 }
 
 /** What a site that is not running keeps of its own operations: other sites may lack them. */
 export function collectOwnTail(site: Origin, own: RecoveredState): BlueOperation[] {
   const waiting = own.checkpoint === undefined ? [] : (getSavedSite(own.checkpoint).own.waiting[site] ?? []);
-  return sortOnce([...getOperations(own.local.entries), ...waiting].filter((operation) => operation.site === site));
+  return sortDistinct([...getOperations(own.local.entries), ...waiting].filter((operation) => operation.site === site));
 }
 
-/** In their order, each one once. */
-function sortOnce(operations: readonly BlueOperation[]): BlueOperation[] {
+/** Sorts operations of one stream by their sequence, without repetitions. */
+function sortDistinct(operations: readonly BlueOperation[]): BlueOperation[] {
   const bySequence = new Map(operations.map((operation) => [operation.sequence, operation]));
   return [...bySequence.values()].toSorted((a, b) => a.sequence - b.sequence);
 }

@@ -1,7 +1,7 @@
 /**
  * Sites that have been away for too long (docs/spec/cluster.md). What a site lacks is kept for it within bounds, of time and of
- * entries. Beyond these it is left behind: nothing is kept for it before it is heard again, and then from there on. Only a
- * site that keeps a majority of the sites leaves others behind. So whatever is not kept, a majority has.
+ * entries. Beyond these it is left behind: nothing is kept for it before it is heard again, and then from there on. A site
+ * leaves others behind only if a majority of the sites remains. So a majority has what is not kept any more.
  */
 import type { Origin, Origins } from '../records/origin.ts';
 
@@ -17,10 +17,8 @@ export interface AbsenceLimits {
 export interface LeavingOutcome {
   /** They are left behind from now on. */
   readonly left: readonly Origin[];
-  /** Everything is kept for them, since this site may not leave them behind. */
+  /** Everything is kept for them, since this site may not leave them behind. Empty unless this, or `isFull`, is new. */
   readonly cutOff: readonly Origin[];
-  /** Whether it is news that there are such, or that as much is kept for them as may be. */
-  readonly isNews: boolean;
 }
 
 /** The other sites, as one hears of them. */
@@ -44,7 +42,7 @@ export class AbsentSites {
     return this.#leftBehind;
   }
 
-  /** Whether it changes with the time alone what is kept for whom. */
+  /** Whether sites are beyond the limits: then ticks are needed, though nothing is in flight. */
   get isWaiting(): boolean {
     return this.#leftBehind.size > 0 || this.#isCutOff;
   }
@@ -100,17 +98,16 @@ export class AbsentSites {
       const silentMs = nowMs - (this.#heardAtMs.get(site) ?? this.#startedAtMs);
       return isOver(site) || (silentMs > limits.keepForMs && getBacklog(site) > 0);
     });
-    const mayLeave = beyond.length === 0 || this.mayLeave(beyond, leader);
-    const [wasCutOff, wasFull] = [this.#isCutOff, this.#isFull];
-    this.#isCutOff = !mayLeave;
-    this.#isFull = !mayLeave && beyond.some(isOver);
-    const isNews = (this.#isCutOff && !wasCutOff) || (this.#isFull && !wasFull);
-    if (!mayLeave) return { left: [], cutOff: beyond, isNews };
+    const isCutOff = beyond.length > 0 && !this.mayLeave(beyond, leader);
+    const isFull = isCutOff && beyond.some(isOver);
+    const isNew = (isCutOff && !this.#isCutOff) || (isFull && !this.#isFull);
+    [this.#isCutOff, this.#isFull] = [isCutOff, isFull];
+    if (isCutOff) return { left: [], cutOff: isNew ? beyond : [] };
     for (const site of beyond) this.#leftBehind.add(site);
-    return { left: beyond, cutOff: [], isNews };
+    return { left: beyond, cutOff: [] };
   }
 
-  /** Whether a majority of the sites remains without these. One of two sites alone is none, though it may be the leader. */
+  /** Whether a majority of the sites remains without these. One of two sites is no majority, even if it is the leader. */
   protected mayLeave(beyond: readonly Origin[], leader: Origin | undefined): boolean {
     const { sites, voters } = this.logMembers;
     const remaining = voters.filter((site) => sites.includes(site) && !beyond.includes(site));

@@ -27,9 +27,9 @@ export function leaveBehind(
 ): void {
   if (absence === undefined) return;
   const getBacklog = (site: Origin): number => Math.max(replica.blue.getBacklog(site), log.getBacklog?.(site) ?? 0);
-  const { left, cutOff, isNews } = absent.leaveBehind(nowMs, absence, redLeader, getBacklog);
+  const { left, cutOff } = absent.leaveBehind(nowMs, absence, redLeader, getBacklog);
   if (left.length > 0) onLeft();
   for (const site of left) observer?.onLeftBehind?.(site);
-  if (isNews) observer?.onCutOff?.(cutOff, absent.isFull);
+  if (cutOff.length > 0) observer?.onCutOff?.(cutOff, absent.isFull);
   for (const site of absent.takeProbed(nowMs, resendAfterMs)) replica.blue.probe(site);
 }

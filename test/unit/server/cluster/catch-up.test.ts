@@ -6,6 +6,8 @@ import { catchUp, type CatchUpHost } from '../../../../src/server/cluster/catch-
 import { getSharedPart, type RecoveredState } from '../../../../src/server/log/recovered-state.ts';
 import { MemberWorld, siteAt } from '../../../support/member-world.ts';
 
+const NUMBERS = { nextSegment: 1, nextCheckpoint: 1 };
+
 /** The second of three sites, which has stopped, and two donors: the first has less, the third has all. */
 function createHost(change: Partial<CatchUpHost> = {}): CatchUpHost & {
   readonly events: string[];
@@ -30,8 +32,8 @@ function createHost(change: Partial<CatchUpHost> = {}): CatchUpHost & {
     signal: new AbortController().signal,
     getPeers: () => ['a', 'c'],
     receive: async ([donor = '']) => ({ donor, shared: donor === 'a' ? early : late }),
-    readStored: () => stored,
-    install: async (state) => void installed.push(state),
+    recover: () => ({ stored, ...NUMBERS }),
+    install: async ({ state }) => void installed.push(state),
     onProblem: () => {},
     onRefused,
     onFullChanged,
@@ -83,6 +85,6 @@ test('the site was closed meanwhile → the reason, and its own operations that 
   const operation = { id: 'x', site: siteAt(1), sequence: 2 };
   const entry = { kind: 'blue', operation };
   const stored = { local: { start: 0, entries: [entry] }, red: { start: 0, entries: [] } } as unknown as RecoveredState;
-  const closed = await catchUp(createHost({ receive, readStored: () => stored }));
+  const closed = await catchUp(createHost({ receive, recover: () => ({ stored, ...NUMBERS }) }));
   expect(closed).toEqual({ message: 'b was closed: it was retired', unsent: [operation] });
 });
