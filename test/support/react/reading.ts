@@ -100,7 +100,7 @@ export const reading: Readonly<Record<string, Scenario>> = {
     same([stage.log, stage.binding.calls.length], [['1 weak…', '2 strong'], 2]);
   },
 
-  async 'a component comes back after keepMs → asks anew'(stage) {
+  async 'a component comes back after keepMs → asks again'(stage) {
     stage.render(h(Shown, { stage, operation: A, keepMs: 0 }));
     (await stage.binding.next()).view(1, 'strong');
     await stage.shows('1 strong');

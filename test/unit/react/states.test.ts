@@ -46,29 +46,32 @@ function openRead() {
 
 type Read = ReturnType<typeof openRead>;
 
+/** Returns a function that shows the first view of a read, and returns its call. */
+const showFirst =
+  (level: 'weak' | 'strong', text: string) =>
+  async ({ binding, shows }: Read): Promise<ScriptedCall> => {
+    const call = await binding.next();
+    call.view('old', level, { version: 5 });
+    await shows(text);
+    return call;
+  };
+
+const showPreliminary = showFirst('weak', 'weak…');
+const showFinal = showFirst('strong', 'strong');
+
 /** Brings a read into a state; returns its latest call. */
 const STATES: Readonly<Record<string, (read: Read) => Promise<ScriptedCall>>> = {
   'no view': ({ binding }) => binding.next(),
-  async 'preliminary view'(read) {
-    const call = await read.binding.next();
-    call.view('old', 'weak', { version: 5 });
-    await read.shows('weak…');
-    return call;
-  },
+  'preliminary view': showPreliminary,
   async 'preliminary view, failed'(read) {
-    const call = await STATES['preliminary view']!(read);
+    const call = await showPreliminary(read);
     call.fail(new Error('down'));
     await read.shows('weak failed');
     return call;
   },
-  async 'final view'(read) {
-    const call = await read.binding.next();
-    call.view('old', 'strong', { version: 5 });
-    await read.shows('strong');
-    return call;
-  },
+  'final view': showFinal,
   async 'final view, asking again'(read) {
-    await STATES['final view']!(read);
+    await showFinal(read);
     await idle();
     read.page.refresh();
     return read.binding.next();
