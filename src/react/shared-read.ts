@@ -22,8 +22,8 @@ export const DEFAULT_KEEP_MS = 30_000;
 const REACT_RETRY_MS = 100;
 
 /**
- * React does not report a suspended component that it gave up. So it is made to render suspended ones again after this
- * time, in milliseconds. One that has not done so when as much time has passed again counts as left.
+ * React does not report that it gave up a suspended component. So suspended components are asked to render again after
+ * this time, in milliseconds. If none does within the same time again, they count as left.
  */
 const PING_MS = 1_000;
 
@@ -63,14 +63,13 @@ export interface SharedRead extends RequestStatus {
   getView(rank: number): AnyView | undefined;
   /** The views that the server has rendered, in the order of their arrival: hydration starts with them. */
   readonly rendered: readonly AnyView[];
-  /** Returns whether there is a view of this rank. If not, asks for one, or throws the error of the component's request. */
-  ensureView(rank: number): boolean;
   /** Returns a promise that resolves when there is a view of this rank, or the request has ended without one. */
   wait(rank: number): Promise<void>;
-  /** Returns what a component has to wait for. Cancels the request if React gives that component up. */
-  await(rank: number, keepMs: number): Wakeable;
-  /** Returns what components have waited for, if any. */
-  getAwaited(rank: number): Wakeable | undefined;
+  /**
+   * Returns what a suspended component waits for, `pending` until there is a view of this rank. Asks for that view, or
+   * throws the error of the component's request. Cancels the request if React gives that component up.
+   */
+  await(rank: number, keepMs: number): Wakeable | undefined;
   /** Asks for what is stronger than the view at hand, or for the strongest level if that may be outdated. */
   request(): void;
   /** Asks again. A request in flight is as good. */
@@ -129,7 +128,6 @@ export function createSharedRead({ client, operation, session, all, id }: ReadCo
 
   const getRank = ({ level }: AnyView): number => levels.indexOf(level);
   const hasReached = (rank: number, item = view): boolean => !!item && (item.final || getRank(item) >= rank);
-  const isAwaiting = (): boolean => wakers.size > 0 || prefetches.size > 0;
   const isWriting = (): boolean => changes.some((change) => !change.isSettled);
 
   const read: SharedRead = {
@@ -149,8 +147,14 @@ export function createSharedRead({ client, operation, session, all, id }: ReadCo
     get isRequesting() {
       return !!request || changes.length > 0 || !(error || view?.final);
     },
-    ensureView(rank) {
-      if (hasReached(rank)) return true;
+    wait(rank) {
+      return new Promise((resolve) => {
+        prefetches.set(resolve, rank);
+        resolveWaiting();
+      });
+    },
+    await(rank, keepMs) {
+      if (hasReached(rank)) return awaited.get(rank);
       if (error && isAwaited && !request) {
         errorTimer ??= setTimeout(() => {
           errorTimer = undefined;
@@ -160,22 +164,12 @@ export function createSharedRead({ client, operation, session, all, id }: ReadCo
       }
       send();
       isAwaited = true;
-      return false;
-    },
-    wait(rank) {
-      return new Promise((resolve) => {
-        prefetches.set(resolve, rank);
-        resolveWaiting();
-      });
-    },
-    await(rank, keepMs) {
       let item = awaited.get(rank);
       // oxlint-disable-next-line unicorn/no-thenable -- that is what React waits for
       if (!item) awaited.set(rank, (item = { status: 'pending', then: (wake) => wakers.add(wake) }));
       if (listeners.size === 0) watch(keepMs);
       return item;
     },
-    getAwaited: (rank) => awaited.get(rank),
     request: send,
     refresh() {
       if (request) return;
@@ -190,7 +184,7 @@ export function createSharedRead({ client, operation, session, all, id }: ReadCo
       cancel();
       isStale = true;
       // A component may have rendered, and not joined yet.
-      if (!isLeft || isAwaiting()) send();
+      if (!isLeft || prefetches.size > 0) send();
       else if (changes.length === 0) {
         unguessed = view = undefined;
         awaited.clear();

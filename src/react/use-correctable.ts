@@ -122,9 +122,8 @@ export function useCorrectable<
 const use = /* @__PURE__ */ Reflect.get(React, 'use') as ((awaited: Wakeable) => void) | undefined;
 
 function suspendUntil(read: SharedRead, rank: number, keepMs: number): void {
-  const hasView = read.ensureView(rank);
+  const awaited = read.await(rank, keepMs);
   // A component that has waited by `use` has to call it again once there is a view.
-  const awaited = hasView ? read.getAwaited(rank) : read.await(rank, keepMs);
   if (awaited && use) use(awaited);
-  else if (!hasView) throw awaited as unknown;
+  else if (awaited?.status === 'pending') throw awaited as unknown;
 }
