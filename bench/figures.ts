@@ -7,7 +7,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { GoalResult } from './harness/goals.ts';
 import { listResults, readResult, type Report } from './harness/results.ts';
-import { formatPlots, updatePlots } from './plots/save.ts';
+import { drawAll, formatPlots, updatePlots } from './plots/save.ts';
 
 type Reports = ReadonlyMap<string, Report>;
 
@@ -116,11 +116,12 @@ export function updateFigures(isWriting: boolean): string[] {
   const older = listOlderResults();
   const names = listResults().filter((name) => !older.includes(name));
   const all = new Map(names.map((name) => [name, readResult(name)]));
+  const plots = drawAll();
   const performance = (text: string): string => fill(fillHeadlines(text, all), formatPage(all));
   const pages = [
     [PAGE, performance],
     [PAPERS, fillPapers],
-    [PLOTS, (text: string): string => fill(text, formatPlots())],
+    [PLOTS, (text: string): string => fill(text, formatPlots(plots))],
   ] as const;
   const written = pages.flatMap(([page, update]) => {
     const text = read(page);
@@ -129,7 +130,7 @@ export function updateFigures(isWriting: boolean): string[] {
     if (isWriting) writeFileSync(urlOf(page), requested);
     return [page];
   });
-  return [...written, ...updatePlots(isWriting)];
+  return [...written, ...updatePlots(plots, isWriting)];
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) updateFigures(true);

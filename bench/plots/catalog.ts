@@ -6,34 +6,30 @@ import { drawRights, drawTickets } from './sales.ts';
 import { drawLatency, drawQuoddy, drawShop, drawThroughput } from './sites.ts';
 import { drawSpeculation } from './speculation.ts';
 import { drawBytes, drawDivergence, drawEnqueues, drawQueueBytes, drawReadLoad, drawReads } from './stores.ts';
-import type { Figure } from './svg.ts';
+import type { Drawn } from './svg.ts';
 
-type Draw = (report: Report, name: string) => Readonly<Record<string, Figure>>;
-
-const tickets: Draw = (report, name) => drawTickets(name, report);
-const ads: Draw = (report, name) => drawSpeculation(name, 'ads', report);
-const timelines: Draw = (report, name) => drawSpeculation(name, 'timelines', report);
+type Draw = (report: Report, name: string) => Drawn;
 
 /** By the name of the result. */
 const DRAW: Readonly<Record<string, Draw>> = {
-  tickets,
-  'tickets-zookeeper': tickets,
+  tickets: drawTickets,
+  'tickets-zookeeper': drawTickets,
   rights: drawRights,
-  ads,
-  'ads-cassandra': ads,
-  twissandra: timelines,
-  'twissandra-cassandra': timelines,
-  'cassandra-latency': (report, name) => drawReads(name, report),
-  'cassandra-divergence': (report, name) => drawDivergence(name, report),
-  'cassandra-bandwidth': (report, name) => drawBytes(name, report),
-  'cassandra-load': (report, name) => drawReadLoad(name, report),
+  ads: drawSpeculation,
+  'ads-cassandra': drawSpeculation,
+  twissandra: drawSpeculation,
+  'twissandra-cassandra': drawSpeculation,
+  'cassandra-latency': drawReads,
+  'cassandra-divergence': drawDivergence,
+  'cassandra-bandwidth': drawBytes,
+  'cassandra-load': drawReadLoad,
   'zookeeper-latency': drawEnqueues,
   'zookeeper-bandwidth': drawQueueBytes,
   'redblue-latency': drawLatency,
   'redblue-throughput': drawThroughput,
   'redblue-overhead': drawOverhead,
-  tpcw: (report) => drawShop('tpcw', report),
-  rubis: (report) => drawShop('rubis', report),
+  tpcw: drawShop,
+  rubis: drawShop,
   quoddy: drawQuoddy,
   core: drawCore,
   wire: drawWire,
@@ -42,7 +38,7 @@ const DRAW: Readonly<Record<string, Draw>> = {
   react: drawPage,
 };
 
-/** Returns the plots of the result of that name, by file name without ending. */
-export function drawResult(name: string, report: Report): Readonly<Record<string, Figure>> {
+/** Returns the plots of the result of that name: none for a result that no plot shows. */
+export function drawResult(name: string, report: Report): Drawn {
   return DRAW[name]?.(report, name) ?? {};
 }

@@ -1,19 +1,6 @@
 /** A dot for each figure, with the interval that it is in: one row a setting. */
 import * as Plot from '@observablehq/plot';
-import {
-  BACK,
-  BESIDE,
-  BLUE,
-  figure,
-  GREY,
-  INK,
-  logAxis,
-  logTicks,
-  RED,
-  short,
-  type Figure,
-  type Texts,
-} from './svg.ts';
+import { BACK, BESIDE, BLUE, figure, INK, logAxis, logTicks, RED, short, type Figure, type Texts } from './svg.ts';
 
 /** A figure with its interval. */
 export interface Dot {
@@ -24,9 +11,9 @@ export interface Dot {
   readonly high?: number | undefined;
   /** A goal to mark. */
   readonly aim?: number | null | undefined;
-  /** Blue unless given. */
+  /** Default: blue. */
   readonly color?: string;
-  /** Where the number stands: above the dot if the row has others to its right. Beside the interval unless given. */
+  /** Where the number stands: above the dot if the row has others to its right. Default: beside the interval. */
   readonly number?: 'above';
 }
 
@@ -35,7 +22,7 @@ export interface Intervals extends Texts {
   readonly axis: string;
   /** Which direction is better, if one is. */
   readonly better?: 'lower' | 'higher';
-  /** Linear from 0 unless given. */
+  /** Default: linear from 0. */
   readonly scale?: 'log';
   /** A line to compare with. */
   readonly reference?: { readonly at: number; readonly label: string };
@@ -120,6 +107,3 @@ function keys(legend: Readonly<Record<string, string>>, dy: number): Plot.Markis
     return mark;
   });
 }
-
-/** The grey of what is compared with. */
-export const OTHER = GREY;

@@ -75,7 +75,7 @@ export function linesFigure({ colors, x, y, points, ...texts }: Lines): Figure {
   });
 }
 
-/** So many ticks that their numbers do not meet. */
+/** Few enough ticks that their numbers do not overlap. */
 const ticksOf = (panels: number): number => (panels > 3 ? 2 : panels > 0 ? 4 : 8);
 
 function axisOf({ label, type }: Axis): Plot.ScaleOptions {

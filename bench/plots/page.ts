@@ -5,10 +5,10 @@ import type { Report } from '../harness/results.ts';
 import { median, medianInterval } from '../harness/statistics.ts';
 import { intervalsFigure, type Dot } from './intervals.ts';
 import { barOf } from './read.ts';
-import { BLUE, ORANGE, short, type Figure } from './svg.ts';
+import { BLUE, ORANGE, short, type Drawn } from './svg.ts';
 
 /** Draws when the first and the final value are painted, in visits whose final value corrects the first. */
-export function drawPage(report: Report): Readonly<Record<string, Figure>> {
+export function drawPage(report: Report): Drawn {
   const { rounds } = unpackSamples(report.samples as PackedSamples);
   const dotOf = (way: Way, figure: 'firstPaintMs' | 'finalPaintMs', look: Partial<Dot>): Dot => {
     const medians = rounds.map((round) =>

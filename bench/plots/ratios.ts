@@ -1,12 +1,12 @@
 /** Plots of benchmarks whose figures are ratios: beside a Promise, an echo, Redis, or the same parts. */
 import type { Report } from '../harness/results.ts';
-import { intervalsFigure, OTHER } from './intervals.ts';
+import { intervalsFigure } from './intervals.ts';
 import { barOf, dotsOf } from './read.ts';
-import { short, VIOLET, type Figure } from './svg.ts';
-
-type Drawn = Readonly<Record<string, Figure>>;
+import { GREY, short, VIOLET, type Drawn } from './svg.ts';
 
 const HOW = 'Dots are medians, lines their 95 % intervals';
+
+const percentOf = (report: Report, bar: string): string => `${Math.round(100 * barOf(report, bar).value)} %`;
 
 export function drawCore(report: Report): Drawn {
   const of = (name: string): string => short(barOf(report, name).value);
@@ -31,17 +31,13 @@ export function drawCore(report: Report): Drawn {
     better: 'lower',
     scale: 'log',
     reference: { at: 1, label: 'a Promise' },
-    dots: [...dotsOf(report, ours), ...dotsOf(report, rxjs, { color: OTHER })],
+    dots: [...dotsOf(report, ours), ...dotsOf(report, rxjs, { color: GREY })],
   });
   return { core };
 }
 
 export function drawCrowd(report: Report): Drawn {
   const [{ connections = 200 } = {}] = report.rows as readonly { readonly connections?: number }[];
-  const names = (operation: string): readonly [Record<string, string>, Record<string, string>] => [
-    { [`${operation}-time-vs-echo`]: `${operation} operation, in memory` },
-    { [`${operation}-time-vs-echo-durable`]: `${operation} operation, on disk` },
-  ];
   const blue = short(barOf(report, 'blue-time-vs-echo').value);
   const red = short(barOf(report, 'red-time-vs-echo').value);
   const crowd = intervalsFigure({
@@ -53,8 +49,11 @@ export function drawCrowd(report: Report): Drawn {
     scale: 'log',
     reference: { at: 1, label: 'a bare echo' },
     dots: ['read', 'blue', 'red'].flatMap((operation) => {
-      const [memory, disk] = names(operation);
-      return [...dotsOf(report, memory), ...dotsOf(report, disk, { color: VIOLET })];
+      const [bar, label] = [`${operation}-time-vs-echo`, `${operation} operation`];
+      return [
+        ...dotsOf(report, { [bar]: `${label}, in memory` }),
+        ...dotsOf(report, { [`${bar}-durable`]: `${label}, on disk` }, { color: VIOLET }),
+      ];
     }),
   });
   return { crowd };
@@ -67,7 +66,7 @@ export function drawServer(report: Report): Drawn {
   ] as const;
   const dots = groups.flatMap(([bar, where]) =>
     [1, 64, 1024].flatMap((window) => [
-      ...dotsOf(report, { [`${bar}-${window}`]: `${where}, ${window} in flight` }, { color: OTHER }),
+      ...dotsOf(report, { [`${bar}-${window}`]: `${where}, ${window} in flight` }, { color: GREY }),
       ...dotsOf(report, { [`${bar}-${window}-tuned`]: `${where}, ${window} in flight, tuned` }),
     ]),
   );
@@ -96,7 +95,7 @@ const WORK: Readonly<Record<string, string>> = {
 export function drawOverhead(report: Report): Drawn {
   const name = 'one-site-vs-the-same-parts';
   const bars = Object.fromEntries(Object.entries(WORK).map(([end, label]) => [`${name}${end}`, label]));
-  const percent = (end: string): string => `${Math.round(100 * barOf(report, `${name}${end}`).value)} %`;
+  const percent = (end: string): string => percentOf(report, `${name}${end}`);
   const overhead = intervalsFigure({
     title: `Replication and certification leave one site ${percent('-withdraw')} to ${percent('-read')} of its throughput, by what is asked`,
     note: `One site beside a server of the same parts without both. ${HOW}; the red tick is the aim.`,
@@ -119,11 +118,10 @@ export function drawWire(report: Report): Drawn {
       { color: VIOLET },
     ),
   ]);
-  const percent = (name: string): string => `${Math.round(100 * barOf(report, name).value)} %`;
   const wire = intervalsFigure({
-    title: `One at a time, the gateway does ${percent('rate-vs-equal-echo-one-view-1')} of the operations of a bare echo of the same bytes`,
+    title: `One at a time, the gateway does ${percentOf(report, 'rate-vs-equal-echo-one-view-1')} of the operations of a bare echo of the same bytes`,
     note: `Operations a second through the gateway of a server. ${HOW}.`,
-    see: `With many in flight an echo sends them in few packets and nearly free: the gateway reaches ${percent('rate-vs-equal-echo-one-view-1024')} of it there.`,
+    see: `With many in flight an echo sends them in few packets and nearly free: the gateway reaches ${percentOf(report, 'rate-vs-equal-echo-one-view-1024')} of it there.`,
     axis: 'operations a second ÷ those of the echo (log scale)',
     better: 'higher',
     scale: 'log',

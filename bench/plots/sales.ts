@@ -1,7 +1,7 @@
 /** Plots of ticket sales: with early answers and without, from a queue and by rights. */
 import type { Report } from '../harness/results.ts';
 import { rowsOf, samplesOf } from './read.ts';
-import { BLUE, short, VIOLET, type Figure } from './svg.ts';
+import { BLUE, short, VIOLET, type Drawn } from './svg.ts';
 import { waitsFigure, type Sold } from './waits.ts';
 
 /** A sale of a results file: a line a purchase, in the order of `columns`. */
@@ -21,7 +21,7 @@ interface TicketRow {
   readonly purchaseAboveP50Ms: number;
 }
 
-/** Customers are told early while more than so many are left. */
+/** Customers get an early answer while more tickets than these are left. */
 const THRESHOLD = 20;
 const HOW = 'a dot is the mean wait of the customers who came at so many tickets left';
 
@@ -31,8 +31,8 @@ function soldOf(line: string, [left, answer, ms]: readonly [number, number, numb
   return [{ ticketsLeft: Number(cells[left]), answer: 'yes', answeredMs: Number(cells[ms]) }];
 }
 
-/** Returns a plot a stock of the results `name`. */
-export function drawTickets(name: string, report: Report): Readonly<Record<string, Figure>> {
+/** Draws a plot for each stock. */
+export function drawTickets(report: Report, name: string): Drawn {
   const rows = rowsOf<TicketRow>(report).filter(
     ({ placement, recipe = null }) => placement === 'paper' && recipe === null,
   );
@@ -76,7 +76,7 @@ const PLACEMENTS = {
   'rights-skewed': { placement: 'virginia alone', where: 'all retailers in Virginia' },
 } as const;
 
-export function drawRights(report: Report): Readonly<Record<string, Figure>> {
+export function drawRights(report: Report): Drawn {
   const figures = Object.entries(PLACEMENTS).map(([name, { placement, where }]) => {
     const row = (stock: string): RightsRow | undefined =>
       rowsOf<RightsRow>(report).find((item) => item.placement === placement && item.stock === stock);

@@ -1,30 +1,32 @@
 /** The plots of all results as files, and the page that shows them. */
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { listResults, readResult } from '../harness/results.ts';
 import { drawResult } from './catalog.ts';
-import type { Figure } from './svg.ts';
+import type { Drawn } from './svg.ts';
 
 const FOLDER = new URL('../../docs/figures/', import.meta.url);
 const ENDING = '.svg';
 
 /** Draws the plots of the result of that name from its file and writes them. Returns the names of the files. */
 export function savePlots(name: string): string[] {
-  mkdirSync(FOLDER, { recursive: true });
   return Object.entries(drawResult(name, readResult(name))).map(([file, { svg }]) => {
     writeFileSync(new URL(`${file}${ENDING}`, FOLDER), svg);
     return `docs/figures/${file}${ENDING}`;
   });
 }
 
-/** Returns the plots of all results, by the name of the result and then of the file. */
-function drawAll(): ReadonlyMap<string, Readonly<Record<string, Figure>>> {
+/** The plots of all results, by the name of the result. */
+export type Plots = ReadonlyMap<string, Drawn>;
+
+/** Draws the plots of all results from their files. */
+export function drawAll(): Plots {
   return new Map(listResults().map((name) => [name, drawResult(name, readResult(name))]));
 }
 
 /** Returns the files in docs/figures that are not what their results draw, and writes or removes them if asked to. */
-export function updatePlots(isWriting: boolean): string[] {
+export function updatePlots(plots: Plots, isWriting: boolean): string[] {
   const drawn = new Map<string, string>(
-    [...drawAll().values()].flatMap((figures) =>
+    [...plots.values()].flatMap((figures) =>
       Object.entries(figures).map(([file, { svg }]) => [`${file}${ENDING}`, svg]),
     ),
   );
@@ -40,8 +42,8 @@ export function updatePlots(isWriting: boolean): string[] {
 }
 
 /** Returns what the appendix shows: each plot with its finding and what to see, under the benchmark that measured it. */
-export function formatPlots(): string {
-  const parts = [...drawAll()].flatMap(([name, figures]) => {
+export function formatPlots(plots: Plots): string {
+  const parts = [...plots].flatMap(([name, figures]) => {
     const shown = Object.entries(figures).map(
       ([file, { title, see }]) => `![${title}](figures/${file}${ENDING})\n\n${see}`,
     );

@@ -1,12 +1,10 @@
 /** Plots of RedBlue's evaluation (OSDI 2012, §8): latencies by place and number of sites, and latency under load. */
 import { PLACES, SITES, type Site } from '../../demo/case-studies/sites.ts';
 import type { Report } from '../harness/results.ts';
-import { intervalsFigure, OTHER } from './intervals.ts';
+import { intervalsFigure } from './intervals.ts';
 import { linesFigure, type Point } from './lines.ts';
 import { barOf, rowsOf, samplesOf } from './read.ts';
-import { BLUE, GREEN, GREY, ORANGE, RED, short, VIOLET, type Figure, type Texts } from './svg.ts';
-
-type Drawn = Readonly<Record<string, Figure>>;
+import { BLUE, GREEN, GREY, ORANGE, RED, short, VIOLET, type Drawn, type Figure, type Texts } from './svg.ts';
 
 interface LatencyRow {
   readonly sites: number;
@@ -67,8 +65,8 @@ const SHOPS = {
   rubis: { title: 'RUBiS', blue: ['storeBid', 'bid (blue)'], red: ['storeBuyNow', 'buy now (red)'] },
 } as const;
 
-export function drawShop(name: keyof typeof SHOPS, report: Report): Drawn {
-  const { title, blue, red } = SHOPS[name];
+export function drawShop(report: Report, name: string): Drawn {
+  const { title, blue, red } = SHOPS[name as keyof typeof SHOPS];
   const latencies = rowsOf<LatencyRow>(report).filter(({ place }) => place !== undefined);
   const loads = rowsOf<LoadRow>(report).filter(({ mix }) => mix !== undefined);
   const mixes = [...new Set(loads.map(({ mix }) => mix))];
@@ -163,7 +161,7 @@ export function drawThroughput(report: Report): Drawn {
   return { 'redblue-throughput': throughput };
 }
 
-const ALONE = { name: 'one site, in US east', sites: 1, color: OTHER };
+const ALONE = { name: 'one site, in US east', sites: 1, color: GREY };
 const ALL = { name: 'five sites, one at each place', sites: SITES.length, color: BLUE };
 
 export function drawQuoddy(report: Report): Drawn {
@@ -175,7 +173,7 @@ export function drawQuoddy(report: Report): Drawn {
       const means = rounds.filter(isShown).map(({ meanMs }) => meanMs);
       const row = rows.find(isShown);
       if (row === undefined) return [];
-      const number = site === SITES[0] ? {} : sites === ALL.sites ? ({ number: 'above' } as const) : {};
+      const isCrowded = site !== SITES[0] && sites === ALL.sites;
       return [
         {
           label: `user in ${PLACES[site]}`,
@@ -183,7 +181,7 @@ export function drawQuoddy(report: Report): Drawn {
           low: Math.min(...means),
           high: Math.max(...means),
           color,
-          ...number,
+          ...(isCrowded && ({ number: 'above' } as const)),
         },
       ];
     }),
@@ -195,7 +193,7 @@ export function drawQuoddy(report: Report): Drawn {
     axis: 'milliseconds (log scale)',
     better: 'lower',
     scale: 'log',
-    legend: { [ALL.name]: BLUE, [ALONE.name]: OTHER },
+    legend: { [ALL.name]: BLUE, [ALONE.name]: GREY },
     dots,
   });
   return { quoddy };

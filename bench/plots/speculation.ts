@@ -1,10 +1,10 @@
 /** Plots of ads and of timelines: how long a request takes with speculation and without, alone and under load. */
 import type { Report } from '../harness/results.ts';
 import { median } from '../harness/statistics.ts';
-import { intervalsFigure, OTHER, type Dot } from './intervals.ts';
+import { intervalsFigure, type Dot } from './intervals.ts';
 import { linesFigure } from './lines.ts';
 import { rowsOf, samplesOf } from './read.ts';
-import { BLUE, GREY, short, type Figure } from './svg.ts';
+import { BLUE, capitalize, GREY, short, type Drawn, type Figure } from './svg.ts';
 
 const WAYS = { baseline: 'without speculation', correctable: 'with speculation' } as const;
 type Way = keyof typeof WAYS;
@@ -39,16 +39,14 @@ interface Row {
   readonly correctableOpsPerSec?: number;
 }
 
-const city = (name: string): string => name.replace(/^./, (letter) => letter.toUpperCase());
-
 function labelOf({ client, asks, cassandra, workload }: Sample): string {
   const server = asks ?? cassandra?.coordinator ?? client;
-  const path = server === client ? city(client) : `${city(client)} → ${city(server)}`;
+  const path = server === client ? capitalize(client) : `${capitalize(client)} → ${capitalize(server)}`;
   return `${path}, workload ${workload}${cassandra?.readQuorum === 3 ? ', reads of all 3' : ''}`;
 }
 
-/** @param what what a request gets, such as "an ad" */
-export function drawSpeculation(name: string, what: string, report: Report): Readonly<Record<string, Figure>> {
+export function drawSpeculation(report: Report, name: string): Drawn {
+  const what = name.startsWith('ads') ? 'ads' : 'timelines';
   const unloaded = samplesOf<Sample>(report).flatMap((sample) =>
     sample.workers === UNLOADED && sample.rounds !== undefined ? [{ ...sample, rounds: sample.rounds }] : [],
   );
@@ -61,7 +59,7 @@ export function drawSpeculation(name: string, what: string, report: Report): Rea
     const ideal = median(rounds.map(({ P, F, t }) => Math.max(F, P + t)));
     return [
       { label, ...of('correctable'), aim: ideal, number: 'above' } as const,
-      { label, ...of('baseline'), color: OTHER } as const,
+      { label, ...of('baseline'), color: GREY } as const,
     ];
   });
   const saved = dots.flatMap(({ value }, at) => (at % 2 === 0 ? [1 - value / (dots[at + 1]?.value ?? NaN)] : []));
@@ -73,7 +71,7 @@ export function drawSpeculation(name: string, what: string, report: Report): Rea
     see: 'The gain is nearly as large as it can be: a blue dot is close to its red tick, where the second read begins with the preliminary view.',
     axis: 'milliseconds',
     better: 'lower',
-    legend: { [WAYS.correctable]: BLUE, [WAYS.baseline]: OTHER },
+    legend: { [WAYS.correctable]: BLUE, [WAYS.baseline]: GREY },
     dots,
   });
   return { [name]: latency, [`${name}-throughput`]: drawLoad(what, report) };

@@ -1,12 +1,10 @@
 /** Plots of Cassandra and ZooKeeper through their bindings. */
 import type { Report } from '../harness/results.ts';
 import { bandwidthFigure, type Row as QueueRow } from './queue-bytes.ts';
-import { intervalsFigure, OTHER, type Dot } from './intervals.ts';
+import { intervalsFigure, type Dot } from './intervals.ts';
 import { linesFigure, type Point } from './lines.ts';
 import { barOf, dotsOf, rowsOf } from './read.ts';
-import { BLUE, GREY, INK, short, VIOLET, type Figure } from './svg.ts';
-
-type Drawn = Readonly<Record<string, Figure>>;
+import { BLUE, capitalize, GREY, INK, short, VIOLET, type Drawn } from './svg.ts';
 
 const percent = (share: number): string => `${short(100 * share)} %`;
 
@@ -19,16 +17,16 @@ interface ReadRow {
 }
 
 const READS: Readonly<Record<string, { readonly label: string; readonly color: string }>> = {
-  'driver C1 only': { label: 'driver, 1 replica', color: OTHER },
+  'driver C1 only': { label: 'driver, 1 replica', color: GREY },
   'CC2 preliminary': { label: 'Correctable of 2 replicas, preliminary', color: BLUE },
   'CC3 preliminary': { label: 'Correctable of 3 replicas, preliminary', color: BLUE },
-  'driver C2 only': { label: 'driver, 2 replicas', color: OTHER },
+  'driver C2 only': { label: 'driver, 2 replicas', color: GREY },
   'CC2 final': { label: 'Correctable of 2 replicas, final', color: VIOLET },
-  'driver C3 only': { label: 'driver, 3 replicas', color: OTHER },
+  'driver C3 only': { label: 'driver, 3 replicas', color: GREY },
   'CC3 final': { label: 'Correctable of 3 replicas, final', color: VIOLET },
 };
 
-export function drawReads(name: string, report: Report): Drawn {
+export function drawReads(report: Report, name: string): Drawn {
   const rows = rowsOf<ReadRow>(report);
   const of = (key: string): ReadRow | undefined => rows.find(({ system, view }) => `${system} ${view}` === key);
   const ms = (key: string): string => short(of(key)?.avgMs ?? NaN);
@@ -42,13 +40,13 @@ export function drawReads(name: string, report: Report): Drawn {
     see: 'Each view comes when a plain read of its consistency would: asking for both delays neither.',
     axis: 'milliseconds',
     better: 'lower',
-    legend: { 'plain read': OTHER, 'preliminary view': BLUE, 'final view': VIOLET },
+    legend: { 'plain read': GREY, 'preliminary view': BLUE, 'final view': VIOLET },
     dots,
   });
   return { [name]: drawn };
 }
 
-export function drawDivergence(name: string, report: Report): Drawn {
+export function drawDivergence(report: Report, name: string): Drawn {
   const names = {
     'divergence-A-latest': 'half writes, latest records',
     'divergence-A-zipfian': 'half writes, some records often',
@@ -86,7 +84,7 @@ interface BytesRow {
   readonly twoRequestsOverheadHigh: number;
 }
 
-export function drawBytes(name: string, report: Report): Drawn {
+export function drawBytes(report: Report, name: string): Drawn {
   const rows = rowsOf<BytesRow>(report);
   const labelOf = ({ workload, distribution, driven }: BytesRow): string =>
     `workload ${workload}, ${driven ? 'a quarter diverges' : distribution}`;
@@ -97,7 +95,7 @@ export function drawBytes(name: string, report: Report): Drawn {
       value: 100 * row.twoRequestsOverhead,
       low: 100 * row.twoRequestsOverheadLow,
       high: 100 * row.twoRequestsOverheadHigh,
-      color: OTHER,
+      color: GREY,
     },
   ]);
   const ours = rows.map(({ overhead }) => overhead);
@@ -108,7 +106,7 @@ export function drawBytes(name: string, report: Report): Drawn {
     see: 'If the final view equals the preliminary one, only a confirmation travels. So the cost follows how often they differ.',
     axis: '% more bytes than a read of one replica',
     better: 'lower',
-    legend: { 'both views': BLUE, 'two requests': OTHER },
+    legend: { 'both views': BLUE, 'two requests': GREY },
     dots,
   });
   return { [name]: drawn };
@@ -129,7 +127,7 @@ const LOADED = {
   final: 'final view',
 } as const;
 
-export function drawReadLoad(name: string, report: Report): Drawn {
+export function drawReadLoad(report: Report, name: string): Drawn {
   const rows = rowsOf<LoadRow>(report).filter(({ system }) => ['C1', 'C2', 'CC2'].includes(system));
   const points = rows.flatMap(({ workload, system, opsPerSec, preliminaryMs, finalMs }): Point[] => {
     const point = { panel: `workload ${workload}`, x: opsPerSec };
@@ -162,20 +160,18 @@ interface EnqueueRow {
   >;
 }
 
-const city = (name: string): string => name.replace(/^./, (letter) => letter.toUpperCase());
-
 export function drawEnqueues(report: Report): Drawn {
   const rows = rowsOf<EnqueueRow>(report);
   const kinds = [
     { kind: 'preliminary', name: 'preliminary', color: BLUE },
     { kind: 'final', name: 'final', color: VIOLET },
-    { kind: 'plain', name: 'plain client', color: OTHER },
+    { kind: 'plain', name: 'plain client', color: GREY },
   ] as const;
   const dots = rows.flatMap(({ server, leader, ranges }) =>
     kinds.map(({ kind, name, color }): Dot => {
       const { median, min, max } = ranges[kind];
       return {
-        label: `via ${city(server)}, leader in ${city(leader)}: ${name}`,
+        label: `via ${capitalize(server)}, leader in ${capitalize(leader)}: ${name}`,
         color,
         value: median,
         low: min,

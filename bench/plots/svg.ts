@@ -27,7 +27,7 @@ export const BACK = 'var(--back)';
 /** Captions of axes stand beside them: at the top they would meet the text above the plot. */
 export const BESIDE = { labelAnchor: 'center', labelArrow: 'none' } as const;
 
-/** What a reader is told besides the marks. */
+/** What a reader learns besides the marks. */
 export interface Texts {
   /** The finding, as a sentence with the figures that it is made of. */
   readonly title: string;
@@ -42,6 +42,9 @@ export interface Figure extends Pick<Texts, 'title' | 'see'> {
   /** A self-contained document. */
   readonly svg: string;
 }
+
+/** The plots of a result, by file name without ending. */
+export type Drawn = Readonly<Record<string, Figure>>;
 
 const EDGE_PX = 16;
 const TITLE = { 'font-size': '15', 'font-weight': '600', fill: INK };
@@ -103,7 +106,7 @@ function joinDots(group: Element): void {
   group.append(path);
 }
 
-/** Breaks a text between words into lines of at most so many letters. */
+/** Breaks a text between words into lines of at most `letters` letters. */
 function wrap(text: string, letters: number): string[] {
   const lines: string[] = [];
   for (const word of text.split(' ')) {
@@ -139,6 +142,9 @@ export function logAxis(axis: 'x' | 'y', ticks: readonly number[], label: string
     ? [Plot.gridX([...ticks]), Plot.axisX([...ticks], options)]
     : [Plot.gridY([...ticks]), Plot.axisY([...ticks], { ...options, labelOffset: 70 })];
 }
+
+/** The name of a site in a sentence: "Ireland" for `ireland`. */
+export const capitalize = (name: string): string => name.replace(/^./, (letter) => letter.toUpperCase());
 
 /** A figure in a sentence: three digits, without a tail of zeros. */
 export function short(figure: number): string {

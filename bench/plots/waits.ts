@@ -9,7 +9,7 @@ export type Sold = Parameters<typeof averageWaits>[0][number][number];
 /** Ways to sell the same, one beside the other. */
 export interface Waits extends Texts {
   readonly stock: number;
-  /** So many tickets left, and what begins there. */
+  /** How many tickets are left there, and what begins. */
   readonly mark: { readonly at: number; readonly label: string };
   readonly ways: readonly {
     readonly name: string;
@@ -21,7 +21,7 @@ export interface Waits extends Texts {
 const HEIGHT_PX = 340;
 /** So much of the width a name takes. */
 const NAME_SHARE = 0.4;
-/** A point has so many digits: more cannot be seen, and make the file larger. */
+/** Of a point: more cannot be seen, and make the file larger. */
 const DIGITS = 3;
 
 export function waitsFigure({ stock, mark, ways, ...texts }: Waits): Figure {
