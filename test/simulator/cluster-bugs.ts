@@ -42,7 +42,7 @@ const AWAY: Partial<SimulationOptions> = {
   thinkMeanMs: 20,
 };
 
-/** Halves that do not hear each other for longer than either keeps what the other one lacks. */
+/** Two halves are apart for longer than either keeps what the other one lacks. */
 const CAMPS: Partial<SimulationOptions> = {
   siteCount: 4,
   partitionEveryMs: 500,

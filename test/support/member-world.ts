@@ -73,12 +73,12 @@ export class MemberWorld extends SiteWorld {
   /** The connection of a site to another one is there again. */
   connect(site: number, other: number): void {
     this.machine(site).setConnected(siteAt(other), true);
-    // What it has to say leaves with the next input.
+    // What it sends leaves with the next input.
     this.sync(site);
     this.tick();
   }
 
-  /** Says whether the donor may give its state. If not, the site goes on with its own. */
+  /** Returns whether the state of the donor could be used. If not, the site starts again with its own. */
   tryMerge(site: number, donor: number, own?: RecoveredState): boolean {
     try {
       this.merge(site, donor, own);

@@ -43,13 +43,13 @@ export interface SiteAlarm {
     | 'site-behind'
     /** The site needs the state of another site, and nothing of it has come for 60 s. It goes on trying. */
     | 'transfer-stalled'
-    /** The site needs the state of another site, and each of them lacks operations that are only here. It goes on trying. */
+    /** The site needs the state of another site, but each of them lacks operations that this one has. It goes on trying. */
     | 'transfer-refused'
     /** A peer has another key, deployment or cluster.json. Raised once until that has changed. */
     | 'link-refused'
     /** Another site has been away for too long. Nothing more is kept for it. It takes the state of another. */
     | 'site-left-behind'
-    /** Other sites have been away for too long, and too few are here to go on without them. Everything is kept for them. */
+    /** Other sites have been away for too long, and without them there is no majority. Everything is kept for them. */
     | 'site-cut-off'
     /** Another process has taken over the data. The site has stopped, and has sent no answers since then. */
     | 'site-fenced'
@@ -88,10 +88,10 @@ interface RedLogServerState {
   readonly message?: string | undefined;
 }
 
-/** Is told of alarms. */
+/** Called with each alarm. */
 export type OnAlarm = (alarm: SiteAlarm) => unknown;
 
-/** Who tells of an alarm is in the middle of something: whatever `onAlarm` does, that goes on, and the alarm is heard. */
+/** Alarms are raised in the middle of other work: that goes on if `onAlarm` throws, and the alarm becomes a warning. */
 export function guardAlarmHandler(onAlarm: OnAlarm): OnAlarm {
   return (alarm) => {
     const instead = (error: unknown): void =>
@@ -105,7 +105,7 @@ export function guardAlarmHandler(onAlarm: OnAlarm): OnAlarm {
   };
 }
 
-/** Tells of a machine whose clock was set. */
+/** Returns what raises the alarm of a machine whose clock was set. */
 export function createClockSetAlarm(site: string, onAlarm: OnAlarm): (byMs: number) => void {
   return (byMs) => {
     const way = byMs < 0 ? 'back' : 'forwards';
@@ -114,15 +114,15 @@ export function createClockSetAlarm(site: string, onAlarm: OnAlarm): (byMs: numb
   };
 }
 
-/** How much of what was thrown is told: clients choose much of it. */
+/** How much of an error's text is in an alarm: clients choose much of it. */
 const MAX_TEXT_LENGTH = 500;
 const MAX_STACK_LENGTH = 4000;
-/** The beginning of a text that clients chose, fit to be told. */
+/** Returns the beginning of a text that clients chose, safe to print. */
 export function shortenText(text: string, max = MAX_TEXT_LENGTH): string {
   return text.length <= max ? text : `${toWellFormed(text.slice(0, max))}… (${text.length} characters)`;
 }
 
-/** Tells of a site's disk. */
+/** Returns what raises the alarms of a site's disk. */
 export function createStorageAlarms(site: string, onAlarm: OnAlarm): StorageEvents {
   const tell = (kind: SiteAlarm['kind'], description: string): void =>
     void onAlarm({ kind, site, message: `Site ${site}: ${description}` });
@@ -150,7 +150,7 @@ const HALT_REASONS: Readonly<Record<RedHalt['reason'], string>> = {
   differs: 'the red log of another site is not the same',
 };
 
-/** Tells of a site that takes nothing more of the red log. */
+/** Returns what raises the alarm of a site that takes nothing more of the red log. */
 export function createRedHaltedAlarm(site: string, onAlarm: OnAlarm): (halt: RedHalt) => void {
   return ({ reason, message }) => {
     const kind = reason === 'differs' ? 'red-log-differs' : 'red-log-halted';
@@ -173,7 +173,7 @@ export function createRedLogServerAlarm(site: string, onAlarm: OnAlarm): (state:
   };
 }
 
-/** Tells of nodes of one site that have gone on from different places. */
+/** Returns what raises the alarms of two nodes that run as the same site. */
 export function createForkAlarm(
   origins: Origins,
   site: string,
@@ -198,7 +198,7 @@ export function createOutdatedAlarm(site: string, onAlarm: OnAlarm): (problem: s
   };
 }
 
-/** Tells of a site that has heard no other one since its start. */
+/** Returns what raises the alarm of a site that has heard no other one since its start. */
 export function createAloneAlarm(site: string, onAlarm: OnAlarm): () => void {
   return () => {
     const message = `Site ${site} has heard no other site since its start, and accepts updates without that. Check the links. If the data directory is a copy, stop the site.`;
@@ -206,7 +206,7 @@ export function createAloneAlarm(site: string, onAlarm: OnAlarm): () => void {
   };
 }
 
-/** Where alarms go unless somebody asks for them. */
+/** Where alarms go by default. */
 export function emitWarning({ message, kind, cause }: SiteAlarm): void {
   process.emitWarning(message, { code: kind, detail: formatStack(cause) });
 }

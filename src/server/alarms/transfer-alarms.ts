@@ -25,7 +25,7 @@ export function createTransferAlarms(site: string, onAlarm: OnAlarm): TransferAl
       const advice = `To end this, run "correctables cluster retire --site ${site}", then start ${site} with --rebuild`;
       raise(
         'transfer-refused',
-        `it needs the state of another site, and each of them lacks what is here. ${reasons} It goes on trying. ${advice}. What no other site has is in unsent-operations.json then.`,
+        `it needs the state of another site, but each of them lacks operations that this one has. ${reasons} It goes on trying. ${advice}. The operations that no other site has are in unsent-operations.json then.`,
       );
     },
     onFullChanged: (because) => {

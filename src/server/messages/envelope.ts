@@ -93,7 +93,7 @@ export type MessageRejectionReason =
   | 'content'
   | 'deployment'
   | 'rules'
-  /** It is for somebody else, or from nobody that is known here. */
+  /** It is for another site, or from one that is not known here. */
   | 'address'
   /** It is from or about an origin that is not known here yet, or was closed. */
   | 'origin'
@@ -102,7 +102,7 @@ export type MessageRejectionReason =
   /** The start of its sender was not accepted, or not yet: it has sent no `node.hello`, or another node has gone on. */
   | 'start';
 
-/** A message that is not taken: whoever sent it sends what matters of it again. */
+/** A message that is not taken: its sender sends again what matters of it. */
 export class RejectedMessageError extends Error {
   override readonly name = 'RejectedMessageError';
   readonly reason: MessageRejectionReason;

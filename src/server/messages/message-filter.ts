@@ -1,10 +1,10 @@
 /**
  * The door of a replica to all others: what it sends leaves in envelopes, and what comes is let in or refused. A refused
- * message is counted and told of, and nothing behind the door hears of it.
+ * message is counted and reported, and nothing behind the door gets it.
  *
- * The *term* of a replica is the epoch in which it speaks, at first that of its start: whoever has heard of a later one
- * lets nothing of an earlier one in, however long that was on its way. A start that has lost the number of the one
- * before may come below it; then it is told so by those who have heard of that, and goes on above it.
+ * The *term* of a replica is the epoch in which it speaks, at first that of its start. A replica that knows
+ * a later one lets nothing of an earlier one in, however long that was on its way. A start that has lost the number of
+ * the one before may come below it. Then replicas that know the later one report that, and it goes on above it.
  */
 import { createEpochAbove, MAX_START } from '../records/epoch.ts';
 import type { Origin, Origins } from '../records/origin.ts';
@@ -25,11 +25,11 @@ export interface MessageFilterOptions {
   readonly newestRules?: number | undefined;
   /** The rules that are in force; default: those of this program. */
   readonly getRules?: (() => number | undefined) | undefined;
-  /** Told of each message that is not taken; but for those that came late, of which there are some after each restart. */
+  /** Called with each message that is not taken, except for those that came late: some do after each restart. */
   readonly onRejected?: ((rejection: RejectedMessageError) => void) | undefined;
-  /** Told of a start of another site that sends what can be taken only once the start is accepted. */
+  /** Called with a start of another site that sends what can be taken only once the start is accepted. */
   readonly onUnknownStart?: ((site: Origin, term: number) => void) | undefined;
-  /** Told that a later start of this site is known: with a handler this one does not go on above it. */
+  /** Called if a later start of this site is known. With a handler this one does not go on above it. */
   readonly onSuperseded?: ((term: number, by: Origin) => void) | undefined;
   /** Called if rules are in force that are not known here. */
   readonly onNewerRules?: ((problem: string) => void) | undefined;
@@ -114,7 +114,7 @@ export class MessageFilter {
   /** What was sent meanwhile is lost, as it can be on any network: what matters of it is sent again. */
   #raiseTerm(passed: number, from: Address): void {
     const term = createEpochAbove(passed, this.#term);
-    // Nobody would take anything of it.
+    // No site would take anything of it.
     if (term > MAX_START) this.reject(createRejection('content', `no message may have a term above ${passed}`, from));
     else this.#term = term;
   }
@@ -124,7 +124,7 @@ export class MessageFilter {
     for (const [site, term] of terms) this.#terms.set(site, Math.max(term, this.#terms.get(site) ?? 0));
   }
 
-  /** Counts a message that is not taken, and tells of it: of one too that could not even be read. */
+  /** Counts and reports a message that is not taken, even if it could not be read. */
   reject(rejection: RejectedMessageError): void {
     this.#rejections[rejection.reason] += 1;
     const { reason } = rejection;

@@ -50,7 +50,7 @@ export interface NodeHandshakeOptions {
 /** The handshakes of one site with all others. */
 export class NodeHandshake {
   readonly #options: NodeHandshakeOptions;
-  /** When a site was last asked for its hello, or told that it is forked. */
+  /** When a site was last asked for its hello, or sent the notice that it is forked. */
   readonly #askedAtMs = new Map<Origin, number>();
   /** Starts of sites of which nothing is taken, and why. */
   readonly #forked = new Map<Origin, ForkMessage[]>();
@@ -66,14 +66,14 @@ export class NodeHandshake {
     return this.#confirmed.size > 0;
   }
 
-  /** Says to all others which node this is, and asks them. */
+  /** Sends a hello to all others, and asks them for theirs. */
   greetAll(nowMs: number): void {
     this.#confirmed.clear();
     this.#askedAtMs.clear();
     for (const site of this.#others) this.ask(site, nowMs);
   }
 
-  /** Says to a site which node this is, and asks it. */
+  /** Sends a hello to a site, and asks it for its own. */
   greet(site: Origin): void {
     this.#send(site, true);
   }
@@ -83,7 +83,7 @@ export class NodeHandshake {
     for (const site of this.#others) if (!this.#confirmed.has(site)) this.ask(site, nowMs);
   }
 
-  /** Asks a site for its hello, or tells its start with this term that it is forked; unless that was done just now. */
+  /** Asks a site for its hello, or notifies its start with this term that it is forked; unless that was done just now. */
   ask(site: Origin, nowMs: number, term = Infinity): void {
     if (this.#isTooSoon(site, nowMs)) return;
     const fork = this.#getFork(site, term);

@@ -307,10 +307,10 @@ export class Replica implements ReplicaCore, RedPathHost, WritesHost {
     return isAccepted;
   }
 
-  /** A record with a wild stamp is not taken into the red log: sent again, it will be once its site's clock is right. */
+  /** A record whose stamp is too far ahead does not enter the red log. It is sent again until the clock is right. */
   acceptsRecords(from: Origin, proposed: readonly ProposedRecord[]): boolean {
     return proposed.every(({ record }) => {
-      // What the leader passes on of others, it has accepted.
+      // The leader has accepted the records of others that it passes on.
       return record.kind !== 'operation' || record.site !== from || this.acceptsStamp(from, record.clock);
     });
   }

@@ -8,7 +8,7 @@ import type { ReplicaObserver } from '../replica/core/replica-port.ts';
 import { shortenText } from '../alarms/site-alarm.ts';
 import type { OnAlarm, SiteAlarm } from '../alarms/site-alarm.ts';
 
-/** Tells of clocks that are wild. */
+/** Returns what raises the alarms about other sites: their clocks, and those that are away for too long. */
 export function createClockObserver(origins: Origins, site: Origin, onAlarm: OnAlarm): ReplicaObserver {
   const tell = (kind: SiteAlarm['kind'], peer: Origin, description: string): void => {
     const names = { site: origins.getName(site), peer: origins.getName(peer) };

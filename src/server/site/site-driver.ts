@@ -39,7 +39,7 @@ export interface SiteDriverOptions extends Omit<SiteOptions, 'epoch'> {
   readonly tokens: SessionTokens;
   /** The clock of this machine was set, by so many milliseconds (backwards: below 0), more than is allowed between sites. */
   readonly onClockSet?: ((byMs: number) => void) | undefined;
-  /** Told what changes in who the members are, and that this site was closed. */
+  /** Called when the members change, and when this site was closed. */
   readonly onMembership?: ((output: MemberOutput) => void) | undefined;
   /** The site has ended, and not because it was closed. */
   readonly onEnded?: (() => void) | undefined;

@@ -222,7 +222,7 @@ export class SiteMachine {
     return this.messageFilter.harmlessCount + this.#noRoomCount;
   }
 
-  /** Without room nothing is taken of what would have to be written down: whoever sent it sends it again. */
+  /** Without room nothing is taken that would have to be written down: its sender sends it again. */
   receive(envelope: Envelope, nowMs: number, wallMs = nowMs, hasRoom = true): void {
     if (this.#isRetired || this.#hasStopped) return;
     this.#nowMs = nowMs;
@@ -284,7 +284,7 @@ export class SiteMachine {
     return listMembers(this.#options.origins, this.#absent);
   }
 
-  /** Nobody waits any more for what was submitted under this serial: it ends at once where nothing of it has left. */
+  /** No client waits any more for what was submitted under this serial. It ends at once if nothing of it has left. */
   abandon(serial: number): void {
     const early = this.#early.find((submission) => submission.serial === serial);
     if (early === undefined) this.replica.abandon(serial);
@@ -298,7 +298,7 @@ export class SiteMachine {
   /** The connection to a site is lost, or is there again. */
   setConnected(site: Origin, isConnected: boolean): void {
     this.replica.lookups.setConnected(site, isConnected);
-    // It may have been closed meanwhile, and has to hear of that even if it has nothing to say.
+    // This site may have been closed meanwhile: the reply to its hello reports that, even if it has nothing else to send.
     if (isConnected) this.#handshake.greet(site);
   }
 
@@ -402,7 +402,7 @@ export class SiteMachine {
     this.#outputs.push(output);
   }
 
-  /** Nobody has accepted this start so far: asks again, or goes on without that. */
+  /** No other site has accepted this start so far: asks again, or goes on without that. */
   #awaitPeer(untilMs: number, nowMs: number, wallMs: number): void {
     if (nowMs < untilMs) return this.#handshake.tick(nowMs);
     this.#outputs.push({ kind: 'alone' });

@@ -423,7 +423,7 @@ export class Simulation {
     }
   }
 
-  /** Lets late requests come and what is in flight between the sites end. Says whether it has. */
+  /** Lets late requests come and what is in flight between the sites end. Returns whether all of it has. */
   #settle(): boolean {
     this.#timeline.run(this.#timeline.nowMs + SETTLE_MS);
     const untilMs = this.#timeline.nowMs + CONVERGE_MS;

@@ -95,7 +95,7 @@ export class EtcdCatchUp {
     lane.entries.push(this.#isKnown(name) ? { ...entry, modRevision: 0 } : entry);
   }
 
-  /** If it was trimmed, and a late repetition has stored it again, its revision is above that of the groups behind it. */
+  /** Whether it is the group of `last`. If it was trimmed and is stored again, its revision is above those of later groups. */
   #isKnown({ site, start, last }: GroupName): boolean {
     const { origin, epoch, sequence } = this.#known ?? {};
     return site === origin && start === epoch && last === sequence;

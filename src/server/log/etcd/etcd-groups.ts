@@ -21,7 +21,7 @@ const GROUP_VERSION = 1;
 /** Values of the application may be as deep as on the wire, and stand inside records here. */
 const GROUP_DEPTH = -16;
 
-/** A newer version has written it. */
+/** A group or a record that a newer version may have written. */
 export class UnknownFormatError extends Error {
   override readonly name = 'UnknownFormatError';
 }
@@ -59,7 +59,7 @@ export function encodeGroup<R>(
 
 /**
  * @param describeProblem returns what is wrong with a record
- * @throws UnknownFormatError where a newer version may read it
+ * @throws UnknownFormatError if a newer version may be able to read it
  * @throws Error if no version can have written it
  */
 export function decodeGroup<R>(

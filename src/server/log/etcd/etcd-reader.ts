@@ -27,7 +27,7 @@ export interface EtcdReaderOptions {
   readonly keys: EtcdKeys;
   readonly calls: EtcdCalls;
   readonly copy: Pick<LogCopy<unknown>, 'length' | 'progress' | 'last'>;
-  /** How many entries were never in this log: they are in the copies only. */
+  /** How many entries the log had when it was restored: only the sites' copies have them. */
   readonly baseLength: number;
   readonly taker: GroupTaker;
 }

@@ -41,7 +41,7 @@ export class BluePath {
   readonly #onApplied: (operation: BlueOperation) => void;
   readonly #windows: SendWindows;
   #leftBehind: ReadonlySet<Origin> = new Set();
-  /** Whether no other site has accepted this start so far: its stream may be an older one. */
+  /** Set until another site has accepted this start: the stream may be an older copy, which must not continue. */
   isHeld = false;
 
   constructor(core: ReplicaCore, onApplied: (operation: BlueOperation) => void) {

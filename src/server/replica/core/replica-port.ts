@@ -32,7 +32,7 @@ export interface ReplicaObserver {
   /** A site has been away for too long: nothing is kept for it before it is back. */
   onLeftBehind?(peer: Origin): void;
   /**
-   * Sites have been away for too long, and no majority of the sites is here: everything is kept for them, and with `isFull`
+   * Sites have been away for too long, and without them there is no majority. Everything is kept for them. With `isFull`
    * updates are refused.
    */
   onCutOff?(peers: readonly Origin[], isFull: boolean): void;

@@ -121,7 +121,7 @@ test('a donor that does not admit the receiver → the reason is seen, and it is
   expect((await receiving).shared.sections['rows']).toEqual(ROWS);
 });
 
-test('a donor that knows the receiver as closed → is said to whoever waits for the state', async () => {
+test('a donor that knows the receiver as closed → its reason is reported', async () => {
   createDonor('ireland');
   refusals.set('ireland', { reason: 'virginia was closed', isClosed: true });
   const ending = new AbortController();

@@ -145,7 +145,7 @@ interface Sent {
   readonly to: number;
 }
 
-/** A world of so many sites with halves, and what each site noticed: who was left behind, and who is cut off. */
+/** A world of so many sites, and what they report: which ones they leave behind, or are cut off from. */
 function createHalves(siteCount: number, leader = 1, absence = LIMITS): MemberWorld & { readonly noticed: string[] } {
   const noticed: string[] = [];
   const observer = {
@@ -190,7 +190,7 @@ test.each([
   },
 );
 
-test('a site alone → it leaves no other one behind, keeps all that it has, and says twice that it is cut off', () => {
+test('a site alone → it leaves no other one behind, keeps all that it has, and reports twice that it is cut off', () => {
   const world = createHalves(3, 1, { ...LIMITS, keepForMs: 100 });
   world.pass(50);
   workInHalves(world, (origin) => origin === 3);

@@ -30,7 +30,7 @@ test('a site joins → it reads at once, writes once all know of it, and all hav
   expect(world.events).toEqual([]);
 });
 
-test('an idle site is retired, and nothing of the red log reaches it → it is told', () => {
+test('an idle site is retired, and nothing of the red log reaches it → it gets the notice', () => {
   const world = new MemberWorld();
   world.change(0, { name: 't', directory: null });
   for (let round = 0; round < 10; round += 1) {
@@ -42,7 +42,7 @@ test('an idle site is retired, and nothing of the red log reaches it → it is t
   expect(world.retirementOf(2)?.message).toContain('t was closed');
 });
 
-test('an idle site is retired while nothing reaches it → it is told once a connection is there again', () => {
+test('an idle site is retired while nothing reaches it → it gets the notice once a connection is there again', () => {
   const world = new MemberWorld();
   world.change(0, { name: 't', directory: null });
   for (let round = 0; round < 10; round += 1) {

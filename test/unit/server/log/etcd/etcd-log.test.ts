@@ -186,7 +186,7 @@ describe('etcd log: reading', () => {
     expect(world.node(1).taken).toEqual(['a', 'b', 'c', 'd', 'e']);
   });
 
-  test('reading is refused → the reason is told, and the log is available once it is granted', () => {
+  test('reading is refused → the reason is reported, and the log is available once it is granted', () => {
     const world = new EtcdWorld(1);
     world.etcd.refused.add('etcd.range');
     world.start(0, { epoch: 2 });
@@ -213,7 +213,7 @@ describe('etcd log: reading', () => {
     expect(world.node(1).messages('outdated')[0]).toContain('cannot be read: it is written in version 9');
   });
 
-  test('restored log, nothing can be written → who lacks entries from before takes a state, others read', () => {
+  test('restored log, nothing can be written → a site that lacks older entries is behind, others read', () => {
     const { disk } = createWorld().node(0);
     const world = new EtcdWorld(2, { generation: 1, baseLength: 4 });
     world.etcd.isFull = true;
@@ -384,7 +384,7 @@ describe('etcd log: room', () => {
     expect(world.node(1).taken).toEqual(['a']);
   });
 
-  test('more than 60 % of the quota → it is said once', () => {
+  test('more than 60 % of the quota → it is reported once', () => {
     const world = new EtcdWorld();
     world.etcd.usedBytes = 700_000;
     world.run(7000);
