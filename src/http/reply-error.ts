@@ -31,7 +31,7 @@ export function createLostError({ name, isUpdate }: RequestLabel, what: string, 
     : new CorrectableError('UNAVAILABLE', `${name}: ${what}.`, { cause });
 }
 
-/** Returns the error of a reply that broke off, or is none of this package. An update may have been applied. */
+/** Returns the error of a reply that broke off, or that this package did not send. An update may have been applied. */
 export function createBrokenError(request: RequestLabel, error: unknown): CorrectableError {
   if (!isCorrectableError(error)) return createLostError(request, 'the connection was lost', error);
   return request.isUpdate ? createLostError(request, 'the reply cannot be read, see cause', error) : error;

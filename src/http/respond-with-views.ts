@@ -11,7 +11,7 @@ import { MEDIA_TYPES, toFailureMessage, toViewMessage, type ViewFormat } from '.
 
 /** Options of `respondWithViews` and `sendViews`. */
 export interface RespondOptions {
-  /** The request: its `Accept` header chooses the format. `respondWithViews` cancels when its client has gone. */
+  /** The request: its `Accept` header chooses the format. If its client has gone, `respondWithViews` cancels the operation. */
   readonly request?: RequestLike | undefined;
   /** Default: `sse` if the request accepts `text/event-stream`, otherwise `ndjson` */
   readonly format?: ViewFormat | undefined;
@@ -174,10 +174,10 @@ function chooseFormat(request: RequestLike | undefined): ViewFormat {
   return request && getHeader(request, 'accept').includes(MEDIA_TYPES.sse) ? 'sse' : 'ndjson';
 }
 
-/** Calls `leave` when the client has gone. Returns how to stop it. */
+/** Calls `leave` when the client has gone. The returned function stops that. */
 type ClientWatch = (leave: (reason?: unknown) => void) => () => void;
 
-/** A socket counts before a signal: that of Fastify also aborts when the body of the request has been read. */
+/** Prefers the socket: the signal of Fastify also aborts when the body of the request has been read. */
 function watchRequest({ socket, signal }: Partial<RequestLike> = {}): ClientWatch {
   return socket ? watchClose(socket) : watchAbort(signal);
 }

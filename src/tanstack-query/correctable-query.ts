@@ -15,7 +15,7 @@ export interface CorrectableQueryOptions<K extends string = string> extends Omit
   readonly keyPrefix?: string | undefined;
 }
 
-/** Where adapters of TanStack Query look for the type of the error. Never set: what you set of them, the others replace. */
+/** Adapters of TanStack Query infer the type of the error from these. Never set. If you set one, the others keep the type. */
 type ErrorHints<V> = Readonly<Pick<QueryObserverOptions<V, CorrectableError>, 'retry' | 'retryDelay' | 'throwOnError'>>;
 
 /** Options of a query whose data is the latest view. Spread it to add options of TanStack Query. */
