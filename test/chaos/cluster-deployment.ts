@@ -58,8 +58,8 @@ export async function startCluster(
   const routes = [...routesBetween(SITES), ...(etcd === undefined ? [] : routesToEtcd(SITES))];
   const addressOf = (end: LinkEnd): string => {
     const server = SITES.find((site) => etcdAt(site) === end);
-    const isServer = server !== undefined && etcd !== undefined;
-    return isServer ? new URL(etcd.endpoint(server)).host : `${LOOPBACK}:${portsOf(end as Site).cluster}`;
+    if (etcd === undefined || server === undefined) return `${LOOPBACK}:${portsOf(end as Site).cluster}`;
+    return new URL(etcd.endpoint(server)).host;
   };
   const links = await Links.open(routes, addressOf);
 

@@ -37,7 +37,7 @@ export class EtcdServers {
     this.cluster = options.cluster;
   }
 
-  /** Runs after what was begun before. */
+  /** Runs once all earlier runs have ended. */
   async runAlone<T>(run: () => Promise<T>): Promise<T> {
     const result = this.#last.then(run, run);
     this.#last = result.catch(() => {});
@@ -48,7 +48,7 @@ export class EtcdServers {
   async copyDisks(sites: readonly Site[]): Promise<void> {
     await this.#killAll(sites);
     await Promise.all(sites.map((site) => cp(this.#disk(site), this.#copy(site), { recursive: true })));
-    await this.#startAll(sites);
+    await Promise.all(sites.map((site) => this.cluster.restart(site)));
   }
 
   /** Puts the disks of these servers back to the copies, and launches them. */
@@ -125,11 +125,6 @@ export class EtcdServers {
 
   async #killAll(sites: readonly Site[]): Promise<void> {
     await Promise.all(sites.map((site) => this.cluster.kill(site)));
-  }
-
-  async #startAll(sites: readonly Site[]): Promise<void> {
-    await Promise.all(sites.map((site) => this.cluster.launch(site)));
-    await Promise.all(sites.map((site) => this.cluster.untilServing(site)));
   }
 
   #disk(site: Site): string {

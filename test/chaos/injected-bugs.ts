@@ -35,7 +35,7 @@ function repeated(fault: Omit<PlannedFault, 'amountMs'>): PlannedFault[] {
   return Array.from({ length: 20 }, () => ({ ...fault, amountMs: 0 }));
 }
 
-/** Each site loses its connection, and reads what it lacks. */
+/** Kills the server beside each site in turn: that site connects to another one, and reads what it lacks. */
 function killedServers(): PlannedFault[] {
   const kill = { kind: 'etcd-kill', peer: 'virginia', pauseMs: 300, lastsMs: 500, amountMs: 0 } as const;
   return (['ireland', 'frankfurt', 'virginia'] as const).map((site) => ({ ...kill, site }));

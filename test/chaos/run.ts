@@ -60,8 +60,7 @@ export async function run(
   let seed = options.seed;
   using recorder = new Recorder(options.history);
   try {
-    const how = { ...build, logs: options.logs };
-    await using deployment = await start(options, folder, how, progress);
+    await using deployment = await start(options, folder, { ...build, logs: options.logs }, progress);
     const forget = whenInterrupted(() => Promise.all(deployment.processes.map((process) => process.kill())));
     const kinds = new Set([...options.faults].filter((kind: FaultKind) => deployment.kinds.has(kind)));
     for (; ; seed += 1) {

@@ -60,7 +60,10 @@ export async function fill({ name, client, seed }: Worker, counts: Counter, isEn
   await Promise.all(Array.from({ length: FILL_IN_FLIGHT }, loop));
 }
 
-/** Works until `signal` is aborted, and counts what came of it. Red operations take trips: several loops keep the rate. */
+/**
+ * Works until `signal` is aborted, and counts what came of it. Red operations wait for other sites: several loops keep the
+ * rate.
+ */
 export async function work(
   { name, client, seed, operationsPerSecond }: Worker,
   counts: Counter,

@@ -6,7 +6,7 @@ import { NORMAL, type ServerProcess } from '../server-process.ts';
 import type { User } from '../user.ts';
 import { copiedDirectory, lostDirectory, oldCopy, secondProcess } from './directories.ts';
 import { ETCD_FAULTS } from './etcd.ts';
-import { etcdAt } from './links.ts';
+import { etcdAt, type LinkEnd } from './links.ts';
 import type { FaultKind, PlannedFault } from './plan.ts';
 
 export interface Stage {
@@ -50,20 +50,16 @@ const FAULTS: Readonly<Record<FaultKind, Do>> = {
     await wait();
     for (const user of users) user.heal();
   },
-  cut: ({ deployment: { links }, fault: { site, peer }, wait }) =>
-    untilHealed([links?.cut(site, peer), links?.cut(peer, site)], wait),
+  cut: (it) => cut(it, [it.fault.peer]),
   'cut-one-way': ({ deployment: { links }, fault: { site, peer }, wait }) =>
     untilHealed([links?.cut(site, peer)], wait),
-  sever: ({ deployment: { links }, fault: { site, peer }, wait }) => untilHealed([links?.sever(site, peer)], wait),
-  isolate: ({ deployment: { links, sites }, fault: { site }, wait }) => {
-    const peers = sites.filter((name) => name !== site);
-    return untilHealed(
-      peers.flatMap((peer) => [links?.cut(site, peer), links?.cut(peer, site)]),
-      wait,
-    );
-  },
-  slow: ({ deployment: { links }, fault: { site, peer, amountMs }, wait }) =>
-    untilHealed([links?.slow(site, peer, amountMs), links?.slow(peer, site, amountMs)], wait),
+  sever: (it) => sever(it, it.fault.peer),
+  isolate: (it) =>
+    cut(
+      it,
+      it.deployment.sites.filter((name) => name !== it.fault.site),
+    ),
+  slow: (it) => slow(it, it.fault.peer),
   kill: async ({ process, wait }) => {
     await process.kill();
     await wait();
@@ -110,19 +106,28 @@ const FAULTS: Readonly<Record<FaultKind, Do>> = {
   'copied-directory': copiedDirectory,
   'old-copy': oldCopy,
   'lost-directory': lostDirectory,
-  'etcd-cut': ({ deployment: { links }, fault: { site }, wait }) =>
-    untilHealed([links?.cut(site, etcdAt(site)), links?.cut(etcdAt(site), site)], wait),
-  'etcd-isolate': ({ deployment: { links, sites }, fault: { site }, wait }) =>
-    untilHealed(
-      sites.flatMap((at) => [links?.cut(site, etcdAt(at)), links?.cut(etcdAt(at), site)]),
-      wait,
-    ),
-  'etcd-sever': ({ deployment: { links }, fault: { site }, wait }) =>
-    untilHealed([links?.sever(site, etcdAt(site))], wait),
-  'etcd-slow': ({ deployment: { links }, fault: { site, amountMs }, wait }) =>
-    untilHealed([links?.slow(site, etcdAt(site), amountMs), links?.slow(etcdAt(site), site, amountMs)], wait),
+  'etcd-cut': (it) => cut(it, [etcdAt(it.fault.site)]),
+  'etcd-isolate': (it) => cut(it, it.deployment.sites.map(etcdAt)),
+  'etcd-sever': (it) => sever(it, etcdAt(it.fault.site)),
+  'etcd-slow': (it) => slow(it, etcdAt(it.fault.site)),
   ...ETCD_FAULTS,
 };
+
+/** Holds all that the site and these ends send to each other. */
+function cut({ deployment: { links }, fault: { site }, wait }: Disturbance, ends: readonly LinkEnd[]): Promise<void> {
+  return untilHealed(
+    ends.flatMap((end) => [links?.cut(site, end), links?.cut(end, site)]),
+    wait,
+  );
+}
+
+function sever({ deployment: { links }, fault: { site }, wait }: Disturbance, end: LinkEnd): Promise<void> {
+  return untilHealed([links?.sever(site, end)], wait);
+}
+
+function slow({ deployment: { links }, fault: { site, amountMs }, wait }: Disturbance, end: LinkEnd): Promise<void> {
+  return untilHealed([links?.slow(site, end, amountMs), links?.slow(end, site, amountMs)], wait);
+}
 
 async function untilHealed(heals: readonly ((() => void) | undefined)[], wait: () => Promise<void>): Promise<void> {
   await wait();

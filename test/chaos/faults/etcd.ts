@@ -3,7 +3,6 @@ import type { Site } from '../../../engines/wan.ts';
 import { pause } from '../../histories/pause.ts';
 import type { EtcdServers } from '../etcd-servers.ts';
 import type { Disturbance } from './disturb.ts';
-import type { FaultKind } from './plan.ts';
 
 /** How long sites may take to notice what has become of etcd. */
 const NOTICE_MS = 30_000;
@@ -81,29 +80,27 @@ function watchAlarms(
   };
 }
 
-const SERVER_FAULTS = {
-  'etcd-kill': (it) => killServer(it, it.fault.site),
-  'etcd-kill-leader': async (it) => killServer(it, (await it.etcd.cluster.leader()) ?? it.fault.site),
-  'etcd-freeze': (it) => freezeServers(it, [it.fault.site]),
-  'etcd-freeze-majority': (it) =>
+/** Waits for faults of the servers that began earlier. Without servers of etcd it does nothing. */
+function disturbEtcd(
+  run: (disturbance: EtcdDisturbance) => Promise<void>,
+): (disturbance: Disturbance) => Promise<void> {
+  return async (disturbance) => {
+    const { etcd } = disturbance.deployment;
+    await etcd?.runAlone(() => run({ ...disturbance, etcd }));
+  };
+}
+
+export const ETCD_FAULTS = {
+  'etcd-kill': disturbEtcd((it) => killServer(it, it.fault.site)),
+  'etcd-kill-leader': disturbEtcd(async (it) => killServer(it, (await it.etcd.cluster.leader()) ?? it.fault.site)),
+  'etcd-freeze': disturbEtcd((it) => freezeServers(it, [it.fault.site])),
+  'etcd-freeze-majority': disturbEtcd((it) =>
     freezeServers(
       it,
       it.etcd.cluster.sites.filter((site) => site !== it.fault.site),
     ),
-  'etcd-old-member': startOnOldDisk,
-  'etcd-full': useUpQuota,
-  'etcd-old-disks': startAllOnOldDisks,
-} as const satisfies Readonly<Partial<Record<FaultKind, (disturbance: EtcdDisturbance) => Promise<void>>>>;
-
-type ServerFault = keyof typeof SERVER_FAULTS;
-
-/** All of them, as `disturb` calls them. Without servers of etcd they do nothing. */
-export const ETCD_FAULTS = Object.fromEntries(
-  Object.entries(SERVER_FAULTS).map(([kind, run]) => [
-    kind,
-    async (disturbance: Disturbance): Promise<void> => {
-      const { etcd } = disturbance.deployment;
-      await etcd?.runAlone(() => run({ ...disturbance, etcd }));
-    },
-  ]),
-) as Readonly<Record<ServerFault, (disturbance: Disturbance) => Promise<void>>>;
+  ),
+  'etcd-old-member': disturbEtcd(startOnOldDisk),
+  'etcd-full': disturbEtcd(useUpQuota),
+  'etcd-old-disks': disturbEtcd(startAllOnOldDisks),
+} as const;

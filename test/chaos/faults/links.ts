@@ -13,7 +13,7 @@ export function etcdAt(site: Site): EtcdServer {
   return `etcd-${site}`;
 }
 
-/** Who connects to whom. */
+/** The site that connects, and the end that it connects to. */
 export type Route = readonly [from: Site, to: LinkEnd];
 
 /** What holds of all that one end of a link sends to the other one. */
