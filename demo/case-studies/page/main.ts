@@ -8,7 +8,7 @@ const EVERY_MS = 1000;
 /** As long as the longest bar. */
 const BAR_MS = 500;
 
-/** What the page is called. */
+/** The title of the page, by the name of the case study. */
 const TITLES: Readonly<Record<string, string>> = {
   tpcw: 'Online shop',
   rubis: 'Auctions',

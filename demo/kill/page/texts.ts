@@ -1,7 +1,7 @@
 /** The sentences of the kill demo, computed from its state. */
 import type { Kill, KillState } from './state.ts';
 
-/** What the latest kill has done so far, or how much is at stake before the first one. */
+/** What the latest kill has done so far. Before the first one: how many writes are acknowledged. */
 export function formatHeadline({ acknowledged, kills, nowMs }: KillState): string {
   const latest = kills.at(-1);
   if (latest === undefined) return `${Math.floor(acknowledged / 100) * 100} writes acknowledged. Kill the server.`;

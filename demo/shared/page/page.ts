@@ -67,7 +67,7 @@ function pageView<T>(demo: PageDemo<T>): (race: Race<T>) => void {
   const showSums = sumsView();
   let latest: Race<T> | undefined;
   let isSlow = false;
-  // What has come of a request is not told before the clock has shown it.
+  // The status shows no result before the slow clock has drawn it.
   const showStatus = (): void => {
     if (latest !== undefined) setText(status, formatStatusText(latest, isSlow));
   };

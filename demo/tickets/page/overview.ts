@@ -177,10 +177,9 @@ function showPhase(phase: Phase, shop?: TicketShop): void {
 function selling({ series: { sales, finished }, lostSites, sale }: TicketShop): string {
   const which = sales > 1 ? `sale ${finished.length + 1} of ${sales}` : undefined;
   const { left, rows, baseline } = sale;
-  const remaining = baseline.size === 0 ? undefined : baselineLeft(sale);
   return formatSelling({
     left,
-    baselineLeft: remaining,
+    baselineLeft: baseline.size === 0 ? 0 : baselineLeft(sale),
     lostSites,
     rows: [...rows.values(), ...baseline.values()],
     which,

@@ -26,8 +26,8 @@ function median(durations: readonly (number | undefined)[]): string | undefined 
 
 export interface SellingSituation {
   readonly left: number;
-  /** Of the sale without early answers, which goes on after the other; undefined if there is none. */
-  readonly baselineLeft?: number | undefined;
+  /** Tickets left in the sale without early answers, which ends after the other one. Default: 0 */
+  readonly baselineLeft?: number;
   readonly lostSites: readonly string[];
   readonly rows: Iterable<Pick<Row, 'site' | 'answer' | 'failure'>>;
   /** Such as "sale 2 of 3", if there are several. */

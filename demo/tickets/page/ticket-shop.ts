@@ -187,7 +187,7 @@ export class TicketShop {
     return backend;
   }
 
-  /** Opens the event, unless somebody did; every site that can be reached has its tickets then. */
+  /** Opens the event, unless it is open. Every site that can be reached has its tickets then. */
   async #openEvent(
     sale: OpenSale,
     { reachable, sites }: Backend,
@@ -218,7 +218,7 @@ export class TicketShop {
     const backend = this.#backend ?? (await this.#connect(sale));
     if (sale.tickets === 0) await this.#stock(sale, backend);
     else {
-      // The servers may have been started anew since the tickets were put on sale.
+      // The servers may have been restarted since the tickets were put on sale.
       await this.#openEvent(sale, backend);
       sale.heardLeft = Infinity;
     }
