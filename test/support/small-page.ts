@@ -1,7 +1,7 @@
 /** A page on a small DOM, for tests that render in Node. */
 import { parseHTML } from 'linkedom';
 import type { createRoot as CreateRoot } from 'react-dom/client';
-import { vi } from 'vitest';
+import { afterAll, vi } from 'vitest';
 
 /** Makes the page global until the end of the test file, then loads React, which looks for a page when it loads. */
 export async function openSmallPage(): Promise<{ readonly window: Window; readonly createRoot: typeof CreateRoot }> {
@@ -15,5 +15,7 @@ export async function openSmallPage(): Promise<{ readonly window: Window; readon
   const info = vi.spyOn(console, 'info').mockImplementation(() => {});
   const { createRoot } = await import('react-dom/client');
   info.mockRestore();
+  // The scheduler of React may look at the page once more.
+  afterAll(() => new Promise<void>((resolve) => void setImmediate(resolve)));
   return { window, createRoot };
 }

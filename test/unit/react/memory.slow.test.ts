@@ -1,6 +1,6 @@
 /** What is left of components that have come and gone: nothing. */
 import { createElement, Suspense, type ReactNode } from 'react';
-import { afterAll, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { createClient } from '../../../src/index.ts';
 import { get } from '../../../src/operations/index.ts';
 import { dehydrate, useCorrectable } from '../../../src/react/index.ts';
@@ -18,9 +18,6 @@ const AT_ONCE = 500;
 const EXPIRED_MS = 30_000;
 
 vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-
-// The scheduler may look at the page once more.
-afterAll(() => new Promise<void>((resolve) => void setImmediate(resolve)));
 
 test('10^4 components mount and unmount → no read, request or view of them is left', async () => {
   const operations: WeakRef<object>[] = [];

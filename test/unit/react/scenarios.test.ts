@@ -1,5 +1,5 @@
 /** The scenarios of `correctables/react` on a small DOM. `test/e2e/react.test.ts` runs them in a browser. */
-import { afterAll, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { EXPECTED_WARNINGS } from '../../support/react/expected-warnings.ts';
 import { openSmallPage } from '../../support/small-page.ts';
 
@@ -10,9 +10,6 @@ vi.spyOn(console, 'error').mockImplementation((...texts) => {
   if (!EXPECTED_WARNINGS.test(String(texts[0]))) warnings.push(texts);
 });
 const { SCENARIOS, runScenario } = await import('../../support/react/scenarios.ts');
-
-// The scheduler may look at the page once more.
-afterAll(() => new Promise<void>((resolve) => void setImmediate(resolve)));
 
 // Each has a page of its own. React waits a while before it shows what was suspended.
 test.concurrent.each(Object.keys(SCENARIOS))('%s', async (name) => {

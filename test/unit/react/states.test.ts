@@ -1,7 +1,7 @@
 /** The table of docs/spec/react.md, run through cell by cell, and the scenarios that the page names. */
 import { readFileSync } from 'node:fs';
 import { createElement as h, type ReactNode } from 'react';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { get, put } from '../../../src/operations/index.ts';
 import { useCorrectable, useOperation } from '../../../src/react/index.ts';
 import type { ScriptedCall } from '../../../src/testing/scripted-binding.ts';
@@ -11,9 +11,6 @@ import { readStateTable } from '../../support/state-table.ts';
 await openSmallPage();
 const { idle, openStage } = await import('../../support/react/stage.ts');
 const { SCENARIOS } = await import('../../support/react/scenarios.ts');
-
-// The scheduler may look at the page once more.
-afterAll(() => new Promise<void>((resolve) => void setImmediate(resolve)));
 
 const A = get('k');
 

@@ -1,6 +1,6 @@
 /** How long a read lives while components are suspended on it. React does not report that it gave one up. */
 import { createElement as h, useTransition, useState, type ReactNode } from 'react';
-import { afterAll, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { createClient } from '../../../src/index.ts';
 import { get } from '../../../src/operations/index.ts';
 import { useCorrectable } from '../../../src/react/index.ts';
@@ -29,8 +29,6 @@ async function pass(ms: number): Promise<void> {
 async function shows(stage: Stage, text: string): Promise<void> {
   while (stage.text() !== text) await settle();
 }
-
-afterAll(settle);
 
 test('no view arrives → the error boundary gets TIMEOUT, after one request', async () => {
   const stage = openStage();
