@@ -6,13 +6,11 @@ import { createClient, type Client } from 'correctables';
 import { redblue, type RedBlueLevels } from 'correctables/bindings/redblue';
 import { WebSocket } from 'ws';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { useEtcd } from '../../engines/etcd/engine.ts';
-import type { EtcdCluster } from '../../engines/etcd/cluster.ts';
 import type { Bench, Outcome, Settings } from '../harness/bench.ts';
 import { estimate, limitTime, reported, type GoalResult } from '../harness/goals.ts';
 import { serverFlags } from '../load/processes.ts';
 import { load } from '../load/service.ts';
-import { SITES, startCluster, type Cluster, type SiteName } from './nodes.ts';
+import { SITES, startClusterOnEtcd, type ClusterOnEtcd, type SiteName } from './nodes.ts';
 import { Writer, longestWaitSeconds } from './writer.ts';
 
 const FULL = { kills: 20 };
@@ -46,13 +44,11 @@ export const failoverEtcd: Bench = {
 
 async function run({ quick, progress }: Settings): Promise<Outcome> {
   const { kills } = quick ? QUICK : FULL;
-  const { cluster: etcd, stop } = await useEtcd({}, progress);
-  let cluster: Cluster | undefined;
+  const cluster = await startClusterOnEtcd(progress);
   try {
-    cluster = await startCluster({ engine: 'etcd', endpoints: etcd.endpoints() });
     const rows: EtcdKillRow[] = [];
     for (let kill = 0; kill < kills; kill += 1) {
-      const row = await measureKill(cluster, etcd, kill);
+      const row = await measureKill(cluster, kill);
       const { leader, awaySeconds, undisturbedSeconds } = row;
       progress(`kill ${kill + 1} of ${kills}, ${leader}: away ${awaySeconds} s (before: ${undisturbedSeconds} s)`);
       rows.push(row);
@@ -65,8 +61,7 @@ async function run({ quick, progress }: Settings): Promise<Outcome> {
       flags: serverFlags(),
     };
   } finally {
-    await cluster?.stop();
-    await stop();
+    await cluster.stop();
   }
 }
 
@@ -85,7 +80,7 @@ export function computeGoalResults(rows: readonly EtcdKillRow[]): GoalResult[] {
 }
 
 /** One kill, with a client at each site that writes one red operation after the other. */
-async function measureKill({ nodes }: Cluster, etcd: EtcdCluster, kill: number): Promise<EtcdKillRow> {
+async function measureKill({ nodes, etcd }: ClusterOnEtcd, kill: number): Promise<EtcdKillRow> {
   const clients = SITES.map((site) => new Withdrawer(`etcd:${kill}:${site}`, nodes[site].siteUrl));
   await Promise.all(clients.map((client) => client.begin()));
   const writers = clients.map(({ writer }) => writer);

@@ -6,6 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import type { EtcdCluster } from '../../engines/etcd/cluster.ts';
+import { useEtcd } from '../../engines/etcd/engine.ts';
 import { freePorts } from '../../engines/ports.ts';
 import { answer, ended, startChild } from '../harness/children.ts';
 import { serverFlags } from '../load/processes.ts';
@@ -109,6 +111,26 @@ export async function startCluster(redLog: object = { engine: 'built-in', leader
     return { nodes, stop };
   } catch (error) {
     await stop();
+    throw error;
+  }
+}
+
+/** Three processes with their red log on an etcd of their own. `stop` ends both. */
+export interface ClusterOnEtcd extends Cluster {
+  readonly etcd: EtcdCluster;
+}
+
+export async function startClusterOnEtcd(progress: (text: string) => void): Promise<ClusterOnEtcd> {
+  const { cluster: etcd, stop: stopEtcd } = await useEtcd({}, progress);
+  try {
+    const { nodes, stop: stopSites } = await startCluster({ engine: 'etcd', endpoints: etcd.endpoints() });
+    const stop = async (): Promise<void> => {
+      await stopSites();
+      await stopEtcd();
+    };
+    return { nodes, etcd, stop };
+  } catch (error) {
+    await stopEtcd();
     throw error;
   }
 }

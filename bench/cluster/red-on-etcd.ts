@@ -2,7 +2,6 @@
  * Red operations of sites whose log is on etcd: how many a second, and how long one takes at a tenth of that, beside what
  * etcd itself takes to store and deliver the same bytes, and the trip of a client to its site.
  */
-import { useEtcd } from '../../engines/etcd/engine.ts';
 import type { EtcdCluster } from '../../engines/etcd/cluster.ts';
 import type { Settings } from '../harness/bench.ts';
 import { answer, ask, ended, startChild } from '../harness/children.ts';
@@ -10,7 +9,7 @@ import { estimate, limitTime, reported, type GoalResult } from '../harness/goals
 import { rounded } from '../harness/statistics.ts';
 import type { ClientOrder, ClientReport } from '../load/messages.ts';
 import type { EtcdOrder } from './etcd-client.ts';
-import { SITES, startCluster, type Cluster } from './nodes.ts';
+import { SITES, startClusterOnEtcd } from './nodes.ts';
 
 const FULL = { rounds: 14, durationMs: 4000 };
 const QUICK = { rounds: 2, durationMs: 500 };
@@ -33,11 +32,9 @@ export async function measureRedOnEtcd({
   progress,
 }: Pick<Settings, 'quick' | 'progress'>): Promise<RedOnEtcdRow[]> {
   const { rounds, durationMs } = quick ? QUICK : FULL;
-  const { cluster: etcd, stop } = await useEtcd({}, progress);
-  let cluster: Cluster | undefined;
+  const { nodes, etcd, stop } = await startClusterOnEtcd(progress);
   try {
-    cluster = await startCluster({ engine: 'etcd', endpoints: etcd.endpoints() });
-    const client = startChild(new URL('../load/client.ts', import.meta.url), [cluster.nodes[SITES[0]].siteUrl]);
+    const client = startChild(new URL('../load/client.ts', import.meta.url), [nodes[SITES[0]].siteUrl]);
     const bare = startChild(new URL('etcd-client.ts', import.meta.url), [new URL(etcd.endpoint(SITES[0])).host]);
     await Promise.all([answer(client), answer(bare)]);
     const atSite = (order: Omit<ClientOrder, 'window' | 'durationMs'>): Promise<ClientReport> =>
@@ -59,7 +56,6 @@ export async function measureRedOnEtcd({
     await Promise.all([ended(client), ended(bare)]);
     return rows;
   } finally {
-    await cluster?.stop();
     await stop();
   }
 }

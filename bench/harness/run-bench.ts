@@ -1,6 +1,6 @@
 /**
- * Runs one benchmark: raw results and plots go to files, figures and verdicts to whoever asked, and a missed floor is
- * an error.
+ * Runs one benchmark: raw results and plots go to files, figures and verdicts to stdout, and a missed floor is an
+ * error.
  */
 import { isBroken } from './goals.ts';
 import type { Bench, Outcome, Settings } from './bench.ts';

@@ -1,17 +1,11 @@
 /** Plots of RedBlue's evaluation (OSDI 2012, §8): latencies by place and number of sites, and latency under load. */
-import { PLACES, SITES, type Site } from '../../demo/case-studies/sites.ts';
+import { PLACES, SITES } from '../../demo/case-studies/sites.ts';
+import type { LatencyRow } from '../case-studies/latencies.ts';
 import type { Report } from '../harness/results.ts';
 import { intervalsFigure } from './intervals.ts';
 import { linesFigure, type Point } from './lines.ts';
 import { barOf, rowsOf, samplesOf } from './read.ts';
 import { BLUE, GREEN, GREY, ORANGE, RED, short, VIOLET, type Drawn, type Figure, type Texts } from './svg.ts';
-
-interface LatencyRow {
-  readonly sites: number;
-  readonly place: Site;
-  readonly series: string;
-  readonly meanMs: number;
-}
 
 interface LoadRow {
   readonly sites: number;

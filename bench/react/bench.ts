@@ -25,7 +25,7 @@ import { WAY_NAMES } from './ways.ts';
 const ORIGIN = 'http://127.0.0.1:1';
 /** From the user to the nearest site and back, in milliseconds. */
 const USER_MS = 20;
-/** Visits by each way in a round. In every other one, somebody else buys meanwhile. */
+/** Visits by each way in a round. In every other one, another client buys meanwhile. */
 const FULL = { rounds: 7, visits: 32, pages: 20, warmUps: 4 };
 const QUICK = { rounds: 1, visits: 4, pages: 3, warmUps: 2 };
 
@@ -149,7 +149,7 @@ async function measureReact(): Promise<Pick<Samples, 'reactBytes' | 'readsBytes'
   };
 }
 
-/** Of the visits with a sale, at least so many have to see both values: otherwise the times of final values are too short. */
+/** The share of visits with a sale that have to see both values: otherwise the times of final values are too short. */
 const CORRECTED_MIN = 0.9;
 
 /** The delays have to be there, and final views that correct the preliminary ones. */

@@ -1,4 +1,4 @@
-/** What the page of the benchmark asks of the shop, and the shop at each site. */
+/** The operations of the shop, for its page and for its sites. */
 import { defineContract } from 'correctables/contract';
 import * as z from 'zod';
 

@@ -1,4 +1,4 @@
-/** What the visits of a page show, and what `correctables/react` is held to. */
+/** What the visits of a page show, and the goals of `correctables/react`. */
 import { estimate, limitTime, reported, type GoalResult } from '../harness/goals.ts';
 import { LOOKS } from '../harness/adaptive-rounds.ts';
 import { mean, median, rounded } from '../harness/statistics.ts';
@@ -55,7 +55,7 @@ export function unpackSamples({ rounds, hydrationRequests, reactBytes, readsByte
   return { rounds: rounds.map(({ visits }) => visits.map(unpack)), hydrationRequests, reactBytes, readsBytes };
 }
 
-type Figure = 'firstPaintMs' | 'finalPaintMs' | 'renders' | 'requests' | 'bytesSent' | 'bytesReceived';
+type Figure = Exclude<(typeof COLUMNS)[number], 'isCorrected'>;
 
 const valuesOf = (visits: readonly Sample[], way: Way, figure: Figure): number[] =>
   visits.filter((item) => item.way === way).map((item) => item[figure]);

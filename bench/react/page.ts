@@ -13,7 +13,7 @@ import type { Way } from './ways.ts';
 export interface Visit {
   readonly way: Way;
   readonly product: string;
-  /** Whether somebody else buys one meanwhile, so that the final view corrects the preliminary one. */
+  /** Whether another client buys one meanwhile, so that the final view corrects the preliminary one. */
   readonly isSold: boolean;
 }
 
@@ -32,7 +32,7 @@ export interface Visited {
 /** How long the pointer is over a link before the click, in milliseconds. */
 const HOVER_MS = 100;
 /**
- * When somebody else buys, in milliseconds after the read has begun: the sale reaches the leader before the read does, and
+ * When another client buys, in milliseconds after the read has begun: the sale reaches the leader before the read does, and
  * the user's site after the read has.
  */
 const SALE_MS = 10;

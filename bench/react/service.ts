@@ -1,4 +1,4 @@
-/** The shop at each site. Each product has so many pieces at first that no sale needs a check. */
+/** The shop at each site. Each product begins with enough pieces that no sale needs a check. */
 import { counter, defineService, red, table, type Service } from 'correctables/server';
 import { shop } from './contract.ts';
 

@@ -8,7 +8,7 @@ import type { Placement, RoundSale } from './sales.ts';
 /** No trip between two sites and back is shorter: Ireland to Frankfurt. */
 const NEAREST_TRIP_MS = 20;
 /** The last tickets, about which sites agree. */
-export const LAST_TICKETS = 20;
+const LAST_TICKETS = 20;
 
 /** One placement and way to sell over all its sales; of the faults, the worst sale counts. */
 interface Row extends Readonly<Record<string, unknown>> {
@@ -63,7 +63,7 @@ export function computeGoalResults(rows: readonly Row[], sales: readonly RoundSa
   ];
 }
 
-export function salesOf(sales: readonly RoundSale[], placement: Placement, stock: string): readonly RoundSale[] {
+function salesOf(sales: readonly RoundSale[], placement: Placement, stock: string): readonly RoundSale[] {
   return sales.filter((sale) => sale.placement === placement && sale.stock === stock);
 }
 

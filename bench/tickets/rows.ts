@@ -116,7 +116,7 @@ function speedupOf(item: RoundSale, sales: readonly RoundSale[]): number {
 }
 
 /** The sales of one setting, by round. */
-export function salesOf(sales: readonly RoundSale[], setting: Setting): readonly RoundSale[] {
+function salesOf(sales: readonly RoundSale[], setting: Setting): readonly RoundSale[] {
   const isLike = (sale: Setting): boolean =>
     sale.placement === setting.placement &&
     sale.stock === setting.stock &&

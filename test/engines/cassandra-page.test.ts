@@ -7,7 +7,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { cassandra, implementStatements, getKeyValueTableCql, oneRow } from '../../src/bindings/cassandra/index.ts';
 import { createGateway, listenGateways, type GatewayListener } from '../../src/server/index.ts';
-import { launchChromium } from '../support/chromium.ts';
+import { launchChromium } from '../../bench/harness/chromium.ts';
 import type { Visit } from './cassandra-page.page.ts';
 import { shop } from './support/cassandra-shop-contract.ts';
 import { withCassandra } from './support/cassandra.ts';
