@@ -54,6 +54,13 @@ class BlindLog<R> extends EtcdLog<R> {
   }
 }
 
+/** Asks no site what it has. */
+class UnconfirmedLog<R> extends EtcdLog<R> {
+  protected override hasAll(): boolean {
+    return true;
+  }
+}
+
 /** The last revision that the owner of a copy has heard of. */
 const REVISIONS = new WeakMap<object, number>();
 
@@ -127,6 +134,7 @@ export const BUGGY_ETCD_LOGS = {
   everyStart: EveryStartLog,
   lenient: LenientLog,
   blind: BlindLog,
+  unconfirmed: UnconfirmedLog,
   revisions: RevisionLog,
   unsynced: UnsyncedLog,
   gapless: GaplessLog,

@@ -31,6 +31,15 @@ const DROPPING: Partial<SimulationOptions> = {
   etcdDropChance: 0.1,
 };
 
+/** Disks are put back while a site has not read for a time. */
+const PUT_BACK: Partial<SimulationOptions> = {
+  siteCount: 3,
+  thinkMeanMs: 20,
+  etcdPutBackAtMs: 600,
+  etcdFaultEveryMs: Infinity,
+  crashEveryMs: Infinity,
+};
+
 /** Checkpoints are made at different times. */
 const TRIMMING: Partial<SimulationOptions> = { siteCount: 3, checkpointBytes: 500, crashEveryMs: 500, thinkMeanMs: 5 };
 
@@ -56,7 +65,7 @@ const CAUGHT_BY = [
 export const ETCD_BUGS: Readonly<Record<string, InjectedBug>> = {
   'etcd-numbers-that-go-on': {
     rule: 'each start of a site numbers its records from 1 on',
-    shownBy: 2,
+    shownBy: 1,
     caughtBy: CAUGHT_BY,
     profile: 'etcd',
     overrides: LATE,
@@ -64,7 +73,7 @@ export const ETCD_BUGS: Readonly<Record<string, InjectedBug>> = {
   },
   'etcd-void-groups-count': {
     rule: 'a group of a start that has ended counts at no site',
-    shownBy: 3,
+    shownBy: 1,
     caughtBy: CAUGHT_BY,
     profile: 'etcd',
     overrides: LATE,
@@ -72,7 +81,7 @@ export const ETCD_BUGS: Readonly<Record<string, InjectedBug>> = {
   },
   'etcd-starts-beside-each-other': {
     rule: 'the first group of a later start ends the one before it',
-    shownBy: 5,
+    shownBy: 1,
     caughtBy: CAUGHT_BY,
     profile: 'etcd',
     overrides: LATE,
@@ -85,6 +94,14 @@ export const ETCD_BUGS: Readonly<Record<string, InjectedBug>> = {
     profile: 'etcd',
     overrides: DROPPING,
     EtcdLog: BUGGY_ETCD_LOGS.blind,
+  },
+  'etcd-other-sites-not-asked': {
+    rule: 'a site proposes only what comes after all that other sites have',
+    shownBy: 49,
+    caughtBy: CAUGHT_BY,
+    profile: 'etcd',
+    overrides: PUT_BACK,
+    EtcdLog: BUGGY_ETCD_LOGS.unconfirmed,
   },
   'etcd-revisions-as-positions': {
     rule: 'a position counts entries, and is no revision of etcd',

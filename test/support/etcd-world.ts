@@ -27,6 +27,8 @@ export class EtcdNode {
   readonly #start: number;
   /** Whether what it stores is synced. */
   isSyncing = true;
+  /** Whether its process is gone. */
+  isStopped = false;
   readonly taken: string[] = [];
   readonly outputs: LogOutput<string>[] = [];
 
@@ -102,6 +104,14 @@ export class EtcdWorld {
     this.#act(site);
   }
 
+  /** Ends sites for good, unless they are started again. */
+  stop(...sites: readonly number[]): void {
+    for (const site of sites) {
+      this.node(site).server.close();
+      this.node(site).isStopped = true;
+    }
+  }
+
   /** Lets a site sync what it has stored. */
   sync(site: number): void {
     this.node(site).sync();
@@ -123,7 +133,7 @@ export class EtcdWorld {
 
   #act(site: number): void {
     const node = this.nodes[site];
-    if (node === undefined) return;
+    if (node === undefined || node.isStopped) return;
     for (let outputs = node.log.takeOutputs(); outputs.length > 0; outputs = node.log.takeOutputs()) {
       for (const output of outputs) this.#apply(node, output);
       if (node.isSyncing) node.sync();

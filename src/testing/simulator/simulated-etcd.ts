@@ -27,7 +27,13 @@ const MAX_EVENTS = 5;
 /** The servers of a run. */
 export class SimulatedEtcd {
   /** What has happened, by kind. */
-  readonly counts = { 'etcd writes late': 0, 'etcd replies lost': 0, 'etcd faults': 0, 'etcd put back': 0 };
+  readonly counts = {
+    'etcd writes late': 0,
+    'etcd replies lost': 0,
+    'etcd faults': 0,
+    'etcd put back': 0,
+    'etcd put back unseen by a site': 0,
+  };
   readonly faults: EtcdFaults;
   readonly random: Random;
   readonly timeline: Timeline;

@@ -17,6 +17,7 @@ import { EtcdCalls } from './etcd-calls.ts';
 import { decodeGroup, UnknownFormatError, type EtcdGroup } from './etcd-groups.ts';
 import { EtcdKeys, type GroupName } from './etcd-keys.ts';
 import type { DigestMessage } from './etcd-messages.ts';
+import { EtcdPeers } from './etcd-peers.ts';
 import { EtcdProposer, type EtcdProposerOptions } from './etcd-proposer.ts';
 import { EtcdReader, type EtcdReaderOptions } from './etcd-reader.ts';
 import type { EtcdEntry, EtcdLogPlace, EtcdReply } from './etcd-requests.ts';
@@ -41,6 +42,8 @@ const STATUS_INTERVAL_MS = 5000;
 /** How long an endpoint may take to reply, and to show an own group that is stored, before another one is used. */
 const ANSWER_TIMEOUT_MS = 3000;
 const UNSEEN_TIMEOUT_MS = 1000;
+/** How long what another site has may take to come, before all is read again. */
+const REREAD_AFTER_MS = 1000;
 /** Above this share of the quota no new operation is taken: those in flight need room, too. */
 const MAX_USED_SHARE = 0.6;
 const QUOTA_USED_UP =
@@ -55,10 +58,16 @@ export class EtcdLog<R> implements RedLog<R, DigestMessage> {
   readonly #reader: EtcdReader;
   readonly #proposer: EtcdProposer<R>;
   readonly #trimmer: EtcdTrimmer;
+  readonly #peers: EtcdPeers;
   #members: readonly Origin[];
   /** It takes nothing more, and sends no requests. */
   #isStopped = false;
-  /** Since when it does not read, and whether it has reported that. */
+  /** Whether it has all that the other sites had when it connected. */
+  #isConfirmed = false;
+  /** How many entries another site has that etcd did not show. They must be there when all is read again. */
+  #expectedLength = 0;
+  #readAtMs = 0;
+  /** Since when it cannot propose, and whether it has reported that. */
   #offSinceMs: number | undefined;
   #isUnavailable = false;
   /** Why the last request to read has failed. */
@@ -93,6 +102,7 @@ export class EtcdLog<R> implements RedLog<R, DigestMessage> {
     const maxRecords = windows?.maxProposed;
     this.#proposer = this.createProposer({ site, keys, calls, copy, maxRecords, onRoom }, options.epoch);
     this.#trimmer = this.createTrimmer({ site, keys, calls, copy });
+    this.#peers = new EtcdPeers(place.generation);
     if (this.#proposer.start > MAX_START)
       this.#stopAt(`its start ${this.#proposer.start} is above the largest one, ${MAX_START}`);
     this.#deliver();
@@ -148,16 +158,21 @@ export class EtcdLog<R> implements RedLog<R, DigestMessage> {
 
   receive(from: Origin, message: DigestMessage): void {
     if (message.kind !== 'log.digest') return;
-    const { position, digest, markPosition, markDigest, checkpointed } = message;
+    const { position, digest, markPosition, markDigest, checkpointed, asks } = message;
+    // One that has halted replies, too: it may be the only one that knows what etcd has lost.
+    if (asks !== undefined && this.#peers.isAbout(asks))
+      this.#outputs.push({ kind: 'send', to: from, message: { ...this.#createDigestMessage(), answers: asks } });
+    this.#peers.onReply(from, message);
     this.#trimmer.onHeard(from, checkpointed);
     this.checkDigest(position, digest, `site ${from}`);
     this.checkDigest(markPosition, markDigest, `site ${from}`);
+    this.#sendNext();
   }
 
   onReply(reply: EtcdReply, nowMs: number): void {
     this.#calls.nowMs = nowMs;
     if (this.#isStopped) return;
-    if (reply.kind === 'etcd.connected') this.#reader.begin();
+    if (reply.kind === 'etcd.connected') this.#onConnected();
     else if (reply.kind === 'etcd.disconnected') this.#onDisconnected();
     else this.#calls.onAnswer(reply);
     this.#deliver();
@@ -174,9 +189,11 @@ export class EtcdLog<R> implements RedLog<R, DigestMessage> {
     const isSilent = nowMs - this.#calls.waitingSinceMs >= ANSWER_TIMEOUT_MS;
     const isUnseen = nowMs - this.#proposer.unseenSinceMs >= UNSEEN_TIMEOUT_MS;
     if (this.#isUnusable || isSilent || isUnseen) this.#reconnect();
+    this.#askPeers();
     this.#noteAbsence();
     if (!this.#reader.isWatching) return;
-    this.#proposer.sendNext();
+    this.#compareLengths();
+    this.#sendNext();
     if (nowMs - this.#toldAtMs < TELL_INTERVAL_MS) return;
     this.#toldAtMs = nowMs;
     this.#tellOthers();
@@ -189,6 +206,11 @@ export class EtcdLog<R> implements RedLog<R, DigestMessage> {
     const outputs = this.#outputs;
     if (outputs.length > 0) this.#outputs = [];
     return outputs;
+  }
+
+  /** Whether nothing may be missing in what it has read. */
+  protected hasAll(longest: number): boolean {
+    return this.copy.length >= longest && this.#peers.haveReplied(this.#others, this.#calls.nowMs);
   }
 
   protected createReader(options: EtcdReaderOptions): EtcdReader {
@@ -291,18 +313,58 @@ export class EtcdLog<R> implements RedLog<R, DigestMessage> {
   }
 
   #sendNext(): void {
-    if (this.#reader.isWatching && !this.#isStopped) this.#proposer.sendNext();
-  }
-
-  #onCaughtUp(): void {
+    if (!this.#reader.isWatching || this.#isStopped) return;
+    this.#isConfirmed ||= this.hasAll(this.#peers.longest);
+    if (!this.#isConfirmed) return;
     this.#offSinceMs = this.#problem = undefined;
     if (this.#isUnavailable) this.#outputs.push({ kind: 'available' });
     this.#isUnavailable = false;
     this.#proposer.sendNext();
   }
 
+  #onConnected(): void {
+    this.#isConfirmed = false;
+    this.#expectedLength = 0;
+    this.#peers.begin(this.#proposer.start, this.#calls.nowMs);
+    this.#askPeers();
+    this.#reader.begin();
+  }
+
+  #onCaughtUp(): void {
+    this.#readAtMs = this.#calls.nowMs;
+    if (this.copy.length < this.#expectedLength)
+      return this.#stopAt(`${this.#describeLack()}: it was put back to an older state`);
+    this.#sendNext();
+  }
+
+  get #others(): readonly Origin[] {
+    return this.#members.filter((site) => site !== this.#options.site);
+  }
+
+  #askPeers(): void {
+    const question = this.#peers.takeQuestion(this.#others, this.#calls.nowMs);
+    if (question === undefined) return;
+    const message = { ...this.#createDigestMessage(), asks: question.id };
+    for (const to of question.sites) this.#outputs.push({ kind: 'send', to, message });
+  }
+
+  /** What another site has was in etcd when that site replied. So it is there when all is read after that. */
+  #compareLengths(): void {
+    const { longest } = this.#peers;
+    if (this.#isConfirmed || this.copy.length >= longest || this.#calls.nowMs - this.#readAtMs < REREAD_AFTER_MS)
+      return;
+    this.#expectedLength = longest;
+    this.#reader.begin();
+  }
+
+  #describeLack(): string {
+    const { longest, longestAt } = this.#peers;
+    return `etcd has ${this.copy.length} entries of the log, and site ${longestAt} has ${longest}`;
+  }
+
   #onDisconnected(): void {
     this.#calls.clear();
+    this.#peers.stop();
     this.#reader.stop();
     this.#proposer.onDisconnected();
     this.#trimmer.stop();
@@ -315,18 +377,23 @@ export class EtcdLog<R> implements RedLog<R, DigestMessage> {
   }
 
   #noteAbsence(): void {
-    if (this.#reader.isWatching) return;
+    if (this.#reader.isWatching && this.#isConfirmed) return;
     this.#offSinceMs ??= this.#calls.nowMs;
     const forMs = this.#calls.nowMs - this.#offSinceMs;
     if (this.#isUnavailable || forMs < ANSWER_TIMEOUT_MS) return;
     this.#isUnavailable = true;
-    const message = this.#problem ?? `etcd has not answered for ${Math.round(forMs)} ms`;
-    this.#outputs.push({ kind: 'unavailable', message });
+    this.#outputs.push({ kind: 'unavailable', message: this.#problem ?? this.#describeWait(forMs) });
+  }
+
+  #describeWait(forMs: number): string {
+    if (!this.#reader.isWatching) return `etcd has not answered for ${Math.round(forMs)} ms`;
+    if (this.copy.length < this.#peers.longest) return this.#describeLack();
+    return 'the other sites have not replied how much of the log they have';
   }
 
   #tellOthers(): void {
     const message = this.#createDigestMessage();
-    for (const to of this.#members) if (to !== this.#options.site) this.#outputs.push({ kind: 'send', to, message });
+    for (const to of this.#others) this.#outputs.push({ kind: 'send', to, message });
   }
 
   #createDigestMessage(): DigestMessage {

@@ -12,6 +12,10 @@ export interface DigestMessage {
   readonly markDigest?: number;
   /** How many entries its checkpoint has. */
   readonly checkpointed: number;
+  /** A question of the sender after it has connected to etcd: the receiver replies at once. */
+  readonly asks?: string;
+  /** The question that this replies to. */
+  readonly answers?: string;
 }
 
 /** Records are never in these messages: they go through etcd. */
@@ -19,7 +23,7 @@ export const ETCD_MESSAGE_FORMAT: LogMessageFormat = {
   createSchemas: () => ({
     'log.digest': record(
       { kind: word, position: count, markPosition: count, checkpointed: count },
-      { digest, markDigest: digest },
+      { digest, markDigest: digest, asks: word, answers: word },
     ),
   }),
   getProposedRecords: () => [],

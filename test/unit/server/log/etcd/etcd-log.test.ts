@@ -274,6 +274,38 @@ describe('etcd log: copies that differ', () => {
     for (const node of world.nodes) expect(node.messages('regressed')[0]).toContain('put back to an older state');
   });
 
+  test('older disks while a site that lacks what they lost is away → it proposes nothing, and halts', () => {
+    const world = new EtcdWorld(3);
+    const old = world.etcd.store.copy();
+    world.stop(2);
+    world.propose(0, 'lost');
+    world.run(SETTLE_MS);
+    world.etcd.replaceStore(old);
+    const node = world.start(2, { epoch: 2 });
+    world.propose(2, 'forked');
+    world.run(3000);
+    expect(countGroups(world)).toBe(0);
+    expect(node.taken).toEqual([]);
+    expect(node.messages('regressed')[0]).toContain('etcd has 0 entries of the log, and site 1 has 1');
+  });
+
+  test('one of three sites does not reply → proposes after a second; two do not → after half a minute', () => {
+    const world = new EtcdWorld(3);
+    world.stop(1, 2);
+    const node = world.start(0, { epoch: 2 });
+    world.propose(0, 'alone');
+    world.run(4000);
+    expect(node.messages('unavailable')[0]).toContain('have not replied how much of the log they have');
+    world.run(28_000);
+    expect(node.taken).toEqual(['alone']);
+    expect(node.kinds()).toContain('available');
+    world.start(1, { epoch: 2 });
+    const again = world.start(0, { epoch: 3, entries: node.disk });
+    world.propose(0, 'with one');
+    world.run(2000);
+    expect(again.taken).toEqual(['alone', 'with one']);
+  });
+
   test('older disks while a site is down → it halts at its start, by its entries or its checkpoint', () => {
     const world = new EtcdWorld();
     const old = world.etcd.store.copy();

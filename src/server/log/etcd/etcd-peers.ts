@@ -1,0 +1,70 @@
+/**
+ * What the other sites have of the log. A site that lacks what etcd has lost cannot notice that alone. So it asks the others
+ * after each connection, and proposes nothing before it has all that they have replied with.
+ */
+import type { Origin } from '../../records/origin.ts';
+import type { DigestMessage } from './etcd-messages.ts';
+
+/** How long replies are awaited once half of the sites have replied, and how long if fewer have. */
+const [SOME_MISSING_MS, MOST_MISSING_MS] = [1000, 30_000];
+const ASK_INTERVAL_MS = 250;
+
+export class EtcdPeers {
+  readonly #generation: number;
+  #start = 0;
+  #count = 0;
+  /** The question of this connection. */
+  #id: string | undefined;
+  #askedFirstAtMs = 0;
+  #askedAtMs = -Infinity;
+  readonly #lengths = new Map<Origin, number>();
+
+  constructor(generation: number) {
+    this.#generation = generation;
+  }
+
+  /** The most entries that a site has replied with since the connection. */
+  get longest(): number {
+    return Math.max(0, ...this.#lengths.values());
+  }
+
+  /** The site that has replied with the most. */
+  get longestAt(): Origin | undefined {
+    return [...this.#lengths].find(([, length]) => length === this.longest)?.[0];
+  }
+
+  /** There is a new connection: replies to earlier questions say nothing about what etcd has now. */
+  begin(start: number, nowMs: number): void {
+    [this.#start, this.#askedFirstAtMs, this.#askedAtMs] = [start, nowMs, -Infinity];
+    this.#id = `${this.#generation}/${this.#start}/${(this.#count += 1)}`;
+    this.#lengths.clear();
+  }
+
+  stop(): void {
+    this.#id = undefined;
+  }
+
+  /** Returns the sites to ask now, and the question. */
+  takeQuestion(others: readonly Origin[], nowMs: number): { sites: readonly Origin[]; id: string } | undefined {
+    if (this.#id === undefined || nowMs - this.#askedAtMs < ASK_INTERVAL_MS) return undefined;
+    this.#askedAtMs = nowMs;
+    return { sites: others.filter((site) => !this.#lengths.has(site)), id: this.#id };
+  }
+
+  /** Whether a question is about the log of this generation. Another one has other entries. */
+  isAbout(asks: string): boolean {
+    return asks.startsWith(`${this.#generation}/`);
+  }
+
+  onReply(from: Origin, { answers, position }: DigestMessage): void {
+    if (answers !== undefined && answers === this.#id) this.#lengths.set(from, position);
+  }
+
+  /** Whether enough sites have replied. */
+  haveReplied(others: readonly Origin[], nowMs: number): boolean {
+    const count = others.filter((site) => this.#lengths.has(site)).length;
+    if (count === others.length) return true;
+    const isHalf = 2 * (count + 1) >= others.length + 1;
+    return nowMs - this.#askedFirstAtMs >= (isHalf ? SOME_MISSING_MS : MOST_MISSING_MS);
+  }
+}
