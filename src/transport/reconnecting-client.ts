@@ -7,6 +7,7 @@ import type { EncodedData } from '../protocol/codec/codec.ts';
 import type { Welcome } from '../protocol/messages/welcome.ts';
 import {
   Outage,
+  REFUSAL_HINT,
   formatCloseDetail,
   createLossError,
   createPrincipalChangedError,
@@ -358,6 +359,7 @@ class WebSocketClient implements ConnectionEvents, ReceiverEvents {
 
   #formatDetail(line: Connection, code: number, reason: string): string {
     const detail = formatCloseDetail(code, line.closeError?.message ?? reason);
+    if (this.#state === 'connecting' && reason === '') return `${detail}. ${REFUSAL_HINT}`;
     return this.#handshake.isWaitingForToken ? `${detail}, before a token was received` : detail;
   }
 

@@ -156,7 +156,7 @@ export async function startGateway(
 ): Promise<RunningGateway> {
   const { store = new StoreDouble(), port, bounds = {}, ...rest } = options;
   const gateway = createGatewayWith(bounds, { binding: store, ...rest });
-  const listener = await listenGateways({ sites: { here: gateway }, port });
+  const listener = await listenGateways({ sites: { here: gateway }, port, logger: options.logger });
   return {
     store,
     gateway,

@@ -87,6 +87,10 @@ export function createPrincipalChangedError(): CorrectableError {
   return new CorrectableError('UNAVAILABLE', message, { retryable: false });
 }
 
+/** Browsers do not report why a socket did not open. */
+export const REFUSAL_HINT =
+  'The server cannot be reached, or it refused the connection: the origin of the page is not in its `origins`, or the path is no site. Its log has the reason';
+
 /** What a close says about the reason. */
 export function formatCloseDetail(code: number, reason: string): string {
   return reason === '' ? `closed with ${code}` : `${reason} (${code})`;

@@ -56,6 +56,13 @@ describe('waiting again', () => {
     expect(reported.at(-1)).toEqual(['waiting', SITE + detail]);
   });
 
+  test('lost before it opens, and the platform gives no reason → what may be the cause', () => {
+    const { told: reported, platform } = startTold();
+    platform.socket.lose();
+    const hint = 'The server cannot be reached, or it refused the connection';
+    expect(reported.at(-1)).toEqual(['waiting', expect.stringContaining(`${SITE}closed with 1006. ${hint}`)]);
+  });
+
   test.each([
     ['no token comes → so', true, 'no token within 1000 ms'],
     ['no welcome comes → so', false, 'no welcome within 1000 ms'],

@@ -8,8 +8,7 @@ import type { Gateway } from '../gateway.ts';
 import { isUndecided } from '../operations/call-hook.ts';
 import { RESPONSE_HEADERS, respondEmpty, canRespond, parsePath } from './http-server.ts';
 import { getRemoteAddress } from '../context/ip-addresses.ts';
-import { isAllowedHost, isAllowedOrigin } from '../context/origins.ts';
-import type { ServerLocation } from './listening-address.ts';
+import type { RequestGuard } from './request-guard.ts';
 
 /** First parts of the paths that are not sites. */
 export const HTTP_PATHS: readonly string[] = ['health', 'ready', 'sites', 'metrics'];
@@ -42,7 +41,7 @@ export interface HttpHandlerOptions {
 /** Makes the handler; it returns false for paths that are not its own. */
 export function createHttpHandler(
   sites: GatewaysBySite,
-  location: ServerLocation,
+  guard: RequestGuard,
   { metrics: stores, siteAddresses }: HttpHandlerOptions = {},
 ): (request: IncomingMessage, response: ServerResponse) => boolean {
   const origins = Object.values(sites).flatMap((gateway) => gateway.origins);
@@ -51,15 +50,14 @@ export function createHttpHandler(
     const [, first = '', second, ...rest] = parsePath(request).split('/');
     if (!HTTP_PATHS.includes(first) || rest.length > 0 || (second !== undefined && first !== 'ready')) return false;
     response.on('error', () => response.destroy());
-    const { host, origin } = request.headers;
-    if (location.isExposed || !isAllowedHost(host, location.boundTo) || !isAllowedOrigin(origin, host, origins)) {
+    if (guard.findProblem(request, origins) !== undefined) {
       respondEmpty(response, 403);
     } else if (request.method !== 'GET' && request.method !== 'HEAD') {
       respondEmpty(response, 405, { allow: 'GET, HEAD' });
     } else {
       createResponse(request, sites, { first, second, metrics, siteAddresses })
         .catch(() => SERVER_ERROR)
-        .then((value) => sendResponse(response, value, origin))
+        .then((value) => sendResponse(response, value, request.headers.origin))
         .catch(() => response.destroy());
     }
     return true;

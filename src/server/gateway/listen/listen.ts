@@ -18,6 +18,7 @@ import { BusyPoll } from '../connection/busy-poll.ts';
 import { normalizeHost } from '../context/ip-addresses.ts';
 import { guardLogger, silentLogger, type Logger } from '../context/logger.ts';
 import { ServerLocation } from './listening-address.ts';
+import { RequestGuard } from './request-guard.ts';
 import { attachUpgrades } from './websocket-upgrades.ts';
 import { checkFunction, checkLogger } from '../validate-options.ts';
 
@@ -55,7 +56,7 @@ export interface ListenOptions {
    * address counts, not `host`. Its other `upgrade` listeners, if any, handle upgrades to a path that is no site.
    */
   readonly server?: Server | undefined;
-  /** Receives errors of `page`. Default: none are logged */
+  /** Receives warnings about refused requests, and errors of `page`. Default: none are logged */
   readonly logger?: Logger | undefined;
 }
 
@@ -111,9 +112,11 @@ export async function listenGateways(options: ListenOptions): Promise<GatewayLis
     server,
     options.allowUnauthenticated === true ? [] : findUnauthenticatedSites(sites),
   );
-  const handleHttp = createHttpHandler(sites, location, options);
-  if (value === undefined) handleRequests(server, handleHttp, options);
-  const leaveUpgrades = attachUpgrades(server, { sites, location, busyPoll });
+  const logger = guardLogger(options.logger ?? silentLogger);
+  const guard = new RequestGuard(location, logger);
+  const handleHttp = createHttpHandler(sites, guard, options);
+  if (value === undefined) handleRequests(server, handleHttp, options.page && guardPage(options.page, logger));
+  const leaveUpgrades = attachUpgrades(server, { sites, guard, busyPoll });
   const detach = (): void => {
     leaveUpgrades();
     location.stop();
@@ -152,9 +155,8 @@ function findUnauthenticatedSites(sites: Readonly<Record<string, Gateway>>): str
 function handleRequests(
   server: Server,
   handleHttp: GatewayListener['handleHttp'],
-  { page, logger = silentLogger }: ListenOptions,
+  others: RequestListener | undefined,
 ): void {
-  const others = page && guardPage(page, guardLogger(logger));
   server.on('request', (request, response) => {
     if (handleHttp(request, response)) return;
     if (others === undefined) respondEmpty(response, 404);

@@ -8,8 +8,7 @@ import type { Gateway } from '../gateway.ts';
 import { parsePath, rejectUpgrade } from './http-server.ts';
 import type { BusyPoll } from '../connection/busy-poll.ts';
 import { getRemoteAddress } from '../context/ip-addresses.ts';
-import { isAllowedHost, isAllowedOrigin } from '../context/origins.ts';
-import type { ServerLocation } from './listening-address.ts';
+import type { RequestGuard } from './request-guard.ts';
 import { WsSocket } from '../connection/socket.ts';
 import { Server as SecureServer } from 'node:tls';
 
@@ -34,12 +33,12 @@ const RETURNED_REQUESTS = new WeakSet<IncomingMessage>();
 /** What takes the upgrades of a server. */
 export interface UpgradeOptions {
   readonly sites: Readonly<Record<string, Gateway>>;
-  readonly location: ServerLocation;
+  readonly guard: RequestGuard;
   readonly busyPoll: BusyPoll;
 }
 
 /** Takes the upgrades of a server from now on; returns how to leave them again. */
-export function attachUpgrades(server: Server, { sites, location, busyPoll }: UpgradeOptions): () => void {
+export function attachUpgrades(server: Server, { sites, guard, busyPoll }: UpgradeOptions): () => void {
   const targets = new Map(Object.entries(sites).map(([name, gateway]) => [`/${name}`, createTarget(gateway)]));
   const onUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
     if (RETURNED_REQUESTS.has(request)) return;
@@ -50,17 +49,18 @@ export function attachUpgrades(server: Server, { sites, location, busyPoll }: Up
     }
     // Node has taken its own listener off the socket: without another, a client that resets it ends the process.
     socket.on('error', () => socket.destroy());
-    const target = targets.get(parsePath(request));
+    const path = parsePath(request);
+    const target = targets.get(path);
     try {
       if (target !== undefined && isWebsocketRequest(request))
-        return acceptUpgrade({ request, socket, head }, target, { location, busyPoll });
+        return acceptUpgrade({ request, socket, head }, target, { guard, busyPoll });
     } catch {
       // Another listener has taken it already. If there is none, it broke on the way.
       return others.length > 0 ? undefined : void socket.destroy();
     }
-    if (others.length > 0) leaveToOthers(socket as Socket);
-    else rejectUpgrade(socket, 404, 'no such site');
-    return undefined;
+    if (others.length > 0) return leaveToOthers(socket as Socket);
+    guard.reportUnknownPath(path, targets.keys());
+    return rejectUpgrade(socket, 404, 'no such site');
   };
   OWN_LISTENERS.add(onUpgrade);
   server.on('upgrade', onUpgrade);
@@ -95,16 +95,11 @@ interface UpgradeRequest {
 function acceptUpgrade(
   { request, socket, head }: UpgradeRequest,
   target: UpgradeTarget,
-  { location, busyPoll }: Omit<UpgradeOptions, 'sites'>,
+  { guard, busyPoll }: Omit<UpgradeOptions, 'sites'>,
 ): void {
   const { gateway, websockets } = target;
-  const { host, origin } = request.headers;
-  if (location.isExposed)
-    return rejectUpgrade(socket, 403, 'this server lets everybody in, and is reachable by others');
-  if (!isAllowedHost(host, location.boundTo)) return rejectUpgrade(socket, 403, 'this server is not called so');
-  if (!isAllowedOrigin(origin, host, gateway.origins)) {
-    return rejectUpgrade(socket, 403, 'the origin is not listed');
-  }
+  const problem = guard.findProblem(request, gateway.origins);
+  if (problem !== undefined) return rejectUpgrade(socket, 403, problem);
   const address = getRemoteAddress(request);
   if (!gateway.isAccepting || !gateway.acceptsFrom(address)) return rejectUpgrade(socket, 503, 'try again later');
   if (!offersSubprotocol(gateway.subprotocols, request)) {
@@ -112,7 +107,10 @@ function acceptUpgrade(
   }
   websockets.handleUpgrade(request, socket, head, (websocket) => {
     try {
-      gateway.accept(new WsSocket(websocket, socket, busyPoll), { remoteAddress: address, origin });
+      gateway.accept(new WsSocket(websocket, socket, busyPoll), {
+        remoteAddress: address,
+        origin: request.headers.origin,
+      });
     } catch {
       websocket.terminate();
     }
