@@ -23,6 +23,8 @@ interface PendingChange {
   readonly awaiting: Set<Origin>;
   /** Of each origin that is being closed: the most that a member holds. */
   readonly held: Map<Origin, StreamEnd>;
+  /** This site confirms it once another member has so many of its operations. */
+  ownLength?: number | undefined;
 }
 
 interface MembershipHost {
@@ -70,20 +72,32 @@ export class Membership {
   /** Confirms the change that is under way, if this site has not: after a restart once more. */
   confirm(): void {
     const change = this.#change;
-    const { site, origins } = this.#core.options;
+    const { site } = this.#core.options;
     if (change === undefined || change.place === this.#confirming || !change.awaiting.has(site)) return;
     this.#confirming = change.place;
     // After a crash this start may not know that the change counts, and take more of what is being closed. The entry
     // proves it. And what was received before the change is synced with it.
     this.#core.store({ kind: 'delivered', redDelivered: this.#core.redDelivered }, () => {
-      if (this.#change !== change || !origins.isMember(site)) return;
-      const held = change.closing.map((origin) => {
-        const { sequence, stamp } = this.#host.blue.getHeld(origin);
-        return [origin, sequence, stamp] as const;
-      });
-      const record = { kind: 'member', action: 'ack', id: this.#nextId(), site, change: change.place, held } as const;
-      this.#core.emit({ kind: 'propose', record });
+      change.ownLength = this.#host.blue.getHeld(site).sequence;
     });
+  }
+
+  /**
+   * Confirms the change once all that it stands on is there. A site that is closed may alone have had operations of this
+   * site on which red records stand. Another one must have them too, before the change counts.
+   */
+  confirmDurable(): void {
+    const change = this.#change;
+    if (change?.ownLength === undefined) return;
+    const { site, origins } = this.#core.options;
+    if (origins.members.length > 1 && this.#host.blue.ownProgress.durable < change.ownLength) return;
+    change.ownLength = undefined;
+    const held = change.closing.map((origin) => {
+      const { sequence, stamp } = this.#host.blue.getHeld(origin);
+      return [origin, sequence, stamp] as const;
+    });
+    const record = { kind: 'member', action: 'ack', id: this.#nextId(), site, change: change.place, held } as const;
+    this.#core.emit({ kind: 'propose', record });
   }
 
   save(): SavedChange | undefined {

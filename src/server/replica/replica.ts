@@ -432,6 +432,7 @@ export class Replica implements ReplicaCore, RedPathHost, WritesHost {
     this.red.admitWaiting();
     this.rights?.process();
     this.#watermarks.writeIfDue();
+    this.membership.confirmDurable();
     while (this.#earlySubmissions.size > 0 && this.blue.isRecovered)
       this.#start(this.#earlySubmissions.shift() as Submission);
     this.blue.flush();

@@ -132,6 +132,29 @@ test('a site that runs is retired → it stops, and says what no other site has'
   expect(world.statesAt(0)).toEqual(['h 0 open', 's 0 open', 't 0 closed 1']);
 });
 
+test('the site that is retired alone has what another one had durable → the change waits for a site that remains', () => {
+  const world = new MemberWorld();
+  const passAllButBlue = (): void => {
+    for (let round = 0; round < 20; round += 1) {
+      world.drop(({ to, envelope }) => to === 0 && envelope.message.kind === 'blue.operations');
+      world.settle(({ to, envelope }) => to === 0 && envelope.message.kind === 'blue.operations');
+      world.tick();
+    }
+  };
+  world.submit(1, put('k', 1));
+  const red = world.submit(1, enqueue('q', 'a'));
+  passAllButBlue();
+  // At a second site, and so in the red log.
+  expect(world.machine(0).replica.redDelivered).toBeGreaterThan(0);
+  world.change(0, { name: 't', directory: null });
+  passAllButBlue();
+  expect(world.statesAt(0)[2]).toBe('t 0 closing');
+  world.pass(100);
+  expect(world.statesAt(0)[2]).toBe('t 0 closed 0');
+  expect(red.code).toBeUndefined();
+  expect(world.read(0, get('k'))).toBe(1);
+});
+
 test('a site that was away while it was retired → it is told, and stops', () => {
   const world = new MemberWorld();
   world.submit(2, put('k', 1));
