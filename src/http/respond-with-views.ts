@@ -35,6 +35,8 @@ interface Reply {
   readonly status: number;
   readonly headers: Record<string, string>;
   readonly chunks: AsyncGenerator<string, void>;
+  /** Ends the operation and its session. Needed only if `chunks` has not been read to its end. */
+  readonly release: (reason?: unknown) => void;
 }
 
 /** Statuses of failures before the first view, by code. Others are 500: the server is to blame. */
@@ -63,7 +65,8 @@ const STATUSES: { readonly [C in ErrorCode]?: number } = {
  * app.get('/stock/:book', (c) => respondWithViews(store.invoke(get(c.req.param('book'))), { request: c.req.raw }));
  */
 export async function respondWithViews(correctable: AnyCorrectable, options: RespondOptions = {}): Promise<Response> {
-  const { status, headers, chunks } = await startReply(correctable, options, watchRequest(options.request));
+  const reply = await startReply(correctable, options, watchRequest(options.request));
+  const { status, headers, chunks, release } = reply;
   const encoder = new TextEncoder();
   const body = new ReadableStream<Uint8Array>({
     async pull(controller) {
@@ -72,7 +75,7 @@ export async function respondWithViews(correctable: AnyCorrectable, options: Res
       else controller.enqueue(encoder.encode(value));
     },
     async cancel(reason) {
-      correctable.cancel(reason);
+      release(reason);
       await chunks.return();
     },
   });
@@ -93,12 +96,16 @@ export async function sendViews(
   options: RespondOptions = {},
 ): Promise<void> {
   check(hasMethods(response, 'writeHead', 'write', 'end', 'on', 'off'), 'response', "give Node's ServerResponse");
-  const { status, headers, chunks } = await startReply(correctable, options, watchClose(response));
-  if (!response.destroyed) response.writeHead(status, headers);
-  for await (const chunk of chunks) {
-    if (!response.destroyed && !response.write(chunk)) await waitForDrain(response);
+  const { status, headers, chunks, release } = await startReply(correctable, options, watchClose(response));
+  try {
+    if (!response.destroyed) response.writeHead(status, headers);
+    for await (const chunk of chunks) {
+      if (!response.destroyed && !response.write(chunk)) await waitForDrain(response);
+    }
+    if (!response.destroyed) response.end();
+  } finally {
+    release();
   }
-  if (!response.destroyed) response.end();
 }
 
 function waitForDrain(response: ServerResponseLike): Promise<void> {
@@ -123,17 +130,23 @@ async function startReply(correctable: AnyCorrectable, options: RespondOptions, 
   const lines = followViews(correctable, session);
   const first = await lines.next();
   const error = first.done ? undefined : first.value.error;
+  const release = (reason?: unknown): void => {
+    correctable.cancel(reason);
+    stopWatching();
+    session?.close();
+  };
   async function* formatChunks(): AsyncGenerator<string, void> {
     try {
+      // The reply has no body. Hono drops the stream of it without canceling it.
+      if (request?.method === 'HEAD') return;
       for (let step = first; !step.done; step = await lines.next())
         yield format === 'sse' && !error ? `data: ${step.value.text}\n\n` : `${step.value.text}\n`;
     } finally {
-      stopWatching();
-      session?.close();
+      release();
     }
   }
   const head = error ? createFailureHead(error) : { status: 200, headers: createHeaders(MEDIA_TYPES[format]) };
-  return { ...head, headers: { ...head.headers, ...headers }, chunks: formatChunks() };
+  return { ...head, headers: { ...head.headers, ...headers }, chunks: formatChunks(), release };
 }
 
 /** A message as text, and the error if it is one. */

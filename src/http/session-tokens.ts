@@ -14,6 +14,8 @@ export interface ConnectionLike {
 /** A request of any server: one of `fetch`, Node, Express, Fastify or Hono (`c.req.raw`). */
 export interface RequestLike {
   readonly headers: { get(name: string): string | null } | Readonly<Record<string, unknown>>;
+  /** A reply to `HEAD` has no views: the operation is canceled after the first. */
+  readonly method?: string | undefined;
   /** The connection of a request of Node, Express or Fastify. It closes when the client has gone. */
   readonly socket?: ConnectionLike | undefined;
   /** Aborts when the client has gone. Not used if there is a `socket`. */

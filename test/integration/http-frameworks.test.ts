@@ -146,6 +146,14 @@ describe.each(frameworks)('%s', (_name, start) => {
     await expect(views).rejects.toMatchObject({ code: 'ABORTED' });
   });
 
+  test('HEAD → the headers of the first view, and the operation is canceled', async () => {
+    const { correctable: served, sink, url } = await open();
+    sink.view('old', 'weak');
+    const response = await fetch(url, { method: 'HEAD' });
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, 'application/x-ndjson']);
+    await expect(served).rejects.toMatchObject({ code: 'ABORTED' });
+  });
+
   test('the operation fails before a view → the status of its code', async () => {
     const { correctable: served, sink, url, request } = await open();
     served.catch(() => {});

@@ -6,6 +6,7 @@ import {
   formatSessionCookie,
   readSessionTokens,
   respondWithViews,
+  sendViews,
   SESSION_HEADER,
 } from '../../../src/http/index.ts';
 import { correctable, type Session } from '../../../src/index.ts';
@@ -94,6 +95,30 @@ test('the client leaves before it has read a reply → the session is closed', a
   // The stream has taken the first view by then, and waits for a reader.
   await new Promise((resolve) => setImmediate(resolve));
   await body?.cancel();
+  expect(session.isClosed).toBe(true);
+  await expect(views).rejects.toMatchObject({ code: 'ABORTED' });
+});
+
+test('a reply to HEAD whose body is dropped, as by Hono → the session is closed', async () => {
+  const session = createSession([], () => 'seen');
+  const { correctable: views, sink } = correctable(LEVELS).withSink<number>();
+  sink.view(1, 'weak');
+  await respondWithViews(views, { session, request: new Request('https://shop.test/', { method: 'HEAD' }) });
+  await expect(views).rejects.toMatchObject({ code: 'ABORTED' });
+  await expect.poll(() => session.isClosed).toBe(true);
+});
+
+test('the response of Node has sent its headers already → the error is thrown, and the session is closed', async () => {
+  const session = createSession([], () => 'seen');
+  const { correctable: views, sink } = correctable(LEVELS).withSink<number>();
+  sink.view(1, 'weak');
+  const headersSent = new Error('headers are sent');
+  const ignore = (): boolean => true;
+  const writeHead = (): never => {
+    throw headersSent;
+  };
+  const response = { destroyed: false, on: ignore, off: ignore, write: ignore, end: ignore, writeHead };
+  await expect(sendViews(response, views, { session })).rejects.toBe(headersSent);
   expect(session.isClosed).toBe(true);
   await expect(views).rejects.toMatchObject({ code: 'ABORTED' });
 });
