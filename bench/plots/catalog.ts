@@ -1,6 +1,7 @@
 /** Which plots a result has, drawn from its file alone. */
 import type { Report } from '../harness/results.ts';
 import { drawPage } from './page.ts';
+import { drawCluster, drawEtcdFailover, drawFailover } from './processes.ts';
 import { drawCore, drawCrowd, drawOverhead, drawServer, drawWire } from './ratios.ts';
 import { drawRights, drawTickets } from './sales.ts';
 import { drawLatency, drawQuoddy, drawShop, drawThroughput } from './sites.ts';
@@ -36,6 +37,9 @@ const DRAW: Readonly<Record<string, Draw>> = {
   server: drawServer,
   crowd: drawCrowd,
   react: drawPage,
+  cluster: drawCluster,
+  failover: drawFailover,
+  'failover-etcd': drawEtcdFailover,
 };
 
 /** Returns the plots of the result of that name: none for a result that no plot shows. */
