@@ -29,6 +29,7 @@ export class LiveLoad {
   #port: number;
   #reader: Client<RedBlueLevels>;
   #killing: Promise<void> | undefined;
+  #isClosed = false;
 
   static async start(): Promise<LiveLoad> {
     const folder = await mkdtemp(join(tmpdir(), 'correctables-kill-'));
@@ -45,9 +46,10 @@ export class LiveLoad {
     this.#load = new Load(
       urls,
       ({ kind, operation }) => (kind === 'acknowledged' ? this.#note(operation) : undefined),
-      PAUSE_MS,
+      { pauseMs: PAUSE_MS, isEndless: true },
     );
     this.#load.start();
+    this.#watch(server);
   }
 
   get state(): KillState {
@@ -55,7 +57,7 @@ export class LiveLoad {
     const end = Math.floor(nowMs / SPAN_MS);
     const start = Math.max(0, end - SHOWN_SPANS);
     const spans = Array.from({ length: end - start }, (_, n) => this.#spans[start + n] ?? 0);
-    return { nowMs, spans, kills: this.#kills, acknowledged: this.#load.acknowledged };
+    return { nowMs, pid: this.#server.pid, spans, kills: this.#kills, acknowledged: this.#load.acknowledged };
   }
 
   /**
@@ -67,8 +69,9 @@ export class LiveLoad {
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true;
     await this.#killing;
-    await this.#load.stop();
+    await this.#load.abandon();
     await this.#reader.close();
     await this.#server.stop();
     await rm(this.#folder, { recursive: true });
@@ -92,9 +95,25 @@ export class LiveLoad {
     await this.#server.kill();
     const operations = [...this.#latest];
     const before = this.#load.acknowledged;
-    this.#server = startServer({ data: this.#folder, port: this.#port });
-    await this.#server.listening;
-    await this.#load.until(before + 1);
+    const server = startServer({ data: this.#folder, port: this.#port });
+    this.#server = server;
+    await server.listening;
+    const endedAgain = server.ended.then((how) => {
+      throw new Error(`the server ended again: ${how}`);
+    });
+    await Promise.race([this.#look(kill, operations, before + 1), endedAgain]);
+    this.#watch(server);
+  }
+
+  /** Somebody may have killed the server from a terminal. */
+  #watch(server: ServeProcess): void {
+    void server.ended.then(() => {
+      if (!this.#isClosed && server === this.#server) this.kill();
+    });
+  }
+
+  async #look(kill: MutableKill, operations: string[], backAt: number): Promise<void> {
+    await this.#load.until(backAt);
     kill.backAtMs = this.#nowMs();
     const times = await this.#reader.invokeStrong(ledger.times({ operations }));
     kill.lookedFor = operations.length;

@@ -15,8 +15,17 @@ const TIMEOUT_MS = 120_000;
 const RECONNECT = exponentialBackoff({ initialDelayMs: 20, maxDelayMs: 100 });
 
 /** A client of one site. */
-export function clientOf(url: string): Client<RedBlueLevels> {
-  return createClient(redblue(ledger, { url, WebSocket, reconnect: RECONNECT }), { timeoutMs: TIMEOUT_MS });
+export function clientOf(url: string, timeoutMs = TIMEOUT_MS): Client<RedBlueLevels> {
+  return createClient(redblue(ledger, { url, WebSocket, reconnect: RECONNECT }), { timeoutMs });
+}
+
+export interface LoadOptions {
+  /** Of each worker, between two operations. Default: 0. */
+  readonly pauseMs?: number;
+  /** For each operation. Default: 120 000. */
+  readonly timeoutMs?: number;
+  /** Whether a worker goes on after an operation that failed. Default: false, the worker fails. */
+  readonly isEndless?: boolean;
 }
 
 /** Load from one client a site. */
@@ -25,16 +34,15 @@ export class Load {
   readonly #clients: readonly Client<RedBlueLevels>[];
   readonly #note: (line: Omit<HistoryLine, 'atMs'>) => void;
   readonly #workers: Promise<void>[] = [];
-  readonly #pauseMs: number;
+  readonly #options: LoadOptions;
   #isStopped = false;
   #sent = 0;
   #onAcknowledged: (() => void) | undefined;
 
-  /** @param pauseMs of each worker, between two operations */
-  constructor(urls: readonly string[], note: (line: Omit<HistoryLine, 'atMs'>) => void, pauseMs = 0) {
-    this.#clients = urls.map(clientOf);
+  constructor(urls: readonly string[], note: (line: Omit<HistoryLine, 'atMs'>) => void, options: LoadOptions = {}) {
+    this.#clients = urls.map((url) => clientOf(url, options.timeoutMs));
     this.#note = note;
-    this.#pauseMs = pauseMs;
+    this.#options = options;
   }
 
   start(): void {
@@ -59,17 +67,34 @@ export class Load {
     await Promise.all(this.#clients.map((client) => client.close()));
   }
 
+  /** Ends at once: what is in flight fails, as the server may not come back. */
+  async abandon(): Promise<void> {
+    this.#isStopped = true;
+    const ended = Promise.allSettled(this.#workers);
+    await Promise.all(this.#clients.map((client) => client.close()));
+    await ended;
+  }
+
   async #work(client: Client<RedBlueLevels>): Promise<void> {
+    const { pauseMs = 0, isEndless = false } = this.#options;
     while (!this.#isStopped) {
-      this.#sent += 1;
-      const operation = `operation ${this.#sent}`;
-      const kind = this.#sent % RED_EVERY === 0 ? ledger.book : ledger.note;
-      this.#note({ operation, kind: 'sent' });
-      await client.invokeStrong(kind({ operation }));
-      this.#note({ operation, kind: 'acknowledged' });
-      this.acknowledged += 1;
-      this.#onAcknowledged?.();
-      if (this.#pauseMs > 0) await pause(this.#pauseMs);
+      try {
+        await this.#send(client);
+      } catch (error) {
+        if (!isEndless) throw error;
+      }
+      if (pauseMs > 0) await pause(pauseMs);
     }
+  }
+
+  async #send(client: Client<RedBlueLevels>): Promise<void> {
+    this.#sent += 1;
+    const operation = `operation ${this.#sent}`;
+    const kind = this.#sent % RED_EVERY === 0 ? ledger.book : ledger.note;
+    this.#note({ operation, kind: 'sent' });
+    await client.invokeStrong(kind({ operation }));
+    this.#note({ operation, kind: 'acknowledged' });
+    this.acknowledged += 1;
+    this.#onAcknowledged?.();
   }
 }

@@ -43,12 +43,16 @@ describe.skipIf(browser === undefined)(subject, () => {
     });
   });
 
-  test('closed while somebody looks → the page says so', async () => {
+  test('closed while a visitor looks, and started again → the page says so, and goes on', async () => {
     const running = await start();
     await visit(running.url, {}, async (page) => {
       await page.locator('#home-ue .blue').waitFor();
       await running.close();
-      await page.getByRole('alert').getByText('has been closed').waitFor();
+      await page.getByRole('alert').getByText('does not answer').waitFor();
+      const again = await start(Number(new URL(running.url).port));
+      await page.locator('#failure').waitFor({ state: 'hidden' });
+      await page.locator('#home-ue .blue').waitFor();
+      await again.close();
     });
   });
 
@@ -63,7 +67,7 @@ describe.skipIf(browser === undefined)(subject, () => {
   }
 });
 
-async function start(): Promise<RunningStudy> {
+async function start(port = 0): Promise<RunningStudy> {
   const options = {
     study: await studyOf('tpcw'),
     mix: 'ordering',
@@ -74,5 +78,5 @@ async function start(): Promise<RunningStudy> {
     think: 0.01,
     seed: 1,
   };
-  return startStudyPage({ ...options, wan: 'none', port: 0 }, () => {});
+  return startStudyPage({ ...options, wan: 'none', port }, () => {});
 }

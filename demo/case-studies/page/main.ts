@@ -1,5 +1,6 @@
 /** Runs in the page of a case study: asks its server what the users have met, and shows it. */
 import { byId, make, setText } from '../../shared/page/dom.ts';
+import { followState } from '../../shared/page/follow-state.ts';
 import type { Latency } from '../figures.ts';
 import { formatFinding, formatRequest } from './finding.ts';
 import type { Cell, PageState } from './state.ts';
@@ -20,21 +21,15 @@ const idOf = (request: string, site: string): string => `${request}-${site}`;
 
 let before: PageState | undefined;
 
-void follow();
-
-async function follow(): Promise<void> {
-  try {
-    const response = await fetch('state', { cache: 'no-store' });
-    show((await response.json()) as PageState);
-    setTimeout(() => void follow(), EVERY_MS);
-  } catch {
-    const failure = byId('failure', HTMLParagraphElement);
-    failure.hidden = false;
-    setText(failure, 'The case study has been closed. Start it again in the terminal, then reload this page.');
-  }
-}
+void followState({
+  everyMs: EVERY_MS,
+  show,
+  failureText: 'The case study does not answer. Start it again in the terminal: this page then goes on by itself.',
+});
 
 function show(state: PageState): void {
+  // A study that was started again may be another one.
+  if (before !== undefined && state.seconds < before.seconds) location.reload();
   if (before === undefined) layOut(state);
   const { interactions, seconds, shares, failures, broken } = state;
   const past = before ?? { interactions: 0, seconds: 0 };

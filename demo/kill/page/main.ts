@@ -1,5 +1,6 @@
 /** Runs in the page of the kill demo: shows the load as a tape, and kills the server when a visitor asks for it. */
 import { byId, make, setText } from '../../shared/page/dom.ts';
+import { followState } from '../../shared/page/follow-state.ts';
 import { SHOWN_SPANS, SPAN_MS, type Kill, type KillState } from './state.ts';
 import { formatHeadline, formatSeconds } from './texts.ts';
 
@@ -7,20 +8,13 @@ const EVERY_MS = 200;
 const SHOWN_MS = SHOWN_SPANS * SPAN_MS;
 
 const kill = byId('kill', HTMLButtonElement);
-kill.addEventListener('click', () => void fetch('kill', { method: 'POST' }));
-void follow();
-
-async function follow(): Promise<void> {
-  try {
-    const response = await fetch('state', { cache: 'no-store' });
-    show((await response.json()) as KillState);
-    setTimeout(() => void follow(), EVERY_MS);
-  } catch {
-    const failure = byId('failure', HTMLParagraphElement);
-    failure.hidden = false;
-    setText(failure, 'The demo does not answer. Start it with “npm run demo”, then load this page again.');
-  }
-}
+// A request that fails is seen in the state, too.
+kill.addEventListener('click', () => void fetch('kill', { method: 'POST' }).catch(() => {}));
+void followState({
+  everyMs: EVERY_MS,
+  show,
+  failureText: 'The demo does not answer. Start it with “npm run demo”: this page then goes on by itself.',
+});
 
 function show(state: KillState): void {
   const latest = state.kills.at(-1);
@@ -28,6 +22,7 @@ function show(state: KillState): void {
   kill.setAttribute('aria-disabled', String(latest !== undefined && latest.lost === undefined && !isDown));
   setText(kill, isDown ? 'Start the server again' : 'Kill the server');
   setText(byId('headline', HTMLParagraphElement), formatHeadline(state));
+  setText(byId('pid', HTMLElement), String(state.pid ?? '…'));
   drawTape(state);
   const rows = state.kills.map(killRow).toReversed();
   byId('kills', HTMLTableSectionElement).replaceChildren(...rows);

@@ -20,6 +20,8 @@ export interface Kill {
 
 export interface KillState {
   readonly nowMs: number;
+  /** The process of the server; missing if it could not be started. */
+  readonly pid?: number | undefined;
   /** Operations acknowledged in each of the latest spans; the last one is over. */
   readonly spans: readonly number[];
   readonly kills: readonly Kill[];
