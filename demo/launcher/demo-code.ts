@@ -27,8 +27,8 @@ export async function formatCode(all: readonly ShownCode[]): Promise<string> {
 /** From the line with its name to the brace that ends it, without indentation. */
 export function findFunction(source: string, name: string): readonly string[] {
   const lines = source.split('\n');
-  const start = lines.findIndex((line) => new RegExp(`^ *(export )?(async )?(function )?${name}\\(`).test(line));
+  const start = lines.findIndex((line) => new RegExp(`^ *(export )?(async )?(function )?${name}(: )?\\(`).test(line));
   const indentation = /^ */.exec(lines[start] ?? '')?.[0] ?? '';
-  const end = lines.findIndex((line, n) => n > start && line === `${indentation}}`);
+  const end = lines.findIndex((line, n) => n > start && [`${indentation}}`, `${indentation}},`].includes(line));
   return start < 0 || end < 0 ? [] : lines.slice(start, end + 1).map((line) => line.slice(indentation.length));
 }

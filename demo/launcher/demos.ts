@@ -76,6 +76,9 @@ export const demos: readonly Demo[] = [
     paper: 'RedBlue, OSDI 2012',
     docs: '/docs/operate/data-directory.md',
     source: '/demo/kill/live.ts',
+    code: [
+      { title: 'One write: it counts once the server has acknowledged it', file: 'demo/kill/load.ts', name: '#send' },
+    ],
     start: async () => (await import('../kill/page-server.ts')).startKillPage({ port: ANY_PORT }),
   },
   {
@@ -99,7 +102,8 @@ export const demos: readonly Demo[] = [
   {
     name: 'twissandra',
     title: 'Timelines',
-    about: 'The tweets of a timeline, fetched before it is certain which ones they are.',
+    about:
+      'Your browser fetches the tweets on the early answer to which ones they are. Post one in between and see the early work thrown away.',
     paper: 'Correctables, OSDI 2016, §6.3.1 and Figure 11',
     docs: '/docs/guides/speculation.md',
     source: '/demo/twissandra/timelines.ts',
@@ -116,10 +120,17 @@ export const demos: readonly Demo[] = [
     name: 'case',
     title: 'Online shop',
     about:
-      'The benchmark TPC-W with emulated customers at three sites. Everything but Buy is answered by the nearest site; Buy waits for the order of all sites.',
+      'The benchmark TPC-W with emulated customers in US east, US west and Ireland. Everything but Buy is answered by the nearest site; Buy waits until the sites agree.',
     paper: 'RedBlue, OSDI 2012, §7 and §8',
     docs: '/docs/case-studies.md',
     source: '/demo/case-studies/tpcw/shadows.ts',
+    code: [
+      {
+        title: 'Buy: red if it takes books from the stock, blue if it also orders new ones',
+        file: 'demo/case-studies/tpcw/buy.ts',
+        name: 'doBuyConfirm',
+      },
+    ],
     start: async () => {
       const { startStudyPage } = await import('../case-studies/page-server.ts');
       const { studyOf } = await import('../case-studies/studies.ts');

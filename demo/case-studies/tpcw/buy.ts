@@ -54,7 +54,7 @@ export const buyGenerators: GeneratorsOf<'doBuyConfirm' | 'doBuyConfirmAddr'> = 
   doBuyConfirm: (wish, has) => {
     const home = has.tables.customers.row(wish.customer).known?.address ?? '';
     const purchase = decided(wish, home, has);
-    // Whether the cart is empty its own site knows best; that there are too few books is certified.
+    // The customer's own site knows that the cart is empty. That there are too few books, all sites must agree.
     if (purchase === 'empty') return uncertified(null);
     if (purchase === 'tooMany') return null;
     const { doBuyConfirmDecre, doBuyConfirmIncre } = has.shadow;

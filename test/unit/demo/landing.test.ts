@@ -100,8 +100,13 @@ test('code panes: the files as they are; a line that all three have is not marke
 test('code of a demo: the functions that it names are there', async () => {
   for (const { code = [] } of demos) {
     const html = await formatCode(code);
-    for (const { title, name } of code) expect(html).toMatch(new RegExp(`<h3>${title}</h3>.*${name}\\(`));
+    for (const { title, name } of code) expect(html).toMatch(new RegExp(`<h3>${title}</h3>.*${name}(: )?\\(`));
   }
+  expect(findFunction('const all = {\n  go: (x) => {\n    run(x);\n  },\n};', 'go')).toEqual([
+    'go: (x) => {',
+    '  run(x);',
+    '},',
+  ]);
   expect(findFunction('class A {\n  go(): void {\n    run();\n  }\n}', 'go')).toEqual([
     'go(): void {',
     '  run();',
