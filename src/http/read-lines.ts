@@ -14,16 +14,15 @@ export async function* readLines(body: ReadableStream<Uint8Array>): AsyncGenerat
       const { done, value } = await reader.read();
       const chunk = decoder.decode(value, { stream: !done });
       text += chunk;
-      if (text.length > MAX_MESSAGE_LENGTH)
-        throw new CorrectableError('PROTOCOL', `a message is longer than ${MAX_MESSAGE_LENGTH} characters`);
       // A long message comes in many chunks: it is taken apart once.
-      if (!done && !chunk.includes('\n')) continue;
-      const lines = text.split('\n');
+      const lines = done || chunk.includes('\n') ? text.split('\n') : [text];
       text = done ? '' : lines.pop()!;
       for (const line of lines) {
+        checkLength(line);
         const data = getData(line);
         if (data !== undefined) yield data;
       }
+      checkLength(text);
       if (done) return;
     }
   } finally {
@@ -31,6 +30,11 @@ export async function* readLines(body: ReadableStream<Uint8Array>): AsyncGenerat
     const ending = reader.read().then(({ done }) => (done ? undefined : reader.cancel()));
     ending.catch(() => {}); // The reader has left, so there is no caller to report a failure to.
   }
+}
+
+function checkLength({ length }: string): void {
+  if (length <= MAX_MESSAGE_LENGTH) return;
+  throw new CorrectableError('PROTOCOL', `a message is longer than ${MAX_MESSAGE_LENGTH} characters`);
 }
 
 /** Events have other lines beside their data: names, numbers, and comments that keep a connection alive. */

@@ -114,6 +114,28 @@ describe('views', () => {
     };
     expect(await request({ fetch: bytewise as typeof fetch })).toBe('é二');
   });
+
+  const ndjson = (body: string) => async (): Promise<Response> =>
+    new Response(body, { headers: { 'content-type': 'application/x-ndjson' } });
+
+  test('two messages of 9 000 000 characters in one chunk → both arrive', async () => {
+    const { request } = open();
+    const value = 'x'.repeat(9_000_000);
+    const weak = JSON.stringify({ level: 'weak', value });
+    const strong = JSON.stringify({ level: 'strong', value: `${value}y`, final: true });
+    const seen = await collect(request({ fetch: ndjson(`${weak}\n${strong}\n`) as typeof fetch }));
+    expect(seen.map((view) => JSON.stringify(view).length)).toEqual([9_000_011, 9_000_014]);
+  });
+
+  test.each(['', '\n'])(
+    'a message of more than 16 777 216 characters, then %j → PROTOCOL after those before',
+    async (end) => {
+      const { request } = open();
+      const long = JSON.stringify({ level: 'strong', value: 'x'.repeat(16_777_216), final: true });
+      const views = request({ fetch: ndjson(`{"level":"weak","value":1}\n${long}${end}`) as typeof fetch });
+      await expect(views).rejects.toMatchObject({ code: 'PROTOCOL', lastView: { value: 1 } });
+    },
+  );
 });
 
 describe('the request', () => {
