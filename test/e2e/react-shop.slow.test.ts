@@ -7,6 +7,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { execute } from '../../scripts/smoke-package/project.ts';
 import { accessibilityFaults } from '../support/axe.ts';
+import { ODD_TARGETS, statusOf } from '../support/odd-request-targets.ts';
 import { openBrowser } from './support/browser.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -68,6 +69,10 @@ describe.skipIf(browser === undefined)(subject, () => {
       };
       new MutationObserver(record).observe(document.querySelector('.purchase')!, { subtree: true, attributes: true });
     });
+
+  test.each(ODD_TARGETS)('GET %s → a page or 404, and it serves on', async (target) => {
+    expect(await statusOf(url, target)).toBe(target === '/?%' ? 200 : 404);
+  });
 
   test.each([
     ['desktop', { viewport: { width: 1280, height: 860 } }],

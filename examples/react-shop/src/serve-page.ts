@@ -6,6 +6,8 @@ import { fileURLToPath } from 'node:url';
 
 const folder = fileURLToPath(new URL('../page', import.meta.url));
 
+const BASE = 'http://shop';
+
 const TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
@@ -13,7 +15,9 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 export const servePage: RequestListener = (request, response) => {
-  const { pathname } = new URL(request.url ?? '/', 'http://shop');
+  const { url = '/' } = request;
+  // Some targets of requests cannot be parsed, for example `//`.
+  const { pathname } = new URL(URL.canParse(url, BASE) ? url : '/no-such-page', BASE);
   const file = normalize(pathname === '/' ? '/index.html' : pathname);
   readFile(join(folder, file)).then(
     (content) => {
