@@ -38,6 +38,9 @@ export interface HttpSession {
   readonly tokens: readonly string[];
 }
 
+/** The name and the value of a cookie. Browsers drop a longer one without an error. */
+const MAX_COOKIE_BYTES = 4_096;
+
 /** Separates tokens: `encodeURIComponent` escapes it in them, and cookies can have it. */
 const SEPARATOR = ':';
 
@@ -80,7 +83,8 @@ export function getHeader(request: RequestLike | undefined, name: string): strin
  * Returns a `Set-Cookie` header that keeps the session in the browser, out of reach of scripts. Set it after the final view
  * of an update: a reply that has begun can set no cookie any more.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` if `tokens` is no list
+ * @throws CorrectableError `INVALID_ARGUMENT` if `tokens` is no list, or if the cookie has more than 4096 bytes: browsers
+ * drop it, and the page would not see its own writes
  * @example
  * await store.invoke(put('name', name), { session });
  * response.setHeader('set-cookie', formatSessionCookie(session.tokens));
@@ -88,8 +92,11 @@ export function getHeader(request: RequestLike | undefined, name: string): strin
 export function formatSessionCookie(tokens: readonly string[], options: SessionCookieOptions = {}): string {
   const { path = '/', isSecure = true, maxAgeSeconds } = options;
   check(Array.isArray(tokens), 'tokens', 'give the tokens of a session');
+  const cookie = `${SESSION_HEADER}=${formatTokens(tokens)}`;
+  const advice = `the cookie has ${cookie.length} bytes, and browsers drop one of more than ${MAX_COOKIE_BYTES}`;
+  check(cookie.length <= MAX_COOKIE_BYTES, 'tokens', `${advice}. Send them in the header ${SESSION_HEADER}`);
   const age = maxAgeSeconds === undefined ? '' : `; Max-Age=${maxAgeSeconds}`;
-  return `${SESSION_HEADER}=${formatTokens(tokens)}; Path=${path}; HttpOnly; SameSite=Lax${isSecure ? '; Secure' : ''}${age}`;
+  return `${cookie}; Path=${path}; HttpOnly; SameSite=Lax${isSecure ? '; Secure' : ''}${age}`;
 }
 
 /**

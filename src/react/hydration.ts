@@ -22,7 +22,7 @@ export type DehydratedState = readonly DehydratedRead[];
  * Returns the views of all reads of `client` so far, for `Hydrate`. Call it once the page is rendered.
  *
  * @example
- * const state = serialize(dehydrate(client)); // JSON.stringify, if all values are plain JSON
+ * const state = serialize(dehydrate(client)); // JSON.stringify, if all values and versions are plain JSON
  */
 export function dehydrate(client: AnyClient): DehydratedState {
   return [...getReads(client).all.values()].flatMap(({ operation: { name, args, key }, rendered, view }) => {

@@ -49,6 +49,18 @@ test('tokens → in the header, or in the cookie', () => {
   );
 });
 
+test('a cookie that browsers would drop → INVALID_ARGUMENT', () => {
+  const fits = 'x'.repeat(4_096 - `${SESSION_HEADER}=`.length);
+  expect(formatSessionCookie([fits])).toContain('x; Path=/');
+  expect(() => formatSessionCookie([`${fits}x`])).toThrow(
+    expect.objectContaining({
+      code: 'INVALID_ARGUMENT',
+      field: 'tokens',
+      message: expect.stringContaining('the cookie has 4097 bytes, and browsers drop one of more than 4096') as string,
+    }),
+  );
+});
+
 test('a page with a session → sends what it has seen, and takes what each reply has seen', async () => {
   let seen = 0;
   const received: (readonly string[])[] = [];
