@@ -25,9 +25,9 @@ export function drawPage(report: Report): Drawn {
   const firstShare = short(100 * barOf(report, 'first-paint-vs-use').value);
   return {
     react: intervalsFigure({
-      title: `useCorrectable paints its first value after ${firstShare} % of the time that one final value takes; after a prefetch, ${waitShare} % of the wait is left`,
+      title: `useCorrectable shows a first value in ${firstShare} % of the time of a final value alone; a prefetch leaves ${waitShare} % of that wait`,
       note: 'From the click to the paint of the first and of the final value, while another client buys: medians of the rounds with their 95 % intervals. The user is 20 ms from the nearest site.',
-      see: 'One request of useCorrectable paints as early as two queries do, and the prefetched page is there at the click.',
+      see: 'useCorrectable sends one request and shows a first value as early as two separate queries do. A prefetched value is there when the user clicks.',
       axis: 'milliseconds from the click to the paint',
       better: 'lower',
       legend: { 'first value': ORANGE, 'final value': BLUE },

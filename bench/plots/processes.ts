@@ -1,4 +1,4 @@
-/** Plots of sites that are processes of their own: what that costs, and how long a kill is noticed. */
+/** Plots of sites that are processes of their own: what that costs, and how long clients wait after a kill. */
 import type { Report } from '../harness/results.ts';
 import { intervalsFigure, type Dot } from './intervals.ts';
 import { barOf, dotsOf, rowsOf } from './read.ts';
@@ -9,7 +9,7 @@ const shown = (report: Report, name: string): string => short(barOf(report, name
 export function drawCluster(report: Report): Drawn {
   const cluster = intervalsFigure({
     title: `A site in a process of its own does ${shown(report, 'blue-vs-embedded')} times the blue writes of one that shares a process`,
-    note: 'One of three sites on one machine, with 64 operations in flight and data on a disk. Dots are medians, lines their 95 % intervals; red ticks are aims.',
+    note: 'One of three sites on one machine, with 64 operations in flight and data on a disk. Dots are medians, lines their 95 % intervals; red ticks are our targets.',
     see: `Messages between processes are encrypted. A red operation with its log on etcd takes ${shown(report, 'red-latency-vs-etcd')} times as long as etcd and the trip to the site.`,
     axis: 'ratio (log scale)',
     scale: 'log',

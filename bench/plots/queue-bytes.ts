@@ -37,9 +37,9 @@ export function bandwidthFigure(rows: readonly Row[]): Figure {
     y: bytes,
   }));
   return linesFigure({
-    title: `Taking an item moves ${times} times fewer bytes than the standard recipe, with ${longest} items and ${most} consumers`,
+    title: `To take one of ${longest} items, this package moves ${times} times fewer bytes than the standard recipe, with ${most} consumers`,
     note: 'Bytes between client and ZooKeeper for each dequeue. Lower is better.',
-    see: 'The standard recipe lists the whole queue for each item, so it grows with it. This package asks for one item at the head.',
+    see: 'The standard recipe lists the whole queue for each item. A head pointer, as in the paper, stores where the queue begins, but consumers that move it at once must retry. This package reserves the next item for one consumer.',
     colors: COLORS,
     x: { label: 'items in the queue (log scale)', type: 'log' },
     y: { label: 'bytes for each dequeue (log scale)', type: 'log' },

@@ -1,4 +1,4 @@
-/** Plots of benchmarks whose figures are ratios: beside a Promise, an echo, Redis, or the same parts. */
+/** Plots of benchmarks whose figures are ratios: to a Promise, an echo, Redis, or a server that does not replicate. */
 import type { Report } from '../harness/results.ts';
 import { intervalsFigure } from './intervals.ts';
 import { barOf, dotsOf } from './read.ts';
@@ -25,8 +25,8 @@ export function drawCore(report: Report): Drawn {
   };
   const core = intervalsFigure({
     title: `A Correctable with two views takes ${of('callbacks-vs-promise')} to ${of('invoke-vs-promise')} times as long as a Promise with one`,
-    note: `Time for one result, each beside a Promise that is waited for alike. ${HOW}; red ticks are aims.`,
-    see: `Callbacks cost ${of('callbacks-vs-promise')} times a Promise, a call of a client ${of('invoke-vs-promise')} times; the same call in RxJS costs ${of('rxjs-invoke-vs-promise')} times.`,
+    note: `Time for one result, compared with a Promise that is awaited in the same way. ${HOW}; red ticks are our targets.`,
+    see: `With callbacks, a Correctable takes ${of('callbacks-vs-promise')} times as long as a Promise. A call of a client takes ${of('invoke-vs-promise')} times as long, and the same call built on RxJS ${of('rxjs-invoke-vs-promise')} times. Speculation takes ${of('speculate-hit-vs-promise')} times as long.`,
     axis: 'time ÷ time of a Promise (log scale)',
     better: 'lower',
     scale: 'log',
@@ -41,13 +41,13 @@ export function drawCrowd(report: Report): Drawn {
   const blue = short(barOf(report, 'blue-time-vs-echo').value);
   const red = short(barOf(report, 'red-time-vs-echo').value);
   const crowd = intervalsFigure({
-    title: `With ${connections} connections, a blue update costs the server ${blue} times what a bare echo of its bytes costs`,
-    note: `Processor time of the server for one operation; each connection has one at a time. ${HOW}; the red tick is the aim.`,
-    see: `A red operation, which sites agree about, costs ${red} times the echo; a write to disk adds to each but reads.`,
+    title: `With ${connections} connections, a blue update takes ${blue} times the processor time of sending its bytes back`,
+    note: `Processor time of the server for one operation, compared with a server that only sends the bytes back (an echo). Each connection has one operation in flight. ${HOW}; the red tick is our target.`,
+    see: `A red operation takes ${red} times the processor time of the echo, since the sites must agree on it. Writing to disk adds to each operation except reads.`,
     axis: 'processor time ÷ that of an echo (log scale)',
     better: 'lower',
     scale: 'log',
-    reference: { at: 1, label: 'a bare echo' },
+    reference: { at: 1, label: 'an echo' },
     dots: ['read', 'blue', 'red'].flatMap((operation) => {
       const [bar, label] = [`${operation}-time-vs-echo`, `${operation} operation`];
       return [
@@ -72,9 +72,9 @@ export function drawServer(report: Report): Drawn {
   );
   const values = dots.map(({ value }) => value);
   const server = intervalsFigure({
-    title: `One site does ${short(Math.min(...values))} to ${short(Math.max(...values))} times the updates a second of Redis`,
-    note: `One client process each; Redis through ioredis, as durable as the site. ${HOW}; red ticks are aims.`,
-    see: 'With its own flags for V8 a site comes near Redis at one operation at a time; with 64 in flight Redis is ahead.',
+    title: `One site does ${short(Math.min(...values))} to ${short(Math.max(...values))} times as many updates a second as Redis`,
+    note: `One client process for each. Redis is called through ioredis and is set to be as durable. Tuned: Node runs with other settings of V8. ${HOW}; red ticks are our targets.`,
+    see: 'A tuned site that keeps data in memory is as fast as Redis with one operation in flight. With 64 in flight, Redis is ahead.',
     axis: 'updates a second ÷ those of Redis (log scale)',
     better: 'higher',
     scale: 'log',
@@ -97,13 +97,13 @@ export function drawOverhead(report: Report): Drawn {
   const bars = Object.fromEntries(Object.entries(WORK).map(([end, label]) => [`${name}${end}`, label]));
   const percent = (end: string): string => percentOf(report, `${name}${end}`);
   const overhead = intervalsFigure({
-    title: `Replication and certification leave one site ${percent('-withdraw')} to ${percent('-read')} of its throughput, by what is asked`,
-    note: `One site beside a server of the same parts without both. ${HOW}; the red tick is the aim.`,
-    see: `Reads lose least and withdrawals most: each is red, so it is ordered and certified. The mix reaches ${percent('')}.`,
-    axis: 'operations a second ÷ those of the same parts',
+    title: `A site that replicates and certifies does ${percent('-withdraw')} to ${percent('-read')} of the operations a second of one that does neither`,
+    note: `One site, compared with a server that is built from the same parts, but neither replicates writes nor certifies red ones. ${HOW}; the red tick is our target.`,
+    see: `Reads lose least. Withdrawals lose most: each is red, so the site orders and certifies it. A mix of all three reaches ${percent('')}.`,
+    axis: 'operations a second ÷ those without both (log scale)',
     better: 'higher',
     scale: 'log',
-    reference: { at: 1, label: 'the same parts' },
+    reference: { at: 1, label: 'without both' },
     dots: dotsOf(report, bars),
   });
   return { 'redblue-overhead': overhead };
@@ -119,9 +119,9 @@ export function drawWire(report: Report): Drawn {
     ),
   ]);
   const wire = intervalsFigure({
-    title: `One at a time, the gateway does ${percentOf(report, 'rate-vs-equal-echo-one-view-1')} of the operations of a bare echo of the same bytes`,
-    note: `Operations a second through the gateway of a server. ${HOW}.`,
-    see: `With many in flight an echo sends them in few packets and nearly free: the gateway reaches ${percentOf(report, 'rate-vs-equal-echo-one-view-1024')} of it there.`,
+    title: `With one operation in flight, the gateway does ${percentOf(report, 'rate-vs-equal-echo-one-view-1')} of the operations a second of an echo`,
+    note: `Operations a second through the gateway of a server, compared with a server that only sends the same bytes back (an echo). ${HOW}.`,
+    see: `With many operations in flight, an echo packs its replies into few packets and has almost nothing else to do. There the gateway reaches ${percentOf(report, 'rate-vs-equal-echo-one-view-1024')}.`,
     axis: 'operations a second ÷ those of the echo (log scale)',
     better: 'higher',
     scale: 'log',

@@ -23,7 +23,7 @@ interface TicketRow {
 
 /** Customers get an early answer while more tickets than these are left. */
 const THRESHOLD = 20;
-const HOW = 'a dot is the mean wait of the customers who came at so many tickets left';
+const HOW = 'each dot is a mean over the customers who began with that many tickets left';
 
 function soldOf(line: string, [left, answer, ms]: readonly [number, number, number]): Sold[] {
   const cells = line.split(',');
@@ -88,14 +88,14 @@ export function drawRights(report: Report): Drawn {
         .map(({ purchases }) => purchases.flatMap((line) => soldOf(line, [1, 2, 3])));
     const local = Math.round(100 * (row('rights')?.localFinals ?? NaN));
     const drawn = waitsFigure({
-      title: `Sold by rights, a ticket is final after ${ms('rights')} ms; from a queue in the agreed order, after ${ms('queue')} ms`,
+      title: `If sites hold rights to sell, a ticket is final after ${ms('rights')} ms; from one shared queue, after ${ms('queue')} ms`,
       note: `${all[0]?.tickets} tickets, ${where}, ${sales('queue').length} sales each way; ${HOW}.`,
-      see: `${local} % of the sales by rights are final without a trip to another site: the site holds the right to sell. Others fetch rights first.`,
+      see: `A site with rights sells its share of the tickets alone: ${local} % of these sales are final without a trip to another site.${local < 100 ? ' Before each other sale, the site fetched rights from another one.' : ''}`,
       stock: all[0]?.tickets ?? 0,
       mark: { at: THRESHOLD, label: `the last ${THRESHOLD}` },
       ways: [
-        { name: `from a queue: ${ms('queue')} ms`, color: VIOLET, sales: sales('queue') },
-        { name: `by rights: ${ms('rights')} ms`, color: BLUE, sales: sales('rights') },
+        { name: `one shared queue: ${ms('queue')} ms`, color: VIOLET, sales: sales('queue') },
+        { name: `rights to sell: ${ms('rights')} ms`, color: BLUE, sales: sales('rights') },
       ],
     });
     return [name, drawn] as const;

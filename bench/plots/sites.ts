@@ -15,8 +15,7 @@ interface LoadRow {
 }
 
 const LINES = [BLUE, ORANGE, GREEN];
-const UNDER_LOAD =
-  'A dot is a load, from few users to many: its throughput, and the mean time of an operation. Further right and lower is better.';
+const UNDER_LOAD = 'Each dot is a load: from dot to dot, there are more users. Further right and lower is better.';
 const MEAN_MS = { label: 'mean latency (ms, log scale)', type: 'log' } as const;
 
 interface Named {
@@ -51,12 +50,14 @@ function farthestMs(rows: readonly LatencyRow[], series: string): string {
   return short(row?.meanMs ?? NaN);
 }
 
-const NOTE = 'Mean latency by the number of sites; the first is in US east. Lower is better.';
+/** What the paper's prototype does instead of asking a leader. */
+const TOKEN_RING = 'Token ring, simulated: sites order red operations in turn, as in the paper.';
+const NOTE = 'Mean latency by the number of sites. They are added in the order of the panels. Lower is better.';
 
 /** What the requests of a shop are called on its pages. */
 const SHOPS = {
-  tpcw: { title: 'TPC-W', blue: ['shoppingCart', 'fill the cart (blue)'], red: ['buyConfirm', 'buy (red)'] },
-  rubis: { title: 'RUBiS', blue: ['storeBid', 'bid (blue)'], red: ['storeBuyNow', 'buy now (red)'] },
+  tpcw: { title: 'TPC-W', blue: ['shoppingCart', 'fill the cart'], red: ['buyConfirm', 'buy'] },
+  rubis: { title: 'RUBiS', blue: ['storeBid', 'bid'], red: ['storeBuyNow', 'buy now'] },
 } as const;
 
 export function drawShop(report: Report, name: string): Drawn {
@@ -88,17 +89,17 @@ export function drawShop(report: Report, name: string): Drawn {
   return {
     [`${name}-latency`]: byPlace(
       {
-        title: `${title}: with five sites a user in Singapore waits ${blueMs} ms where nothing is agreed, ${redMs} ms where sites must agree`,
+        title: `${title}: with five sites, a user in Singapore waits ${blueMs} ms to ${blue[1]}, and ${redMs} ms to ${red[1]}: sites must agree`,
         note: NOTE,
-        see: 'A site near the users takes the trip away from blue requests. Red ones keep the trip to the leader, and wait for a majority.',
+        see: 'A site near the users answers blue requests alone. Red requests still travel to the leader, and wait for a majority of the sites.',
       },
       latencies,
-      { [blue[0]]: { name: blue[1], color: BLUE }, [red[0]]: { name: red[1], color: RED } },
+      { [blue[0]]: { name: `${blue[1]} (blue)`, color: BLUE }, [red[0]]: { name: `${red[1]} (red)`, color: RED } },
     ),
     [name]: plot(
       {
-        title: `${title}: on one machine, five sites do ${times} times the clicks a second of one`,
-        see: 'All sites share two processors here, so more of them cannot do more. Each keeps all data, and applies what the others do.',
+        title: `${title}: on one machine, five sites do ${times} times as many clicks a second as one`,
+        see: 'All sites share two processors here, so more sites cannot do more. Each site keeps all data and also applies the writes of the others.',
       },
       loads.filter(({ mix }) => mix === mixes[0]),
       ({ sites, mix }) => ({ series: mix, panel: ofSites(sites) }),
@@ -107,7 +108,7 @@ export function drawShop(report: Report, name: string): Drawn {
       [`${name}-mixes`]: plot(
         {
           title: `${title} at two sites: ${short((peaks[0]?.peak ?? NaN) / (peaks.at(-1)?.peak ?? NaN))} times as many clicks a second in the ${peaks[0]?.mix} mix as in the ${peaks.at(-1)?.mix} mix`,
-          see: 'Browsing opens mostly pages that list many books, ordering mostly pages of one customer: the first cost more.',
+          see: 'The browsing mix opens mostly pages that list many books. The ordering mix opens mostly pages of one customer, which cost less.',
         },
         loads.filter(({ sites }) => sites === 2),
         ({ mix }) => ({ series: `${mix} mix` }),
@@ -122,8 +123,8 @@ export function drawLatency(report: Report): Drawn {
   const latency = byPlace(
     {
       title: `With five sites a blue operation in Singapore takes ${blueMs} ms, a red one ${redMs} ms`,
-      note: `${NOTE} The token ring is simulated.`,
-      see: 'Blue operations are done at the nearest site. Red ones travel to the leader, and beside blue ones they may wait for those they depend on.',
+      note: `${NOTE} ${TOKEN_RING}`,
+      see: 'The nearest site does a blue operation alone. A red one travels to the leader. If users also send blue operations (red beside blue), a red one may wait for blue ones that it depends on.',
     },
     rows,
     {
@@ -141,8 +142,8 @@ export function drawThroughput(report: Report): Drawn {
   const times = short(barOf(report, 'all-blue-vs-all-red').value);
   const throughput = linesFigure({
     title: `Two sites do ${times} times as many operations a second if all are blue as if all are red`,
-    note: `${UNDER_LOAD} Sites in US east and west. The token ring is simulated.`,
-    see: 'The fewer operations are red, the more a second and the sooner: only red ones wait for the other site.',
+    note: `${UNDER_LOAD} Sites in US east and west. ${TOKEN_RING}`,
+    see: 'Only red operations wait for the other site. With fewer of them, the sites do more operations a second, and each takes less time.',
     colors: { 'all blue': BLUE, '30 % red': VIOLET, 'all red': RED, 'all red, token ring': GREY },
     x: { label: 'operations a second' },
     y: MEAN_MS,
@@ -181,9 +182,9 @@ export function drawQuoddy(report: Report): Drawn {
     }),
   );
   const quoddy = intervalsFigure({
-    title: `Quoddy: with five sites a user in Singapore waits ${farthestMs(rows, PLACES.sg)} ms for a request that is blue, as users elsewhere do`,
-    note: 'Mean time to ask another user to be a friend: all rounds, and the range of the rounds.',
-    see: 'With one site each place waits for its trip to US east. With five, all wait alike: the sites share one machine.',
+    title: `Quoddy, a social network: with five sites, a blue request takes ${farthestMs(rows, PLACES.sg)} ms in Singapore, and about as long elsewhere`,
+    note: 'Mean time to send a friend request: over all rounds, and the range of the rounds.',
+    see: 'With one site, users wait for the trip to US east. With five sites, all users wait equally long: longer than beside a single site, since the five share one machine.',
     axis: 'milliseconds (log scale)',
     better: 'lower',
     scale: 'log',

@@ -10,6 +10,8 @@ const WAYS = { baseline: 'without speculation', correctable: 'with speculation' 
 type Way = keyof typeof WAYS;
 const COLORS = { [WAYS.baseline]: GREY, [WAYS.correctable]: BLUE };
 
+const WORKLOADS = 'Workload A: half writes; B: 5 % writes; C: reads only.';
+
 /** Few enough that none waits for another. */
 const UNLOADED = 4;
 
@@ -67,8 +69,8 @@ export function drawSpeculation(report: Report, name: string): Drawn {
   const [least, most] = [percent(Math.min(...saved)), percent(Math.max(...saved))];
   const latency = intervalsFigure({
     title: `Speculation delivers ${what} ${least} to ${most} % sooner`,
-    note: `Mean time to delivery with ${UNLOADED} requests at a time: median and range of the rounds. Client → server that it asks. Red ticks: what is possible at best.`,
-    see: 'The gain is nearly as large as it can be: a blue dot is close to its red tick, where the second read begins with the preliminary view.',
+    note: `Mean time to delivery, ${UNLOADED} requests in flight: median and range of the rounds. Labels: the client → its server, if that is elsewhere. ${WORKLOADS} Red ticks: the best possible.`,
+    see: 'The gain is nearly as large as it can be. Each red tick shows the time if the second read starts at the preliminary view and no guess is wrong. The blue dots are close to the ticks.',
     axis: 'milliseconds',
     better: 'lower',
     legend: { [WAYS.correctable]: BLUE, [WAYS.baseline]: GREY },
@@ -98,11 +100,16 @@ function drawLoad(what: string, report: Report): Figure {
   const last = slower === -1 ? loads.at(-1) : loads[slower - 1];
   const most = Math.max(...gains.filter(({ workers = 0 }) => workers <= (last ?? 0)).map(({ gain }) => gain));
   const until =
-    slower === -1 ? `under every load measured, up to ${last} requests at a time` : `up to ${last} requests at a time`;
+    slower === -1
+      ? `at every load measured, up to ${last} requests in flight`
+      : `with up to ${last} requests in flight`;
   return linesFigure({
     title: `Speculation delivers ${what} sooner ${until}, by ${short(100 * most)} % at most`,
-    note: 'A dot is a load, from few requests at a time to many: its throughput, and the mean time to delivery. Further right and lower is better.',
-    see: 'Wrong guesses cost work twice: near the peak of the server both ways are close, and the one without speculation may be ahead.',
+    note: `Each dot is a load: from dot to dot, more requests are in flight. Further right and lower is better. ${WORKLOADS}`,
+    see:
+      slower === -1
+        ? 'A wrong guess costs its work twice. No load here was high enough for that to cost more than speculation gains.'
+        : 'A wrong guess costs its work twice. Near the highest throughput of the server, that costs as much as speculation gains, or more.',
     colors: COLORS,
     x: { label: 'requests a second' },
     y: { label: 'mean time to delivery (ms, log scale)', type: 'log' },

@@ -37,7 +37,7 @@ export function drawReads(report: Report, name: string): Drawn {
   const drawn = intervalsFigure({
     title: `A preliminary view after ${ms('CC2 preliminary')} ms, like a read of one replica; the final one after ${ms('CC2 final')} ms, like a read of two`,
     note: 'Mean time of a read on Cassandra, client in Ireland, coordinator in Frankfurt: median and range of the rounds.',
-    see: 'Each view comes when a plain read of its consistency would: asking for both delays neither.',
+    see: 'Each view arrives as soon as a plain read of as many replicas. Reading both views delays neither.',
     axis: 'milliseconds',
     better: 'lower',
     legend: { 'plain read': GREY, 'preliminary view': BLUE, 'final view': VIOLET },
@@ -48,10 +48,10 @@ export function drawReads(report: Report, name: string): Drawn {
 
 export function drawDivergence(report: Report, name: string): Drawn {
   const names = {
-    'divergence-A-latest': 'half writes, latest records',
-    'divergence-A-zipfian': 'half writes, some records often',
-    'divergence-B-latest': '5 % writes, latest records',
-    'divergence-B-zipfian': '5 % writes, some records often',
+    'divergence-A-latest': 'half writes, newest records',
+    'divergence-A-zipfian': 'half writes, popular records',
+    'divergence-B-latest': '5 % writes, newest records',
+    'divergence-B-zipfian': '5 % writes, popular records',
   };
   const toPercent = ({ value, low, high, ...dot }: Dot): Dot => ({
     ...dot,
@@ -61,9 +61,9 @@ export function drawDivergence(report: Report, name: string): Drawn {
   });
   const of = (bar: string): string => percent(barOf(report, bar).value);
   const drawn = intervalsFigure({
-    title: `From ${short(100 * barOf(report, 'divergence-B-zipfian').value)} to ${of('divergence-A-latest')} of preliminary views differ from the final one, by how often others write`,
-    note: 'Reads on Cassandra, three clients, 1000 records. Dots are medians, lines their 95 % intervals.',
-    see: 'Reads that follow writes closely differ most. Elsewhere a preliminary view is nearly always right.',
+    title: `From ${short(100 * barOf(report, 'divergence-B-zipfian').value)} to ${of('divergence-A-latest')} of preliminary views differ from the final one, depending on the workload`,
+    note: 'Reads on Cassandra, three clients, 1000 records. Labels: how many operations write, and which records are used most. Dots are medians, lines their 95 % intervals.',
+    see: 'Views differ most if clients read the records that were just written. Otherwise a preliminary view is nearly always right.',
     axis: '% of the reads (log scale)',
     better: 'lower',
     scale: 'log',
@@ -71,6 +71,8 @@ export function drawDivergence(report: Report, name: string): Drawn {
   });
   return { [name]: drawn };
 }
+
+const RECORDS: Readonly<Record<string, string>> = { latest: 'newest records', zipfian: 'popular records' };
 
 interface BytesRow {
   readonly workload: string;
@@ -87,7 +89,7 @@ interface BytesRow {
 export function drawBytes(report: Report, name: string): Drawn {
   const rows = rowsOf<BytesRow>(report);
   const labelOf = ({ workload, distribution, driven }: BytesRow): string =>
-    `workload ${workload}, ${driven ? 'a quarter diverges' : distribution}`;
+    `${workload === 'A' ? 'half writes' : '5 % writes'}, ${driven ? 'a quarter of views made to differ' : RECORDS[distribution]}`;
   const dots = rows.flatMap((row): Dot[] => [
     { label: labelOf(row), value: 100 * row.overhead, low: 100 * row.overheadLow, high: 100 * row.overheadHigh },
     {
@@ -101,9 +103,9 @@ export function drawBytes(report: Report, name: string): Drawn {
   const ours = rows.map(({ overhead }) => overhead);
   const two = rows.map(({ twoRequestsOverhead }) => twoRequestsOverhead);
   const drawn = intervalsFigure({
-    title: `Both views in one request move ${short(100 * Math.min(...ours))} to ${percent(Math.max(...ours))} more bytes than one weak read; two requests ${percent(Math.min(...two))} or more`,
+    title: `Both views in one request move ${short(100 * Math.min(...ours))} to ${percent(Math.max(...ours))} more bytes than one weak read; two requests at least ${percent(Math.min(...two))} more`,
     note: 'Bytes of requests and answers, client in Ireland, coordinator in Frankfurt. Dots are medians, lines their 95 % intervals.',
-    see: 'If the final view equals the preliminary one, only a confirmation travels. So the cost follows how often they differ.',
+    see: 'If the final view equals the preliminary one, the server sends a short confirmation instead. So the more often views differ, the more bytes are sent.',
     axis: '% more bytes than a read of one replica',
     better: 'lower',
     legend: { 'both views': BLUE, 'two requests': GREY },
@@ -139,9 +141,9 @@ export function drawReadLoad(report: Report, name: string): Drawn {
   const shares = drops.map(({ value }) => value);
   const isSure = drops.some(({ low }) => low > 0);
   const drawn = linesFigure({
-    title: `Both views cost ${short(100 * Math.min(...shares))} to ${percent(Math.max(...shares))} of the throughput of reads of two replicas${isSure ? '' : '; rounds differ by more'}`,
-    note: 'Reads on Cassandra under load, client in Ireland, coordinator in Frankfurt, two more clients at work. A dot is a load. Further right and lower is better.',
-    see: 'The preliminary view stays near a read of one replica and the final view near a read of two, until the servers are at their limit.',
+    title: `With both views, throughput is ${short(100 * Math.min(...shares))} to ${percent(Math.max(...shares))} below that of reads of two replicas${isSure ? '' : '; rounds differ by more'}`,
+    note: 'Reads on Cassandra under load, client in Ireland, coordinator in Frankfurt, two more clients elsewhere. Each dot is a load. Workload A: half writes; B: 5 % writes; C: reads only. Further right and lower is better.',
+    see: 'A preliminary view takes about as long as a read of one replica, and a final view as long as a read of two, until the servers reach their limit.',
     colors: { [LOADED.C1]: GREY, [LOADED.C2]: INK, [LOADED.early]: BLUE, [LOADED.final]: VIOLET },
     x: { label: 'operations a second' },
     y: { label: 'mean time of a read (ms, log scale)', type: 'log' },
@@ -182,8 +184,8 @@ export function drawEnqueues(report: Report): Drawn {
   const sooner = rows.map(({ preliminaryMs, finalMs }) => finalMs / preliminaryMs);
   const drawn = intervalsFigure({
     title: `A preliminary view of an enqueue comes ${short(Math.min(...sooner))} to ${short(Math.max(...sooner))} times sooner than the final one`,
-    note: 'Enqueues on ZooKeeper of a client in Ireland, by the server that it asks: median and range of the rounds.',
-    see: 'The preliminary view needs the trip to the server alone; the final one waits for the leader, and takes what a plain client waits.',
+    note: 'A client in Ireland adds to a queue in ZooKeeper, via the server that the label names: median and range of the rounds.',
+    see: 'The preliminary view needs only the trip to the server. The final view also waits for the leader, so it takes as long as a plain client.',
     axis: 'milliseconds (log scale)',
     better: 'lower',
     scale: 'log',
