@@ -50,9 +50,11 @@ export const reading: Readonly<Record<string, Scenario>> = {
     const call = await stage.binding.next();
     call.view(1, 'weak');
     await stage.shows('11 weak…');
+    // React may render a tree several times before it is on the page, for example if another root on the page interrupts it.
+    const before = renders;
     call.confirm('strong', 0);
     await stage.shows('11 strong');
-    same(renders, 2);
+    same(renders, before);
   },
 
   async 'null → asks for nothing, until there is an operation'(stage) {
