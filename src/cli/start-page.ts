@@ -23,7 +23,7 @@ pre { margin: 0 0 8px; padding: 14px; overflow-x: auto; border: 1px solid var(--
 button { min-height: 44px; padding: 0 18px; border: 1px solid var(--line); border-radius: 8px; background: var(--card);
   color: inherit; font: inherit; }
 :focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
-@media (max-width: 40rem) { th, td { padding-right: 12px; } td:nth-child(3) { overflow-wrap: anywhere; }
+@media (max-width: 40rem) { thead { display: none; } tr { display: block; padding: 6px 0; } td { display: inline-block; padding: 0 12px 0 0; } td:nth-child(n + 3) { display: block; }
   pre { white-space: pre-wrap; overflow-wrap: anywhere; font-size: .85rem; } }`;
 
 const SCRIPT = `

@@ -31,10 +31,7 @@ export function clusterView(shop: TicketShop): Show {
   const ask = async (): Promise<void> => {
     const answer = await fetchStatus('cluster');
     problem.hidden = answer !== undefined;
-    setText(
-      problem,
-      answer === undefined ? 'The demo does not answer: start it again with “npm run demo:cluster”.' : '',
-    );
+    setText(problem, answer === undefined ? 'The demo does not answer: start it again in the terminal.' : '');
     if (answer !== undefined && JSON.stringify(answer) !== JSON.stringify(status)) {
       status = answer;
       show();
