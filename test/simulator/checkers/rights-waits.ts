@@ -34,6 +34,8 @@ interface Take {
   readonly keys: readonly string[];
   readonly amount: number;
   readonly begunAtMs: number;
+  /** When the last one ended of those that had begun before it, of a field that it wants too. */
+  firstSinceMs: number;
 }
 
 /** One field, as all sites show it: whether enough of it stands for all who want some. */
@@ -72,20 +74,27 @@ class Stand {
   }
 }
 
-/** How long a take may go unanswered. Where messages are slower than sites are patient, it may be given up first. */
-function boundMsOf({ options, resendAfterMs, reachTimeoutMs }: CheckerContext): number {
+/**
+ * How long a take may go unanswered. Where messages are slower than sites are patient, it may be given up first. `isSlow`:
+ * then turns in the red order are not kept either, since who was rejected comes again later than others wait for it. So
+ * the one that began first has the bound, and the next one once that has ended.
+ */
+function boundOf({ options, resendAfterMs, reachTimeoutMs }: CheckerContext): { boundMs: number; isSlow: boolean } {
   const { minDelayMs, delayMeanMs, syncMeanMs, maxWindow, maxAttempts } = options;
-  if (maxWindow < WINDOW_WIDE) return Infinity;
+  if (maxWindow < WINDOW_WIDE) return { boundMs: Infinity, isSlow: false };
   const tripMs = minDelayMs + 2 * delayMeanMs + 2 * syncMeanMs;
   const trips = TRIPS_TO_RIGHTS + TRIPS_OF_ATTEMPT * maxAttempts;
   const messagesMs = RESENDS * resendAfterMs + trips * tripMs;
-  return messagesMs < reachTimeoutMs ? messagesMs : messagesMs + WAITS * reachTimeoutMs;
+  if (messagesMs < reachTimeoutMs) return { boundMs: messagesMs, isSlow: false };
+  // The last execution may begin at the end of its time.
+  return { boundMs: messagesMs + WAITS * reachTimeoutMs + TRIPS_OF_ATTEMPT * tripMs, isSlow: true };
 }
 
 export class RightsWaitsChecker implements Checker {
   readonly name = 'waits';
   readonly #calm: HealthyPeriods;
   readonly #boundMs: number;
+  readonly #isSlow: boolean;
   readonly #stands: ReadonlyMap<string, Stand>;
   /** By site and serial. */
   readonly #takes = new Map<string, Take>();
@@ -94,7 +103,9 @@ export class RightsWaitsChecker implements Checker {
   constructor(circumstances: CheckerContext) {
     const { origins, healthyPeriods } = circumstances;
     this.#calm = healthyPeriods;
-    this.#boundMs = boundMsOf(circumstances);
+    const { boundMs, isSlow } = boundOf(circumstances);
+    this.#boundMs = boundMs;
+    this.#isSlow = isSlow;
     this.#stands = new Map(KEYS.map((key) => [key, new Stand(healthyPeriods, origins.sites)]));
   }
 
@@ -109,7 +120,7 @@ export class RightsWaitsChecker implements Checker {
     if (!operation.startsWith('take') || this.#takes.has(place) || this.#ended.has(place)) return;
     const { key, amount } = args as { readonly key?: string; readonly amount: number };
     const keys = key === undefined ? KEYS : [key];
-    this.#takes.set(place, { site, keys, amount, begunAtMs: this.#calm.nowMs });
+    this.#takes.set(place, { site, keys, amount, begunAtMs: this.#calm.nowMs, firstSinceMs: 0 });
     for (const item of keys) this.#stands.get(item)?.want(amount);
   }
 
@@ -128,7 +139,8 @@ export class RightsWaitsChecker implements Checker {
     if (take === undefined) return;
     const { keys, amount } = take;
     const enoughSinceMs = keys.map((key) => this.#stands.get(key)?.isEnoughSinceMs ?? 0);
-    const waitedMs = this.#calm.nowMs - Math.max(take.begunAtMs, this.#calm.sinceMs, ...enoughSinceMs);
+    const begunAtMs = Math.max(take.begunAtMs, take.firstSinceMs);
+    const waitedMs = this.#calm.nowMs - Math.max(begunAtMs, this.#calm.sinceMs, ...enoughSinceMs);
     this.#end(place, take);
     assertProperty(
       waitedMs <= this.#boundMs,
@@ -137,8 +149,12 @@ export class RightsWaitsChecker implements Checker {
     );
   }
 
-  #end(place: string, { keys, amount }: Take): void {
+  #end(place: string, { keys, amount, begunAtMs }: Take): void {
     this.#takes.delete(place);
+    for (const later of this.#isSlow ? this.#takes.values() : []) {
+      const isBehind = later.begunAtMs > begunAtMs && later.keys.some((key) => keys.includes(key));
+      if (isBehind) later.firstSinceMs = this.#calm.nowMs;
+    }
     for (const key of keys) this.#stands.get(key)?.want(-amount);
   }
 }
