@@ -194,7 +194,7 @@ export class ClusterNode {
       directory: this.#identity.directory,
       files: this.#directory.files,
       links,
-      admit: (site, directory) => findRefusal(this.#site && this.#origins, { donor: this.name, site, directory }),
+      admit: (site, receiver) => findRefusal(this.#site && this.#origins, { ...receiver, donor: this.name, site }),
       onProgress: (progress) => this.#events.onProgress?.(formatProgress(progress)),
       ...createTransferAlarms(this.name, this.#onAlarm),
     });
@@ -256,8 +256,8 @@ export class ClusterNode {
     const onProblem = (message: string): void => this.#events.onProgress?.(`waiting to become a member: ${message}`);
     const others = [...this.file.sites].filter(([name]) => name !== this.name);
     const sites = new Map(others.map(([name, site]) => [name, site.cluster]));
-    const origin = await requestChange(change, { sites, keys: this.#keys, signal, onProblem });
-    const { shared } = await transfers.receive(() => [...sites.keys()], signal);
+    const origin = (await requestChange(change, { sites, keys: this.#keys, signal, onProblem })) as Origin;
+    const { shared } = await transfers.receive(origin, () => [...sites.keys()], signal);
     await installShared(shared, this.#place);
     this.#directory.adopt();
     await this.#follower.adopt();
@@ -274,12 +274,13 @@ export class ClusterNode {
     this.#onAlarm({ kind: 'site-behind', site: this.name, message: `Site ${this.name}: ${message}.` });
     await this.restartSite(async ({ files }) => {
       const transfers = this.#transfers as StateTransfers;
+      const origin = this.#identity.origin as Origin;
       const closed = await catchUp({
-        origin: this.#identity.origin as Origin,
+        origin,
         keepsRed: onCopied === undefined,
         signal,
         getPeers: () => this.links.peers,
-        receive: (donors, ...ending) => transfers.receive(() => donors, ...ending),
+        receive: (donors, ...ending) => transfers.receive(origin, () => donors, ...ending),
         recover: () => recoverSite(files, this.#place.directory, this.name),
         install: (merged) => install({ ...this.#place, ...merged }),
         onProblem: (problem) => this.#events.onProgress?.(problem),

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { isRecord } from '../../correctable/validate.ts';
 import type { Checkpoint } from '../records/checkpoint.ts';
+import type { Origin } from '../records/origin.ts';
 import type { Files } from '../storage/disk/files.ts';
 import { nodeTiming } from '../storage/disk/node-files.ts';
 import type { TransferReply, TransferRequest, TransferSlice } from '../storage/transfer/transfer-messages.ts';
@@ -24,10 +25,10 @@ export interface StateTransfersOptions {
     isConnected(peer: string): boolean;
   };
   /**
-   * Returns why a site with this data directory cannot be sent the state now; `undefined` if it can: from then on what it
-   * needs beside the state is kept for it.
+   * Returns why a site with this origin and data directory cannot be sent the state now; `undefined` if it can: from then
+   * on what it needs beside the state is kept for it.
    */
-  admit(site: string, directory: string): TransferRefusal | undefined;
+  admit(site: string, receiver: TransferIdentity): TransferRefusal | undefined;
   onProgress?(progress: TransferProgress): void;
   /** Nothing has come for `stalledAfterMs`, whatever donor was asked. Called once until something comes. */
   onStalled?(problem: string): void;
@@ -35,6 +36,12 @@ export interface StateTransfersOptions {
   onFullChanged?(because: Error | undefined): void;
   /** Default: 60 000 */
   readonly stalledAfterMs?: number;
+}
+
+/** Who takes the state: its origin, which a donor may not have heard of, and its data directory. */
+export interface TransferIdentity {
+  readonly origin: Origin;
+  readonly directory: string;
 }
 
 /** Why a site is not sent the state. */
@@ -121,9 +128,10 @@ export class StateTransfers {
 
   /**
    * Takes the state of one of the donors, of another one where nothing comes. Goes on with what an earlier start has taken.
-   * Rejects with the reason of the signal. Calls `onClosed` if a donor knows the own directory as one of a closed site.
+   * Rejects with the reason of the signal. Calls `onClosed` if a donor knows that the own origin was closed.
    */
   async receive(
+    origin: Origin,
     donors: () => readonly string[],
     signal: AbortSignal,
     onClosed?: (reason: string) => void,
@@ -136,7 +144,7 @@ export class StateTransfers {
       const donor = connected[attempt % connected.length];
       if (donor === undefined) this.#problem = `no link to ${all.join(', ')} is up`;
       this.#checkStalled();
-      const shared = donor === undefined ? undefined : await this.#receiveFrom(donor, signal, onClosed);
+      const shared = donor === undefined ? undefined : await this.#receiveFrom(donor, origin, signal, onClosed);
       if (donor !== undefined && shared !== undefined) return { donor, shared };
       await pause(CHECK_MS);
     }
@@ -150,6 +158,7 @@ export class StateTransfers {
   /** `undefined` if nothing came for too long. */
   async #receiveFrom(
     donor: string,
+    origin: Origin,
     signal: AbortSignal,
     onClosed: ((reason: string) => void) | undefined,
   ): Promise<Checkpoint | undefined> {
@@ -164,7 +173,7 @@ export class StateTransfers {
           timing: nodeTiming,
           donor,
           createName: () => randomBytes(NAME_BYTES).toString('hex'),
-          send: (request) => this.#send(donor, { ...request, directory }),
+          send: (request) => this.#send(donor, { ...request, directory, origin }),
           onProgress: (bytes, expectedBytes) => {
             this.#onMoved();
             this.#setFull(undefined);
@@ -217,13 +226,13 @@ export class StateTransfers {
     onStalled?.(this.#problem ?? 'no site answers');
   }
 
-  #serve(from: string, request: TransferRequest & { readonly directory: string }): void {
+  #serve(from: string, request: TransferRequest & TransferIdentity): void {
     const { transfer } = request;
     if (this.#source === undefined) {
       const reason = `${this.#options.site} is not serving`;
       return this.#reply(from, { kind: 'transfer.refused', transfer, reason });
     }
-    const refusal = request.kind === 'transfer.begin' ? this.#options.admit(from, request.directory) : undefined;
+    const refusal = request.kind === 'transfer.begin' ? this.#options.admit(from, request) : undefined;
     if (refusal === undefined) this.#source.receive(from, request);
     else this.#reply(from, { kind: 'transfer.refused', transfer, ...refusal });
   }
@@ -270,9 +279,7 @@ function isOffset(value: unknown): boolean {
   return Number.isSafeInteger(value) && (value as number) >= 0;
 }
 
-type ControlMessage =
-  | (TransferRequest & { readonly directory: string })
-  | Exclude<TransferReply, { kind: 'transfer.slice' }>;
+type ControlMessage = (TransferRequest & TransferIdentity) | Exclude<TransferReply, { kind: 'transfer.slice' }>;
 
 /** @throws Error if it is none */
 function parseMessage(body: unknown): ControlMessage {

@@ -1,28 +1,28 @@
 /** Which sites a node sends its state. */
-import type { Origin, Origins } from '../records/origin.ts';
-import type { TransferRefusal } from './state-transfers.ts';
+import type { Origins } from '../records/origin.ts';
+import type { TransferIdentity, TransferRefusal } from './state-transfers.ts';
 
-/** A transfer that a node is asked for. */
-interface RequestedTransfer {
+/** A transfer that a node is asked for, by which receiver. */
+interface RequestedTransfer extends TransferIdentity {
   readonly donor: string;
-  /** The receiver, and the identity of its data directory. */
   readonly site: string;
-  readonly directory: string;
 }
 
-/** Returns why a site is not sent the state. `origins` is `undefined` if the donor is not running. */
+/**
+ * Returns why a site is not sent the state. `origins` is `undefined` if the donor is not running. What the donor knows of
+ * other origins of that site says nothing: it may not have heard yet that the site was rebuilt, or has joined again.
+ */
 export function findRefusal(
   origins: Origins | undefined,
-  { donor, site, directory }: RequestedTransfer,
+  { donor, site, directory, origin }: RequestedTransfer,
 ): TransferRefusal | undefined {
-  const isOwn = (item: Origin): boolean => (origins?.get(item).directory ?? directory) === directory;
-  const origin = origins?.find(site);
-  if (origin !== undefined && isOwn(origin)) return undefined;
-  const isClosed = origins?.closed.some((item) => {
-    const { site: name, state } = origins.get(item);
-    return name === site && state === 'closed' && isOwn(item);
-  });
-  if (isClosed !== true) return { reason: `${donor} does not know this data directory of ${site} yet` };
-  const cause = origin === undefined ? 'it was retired' : 'it was rebuilt on another data directory';
-  return { reason: `${site} was closed: ${cause}`, isClosed };
+  const known = origins?.isSite(origin) === true ? origins.get(origin) : undefined;
+  // The directories of the first sites are in no table.
+  const isKnown = known?.site === site && (known.directory ?? directory) === directory;
+  if (!isKnown || known.state === 'closing')
+    return { reason: `${donor} does not know this data directory of ${site} yet` };
+  if (known.state !== 'closed') return undefined;
+  const isRebuilt = origins?.find(site) !== undefined;
+  const cause = isRebuilt ? 'it was rebuilt on another data directory' : 'it was retired';
+  return { reason: `${site} was closed: ${cause}`, isClosed: true };
 }

@@ -7,8 +7,10 @@ import { EMPTY_OWN_STATE } from '../../../../src/server/records/checkpoint.ts';
 import { StateTransfers, type TransferRefusal } from '../../../../src/server/cluster/state-transfers.ts';
 import { NodeFiles, nodeTiming } from '../../../../src/server/storage/disk/node-files.ts';
 import { DurableStorage } from '../../../../src/server/storage/durable-storage.ts';
+import { siteAt } from '../../../support/origins.ts';
 
 const ROWS = new Map(Array.from({ length: 50 }, (_, row) => [`row ${row}`, 'x'.repeat(100_000)] as const));
+const VIRGINIA = siteAt(1);
 
 let root: string;
 let nodes: Map<string, StateTransfers>;
@@ -52,7 +54,7 @@ function createNode(site: string, files = new NodeFiles(join(root, site))): Stat
       },
       isConnected: isUp,
     },
-    admit: (receiver, directory) =>
+    admit: (receiver, { directory }) =>
       refusals.get(site) ?? (directory === `directory of ${receiver}` ? undefined : { reason: 'no' }),
     onStalled: (problem) => void events.push(`stalled: ${problem}`),
     onFullChanged: (because) => void events.push(because === undefined ? 'has room' : `full: ${because.message}`),
@@ -90,7 +92,7 @@ const { signal } = new AbortController();
 test('a donor that is connected → its state', async () => {
   createDonor('ireland');
   const receiver = createNode('virginia');
-  const { donor, shared } = await receiver.receive(() => ['frankfurt', 'ireland'], signal);
+  const { donor, shared } = await receiver.receive(VIRGINIA, () => ['frankfurt', 'ireland'], signal);
   expect(donor).toBe('ireland');
   expect(shared.sections['rows']).toEqual(ROWS);
   expect(shared.smallParts).toEqual({ log: { delivered: 3 }, donor: 'ireland' });
@@ -100,7 +102,7 @@ test('a donor that is connected → its state', async () => {
 test('the link is lost on the way → goes on where it was', async () => {
   createDonor('ireland');
   const receiver = createNode('virginia');
-  const receiving = receiver.receive(() => ['ireland'], signal);
+  const receiving = receiver.receive(VIRGINIA, () => ['ireland'], signal);
   await vi.waitFor(() => expect(receiver.progress?.bytes).toBeGreaterThan(1_000_000), { interval: 1 });
   down.add('ireland');
   down.delete('ireland');
@@ -114,7 +116,7 @@ test('a donor that does not admit the receiver → the reason is seen, and it is
   createDonor('ireland');
   refusals.set('ireland', { reason: 'ireland has not taken the change' });
   const receiver = createNode('virginia');
-  const receiving = receiver.receive(() => ['ireland'], signal);
+  const receiving = receiver.receive(VIRGINIA, () => ['ireland'], signal);
   await vi.waitFor(() => expect(receiver.progress?.problem).toContain('has not taken the change'), 5000);
   refusals.clear();
   receiver.onConnected('ireland');
@@ -126,14 +128,14 @@ test('a donor that knows the receiver as closed → its reason is reported', asy
   refusals.set('ireland', { reason: 'virginia was closed', isClosed: true });
   const ending = new AbortController();
   const end = (reason: string): void => ending.abort(new Error(reason));
-  const receiving = createNode('virginia').receive(() => ['ireland'], ending.signal, end);
+  const receiving = createNode('virginia').receive(VIRGINIA, () => ['ireland'], ending.signal, end);
   await expect(receiving).rejects.toThrow('virginia was closed');
 });
 
 test('ended meanwhile → rejects with the reason', async () => {
   const receiver = createNode('virginia');
   const ending = new AbortController();
-  const receiving = receiver.receive(() => ['ireland'], ending.signal);
+  const receiving = receiver.receive(VIRGINIA, () => ['ireland'], ending.signal);
   ending.abort(new Error('the node is closed'));
   await expect(receiving).rejects.toThrow('the node is closed');
 });
@@ -141,7 +143,7 @@ test('ended meanwhile → rejects with the reason', async () => {
 test('slices that cannot be read → another donor', async () => {
   for (const site of ['ireland', 'frankfurt']) createDonor(site);
   garbage.set('ireland', new Uint8Array([0, 0, 0, 9]));
-  const { shared } = await createNode('virginia').receive(() => ['ireland', 'frankfurt'], signal);
+  const { shared } = await createNode('virginia').receive(VIRGINIA, () => ['ireland', 'frankfurt'], signal);
   expect(shared.smallParts).toMatchObject({ donor: 'frankfurt' });
 });
 
@@ -150,7 +152,7 @@ test('nothing comes for a minute → is reported once, with the reason', async (
   try {
     const receiver = createNode('virginia');
     const ending = new AbortController();
-    const receiving = receiver.receive(() => ['ireland', 'frankfurt'], ending.signal);
+    const receiving = receiver.receive(VIRGINIA, () => ['ireland', 'frankfurt'], ending.signal);
     await vi.advanceTimersByTimeAsync(59_000);
     expect(events).toEqual([]);
     await vi.advanceTimersByTimeAsync(180_000);
@@ -169,7 +171,7 @@ test('no room for what comes → is reported, and so is room again', { timeout: 
   const createNow = vi.spyOn(files, 'createNow').mockImplementation(() => {
     throw Object.assign(new Error('no space left'), { code: 'ENOSPC' });
   });
-  const receiving = createNode('virginia', files).receive(() => ['ireland'], signal);
+  const receiving = createNode('virginia', files).receive(VIRGINIA, () => ['ireland'], signal);
   await vi.waitFor(() => expect(events).toEqual(['full: no space left']), 5000);
   createNow.mockRestore();
   expect((await receiving).shared.sections['rows']).toEqual(ROWS);

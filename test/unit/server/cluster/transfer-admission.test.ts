@@ -1,7 +1,7 @@
 /** Which data directories of a site a donor sends its state. */
 import { expect, test } from 'vitest';
 import { findRefusal } from '../../../../src/server/cluster/transfer-admission.ts';
-import { Origins } from '../../../../src/server/records/origin.ts';
+import { Origins, type Origin } from '../../../../src/server/records/origin.ts';
 
 const CLOSED = { state: 'closed', final: { sequence: 3, stamp: 9 } } as const;
 
@@ -17,14 +17,22 @@ function createOrigins(isRetired: boolean, isRebuilt: boolean): Origins {
 const UNKNOWN = { reason: 'ireland does not know this data directory of virginia yet' };
 
 test.each([
-  ['of a member', createOrigins(false, false), 'first', undefined],
-  ['of a site that was retired', createOrigins(true, false), 'first', /was retired/],
-  ['of a site that was rebuilt, the old one', createOrigins(true, true), 'first', /was rebuilt/],
-  ['of a site that was rebuilt, the new one', createOrigins(true, true), 'second', undefined],
-  ['that is not known', createOrigins(false, true), 'third', UNKNOWN],
-  ['of a donor that is not running', undefined, 'first', UNKNOWN],
-])('a directory %s → sent, refused for now, or for good', (_, origins, directory, expected) => {
-  const refusal = findRefusal(origins, { donor: 'ireland', site: 'virginia', directory });
+  ['of a member', createOrigins(false, false), 'first', 2, undefined],
+  ['of a site that was retired', createOrigins(true, false), 'first', 2, /was retired/],
+  ['of a site that was rebuilt, the old one', createOrigins(true, true), 'first', 2, /was rebuilt/],
+  ['of a site that was rebuilt, the new one', createOrigins(true, true), 'second', 3, undefined],
+  [
+    'of a site that was retired and has joined again, unknown to the donor',
+    createOrigins(true, false),
+    'second',
+    3,
+    UNKNOWN,
+  ],
+  ['of a site that was rebuilt, unknown to the donor', createOrigins(false, false), 'second', 3, UNKNOWN],
+  ['that is not known', createOrigins(false, true), 'third', 3, UNKNOWN],
+  ['of a donor that is not running', undefined, 'first', 2, UNKNOWN],
+])('a directory %s → sent, refused for now, or for good', (_, origins, directory, origin, expected) => {
+  const refusal = findRefusal(origins, { donor: 'ireland', site: 'virginia', directory, origin: origin as Origin });
   if (expected instanceof RegExp) expect(refusal).toEqual({ reason: expect.stringMatching(expected), isClosed: true });
   else expect(refusal).toEqual(expected);
 });
