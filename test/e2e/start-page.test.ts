@@ -139,7 +139,8 @@ describe.skipIf(browser === undefined)(subject, () => {
     await launcher.close();
 
     await using again = disposable(await startLauncher({ port: Number(new URL(launcher.url).port), demos }));
-    await page.click('#preset-normal');
+    await page.click('#preset-no-margin');
+    expect(await page.locator('.try .primary').allTextContents()).toEqual(['No safety margin: see it break']);
     // A yes shows that the page is connected to the new launcher, which has started the demo for it.
     await page.locator('[data-count="confirmed"]', { hasText: /[1-9]/ }).waitFor();
     await page.goto(again.value.url);

@@ -52,8 +52,10 @@ export function noticesFor({ lostSites, cutSites, rows, next }: Situation): Noti
 function offline(lost: readonly string[], cut: readonly string[]): Notice | undefined {
   if (lost.length === 0) return undefined;
   const names = lost.map(formatSite).join(', ');
-  const action = lost.every((site) => cut.includes(site)) ? 'plug the cable in again' : 'trying again';
-  const text = `No connection to ${names}: who buys there waits and is served once, afterwards; the other sites sell on (${action}).`;
+  const action = lost.every((site) => cut.includes(site))
+    ? 'Press “Plug in” to connect it again.'
+    : 'The page goes on trying.';
+  const text = `No connection to ${names}. Customers there wait, and each is served once when it is back. The other sites go on selling. ${action}`;
   return { about: 'offline', text };
 }
 

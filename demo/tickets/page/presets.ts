@@ -29,7 +29,9 @@ export function presetsView(shop: TicketShop): () => void {
   const buttons = PRESETS.map((preset) => {
     const button = byId(preset.id, HTMLButtonElement);
     button.addEventListener('click', () => {
-      if (shop.isOpen) void sell(shop, preset);
+      if (!shop.isOpen) return;
+      for (const other of buttons) other.classList.toggle('primary', other === button);
+      void sell(shop, preset);
     });
     return button;
   });

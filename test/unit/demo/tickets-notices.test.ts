@@ -26,10 +26,10 @@ test('notices: a sale without trouble → none', () => {
 
 test('notices: a site cut off by hand → says to plug it in; lost otherwise → says it is tried again', () => {
   expect(notices({ lostSites: ['virginia'], cutSites: ['virginia'] })).toMatchObject([
-    { about: 'offline', text: expect.stringMatching(/No connection to Virginia.*plug the cable in/) },
+    { about: 'offline', text: expect.stringMatching(/No connection to Virginia.*Press “Plug in”/) },
   ]);
   expect(notices({ lostSites: ['virginia', 'ireland'], cutSites: ['virginia'] })[0]?.text).toMatch(
-    /Virginia, Ireland.*trying again/,
+    /Virginia, Ireland.*goes on trying/,
   );
 });
 
