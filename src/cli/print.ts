@@ -38,7 +38,7 @@ export async function printLines(lines: readonly string[]): Promise<void> {
 /** Resolves once a text, and what was printed before it, is written; with what has hindered that. */
 export function waitUntilWritten(text: string): Promise<Error | undefined> {
   return new Promise((resolve) => {
-    // It is told twice, and would end the process where nobody listens.
+    // It is reported twice, and would end the process without a listener.
     stdout.once('error', resolve);
     write(text, (error) => {
       if (error) return resolve(error);

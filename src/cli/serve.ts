@@ -161,7 +161,7 @@ async function serveUntilEndSignal(options: RawOptions): Promise<void> {
   });
   const printed = printLines(asJson ? [JSON.stringify(exposure)] : linesOf(exposure));
   giveBack();
-  // It serves all the same: whoever asks it to end must find it listening.
+  // It serves all the same: a signal to end must find it listening.
   await printed.catch((error: Error) => console.error(`error: ${error.message}`));
   const signal = await interrupted;
   await server.close();
@@ -229,7 +229,7 @@ function parseNode(options: RawOptions): NodeOfCluster {
   };
 }
 
-/** A server with what is told of it. */
+/** A server with what is printed about it. */
 type StartedServer = ServedSites & { close(): Promise<void> };
 
 type CommonOptions = Omit<ServeOptions, keyof SitesInProcess>;

@@ -13,7 +13,7 @@ export function deriveSource<T, U>(source: Source<T>): Source<U> {
   return derived;
 }
 
-/** Feeds `derived` by `onView`, until it closes, then `onClosed`; fails it as `source` fails unless told otherwise. */
+/** Feeds `derived` by `onView`, until it closes, then `onClosed`; fails it as `source` fails, unless `onError` is passed. */
 export function observeSource<T, U>(
   source: Source<T>,
   derived: Source<U>,

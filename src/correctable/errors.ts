@@ -134,7 +134,7 @@ export function check(isRight: unknown, field: string, advice: string): asserts 
   if (!isRight) throw createInvalidArgumentError(field, advice);
 }
 
-/** What is called back: without it nobody would be told, in silence. */
+/** What is called back: without it, no caller would get a value, and none an error. */
 export function checkFunction(value: unknown, field: string): void {
   check(typeof value === 'function', field, 'give a function');
 }

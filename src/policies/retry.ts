@@ -13,7 +13,7 @@ import { getExtras, formatLabel, addCleanUp } from '../correctable/source.ts';
 import { toCanonicalString } from '../values/canonical-string.ts';
 import { getPrincipal, submitOrFail, forwardViews } from './forward-views.ts';
 
-/** More would outlive whoever waits. */
+/** More would outlive the caller that waits. */
 const MAX_ATTEMPTS = 100;
 
 /** Options of `retryPolicy`. */

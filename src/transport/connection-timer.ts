@@ -17,7 +17,7 @@ interface PendingReplies {
 
 const NO_PENDING_REPLIES: PendingReplies = { awaitedCount: 0, awaitedBytes: 0, maxFrameBytes: 0 };
 
-/** One timer, set anew in every state. In `open` it runs out when the server has been silent for too long. */
+/** One timer, set again in every state. In `open` it runs out when the server has been silent for too long. */
 export class ConnectionTimer {
   readonly #options: ResolvedConnectionOptions;
   readonly #getPendingReplies: () => PendingReplies;
@@ -58,7 +58,7 @@ export class ConnectionTimer {
     const from = this.#state;
     this.#state = state;
     if (from === 'probing') this.#tolerance = adjustTolerance(this.#tolerance, state === 'open');
-    // Before it is open: what waited is submitted before that is told.
+    // Before it is open: what waited is submitted before `open` is reported.
     if (state === 'handshaking')
       this.#heartbeat = new HeartbeatDeadline(this.#options.heartbeatIntervalMs, this.#tolerance);
     if (state === 'open') this.#startHeartbeat(from);

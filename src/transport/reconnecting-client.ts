@@ -131,7 +131,7 @@ class WebSocketClient implements ConnectionEvents, ReceiverEvents {
       if (this.#state === 'closed' || this.#state === 'closing') throw this.#createRejection();
       this.#checkSession(context.session);
       this.#sender.submit(operation, levels, sink as Sink, context);
-      // Nobody says who has submitted what waits for the first connection: whoever the token is for now.
+      // Without `principal`, what waits for the first connection belongs to the user of the present token.
       if (this.#options.principal === undefined) this.#handshake.requestTokenEarly();
     } catch (error) {
       sink.fail(error);
@@ -153,7 +153,7 @@ class WebSocketClient implements ConnectionEvents, ReceiverEvents {
   /** Sees who is signed in. */
   #checkPrincipal(): void {
     const { principal } = this.#options;
-    // Whoever hears of a change may make another.
+    // A listener of the change may change it again.
     if (principal !== undefined && !this.#setPrincipal(principal())) throw createPrincipalChangedError();
   }
 
@@ -163,12 +163,12 @@ class WebSocketClient implements ConnectionEvents, ReceiverEvents {
     throw createInvalidArgumentError('session', 'it has ended, since the principal has changed: open another');
   }
 
-  /** All from now on belongs to `principal`, unless that has changed again once all others are told. */
+  /** All from now on belongs to `principal`, unless a listener has changed it again. */
   #setPrincipal(principal: string | undefined): boolean {
     const former = this.#principal;
     if (principal === former) return true;
     this.#principal = principal;
-    // A line on which nothing was said yet serves whoever comes.
+    // A line on which nothing was sent yet serves any principal.
     const isNew = this.#connection === undefined || this.#state === 'connecting' || this.#handshake.isWaitingForToken;
     if (former !== undefined && isNew) this.#abandonOperations();
     else if (former !== undefined) this.#dispatch('principal-changed');
@@ -177,7 +177,7 @@ class WebSocketClient implements ConnectionEvents, ReceiverEvents {
 
   /** What is in flight is another's. */
   #abandonOperations(): void {
-    // First, so that whoever is told and goes on at once goes on as the new client, and in no session of the former.
+    // First, so that a listener that submits at once does so as the new client, and in no session of the former.
     this.#handshake.renewClientId();
     this.#sender.abandonAll(createPrincipalChangedError());
   }

@@ -207,7 +207,7 @@ export class DrainingConnections {
   readonly #onEnded: (line: Connection) => void;
   readonly #timers = new Map<Connection, () => void>();
 
-  /** `onEnded` is told of each line that has gone. */
+  /** Calls `onEnded` for each line that has gone. */
   constructor(scheduling: Scheduling, onEnded: (line: Connection) => void) {
     this.#scheduling = scheduling;
     this.#onEnded = onEnded;

@@ -5,7 +5,7 @@ import { KIND_AT, NUMBER_AT, type MessageKind } from './define-message.ts';
 
 /** What is wrong with a row. */
 export interface MessageProblem {
-  /** The operation that the row seems to be about; 0 if that cannot be told. */
+  /** The operation that the row seems to be about; 0 if that cannot be known. */
   readonly id: number;
   /** Path of the bad field, for example `args.queue`. */
   readonly field: string;

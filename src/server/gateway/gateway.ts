@@ -250,7 +250,7 @@ class BindingGateway implements Gateway, GatewayContext {
     } else if (isCorrectableError(error)) {
       this.logger.debug({ operation, code: error.code }, description);
     } else {
-      // The client is told only that it failed: what a store throws may name its tables and machines.
+      // The client learns only that it failed: what a store throws may name its tables and machines.
       this.logger.error({ operation, err: error }, description);
     }
   }
@@ -300,7 +300,7 @@ class BindingGateway implements Gateway, GatewayContext {
 /** How long closed connections may take to go, and cut ones to tell that they have gone. */
 const CLOSE_GRACE_MS = 1_000;
 
-/** Clients are told no longer time than this, some 12 days: they wait a little longer, and timers end at twice as much. */
+/** The longest time that is sent to clients, some 12 days: they wait a little longer, and timers end at twice as much. */
 const MAX_GOAWAY_MS = 2 ** 30;
 
 /** What is to be closed. */

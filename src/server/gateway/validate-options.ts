@@ -49,7 +49,7 @@ type GatewayInput = Partial<Record<'binding' | 'site' | 'contract' | 'authentica
 
 /** @throws CorrectableError `INVALID_ARGUMENT` naming the option that does not fit */
 export function checkGatewayOptions(value: GatewayInput, names: Readonly<Record<string, true>>): void {
-  // Before its methods are told to be no options.
+  // Before its methods are reported as no options.
   if (isBinding(value)) throw createInvalidArgumentError('binding', `is an option: write ${CALL}`);
   checkOptionNames(value, { call: CALL }, names);
   const { binding, site, contract, logger } = value;

@@ -16,7 +16,7 @@ import type { WebSocketLike } from '../options/websocket.ts';
 export interface ConnectionEvents {
   onOpen(line: Connection): void;
   onFrame(line: Connection, frame: EncodedData): void;
-  /** Told once, also when the socket could not be opened; not once the line was dropped. */
+  /** Called once, also when the socket could not be opened; not once the line was dropped. */
   onClose(line: Connection, code: number, reason: string): void;
 }
 
@@ -154,7 +154,7 @@ export class Connection implements OperationConnection {
 interface SocketEvents {
   onOpen(): void;
   onFrame(frame: EncodedData): void;
-  /** Told once, also when the socket could not be opened. */
+  /** Called once, also when the socket could not be opened. */
   onClose(code: number, reason: string): void;
 }
 
@@ -194,14 +194,14 @@ export class SocketHandle {
     try {
       this.#socket.send(frame);
     } catch (error) {
-      // Told once whoever sends has done so: it may be in the middle of many operations.
+      // Reported after this tick: the caller may be in the middle of many operations.
       queueMicrotask(() =>
         this.#handleClose(ABNORMAL_CLOSE_CODE, `sending failed: ${(error as Error | undefined)?.message}`),
       );
     }
   }
 
-  /** Closes in order: what was sent is delivered first, and `closed` is told. */
+  /** Closes in order: what was sent is delivered first, and `onClose` is called. */
   close(): void {
     try {
       this.#socket.close(1000);

@@ -12,7 +12,7 @@ function createClientId(): string {
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
-/** A question that is older than this is asked anew, and an answer that is older is not used. */
+/** A question that is older than this is asked again, and an answer that is older is not used. */
 const MAX_TOKEN_AGE_MS = 60_000;
 
 /**
@@ -46,7 +46,7 @@ export class Handshake {
   #round = 0;
   readonly #now: () => number;
 
-  /** `identify` is told whom a token is for, and whether that is whom the client speaks for is what it returns. */
+  /** `identify` receives the principal of a token, and returns whether the client acts for this principal. */
   constructor(
     { credentials, scheduling }: ResolvedConnectionOptions,
     target: ConnectionTarget,
@@ -73,7 +73,7 @@ export class Handshake {
     if (!this.#hasRequestedToken) this.#requestToken();
   }
 
-  /** Says `hello` as soon as there is a token; `onNoToken` is told why there is none. */
+  /** Says `hello` as soon as there is a token; `onNoToken` receives the reason if there is none. */
   begin(line: Connection, onNoToken: (reason: CorrectableError) => void): void {
     this.#waitingConnection = line;
     this.#onNoToken = onNoToken;
@@ -111,7 +111,7 @@ export class Handshake {
     const line = this.#waitingConnection;
     if (line === undefined) return;
     const isOurs = this.#setPrincipal(principal);
-    // Whoever hears that an operation is not theirs any more may close the connection, or sign in as another.
+    // A caller whose operation is abandoned may close the connection, or sign in as another.
     if (line !== this.#waitingConnection) return;
     this.#earlyToken = undefined;
     this.#round++;

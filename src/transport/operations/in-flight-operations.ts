@@ -87,7 +87,7 @@ export class InFlightOperations {
     return this.#lastId;
   }
 
-  /** The number up to which all updates have ended; a read in flight holds nothing back, since it is asked anew. */
+  /** The number up to which all updates have ended; a read in flight holds nothing back, since it is resent. */
   get watermark(): number {
     while (this.#watermark < this.#lastWriteId && this.#operations.get(this.#watermark + 1)?.access !== 'write') {
       this.#watermark++;

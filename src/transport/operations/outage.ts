@@ -1,4 +1,4 @@
-/** How long there has been no connection, and why: what an operation that waits for one is told when its time is over. */
+/** How long there has been no connection, and why: the error of an operation that waits for one until its timeout. */
 import { CorrectableError, type ErrorCode } from '../../correctable/errors.ts';
 import { CloseCode } from '../../protocol/close-codes.ts';
 
@@ -61,7 +61,7 @@ const ERROR_CODES_BY_CLOSE_CODE: Readonly<Record<number, ErrorCode>> = {
   [CloseCode.forbidden]: 'FORBIDDEN',
 };
 
-/** The error for a fatal close code; `told` is what the server said in a row before it closed. */
+/** The error for a fatal close code; `reported` is what the server sent in a row before it closed. */
 export function createRejectionError(
   code: number,
   reason: string,
@@ -81,7 +81,7 @@ export function createLossError(url: string, detail: string): CorrectableError {
   return new CorrectableError('UNAVAILABLE', `no connection to ${url}: ${detail}`);
 }
 
-/** The error for what another than whoever is signed in now has submitted. */
+/** The error for what another user than the present one has submitted. */
 export function createPrincipalChangedError(): CorrectableError {
   const message = 'the principal has changed; submit again what is still needed';
   return new CorrectableError('UNAVAILABLE', message, { retryable: false });

@@ -8,7 +8,7 @@ import type { LoadSlot } from '../limits/in-flight-load.ts';
 export type OnDecided = (rejection: unknown) => void;
 
 interface WaitingSubmission {
-  /** Its own until it is decided, even where it does not wait any more: whoever decides is busy with it. */
+  /** Its own until it is decided, even if it does not wait any more: the hook is busy with it. */
   readonly slot: LoadSlot;
   /** None where it does not wait any more. */
   onDecided: OnDecided | undefined;
@@ -47,7 +47,7 @@ export class AdmissionQueue {
     decision.then(() => decide(undefined), decide);
   }
 
-  /** It does not wait any more: nobody is told, and those behind it may have their turn. */
+  /** It does not wait any more: nothing is reported, and those behind it may have their turn. */
   remove(id: number): void {
     const waiting = this.#waiting.get(id);
     if (waiting === undefined) return;

@@ -396,7 +396,7 @@ export class GatewayConnection implements ClientConnection, ClientOutlet, Messag
     }
     const { principal } = verdict;
     if (principal.id !== client.principal.id) {
-      // The client greets again, and is told there that it is somebody else now.
+      // The client greets again, and learns there that its principal has changed.
       return this.close(CloseCode.expired, 'the new token belongs to another principal: send hello with it');
     }
     client.principal = principal;

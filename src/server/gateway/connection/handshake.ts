@@ -76,7 +76,7 @@ function validateHello(hello: Hello, { levels, registry }: GatewayContext): Corr
 /** Whose connection it is. */
 export interface HandshakeListener {
   onAdmitted(hello: Hello, principal: Principal): void;
-  /** The connection is to be closed with this code, after the client was told why, where there is more to say. */
+  /** The connection is to be closed with this code, after the client was sent the reason, if there is more to report. */
   onRejected(code: number, reason: string, cause?: CorrectableError): void;
 }
 

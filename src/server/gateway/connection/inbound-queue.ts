@@ -18,7 +18,7 @@ export interface MessageHandler {
   /** Whether the next row may be served now; if not, `resume` follows. */
   readonly canRead: boolean;
   onMessage(row: ClientMessage, frame: ReceivedFrame): void;
-  /** A row, of the operation `id` if that can be told, or a whole frame is none. */
+  /** A row, of the operation `id` if that can be known, or a whole frame is none. */
   onMalformed(id: number, error: unknown): void;
 }
 

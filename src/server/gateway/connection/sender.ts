@@ -187,7 +187,7 @@ export class Sender {
     return this.#pump();
   }
 
-  /** Whether nobody need be told when it has gone. */
+  /** Whether it can be sent at once, because nothing has to be called when it has gone. */
   #canSendNow({ length }: EncodedData): boolean {
     const { socket, isAwaited } = this.#parts;
     if (this.#queue.length > 0 || length > PART_BYTES || isAwaited()) return false;

@@ -28,7 +28,7 @@ export class TokenExpiry {
     return leftMs;
   }
 
-  /** Whether the token has ended, by either clock: the timer may be late, and the day may have been set anew. */
+  /** Whether the token has ended, by either clock: the timer may be late, and the clock of the machine may have been set. */
   get hasEnded(): boolean {
     if (this.#endsAt === Infinity) return false;
     return systemClock.now() >= this.#endsAt || (this.#principal !== undefined && hasEnded(this.#principal));

@@ -63,7 +63,7 @@ export class ConnectionLoad {
 
 /**
  * A frame of a client. It counts as a whole until the last of its operations has ended: how much of it each of them is
- * cannot be told without measuring them all.
+ * cannot be known without measuring them all.
  */
 export class ReceivedFrame {
   readonly bytes: number;

@@ -102,7 +102,7 @@ function sendResponse(
   response.end(typeof body === 'string' ? body : JSON.stringify(body));
 }
 
-/** What sites are doing is told to those only who may be their clients; `undefined` if that cannot be found out. */
+/** Whether the request may see what the sites are doing, as clients may; `undefined` if that cannot be found out. */
 async function checkKnownClient(request: IncomingMessage, sites: GatewaysBySite): Promise<boolean | undefined> {
   const { authorization, origin } = request.headers;
   const token = /^Bearer (.+)$/i.exec(authorization ?? '')?.[1];

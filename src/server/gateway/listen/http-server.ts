@@ -138,7 +138,7 @@ export function computeMaxConnections(
 
 /**
  * From one address, as far as each site has a bound for that: its clients, and a part for requests. A bound of clients
- * alone would leave the port to whoever connects and says nothing.
+ * alone would leave the port to clients that connect and send nothing.
  */
 export function computeMaxConnectionsPerAddress(sites: Readonly<Record<string, Gateway>>): number {
   const maxClients = Object.values(sites).reduce((sum, { limits }) => sum + limits.maxConnectionsPerAddress, 0);

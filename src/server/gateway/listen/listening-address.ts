@@ -6,8 +6,8 @@ import { normalizeHost } from '../context/ip-addresses.ts';
 import { isLoopbackHost } from '../context/origins.ts';
 
 /**
- * Where a server really listens, whoever made it listen there: it may go elsewhere. Once it is closed, where it did last,
- * since the connections that it has then go on.
+ * Where a server really listens, also if the application made it listen: it may go elsewhere. Once it is closed, where it
+ * did last, since the connections that it has then go on.
  */
 export class ServerLocation {
   readonly #server: Server;

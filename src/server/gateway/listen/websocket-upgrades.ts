@@ -24,7 +24,7 @@ const UNHANDLED_TIMEOUT_MS = 30_000;
  */
 const CLOSE_OPTIONS = { closeTimeout: 5_000 };
 
-/** The listeners of all gateways: whoever else listens for upgrades may know what to do with those that are not theirs. */
+/** The listeners of all gateways: other listeners for upgrades may know what to do with those that are not theirs. */
 const OWN_LISTENERS = new WeakSet<object>();
 
 /** Requests that have been handed back to their server: where several gateways listen there, by the first. */

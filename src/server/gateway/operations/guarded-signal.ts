@@ -1,10 +1,10 @@
 /**
  * A signal for the code of others: what one of its listeners throws, or gives as a promise that is rejected, is reported.
- * With a plain one it would end the process, since the platform throws it anew where nobody can catch it.
+ * With a plain one it would end the process, since the platform throws it again where nothing can catch it.
  */
 import { isThenable } from '../../../correctable/validate.ts';
 
-/** Told of what a listener threw. */
+/** Receives what a listener threw. */
 export type OnListenerThrew = (error: unknown) => void;
 
 type Listener = EventListenerOrEventListenerObject;

@@ -6,7 +6,7 @@ import { toFailMessage } from '../../../protocol/errors.ts';
 import type { Outlet, RepeatableWrite } from './submission-types.ts';
 import { createViewMessage } from './view-messages.ts';
 
-/** What is told of an update whose result there was no room to keep. */
+/** What is sent of an update whose result there was no room to keep. */
 const RESULT_NOT_RETAINED =
   'the write took effect; its result is not kept, since too much waits for an ack of this client';
 
@@ -42,7 +42,7 @@ export class CompletedWrite implements RepeatableWrite {
   }
 }
 
-/** An ending that can be told again. */
+/** An ending that can be sent again. */
 export type RetainedReply =
   | { readonly message: EncodedMessage }
   /** What takes no memory of its own need not be kept in its encoded form. */
@@ -86,7 +86,7 @@ export function encodeShortFailure(id: number, error: unknown, codec: Codec): Re
     return { message: row };
   }
   const { name } = short.domain;
-  // Whoever finds `DOMAIN` reads what it says: another code where that is gone.
+  // A client that gets `DOMAIN` reads its data: another code if that is gone.
   const message = `${short.message}: refused with '${name.slice(0, MAX_SHORT_TEXT_LENGTH)}', of which the rest was not kept`;
   const without = new CorrectableError('FINAL_FAILED', toWellFormed(message));
   return { message: codec.encodeMessage(toFailMessage(id, without)) };

@@ -1,4 +1,4 @@
-/** What a client is told of an error that the hosted binding gave, however that was made. */
+/** What is sent to a client of an error of the hosted binding, however that was made. */
 import { CorrectableError, isCorrectableError, type DomainErrorInfo } from '../../../correctable/errors.ts';
 import { checkPortable } from '../../../protocol/codec/portable-values.ts';
 import { canFitFrame, type Codec } from '../../../protocol/codec/codec.ts';
@@ -17,13 +17,13 @@ const ERROR_CODE = /^[A-Z_]{1,64}$/;
 
 /**
  * The error with nothing in it that a row could not carry: a client counts malformed rows of a server, and gives it up
- * after a few. What is no typed error of this package stays as it is: it is not told.
+ * after a few. What is no typed error of this package stays as it is: it is not sent.
  */
 export function sanitizeError(error: unknown): unknown {
   try {
     if (!isCorrectableError(error)) return error;
     const { code, message, retryAfterMs, field, domain } = error;
-    // Whoever made it may have put anything there.
+    // Its author may have put anything there.
     const retryable: unknown = error.retryable;
     if (typeof code !== 'string' || !ERROR_CODE.test(code)) return undefined;
     return new CorrectableError(code, toSafeText(message), {
@@ -34,7 +34,7 @@ export function sanitizeError(error: unknown): unknown {
       domain: domain === undefined ? undefined : sanitizeDomain(domain),
     });
   } catch {
-    // Reading it runs code of whoever made it.
+    // Reading it runs code of its author.
     return undefined;
   }
 }
