@@ -81,6 +81,8 @@ describe.skipIf(browser === undefined)(subject, () => {
     const outcomes = async (button: string, correctables: string): Promise<string[]> => {
       await page.getByRole('button', { name: button }).click();
       await page.locator('#correctables-outcome', { hasText: correctables }).waitFor();
+      const isCut = (prices: Element[]): boolean => prices.some((price) => price.scrollWidth > price.clientWidth);
+      expect(await page.locator('.price').evaluateAll(isCut)).toBe(false);
       const texts = await page.locator('.outcome').allTextContents();
       return texts.map((text) => text.replaceAll(/after \d+(?: ms)?/g, 'N'));
     };

@@ -73,7 +73,7 @@ function stateOf({ usableMs, confirmedMs, correctedMs, isMarked, failure }: Meas
 function markOf({ usableMs, confirmedMs, correctedMs, isMarked, failure }: Measures): string {
   if (!isMarked) return '';
   if (failure !== undefined && confirmedMs === undefined)
-    return usableMs === undefined ? 'no connection' : 'not confirmed: no connection';
+    return usableMs === undefined ? 'no connection' : 'not confirmed';
   if (usableMs === undefined) return '';
   if (confirmedMs === undefined) return 'confirming…';
   return correctedMs === undefined ? '✓ confirmed' : '✓ corrected';
