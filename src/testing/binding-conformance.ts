@@ -1,4 +1,4 @@
-/** What every binding promises (Correctables, OSDI 2016, §5.1): whoever writes one runs this suite on it. */
+/** What every binding promises (Correctables, OSDI 2016, §5.1): the author of a binding runs this suite on it. */
 import {
   deliversEachLevel,
   declaresLevels,

@@ -134,7 +134,7 @@ export function simulateService(service: Service, options: SimulateServiceOption
   const fail = (checker: string, message: string): never => {
     throw new ServiceCheckError(checker, message, seed, value, options.profile, runs);
   };
-  // What only the second run asks for, since it goes another way, is drawn anew.
+  // What only the second run asks for, since it goes another way, is drawn again.
   if (again.violation !== undefined && again.violation.checker !== 'draw')
     fail(again.violation.checker, again.violation.message);
   const difference = describeDifference((first as RunResult).history, again.history);

@@ -30,10 +30,10 @@ const SITE_NAME = 'plain';
 const ORIGINS = Origins.create([SITE_NAME]);
 const [SITE] = ORIGINS.sites as [Origin];
 
-/** Of whoever holds the log: nobody else does. */
+/** Of the one site, which holds the log. */
 const TERM = 1;
 
-/** What is global is looked up anew at each call. */
+/** What is global is looked up again at each call. */
 const clock = performance;
 
 const NO_TOKENS: SessionTokens = {
@@ -75,14 +75,14 @@ export function singleSiteService(service: Service, options: SingleSiteServiceOp
 const readElapsedMs = (): number => clock.now();
 
 interface WaitingReply {
-  /** `undefined` for one that has been told already that its end is not known. */
+  /** `undefined` if it has been reported already that its end is not known. */
   submitter: Submitter | undefined;
   readonly reply: ReplyOrError;
 }
 
 /** A read that was executed, and is still to be answered. */
 interface ExecutedRead {
-  /** `undefined` for one that has been told already that it ends unanswered. */
+  /** `undefined` if it has been reported already that it ends unanswered. */
   submitter: Submitter | undefined;
   readonly wants: SubmissionRequest['wantedStages'];
   readonly reply: ReplyOrError;
@@ -98,7 +98,7 @@ class SingleSite implements SubmissionPort {
   readonly #invariants: InvariantObserver | undefined;
   /** Answers that wait until their entries are synced. */
   readonly #waiting = new Fifo<WaitingReply>();
-  /** Answers, for whoever asks again. */
+  /** Answers, for clients that ask again. */
   readonly #retainedReplies = new IdTable<ReplyOrError>();
   /** Reads and entries of the turn in flight, and its time. */
   #read: ExecutedRead[] = [];

@@ -1,4 +1,4 @@
-/** A clock that stands still until told to move: tests of delays and deadlines without waiting for them. */
+/** A clock that stands still until a test moves it: tests of delays and deadlines without waiting for them. */
 import type { Clock, Timer } from '../correctable/clock.ts';
 import { check } from '../correctable/errors.ts';
 

@@ -11,7 +11,7 @@ export interface LinkLimits {
   readonly maxBytes: number;
 }
 
-/** Far beyond what windows let sites send before they are answered: whoever comes here is held up. */
+/** Far beyond what windows let sites send before they are answered: a site that comes here is held up. */
 export const LINK_LIMITS: LinkLimits = { maxMessages: 1 << 16, maxBytes: 1 << 28 };
 
 interface InFlightMessage<M> {
@@ -25,7 +25,7 @@ export interface LinkOptions<M> {
   readonly delayMs: number;
   readonly limits?: LinkLimits;
   deliver(messages: readonly M[]): void;
-  /** Told of each message that is dropped. */
+  /** Called for each message that is dropped. */
   onFull?: (() => void) | undefined;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Tells submitters what has become of what they submitted. Several are told in a row, and entries are stored between: what
- * one of them throws there costs its own submission, nothing else.
+ * Notifies submitters of the outcome of their submissions. Several are notified in a row, and entries are stored between:
+ * what one of them throws there costs its own submission, nothing else.
  */
 import type { Reply } from '../records/reply.ts';
 import type { Stage } from '../records/submissions.ts';
@@ -8,7 +8,7 @@ import type { Vector } from '../records/vector.ts';
 import { undeliveredError } from './site-binding.ts';
 import type { Submitter } from './site-binding.ts';
 
-/** What is told of one submission. */
+/** What is reported of one submission. */
 export interface DeliveredView {
   readonly stage: Stage;
   readonly reply: Reply;

@@ -40,7 +40,7 @@ export function createClockObserver(origins: Origins, site: Origin, onAlarm: OnA
   };
 }
 
-/** How many alarms of a kind are told in a window: others choose how often there is a reason for one. */
+/** How many alarms of a kind are raised in a window: others choose how often there is a reason for one. */
 const MAX_ALARMS_PER_WINDOW = 10;
 const WINDOW_MS = 1000;
 
@@ -111,7 +111,7 @@ export function createLinkAlarm(
   }, elapsedMs);
 }
 
-/** Its message may have no code in it; reading either runs code of whoever made it. */
+/** Its message may have no code in it; reading either runs code of its author. */
 function formatThrownSafely(thrown: unknown): string {
   try {
     return isCorrectableError(thrown) ? `${thrown.code}: ${thrown.message}` : formatThrown(thrown);

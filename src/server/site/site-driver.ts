@@ -1,5 +1,5 @@
 /** Runs one site in a process: gives its state machine the time, its storage and its links, and answers submitters. */
-// Imported: what is global is looked up anew at each call.
+// Imported: what is global is looked up again at each call.
 import { performance } from 'node:perf_hooks';
 import { SIGNAL_CHECK_DELAY_MS } from '../../correctable/binding.ts';
 import { CorrectableError } from '../../correctable/errors.ts';
@@ -336,7 +336,7 @@ export class SiteDriver implements SubmissionPort {
   }
 
   #applyOutputs(): void {
-    // After a pause another process may have the data: nothing more is told then.
+    // After a pause another process may have the data: nothing more is reported then.
     if (this.#closed || !this.#options.storage.isOwned()) return;
     this.#isActing = true;
     try {
@@ -344,7 +344,7 @@ export class SiteDriver implements SubmissionPort {
       do {
         this.#takeSynced();
         outputs = this.#machine.takeOutputs();
-        // One reading of the clock for all that is told now.
+        // One reading of the clock for all that is reported now.
         const nowMs = outputs.length > 0 ? performance.now() : 0;
         for (const output of outputs) this.#applyOutput(output, nowMs);
       } while (this.#synced.size > 0);
@@ -419,7 +419,7 @@ export class SiteDriver implements SubmissionPort {
     return this.#submitters.remove(serial);
   }
 
-  /** A read that took its time is told to nobody who has left. */
+  /** A read that took its time is not reported to a client that has left. */
   #deliver(view: Extract<SiteOutput, { kind: 'view' }>, nowMs: number): void {
     const submitter = this.#getSubmitter(view.serial, view.isLast);
     if (submitter === undefined) return;

@@ -40,7 +40,7 @@ export async function survivesCancellation(trial: TestContext): Promise<void> {
   });
 }
 
-/** A read that nobody waits for any more is let go: what is told late was work for nobody. */
+/** A read that nobody waits for any more is let go: what is reported late was work for nobody. */
 export async function abandonsReads(trial: TestContext): Promise<void> {
   const { write, read, slowBinding } = trial.subject;
   await trial.withBinding(async (binding) => {
@@ -68,7 +68,7 @@ export async function abandonsReads(trial: TestContext): Promise<void> {
   }, slowBinding);
 }
 
-/** Whoever gives one signal to many operations would keep the listeners of all of them. */
+/** A caller that gives one signal to many operations would keep the listeners of all of them. */
 export async function releasesSignals(trial: TestContext): Promise<void> {
   const { subject } = trial;
   await trial.withBinding((binding) => checkReleasesSignal(trial, binding));
@@ -96,7 +96,7 @@ async function checkReleasesSignal(trial: TestContext, binding: Binding): Promis
   });
 }
 
-/** By the time that `close` has resolved, what was in flight knows how it ended, and nothing is told any more. */
+/** By the time that `close` has resolved, what was in flight knows how it ended, and nothing is reported any more. */
 export async function endsOperationsOnClose(trial: TestContext): Promise<void> {
   const { write, read } = trial.subject;
   await trial.withBinding(async (binding) => {

@@ -64,7 +64,7 @@ async function readDuringWrite(trial: TestContext, client: AnyClient, mark: Mark
   await Promise.all(reads);
 }
 
-/** Whoever leaves takes nothing of others along: no update of the object that was read, and none of other objects. */
+/** A caller that leaves ends nothing of others: no update of the object that was read, and none of other objects. */
 export async function isolatesCancellation(trial: TestContext): Promise<void> {
   await trial.withClient(async (client, binding) => {
     // At once, and when it is on its way.

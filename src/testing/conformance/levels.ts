@@ -85,7 +85,7 @@ export async function deliversInOrder(trial: TestContext): Promise<void> {
   });
 }
 
-/** A level that never says anything is no level: whoever asks for it waits for the final one. */
+/** A level that never has a view is no level: a caller that asks for it waits for the final one. */
 export async function deliversPreliminaries(trial: TestContext): Promise<void> {
   const { write, read } = trial.subject;
   await trial.withBinding(async (binding) => {

@@ -1,4 +1,4 @@
-/** What the contract suite holds sessions to: whoever has one sees what it has written and seen, of every object. */
+/** What the contract suite holds sessions to: a client with one sees what it has written and seen, of every object. */
 import type { Binding } from '../../correctable/binding.ts';
 import { isCorrectableError } from '../../correctable/errors.ts';
 import {

@@ -10,7 +10,7 @@ interface RecordedView {
   readonly value: unknown;
   readonly version: unknown;
   readonly isFinal: boolean;
-  /** What the value was when it was told, as sentences show it. */
+  /** What the value was when it was delivered, as sentences show it. */
   readonly text: string;
 }
 
@@ -156,7 +156,7 @@ export class ViewRecorder implements Sink {
     this.#checkVersions(requested);
   }
 
-  /** What was told is its hearers': a binding that goes on to work with it changes what they have. */
+  /** What was delivered belongs to its receivers: a binding that goes on to work with it changes what they have. */
   #checkValues(requested: string): void {
     const changed = this.views.find(({ value, text }) => formatValue(value) !== text);
     const values = (): string => `delivered as ${changed?.text}, and changed into ${formatValue(changed?.value)} since`;

@@ -28,7 +28,7 @@ const WRITES_AHEAD = 2;
 interface UnreadObject {
   readonly read: Operation;
   readonly writes: readonly Operation[];
-  /** What it has been, as far as the strongest level has told. */
+  /** What it has been, as far as the strongest level has shown. */
   readonly knownValues: unknown[];
 }
 

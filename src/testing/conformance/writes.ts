@@ -1,4 +1,4 @@
-/** What the contract suite holds the updates of a binding to: done once, whatever was requested and whoever leaves. */
+/** What the contract suite holds the updates of a binding to: done once, for all requested levels and callers that leave. */
 import { isCorrectableError } from '../../correctable/errors.ts';
 import { getFailure } from './levels.ts';
 import {
@@ -59,7 +59,7 @@ export async function completesWrites(trial: TestContext): Promise<void> {
   });
 }
 
-/** Where an update was made, its caller is told: that a guess could not be had is no reason to be silent, or to fail. */
+/** If an update was made, its caller learns that: that a guess could not be had is no reason to be silent, or to fail. */
 export async function completesWithoutWeakLevels(
   trial: TestContext,
   open: () => Promise<OpenedBinding>,
@@ -145,7 +145,7 @@ export async function checkExactlyOnce(trial: TestContext): Promise<void> {
   });
 }
 
-/** The same for whoever knows a key. */
+/** The same for updates with an idempotency key. */
 export async function keepsIdempotencyKeys(trial: TestContext): Promise<void> {
   await trial.withBinding(async (binding) => {
     if (binding.hasIdempotencyKeys !== true) return;
