@@ -35,9 +35,9 @@ const withMembership = (Broken: typeof Membership): MachineFactory =>
 
 /** Ends a stream where the leader of the red log has it, whatever others hold. */
 class LeaderMembership extends Membership {
-  override deliver(record: MemberRecord, place: number): void {
+  override deliver(record: MemberRecord, place: number, isProven: boolean): void {
     const isOther = record.action === 'ack' && record.site !== 1;
-    super.deliver(isOther ? { ...record, held: [] } : record, place);
+    super.deliver(isOther ? { ...record, held: [] } : record, place, isProven);
   }
 }
 

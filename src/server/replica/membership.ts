@@ -44,6 +44,8 @@ export class Membership {
   #change: PendingChange | undefined;
   /** The change that this start is about to confirm, or has. */
   #confirming = 0;
+  /** Set until the own log proves that this site, which has joined, is open. */
+  #isOpening = false;
   #proposed = 0;
 
   constructor(host: MembershipHost, startName: string) {
@@ -61,11 +63,21 @@ export class Membership {
     return id;
   }
 
-  /** Takes a record of the red log, which stands at `place`, from 1 on. */
-  deliver(record: MemberRecord, place: number): void {
+  /** Whether this site takes updates. */
+  get takesWrites(): boolean {
+    const { site } = this.#core.options;
+    return this.#origins.get(site).state === 'open' && !this.#isOpening;
+  }
+
+  /**
+   * Takes a record of the red log, which stands at `place`, from 1 on.
+   *
+   * @param isProven whether the own log says that it counts
+   */
+  deliver(record: MemberRecord, place: number, isProven: boolean): void {
     // Of a site that was closed before.
     if (!this.#origins.isMember(record.site)) return;
-    if (record.action === 'ack') this.#onAck(record);
+    if (record.action === 'ack') this.#onAck(record, isProven);
     else this.#onChange(record, place);
   }
 
@@ -168,7 +180,7 @@ export class Membership {
     return (added[0] ?? current) as Origin;
   }
 
-  #onAck({ site, change, held }: AckRecord): void {
+  #onAck({ site, change, held }: AckRecord, isProven: boolean): void {
     const pending = this.#change;
     if (pending === undefined || pending.place !== change || !pending.awaiting.delete(site)) return;
     for (const [origin, sequence, stamp] of held) {
@@ -181,8 +193,15 @@ export class Membership {
     }
     for (const origin of pending.joining) {
       if (this.#origins.isMember(origin)) this.#origins.set(origin, { state: 'open' });
+      if (origin === this.#core.options.site && !isProven) this.#proveOpen();
     }
     this.#onChanged();
+  }
+
+  /** Otherwise a start after a crash might not know that it was open, and say that nothing was done of what was. */
+  #proveOpen(): void {
+    this.#isOpening = true;
+    this.#core.store({ kind: 'delivered', redDelivered: this.#core.redDelivered }, () => (this.#isOpening = false));
   }
 
   #onChanged(): void {

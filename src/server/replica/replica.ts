@@ -358,7 +358,7 @@ export class Replica implements ReplicaCore, RedPathHost, WritesHost {
   }
 
   onMemberRecord(record: MemberRecord, place: number): void {
-    this.membership.deliver(record, place);
+    this.membership.deliver(record, place, place <= this.#provenRedCount);
   }
 
   onActivateRecord(record: ActivateRecord): void {
@@ -496,8 +496,7 @@ export class Replica implements ReplicaCore, RedPathHost, WritesHost {
     const rejection = this.activation.getRejection(submission.operation);
     if (rejection !== undefined) return this.writes.refuse(submission, rejection);
     if (this.options.service.contract.operations[submission.operation]?.access === 'read') this.#read(submission);
-    else if (this.options.origins.get(this.options.site).state !== 'open')
-      this.writes.refuse(submission, joiningError());
+    else if (!this.membership.takesWrites) this.writes.refuse(submission, joiningError());
     else this.writes.submit(submission);
   }
 

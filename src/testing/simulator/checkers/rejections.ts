@@ -85,10 +85,10 @@ export class RejectionChecker implements Checker {
     return this.#context.sites.find(({ origin }) => origin === site)?.machine?.replica.red.halted !== undefined;
   }
 
-  /** Such a site takes no writes before all others know of it. */
+  /** Such a site takes no writes before all others know of it, and its own log proves that. */
   #isJoining(site: Origin): boolean {
     const machine = this.#context.sites.find(({ origin }) => origin === site)?.machine;
-    return machine !== undefined && machine.replica.options.origins.get(site).state !== 'open';
+    return machine?.replica.membership.takesWrites === false;
   }
 
   #checkWaited({ id, submittedAtMs }: ClientOperation, code: string, waitMs: number): void {

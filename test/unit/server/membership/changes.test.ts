@@ -30,6 +30,25 @@ test('a site joins → it reads at once, writes once all know of it, and all hav
   expect(world.events).toEqual([]);
 });
 
+test('a site that has joined crashes → it does not say that nothing was done of what it did before', () => {
+  const world = new MemberWorld();
+  world.crash(2);
+  world.changeMembers(1, 'tok', 'd1');
+  const joined = world.startFrom(1);
+  expect(world.statesAt(joined)[3]).toMatch(/joining$/);
+  world.start(2);
+  world.pass(200);
+  const first = world.ask(joined, dequeue('q'), { id: 'c/1', home: joined });
+  world.pass(100);
+  world.crash(joined);
+  world.start(joined);
+  // Nothing of the red log has come yet.
+  const again = world.ask(joined, dequeue('q'), { id: 'c/1', home: joined });
+  world.pass(100);
+  expect(first.code).toBeUndefined();
+  expect(again).toEqual(first);
+});
+
 test('an idle site is retired, and nothing of the red log reaches it → it gets the notice', () => {
   const world = new MemberWorld();
   world.change(0, { name: 't', directory: null });
