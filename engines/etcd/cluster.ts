@@ -1,5 +1,5 @@
 /** An etcd cluster on this machine: one process a server, one for all delays. */
-import { mkdirSync, rmSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { builtGoProgram } from '../built-go-program.ts';
@@ -187,7 +187,10 @@ export class EtcdCluster implements AsyncDisposable {
   /** Resolves when the server serves, together with a majority. */
   async untilServing(site: Site): Promise<void> {
     const serves = async (): Promise<boolean> => {
-      if (!this.isRunning(site)) throw new Error(`the etcd server of ${site} ended; see ${this.#logFile(site)}`);
+      if (!this.isRunning(site)) {
+        const lastLine = readFileSync(this.#logFile(site), 'utf8').trimEnd().split('\n').at(-1);
+        throw new Error(`the etcd server of ${site} ended; see ${this.#logFile(site)}: ${lastLine}`);
+      }
       return await isHealthy(this.#asked(site));
     };
     if (await waitUntil(serves, SERVING_MS)) return;

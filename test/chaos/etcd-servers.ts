@@ -63,8 +63,19 @@ export class EtcdServers {
     for (const site of sites) await this.cluster.launch(site);
   }
 
-  async untilAllServe(): Promise<void> {
-    await Promise.all(this.cluster.sites.map((site) => this.cluster.untilServing(site)));
+  /** Starts a server again that has ended, as an operator's system does. */
+  async untilAllServe(progress: (text: string) => void = () => {}): Promise<void> {
+    const { cluster } = this;
+    const serve = async (site: Site): Promise<void> => {
+      try {
+        await cluster.untilServing(site);
+      } catch (error) {
+        progress((error as Error).message);
+        if (!cluster.isRunning(site)) await cluster.launch(site);
+        throw error;
+      }
+    };
+    await Promise.all(cluster.sites.map((site) => insist(`start etcd of ${site}`, () => serve(site))));
   }
 
   /** Whether a server that was launched on an older disk serves: it may refuse to. */

@@ -16,9 +16,10 @@ class EndlessProposer<R> extends EtcdProposer<R> {
   }
 }
 
+/** Sends a group whatever has become of the one before it. */
 class HastyProposer<R> extends EtcdProposer<R> {
-  protected override get maxGroups(): number {
-    return 2;
+  protected override getPredecessor(): undefined {
+    return undefined;
   }
 }
 

@@ -54,7 +54,7 @@ async function startAllOnOldDisks(disturbance: EtcdDisturbance): Promise<void> {
   await wait();
   const areHalted = watchAlarms(disturbance, ['red-log-halted', 'red-log-differs']);
   await etcd.putBackDisks(sites);
-  await etcd.untilAllServe();
+  await etcd.untilAllServe(progress);
   const all = await areHalted((count) => count === sites.length);
   const some = all || (await areHalted((count) => count > 0, 0));
   progress(all ? 'all sites have halted' : some ? 'some sites have halted' : 'no site has halted');

@@ -1,6 +1,7 @@
 /**
- * Writes a site's records to etcd, one group at a time, each under a key that must not exist. A group that was sent once
- * stays as it is: it is sent again until it was seen in the log, and a repetition finds its key there.
+ * Writes a site's records to etcd in groups, each under a key that must not exist, while the key of the group before it must.
+ * So groups in flight cannot overtake each other. A group that was sent once stays as it is: it is sent again until it was
+ * seen in the log, and a repetition finds its key there.
  */
 import type { Origin } from '../../records/origin.ts';
 import { createEpochAbove } from '../../records/epoch.ts';
@@ -8,6 +9,8 @@ import type { LogCopy } from '../log-copy.ts';
 import type { EtcdAnswer, EtcdCalls } from './etcd-calls.ts';
 import { encodeGroup, MAX_GROUP_RECORDS } from './etcd-groups.ts';
 import type { EtcdKeys } from './etcd-keys.ts';
+
+const MAX_GROUPS = 4;
 
 export interface EtcdProposerOptions<R> {
   readonly site: Origin;
@@ -19,11 +22,13 @@ export interface EtcdProposerOptions<R> {
   onRoom(hasRoom: boolean): void;
 }
 
-interface SentGroup {
+export interface SentGroup {
   readonly key: string;
   readonly value: Uint8Array;
   readonly last: number;
   isAsked: boolean;
+  /** Etcd has refused it, since the group before it was not there: it is sent again once that is stored. */
+  isEarly: boolean;
   /** When etcd has confirmed it. */
   storedAtMs: number | undefined;
 }
@@ -67,13 +72,13 @@ export class EtcdProposer<R> {
 
   /** Sends what can be sent; to be called only while all that etcd has is known. */
   sendNext(): void {
-    for (const group of this.#sent) if (!group.isAsked) this.#send(group);
+    for (const group of this.#sent) if (!group.isAsked || this.#isNext(group)) this.#send(group);
     while (this.#sent.length < this.maxGroups && this.#unsent.size > 0) this.#send(this.#makeGroup());
   }
 
   /** What was sent may be lost, with the connection. */
   onDisconnected(): void {
-    for (const group of this.#sent) [group.isAsked, group.storedAtMs] = [false, undefined];
+    for (const group of this.#sent) [group.isAsked, group.isEarly, group.storedAtMs] = [false, false, undefined];
   }
 
   /** A group of this site was taken from the log. Returns whether this start can go on. */
@@ -91,7 +96,13 @@ export class EtcdProposer<R> {
 
   /** How many groups are in flight at a time. */
   protected get maxGroups(): number {
-    return 1;
+    return MAX_GROUPS;
+  }
+
+  /** The group that has to be stored before this one, unless it is known to be. */
+  protected getPredecessor(group: SentGroup): SentGroup | undefined {
+    const before = this.#sent[this.#sent.indexOf(group) - 1];
+    return before?.storedAtMs === undefined ? before : undefined;
   }
 
   /** How much of the log it has taken, as sites count it. */
@@ -108,6 +119,11 @@ export class EtcdProposer<R> {
     return 1;
   }
 
+  /** Whether it was too early for a group that is not too early any more. */
+  #isNext(group: SentGroup): boolean {
+    return group.isEarly && this.getPredecessor(group) === undefined;
+  }
+
   #makeGroup(): SentGroup {
     const { copy, keys, site, maxRecords = MAX_GROUP_RECORDS } = this.options;
     const place = { position: this.position, digest: copy.getDigest(copy.length) ?? null };
@@ -121,22 +137,31 @@ export class EtcdProposer<R> {
     this.#next += count;
     const last = this.#next - 1;
     const key = keys.formatGroup(site, this.#start, last);
-    const group = { key, value, last, isAsked: false, storedAtMs: undefined };
+    const group = { key, value, last, isAsked: false, isEarly: false, storedAtMs: undefined };
     this.#sent.push(group);
     return group;
   }
 
   #send(group: SentGroup): void {
-    group.isAsked = true;
+    [group.isAsked, group.isEarly] = [true, false];
     const { key, value } = group;
-    this.options.calls.call({ kind: 'etcd.create', key, value }, (answer) => this.#onAnswer(group, answer));
+    const after = this.getPredecessor(group)?.key;
+    const request = { kind: 'etcd.create', key, value, ...(after !== undefined && { after }) } as const;
+    this.options.calls.call(request, (answer) => this.#onAnswer(group, answer));
   }
 
   /** After a failure it is sent again at a tick. */
   #onAnswer(group: SentGroup, answer: EtcdAnswer): void {
     if (answer.kind === 'etcd.created') {
       group.storedAtMs = this.options.calls.nowMs;
+      const next = this.#sent[this.#sent.indexOf(group) + 1];
+      if (next !== undefined && this.#isNext(next)) this.#send(next);
       return this.options.onRoom(true);
+    }
+    if (answer.kind === 'etcd.failed' && answer.reason === 'early') {
+      group.isEarly = true;
+      if (this.#isNext(group)) this.#send(group);
+      return;
     }
     group.isAsked = false;
     if (answer.kind === 'etcd.failed' && answer.reason === 'no-space') this.options.onRoom(false);
