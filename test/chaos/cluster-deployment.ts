@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { freePorts, LOOPBACK } from '../../engines/ports.ts';
 import { useEtcd } from '../../engines/etcd/engine.ts';
-import { roundTripMs, SITES, type Site } from '../../engines/wan.ts';
+import { roundTripMs, SITES, type Site, type WanPreset } from '../../engines/wan.ts';
 import type { EtcdCluster } from '../../engines/etcd/cluster.ts';
 import type { Build, ChaosDeployment } from './deployment.ts';
 import { EtcdServers, QUOTA_BYTES } from './etcd-servers.ts';
@@ -29,8 +29,9 @@ export async function startClusterOnEtcd(
   folder: string,
   build: Build,
   progress: (line: string) => void,
+  { wan = 'paper', quotaBytes = QUOTA_BYTES }: { readonly wan?: WanPreset; readonly quotaBytes?: number } = {},
 ): Promise<ChaosDeployment> {
-  const { cluster, stop } = await useEtcd({ nodes: 3, wan: 'paper', quotaBytes: QUOTA_BYTES }, progress);
+  const { cluster, stop } = await useEtcd({ nodes: 3, wan, quotaBytes }, progress);
   try {
     const deployment = await startCluster(folder, build, cluster);
     return {

@@ -3,7 +3,6 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { whenInterrupted } from '../../engines/when-interrupted.ts';
 import { Counter } from '../histories/counter.ts';
 import { checkRound } from './check-round.ts';
 import { porcupineFaults } from './checks/porcupine.ts';
@@ -61,7 +60,6 @@ export async function run(
   using recorder = new Recorder(options.history);
   try {
     await using deployment = await start(options, folder, { ...build, logs: options.logs }, progress);
-    const forget = whenInterrupted(() => Promise.all(deployment.processes.map((process) => process.kill())));
     const kinds = new Set([...options.faults].filter((kind: FaultKind) => deployment.kinds.has(kind)));
     for (; ; seed += 1) {
       progress(`round ${seed}`);
@@ -80,7 +78,6 @@ export async function run(
       if (faults.length > 0 || untilMs - performance.now() < ROUND_MIN_MS) break;
     }
     for (const { alarms } of deployment.processes) counts.alarms.addAll(alarms);
-    forget();
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

@@ -5,6 +5,7 @@ import { appendFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { whenInterrupted } from '../../engines/when-interrupted.ts';
 import { pause } from '../histories/pause.ts';
 
 const PRELOAD = fileURLToPath(new URL('faults/preload.mjs', import.meta.url));
@@ -72,6 +73,10 @@ export class ServerProcess {
     const command = ['--import', pathToFileURL(PRELOAD).href, cli, 'serve', ...args, ...more];
     const child = spawn(process.execPath, command, { env, stdio: ['ignore', 'pipe', 'pipe'] });
     this.#child = child;
+    child.once(
+      'exit',
+      whenInterrupted(() => this.kill()),
+    );
     this.#isWanted = true;
     this.#hasStopped = false;
     const lines: string[] = [];

@@ -4,6 +4,7 @@
  */
 import { cac } from 'cac';
 import { UsageError } from '../../engines/usage-error.ts';
+import { ENGINES, parseEngine } from '../chaos/options.ts';
 import { numberOf } from '../fuzz/options.ts';
 import { describe, runSoak } from './run.ts';
 
@@ -27,6 +28,7 @@ async function main(argv: readonly string[]): Promise<void> {
       default: 60,
     })
     .option('--rate <n>', 'Operations a second, of all clients together', { default: 400 })
+    .option('--engine <name>', `What keeps the red log: ${ENGINES.join(', ')}`, { default: 'etcd' })
     .option('--json', 'Print one JSON object on stdout');
   cli.help();
   const { args, options } = cli.parse(['node', 'soak', ...argv], { run: false });
@@ -36,6 +38,7 @@ async function main(argv: readonly string[]): Promise<void> {
     {
       minutes: numberOf(options, 'minutes', { min: 0.2, max: MINUTES_MAX, what: 'a number of minutes' }) ?? 60,
       operationsPerSecond: numberOf(options, 'rate', { min: 1, max: RATE_MAX, what: 'operations a second' }) ?? 400,
+      engine: parseEngine(String(options['engine']), false),
     },
     (line) => process.stderr.write(`soak: ${line}\n`),
   );

@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { readClusterFile } from '../../src/server/cluster/cluster-file.ts';
 import { readKeyFile } from '../../src/server/cluster/key-file.ts';
+import type { EtcdCluster } from '../../engines/etcd/cluster.ts';
+import type { Site } from '../../engines/wan.ts';
 import type { NodeStatus } from '../../src/server/cluster/node-status.ts';
 import { requestOfOperator } from '../../src/server/cluster/operator-request.ts';
 
@@ -19,6 +21,8 @@ export interface Sample {
   readonly openFiles: number;
   /** Of its data directory. */
   readonly diskBytes: number;
+  /** Of the file of the etcd server beside it. */
+  readonly etcdBytes: number;
   /** Entries that it keeps for other sites, and bytes that wait on its links. */
   readonly backlogEntries: number;
   readonly queuedBytes: number;
@@ -35,7 +39,14 @@ interface Held {
 }
 
 /** Looks at the node of a site. */
-export async function takeSample(folder: string, site: string, directory: string): Promise<Sample> {
+export async function takeSample(
+  folder: string,
+  {
+    site,
+    directory,
+    etcd,
+  }: { readonly site: Site; readonly directory: string; readonly etcd?: EtcdCluster | undefined },
+): Promise<Sample> {
   const held = JSON.parse(await text(connect(join(folder, `${site}.sock`)))) as Held;
   const { progress, links } = await readStatus(folder, site);
   return {
@@ -45,6 +56,7 @@ export async function takeSample(folder: string, site: string, directory: string
     rssBytes: held.rss,
     openFiles: held.files,
     diskBytes: measureDirectory(directory),
+    etcdBytes: Number((await etcd?.status(site))?.dbSize ?? 0),
     backlogEntries: progress?.backlog ?? 0,
     queuedBytes: links.reduce((bytes, link) => bytes + link.queuedBytes, 0),
   };

@@ -2,10 +2,10 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { whenInterrupted } from '../../engines/when-interrupted.ts';
-import { startCluster } from '../chaos/cluster-deployment.ts';
+import { startCluster, startClusterOnEtcd } from '../chaos/cluster-deployment.ts';
 import type { ChaosDeployment } from '../chaos/deployment.ts';
 import { buildPatched } from '../chaos/injected-bugs.ts';
+import type { Engine } from '../chaos/options.ts';
 import { Counter } from '../histories/counter.ts';
 import { pause } from '../histories/pause.ts';
 import { fill, openClient, work } from './load.ts';
@@ -18,6 +18,8 @@ import { fitSlope, judgeSlope, type Slope, type Verdict } from './slope.ts';
  */
 const FREQUENT_CHECKPOINTS = [['CHECKPOINT_BYTES = 32 * 1024 * 1024', 'CHECKPOINT_BYTES = 4 * 1024 * 1024']] as const;
 const SAMPLER = new URL('sampler.mjs', import.meta.url).href;
+/** More than the load needs: what is not trimmed is to be seen, not refused. */
+const ETCD_QUOTA_BYTES = 512 * 1024 * 1024;
 const MINUTE_MS = 60_000;
 const MEGABYTE = 1e6;
 /** With so many updates each site remembers as many answers of others as it may. They come before the minutes of the run. */
@@ -42,11 +44,14 @@ interface Bound {
 const BOUNDS: Readonly<Partial<Record<Figure, Bound>>> = {
   heapBytes: { perHour: 5 * MEGABYTE, swing: 3 * MEGABYTE },
   openFiles: { perHour: 5, swing: 3 },
+  etcdBytes: { perHour: 5 * MEGABYTE, swing: 3 * MEGABYTE },
 };
 
 export interface SoakOptions {
   readonly minutes: number;
   readonly operationsPerSecond: number;
+  /** What keeps the red log. */
+  readonly engine: Engine;
 }
 
 /** One figure of one node. */
@@ -79,11 +84,11 @@ export async function runSoak(options: SoakOptions, progress: (line: string) => 
   process.env['NODE_OPTIONS'] = `${process.env['NODE_OPTIONS'] ?? ''} --import ${SAMPLER}`;
   try {
     const build = await buildPatched(join(folder, 'package'), FREQUENT_CHECKPOINTS);
-    await using deployment = await startCluster(folder, build);
-    const forget = whenInterrupted(() => Promise.all(deployment.processes.map((process) => process.kill())));
-    const report = await soak(deployment, folder, options, progress);
-    forget();
-    return report;
+    await using deployment =
+      options.engine === 'etcd'
+        ? await startClusterOnEtcd(folder, build, progress, { wan: 'none', quotaBytes: ETCD_QUOTA_BYTES })
+        : await startCluster(folder, build);
+    return await soak(deployment, folder, options, progress);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
@@ -121,7 +126,11 @@ async function soak(
   for (let dueMs = fromMs + intervalMs; dueMs <= fromMs + lastsMs; dueMs += intervalMs) {
     await Promise.race([pause(dueMs - performance.now()), working]);
     for (const site of sites) {
-      const sample = await takeSample(folder, site, deployment.directoryOf(site));
+      const sample = await takeSample(folder, {
+        site,
+        directory: deployment.directoryOf(site),
+        etcd: deployment.etcd?.cluster,
+      });
       samples.get(site)?.push(sample);
       const megabytes = (sample.heapBytes / MEGABYTE).toFixed(1);
       progress(`${Math.round((sample.atMs - fromMs) / 1000)} s, ${site}: ${megabytes} MB, ${sample.openFiles} files`);
