@@ -2,18 +2,27 @@
 import { createServer } from 'node:net';
 
 const FIRST = 20_000;
-const COUNT = 12_000;
+/** Programs that run beside each other choose from different parts, so that none takes a port that another one is to use. */
+const PARTS = 24;
+const PART_SIZE = 500;
+const first = FIRST + (process.pid % PARTS) * PART_SIZE;
+
+/** A server that is down for a time starts again on its port. */
+const given = new Set<number>();
 
 export const LOOPBACK = '127.0.0.1';
 
 /** So many different ports on which nobody listens now. */
 export async function freePorts(count: number): Promise<number[]> {
-  const ports = new Set<number>();
-  while (ports.size < count) {
-    const port = FIRST + Math.floor(Math.random() * COUNT);
-    if (!ports.has(port) && (await isUnused(port))) ports.add(port);
+  if (given.size + count > PART_SIZE / 2) given.clear();
+  const ports: number[] = [];
+  while (ports.length < count) {
+    const port = first + Math.floor(Math.random() * PART_SIZE);
+    if (given.has(port)) continue;
+    given.add(port);
+    if (await isUnused(port)) ports.push(port);
   }
-  return [...ports];
+  return ports;
 }
 
 async function isUnused(port: number): Promise<boolean> {
