@@ -4,6 +4,7 @@ import * as bandwidth from './cassandra/bandwidth-cells.ts';
 import * as divergence from './cassandra/divergence.ts';
 import * as latency from './cassandra/latency.ts';
 import * as drops from './cassandra/load-drops.ts';
+import * as cluster from './cluster/throughput.ts';
 import * as failover from './cluster/failover.ts';
 import * as failoverEtcd from './cluster/failover-etcd.ts';
 import * as core from './core/bench.ts';
@@ -55,6 +56,7 @@ const isDivergence = ({ name }: GoalResult): boolean => name.startsWith('diverge
 /** Without those that are not made of samples alone. */
 const AGAIN: Readonly<Record<string, (samples: never) => readonly GoalResult[]>> = {
   core: coreBars,
+  cluster: cluster.computeGoalResults,
   failover: failover.computeGoalResults,
   'failover-etcd': failoverEtcd.computeGoalResults,
   react: (samples: never) => react.computeGoalResults(react.unpackSamples(samples)),

@@ -8,15 +8,16 @@ import { atLeast, estimate, isUndecided, reported, type GoalResult } from '../ha
 import type { Target } from '../load/messages.ts';
 import { contestantOf, serverFlags, startContestant, type Contestant } from '../load/processes.ts';
 import { measureStarts, QUICK, STARTS, type Extent } from '../load/restart-rounds.ts';
-import { figureOf, ratioOf, rowOf, type Samples } from '../load/rounds.ts';
+import { figureOf, figureRatioOf, ratioOf, rowOf, type Samples } from '../load/rounds.ts';
 import { SITES, startCluster } from './nodes.ts';
-import { computeRedOnEtcdGoals, measureRedOnEtcd } from './red-on-etcd.ts';
+import { computeRedOnEtcdGoals, measureRedOnEtcd, type RedOnEtcdRow } from './red-on-etcd.ts';
 
 type Name = 'cluster' | 'embedded';
 const NAMES: readonly Name[] = ['cluster', 'embedded'];
 
 const FULL: Extent = { ...STARTS, rounds: 3, warmUps: 2 };
 const WINDOW = 64;
+const BYTES = 'bytes-between-sites-per-blue';
 const OPERATIONS = { blue: 'deposit', red: 'withdraw', read: 'read' } as const;
 type Operation = keyof typeof OPERATIONS;
 
@@ -71,15 +72,32 @@ async function run({ quick, progress }: Settings): Promise<Outcome> {
   };
 }
 
+/** The bars that the samples of a results file make: all but the bytes between sites. */
+export function computeGoalResults({
+  redOnEtcd,
+  ...samples
+}: Record<Operation, Record<Name, never>> & { readonly redOnEtcd: readonly RedOnEtcdRow[] }): GoalResult[] {
+  const byOperation = Object.entries(samples).map(
+    ([operation, of]) => [operation as Operation, new Map(Object.entries(of)) as Samples<Name>] as const,
+  );
+  const bars = [...goalsOf(new Map(byOperation), [NaN]), ...computeRedOnEtcdGoals(redOnEtcd)];
+  return bars.filter(({ name }) => name !== BYTES);
+}
+
 function goalsOf(samples: ReadonlyMap<Operation, Samples<Name>>, bytesPerBlue: readonly number[]): GoalResult[] {
   const of = (operation: Operation): Samples<Name> => samples.get(operation) as Samples<Name>;
   const ratio = (operation: Operation): ReturnType<typeof ratioOf> => ratioOf(of(operation), 'cluster', 'embedded');
+  const perProcessor = (operation: Operation): ReturnType<typeof ratioOf> =>
+    figureRatioOf(of(operation), { of: 'embedded', to: 'cluster' }, 'serverUsPerOp');
   const red = of('red').get('cluster') ?? [];
   return [
     atLeast('blue-vs-embedded', ratio('blue'), { floor: 0.9 }),
     reported('red-vs-embedded', ratio('red')),
     reported('read-vs-embedded', ratio('read')),
-    reported('bytes-between-sites-per-blue', estimate(bytesPerBlue), 'bytes'),
+    // All processes share the cores of one machine. The site's own processor time is what a machine of its own would spend.
+    reported('blue-per-processor-vs-embedded', perProcessor('blue')),
+    reported('red-per-processor-vs-embedded', perProcessor('red')),
+    reported(BYTES, estimate(bytesPerBlue), 'bytes'),
     reported('red-per-second', figureOf(red, 'opsPerSecond'), 'operations a second'),
   ];
 }
