@@ -105,6 +105,16 @@ export class Recorder implements Disposable {
     this.#file = file === undefined ? undefined : openSync(file, 'w');
   }
 
+  /** Whether a site has acknowledged one of these operations between two times. */
+  hasAcknowledged(operations: ReadonlySet<string>, at: string, sinceMs: number, untilMs: number): boolean {
+    const recent = this.#events.filter(({ atMs }) => atMs >= sinceMs && atMs <= untilMs);
+    const calls = new Set<number>();
+    for (const event of recent) if (event.kind === 'begun' && operations.has(event.operation)) calls.add(event.call);
+    return recent.some(
+      (event) => event.kind === 'ended' && event.outcome === 'success' && event.site === at && calls.has(event.call),
+    );
+  }
+
   newCall(): number {
     this.#calls += 1;
     return this.#calls;

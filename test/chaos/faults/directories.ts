@@ -6,6 +6,8 @@ import type { Disturbance } from './disturb.ts';
 /** A node that must not run has to end by then. */
 const NOTICE_MS = 30_000;
 const REBUILD = '--rebuild';
+/** A directory that lacks a blue update that others have is too old. Red ones come again from the red log. */
+const BLUE_UPDATES = new Set(['deposit', 'write']);
 
 /** Two processes on one directory: the second one has to be refused. */
 export async function secondProcess({ deployment, fault: { site }, recorder }: Disturbance): Promise<void> {
@@ -50,18 +52,19 @@ export async function oldCopy(disturbance: Disturbance): Promise<void> {
   await process.end();
   await cp(directory, copy, { recursive: true });
   await process.begin();
-  // A copy is older only if the site has taken updates since.
+  const copiedAtMs = performance.now();
   const nearby = users.filter(({ home }) => home === fault.site);
   for (const user of nearby) user.confineTo(fault.site);
   await wait();
   for (const user of nearby) user.heal();
   const sinceMs = getUnsentSinceMs(disturbance);
+  const isOlder = recorder.hasAcknowledged(BLUE_UPDATES, fault.site, copiedAtMs, sinceMs);
   await process.kill();
   const untilMs = performance.now();
   await rm(directory, { recursive: true });
   await rename(copy, directory);
   const { isListening } = await process.start();
-  if (isListening && !(await process.stopsItself(NOTICE_MS))) {
+  if (isOlder && isListening && !(await process.stopsItself(NOTICE_MS))) {
     recorder.add({ kind: 'missed', text: `${fault.site} ran on an older copy of its directory` });
   }
   await rebuild(disturbance, sinceMs, untilMs);
