@@ -1,4 +1,5 @@
 /** Which generation of the red log a node follows, as operators and other sites change it. */
+import { isRecord } from '../../../correctable/validate.ts';
 import {
   OPEN_RED,
   READ_RED,
@@ -67,7 +68,7 @@ export class RedFollower {
 
   /** Answers a request, if it is about generations; `undefined` if not. */
   answer(kind: string, body: unknown): ReadReply | Promise<RedGeneration> | undefined {
-    if (kind === READ_RED) return { ...this.#red, isTransferring: this.#host.isTransferring };
+    if (kind === READ_RED) return this.#read(isRecord(body) && body['isCopyAsked'] === true);
     if (kind === SEAL_RED) return this.#seal(parseRedGeneration(body));
     return kind === OPEN_RED ? this.#open(parseRedGeneration(body)) : undefined;
   }
@@ -147,6 +148,13 @@ export class RedFollower {
     this.#red = { generation, leader, ...(base !== undefined && { base }) };
     this.#copy = copy;
     this.#host.save({ ...this.#red, copy });
+  }
+
+  /** To count the entries takes long: only operators ask for that. */
+  #read(isCopyAsked: boolean): ReadReply {
+    const { isTransferring } = this.#host;
+    if (!isTransferring || !isCopyAsked) return { ...this.#red, isTransferring };
+    return { ...this.#red, isTransferring, own: { copy: this.#copy, length: this.#host.countEntries() } };
   }
 
   async #seal({ generation }: RedGeneration): Promise<SealReply> {

@@ -38,6 +38,8 @@ export interface StoredGeneration extends RedGeneration {
 export interface ReadReply extends RedGeneration {
   /** Whether it takes the state of another site: then it cannot be sealed. */
   readonly isTransferring?: boolean;
+  /** Its copy of the log, if it takes a state and was asked for that. */
+  readonly own?: LogCopy | undefined;
 }
 
 /** The reply of a sealed site: with its copy of the log. */
@@ -79,19 +81,25 @@ export interface RestoreTargets {
 }
 
 /**
- * Seals the log at all sites, and opens it at its new leader. To repeat it after a failure does no harm.
+ * Seals the log at all sites, and opens it at its new leader. To repeat it after a failure does no harm. A minority may be
+ * taking the state of other sites, which they may get only after this: they find the new generation when they start.
  *
  * @throws Error with the site that cannot be reached, or the one that has more of the log than the leader that was asked for
  */
-export async function restoreRedLog({ request, sites, leader }: RestoreTargets): Promise<RedGeneration> {
+export async function restoreRedLog({ request, sites: all, leader }: RestoreTargets): Promise<RedGeneration> {
   const read = async (site: string): Promise<ReadReply> => {
-    const reply = await request(site, READ_RED, null);
-    return { ...parseRedGeneration(reply), isTransferring: isRecord(reply) && reply['isTransferring'] === true };
+    const reply = await request(site, READ_RED, { isCopyAsked: true });
+    const { isTransferring = false, own } = reply as ReadReply;
+    return { ...parseRedGeneration(reply), isTransferring, own };
   };
-  const known = await Promise.all(sites.map(read));
-  const transferring = sites.find((_, place) => known[place]?.isTransferring);
-  if (transferring !== undefined)
-    throw new Error(`${transferring} is taking the state of another site: wait until it serves. Nothing was changed`);
+  const known = await Promise.all(all.map(read));
+  const transferring = all.filter((_, place) => known[place]?.isTransferring);
+  const sites = all.filter((site) => !transferring.includes(site));
+  const isRefused = 2 * sites.length <= all.length || (leader !== undefined && transferring.includes(leader));
+  if (isRefused)
+    throw new Error(
+      `${transferring[0]} is taking the state of another site: wait until it serves. Nothing was changed`,
+    );
   // Each attempt has a number of its own, so that no site follows two leaders of one generation.
   const generation = Math.max(...known.map((item) => item.generation)) + 1;
   const sealed = await Promise.all(
@@ -103,6 +111,12 @@ export async function restoreRedLog({ request, sites, leader }: RestoreTargets):
   // What a site has of an earlier generation was confirmed, or does not count, however much it is.
   const isLonger = (a: LogCopy, b: LogCopy): boolean => a.copy > b.copy || (a.copy === b.copy && a.length > b.length);
   const longest = sealed.reduce((a, b) => (isLonger(b, a) ? b : a));
+  const hasMore = all.findIndex((_, place) => isLonger(known[place]?.own ?? longest, longest));
+  if (hasMore >= 0)
+    throw new Error(
+      `${all[hasMore]} has more entries of the red log, and is taking the state of another site: ` +
+        `repeat this once it serves, or leave it out (--without) if what it alone has may be lost`,
+    );
   const chosen = sealed.find(({ site }) => site === leader) ?? longest;
   if (isLonger(longest, chosen)) {
     const count = ({ site, length, copy }: (typeof sealed)[number]): string =>

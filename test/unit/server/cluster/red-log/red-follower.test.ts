@@ -180,6 +180,18 @@ test('a site that takes a state is not sealed, and no other site is then', async
   expect(nodes.frankfurt.isRunning).toBe(true);
 });
 
+test.each([
+  [7, undefined],
+  [8, 'virginia has more entries of the red log'],
+])('one of three sites takes a state, and has %i of 7 entries → %s', async (length, problem) => {
+  const nodes = { ireland: new Node(7), frankfurt: new Node(7), virginia: new Node(length) };
+  for (const node of Object.values(nodes)) await node.follower.begin();
+  nodes.virginia.isTransferring = true;
+  const restored = restoreRedLog({ request: request(nodes), sites: Object.keys(nodes), leader: undefined });
+  if (problem === undefined) expect(await restored).toMatchObject({ generation: 1 });
+  else await expect(restored).rejects.toThrow(problem);
+});
+
 test('a sealed site that cannot start reports it', async () => {
   const node = new Node(7);
   await node.follower.begin();
