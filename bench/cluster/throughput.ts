@@ -17,7 +17,6 @@ const NAMES: readonly Name[] = ['cluster', 'embedded'];
 
 const FULL: Extent = { ...STARTS, rounds: 3, warmUps: 2 };
 const WINDOW = 64;
-const BYTES = 'bytes-between-sites-per-blue';
 const OPERATIONS = { blue: 'deposit', red: 'withdraw', read: 'read' } as const;
 type Operation = keyof typeof OPERATIONS;
 
@@ -48,7 +47,7 @@ async function run({ quick, progress }: Settings): Promise<Outcome> {
     await measureStarts(TARGETS, plans, {
       ...(quick ? QUICK : FULL),
       warmUp: { workload: 'deposit', window: WINDOW, durationMs },
-      isDecided: (soFar) => !goalsOf(byOperation(soFar), bytesPerBlue).some(isUndecided),
+      isDecided: (soFar) => !goalsOf(byOperation(soFar)).some(isUndecided),
       startOne: (target) =>
         target.kind === 'redblue' && target.isCluster === true ? startSite(bytesPerBlue) : startContestant(target),
       progress,
@@ -63,7 +62,11 @@ async function run({ quick, progress }: Settings): Promise<Outcome> {
       ),
       ...onEtcd.map((row) => ({ operation: 'red on etcd', ...row })),
     ],
-    bars: [...goalsOf(samples, bytesPerBlue), ...computeRedOnEtcdGoals(onEtcd)],
+    bars: [
+      ...goalsOf(samples),
+      ...computeRedOnEtcdGoals(onEtcd),
+      reported('bytes-between-sites-per-blue', estimate(bytesPerBlue), 'bytes'),
+    ],
     samples: {
       ...Object.fromEntries([...samples].map(([operation, of]) => [operation, Object.fromEntries(of)])),
       redOnEtcd: onEtcd,
@@ -80,11 +83,10 @@ export function computeGoalResults({
   const byOperation = Object.entries(samples).map(
     ([operation, of]) => [operation as Operation, new Map(Object.entries(of)) as Samples<Name>] as const,
   );
-  const bars = [...goalsOf(new Map(byOperation), [NaN]), ...computeRedOnEtcdGoals(redOnEtcd)];
-  return bars.filter(({ name }) => name !== BYTES);
+  return [...goalsOf(new Map(byOperation)), ...computeRedOnEtcdGoals(redOnEtcd)];
 }
 
-function goalsOf(samples: ReadonlyMap<Operation, Samples<Name>>, bytesPerBlue: readonly number[]): GoalResult[] {
+function goalsOf(samples: ReadonlyMap<Operation, Samples<Name>>): GoalResult[] {
   const of = (operation: Operation): Samples<Name> => samples.get(operation) as Samples<Name>;
   const ratio = (operation: Operation): ReturnType<typeof ratioOf> => ratioOf(of(operation), 'cluster', 'embedded');
   const perProcessor = (operation: Operation): ReturnType<typeof ratioOf> =>
@@ -97,7 +99,6 @@ function goalsOf(samples: ReadonlyMap<Operation, Samples<Name>>, bytesPerBlue: r
     // All processes share the cores of one machine. The site's own processor time is what a machine of its own would spend.
     reported('blue-per-processor-vs-embedded', perProcessor('blue')),
     reported('red-per-processor-vs-embedded', perProcessor('red')),
-    reported(BYTES, estimate(bytesPerBlue), 'bytes'),
     reported('red-per-second', figureOf(red, 'opsPerSecond'), 'operations a second'),
   ];
 }

@@ -1,8 +1,9 @@
 /** Plots of sites that are processes of their own: what that costs, and how long clients wait after a kill. */
 import type { Report } from '../harness/results.ts';
+import { median } from '../harness/statistics.ts';
 import { intervalsFigure, type Dot } from './intervals.ts';
 import { barOf, dotsOf, rowsOf } from './read.ts';
-import { GREY, ORANGE, short, VIOLET, type Drawn } from './svg.ts';
+import { GREY, ORANGE, short, VIOLET, type Drawn, type Figure, type Texts } from './svg.ts';
 
 const shown = (report: Report, name: string): string => short(barOf(report, name).value);
 
@@ -31,83 +32,54 @@ export function drawCluster(report: Report): Drawn {
   return { cluster };
 }
 
-/** What both benchmarks know of a kill. */
-interface Kill {
-  readonly awaySeconds: number;
-  readonly undisturbedSeconds: number;
-  readonly backSeconds?: number;
-  readonly elsewhereSeconds?: number;
-}
+/** What is drawn of each kill, in seconds. */
+type Wait = 'undisturbedSeconds' | 'elsewhereSeconds' | 'awaySeconds' | 'backSeconds';
+
+const COLORS: Readonly<Record<Wait, string>> = {
+  undisturbedSeconds: GREY,
+  elsewhereSeconds: GREY,
+  awaySeconds: ORANGE,
+  backSeconds: VIOLET,
+};
 
 function describeLoss(report: Report): string {
   const count = barOf(report, 'lost').value;
   return count === 0 ? 'no write is lost' : `${count} writes are lost`;
 }
 
-const spread = (label: string, seconds: readonly number[], color: string): Dot[] => {
-  const sorted = seconds.toSorted((a, b) => a - b);
-  const value = sorted[Math.floor(sorted.length / 2)] ?? 0;
-  return [{ label, value, low: sorted[0], high: sorted.at(-1), color }];
-};
+/** A row for each wait: its median over all kills, the shortest and the longest. */
+function killsFigure(report: Report, labels: Partial<Record<Wait, string>>, texts: Texts): Figure {
+  const kills = rowsOf<Record<Wait, number>>(report);
+  const dots = Object.entries(labels).map(([wait, label]): Dot => {
+    const seconds = kills.map((kill) => kill[wait as Wait]);
+    const [low, high] = [Math.min(...seconds), Math.max(...seconds)];
+    return { label, value: median(seconds), low, high, color: COLORS[wait as Wait] };
+  });
+  const note = `${kills.length} kills; ${texts.note} Dots are medians, lines go from the shortest to the longest.`;
+  return intervalsFigure({ ...texts, note, axis: 'seconds (log scale)', better: 'lower', scale: 'log', dots });
+}
 
 export function drawFailover(report: Report): Drawn {
-  const kills = rowsOf<Kill>(report);
-  const of = (pick: (kill: Kill) => number | undefined): number[] => kills.flatMap((kill) => pick(kill) ?? []);
-  const failover = intervalsFigure({
+  const labels = {
+    undisturbedSeconds: 'longest wait before the kill',
+    elsewhereSeconds: 'longest wait of clients of other sites',
+    awaySeconds: 'longest wait of clients of the killed site',
+    backSeconds: 'start of the killed process',
+  };
+  const failover = killsFigure(report, labels, {
     title: `After a site is killed, its clients write again within ${shown(report, 'blue-away-seconds-max')} s, and ${describeLoss(report)}`,
-    note: `${kills.length} kills with a million rows on the disk. Dots are medians, lines go from the shortest to the longest.`,
+    note: 'a million rows are on the disk.',
     see: `Clients move to another site. The process serves again after ${shown(report, 'node-back-seconds')} s.`,
-    axis: 'seconds (log scale)',
-    better: 'lower',
-    scale: 'log',
-    dots: [
-      ...spread(
-        'longest wait before the kill',
-        of((kill) => kill.undisturbedSeconds),
-        GREY,
-      ),
-      ...spread(
-        'longest wait of clients of other sites',
-        of((kill) => kill.elsewhereSeconds),
-        GREY,
-      ),
-      ...spread(
-        'longest wait of clients of the killed site',
-        of((kill) => kill.awaySeconds),
-        ORANGE,
-      ),
-      ...spread(
-        'start of the killed process',
-        of((kill) => kill.backSeconds),
-        VIOLET,
-      ),
-    ],
   });
   return { failover };
 }
 
 export function drawEtcdFailover(report: Report): Drawn {
-  const kills = rowsOf<Kill>(report);
-  const of = (pick: (kill: Kill) => number): number[] => kills.map(pick);
-  const figure = intervalsFigure({
+  const labels = { undisturbedSeconds: 'longest wait before the kill', awaySeconds: 'longest wait after the kill' };
+  const figure = killsFigure(report, labels, {
     title: `After the leader of etcd is killed, red writes go on within ${shown(report, 'red-away-seconds-max')} s, and ${describeLoss(report)}`,
-    note: `${kills.length} kills; a client at each of three sites. Dots are medians, lines go from the shortest to the longest.`,
+    note: 'a client at each of three sites.',
     see: 'The servers of etcd elect a new leader after 1 to 2 s without the old one. Blue writes go on meanwhile.',
-    axis: 'seconds (log scale)',
-    better: 'lower',
-    scale: 'log',
-    dots: [
-      ...spread(
-        'longest wait before the kill',
-        of((kill) => kill.undisturbedSeconds),
-        GREY,
-      ),
-      ...spread(
-        'longest wait after the kill',
-        of((kill) => kill.awaySeconds),
-        ORANGE,
-      ),
-    ],
   });
   return { 'failover-etcd': figure };
 }

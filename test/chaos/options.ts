@@ -78,7 +78,7 @@ export function parseOptions(argv: readonly string[]): Options | undefined {
 }
 
 /** @throws UsageError for the name of no engine */
-export function parseEngine(name: string | undefined, isEmbedded: boolean): Engine {
+export function parseEngine(name: string | undefined, isEmbedded = false): Engine {
   const engine = ENGINES.find((known) => known === name);
   if (engine === undefined) throw new UsageError(`--engine takes ${ENGINES.join(' or ')}, not "${name}"`);
   if (engine === 'etcd' && isEmbedded) throw new UsageError('--embedded runs its own red log: leave out --engine etcd');

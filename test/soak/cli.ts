@@ -38,7 +38,7 @@ async function main(argv: readonly string[]): Promise<void> {
     {
       minutes: numberOf(options, 'minutes', { min: 0.2, max: MINUTES_MAX, what: 'a number of minutes' }) ?? 60,
       operationsPerSecond: numberOf(options, 'rate', { min: 1, max: RATE_MAX, what: 'operations a second' }) ?? 400,
-      engine: parseEngine(String(options['engine']), false),
+      engine: parseEngine(String(options['engine'])),
     },
     (line) => process.stderr.write(`soak: ${line}\n`),
   );

@@ -54,7 +54,7 @@ export const buyGenerators: GeneratorsOf<'doBuyConfirm' | 'doBuyConfirmAddr'> = 
   doBuyConfirm: (wish, has) => {
     const home = has.tables.customers.row(wish.customer).known?.address ?? '';
     const purchase = decided(wish, home, has);
-    // The customer's own site knows that the cart is empty. That there are too few books, all sites must agree.
+    // The customer's own site knows whether the cart is empty. All sites must agree whether there are enough books.
     if (purchase === 'empty') return uncertified(null);
     if (purchase === 'tooMany') return null;
     const { doBuyConfirmDecre, doBuyConfirmIncre } = has.shadow;

@@ -40,7 +40,7 @@ export async function survivesCancellation(trial: TestContext): Promise<void> {
   });
 }
 
-/** A read that nobody waits for any more is let go: what is reported late was work for nobody. */
+/** A read that was canceled is ended in the store, too: its result would be dropped. */
 export async function abandonsReads(trial: TestContext): Promise<void> {
   const { write, read, slowBinding } = trial.subject;
   await trial.withBinding(async (binding) => {

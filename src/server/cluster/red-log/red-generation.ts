@@ -89,8 +89,9 @@ export interface RestoreTargets {
 export async function restoreRedLog({ request, sites: all, leader }: RestoreTargets): Promise<RedGeneration> {
   const read = async (site: string): Promise<ReadReply> => {
     const reply = await request(site, READ_RED, { isCopyAsked: true });
+    const red = parseRedGeneration(reply);
     const { isTransferring = false, own } = reply as ReadReply;
-    return { ...parseRedGeneration(reply), isTransferring, own };
+    return { ...red, isTransferring, own };
   };
   const known = await Promise.all(all.map(read));
   const transferring = all.filter((_, place) => known[place]?.isTransferring);
@@ -111,10 +112,10 @@ export async function restoreRedLog({ request, sites: all, leader }: RestoreTarg
   // What a site has of an earlier generation was confirmed, or does not count, however much it is.
   const isLonger = (a: LogCopy, b: LogCopy): boolean => a.copy > b.copy || (a.copy === b.copy && a.length > b.length);
   const longest = sealed.reduce((a, b) => (isLonger(b, a) ? b : a));
-  const hasMore = all.findIndex((_, place) => isLonger(known[place]?.own ?? longest, longest));
-  if (hasMore >= 0)
+  const hasMore = all.find((_, place) => isLonger(known[place]?.own ?? longest, longest));
+  if (hasMore !== undefined)
     throw new Error(
-      `${all[hasMore]} has more entries of the red log, and is taking the state of another site: ` +
+      `${hasMore} has more entries of the red log, and is taking the state of another site: ` +
         `repeat this once it serves, or leave it out (--without) if what it alone has may be lost`,
     );
   const chosen = sealed.find(({ site }) => site === leader) ?? longest;

@@ -42,7 +42,7 @@ const STATUS_INTERVAL_MS = 5000;
 /** How long an endpoint may take to reply, and to show an own group that is stored, before another one is used. */
 const ANSWER_TIMEOUT_MS = 3000;
 const UNSEEN_TIMEOUT_MS = 1000;
-/** How long what another site has may take to come, before all is read again. */
+/** How long entries that another site has may take to arrive, before the log is read again. */
 const REREAD_AFTER_MS = 1000;
 /** Above this share of the quota no new operation is taken: those in flight need room, too. */
 const MAX_USED_SHARE = 0.6;
@@ -209,8 +209,8 @@ export class EtcdLog<R> implements RedLog<R, DigestMessage> {
   }
 
   /** Whether nothing may be missing in what it has read. */
-  protected hasAll(longest: number): boolean {
-    return this.copy.length >= longest && this.#peers.haveReplied(this.#others, this.#calls.nowMs);
+  protected hasAll(): boolean {
+    return this.copy.length >= this.#peers.longest && this.#peers.haveReplied(this.#others, this.#calls.nowMs);
   }
 
   protected createReader(options: EtcdReaderOptions): EtcdReader {
@@ -314,8 +314,9 @@ export class EtcdLog<R> implements RedLog<R, DigestMessage> {
 
   #sendNext(): void {
     if (!this.#reader.isWatching || this.#isStopped) return;
-    this.#isConfirmed ||= this.hasAll(this.#peers.longest);
-    if (!this.#isConfirmed) return;
+    if (!this.#isConfirmed && !this.hasAll()) return;
+    if (!this.#isConfirmed) this.#peers.stop();
+    this.#isConfirmed = true;
     this.#offSinceMs = this.#problem = undefined;
     if (this.#isUnavailable) this.#outputs.push({ kind: 'available' });
     this.#isUnavailable = false;
@@ -388,7 +389,7 @@ export class EtcdLog<R> implements RedLog<R, DigestMessage> {
   #describeWait(forMs: number): string {
     if (!this.#reader.isWatching) return `etcd has not answered for ${Math.round(forMs)} ms`;
     if (this.copy.length < this.#peers.longest) return this.#describeLack();
-    return 'the other sites have not replied how much of the log they have';
+    return 'the other sites have not yet replied with how much of the log they have';
   }
 
   #tellOthers(): void {

@@ -11,7 +11,6 @@ const ASK_INTERVAL_MS = 250;
 
 export class EtcdPeers {
   readonly #generation: number;
-  #start = 0;
   #count = 0;
   /** The question of this connection. */
   #id: string | undefined;
@@ -35,11 +34,12 @@ export class EtcdPeers {
 
   /** There is a new connection: replies to earlier questions say nothing about what etcd has now. */
   begin(start: number, nowMs: number): void {
-    [this.#start, this.#askedFirstAtMs, this.#askedAtMs] = [start, nowMs, -Infinity];
-    this.#id = `${this.#generation}/${this.#start}/${(this.#count += 1)}`;
+    [this.#askedFirstAtMs, this.#askedAtMs] = [nowMs, -Infinity];
+    this.#id = `${this.#generation}/${start}/${(this.#count += 1)}`;
     this.#lengths.clear();
   }
 
+  /** Nothing is asked any more: enough have replied, or the connection is over. */
   stop(): void {
     this.#id = undefined;
   }

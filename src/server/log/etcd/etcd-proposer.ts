@@ -10,6 +10,7 @@ import type { EtcdAnswer, EtcdCalls } from './etcd-calls.ts';
 import { encodeGroup, MAX_GROUP_RECORDS } from './etcd-groups.ts';
 import type { EtcdKeys } from './etcd-keys.ts';
 
+/** How many groups are in flight at a time. */
 const MAX_GROUPS = 4;
 
 export interface EtcdProposerOptions<R> {
@@ -73,7 +74,7 @@ export class EtcdProposer<R> {
   /** Sends what can be sent; to be called only while all that etcd has is known. */
   sendNext(): void {
     for (const group of this.#sent) if (!group.isAsked || this.#isNext(group)) this.#send(group);
-    while (this.#sent.length < this.maxGroups && this.#unsent.size > 0) this.#send(this.#makeGroup());
+    while (this.#sent.length < MAX_GROUPS && this.#unsent.size > 0) this.#send(this.#makeGroup());
   }
 
   /** What was sent may be lost, with the connection. */
@@ -92,11 +93,6 @@ export class EtcdProposer<R> {
     if (this.#next > 1) return false;
     this.#start = createEpochAbove(start, this.#start);
     return true;
-  }
-
-  /** How many groups are in flight at a time. */
-  protected get maxGroups(): number {
-    return MAX_GROUPS;
   }
 
   /** The group that has to be stored before this one, unless it is known to be. */

@@ -295,7 +295,7 @@ describe('etcd log: copies that differ', () => {
     const node = world.start(0, { epoch: 2 });
     world.propose(0, 'alone');
     world.run(4000);
-    expect(node.messages('unavailable')[0]).toContain('have not replied how much of the log they have');
+    expect(node.messages('unavailable')[0]).toContain('have not yet replied with how much of the log they have');
     world.run(28_000);
     expect(node.taken).toEqual(['alone']);
     expect(node.kinds()).toContain('available');
