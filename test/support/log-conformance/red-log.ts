@@ -95,17 +95,22 @@ class Deployment {
     for (let nowMs = 0; nowMs < 5 * RESEND_AFTER_MS; nowMs += RESEND_AFTER_MS) {
       for (const site of this.nodes.keys()) this.#act(site);
       // What needs no server is over at once.
-      if (this.#server !== undefined) await this.#server.settle(() => this.#isQuiet());
-      for (let next = this.#sent.shift(); next !== undefined; next = this.#sent.shift()) {
-        this.node(next.to).log.receive(siteAt(next.from), next.message, nowMs);
-        this.#act(next.to);
-      }
+      if (this.#server !== undefined) await this.#server.settle(() => this.#isQuiet(nowMs));
+      this.#passMessages(nowMs);
       for (const { log } of this.nodes) log.tick(this.#server?.nowMs ?? nowMs);
     }
   }
 
-  /** Nothing is in flight, and all have read as much. */
-  #isQuiet(): boolean {
+  #passMessages(nowMs: number): void {
+    for (let next = this.#sent.shift(); next !== undefined; next = this.#sent.shift()) {
+      this.node(next.to).log.receive(siteAt(next.from), next.message, nowMs);
+      this.#act(next.to);
+    }
+  }
+
+  /** Nothing is in flight, and all have read as much. Sites propose only once the others have replied. */
+  #isQuiet(nowMs: number): boolean {
+    this.#passMessages(nowMs);
     const lengths = new Set(this.nodes.map(({ log }) => log.save().position.seq));
     return lengths.size === 1 && this.nodes.every(({ log }) => !log.isBusy);
   }
