@@ -73,8 +73,9 @@ function checkLatency(latency: unknown, sites: readonly string[]): void {
 }
 
 /**
- * Names have dashes too: a text may name a pair from both its ends, and two pairs. One that names none is of sites that are
- * not there: whoever has a table of many sites gives all of it.
+ * Returns the pair of sites that `text` names. Site names contain dashes too, so a text may name one pair from both
+ * ends, or two pairs. A text without a known pair names unknown sites: a caller with a table of many sites passes all
+ * of it.
  */
 function checkPair(
   text: string,

@@ -1,5 +1,5 @@
-/** One site of a deployment in this process: its driver, with what it is told and what it tells of. */
-// Imported: what is global is looked up anew at each call.
+/** One site of a deployment in this process: its driver, its inputs and its outputs. */
+// Imported, because a global is looked up again at each call.
 import { performance } from 'node:perf_hooks';
 import { CorrectableError } from '../correctable/errors.ts';
 import {

@@ -91,7 +91,7 @@ export interface OpenedDeployment<N extends string = string> {
 }
 
 /**
- * Opens a deployment for whoever has more to make sure of before it begins.
+ * Opens a deployment for a caller that has more to check before the deployment begins.
  *
  * @throws CorrectableError as `createEmbedded`
  */

@@ -47,7 +47,7 @@ export interface SiteAlarm {
     | 'transfer-refused'
     /** A peer has another key, deployment or cluster.json. Raised once until that has changed. */
     | 'link-refused'
-    /** Another site has been away for too long. Nothing more is kept for it. It takes the state of another. */
+    /** Another site has been away for too long. No more is kept for it. It takes the state of another site. */
     | 'site-left-behind'
     /** Other sites have been away for too long, and without them there is no majority. Everything is kept for them. */
     | 'site-cut-off'
@@ -150,7 +150,7 @@ const HALT_REASONS: Readonly<Record<RedHalt['reason'], string>> = {
   differs: 'the red log of another site is not the same',
 };
 
-/** Returns what raises the alarm of a site that takes nothing more of the red log. */
+/** Returns what raises the alarm of a site that takes no more of the red log. */
 export function createRedHaltedAlarm(site: string, onAlarm: OnAlarm): (halt: RedHalt) => void {
   return ({ reason, message }) => {
     const kind = reason === 'differs' ? 'red-log-differs' : 'red-log-halted';

@@ -29,7 +29,7 @@ export interface WatchListener {
   onEnd(message: string): void;
 }
 
-/** A watch that runs. Once it is cancelled, or has ended, it calls nothing more. */
+/** A watch that runs. After it is canceled or has ended, it calls no callback. */
 export interface Watch {
   /** Requests how far it has come: the reply is one without events. */
   askProgress(): void;

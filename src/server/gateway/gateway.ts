@@ -198,7 +198,7 @@ class BindingGateway implements Gateway, GatewayContext {
     return this.#currentState === 'serving' && this.#connections.size < this.limits.maxConnections;
   }
 
-  /** What has failed for good serves nobody, however long its gateway stays. */
+  /** A binding that has failed for good serves no client, however long its gateway stays. */
   get #currentState(): GatewayStatus['state'] {
     return this.#state === 'serving' && this.binding.failure !== undefined ? 'stopped' : this.#state;
   }
@@ -318,7 +318,7 @@ function checkDrainMs(drainMs: unknown): void {
 
 /** A closing that has begun. */
 class Shutdown {
-  /** Fulfilled when all connections have gone, or nothing more can be done about them. */
+  /** Fulfilled when all connections have gone, or when no more can be done about them. */
   readonly done: Promise<void>;
   readonly #connections: ReadonlySet<Closable>;
   /** Until when what is in flight may end; `undefined` once that is over. */
@@ -347,8 +347,8 @@ class Shutdown {
   }
 
   async #run(drainMs: number): Promise<void> {
-    const toldMs = Math.min(Math.ceil(drainMs), MAX_GOAWAY_MS);
-    for (const connection of this.#connections) connection.drain(toldMs);
+    const graceMs = Math.min(Math.ceil(drainMs), MAX_GOAWAY_MS);
+    for (const connection of this.#connections) connection.drain(graceMs);
     await this.#waitUntilEmpty(drainMs);
     this.#drainsUntil = undefined;
     for (const connection of this.#connections) connection.close(CloseCode.goingAway, 'the server is shutting down');

@@ -35,7 +35,7 @@ export type OnGeneratorError = (caller: string, thrown: unknown) => void;
 
 /** What limits need of the world outside. */
 export interface GeneratorPorts {
-  /** Told what a generator threw that its contract does not declare, and which part of it did: nothing else is. */
+  /** Receives errors that a generator threw and its contract does not declare, with the part that threw them. */
   readonly onGeneratorError?: OnGeneratorError | undefined;
   /** Throws if a shadow operation may not have these effects yet. */
   readonly checkChoice?: ((shadow: string, effects: readonly Effect[]) => void) | undefined;
@@ -67,7 +67,7 @@ export class GeneratorBudget implements ReadListener {
     this.#elapsedMs = elapsedMs;
   }
 
-  /** `isRecording` unless nobody will ask what was read. */
+  /** Begins a run. Pass `isNoting: false` if the list of its reads will not be used. */
   begin(operation: string, isNoting: boolean): void {
     this.#isRecording = isNoting;
     this.#names = undefined;
@@ -83,7 +83,7 @@ export class GeneratorBudget implements ReadListener {
     return this.#isRecording;
   }
 
-  /** Whether the run has been told that it took too long. */
+  /** Whether the run has exceeded its time. */
   get isLate(): boolean {
     return this.#isLate;
   }

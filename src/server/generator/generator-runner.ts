@@ -137,10 +137,9 @@ export class GeneratorRunner {
   /**
    * Runs the generator of an operation.
    *
-   * @throws CorrectableError `FINAL_FAILED` when the generator threw, without what that was, when it takes too long or
-   * would give something else the next time; what its tools threw at it; `INVALID_VALUE` when its result breaks the
-   * contract, or the operation is larger than any may be; never anything else, since it may be run long after whoever
-   * asked for it could catch that.
+   * @throws CorrectableError `FINAL_FAILED` if the generator threw (without that error), took too long, or would return
+   * another result next time; the error that its tools threw; `INVALID_VALUE` if its result breaks the contract or the
+   * operation is too large. It throws nothing else, since it may run long after its caller could catch that.
    */
   run(input: GeneratorInput, state: StateReader = this.#state): GeneratorOutcome {
     this.#scratch.show(state);
@@ -227,7 +226,7 @@ export class GeneratorRunner {
     return error;
   }
 
-  /** What a client is told of something that was thrown: an error of ours, else only that there was something. */
+  /** Returns what a client may see of a thrown value: an error of the library, or only that there was an error. */
   #toClientError(thrown: unknown, operation: string): CorrectableError {
     const reported = toClientError(thrown, (hidden) =>
       this.#onGeneratorError?.(`the generator of '${operation}'`, hidden),
@@ -280,7 +279,7 @@ export class GeneratorRunner {
     if (!structurallyEqual(first.reads, second.reads)) fail('it read different things');
   }
 
-  /** What no site could apply would end each that tries: nobody must get it, nor any log. */
+  /** Rejects effects that no site could apply: they would stop each site that tries, so no site or log may get them. */
   #checkKnown({ shadow, effects }: Choice): void {
     if (!Array.isArray(effects)) throw notAListError(shadow);
     this.#budget.checkEffects(effects.length);

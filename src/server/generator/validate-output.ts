@@ -27,7 +27,7 @@ export function checkEffect(effect: Effect, at: number): void {
   if (typeof key !== 'string') throw invalidKeyError(key, `effects.${at}.key`);
 }
 
-/** By its type a key is text: whoever gets it holds it to that. */
+/** A key is a string by its type. This error reports a key of another type. */
 function invalidKeyError(key: unknown, where: string): CorrectableError {
   const kind = key === null ? 'null' : typeof key;
   return createInternalError('INVALID_VALUE', `${where}: the key of a row is text, not ${kind}`, where);
@@ -47,7 +47,7 @@ export function checkRedOperation({ effects, args }: Choice, { names, ranges }: 
 }
 
 /**
- * A reply that can be kept, for whoever asks again.
+ * Returns a reply that can be kept for retries.
  *
  * @throws CorrectableError as `checkEffect`
  */
@@ -58,7 +58,7 @@ function toPortableReply(reply: Reply): Reply {
 }
 
 /**
- * A portable reply that whoever made it cannot change: who asks again is told the same.
+ * Returns a portable reply that its generator cannot change, so that a retry gets the same reply.
  *
  * @throws CorrectableError as `checkEffect`
  */

@@ -1,7 +1,7 @@
 /**
- * The port of a site's own log of a partition, with its copy of the red log beside it: whoever holds it appends groups of
- * entries, and is told, in order, up to where they can no longer be lost. What another one has taken over is never
- * acknowledged to the one before.
+ * The port of a site's own log of a partition, with its copy of the red log. The holder appends groups of entries. The
+ * log reports, in order, up to which entry they can no longer be lost. After another holder has taken the log over, it
+ * acknowledges nothing to the holder before.
  */
 import type { LogId } from './log-id.ts';
 import type { LogPositions, RecoveredLog } from './recovered-state.ts';
@@ -9,13 +9,16 @@ import type { LogPositions, RecoveredLog } from './recovered-state.ts';
 /** Numbers the holders of a log: each has a larger one than those before. */
 export type Term = number;
 
-/** What a log tells its holder. After either of the last two it tells nothing more. */
+/** The events that a log reports to its holder. After `onFenced` or `onFailed` it reports nothing. */
 export interface LocalLogListener {
   /** The first `length` entries of a log, from its very beginning, are synced: they can no longer be lost. */
   onSynced(log: LogId, length: number): void;
-  /** Another holder has the log: what was appended and not told to be synced is nothing to go by. */
+  /** Another holder has the log: entries that were appended and not reported as synced do not count. */
   onFenced(error: Error): void;
-  /** The log cannot be written any more, and nobody can say what of the rest is there: nothing of it can be promised. */
+  /**
+   * The log cannot be written any more, and it is unknown which of the remaining entries are there. None of them
+   * counts.
+   */
   onFailed(error: Error): void;
 }
 
@@ -28,8 +31,9 @@ export interface StoredLogs {
 /** A log of one partition at one site. */
 export interface LocalLog {
   /**
-   * Takes the log over from whoever held it, whose appends are fenced from then on. What it had on the way counts for
-   * nothing once this holder has appended; before that it may still come to be there. Once, before the first `append`.
+   * Takes the log over from its previous holder, whose appends are fenced from then on. Appends that the previous
+   * holder had in flight do not count once this holder has appended. Until then they may still arrive. Call it once,
+   * before the first `append`.
    *
    * @throws CorrectableError `UNAVAILABLE` where that cannot be written
    */
@@ -37,13 +41,13 @@ export interface LocalLog {
   /** The entries that are there, of all holders before: those from where the log was trimmed, or somewhat earlier. */
   read(): StoredLogs;
   /**
-   * Appends entries, of which the listener hears: a place, that another one has taken over, or that nobody knows.
+   * Appends entries. The listener reports the result: synced, fenced by another holder, or unknown after a failure.
    *
    * @param term what `takeOver` gave; with an older one it is fenced
    */
   append(term: Term, log: LogId, entries: readonly unknown[]): void;
   /** Entries before these places are not needed any more. */
   trim(places: LogPositions): void;
-  /** Calls back once nothing is left to be written, or nothing more can be. */
+  /** Calls back once nothing is left to be written, or nothing can be written any more. */
   close(done: () => void): void;
 }

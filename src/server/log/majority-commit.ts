@@ -1,4 +1,4 @@
-/** What of the red log is committed, as whoever knows how much of it each site holds can tell. */
+/** Computes how much of the red log is committed from how much of it each site holds. */
 
 import type { Origin } from '../records/origin.ts';
 

@@ -6,7 +6,7 @@
 import type { LogOutput, RedLog, SavedLog } from './red-log.ts';
 import { BEGINNING, comparePositions, type Position } from './position.ts';
 
-/** Why a site takes nothing more of the red log. */
+/** Why a site takes no more records of the red log. */
 export interface RedHalt {
   /** Records are missing between two; the log is another one, or shorter; or another site has taken other records. */
   readonly reason: 'gap' | 'regressed' | 'differs';
@@ -73,7 +73,7 @@ export class RedLogConsumer<R> {
     this.#halt ??= halt;
   }
 
-  /** Asked anew before the first record: a log that was shorter at the start had nothing to compare then. */
+  /** Checked again before the first record: a log that was shorter at the start had nothing to compare then. */
   #findMismatch(): boolean {
     if (this.#saved === undefined) return false;
     const halt = describeMismatch(this.#saved, this.#log);

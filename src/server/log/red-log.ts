@@ -1,7 +1,7 @@
 /**
  * The port of the red log: a totally ordered, durable log that delivers every record at least once to every site, in
- * one order. Delivery decides, so that nothing more is asked of it: no fence, no lock. What it delivers says where it
- * stands, and `RedLogConsumer` takes of it what comes next: an engine may repeat, jump, or come back with less than it had.
+ * one order. Only the delivery decides, so a log needs no fence and no lock. Each delivery has its position, and
+ * `RedLogConsumer` takes the next position only. An engine may repeat, jump, or come back with less than it had.
  */
 import type { Origin } from '../records/origin.ts';
 import type { StreamPoint } from '../records/records.ts';
@@ -19,7 +19,7 @@ export interface RedLog<R, M extends LogMessage = LogMessage> {
   readonly retainedFrom: number;
   /** How many delivered entries are kept for sites that lack them. */
   readonly backlogLength: number;
-  /** Which log it is: one that was made anew, or of another deployment, is called otherwise. */
+  /** The name of this log. A new log, or one of another deployment, has another name. */
   identity(): string;
   /**
    * Returns the digest of all that stands before a place: the same at all sites that have the same there. `undefined` if
@@ -63,7 +63,7 @@ export interface RedLogOptions<R> {
   readonly voters?: readonly Origin[] | undefined;
   /** Looks into a record that may change the sites: nothing behind it is delivered before `setMembers`. None unless given. */
   readonly getMemberChange?: ((record: R) => MemberChange | undefined) | undefined;
-  /** The site that gives the order, where one does: an engine that elects its leader asks nobody. */
+  /** The site that gives the order, if one does. An engine that elects its leader needs none. */
   readonly leader: Origin;
   /** What the log is called; `red` unless given. */
   readonly identity?: string | undefined;

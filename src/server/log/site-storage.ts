@@ -27,7 +27,7 @@ export interface StorageEvents {
   /** Something that was on the disk is not there any more, or not whole. */
   onDamaged(description: string): void;
   onStopped(error: Error): void;
-  /** Somebody else has the data: the site has stopped. */
+  /** Another process has the data: the site has stopped. */
   onFenced(error: Error): void;
 }
 
@@ -39,13 +39,13 @@ export interface SiteStorage {
   readonly term: Term;
   /** Whether there is no room for more: what was appended is kept, but nothing should be begun. */
   readonly isFull: boolean;
-  /** Why, for whoever is refused. */
+  /** The reason for callers whose operations are rejected. */
   readonly fullReason: string | undefined;
   /** Whether the room that was left for what had begun is used up too: nothing that is appended is written for now. */
   readonly isStuck: boolean;
   /**
-   * Whether nobody else has taken the place over while this process was held up. Asked before anything is told; where
-   * somebody has, the listener is told that the storage has failed.
+   * Returns whether no other process has taken the directory over while this process was paused. Checked before
+   * anything is reported. If another process has it, the listener gets a failure of the storage.
    */
   isOwned(): boolean;
   /** To be called once, before the first `append`. */

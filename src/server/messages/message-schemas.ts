@@ -46,8 +46,8 @@ const longText = text(MAX_TEXT);
 const ordinalNumber = integerFrom(1);
 
 /**
- * The name of an operation, `client/number`. Every update has its own before anything of it leaves the site where it was
- * submitted: without one, whoever gets it twice could not know that it is the same.
+ * The name of an operation, `client/number`. Every update gets one before any part of it leaves the site where it was
+ * submitted: otherwise a site that gets it twice could not know that it is the same.
  */
 export const operationNameSchema: RecordSchema = (value, origins) =>
   longText(value, origins) ??

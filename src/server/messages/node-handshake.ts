@@ -1,10 +1,10 @@
 /**
- * Who a site is to another one. A site that comes back with an older directory, or runs twice on copies of one, would number
- * its operations otherwise than before, and contradict itself for ever. So each start says first what it has of the streams
- * (`node.hello`), and is heard only by those that have the same there.
+ * The handshake of one site with another. A site that returns with an older directory, or runs twice on copies of one,
+ * would number its operations in another way than before. So each start first sends what it has of the streams
+ * (`node.hello`). Only sites that have the same there accept its messages.
  *
- * What a hello says may be late: a receiver may have more by then, from others. So that it has more is for the start itself
- * to judge, by what it has now; that something else stands at one place proves a fork whoever sees it.
+ * A hello may be late: a receiver may have more by then, from others. So the start itself judges a receiver that has
+ * more, by what it has now. Different entries at one place prove a fork, whichever site sees them.
  */
 import { getStartNumber } from '../records/epoch.ts';
 import { RED, type Origin, type Origins } from '../records/origin.ts';
@@ -106,7 +106,7 @@ export class NodeHandshake {
       this.#options.onForked(`${this.#options.origins.getName(from)} reports: ${message.reason}`);
   }
 
-  /** The stream of a site is another one than is known here: nothing more is taken of the start that has sent it. */
+  /** The stream of a site differs from the one known here: this site takes no more of the start that has sent it. */
   noteFork(site: Origin, reason: string, term: number = this.#options.getAccepted(site)): void {
     const fork: ForkMessage = { kind: 'node.fork', term, reason };
     const isNew = !this.isForked(site, term);

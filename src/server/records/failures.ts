@@ -1,4 +1,4 @@
-/** Failures as plain data, in logs, and as errors, for those who are told. */
+/** Failures as plain data in logs, and as errors for clients. */
 import { CorrectableError } from '../../correctable/errors.ts';
 import { toWellFormed } from '../../protocol/codec/tagged-values.ts';
 import type { Origin, Origins } from './origin.ts';
@@ -22,7 +22,7 @@ export function toFailure({ code, message, field, domain }: CorrectableError): F
   return domain === undefined ? named : { ...named, domain };
 }
 
-/** What was thrown, for a message: nobody says that it can be made text. */
+/** Formats a thrown value for a message. It may have no string form. */
 export function formatThrown(thrown: unknown): string {
   try {
     return String(thrown);
@@ -66,13 +66,13 @@ export function concludedError(error: CorrectableError): CorrectableError {
   return new CorrectableError(error.code, message, { ...error, cause: error.cause, retryable: false });
 }
 
-/** Whoever asked has gone before anything of it had left the site. */
+/** Returns the error of a caller that left before any part of its operation had left the site. */
 export function abandonedError(): CorrectableError {
   const message = 'It was cancelled or timed out while it waited for the red order. Nothing was done.';
   return new CorrectableError('ABORTED', message);
 }
 
-/** Whoever asked has gone, or asks anew, while others wait for the same operation. */
+/** Returns the error of a caller that left, or that retried while others wait for the same operation. */
 export function callerLeftError(): CorrectableError {
   const message = 'It was cancelled here, or retried too often. It may take effect all the same.';
   return new CorrectableError('UNKNOWN', message);
@@ -108,7 +108,7 @@ export function redLogFullError(because: string): CorrectableError {
   return new CorrectableError('OVERLOADED', message);
 }
 
-/** The site takes nothing more of the red log, since it does not go on as it should. */
+/** Returns the error of a site that takes no more of the red log, because the log does not continue as it should. */
 export function redHaltedError(because: string): CorrectableError {
   const message = `The red log cannot be relied upon at this site: ${because}. Nothing was done; blue writes and causal reads go on, red writes and strong reads once the log is repaired and the site restarted: retry then.`;
   return new CorrectableError('UNAVAILABLE', message);

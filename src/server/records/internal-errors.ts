@@ -22,8 +22,8 @@ export function createInternalError(code: ErrorCode, message: string, field: str
 }
 
 /**
- * What may be told of something that was thrown: all of an error of ours, as it was made; of anything else nothing. The
- * rest is for `keep`: also what a schema of the contract threw, as the cause of an error of ours.
+ * Returns what a client may see of a thrown value: the whole error if the library made it, otherwise nothing. The
+ * remainder is passed to `keep`, such as a schema's error that is the cause of an error of the library.
  */
 export function toClientError(thrown: unknown, keep: (retained: unknown) => void): CorrectableError | undefined {
   const known = originalFields.get(thrown as object);

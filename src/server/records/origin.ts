@@ -1,7 +1,7 @@
 /**
- * Origins: who gives the stamps of a vector. Each has an ordinal, which is given once and means the same for ever: in
- * vectors, in what is logged, in what sites send each other and in what is saved. That of the red order is 0, so that it
- * stands first wherever ordinals are counted; sites follow from 1 on, and one that joins moves nobody's place.
+ * Origins: the sources of the stamps in a vector. Each origin has an ordinal, which is assigned once and never changes
+ * its meaning: in vectors, in logs, in messages between sites and in saved data. The red order has ordinal 0, so it
+ * stands first wherever ordinals are counted. Sites follow from 1 on, and a site that joins moves no other ordinal.
  *
  * A site is one origin as long as it has its past. One that starts without it would number its operations from the
  * beginning again, and contradict itself for ever: so it comes as another *incarnation*, which is another origin.
@@ -22,8 +22,9 @@ const FIRST_SITE = 1;
 export const MAX_ORIGINS = 1 << 16;
 
 /**
- * How an origin stands. `joining`: it receives and reads, and gives no operations before all others know of it. `closing`:
- * nothing more is taken of it itself, and the others say how much of its stream they hold. `closed`: its stream has an end.
+ * The state of an origin. `joining`: it receives and reads, and makes no operations before all others know of it.
+ * `closing`: the others take no more from it directly, and report how much of its stream they hold. `closed`: its
+ * stream has an end.
  */
 export type OriginState = 'joining' | 'open' | 'closing' | 'closed';
 
@@ -201,7 +202,7 @@ export class Origins {
       const fits =
         known === undefined ? incarnation > 0 || isEmpty : known.site === site && known.incarnation === incarnation;
       if (!fits) {
-        const now = known === undefined ? 'nobody' : `${known.site} (incarnation ${known.incarnation})`;
+        const now = known === undefined ? 'no site' : `${known.site} (incarnation ${known.incarnation})`;
         throw new Error(`ordinal ${FIRST_SITE + place} was ${site} (incarnation ${incarnation}), and is ${now}`);
       }
       this.#known[place] = { site, incarnation, state, ...details };

@@ -81,7 +81,7 @@ export interface CloseRecord {
   readonly kind: 'close';
   readonly id: OperationId;
   readonly site: Origin;
-  /** What whoever asks is told. */
+  /** The failure that the caller gets. */
   readonly failure: Failure;
 }
 
@@ -113,7 +113,7 @@ export interface ChangeRecord {
 /** How much of a stream a site holds, synced. */
 export type HeldStream = readonly [origin: Origin, sequence: number, stamp: number];
 
-/** A site has taken in a change, and takes nothing more of what that closes but what others pass on. */
+/** A site has taken in a change. From then on it takes operations of the closed origin only from other sites. */
 export interface AckRecord {
   readonly kind: 'member';
   readonly action: 'ack';
@@ -167,7 +167,7 @@ export interface BlueEntry {
    * committed.
    */
   readonly redDelivered?: number;
-  /** Of an own one that is being stored: the parts of its identifier, so that nobody need take it apart. */
+  /** Only for an own operation that is being stored: the parts of its identifier, so that no code has to parse it. */
   readonly client?: string;
   readonly number?: number;
 }

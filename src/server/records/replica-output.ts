@@ -30,10 +30,10 @@ export type ReplicaOutput =
   | { readonly kind: 'store'; readonly log: 'local'; readonly entries: readonly LocalEntry[] }
   /** Another node of this site has gone on from an earlier place of its stream: this one must not go on. */
   | { readonly kind: 'forked'; readonly message: string }
-  /** The stream of another origin is not, here and there, the same one: nothing more is taken of that start of it. */
+  /** The stream of another origin differs between two sites: this site takes no more of that start of it. */
   | { readonly kind: 'fork'; readonly origin: Origin; readonly message: string }
   | { readonly kind: 'propose'; readonly record: RedRecord }
-  /** Nobody waits for it any more: not to be proposed, if that can still be. */
+  /** No caller waits for it any more: the record is not proposed, if that is still possible. */
   | { readonly kind: 'withdraw'; readonly record: RedRecord }
   /** `committed` is the one view of an update that its own site has decided; nothing follows the `last`. */
   | {

@@ -38,7 +38,7 @@ export class UncertifiedResult<out R> {
  * `uncertified`. Nothing changes then.
  *
  * @example
- * if (tables.votes.has(vote)) return uncertified({ counted: false }); // whoever has voted here, has voted
+ * if (tables.votes.has(vote)) return uncertified({ counted: false }); // a vote cannot be taken back
  */
 export function uncertified<R>(result: R | WithMeta<R>): UncertifiedResult<R> {
   return new UncertifiedResult(result);

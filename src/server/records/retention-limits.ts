@@ -1,4 +1,7 @@
-/** How much is remembered of what has ended: counted along a log, so that whoever reads it forgets alike. */
+/**
+ * Limits of how much is remembered of ended operations. They are counted along a log, so all its readers forget the
+ * same.
+ */
 
 /** Bounds of a table of identifiers. */
 export interface IdTableLimits {

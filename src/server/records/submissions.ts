@@ -21,7 +21,7 @@ export interface Submission {
   readonly operation: string;
   /** Parsed by the contract. */
   readonly args: unknown;
-  /** Given by whoever may submit it again; then it takes effect once all the same. */
+  /** Present if the caller may resend it: then it still takes effect only once. */
   readonly identity?: SubmissionIdentity | undefined;
   /** Present in a session: what the session has seen, which every view must contain. */
   readonly sessionVector?: Vector | undefined;

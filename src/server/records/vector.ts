@@ -22,8 +22,8 @@ export function getRedStamp(vector: Vector): number {
 type Finals = readonly (number | undefined)[] | undefined;
 
 /**
- * Whether `a` ≤ `b` entry by entry, where the entry `except` does not count. With `finals`, what is above the end of a
- * closed stream counts as that end: nobody has it.
+ * Whether `a` ≤ `b` entry by entry, without the entry `except`. With `finals`, an entry above the end of a closed
+ * stream counts as that end: no site has more of it.
  */
 export function isCovered(a: Vector, b: Vector, except = -1, finals?: Finals): boolean {
   for (let entry = 0; entry < a.length; entry += 1) {

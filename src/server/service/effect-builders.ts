@@ -69,7 +69,9 @@ function createRowEffects(table: string, fields: Fields): (key: string) => objec
   return (key) => new RowEffects(key);
 }
 
-/** The effects on a field as methods of one class: functions of their own would have to be made anew for every row. */
+/**
+ * Creates the effects on a field as methods of one class: separate functions would be allocated again for every row.
+ */
 function createFieldEffects(name: FieldName, { effects }: FieldKind): (key: string) => object {
   class FieldEffects extends KeyedEffects {
     static {

@@ -29,8 +29,8 @@ export interface InvariantFailure {
   readonly error?: string;
 }
 
-/** A promise would hold always, and what it is kept or rejected with be heard by nobody: it is as wrong as what throws. */
-export const RETURNED_PROMISE = 'gave a promise: it must say at once, without async, whether it holds';
+/** A promise would count as true, and its result would be lost. So it is as wrong as an exception. */
+export const RETURNED_PROMISE = 'returned a promise. It must return true or false synchronously.';
 
 /** What is wrong where a condition does not hold; nothing where it does. */
 export function findInvariantFailure(holds: () => boolean): InvariantFailure | undefined {

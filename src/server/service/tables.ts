@@ -128,7 +128,7 @@ function checkFields(fields: unknown): void {
   }
 }
 
-/** A field of a kind that has no options: whoever gave some would believe that it keeps to them. */
+/** Creates a field of a kind that has no options. It rejects options, since it would ignore them. */
 function createPlainField(kind: FieldKindName, value: readonly unknown[]): Field {
   check(
     value.length === 0,

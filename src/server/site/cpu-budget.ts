@@ -15,7 +15,7 @@ export class CpuBudget {
   #availableMs: number;
   #sinceMs: number;
 
-  /** `elapsedMs` is a clock that nobody sets. */
+  /** `elapsedMs` is a monotonic clock. */
   constructor(of: CpuShare, elapsedMs: () => number) {
     this.#share = of;
     this.#elapsedMs = elapsedMs;

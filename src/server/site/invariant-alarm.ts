@@ -11,7 +11,7 @@ import type { OnAlarm } from '../alarms/site-alarm.ts';
 import { isInDevelopment } from './is-in-development.ts';
 import { CpuBudget } from './cpu-budget.ts';
 
-/** Rows of which it remembers that they were told of: one that stays broken is told once. */
+/** How many reported rows it remembers: a row that stays broken is reported once. */
 const MAX_REPORTED_ROWS = 1000;
 
 /** A condition on the whole snapshot may read all that there is: a twentieth of a site's time, after a tenth of a second. */
@@ -34,8 +34,8 @@ type AppliedChange = Pick<RedOperation, 'id' | 'shadow' | 'effects'>;
 const ADVICE = 'Make the shadow operation red and let its generator check what it needs, or fix the invariant.';
 
 /**
- * Tells of each row that is not as the service says, and of each condition on all tables that does not hold, once.
- * `elapsedMs` is a clock that nobody sets.
+ * Reports each row that breaks an invariant, and each condition on all tables that does not hold, once. `elapsedMs` is
+ * a monotonic clock.
  */
 export function createInvariantObserver(
   service: Service,

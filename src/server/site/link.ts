@@ -7,7 +7,7 @@ import { Fifo } from '../collections/fifo.ts';
 /** How much a link may hold. */
 export interface LinkLimits {
   readonly maxMessages: number;
-  /** Bytes of the messages of which it is told how many they have. */
+  /** Bytes of the messages whose length is passed to it. */
   readonly maxBytes: number;
 }
 

@@ -27,11 +27,11 @@ export function deliverView(submitter: Submitter, { stage, reply, seen, isLast }
   }
 }
 
-/** Tells a failure, of one level or of the whole. */
+/** Delivers a failure of one level, or of the operation. */
 export function deliverFailure(submitter: Submitter, error: unknown, stage: Stage | undefined): void {
   try {
     submitter.onFailure(error, stage);
   } catch {
-    // Who throws at a failure cannot be told anything: whoever waits gives up at the deadline.
+    // A submitter that throws here cannot be notified. Its callers give up at the deadline.
   }
 }

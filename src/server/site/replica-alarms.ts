@@ -26,7 +26,7 @@ export function createClockObserver(origins: Origins, site: Origin, onAlarm: OnA
       tell(
         'site-left-behind',
         peer,
-        'it has been away for too long, and nothing more is kept for it. Once it is back, it takes the state of another site.',
+        'it has been away for too long, and no more operations are kept for it. Once it is back, it takes the state of another site.',
       ),
     onCutOff: (peers, isFull) => {
       const [name, away] = [origins.getName(site), peers.map((peer) => origins.getName(peer)).join(', ')];
@@ -91,7 +91,7 @@ export function createRejectionAlarm(
   return throttleAlarms((leftOut, { message: description, from }: RejectedMessageError) => {
     const names = {
       site: origins.getName(site),
-      peer: from === undefined ? 'somebody' : origins.getName(from as Origin),
+      peer: from === undefined ? 'an unknown site' : origins.getName(from as Origin),
     };
     const message = `Site ${names.site} took no notice of a message of ${names.peer}: ${shortenText(description)}${leftOut}`;
     onAlarm({ kind: 'message-rejected', ...names, message });

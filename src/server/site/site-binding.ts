@@ -30,9 +30,9 @@ export interface Submitter extends SubmissionRequest {
   /** Through which handle on the site it came. */
   readonly handle: object;
   readonly effect: Access;
-  /** Aborted when nobody wants the views any more; costs nothing until it is looked at. */
+  /** Aborted when no caller wants the views any more. It is created when it is first read. */
   readonly signal: AbortSignal;
-  /** When whoever asked gives up, in milliseconds since the epoch by the clock as it is set. */
+  /** When the caller gives up, in milliseconds since the epoch by the wall clock. */
   readonly deadlineAt: number | undefined;
   /** When the site has taken it, set by that, in milliseconds of the clock that only runs forward. */
   acceptedAtMs?: number;
@@ -94,9 +94,9 @@ class SiteSession implements BindingSession {
 }
 
 /**
- * The binding of one site, one handle on it of many: closing it closes this handle. To a gateway right over it, values come
- * from the wire and go there; for others in the process, one between the two included, it copies them, so that nobody has
- * the site's own in hand.
+ * The binding of one site, one handle of many: closing it closes this handle. If a gateway is its direct user, values
+ * come from the wire and go there. For other users in the process it copies values, so that no user holds the site's
+ * own objects. That includes a user between the site and a gateway.
  */
 export class SiteBinding implements Binding<RedBlueLevels, true> {
   readonly name: string;
@@ -148,7 +148,7 @@ export class SiteBinding implements Binding<RedBlueLevels, true> {
     try {
       if (this.#isClosed) throw closedError(this.name);
       const { name } = operation;
-      // A gateway right over the site has checked it by the same contract, and writes down at once what it is told.
+      // A gateway directly over the site has checked it by the same contract, and writes down at once what it receives.
       const isHosted =
         EncodingSink.isEncodingSink(sink) && CheckedOperation.isCheckedBy(this.#site.contract.operations, operation);
       const args = isHosted ? operation.args : this.#parseArgs(operation);
@@ -193,7 +193,7 @@ export class SiteBinding implements Binding<RedBlueLevels, true> {
 
 type StagesByLevel = SubmissionRequest['wantedStages'];
 
-/** What is to be told of an operation. */
+/** Which views an operation delivers. */
 interface ViewPlan extends StagesByLevel {
   /** The strongest level asked for. */
   readonly strongest: RedBlueLevel;
@@ -272,7 +272,7 @@ class SinkSubmitter implements Submitter {
   readonly #context: InvocationContext;
   readonly #sink: Sink<unknown, RedBlueLevel>;
   readonly #session: SiteSession | undefined;
-  /** All that was asked for has been told. */
+  /** Whether all requested views were delivered. */
   #isOver = false;
 
   constructor(
@@ -312,7 +312,7 @@ class SinkSubmitter implements Submitter {
     try {
       this.#deliver(value, final ? 'causal' : stage, meta, final);
     } catch (error) {
-      // It was not told: the failure that follows is.
+      // It was not delivered: the failure that follows is.
       this.#isOver = false;
       throw error;
     }
@@ -329,26 +329,29 @@ class SinkSubmitter implements Submitter {
   }
 
   #deliver(value: unknown, level: RedBlueLevel, meta: Reply['meta'], final: boolean): void {
-    // Where no stronger level was asked for, the level alone says that nothing more comes.
+    // If no stronger level was requested, the level alone shows that no view follows.
     if (final && this.wantedStages.strongest === 'strong') {
       this.#sink.view(value, level, meta === undefined ? FINAL_DETAILS : { meta, final });
     } else this.#sink.view(value, level, meta === undefined ? undefined : { meta });
   }
 
-  /** Whether nothing more is told after what is told at this stage. */
+  /** Whether this stage is the last that is delivered. */
   protected isLastStage(stage: Stage): boolean {
     if (stage === 'committed' || stage === 'strong' || stage === this.wantedStages.strongest) return true;
     // A read at `tentative` alone is answered at `causal`.
     return stage === 'causal' && !this.wantedStages.strong;
   }
 
-  /** Whoever joins an operation that is red for good gets no preview: where nothing else was asked for, its end answers. */
+  /**
+   * A caller that joins a permanently red operation gets no preview. If it requested nothing else, the final view
+   * answers it.
+   */
   #isWanted(stage: Stage): boolean {
     return stage === 'committed' || stage === 'strong' || this.wantedStages[stage];
   }
 }
 
-/** For what stays in the process: a site keeps answers and failures, for whoever asks again. */
+/** For callers in the same process: a site keeps replies and failures for retries, so they are copied. */
 class CopyingSubmitter extends SinkSubmitter {
   override onFailure(error: unknown, stage: Stage | undefined): void {
     super.onFailure(isCorrectableError(error) ? copyError(error, this.operation) : error, stage);
@@ -390,8 +393,8 @@ function closedError(name: string): CorrectableError {
 }
 
 /**
- * The failure of a submission whose site, or whose way to it, ends under it: an update has reached the site, and nobody
- * will see what becomes of it.
+ * Returns the failure of a submission whose site or connection ends before it: an update has reached the site, and its
+ * result is unknown.
  */
 export function interruptedError(effect: Access, reason: string, cause?: Error): CorrectableError {
   const message = effect === 'write' ? 'The write may take effect all the same.' : 'The read can be retried.';
@@ -399,8 +402,8 @@ export function interruptedError(effect: Access, reason: string, cause?: Error):
 }
 
 /**
- * The failure of a submission whose view could not be told. What an update has done is done, as at a gateway: only of a
- * guess, and of a read, is it a failure like others.
+ * Returns the failure of a submission whose view could not be delivered. An update stays done, as at a gateway. The
+ * failure is an ordinary one only for a preview and for a read.
  */
 export function undeliveredError(effect: Access, stage: Stage, cause: unknown): CorrectableError {
   const reason = isCorrectableError(cause) ? cause.message : 'it cannot be read, or its listener threw';

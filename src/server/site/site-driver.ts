@@ -47,7 +47,7 @@ export interface SiteDriverOptions extends Omit<SiteOptions, 'epoch'> {
   readonly request?: ((request: ServerRequest) => void) | undefined;
   /** The server of the red log cannot be reached, has little room left, or neither any more. */
   readonly onRedLogServer?: ((output: RedLogServerOutput) => void) | undefined;
-  /** Nothing more is taken of the red log. */
+  /** The site takes no more of the red log. */
   readonly onRedHalted?: ((halt: RedHalt) => void) | undefined;
   /** Another node of this site has gone on, so that this one has ended; or one of `peer` is not heard for that. */
   readonly onForked?: ((message: string, peer?: Origin) => void) | undefined;
@@ -336,7 +336,7 @@ export class SiteDriver implements SubmissionPort {
   }
 
   #applyOutputs(): void {
-    // After a pause another process may have the data: nothing more is reported then.
+    // After a pause another process may have the data: then nothing is reported any more.
     if (this.#closed || !this.#options.storage.isOwned()) return;
     this.#isActing = true;
     try {
@@ -432,7 +432,7 @@ export class SiteDriver implements SubmissionPort {
     if (submitter !== undefined) deliverFailure(submitter, error, stage);
   }
 
-  /** Somebody waits for a moment that no message tells. */
+  /** Wakes the site at a time for which a caller waits, and which no message announces. */
   #wakeInTime(): void {
     const { wakeAtMs } = this.#machine;
     if (this.#waker !== undefined || wakeAtMs === undefined || this.#closed) return;
@@ -447,8 +447,8 @@ export class SiteDriver implements SubmissionPort {
   }
 
   /**
-   * Gives up what nobody waits for any more. Most submissions end before a tick: only those that have not are looked at,
-   * so that the others cost no signal.
+   * Gives up submissions for which no caller waits any more. Most submissions end before a tick. Only the others are
+   * checked, so that the first cost no signal.
    */
   #checkAbandoned(): void {
     // A tick later than the deadline: so its client fails with TIMEOUT before the site fails it with ABORTED.

@@ -140,7 +140,7 @@ export class SiteMachine {
   get cutProblem(): string | undefined {
     const { halt, next } = this.#redLogReader;
     if (this.#hasStopped) return 'the site has stopped';
-    if (halt !== undefined) return `nothing more is taken of the red log, since ${halt.message}`;
+    if (halt !== undefined) return `the site takes no more of the red log, since ${halt.message}`;
     // An engine that has jumped, and has not shown it yet.
     if (comparePositions(this.log.save().position, next) === 0) return undefined;
     return 'the red log is ahead of what it has delivered';

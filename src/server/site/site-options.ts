@@ -16,16 +16,16 @@ import type { MemberOutput, ReplicaOutput } from '../records/replica-output.ts';
 export type SiteOutput =
   | { readonly kind: 'send'; readonly envelope: Envelope }
   | { readonly kind: 'store'; readonly log: LogId; readonly entries: readonly unknown[] }
-  /** Nothing more is taken of the red log, so that red operations wait; blue ones go on. Said once a start. */
+  /** The site takes no more of the red log: red operations wait, blue ones go on. Reported once a start. */
   | { readonly kind: 'halted'; readonly halt: RedHalt }
   /** Of an engine whose log is kept by a server. */
   | Extract<LogOutput<unknown>, { kind: 'request' | 'unavailable' | 'available' | 'full' }>
   | MemberOutput
-  /** Another node of this site has gone on: nothing more is taken or said, for good. */
+  /** Another node of this site has gone on: this one takes and sends no more, for good. */
   | { readonly kind: 'forked'; readonly message: string }
-  /** A newer version of the program or the service is in force: the site takes and sends nothing more. */
+  /** A newer version of the program or the service is in force: the site takes and sends no more. */
   | { readonly kind: 'outdated'; readonly message: string }
-  /** Nothing more is taken of that start of another site, since another node of it has gone on. */
+  /** The site takes no more of that start of another site, since another node of it has gone on. */
   | { readonly kind: 'peer-forked'; readonly peer: Origin; readonly message: string }
   /** No other site has answered since the start: updates are taken without that. */
   | { readonly kind: 'alone' }
@@ -50,7 +50,7 @@ export interface SiteOptions extends ReplicaOptions {
   readonly absence?: AbsenceLimits | undefined;
   /** The engine of the red log; the one that is built in unless given. */
   readonly redLog?: RedLogEngine | undefined;
-  /** Told of messages that were not taken. */
+  /** Receives rejected messages. */
   readonly onMessageRejected?: MessageFilterOptions['onRejected'];
   /** What a site may come to keep while its red log has halted, in bytes; `MAX_HALTED_BYTES` unless given. */
   readonly maxHaltedBytes?: number | undefined;

@@ -4,7 +4,7 @@
  */
 import { compareEntries, isBeforeEnd, isAtOrAfterStart, type Entry, type ReadRange } from '../records/read-range.ts';
 
-/** So many entries a chunk has at most, unless told otherwise. */
+/** The maximum of entries in a chunk by default. */
 const MAX_CHUNK_ENTRIES = 512;
 
 /** A sorted set of entries. It must not change while a scan of it is in flight. */

@@ -46,7 +46,7 @@ export interface HeldCheckpoint {
 /** Called once, with a checkpoint that was begun after it was asked for. */
 type OnSnapshot = (error: Error | undefined, snapshot?: HeldCheckpoint) => void;
 
-/** A file is begun anew when it is longer than this and than twice what it was when it was whole. */
+/** A file is rewritten when it is longer than this, and longer than twice its length after the last rewrite. */
 const MIN_REWRITE_BYTES = 4 * 1024 * 1024;
 
 /** The file that is being written. */

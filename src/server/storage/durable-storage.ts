@@ -28,9 +28,9 @@ export interface DurableStorageOptions {
   readonly largeGroup?: number;
   /** A checkpoint is made each time that so much was written to the logs: about what a restart reads again. */
   readonly checkpointBytes?: number;
-  /** Says whether the directory still is this process's alone: absent where nobody else can come by it. */
+  /** Reports whether this process still owns the directory. Absent if no other process can reach it. */
   readonly lock?: Pick<DirectoryLock, 'isHeld' | 'onLost'>;
-  /** Told of what an operator must know. */
+  /** Receives events that an operator must know. */
   readonly events?: StorageEvents;
   /** What there is, where that was looked at already. */
   readonly recovered?: RecoveredSite;
@@ -224,13 +224,13 @@ export class DurableStorage implements SiteStorage {
     const end = this.#log.oldestEnd;
     if (this.#source === undefined || end === undefined || !isAtMost(end, contained)) return;
     if (isAtMost(end, retainedFrom)) this.#log.trim(retainedFrom);
-    // Not before it is written down that they are not needed: else nobody could tell that one of them is lost.
+    // They must be recorded as not needed first. Otherwise it could not be seen that one of them is lost.
     else if (this.#plannedRetry === undefined && isAtMost(end, this.#source.retainedFrom)) this.checkpoint();
   }
 
   #onCheckpointFailed(error: Error): void {
     if (isFenced(error)) return this.#log.fail(error);
-    // Told once, and tried less and less often: it may have to write much each time.
+    // Reported once, and retried less and less often: each attempt may have to write much.
     if (this.#checkpointRetryMs === FULL_RETRY_MS) this.#options.events?.onCheckpointFailed(error);
     const retryMs = this.isFull ? Math.min(this.#checkpointRetryMs, FULL_CHECKPOINT_RETRY_MS) : this.#checkpointRetryMs;
     this.#checkpointRetryMs = Math.min(this.#checkpointRetryMs * 2, MAX_CHECKPOINT_RETRY_MS);

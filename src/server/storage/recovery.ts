@@ -49,7 +49,7 @@ interface Logs {
   readonly local: unknown[];
   readonly red: unknown[];
   readonly segments: Segment[];
-  /** Files with nothing in them, and those whose entries nobody needs. */
+  /** Empty files, and files whose entries are not needed. */
   readonly useless: string[];
   /** The last checkpoint that the files know of. */
   checkpoint: SegmentHeader['checkpoint'];
@@ -213,7 +213,7 @@ function readSegments(
         `${path} is a file of site '${header.site}', and not of '${site}': two directories were exchanged`,
       );
     }
-    // Whoever wrote it had been deposed by then, and was told so: nothing of it was ever acknowledged.
+    // Its writer was deposed before, and was notified: nothing of it was ever acknowledged.
     if (term < (logs?.term ?? 0)) {
       useless.push(path);
       continue;
@@ -238,8 +238,8 @@ function readSegments(
 }
 
 /**
- * Whether what was read is left over from a removal that a crash broke off: files go in no order that a disk would keep
- * to. Then entries are missing before the next file, and nobody needs any of those before it.
+ * Whether the entries remain from a removal that a crash interrupted: a disk removes files in no fixed order. Then
+ * entries are missing before the next file, and none of those before it is needed.
  */
 function isRemnant(logs: Logs, next: Segment, retained: LatestCheckpoint['retainedFrom']): boolean {
   if (retained === undefined || next.local > retained.local || next.red > retained.red) return false;

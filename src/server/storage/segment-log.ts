@@ -182,11 +182,11 @@ export class SegmentLog implements LocalLog {
   discard(): void {
     this.#isOver = true;
     this.#file?.close();
-    // Whoever was refused may want to try again at once.
+    // A caller that was rejected may retry at once.
     this.#options.files.removeNow(this.#formatPath(this.#number));
   }
 
-  /** Calls back once nothing is left to be written, or nothing more can be. */
+  /** Calls back once nothing is left to be written, or nothing can be written any more. */
   close(done: () => void): void {
     this.#onIdle = () => {
       this.#isOver = true;
@@ -257,7 +257,7 @@ export class SegmentLog implements LocalLog {
     const position = this.#position;
     this.#frames += this.#frames === 0 ? 2 : 1;
     this.#position += bytes.length;
-    // Counted now: entries that nobody looks at once they are written can go, and are fetched into no cache again.
+    // Counted now: entries that are not read after they are written can go, and are not cached again.
     const counts = { local: 0, red: 0 };
     for (const { log } of group) counts[log] += 1;
     this.#writes.begin({ file: this.#file as SyncedFile, bytes, position }, () =>
@@ -329,7 +329,7 @@ export class SegmentLog implements LocalLog {
       this.#isMaking = false;
       if (this.#isOver) file?.close();
       else if (file !== undefined) this.#onCreated({ number, file, sizeBytes });
-      // Whoever has the log now has the next files too: there will be no room later.
+      // The process that has the log now has the next files too: there will be no room later.
       else if (isFenced(error as Error)) this.fail(error as Error);
       else this.#onNoSpace(error as Error, neededBytes);
     });
@@ -356,7 +356,7 @@ export class SegmentLog implements LocalLog {
     if (isNews) this.#options.onFullChanged(because);
   }
 
-  /** Nothing more is promised: another one has the log, or after a failed write nobody can say what is on the disk. */
+  /** Fails the log: another process has it, or after a failed write its content on the disk is unknown. */
   fail(error: Error): void {
     if (this.#isOver) return;
     this.#isOver = true;

@@ -1,8 +1,8 @@
 /**
- * Exactly once, as far as one gateway can see: the replies of every client's updates, kept until the client acknowledges
- * them. An update submitted again after a reconnect gets its recorded reply instead of a second execution. Where the
- * table has forgotten a client it says so, by another name of its memory: then it is up to the store, which is given the
- * same `formatOperationId` again, or nobody can tell.
+ * Exactly once, as far as one gateway can see. The table keeps the replies of every client's updates until the client
+ * acknowledges them. An update that is resent after a reconnect gets its recorded reply instead of a second execution.
+ * When the table has forgotten a client, it reports another name of its memory. Then the store decides, by the same
+ * `formatOperationId`, or it is unknown whether the update was executed.
  */
 import { randomUUID } from 'node:crypto';
 import { computeUsableTotal, type ByteBudget } from '../limits/limits.ts';
@@ -42,7 +42,9 @@ export class ClientTable {
   /** Of which something is kept. */
   readonly #principals = new Map<string, RetainedClients>();
   readonly #all = new RetainedClients();
-  /** Raised whenever something of a client is forgotten: who comes back later is told another name of the memory. */
+  /**
+   * Raised whenever something of a client is forgotten: a client that comes back later gets another name of the memory.
+   */
   #generation = 0;
 
   constructor(budget: ByteBudget, onForgotten: (clients: number) => void = () => {}) {
@@ -111,8 +113,8 @@ export class ClientTable {
   }
 
   /**
-   * Of whom too much would be kept with so much more of a client; nobody if there is room. Forgets clients that are gone,
-   * if that makes room enough: of the principal first, if it is the one that has too much.
+   * Returns the owner that would retain too much with `bytes` more, or undefined if there is room. Forgets clients that
+   * are gone, if that makes enough room. It begins with those of the principal, if the principal has too much.
    */
   findFullBudget(record: ClientRecord, bytes: number): BudgetOwner | undefined {
     const retained = record.bytes + bytes;

@@ -122,7 +122,7 @@ function forbiddenError({ name }: Operation): CorrectableError {
   return new CorrectableError('FORBIDDEN', `${name} is not allowed to this client`);
 }
 
-/** Refuses an update that has been answered already, and one that may have been executed where nobody can tell. */
+/** Rejects an update that was answered already, and one that may have been executed when that is unknown. */
 function rejectRepetition(row: SubmitMessage, { record, host }: ConnectedClient): void {
   const id = row[at.id];
   if (id <= record.acknowledged) {

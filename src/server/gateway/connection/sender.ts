@@ -36,7 +36,7 @@ export interface SenderOptions {
   readonly stallTimeoutMs: number;
   /** The socket is given no more than this without `onMoved` when it has gone. At most 128 KiB. */
   readonly windowBytes: number;
-  /** Whether somebody waits for `onMoved`: then it follows whatever is sent. */
+  /** Whether a caller waits for `onMoved`: then it follows every send. */
   isAwaited(): boolean;
   /** The client has taken some of what waited. */
   onMoved(): void;
@@ -111,7 +111,7 @@ export class Sender {
   /** Bytes that wait to be sent, wherever they wait. */
   get waitingBytes(): number {
     const { bufferedBytes } = this.#parts.socket;
-    // What it holds beyond the window then are its own messages, whose going nobody tells of.
+    // The bytes beyond the window are this sender's own messages, which no callback reports when they leave.
     const inSocket = this.#partsInSocket > 0 ? bufferedBytes : Math.min(bufferedBytes, this.#windowBytes);
     return this.#messageBytes + this.#queuedBytes + inSocket;
   }
@@ -227,7 +227,7 @@ export class Sender {
   #onSent(): void {
     this.#partsInSocket--;
     this.#movedAt = systemClock.now();
-    // What is left then is known to wait, and told of when it goes.
+    // The remaining messages are known to wait, and are reported when they leave.
     this.flush();
     this.#pump();
     this.#parts.onMoved();

@@ -37,7 +37,7 @@ export function submit(message: SubmitMessage, client: ConnectedClient, frame: R
   if (admissions.has(id)) return;
   const requested = running.get(id);
   if (requested?.isWrite === true && host.binding.isExactlyOnce === true) {
-    // The store answers the repetition: what it answers to the earlier request is for nobody.
+    // The store answers the resent request. Its answer to the earlier request has no receiver.
     requested.detach();
   } else {
     const known = requested ?? record.find(id);

@@ -100,7 +100,7 @@ export type TokenVerdict = { readonly principal: Principal } | TokenRejection;
 export interface TokenRejection {
   readonly code: number;
   readonly reason: string;
-  /** Nobody could tell, which is no refusal of the token. */
+  /** The check could not decide, which does not reject the token. */
   readonly isUndecided: boolean;
 }
 

@@ -8,10 +8,10 @@ import { callHook } from '../operations/call-hook.ts';
 const TAG_LENGTH = 22;
 
 /**
- * Asks `authenticate`.
+ * Calls `authenticate`.
  *
- * @throws what it throws; `UNAUTHENTICATED` when it gives no principal, which is a refusal as well: who knows nobody by
- * this token may well give `undefined`; `UNAVAILABLE` when it takes too long.
+ * @throws the error that it throws; `UNAUTHENTICATED` if it returns no principal, since it may return `undefined` for
+ * an unknown token; `UNAVAILABLE` if it takes too long.
  */
 export async function identify(
   authenticate: Authenticate,

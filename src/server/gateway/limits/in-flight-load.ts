@@ -28,8 +28,8 @@ export class TotalLoad {
   }
 
   /**
-   * Of whom too much would be in flight with one more operation on a connection, in so many bytes; nobody if there is
-   * room. In any case one operation may be in flight: on the connection, of its principal, and of all.
+   * Returns the owner that would have too much in flight with one more operation of `frameBytes` bytes, or undefined if
+   * there is room. One operation may always be in flight: on the connection, of its principal, and in total.
    */
   findFullBudget({ operations, bytes, principal }: ConnectionLoad, frameBytes: number): BudgetOwner | undefined {
     const added = OPERATION_BYTES + frameBytes;

@@ -164,7 +164,7 @@ function handleRequests(
   });
 }
 
-/** Listens, unless somebody has made the server listen already; in no case where it would be exposed. */
+/** Listens, unless the server listens already. Rejects if the server would be exposed. */
 async function start(server: Server, location: ServerLocation, host: string | undefined, port: number): Promise<void> {
   if (host === undefined)
     return location.boundTo === undefined ? undefined : location.assertNotExposed(location.boundTo, 'server');

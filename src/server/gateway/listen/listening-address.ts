@@ -36,7 +36,7 @@ export class ServerLocation {
     return typeof this.#address === 'object' ? this.#address?.address : undefined;
   }
 
-  /** Whether somebody elsewhere could reach a site that lets everybody in. */
+  /** Whether other hosts could reach a site that accepts every client. */
   get isExposed(): boolean {
     return this.#openSites.length > 0 && this.boundTo !== undefined && !isLoopbackHost(this.boundTo);
   }

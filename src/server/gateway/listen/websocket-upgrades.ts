@@ -19,8 +19,8 @@ const UPGRADE_HEADERS = /^(upgrade|http2-settings)$/i;
 const UNHANDLED_TIMEOUT_MS = 30_000;
 
 /**
- * How long a client may take to answer that its connection is closed. A socket with bytes that nobody reads any more does
- * not tell when its other end is gone, so that this is how long it is held. Not in the types of `ws` yet.
+ * How long a client may take to confirm that its connection is closed. A socket whose bytes are no longer read does not
+ * notice that its other end is gone, so it is held for this long. Not in the types of `ws` yet.
  */
 const CLOSE_OPTIONS = { closeTimeout: 5_000 };
 
@@ -127,7 +127,7 @@ function offersSubprotocol(subprotocols: readonly string[], request: IncomingMes
 function leaveToOthers(socket: Socket): void {
   const writtenBefore = socket.bytesWritten;
   const timer = systemClock.setTimer(() => {
-    // `null`: nobody has begun to read it, nor to hold it back.
+    // `null`: no listener has begun to read it, or has paused it.
     const isTaken = socket.destroyed || socket.readableFlowing !== null || socket.bytesWritten > writtenBefore;
     if (!isTaken) rejectUpgrade(socket, 404, 'nothing here');
   }, UNHANDLED_TIMEOUT_MS);

@@ -8,7 +8,7 @@ import { isThenable } from '../../../correctable/validate.ts';
 
 const ignore = (): void => {};
 
-/** Sees to the promise of a hook that should have given none: a rejection that nobody looks at ends the process. */
+/** Handles the promise of a hook that should have returned none: an unhandled rejection ends the process. */
 export function ignoreRejection(value: unknown): void {
   if (isThenable(value)) Promise.resolve(value).then(ignore, ignore);
 }

@@ -71,10 +71,10 @@ export class ConfirmableViews {
     return isConfirmable(target) ? target : undefined;
   }
 
-  /** A view that the client has, where confirming that gives `view` and nothing more. */
+  /** Returns a view that the client has, if confirming it gives exactly `view`. */
   findSame(view: ConfirmableView): ConfirmableView | undefined {
     for (const retained of this.#entries) {
-      // Those that were told by a confirmation themselves stand for the one that was confirmed.
+      // Views that were sent as a confirmation stand for the view that they confirmed.
       if (
         !isConfirmable(retained) ||
         retained.sentSeq !== retained.seq ||
@@ -87,7 +87,7 @@ export class ConfirmableViews {
     return undefined;
   }
 
-  /** Nobody will ask for them any more. */
+  /** Forgets the views: no later view will be compared with them. */
   clear(): void {
     this.#entries = [];
   }

@@ -73,7 +73,7 @@ export class HostedOperation extends EncodingSink implements Sink, InvocationCon
   /** After a repetition every view carries its payload: the client may have missed the one to refer to. */
   #isRepeated = false;
   #controller: AbortController | undefined;
-  /** Nobody waits for it any more. */
+  /** Whether all clients have left it. */
   #isAbandoned = false;
 
   constructor(owner: SubmissionOwner, parts: SubmissionOptions, outlet: Outlet) {
@@ -183,7 +183,7 @@ export class HostedOperation extends EncodingSink implements Sink, InvocationCon
     this.#outlet = undefined;
   }
 
-  /** Nobody wants the views any more. */
+  /** Detaches the client: no client wants the views any more. */
   abandon(): void {
     this.#outlet = undefined;
     this.#isAbandoned = true;
@@ -224,7 +224,8 @@ export class HostedOperation extends EncodingSink implements Sink, InvocationCon
     };
     try {
       view.value = this.#owner.codec.encodeValue(value);
-      // A confirmation cannot say that nothing more comes below what was asked for: such a final travels in full.
+      // A confirmation cannot express that no view follows below the requested level: such a final view is sent in
+      // full.
       const isLow = details?.final === true && level < this.#strongest;
       const same = this.#isRepeated || isLow ? undefined : this.#views?.findSame(view);
       if (same !== undefined) this.#emitConfirm(view, same, details);
@@ -269,7 +270,7 @@ export class HostedOperation extends EncodingSink implements Sink, InvocationCon
     return this.#endWith(reported);
   }
 
-  /** A failure is kept in any case: who asks again must not be told that the update took effect. */
+  /** Keeps a failure in any case: a retry must not report that the update took effect. */
   #endWith(error: unknown): void {
     const row = this.#owner.codec.encodeMessage(toFailMessage(this.id, error));
     this.#outlet?.pushEncoded(row);
@@ -284,17 +285,17 @@ export class HostedOperation extends EncodingSink implements Sink, InvocationCon
     return reply;
   }
 
-  /** Whether nobody waits for it and nothing of it is kept: a read that was abandoned. */
+  /** Whether it is an abandoned read: no client waits for it, and nothing of it is kept. */
   #isOver(): boolean {
     return this.#isAbandoned && !this.isWrite;
   }
 
-  /** Whether nothing more can come after such a view. */
+  /** Whether no view can follow such a view. */
   #isLast(level: number, details: ViewDetails | undefined): boolean {
     return level >= this.#strongest || details?.final === true;
   }
 
-  /** Whether nobody wants a view at this level; if it is the last one, the store is done. */
+  /** Whether no client wants a view at this level. If it is the last one, the store is done. */
   #isWasted(level: number, details: ViewDetails | undefined): boolean {
     if (!this.#isOver()) return false;
     if (this.#isLast(level, details)) this.#leave();
@@ -381,7 +382,7 @@ export class HostedOperation extends EncodingSink implements Sink, InvocationCon
     outlet?.onEnded(this.id);
   }
 
-  /** Who takes the signal is told, and may say nothing more; of a promise the end is waited for. */
+  /** Handles an abort. A handler that takes the signal may stop without a reply; a promise is awaited until it ends. */
   #mayHaveStopped(): void {
     if (!this.#isAwaited) this.#leave();
   }
@@ -428,8 +429,8 @@ export class HostedOperation extends EncodingSink implements Sink, InvocationCon
   }
 
   /**
-   * A view cannot be sent. Below the strongest level only that level fails. What an update has done is done: that is
-   * told, and why its result is not.
+   * Handles a view that cannot be sent. Below the strongest level, only that level fails. An update stays done: the
+   * failure reports that, and why the result is missing.
    */
   #onUnsendable(problem: unknown, level: number, seq?: number): void {
     const isTyped = problem instanceof CorrectableError;

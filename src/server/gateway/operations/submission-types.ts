@@ -50,7 +50,10 @@ export interface RepeatableWrite {
   repeat(outlet: Outlet, load: ConnectionLoad): void;
   /** The connection is gone, but its client may come back. */
   detach(): void;
-  /** Nobody will ask for the reply again. Returns what was taken to keep it, in bytes: to be given back. */
+  /**
+   * Forgets the reply, which will not be requested again. Returns the bytes that it retained, so that they can be
+   * freed.
+   */
   forget(): number;
 }
 
@@ -71,7 +74,7 @@ export interface SubmissionOptions {
   readonly session?: BindingSession | undefined;
   /** Where it was sent first, if it has moved. */
   readonly move?: SiteMove | undefined;
-  /** What the client calls it, whoever submits it for its principal. */
+  /** The client's name for it, the same for every connection of its principal. */
   readonly idempotencyKey?: string | undefined;
   /** Its own until the store is done with it. */
   readonly slot: LoadSlot;

@@ -50,7 +50,7 @@ export function createConfirmMessage(
   return [id, 'confirm', level, seq];
 }
 
-/** Whether nothing of `told` remains where a client merges `details` into it, key by key. */
+/** Whether merging `details` into `reported`, key by key, replaces all of `reported`. */
 export function coversDetails(details: ViewDetails | undefined, reported: ViewDetails | undefined): boolean {
   if (reported === undefined) return true;
   if (isPresent(reported.version) && !isPresent(details?.version)) return false;

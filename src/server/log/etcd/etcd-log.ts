@@ -60,7 +60,7 @@ export class EtcdLog<R> implements RedLog<R, DigestMessage> {
   readonly #trimmer: EtcdTrimmer;
   readonly #peers: EtcdPeers;
   #members: readonly Origin[];
-  /** It takes nothing more, and sends no requests. */
+  /** Whether it has stopped: it takes no entries, and sends no requests. */
   #isStopped = false;
   /** Whether it has all that the other sites had when it connected. */
   #isConfirmed = false;
@@ -75,7 +75,7 @@ export class EtcdLog<R> implements RedLog<R, DigestMessage> {
   #isUnusable = false;
   #isUsedUp = false;
   #usage: string | undefined;
-  #toldAtMs = -Infinity;
+  #reportedAtMs = -Infinity;
   #askedStatusAtMs = -Infinity;
   #outputs: Output<R>[] = [];
 
@@ -194,8 +194,8 @@ export class EtcdLog<R> implements RedLog<R, DigestMessage> {
     if (!this.#reader.isWatching) return;
     this.#compareLengths();
     this.#sendNext();
-    if (nowMs - this.#toldAtMs < TELL_INTERVAL_MS) return;
-    this.#toldAtMs = nowMs;
+    if (nowMs - this.#reportedAtMs < TELL_INTERVAL_MS) return;
+    this.#reportedAtMs = nowMs;
     this.#tellOthers();
     this.#reader.askProgress();
     this.#trimmer.trim(this.#members);

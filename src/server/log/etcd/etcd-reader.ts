@@ -11,7 +11,7 @@ import type { EtcdEntry, EtcdKeyRange } from './etcd-requests.ts';
 
 /** Takes the groups that were read. */
 export interface GroupTaker {
-  /** `false` if nothing more can be taken. */
+  /** Returns `false` if it can take no more entries. */
   take(entry: EtcdEntry): boolean;
   /** All that etcd had is taken: what comes now is new. */
   onCaughtUp(): void;

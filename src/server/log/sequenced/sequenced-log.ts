@@ -34,7 +34,7 @@ interface Follower {
   sent: number;
   /** Its length, or what it was taken for until it answers: sent is at most a window more. */
   baseLength: number;
-  /** It was reminded, and nothing more is sent before it has got on. */
+  /** Whether a reminder was sent. Then nothing is sent before the follower has advanced. */
   wasReminded: boolean;
   /** When it last got on, or was last reminded. */
   movedAtMs: number;
@@ -84,7 +84,7 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
   #hasNonVoter: boolean;
   /** Entries that are not delivered and may change the sites: their places, and the sites that they take out. */
   readonly #changes = new Fifo<LoggedChange>();
-  /** An entry was delivered that may have changed the sites: nothing more is before `setMembers`. */
+  /** Whether a delivered entry may have changed the sites. Then nothing is delivered before `setMembers`. */
   #isWaiting = false;
   #outputs: Output<R>[] = [];
 
@@ -166,7 +166,7 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
   /** Whether something is in flight that a lost message could hold up. */
   get isBusy(): boolean {
     if (this.#proposals.size > 0 || this.#unsent.size > 0 || this.#delivered < this.length) return true;
-    // Asked after every input: loops, since lists would be made anew each time.
+    // Called after every input: a loop, because a list would be allocated at each call.
     for (const follower of this.#followers.values()) if (this.#isLagging(follower)) return true;
     return false;
   }
@@ -194,7 +194,7 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
     return this.#unsent.delete(record);
   }
 
-  /** Whoever takes another site for the leader is not heard: what it gives a position may be given to another record. */
+  /** Ignores a site that takes another site for the leader: the position that it assigns may be another record's. */
   receive(from: Origin, message: SequencedMessage<R>, nowMs: number): void {
     switch (message.kind) {
       case 'log.propose':
@@ -425,15 +425,18 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
     return origin === site && epoch > this.#epoch && createEpochAbove(epoch, value) > MAX_START;
   }
 
-  /** Sites begin far below: it is no log of this deployment, or somebody has proposed in the name of this site. */
+  /**
+   * Sites begin far below. It is no log of this deployment, or another process has proposed in the name of this site.
+   */
   #stopAt(epoch: number): void {
     const message = `it has an entry of start ${epoch} of this site, above which nothing can be proposed`;
     this.#outputs.push({ kind: 'regressed', message });
   }
 
   /**
-   * An earlier start of this site had that epoch, and the file that said so is gone: the leader takes nothing below it any
-   * more. What has not come by then never will, and is proposed anew, above all that may still come of that start.
+   * An earlier start of this site had that epoch, and the file that recorded it is gone. The leader takes nothing below
+   * it any more. Records that have not arrived by then never will. They are proposed again, above all that may still
+   * arrive of that start.
    */
   #beginAbove(epoch: number): void {
     this.#epoch = createEpochAbove(epoch, this.options.epoch);

@@ -29,7 +29,7 @@ export interface FieldState {
 
 /** The parts of a state: numbered, each small enough to be written as one. */
 export interface StateParts {
-  /** Those that have changed since they were last saved, or are gone, and were not told before. */
+  /** Returns the values that have changed or gone since they were last saved, and were not returned before. */
   takeChanged(): readonly number[];
   /** All that there are. */
   getNumbers(): readonly number[];

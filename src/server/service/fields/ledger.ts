@@ -147,7 +147,7 @@ export class LedgerOverlay implements Ledger {
     this.#base = base;
     this.exact = {
       left: subtractExact(addExact(exact.left, value), takes),
-      // What is given is nobody's before it is applied.
+      // An amount that is being given has no owner before it is applied.
       pool: subtractExact(exact.pool, takes),
       grants: addExact(exact.grants, value),
       takes: addExact(exact.takes, takes),

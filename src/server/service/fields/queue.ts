@@ -1,6 +1,6 @@
 /**
- * A first-in first-out queue, changed in the red order only. A `pop` takes whatever is first when it is applied, so a
- * contended queue aborts nobody.
+ * A first-in first-out queue, changed in the red order only. A `pop` takes the item that is first when it is applied,
+ * so a contended queue aborts no operation.
  */
 import type { Effect } from '../../records/effect.ts';
 import { freezeForUser } from '../../../values/deep-freeze.ts';

@@ -71,7 +71,7 @@ class SetState implements FieldState {
     if (this.#elements !== undefined && this.#tags.has(element) !== tags.length > 0) this.#changed.add(element);
     if (tags.length > 0) this.#tags.set(element, tags);
     else this.#tags.delete(element);
-    // Nobody has looked for long: what was read is kept no longer.
+    // The set was not read for long: the result of the last read is dropped.
     if (this.#changed.size > this.#tags.size) this.#forgetRead();
   }
   #forgetRead(): void {

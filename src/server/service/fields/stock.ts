@@ -1,6 +1,6 @@
 /**
- * A stock: a number that is changed in the red order only. A `take` decides when it is applied whether there is enough,
- * so that it reads nothing beforehand and a contended stock sends nobody back.
+ * A stock: a number that is changed in the red order only. A `take` decides when it is applied whether there is enough.
+ * So it reads nothing beforehand, and a contended stock rejects no operation.
  */
 import type { Effect } from '../../records/effect.ts';
 import { describeKind, createInternalError } from '../../records/internal-errors.ts';

@@ -63,7 +63,7 @@ const LOCK_FILE = 'lock';
 /** Looks at a directory in which a process is working, at most. */
 const MAX_INSPECTIONS = 20;
 
-/** What is to be found at one look; beside a running server it is of no one moment. */
+/** The result of one pass. While a server runs, its parts may be of different moments. */
 interface InspectionPass {
   readonly inspection: Inspection;
   /** By site; `undefined` where one of them would not start by itself. */

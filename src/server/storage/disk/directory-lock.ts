@@ -1,12 +1,12 @@
 /**
- * Keeps a second process out of a data directory. A process that was killed leaves its lock behind, so a lock says whose it
- * is. On this machine that is looked up. Elsewhere (another machine, another container) a lock counts as left behind
- * when its time has not moved for a while, measured by the clock of whoever waits: clocks of two machines are never
- * compared, since they may be apart.
+ * Keeps a second process out of a data directory. A process that was killed leaves its lock behind, so a lock names its
+ * owner. On this machine the owner is looked up. On another machine or in another container, a lock counts as left
+ * behind when its time has not moved for a while. The waiting process measures that by its own clock: clocks of two
+ * machines are never compared, since they may differ.
  *
- * A process that was paused may find its lock broken when it goes on. So the owner looks at each touch, and after every
- * gap before it tells anything to anybody, whether the lock still is its own. It keeps the file open: as long as it
- * does, no other file has the same number, and to look takes no further descriptor.
+ * Another process may break the lock of a paused process. So the owner checks at each touch whether the lock is still
+ * its own. After every gap it checks before it reports anything. It keeps the file open: until it closes it, no other
+ * file has the same number, and a check needs no further descriptor.
  */
 import { randomUUID } from 'node:crypto';
 import fs from 'node:fs';
@@ -40,7 +40,7 @@ export interface DirectoryLock {
   isHeld(): boolean;
   /** Calls back once if it turns out that it is not. */
   onLost(tell: (error: CorrectableError) => void): void;
-  /** Gives it back. What somebody else has put in its place stays. */
+  /** Releases the lock. A lock that another process has put in its place stays. */
   release(): void;
 }
 
@@ -61,8 +61,8 @@ const systemClock: LockClock = {
 };
 
 /**
- * Takes the lock of a directory. Where somebody elsewhere has had it, this waits, with the whole thread, until it is known
- * whether he still has: up to 15 s. Before it waits it calls `onWait`.
+ * Takes the lock of a directory. If a process elsewhere has held it, this blocks the thread until it is known whether
+ * that process still does: up to 15 s. Before it waits it calls `onWait`.
  *
  * @throws CorrectableError `UNAVAILABLE` when another process, or this one, has it.
  */
@@ -131,7 +131,7 @@ class OwnedDirectoryLock implements DirectoryLock {
     }
   }
 
-  /** Looks, and gives a sign of life: on the file that is open, never on one that somebody else has put in its place. */
+  /** Checks the lock and touches it: the file that is open, never one that another process has put in its place. */
   #touch(): boolean {
     // Before it looks: a pause may fall in between.
     const atMs = this.#clock.monotonicMs();
@@ -169,16 +169,16 @@ class OwnedDirectoryLock implements DirectoryLock {
   }
 }
 
-/** What whoever goes on with a directory that is no longer his is told. */
+/** Returns the error of a process that goes on with a directory that it has lost. */
 export function lockLostError(): CorrectableError {
-  const reason = 'this process was held up for so long that another one has taken it over';
+  const reason = 'this process was paused for so long that another process has taken it over';
   const message = `The data directory is no longer this process's: ${reason}.`;
   return markFenced(new CorrectableError('UNAVAILABLE', message, { retryable: false, field: 'dataDir' }));
 }
 
 /** A descriptor of the new lock; `undefined` when there is one. */
 function tryCreate(path: string, text: string): number | undefined {
-  // Written first and linked then: nobody sees a lock without its owner's name.
+  // Written first and linked then: no process sees a lock without its owner's name.
   const draft = `${path}.${randomUUID()}`;
   const descriptor = fs.openSync(draft, 'wx', 0o600);
   try {
@@ -274,7 +274,7 @@ function isTouchedWithinStaleTime(path: string, found: FoundLock, clock: LockClo
   while (clock.monotonicMs() - fromMs < STALE_AFTER_MS) {
     clock.sleepMs(POLL_INTERVAL_MS);
     const now = readLock(path);
-    // Given back, or another one: whoever asks begins again.
+    // It was released, or it is another lock: the caller begins again.
     if (now === undefined || now.text !== found.text) return false;
     if (now.time !== found.time) return true;
   }

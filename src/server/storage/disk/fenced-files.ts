@@ -1,6 +1,6 @@
 /**
- * Files of a directory that somebody else may have taken over while this process was held up: once that has happened nothing
- * counts as written, and nothing is made, replaced or removed.
+ * Files of a directory that another process may have taken over while this process was paused. Once that has happened,
+ * nothing counts as written, and nothing is made, replaced or removed.
  */
 import type { Files, SyncedFile } from './files.ts';
 import { lockLostError, type DirectoryLock } from './directory-lock.ts';

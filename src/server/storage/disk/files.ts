@@ -35,8 +35,8 @@ export interface Files {
    */
   remove(path: string): void;
   /**
-   * Removes a file, or a directory with all that is in it, if it is there: nobody sees it on return, but it may be there
-   * again after a crash.
+   * Removes a file, or a directory with its contents, if it exists. It is gone on return, but a crash may bring it
+   * back.
    */
   removeNow(path: string): void;
 }
@@ -56,12 +56,14 @@ export function isNoSpace(error: Error): boolean {
   return code === 'ENOSPC' || code === 'EDQUOT';
 }
 
-/** An error that says that somebody else has taken the place over: nothing that was in flight counts, nor ever will. */
+/**
+ * Returns an error which shows that another process has taken the directory over: nothing in flight will ever count.
+ */
 export function createFencedError(message: string): Error {
   return markFenced(new Error(message));
 }
 
-/** Lets an error say that somebody else has taken the place over. */
+/** Marks an error as fenced: another process has taken the directory over. */
 export function markFenced<E extends Error>(error: E): E {
   return Object.assign(error, { isFenced: true });
 }

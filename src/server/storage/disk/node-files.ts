@@ -7,7 +7,7 @@ const { O_CREAT, O_DSYNC, O_EXCL, O_RDWR } = fs.constants;
 /** Windows has no O_DSYNC; there each write is followed by a sync. */
 const HAS_DSYNC = typeof O_DSYNC === 'number';
 const FLAGS = O_CREAT | O_EXCL | O_RDWR | (HAS_DSYNC ? O_DSYNC : 0);
-/** Nobody but the owner: entries are what clients wrote. */
+/** Only the owner may read them: entries contain what clients wrote. */
 const FILE_MODE = 0o600;
 const DIRECTORY_MODE = 0o700;
 const ZEROS = new Uint8Array(1024 * 1024);
@@ -124,7 +124,7 @@ export class NodeFiles implements Files {
     return this.#pending.size > 0;
   }
 
-  /** Ends when no file is being made or removed: before that nobody else should use the directory. */
+  /** Resolves when no file is being made or removed: before that no other process should use the directory. */
   async whenIdle(): Promise<void> {
     while (this.isBusy) await Promise.all(this.#pending);
   }

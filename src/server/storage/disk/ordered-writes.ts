@@ -7,7 +7,7 @@ import { isNoSpace, type SyncedFile, type Timing } from './files.ts';
 /** How long after a refusal for lack of room the disk is tried again. */
 export const FULL_RETRY_MS = 1000;
 
-/** Told of what becomes of writes. */
+/** Receives the results of writes. */
 export interface OrderedWritesOptions {
   readonly timing: Timing;
   /** There is no room for a write, although its place is there, as on some file systems. It is tried again. */

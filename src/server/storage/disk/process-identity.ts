@@ -2,7 +2,7 @@
 import fs from 'node:fs';
 import { hostname } from 'node:os';
 
-/** States of processes that have ended, and whose parent has not been told yet: they hold nothing any more. */
+/** States of processes that have ended, and which their parent has not reaped yet: they hold nothing any more. */
 const ENDED_STATES = ['Z', 'X'];
 
 export function processExists(pid: number): boolean {

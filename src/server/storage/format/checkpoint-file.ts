@@ -1,10 +1,10 @@
 /**
- * Checkpoint files: rows of the sections as they change, and now and then a *commit* that says that all rows up to it,
- * the later ones over the earlier, make one state. What follows the last commit does not count. So a checkpoint costs
- * what has changed since the last one, and the file is begun anew when most of it is out of date.
+ * Checkpoint files contain rows of the sections as they change, and *commits*. A commit states that all rows before it
+ * make one state, with later rows over earlier ones. Rows after the last commit do not count. So a checkpoint costs
+ * what has changed since the last one. The file is rewritten when most of it is out of date.
  *
- * A commit has the checksum of all that stands before it, and the places in the logs up to which it contains them:
- * without what lies between a checkpoint and the logs nobody knows the state.
+ * A commit has the checksum of everything before it, and the positions in the logs up to which it contains them.
+ * Without the entries between a checkpoint and the logs, the state is unknown.
  */
 import { crc32 } from 'node:zlib';
 import type { Checkpoint } from '../../records/checkpoint.ts';

@@ -43,9 +43,9 @@ export function describeFormat(format: number): string {
 /** The first frame of a segment: where the entries in it stand in the logs. */
 export interface SegmentHeader {
   readonly format: number;
-  /** Of whoever wrote it: the number of the first file of its start. */
+  /** The term of the writer: the number of the first file of its start. */
   readonly term: number;
-  /** The site whose it is, by name; where nothing is said of it, it may be any. */
+  /** The name of the site that owns it. Without one, any site may. */
   readonly site?: string;
   readonly local: number;
   readonly red: number;

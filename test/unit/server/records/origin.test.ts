@@ -44,7 +44,7 @@ describe('origins', () => {
       'ordinal 1 was frankfurt (incarnation 0), and is ireland (incarnation 0)',
     );
     expect(() => check('ireland', 'frankfurt', 'virginia', 'tok')).toThrow(
-      'ordinal 4 was tok (incarnation 0), and is nobody',
+      'ordinal 4 was tok (incarnation 0), and is no site',
     );
     expect(() => origins.load([['ireland', 7, 'open']])).toThrow(
       'ordinal 1 was ireland (incarnation 7), and is ireland',

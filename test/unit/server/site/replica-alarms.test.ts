@@ -15,7 +15,7 @@ test('a message that is not taken → which site, of whom, and why; of somebody 
   alarm(new RejectedMessageError('unreadable', 'it is no envelope'));
   expect(reported).toMatchObject([
     { kind: 'message-rejected', site: 'ireland', peer: 'frankfurt' },
-    { kind: 'message-rejected', site: 'ireland', peer: 'somebody' },
+    { kind: 'message-rejected', site: 'ireland', peer: 'an unknown site' },
   ]);
   expect(reported[0]?.message).toContain('sequence: is missing');
 });
