@@ -221,7 +221,7 @@ describe('checkService', () => {
       invariants: { items: { 'nothing is sold twice': holds } },
     };
     expect(() => simulateService(service, { ...options, runs: 1 })).toThrow(
-      expect.objectContaining({ checker: 'invariants', message: expect.stringContaining('which gave a promise') }),
+      expect.objectContaining({ checker: 'invariants', message: expect.stringContaining('which returned a promise') }),
     );
   });
 

@@ -38,7 +38,7 @@ export function claimDirectory(
   return identity;
 }
 
-/** Puts what there is where it is in nobody's way, and leaves nothing of a transfer. */
+/** Moves the previous content aside, and removes the remains of a transfer. */
 function moveAside(files: Files, found: NodeIdentity | undefined): void {
   for (const name of ['incoming', 'arrived']) files.removeNow(name);
   if (found === undefined || files.list('sites').length === 0) return;

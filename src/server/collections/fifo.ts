@@ -1,9 +1,8 @@
 /**
  * A first-in first-out list at a constant cost an operation, however long it is.
  *
- * It goes round in one array, so that a list that stays about as long makes no garbage. Arrays that are made anew, and
- * maps, would do worse than that: what an old one of them still points to, once it has grown old itself, survives until
- * the next full garbage collection.
+ * It goes round in one array, so a list of about the same length makes no garbage. New arrays, and maps, would be
+ * worse: objects that an old one of them still references survive until the next full garbage collection.
  */
 
 const MIN_LENGTH = 4;

@@ -83,7 +83,7 @@ export function analyzeColors(service: Service, options: ColorAnalysisOptions = 
   return labeling.report;
 }
 
-/** Labeling in parts: whoever guards against code that does not return has to go on from where it was stopped. */
+/** Labeling in parts: a caller that stops code which does not return has to continue from where it was stopped. */
 export class ColorAnalysis {
   readonly #context: SearchContext;
   readonly #search: Search;

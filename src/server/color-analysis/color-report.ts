@@ -212,7 +212,7 @@ function createCounterexample({ violation, seed }: FoundViolation): Counterexamp
 
 const toCalledOperation = ({ operation, args }: Step): CalledOperation => ({ operation, args });
 
-/** The updates that have chosen nothing in any run: no verdict speaks of them, nor what is told of those never run. */
+/** Returns the updates that have run and have never chosen a shadow operation: they have no verdict. */
 export function findUnchosenWrites({ writes }: AnalyzedService, stats: TrialStats): readonly GeneratorTrial[] {
   const spoken = getChosenOperations(stats);
   const neverRun = stats.generators.map(({ operation }) => operation).filter((item) => stats.getRunCount(item) === 0);

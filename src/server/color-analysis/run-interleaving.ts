@@ -38,7 +38,7 @@ interface ViolationWitness {
   readonly interleaving: Interleaving;
 }
 
-/** It makes a valid state invalid at the very site that chose it; its meeting has nobody else. */
+/** It makes a valid state invalid at the site that chose it. Its interleaving has no other site. */
 type LocalViolation = ViolationWitness & { readonly kind: 'alone'; readonly broken: InvariantViolation };
 
 /**
@@ -85,7 +85,7 @@ interface FirstSite {
   readonly own: StampedShadow;
 }
 
-/** A meeting, step by step: each says which breach it has come to, if any, and then nothing more is run. */
+/** One interleaving, step by step. Each step reports the violation that it reached, if any. Then no step follows. */
 class InterleavingRun {
   readonly #context: SearchContext;
   readonly #interleaving: Interleaving;

@@ -34,9 +34,9 @@ export interface GeneratorTrial {
   times: number;
 }
 
-/** So many are told apart of one operation: texts of errors may name whatever was drawn. */
+/** How many errors of one operation are distinguished: their messages may contain any random value. */
 const MAX_ERROR_KINDS = 5;
-/** Of fewer runs it may be what was drawn for them: one meeting has up to dozens. */
+/** With fewer runs the arguments may explain it: one interleaving has up to dozens of runs. */
 const MIN_SIGNIFICANT_RUNS = 100;
 const OTHER_ERRORS = { problem: 'it failed in other ways too' };
 

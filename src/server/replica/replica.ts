@@ -42,7 +42,7 @@ import type { RetainedReplies } from './exactly-once/id-table-entries.ts';
 import { Writes, type WritesHost } from './writes.ts';
 import type { OperationLookups } from './exactly-once/operation-lookup.ts';
 
-/** Told when an entry of the site's own log is synced, with its place there. */
+/** Called when an entry of the site's own log is synced, with its position there. */
 type OnSynced = (position: number) => void;
 
 /** The state of a replica as a checkpoint has it, in two parts. */
@@ -147,7 +147,7 @@ export class Replica implements ReplicaCore, RedPathHost, WritesHost {
     return this.red.deliveredCount;
   }
 
-  /** When a tick is due even if nothing happens: somebody waits for a place. */
+  /** When a tick is due without any input, because a request waits for its place. */
   get wakeAtMs(): number | undefined {
     return this.red.wakeAtMs;
   }
@@ -255,11 +255,11 @@ export class Replica implements ReplicaCore, RedPathHost, WritesHost {
     this.#applyVisible();
   }
 
-  /** Nobody waits any more for what was submitted under this serial. */
+  /** No caller waits any more for the submission with this serial. */
   abandon(serial: number): void {
     const waiting = this.coverage.cancel(serial) ?? this.lookups.cancel(serial) ?? this.rights?.cancel(serial);
     if (waiting === undefined) this.red.abandon(this.createOperationId(serial), serial);
-    // What has a name may have been begun elsewhere, or be asked for here by somebody else.
+    // A named operation may have begun elsewhere, or another caller may wait for it here.
     else this.reply(waiting, 'strong', droppedError(waiting, false));
   }
 

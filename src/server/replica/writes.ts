@@ -25,12 +25,12 @@ export interface WritesHost {
   readonly core: ReplicaCore;
   readonly blue: BluePath;
   readonly red: RedPath;
-  /** A name for an operation that nobody else has one for. */
+  /** Creates a unique name for an operation. */
   createOperationId(serial: number): string;
   reply(submission: Submission, stage: Stage, answer: ReplyOrError): void;
 }
 
-/** Told what comes of a generator, and for how long that has waited for rights. */
+/** Receives the outcome of a generator, and how long the operation has waited for rights. */
 type OnOutcome = (outcome: GeneratorOutcome | CorrectableError, lackedMs?: number) => void;
 
 /** Whether it came to its end. */
@@ -51,7 +51,7 @@ interface UnansweredWrite {
 export class Writes implements OperationLookupHost {
   readonly core: ReplicaCore;
   readonly lookups: OperationLookups;
-  /** Why nothing begins here any more that may be blue; what has begun is told what became of it. */
+  /** Why no operation that may be blue begins here any more. Operations that have begun still get their result. */
   rejection: CorrectableError | undefined;
   readonly #host: WritesHost;
   /** Own blue operations become visible in the order in which they were made. */
@@ -65,7 +65,7 @@ export class Writes implements OperationLookupHost {
 
   /** An own blue operation has become visible. */
   onVisible({ id, sequence, reply }: BlueOperation): void {
-    // One from before a restart has nobody who waits for it.
+    // An operation from before a restart has no caller that waits for it.
     if (this.#unanswered.at(0)?.sequence !== sequence) return;
     const { submission, slot } = this.#unanswered.shift() as UnansweredWrite;
     this.#host.reply(submission, 'committed', reply);
@@ -143,14 +143,14 @@ export class Writes implements OperationLookupHost {
     return hop === 0 && this.#host.red.ensureMarkerPassed(this.#host.createOperationId(START_MARKER_SERIAL));
   }
 
-  /** Nobody can ask for this again: its answer need not be remembered. */
+  /** It has no name for a retry, so its reply need not be remembered. */
   #executeUnnamed(submission: Submission, serial: number): void {
     this.#runWithRights(submission, (outcome, lackedMs) => this.#replyUnnamed(submission, serial, outcome, lackedMs));
   }
 
   /**
-   * Runs the generator, and again once rights have come where some are lacking; `end` is told what comes of it, unless it
-   * has ended `otherwise` while it waited.
+   * Runs the generator, and again when lacking rights have come. `end` gets the outcome, unless the operation has ended
+   * `otherwise` while it waited.
    */
   #runWithRights(
     submission: Submission,
@@ -230,7 +230,7 @@ export class Writes implements OperationLookupHost {
     this.runWhenSeen(submission, () => begin(this.#run(submission)), late);
   }
 
-  /** Of what was handed over earlier nothing comes here any more: somebody may have brought it into the red log. */
+  /** What was handed over earlier has no result here any more: another site may have brought it into the red log. */
   #isHalted(submission: Submission): boolean {
     if (this.#host.red.halted === undefined) return false;
     this.replyCommitted(submission, mayHaveStartedError());
@@ -275,15 +275,15 @@ export class Writes implements OperationLookupHost {
   }
 
   /**
-   * What only a red log that has halted is in the way of is no answer, nor is a passing failure of an operation with a key:
-   * the slot stays open, so that whoever asks again once that is repaired is executed. Until then nothing of it is done,
-   * unless another copy that waits here gets its way.
+   * Leaves the slot open if only a halted red log is in the way, or if an operation with a key failed temporarily. So a
+   * retry executes the operation once that is fixed. Until then nothing of it is done, unless another copy that waits
+   * here is executed.
    */
   #leaveSlotOpen({ submission, identity: { id } }: OperationLookup, failure: CorrectableError): void {
     this.replyCommitted(submission, this.core.hasWaiter(id) ? mayHaveStartedError() : failure);
   }
 
-  /** An answer without effects: once told, no late copy of the request may find out otherwise. */
+  /** Records a reply without effects: after it was delivered, a late copy of the request must get the same. */
   protected recordReply(lookup: OperationLookup, answer: ReplyRecord): void {
     this.lookups.store(lookup, answer);
   }

@@ -30,7 +30,7 @@ export interface InvariantFailure {
 }
 
 /** A promise would count as true, and its result would be lost. So it is as wrong as an exception. */
-export const RETURNED_PROMISE = 'returned a promise. It must return true or false synchronously.';
+export const RETURNED_PROMISE = 'returned a promise: it must return true or false synchronously';
 
 /** What is wrong where a condition does not hold; nothing where it does. */
 export function findInvariantFailure(holds: () => boolean): InvariantFailure | undefined {

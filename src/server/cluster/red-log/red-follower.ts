@@ -48,7 +48,7 @@ export class RedFollower {
   #red: RedGeneration;
   /** The generation of the copy of the log on the disk. Before the state was taken it is an earlier one. */
   #copy: number;
-  /** Whether the site was to run once: before that, nobody else starts it. */
+  /** Whether the site was to run once: before that, no other code starts it. */
   #hasBegun = false;
   /** Ends when the site runs again. */
   #starting: Promise<void> | undefined;

@@ -34,7 +34,7 @@ export function createDrawContext(random: Random, unique: string): DrawContext {
 /** Functions that draw arguments of operations, by name, if their schemas alone are not enough. */
 export type Arbitraries = Readonly<Record<string, (draw: DrawContext) => unknown>>;
 
-/** Times that arguments are drawn anew where the contract refuses them. */
+/** How often arguments are drawn again if the contract rejects them. */
 const MAX_ARG_RETRIES = 20;
 
 /** What is needed of a contract. */
@@ -89,7 +89,10 @@ export class ArgumentGenerator {
     return this.#tryParse(operation, args) !== undefined;
   }
 
-  /** What the contract makes of these arguments, if it takes them: why it does not, nobody asks, and it takes long to say. */
+  /**
+   * Parses arguments by the contract, if it takes them. The reason for a rejection is not needed, and takes long to
+   * build.
+   */
   #tryParse(operation: string, args: unknown): { readonly parsed: unknown } | undefined {
     const spec = this.#contract.operations[operation];
     if (spec === undefined) return undefined;

@@ -36,7 +36,7 @@ export class BluePath {
   readonly #unsynced = new Fifo<BlueOperation>();
   /** Operations of this site that are synced and not yet sent. */
   #unsent: BlueOperation[] = [];
-  /** Sites whose operations were synced since they were last told so. */
+  /** Sites whose operations were synced since the last acknowledgment to them. */
   readonly #unconfirmed = new Set<Origin>();
   readonly #onApplied: (operation: BlueOperation) => void;
   readonly #windows: SendWindows;
@@ -96,7 +96,7 @@ export class BluePath {
   }
 
   get isBusy(): boolean {
-    // Asked after every input: loops, since callbacks would be made anew each time.
+    // Called after every input: loops, because callbacks would be allocated at each call.
     for (const { isBehind } of this.#outgoing) if (isBehind) return true;
     for (const { waiting } of this.#incoming) if (waiting.size > 0) return true;
     return false;
@@ -213,8 +213,8 @@ export class BluePath {
   }
 
   /**
-   * After a restart: others are asked how far they are, and told what this site has. What red records stand on is known to
-   * be at a second site only then.
+   * After a restart: asks other sites how far they are, and reports what this site has. Only then is it known that a
+   * second site has the operations on which red records depend.
    */
   sendGreetings(): void {
     if (!this.#incoming.some(({ synced }) => synced > 0)) return;

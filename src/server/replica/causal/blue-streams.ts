@@ -35,7 +35,7 @@ export class IncomingStream {
   /** Of the own stream: the last operation that was sent. */
   sent = Infinity;
 
-  /** Somebody says that the stream has got to this operation. */
+  /** Another site reports that the stream has reached this operation. */
   noteAnnounced(sequence: number): void {
     this.#announced = Math.max(this.#announced, sequence);
   }

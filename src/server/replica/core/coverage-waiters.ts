@@ -15,7 +15,7 @@ interface Waiting<S> {
   readonly untilMs: number;
   readonly run: () => void;
   readonly late: () => void;
-  /** Whose it is, where it is as if it had never come once nobody waits for it. */
+  /** The submission that waits, if it can be dropped without a trace once no caller waits for it. */
   readonly submission?: S;
 }
 
@@ -48,12 +48,12 @@ export class CoverageWaiters<S extends Waiter> {
     this.#operations.increment(waiting.submission?.identity?.id);
   }
 
-  /** Whether somebody who asks for this operation waits. */
+  /** Whether a submission of this operation waits. */
   hasOperation(id: OperationId): boolean {
     return this.#operations.has(id);
   }
 
-  /** Nobody waits any more for what was submitted under this serial: forgets it, and gives it if it was here. */
+  /** No caller waits any more for the submission with this serial: forgets it, and returns it if it was here. */
   cancel(serial: number): S | undefined {
     return this.#take(({ submission }) => submission?.serial === serial)[0]?.submission;
   }

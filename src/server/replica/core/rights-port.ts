@@ -22,16 +22,16 @@ export class RightsShortfall {
   }
 }
 
-/** Who waits for rights. */
+/** An operation that waits for rights. */
 export interface RightsWaiter {
-  /** Of what is as if it had never come once nobody waits for it. */
+  /** The submission that waits, if it can be dropped without a trace once no caller waits for it. */
   readonly submission?: Submission;
   /** When its time began, unless that is now: it may have waited before. */
   readonly sinceMs?: number;
-  /** Whether it has ended otherwise meanwhile: then it is told nothing but `over`. */
+  /** Whether it has ended in another way meanwhile: then only `onOver` is called. */
   isOver?(): boolean;
   onOver?(): void;
-  /** Rights may have come: goes on, or says what is lacking still. */
+  /** Rights may have come: continues, or returns what is still lacking. */
   onRetry(): RightsShortfall | undefined;
   /** They have not come in time. */
   onTimeout(error: CorrectableError): void;

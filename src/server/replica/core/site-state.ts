@@ -164,8 +164,8 @@ export class SiteState {
 }
 
 /**
- * The operation is done, and only its answer cannot be told: whatever the reply failed with, no code may say that it can
- * be retried, or that nothing was done.
+ * Returns the error of an operation that is done, but whose reply cannot be delivered. Whatever the reply failed with,
+ * the code must not suggest that it can be retried, or that nothing was done.
  */
 function replyFailedError(error: CorrectableError): CorrectableError {
   const code = error.code === 'FINAL_FAILED' ? error.code : 'UNKNOWN';

@@ -1,7 +1,7 @@
 /**
- * The slots of one site's log. A slot is (log, identifier, hop), and its first entry in that log decides it: the final
- * answer, or that the operation has gone on to another site or to the red log. Since only the site itself appends to its
- * log, the order is known when an entry is appended; but nothing is told before the entry is synced.
+ * The slots of one site's log. A slot is (log, identifier, hop), and its first entry in that log decides it. The entry
+ * is the final answer, or states that the operation has moved to another site or to the red log. Only the site itself
+ * appends to its log, so the order is known when an entry is appended. Nothing is reported before the entry is synced.
  */
 import { OWN_SECTION } from '../../records/checkpoint.ts';
 import type { Section } from '../../records/checkpoint.ts';
@@ -119,7 +119,7 @@ export class DedupSlots {
     return this.#table.sections(`${OWN_SECTION}slots`);
   }
 
-  /** The decision counts: those who wait are told. */
+  /** The decision counts: waiting callers get it. */
   finalize(id: OperationId, slot: DedupSlot): void {
     const { waiters } = slot;
     slot.isFinal = true;

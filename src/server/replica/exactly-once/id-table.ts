@@ -1,7 +1,7 @@
 /**
- * What became of operations, by identifier. A function of the log whose entries it is told of, so that it is the same
- * wherever and whenever that log is read: entries leave only behind a watermark of their client, and what is at or below
- * a watermark is known to be over for ever. Without that, a late copy of a request would count as new.
+ * The results of operations, by identifier. The table is a function of the log whose entries it receives, so every
+ * reader of that log gets the same table. Entries leave only behind a watermark of their client. Operations at or below
+ * a watermark are known to have ended for good. Without watermarks, a late copy of a request would count as new.
  */
 import { Fifo } from '../../collections/fifo.ts';
 import type { IdTableLimits } from '../../records/retention-limits.ts';

@@ -1,7 +1,7 @@
 /**
- * Exactly once across sites (docs/spec/exactly-once.md): whoever is asked for an operation walks from the slot at its
- * home, along the claims, to the slot that says what became of it, or to one that is open and in this site's own log.
- * A slot in another site's log is asked for there; if it is open, the asking claims it for this site.
+ * Exactly once across sites (docs/spec/exactly-once.md). A site that gets an operation walks from the slot at the home
+ * of the operation along the claims. The walk ends at the slot with the result, or at an open slot in this site's own
+ * log. A slot in another site's log is requested there. If it is open, the request claims it for this site.
  */
 import { CorrectableError } from '../../../correctable/errors.ts';
 import { SequenceMap } from '../../../protocol/sequence-map.ts';
@@ -135,7 +135,7 @@ export class OperationLookups {
       const record = this.received?.find(lookup.identity.id, lookup);
       if (record !== undefined) return this.#reply(lookup, record);
       if (this.#host.core.options.origins.isMember(lookup.site)) return this.#requestAt(lookup);
-      // Nobody can say any more what a closed origin has done: the red order can, and else nobody.
+      // Only the red order can still decide what a closed origin has done.
       return this.#host.joinRed(lookup.submission) ? undefined : this.#fail(lookup, this.#unknownError(lookup));
     }
     const { id } = lookup.identity;
@@ -204,7 +204,7 @@ export class OperationLookups {
     return isKeyed(id) && hop === 0 ? this.received?.findAny(id) : undefined;
   }
 
-  /** Nobody waits any more for what was submitted under this serial: gives it where its walk waits here. */
+  /** No caller waits any more for the submission with this serial: returns it if its walk waits here. */
   cancel(serial: number): Submission | undefined {
     const lookup = this.#waiting.get(serial);
     if (lookup === undefined) return undefined;
@@ -370,7 +370,7 @@ export class OperationLookups {
     return claim.hop > identity.hop || (claim.hop === identity.hop && claim.site !== this.#host.core.options.site);
   }
 
-  /** An answer of another site is told where all that it depends on can be seen. */
+  /** A reply of another site is delivered once all that it depends on can be seen here. */
   #reply(lookup: OperationLookup, { reply, failure, vector }: ReplyRecord): void {
     const { coverage, nowMs, options } = this.#host.core;
     const answer = failure === undefined ? (reply ?? { value: undefined }) : toError(failure);
@@ -422,7 +422,7 @@ function lostError(): CorrectableError {
   return new CorrectableError('UNKNOWN', message);
 }
 
-/** Nobody waits for this: the answer is given to the submission of the later move. */
+/** Returns the error for a submission whose client has moved: the submission of the later move gets the answer. */
 function movedOnError(): CorrectableError {
   return new CorrectableError('ABORTED', 'The client has asked for the operation at another site since.');
 }

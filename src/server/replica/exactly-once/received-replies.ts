@@ -1,9 +1,9 @@
 /**
- * Answers of blue operations that were received of other sites. Such an operation is the record of its slot in the log of
- * its site, so whoever is asked for it can answer without that site, which may be down.
+ * Replies of blue operations that were received from other sites. Such an operation is the record of its slot in the
+ * log of its site. So any site that has it can answer without that site, which may be down.
  *
- * How far a client has acknowledged its answers is known where it asks. So elsewhere the oldest go beyond the bounds, and
- * what is gone is asked for at its site, as if it had not been received.
+ * How far a client has acknowledged its replies is known where it submits. So elsewhere the oldest replies are dropped
+ * beyond the limits. A dropped reply is requested from its site, as if it had not been received.
  */
 import { measurePlainData } from '../../../values/estimate-bytes.ts';
 import { OWN_SECTION, type Section } from '../../records/checkpoint.ts';

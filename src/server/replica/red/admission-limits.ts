@@ -8,8 +8,9 @@ import type { RedRequests } from './red-requests.ts';
 import type { StrongReads } from './strong-reads.ts';
 
 /**
- * Whether as much waits for the red order as may. What may have been sent and nobody waits for does not count, up to as
- * many as are sent at a time: an absent leader has those for as long as it is away, whoever has given them up.
+ * Whether the maximum of operations wait for the red order. Operations that may have been sent, and whose callers have
+ * left, do not count, up to the number that is sent at a time. A leader that is away holds those, even if their callers
+ * gave up.
  */
 export function isRedFull(
   { maxRedInFlight = Infinity, windows }: Pick<ReplicaOptions, 'maxRedInFlight' | 'windows'>,

@@ -1,4 +1,4 @@
-/** What whoever is told of a `CONFLICT` learns: which operation, what it met, how often, and what would have held. */
+/** The details of a `CONFLICT`: which operation, what it met, how often, and what would have prevented it. */
 import { CorrectableError } from '../../../correctable/errors.ts';
 import type { Conflict } from '../../records/certification-result.ts';
 import { parseName } from '../../generator/read-set.ts';

@@ -16,17 +16,17 @@ const MAX_CONTENDED = 256;
 
 interface ContendedOperation {
   readonly id: OperationId;
-  /** Who reads what it met finds it under one of these. */
+  /** Operations that read what it met find it under one of these. */
   readonly marks: ReadonlySet<string>;
-  /** Above that of whoever was rejected before. */
+  /** Greater than the place of every operation that was rejected before. */
   readonly place: number;
-  /** By then it has its turn, unless a message of it was lost: or it was given up, or its site is gone. */
+  /** It has its turn by then, unless a message was lost, the operation was given up or its site is gone. */
   readonly untilMs: number;
   /** Operations of this site that wait for its end. */
   endWaiters: Fifo<RedRequest> | undefined;
 }
 
-/** A row, or a whole table, of which somebody elsewhere waits for a turn. */
+/** The rows and whole tables for which operations of other sites wait for a turn. */
 export class Contention {
   /** By operation, the one that was rejected last at the end. */
   readonly #contended = new Map<OperationId, ContendedOperation>();
@@ -70,7 +70,7 @@ export class Contention {
     return this.#waiters.splice(0);
   }
 
-  /** What somebody else waits for of what this one reads, by the first who does: it may wait for his end. */
+  /** Returns the first operation that waits for something that `by` reads: `by` may wait for its end. */
   findBlocker({ names, ranges }: ReadSet, by: OperationId): ContendedOperation | undefined {
     if (this.#contended.size === 0) return undefined;
     const marks = new Set(ranges.map(({ table }) => getScanMark(table)));
@@ -105,7 +105,7 @@ export class Contention {
   }
 }
 
-/** Nobody waits for himself. */
+/** Returns the first other operation: an operation never waits for itself. */
 function findFirstOther(by: OperationId, marked: Iterable<ContendedOperation> = []): ContendedOperation | undefined {
   for (const encountered of marked) if (encountered.id !== by) return encountered;
   return undefined;

@@ -1,10 +1,11 @@
 /**
- * Own red operations that are proposed and not decided, laid under the runs of later ones, so that a row that many of one
- * site write does not cost a round trip each: a later one runs on the stable snapshot with them, names those of them whose
- * effects it may have read, and commits only behind these (docs/spec/redblue.md, R10 to R13).
+ * Own red operations that are proposed and not decided. Later operations of the site run on top of them, so a row that
+ * many of them write does not cost a round trip each. A later one runs on the stable snapshot with them. It names those
+ * whose effects it may have read, and commits only behind them (docs/spec/redblue.md, R10 to R13).
  *
- * What lies under a run is laid over the snapshot as if it came last. That is so where nobody else has touched it since it
- * was executed; where somebody has, it is for its place in the log to say what it does, and who reads it waits for that.
+ * The effects below a run are laid over the snapshot as if they came last. That holds if no other operation has changed
+ * the same data since the execution. Otherwise the position in the log decides what the effects do, and an operation
+ * that reads them waits for that.
  */
 import { Fifo } from '../../collections/fifo.ts';
 import type { Effect } from '../../records/effect.ts';
@@ -27,7 +28,7 @@ export class Pipeline {
   readonly #core: Pick<ReplicaCore, 'state' | 'rights'>;
   readonly #tables: Tables;
   readonly #operations = new Fifo<PipelinedOperation>();
-  /** Whether their effects are on the overlay: from the first time that somebody stands on one until there are none. */
+  /** Whether their effects are on the overlay: from the first run on top of one until there are none. */
   #isShown = false;
 
   constructor(core: Pick<ReplicaCore, 'state' | 'rights' | 'options'>) {
@@ -39,7 +40,7 @@ export class Pipeline {
     return this.#operations.size === 0;
   }
 
-  /** Adds what was executed last; what changes nothing lies under nobody. */
+  /** Adds the latest execution. One without effects is below no other. */
   add(
     request: RedRequest,
     { attempt, effects, created }: RedOperation,
@@ -72,7 +73,7 @@ export class Pipeline {
     const { version } = this.#core.state;
     for (const overlaid of this.#present()) {
       this.#overlay.add(overlaid.request.submission.serial, overlaid.effects);
-      // Nobody has looked at what came since.
+      // Nothing was read since the change.
       if (overlaid.version !== version) this.move(overlaid);
     }
   }

@@ -14,7 +14,7 @@ interface PreliminaryResultsHost {
   reply(submission: Submission, stage: Stage, answer: ReplyOrError): void;
 }
 
-/** What is laid on the overlay of a site, and told of it. */
+/** Previews: what is laid on the overlay of a site, and what its callers get of it. */
 export class PreliminaryResults {
   readonly #host: PreliminaryResultsHost;
   readonly #requests: RedRequests;
@@ -55,7 +55,9 @@ export class PreliminaryResults {
     request.preliminaryEffects = NO_EFFECTS;
   }
 
-  /** Told to whoever the request began with: unless it has left while that waited for its place. */
+  /**
+   * Delivers it to the first submission of the request, unless that has left while the request waited for its place.
+   */
   #deliverPreliminary({ submission, waiters }: RedRequest, answer: ReplyOrError): void {
     if (submission.wantedStages.tentative && waiters.includes(submission))
       this.#host.reply(submission, 'tentative', answer);

@@ -1,4 +1,6 @@
-/** What became of red operations, for whoever asks again: it is told once the end of the operation has passed the gate. */
+/**
+ * The results of red operations, for retries: a result is delivered once the end of the operation has passed the gate.
+ */
 import { isCorrectableError } from '../../../correctable/errors.ts';
 import { EXPIRED, IdTable, type ValueCodec } from '../exactly-once/id-table.ts';
 import type { RetainedReplyStats } from '../exactly-once/id-table-entries.ts';
@@ -64,7 +66,7 @@ export class RedOutcomes {
     return this.#outcomes.get(id) !== undefined;
   }
 
-  /** Tells whoever asks what became of an operation; says whether that is known, or forgotten for good. */
+  /** Delivers the result of an operation. Returns whether the result is known, or forgotten for good. */
   notify(id: OperationId, submission: Submission): boolean {
     const answer = this.#outcomes.get(id);
     if (answer === undefined) return false;
@@ -72,7 +74,9 @@ export class RedOutcomes {
     return true;
   }
 
-  /** The end is behind the gate: of those who ask meanwhile the latest is told. */
+  /**
+   * Delivers the result when the end has passed the gate. Of several submissions that wait for it, the latest gets it.
+   */
   notifyLater(id: OperationId, submission: Submission): void {
     const earlier = this.#waiters.get(id);
     if (earlier !== undefined) this.#host.reply(earlier, 'strong', callerLeftError());

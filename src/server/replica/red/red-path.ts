@@ -50,7 +50,7 @@ import { isCovered } from '../../records/vector.ts';
 
 /** Red operations of this site, and the red order as this site takes it in. */
 export class RedPath {
-  /** Why nothing more comes of the red log: then nothing more begins, and what waits for it goes on waiting. */
+  /** Why no more comes of the red log. Then no operation begins, and pending ones go on waiting. */
   halted: CorrectableError | undefined;
   /** Why the red log takes nothing new for now. */
   overload: CorrectableError | undefined;
@@ -100,7 +100,7 @@ export class RedPath {
     return isRedFull(this.#core.options, this.#requests, this.#reads);
   }
 
-  /** What is told where it `isRedFull`. */
+  /** Returns the error of an operation that comes while `isRedFull`. */
   fullError(): CorrectableError {
     return this.halted ?? this.overload ?? redFullError(this.#core.options.maxRedInFlight ?? Infinity);
   }
@@ -112,8 +112,8 @@ export class RedPath {
   }
 
   /**
-   * Nobody waits for what was submitted under this serial any more. What has not been sent to the leader gives its place
-   * back at once, and is as if it had never come; what has been goes on.
+   * No caller waits for the submission with this serial any more. If it has not been sent to the leader, it frees its
+   * place at once and leaves no trace. Otherwise it goes on.
    */
   abandon(id: OperationId, serial: number): void {
     const read = this.#reads.abandon(id);
@@ -128,7 +128,7 @@ export class RedPath {
     else if (request.record !== undefined) this.#core.emit({ kind: 'withdraw', record: request.record });
   }
 
-  /** The record may have left this site: what becomes of it only the red order says, and nobody waits for that. */
+  /** The record may have left this site: only the red order decides about it, and no caller waits for that. */
   onNotWithdrawn({ id }: RedRecord): void {
     const request = this.#requests.get(id);
     if (request === undefined) return;
@@ -173,7 +173,10 @@ export class RedPath {
     return this.#requests.get(id) !== undefined || this.#own.has(id);
   }
 
-  /** Proposes what the site does by itself. Nobody waits for it: where there is no room, or it is rejected, it is not. */
+  /**
+   * Proposes an operation of the site itself. No caller waits for it: if there is no room, or it is rejected, it is
+   * dropped.
+   */
   proposeOwn(id: OperationId, outcome: GeneratorOutcome): void {
     if (this.isFull) return;
     this.#own.add(id);
@@ -304,7 +307,7 @@ export class RedPath {
     this.#gate.push({ record, decision: this.isVoid(record) ? { kind: 'void' } : this.certifier.decide(record) });
   }
 
-  /** What a closed site has proposed comes too late, and nobody can have seen what is of no origin. */
+  /** A proposal of a closed site comes too late, and no site can have seen a record without an origin. */
   protected isVoid(record: RedRecord): boolean {
     const { origins } = this.#core.options;
     return !origins.isMember(record.site) || (record.kind === 'operation' && record.snapshot.length > origins.size);
@@ -413,7 +416,7 @@ export class RedPath {
     return this.#requests.get(record.id)?.record === record || this.#own.has(record.id);
   }
 
-  /** Ends a request by a record: only its delivery is told. */
+  /** Ends a request by a record. Only the delivery of the record reports the end. */
   protected close(request: RedRequest): void {
     const { id } = request;
     const failure = toFailure(request.failure ?? conflictError(request));

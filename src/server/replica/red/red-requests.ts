@@ -40,7 +40,7 @@ export interface PipelinedOperation {
   readonly effects: readonly Effect[];
   /** Rows that it brings in, as its record says. */
   readonly created: readonly string[] | undefined;
-  /** What others may see of it, once somebody has asked. */
+  /** What other operations may see of it. Built at the first request. */
   trace: EffectTrace | undefined;
   /** What it stands on itself. */
   dependencies: readonly PipelinedOperation[];
@@ -48,7 +48,7 @@ export interface PipelinedOperation {
   dependentCount: number;
   /** Of the state when it was executed. */
   readonly version: number;
-  /** Somebody else has changed since what it writes. */
+  /** Whether another operation has changed what it writes since then. */
   hasStateChanged: boolean;
   /** It is decided, or stands on what will not commit as it was. */
   isDropped: boolean;
@@ -122,7 +122,7 @@ export class RedRequests {
   readonly #joinedSubmissions = new Map<number, OperationId>();
   /** By their clients. */
   readonly #clients = new NameCounts();
-  /** How many there are that nobody waits for. */
+  /** The number of requests for which no caller waits. */
   #abandonedCount = 0;
   /** The largest number of an execution of what was dropped. */
   #attemptsDropped = 0;
@@ -147,7 +147,7 @@ export class RedRequests {
     return serial === undefined ? undefined : this.#requests.get(serial);
   }
 
-  /** How many there are that nobody waits for. */
+  /** The number of requests for which no caller waits. */
   get abandonedCount(): number {
     return this.#abandonedCount;
   }
@@ -261,7 +261,7 @@ export type WaitableRequests = Pick<RedRequest, 'endWaiters'> & Partial<Pick<Red
 /** Has a request wait for another one, until it is proposed or until it ends. */
 export function waitFor(request: RedRequest, other: WaitableRequests, as: 'proposalWaiters' | 'endWaiters'): void {
   const waiting = (other[as] ??= new Fifo());
-  // Who has been given up meanwhile is kept by nobody.
+  // Requests that were given up meanwhile must not be retained.
   waiting.filter(({ isOver }) => !isOver);
   waiting.push(request);
   request.blockers += 1;

@@ -1,6 +1,6 @@
 /**
- * Red operations that wait for rights. Nobody of their site waits for them, as R7 of docs/spec/redblue.md has it else: they
- * may wait for long, and get nothing in the end (docs/spec/rights.md, R-5).
+ * Red operations that wait for rights. Operations of their site do not wait for them, as R7 of docs/spec/redblue.md
+ * would have it: they may wait for long, and get nothing in the end (docs/spec/rights.md, R-5).
  */
 import { isCorrectableError, type CorrectableError } from '../../../correctable/errors.ts';
 import type { GeneratorOutcome } from '../../generator/generator-runner.ts';

@@ -12,10 +12,10 @@ export interface StrongRead {
 /** Those of one site, by the identifiers of their markers. */
 export class StrongReads {
   readonly #reads = new Map<OperationId, StrongRead>();
-  /** Those that nobody waits for any more, and whose markers are on their way into the log. */
+  /** Reads for which no caller waits any more, and whose markers are in flight to the log. */
   readonly #abandoned = new Set<OperationId>();
 
-  /** Those that somebody waits for. */
+  /** The number of reads for which a caller waits. */
   get waitedCount(): number {
     return this.#reads.size;
   }
@@ -31,7 +31,7 @@ export class StrongReads {
     return record;
   }
 
-  /** Nobody waits for it any more; gives it, if it was awaited. */
+  /** No caller waits for it any more: returns it, if it was awaited. */
   abandon(id: OperationId): StrongRead | undefined {
     const read = this.#reads.get(id);
     if (read === undefined) return undefined;

@@ -72,7 +72,7 @@ export class ThrottledRequests {
     this.#slots.release(awaited.startedAtMs, nowMs);
   }
 
-  /** When to look again for who may begin; undefined if nobody waits, or only for others to end. */
+  /** When to check again which request may begin; undefined if none waits, or if all wait for others to end. */
   get wakeAtMs(): number | undefined {
     return this.#waiting.size === 0 ? undefined : this.#slots.nextFreeAtMs;
   }

@@ -13,7 +13,7 @@ export class AnsweredRequests {
   /** By who asked, and by field: the latest stands last. */
   readonly #requests = new Map<Origin, Map<string, AnsweredRequest>>();
 
-  /** @param retentionMs nobody waits any more for what was asked for so long ago */
+  /** @param retentionMs how long an operation waits for a request, in milliseconds */
   constructor(keptMs: number) {
     this.#retentionMs = keptMs;
   }

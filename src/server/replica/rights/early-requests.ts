@@ -25,8 +25,9 @@ export class EarlyRequests {
   readonly #requests = new Map<string, Map<Origin, EarlyRequest>>();
 
   /**
-   * What somebody waits for is not to be forgotten for what the same site asks for to have it later. Of two that are for
-   * somebody who waits the newest stands for both: it says all that the site lacks by then, here or in the pool.
+   * Adds a request. A request for an operation that waits is not replaced by a request of the same site for later use.
+   * Of two requests for waiting operations, the newest replaces the other: it contains all that the site lacks by then,
+   * here or in the pool.
    */
   add(question: EarlyRequest): void {
     const { from, request } = question;

@@ -1,6 +1,6 @@
 /**
- * Rights of this site that its own operations use or give away which are decided and not applied yet: whoever decides next
- * must not count on them, and nobody else knows of them (docs/spec/rights.md, R-3).
+ * Rights of this site that its own operations use or give away, and which are decided and not applied yet. The next
+ * decision must not count on them, and no other site knows of them (docs/spec/rights.md, R-3).
  */
 import type { Effect } from '../../records/effect.ts';
 import { RED } from '../../records/origin.ts';

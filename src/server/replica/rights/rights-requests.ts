@@ -1,7 +1,7 @@
 /** What a site has asked for and not been given yet: once at a time, and of more sites where nothing comes. */
 import { formatFieldKey, type BoundedName } from './field-name.ts';
 
-/** What rights are asked for: to be here later, or for somebody who waits. */
+/** Why rights are requested: for later use, or for an operation that waits. */
 const REQUEST_TARGETS = ['later', 'here', 'pool'] as const;
 export type RequestTarget = (typeof REQUEST_TARGETS)[number];
 

@@ -58,13 +58,13 @@ export class RightsWaitList {
     return [...this.#wanted.keys()];
   }
 
-  /** What they lack of a field; none where nobody lacks any. */
+  /** Returns what the waiting operations lack of a field; undefined if they lack nothing. */
   getWanted(field: string): WantedRights | undefined {
     const count = this.#wanted.get(field);
     return count && { ...count, amount: Number(count.amount), inRed: Number(count.inRed) };
   }
 
-  /** Nobody waits any more for what was submitted under this serial: forgets it, and gives it if it was here. */
+  /** No caller waits any more for the submission with this serial: forgets it, and returns it if it was here. */
   cancel(serial: number): Submission | undefined {
     const isMeant = ({ waiter }: WaitingEntry): boolean => waiter.submission?.serial === serial;
     return this.#take(isMeant)[0]?.waiter.submission;

@@ -59,7 +59,7 @@ export class Rights implements RightsPort {
   #drawnFields = new Map<string, BoundedName>();
   readonly #requests: RightsRequests;
   readonly #earlyRequests = new EarlyRequests();
-  /** By field: when another site last asked for it, for somebody who waits there. */
+  /** By field: when another site last requested it for an operation that waits there. */
   readonly #wantedBySites = new Map<string, number>();
   readonly #answeredRequests: AnsweredRequests;
   #transfers = 0;
@@ -77,12 +77,12 @@ export class Rights implements RightsPort {
     return this.#waiting.size > 0;
   }
 
-  /** Whether somebody who asks for this operation waits. */
+  /** Whether a submission of this operation waits. */
   hasOperation(id: OperationId): boolean {
     return this.#waiting.hasOperation(id);
   }
 
-  /** Nobody waits any more for what was submitted under this serial: gives it, if it was here. */
+  /** No caller waits any more for the submission with this serial: returns it, if it was here. */
   cancel(serial: number): Submission | undefined {
     return this.#waiting.cancel(serial);
   }
@@ -159,8 +159,8 @@ export class Rights implements RightsPort {
   }
 
   /**
-   * Shares what was given, lets those go on that may have what they lacked, gives to those who have asked for what was not
-   * here yet, and gives back what nobody waits for.
+   * Shares granted rights and retries operations that lacked rights. Then answers requests for rights that were not
+   * here yet, and gives back what no operation waits for.
    */
   process(): void {
     if (this.#changed.size === 0 || !this.#host.blue.canOriginate) return;
@@ -286,7 +286,10 @@ export class Rights implements RightsPort {
       this.#sendRequests(name, SPLIT_BY_MODE[turn](lacking - own, others, giveAll(ledger)), 'pool');
   }
 
-  /** Whether it may be asked now. Where nobody shows any, nothing is asked and nothing counts: a share may be on its way. */
+  /**
+   * Whether it may send a request now. If no site shows rights, no request is sent or counted: a share may be in
+   * flight.
+   */
   #takeTurn(
     name: BoundedName,
     description: RequestTarget,
@@ -331,7 +334,7 @@ export class Rights implements RightsPort {
     return value > 0 ? { to: isOfPool ? RED : from, amount: value } : undefined;
   }
 
-  /** Who has drawn on the pool gives back what is left there, in equal shares, unless somebody wants it. */
+  /** A site that has drawn on the pool gives the remainder back in equal shares, unless an operation waits for it. */
   #redistributePool(name: BoundedName): void {
     this.#forgetWanted();
     const { state, options } = this.core;
@@ -360,7 +363,7 @@ export class Rights implements RightsPort {
     this.#wantedBySites.set(field, this.core.nowMs);
   }
 
-  /** What was asked for elsewhere so long ago that nobody waits for it any more. */
+  /** Forgets requests of other sites that are so old that no operation waits for them any more. */
   #forgetWanted(): void {
     const { nowMs, options } = this.core;
     for (const [field, atMs] of this.#wantedBySites) {

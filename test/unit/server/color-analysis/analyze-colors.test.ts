@@ -26,13 +26,13 @@ describe('conditions that give a promise', () => {
   test('of a row → what changes one is unsafe, and the story says why', () => {
     const report = analyzeColors({ ...service, invariants: { accounts: { promising } } }, { runs: 20 });
     expect(verdictsIn(report)).toMatchObject({ deposit: 'unsafe' });
-    expect(formatCounterexample(report, 'deposit')?.at(-1)).toMatch(/breaks 'promising': it gave a promise: /);
+    expect(formatCounterexample(report, 'deposit')?.at(-1)).toMatch(/breaks 'promising': it returned a promise: /);
   });
 
   test('of all tables → nothing can be tried, and each says why', () => {
     const report = analyzeColors({ ...service, snapshotInvariants: { promising } }, { runs: 20 });
     expect(verdictsIn(report)).toEqual({ deposit: 'undecided', withdraw: 'undecided' });
-    expect(report.shadows[0]?.reason).toMatch(/'promising' does not hold: it gave a promise: /);
+    expect(report.shadows[0]?.reason).toMatch(/'promising' does not hold: it returned a promise: /);
   });
 });
 

@@ -153,8 +153,8 @@ describe('invariants of the snapshot', () => {
     // What is rejected and heard by nobody would end the process by now.
     await new Promise((resolve) => setImmediate(resolve));
     expect(alarms.map(({ message }) => message)).toEqual([
-      expect.stringMatching(/"ofRow" \(the condition gave a promise: .*without async/),
-      expect.stringMatching(/"ofAll" .*\(the condition gave a promise: /),
+      expect.stringMatching(/"ofRow" \(the condition returned a promise: .*synchronously/),
+      expect.stringMatching(/"ofAll" .*\(the condition returned a promise: /),
     ]);
   });
 
