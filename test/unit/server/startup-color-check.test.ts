@@ -11,7 +11,7 @@ import type { Service } from '../../../src/server/service/service.ts';
 import { bankService } from './color-analysis/bank.ts';
 
 let dataDir = '';
-/** Goes on where a test says so alone: how many runs a second allows is the machine's. */
+/** The clock moves only when a test moves it: the runs in a second depend on the machine. */
 let nowMs = 0;
 
 beforeEach(() => {
@@ -28,11 +28,11 @@ afterEach(() => {
 
 const WORDS = { source: 'service', skipFlag: 'forced' };
 
-/** A start: what was told of it, and how often generators ran. */
+/** Checks a service at startup. Returns the reported messages, and how often generators ran. */
 function start(
   service: Service,
   onRun: (runs: number) => void = () => {},
-): { readonly told: readonly string[]; readonly runs: number } {
+): { readonly reported: readonly string[]; readonly runs: number } {
   const reported: string[] = [];
   let runs = 0;
   const counted = Object.entries(service.generators).map(([name, generator]) => {
@@ -45,7 +45,7 @@ function start(
   });
   const asServed = { ...service, generators: Object.fromEntries(counted) };
   checkColorsAtStartup({ service: asServed, messages: WORDS }, (message) => reported.push(message));
-  return { told: reported, runs };
+  return { reported, runs };
 }
 
 test('what is unsafe is refused at each start', () => {
@@ -75,8 +75,8 @@ describe('code that does not return after some runs', () => {
     expect(() => stuck(bankService({ withdraw: 'blue' }))).toThrow(/'withdraw' is declared blue, and breaks.*\n/);
   });
 
-  test('nothing was found by then → told how far it came, with the run to make again', () => {
-    const { told: reported } = stuck(bankService());
+  test('nothing found within the time → it reports how far it came, with the command that repeats the run', () => {
+    const { reported } = stuck(bankService());
     const message =
       /^The labels of the service were looked at in (\d+) runs alone: A generator ran for long\. correctables label --seed (\d+) --runs 1 shows the details\.$/;
     expect(reported).toEqual([expect.stringMatching(message)]);
@@ -85,12 +85,12 @@ describe('code that does not return after some runs', () => {
   });
 });
 
-test('a generator that is wrong is told at each start', () => {
+test('reports a wrong generator at each start', () => {
   let times = 0;
   const isPaid = (balance: number, cents: number): boolean => balance >= cents && (times += 1) % 3 === 0;
   const service = bankService({ isPaid });
   for (let starts = 0; starts < 2; starts += 1) {
-    expect(start(service).told).toEqual([expect.stringContaining("The generator of 'withdraw' is wrong")]);
+    expect(start(service).reported).toEqual([expect.stringContaining("The generator of 'withdraw' is wrong")]);
   }
 });
 
@@ -98,7 +98,7 @@ describe('createEmbedded', () => {
   const alarms: SiteAlarm[] = [];
   const onAlarm = (alarm: SiteAlarm): number => alarms.push(alarm);
 
-  test('in a directory → refused with the story, and nothing stays locked; told to, it starts', async () => {
+  test('with a data directory → rejects the service and leaves no lock; with checkColors: false it starts', async () => {
     const service = bankService({ withdraw: 'blue' });
     const refused = expect.objectContaining({
       code: 'INVALID_ARGUMENT',

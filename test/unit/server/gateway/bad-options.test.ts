@@ -19,7 +19,7 @@ const closedGateway = async () => {
   return closed;
 };
 
-/** Refused with what names `field` and then says something. */
+/** The error of an option: it names `field` and then explains the problem. */
 const rejection = (field: string) => ({
   name: 'CorrectableError',
   code: 'INVALID_ARGUMENT',
@@ -52,7 +52,7 @@ describe('listenGateways', () => {
     ['a host with a port', { host: '127.0.0.1:80', allowUnauthenticated: true }, 'host'],
     ['an IPv6 address with a port', { host: '[::1]:80', allowUnauthenticated: true }, 'host'],
     ['a URL for a host', { host: 'http://127.0.0.1', allowUnauthenticated: true }, 'host'],
-    ['a page beside an own server, which nobody would ask', { page: () => {}, server: createServer() }, 'page'],
+    ['a page with its own server, which would never request it', { page: () => {}, server: createServer() }, 'page'],
     ['a page that is no function', { page: 'index.html' }, 'page'],
     ['a server that is a port', { server: 80 }, 'server'],
     ['a server that is an application', { server: () => {} }, 'server'],
@@ -69,7 +69,7 @@ describe('listenGateways', () => {
     expect(await thrownBy(() => listenGateways({ sites }))).toMatchObject(rejection('sites.a'));
   });
 
-  test('a port that is taken → the error of the system, as it says', async () => {
+  test('a port in use → rejects with the error of the operating system', async () => {
     await using listener = closing(await listenGateways({ sites: { a: gateway() } }));
     const port = Number(new URL(listener.it.url).port);
     expect(await thrownBy(() => listenGateways({ sites: { a: gateway() }, port }))).toMatchObject({
@@ -104,7 +104,7 @@ describe('serve and createEmbedded', () => {
     ['one site without a list', { sites: 'ireland' }, 'sites'],
     ['a site that is a number', { sites: [1] }, 'sites'],
     ['delays that are none', { sites: ['ireland', 'frankfurt'], latency: null }, 'latency'],
-    ['delays that nobody knows', { sites: ['ireland', 'frankfurt'], latency: 'slow' }, 'latency'],
+    ['an unknown latency preset', { sites: ['ireland', 'frankfurt'], latency: 'slow' }, 'latency'],
     ['a key that is a number', { clusterKey: 5 }, 'clusterKey'],
     ['a data directory without a name', { dataDir: '' }, 'dataDir'],
     ['a data directory that is a number', { dataDir: 5 }, 'dataDir'],
@@ -130,7 +130,7 @@ describe('serve and createEmbedded', () => {
   });
 });
 
-describe('what is said of it', () => {
+describe('the message of a bad option', () => {
   const sites = ['a', 'b'];
   const otherEnds = { 'b-c-a': 10, 'c-a-b': 5, 'a-a-b': 1, 'a-c': 1, 'b-c-a-b': 1, 'b-c-c': 1 };
   test.each([
@@ -151,9 +151,9 @@ describe('what is said of it', () => {
     ],
     ['a time that is a text', { siteTimeoutMs: '5' }, 'siteTimeoutMs', /not the text '5'/],
     ['a bound that is a fraction', { maxAttempts: 0.5 }, 'maxAttempts', /not 0\.5/],
-  ])('%s', async (_, options, field, says) => {
+  ])('%s', async (_, options, field, pattern) => {
     const error = await thrownBy(() => createEmbedded(service, { sites: ['ireland'], ...options } as never));
-    expect(error).toMatchObject({ ...rejection(field), message: expect.stringMatching(says) });
+    expect(error).toMatchObject({ ...rejection(field), message: expect.stringMatching(pattern) });
   });
 
   test.each([

@@ -128,7 +128,7 @@ describe('bytes', () => {
     expect(clients.open('', 'honest', 'json').tryReserve(10_000)).toBe(true);
   });
 
-  test('who is here asks for more than its share → nobody is forgotten for that', () => {
+  test('no client is forgotten if a connected client asks for more than its share', () => {
     const clients = table({ total: 1_000_000 });
     const [gone, greedy] = [clients.open('', 'gone', 'json'), clients.open('', 'greedy', 'json')];
     gone.record(submission(1));
@@ -200,7 +200,7 @@ describe('limits', () => {
   test.each([
     [true, { client: 100_000, principal: 200_000, total: 400_000, share: 10_000 }, 5],
     [false, { client: 100_000, principal: 400_000, total: 400_000, share: 10_000 }, Infinity],
-  ])('clients are told apart: %s → the bounds that follow', (hasPrincipals, budget, maxConnectionsPerPrincipal) => {
+  ])('clients with principals: %s → the derived limits follow', (hasPrincipals, budget, maxConnectionsPerPrincipal) => {
     const bounds = deriveLimits(fillLimits({ maxMemoryBytes: 800_000, maxConnections: 10 }), hasPrincipals);
     expect(bounds).toMatchObject({
       budget,

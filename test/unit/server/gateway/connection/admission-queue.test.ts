@@ -44,13 +44,13 @@ describe('admission queue', () => {
     expect(log).toEqual([[1, undefined], [3, undefined], 'empty']);
   });
 
-  test('all are removed → told that it is empty, once, by the last of them', () => {
+  test('reports once that it is empty, when its last item is removed', () => {
     const { queue, log } = start();
     for (const id of [3, 1, 2, 2]) queue.remove(id);
     expect(log).toEqual(['empty']);
   });
 
-  test('removed, or all forgotten → each has its place until whoever decides is done with it; nobody is told', async () => {
+  test('a removed item keeps its place until its decision ends; nothing is reported then', async () => {
     const { queue, load, log, decide } = start();
     await decide(2);
     queue.remove(2);

@@ -75,7 +75,7 @@ describe('admission that takes time', () => {
     expect(executed(server.store)).toEqual([1]);
   });
 
-  test('the connection is gone meanwhile → nothing begins; the client asks anew on the next one', async () => {
+  test('the connection ends in the meantime → nothing starts; the client sends it again on its next connection', async () => {
     const { authorize, decide } = byHand();
     await using server = await startGateway({ authorize });
     await using first = new RawClient(server.url);

@@ -116,7 +116,7 @@ describe('the server goes away, and the client has seen that', () => {
     await closed;
   });
 
-  test('a client that comes while the server goes → told so after its welcome', async () => {
+  test('a client that connects while the server closes gets goaway after its welcome', async () => {
     const { gateway, socket } = await openByHand();
     socket.say([1, 'submit', ...UPDATE]);
     await turn();
@@ -147,15 +147,18 @@ describe('the server goes away, and the client has seen that', () => {
   test.each([
     ['is refused', (decide: (allowed: boolean) => void) => decide(false), 'FORBIDDEN'],
     ['is cancelled', (_: unknown, socket: SocketByHand) => socket.say([1, 'cancel']), 'ABORTED'],
-  ])('the last operation that waits to be allowed %s → told so, then closed', async (_, end, code) => {
-    const { socket, closed, decide } = await undecided();
-    end(decide, socket);
-    await turn();
-    expect(socket.rows.at(-1)?.slice(0, 3)).toEqual([1, 'fail', code]);
-    expect(isClosed(socket)).toBe(true);
-    socket.events.onClose();
-    await closed;
-  });
+  ])(
+    'the last operation in admission %s → its client gets the failure, then the connection closes',
+    async (_, end, code) => {
+      const { socket, closed, decide } = await undecided();
+      end(decide, socket);
+      await turn();
+      expect(socket.rows.at(-1)?.slice(0, 3)).toEqual([1, 'fail', code]);
+      expect(isClosed(socket)).toBe(true);
+      socket.events.onClose();
+      await closed;
+    },
+  );
 
   test('the operation that waits to be allowed is allowed → closed once that has ended', async () => {
     const { store, socket, closed, decide } = await undecided();

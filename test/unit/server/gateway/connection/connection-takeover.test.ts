@@ -156,7 +156,7 @@ describe('one connection', () => {
   });
 });
 
-test('superseded by one that moved, and the earlier one fails later → only the later one is told', async () => {
+test('a write that has moved here replaces the earlier one → if the earlier one fails, only the later one gets the failure', async () => {
   const store = new StoreDouble();
   store.isExactlyOnce = true;
   await using server = await startGateway({ store, site: 'here' });

@@ -1,4 +1,4 @@
-/** A gateway whose store has failed for good: those who look after it are told. */
+/** A gateway whose store has failed for good reports it to operators. */
 import { expect, test } from 'vitest';
 import { memory } from '../../../../../src/bindings/memory/index.ts';
 import { CorrectableError } from '../../../../../src/correctable/errors.ts';

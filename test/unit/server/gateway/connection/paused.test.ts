@@ -6,7 +6,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-test('far too much waits for the client → not read from until it has taken that; then all that it said is served', async () => {
+test('too many bytes wait for the client → reading pauses until it has taken them; then all its messages are served', async () => {
   const { store, socket } = await openByHand({ bounds: { maxSendBufferBytes: 1_000 } });
   store.answer = ({ sink }) => sink.view('x'.repeat(5_000), 'strong');
   socket.say([1, 'submit', 'get', 'read', 2, null], [2, 'ping']);

@@ -1,4 +1,4 @@
-/** Rows on their way out, to a socket that takes them when the test says so. */
+/** Rows on their way out, to a socket that takes them when the test triggers it. */
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { jsonCodec } from '../../../../../src/protocol/codec/json-codec.ts';
 import { Sender } from '../../../../../src/server/gateway/connection/sender.ts';
@@ -194,7 +194,7 @@ describe('sender', () => {
 
   test.each([
     ['the last question', (socket: SlowSocket) => socket.asked],
-    ['no question, as one that says by itself that it is there', () => ''],
+    ['no ping, as a client that reports by itself that it is alive', () => ''],
     ['what was not asked', () => '1000'],
     ['nonsense', () => 'NaN'],
   ])('peer that answers %s → need not answer the ones before', (_, answerOf) => {
@@ -220,8 +220,8 @@ describe('sender', () => {
 
   test.each([
     ['more than a small window', 16 * KIB, 20, false],
-    ['anything while somebody waits to hear of it', Infinity, 1, true],
-  ])('%s → told when it has gone', (_, windowBytes, kib, isAwaited) => {
+    ['any bytes while a caller waits for the end', Infinity, 1, true],
+  ])('%s → reports when it has been sent', (_, windowBytes, kib, isAwaited) => {
     const { socket, events, push, sender } = start(STALL_MS, { windowBytes, isAwaited });
     push(kib);
     while (socket.drainOne());
@@ -229,7 +229,7 @@ describe('sender', () => {
     expect(sender.waitingBytes).toBe(0);
   });
 
-  test('rows that have come meanwhile → sent before it is told that something moved', () => {
+  test('sends rows that came in the meantime before it reports progress', () => {
     const { socket, events, push, sender } = start();
     push(200);
     sender.push(jsonCodec.encodeMessage([2, 'view', 0, 0, 'x']));
@@ -238,7 +238,7 @@ describe('sender', () => {
     expect([socket.messages.length, sender.waitingBytes]).toEqual([2, 0]);
   });
 
-  test('peer that takes nothing for the time → told once', () => {
+  test('reports once that a peer took nothing for the stall time', () => {
     const { socket, events, push } = start();
     push(3_000);
     vi.advanceTimersByTime(STALL_MS / 2);

@@ -1,4 +1,6 @@
-/** Clients that read slowly, or not at all, over real sockets: the slow get everything, nobody costs memory without end. */
+/**
+ * Clients that read slowly, or not at all, over real sockets: slow ones get everything, and none can fill the memory.
+ */
 import { describe, expect, test } from 'vitest';
 import { BOUNDLESS, RawClient, startGateway } from '../../../../support/wire.ts';
 
@@ -161,7 +163,7 @@ describe('replies that are kept', () => {
     }
     expect(server.gateway.status().replyBytes).toBeGreaterThan(40_000);
     client.send([3, 'submit', ...UPDATE]);
-    // Told, though there is no room to keep it.
+    // The client gets the view, although there is no room to keep it.
     expect((await client.row())[1]).toBe('view');
     client.send([3, 'submit', ...UPDATE]);
     expect((await client.row()).slice(0, 3)).toEqual([3, 'fail', 'UNKNOWN']);
@@ -170,7 +172,7 @@ describe('replies that are kept', () => {
     expect((await client.row())[1]).toBe('view');
   });
 
-  test('of all clients beyond their bytes → who is gone is forgotten, and is told another memory', async () => {
+  test('the replies of all clients exceed the limit → a disconnected client is forgotten and gets another memory id', async () => {
     await using server = await startGateway({ bounds: { budget: { ...BOUNDLESS, total: 50_000 } } });
     server.store.answer = ({ sink }) => sink.view({ text: 'x'.repeat(20_000) }, 'strong');
     const memories: unknown[] = [];

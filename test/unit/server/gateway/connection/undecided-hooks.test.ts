@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { RawClient, startGateway } from '../../../../support/wire.ts';
 
-test('says much, and reads nothing of the answers → is not read from meanwhile; once it reads, all of it is answered', async () => {
+test('a client sends much and reads no replies → reading pauses; once it reads, all its requests get replies', async () => {
   await using server = await startGateway({ bounds: { maxSendBufferBytes: 1 << 18 } });
   server.store.answer = ({ sink }) => sink.view('x'.repeat(100_000), 'strong');
   await using client = new RawClient(server.url);

@@ -73,9 +73,13 @@ describe('origins of a gateway', () => {
     [['https://*.shop.example'], 'name each of them'],
     [['https://shop.example', 'http://localhost:5173', 'app://shop'], undefined],
     [undefined, undefined],
-  ])('%j → INVALID_ARGUMENT that says: %s', async (origins, says) => {
-    if (says === undefined) return expect(gatewayOf(origins).origins).toEqual(origins ?? []);
-    const rejection = { code: 'INVALID_ARGUMENT', field: 'origins', message: expect.stringContaining(says) as string };
+  ])('%j → INVALID_ARGUMENT with the message: %s', async (origins, message) => {
+    if (message === undefined) return expect(gatewayOf(origins).origins).toEqual(origins ?? []);
+    const rejection = {
+      code: 'INVALID_ARGUMENT',
+      field: 'origins',
+      message: expect.stringContaining(message) as string,
+    };
     expect(() => gatewayOf(origins)).toThrow(expect.objectContaining(rejection) as Error);
     const served = serve({ service: bankService(), sites: ['ireland'], origins: origins as string[] });
     return expect(served).rejects.toMatchObject(rejection);

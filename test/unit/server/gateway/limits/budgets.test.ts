@@ -123,7 +123,7 @@ describe('bytes of replies', () => {
     expect(await clients.at(-1)?.submit(10)).toBe('view');
   });
 
-  test('of its clients that are gone → those are forgotten for it, and nobody else is', async () => {
+  test('a principal exceeds its bytes → only its own disconnected clients are forgotten', async () => {
     const { gateway, join } = answered(budget({ principal: 20 * KB }));
     const bob = await join('bob');
     expect(await bob.submit(10)).toBe('view');
@@ -145,7 +145,7 @@ test.each([
   ['maxInFlight', { maxInFlight: 1 }, 'operations in flight on this connection'],
   ['maxMemoryBytes', budget({ client: 1_000 }), 'bytes of requests in flight of this client'],
   ['maxOperationsPerSecond', { maxOperationsPerSecond: 1 }, 'operations a second of this principal'],
-] as const)('%s met → OVERLOADED that names it and says what to do', async (limit, bounds, description) => {
+] as const)('%s reached → OVERLOADED names the limit and how to continue', async (limit, bounds, description) => {
   const { join } = open(bounds);
   const ada = await join('ada');
   await ada.submit(10);

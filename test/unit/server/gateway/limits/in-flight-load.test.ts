@@ -115,7 +115,7 @@ describe('bytes of operations in flight', () => {
   const large = (id: number): unknown[] => [id, 'submit', 'put', 'write', 2, 'x'.repeat(4_000)];
   const bounds = { budget: { ...BOUNDLESS, client: 12_500 } };
 
-  test('in the store, or waiting to be allowed → beyond the bound OVERLOADED, whoever has them', async () => {
+  test('counts operations in the store and in admission, of all clients → OVERLOADED above the limit', async () => {
     const authorize: Authorize = () => new Promise(() => {});
     for (const waits of [false, true]) {
       await using server = await startGateway(waits ? { authorize, bounds } : { bounds });

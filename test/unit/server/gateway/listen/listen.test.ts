@@ -1,4 +1,4 @@
-/** The port: upgrades and requests of whoever comes, on servers of ours and of others. */
+/** The port: upgrades and requests of all kinds of peers, on servers of ours and of applications. */
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { createServer as createSecureServer, get as getSecurely, type Server as SecureServer } from 'node:https';
 import { connect, type AddressInfo, type Socket } from 'node:net';
@@ -261,7 +261,7 @@ describe('where it listens', () => {
   });
 
   test.each(['0.0.0.0', '::'])(
-    'own server on %s with authenticate → under its real names, as its url says',
+    'own server on %s with authenticate → accepts its real names, as its url shows',
     async (host) => {
       const server = await ownServer(host);
       const gateway = createGateway({ binding: new StoreDouble(), authenticate: () => ({ id: 'ada' }) });
@@ -282,7 +282,7 @@ describe('where it listens', () => {
     },
   );
 
-  test('own server that goes on to listen where others can reach it → nobody is let in there', async () => {
+  test('own server that then listens on a reachable address → rejects all peers there', async () => {
     const server = await ownServer('127.0.0.1');
     const listener = await listen({ server });
     server.on('request', (request, response) => void listener.handleHttp(request, response));
@@ -306,9 +306,9 @@ describe('where it listens', () => {
   });
 
   test.each([
-    ['where others can reach it → nobody is let in', '0.0.0.0', 'localhost'],
-    ['on loopback → nobody who calls it otherwise', '127.0.0.1', 'evil.example'],
-  ])('own server that is closed, of connections that it had %s', async (_, boundTo, name) => {
+    ['on a reachable address → reject all peers', '0.0.0.0', 'localhost'],
+    ['on loopback → reject peers that use another host name', '127.0.0.1', 'evil.example'],
+  ])('an own server that listens again: connections that it gets %s', async (_, boundTo, name) => {
     const server = await ownServer('127.0.0.1');
     const listener = await listen({ server });
     server.on('request', (request, response) => void listener.handleHttp(request, response));
@@ -412,14 +412,14 @@ describe('requests', () => {
   });
 });
 
-describe("an answer that somebody else on the application's own server has given", () => {
+describe("a response that other code of the application's own server has sent", () => {
   const authenticated = (answer: Promise<unknown>) =>
     createGateway({ binding: new StoreDouble(), authenticate: () => answer.then(() => ({ id: 'ada' })) });
 
   test.each([
     ['while the token is checked', false],
-    ['before we are asked', true],
-  ])('%s → nothing of ours comes after it, and the process lives', async (_, isBefore) => {
+    ['before the gateway handles the request', true],
+  ])('%s → the gateway adds nothing to it, and the process goes on', async (_, isBefore) => {
     const escaped: unknown[] = [];
     const escape = (error: unknown): void => void escaped.push(error);
     process.on('unhandledRejection', escape).on('uncaughtException', escape);

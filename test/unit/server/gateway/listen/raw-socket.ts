@@ -17,7 +17,7 @@ export class SocketByHand implements ServerSocket {
   events!: ServerSocketEvents;
   #unfinished = '';
 
-  /** The client says so. */
+  /** Messages that the client sends. */
   say(...rows: unknown[]): void {
     this.events.onFrame(JSON.stringify(rows));
   }
@@ -79,7 +79,7 @@ export async function openByHand({ bounds = {}, ...options }: BoundedOptions = {
   return { gateway, store, socket: await greetAt(gateway) };
 }
 
-/** One more connection, which has said hello. */
+/** Opens one more connection, which has sent hello. */
 export async function greetAt(gateway: Gateway, overrides: object = {}): Promise<SocketByHand> {
   const socket = new SocketByHand();
   gateway.accept(socket, { remoteAddress: undefined, origin: undefined });

@@ -1,6 +1,6 @@
 /**
- * Hooks that misbehave: each, at each place where it is called, throws, rejects, hangs or gives nonsense. The client is
- * told the truth, others are served, and nothing reaches the process: a rejection that nobody took would fail the run.
+ * Hooks that misbehave: each throws, rejects, hangs or returns nonsense wherever it is called. The client gets the true
+ * outcome, others are served, and the process goes on: an unhandled rejection would fail the run.
  */
 import { get, type RequestListener, type ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
@@ -21,10 +21,10 @@ const throws = (): never => {
 const rejects = (): Promise<never> => Promise.reject(new Error('secret of the hook'));
 const hangs = (): Promise<never> => new Promise(() => {});
 const unreadable = (): Error => Object.defineProperty(new Error('x'), 'name', { get: throws });
-const saysThatItIsDown = (): never => {
+const failBecauseDown = (): never => {
   throw new CorrectableError('UNAVAILABLE', 'secret of the directory');
 };
-const isDown = async (): Promise<never> => saysThatItIsDown();
+const isDown = async (): Promise<never> => failBecauseDown();
 const FINAL = { retryable: false };
 const gives = (value: unknown) => (): unknown => value;
 
@@ -43,7 +43,7 @@ afterEach(async () => {
   if (escaped.length > 0) throw new Error('something reached the process', { cause: escaped[0] });
 });
 
-/** Somebody else is served as if nothing had happened. */
+/** Another client is served as if nothing had happened. */
 async function expectServing(server: RunningGateway): Promise<void> {
   await using client = new RawClient(server.url);
   expect(await client.greet({ client: 'b'.repeat(32), token: 'good' })).toMatchObject([0, 'welcome', {}]);
@@ -62,10 +62,10 @@ const NO_PRINCIPALS = [
   { id: 'a', expiresAt: null },
 ];
 
-/** Ways in which `authenticate` may say that it cannot tell. */
+/** Ways in which `authenticate` may fail to decide. */
 const UNDECIDED: [string, () => unknown, number][] = [
   ['hangs', hangs, 1011],
-  ['says that its directory is down', isDown, 1011],
+  ['fails because its directory is down', isDown, 1011],
 ];
 
 describe('authenticate', () => {
@@ -120,7 +120,7 @@ describe('authenticate', () => {
   test.each([
     ...cases.map(([name, hook]) => [name, hook, 401] as const),
     ...UNDECIDED.map(([name, hook]) => [name, hook, 503] as const),
-  ])('%s at /metrics → the status says so', async (_, hook, status) => {
+  ])('%s at /metrics → the HTTP status shows it', async (_, hook, status) => {
     await using server = await start(hook);
     const answer = await fetch(`${server.listener.url}/metrics`, { headers: { authorization: 'Bearer odd' } });
     expect(answer.status).toBe(status);
@@ -146,10 +146,10 @@ describe('authorize', () => {
       'FORBIDDEN',
     ],
     ['rejects with what cannot be read', () => Promise.reject(unreadable()), 'FORBIDDEN'],
-    ['says that its directory is down', isDown, 'UNAVAILABLE'],
-    ['says so at once', saysThatItIsDown, 'UNAVAILABLE'],
+    ['fails because its directory is down', isDown, 'UNAVAILABLE'],
+    ['fails so synchronously', failBecauseDown, 'UNAVAILABLE'],
     [
-      'says that its directory has too much to do',
+      'fails because its directory is overloaded',
       () => Promise.reject(new CorrectableError('OVERLOADED', 'secret')),
       'UNAVAILABLE',
     ],
@@ -385,7 +385,7 @@ describe('the page', () => {
   });
 
   test.each([
-    ['has said how long its answer is', (response: ServerResponse) => response.setHeader('content-length', '100')],
+    ['has set the length of its response', (response: ServerResponse) => response.setHeader('content-length', '100')],
     ['has set what cannot be sent', (response: ServerResponse) => (response.statusMessage = '\ud83d')],
     ['has encoded nothing yet', (response: ServerResponse) => response.setHeader('content-encoding', 'gzip')],
   ])('fails when it %s → a whole HTTP 500, and the connection is not used again', async (_, prepare) => {

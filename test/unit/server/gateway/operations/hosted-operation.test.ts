@@ -64,7 +64,7 @@ describe('submission', () => {
     ]);
   });
 
-  test('the store confirms a view that was told by a confirmation → by the number that the client knows', () => {
+  test('a store confirms a view that was sent as a confirmation → the client gets the number that it knows', () => {
     const { submission, outlet } = start();
     submission.view('v', 'tentative');
     const second = submission.view('v', 'causal', { meta: { a: 1 } });
@@ -145,7 +145,7 @@ describe('submission', () => {
     expect(odd.outlet.rows[0]?.[2]).toBe('FINAL_FAILED');
   });
 
-  test('weak level fails → told with its level, the operation goes on', () => {
+  test('a weak level fails → the client gets the failure with its level, and the operation goes on', () => {
     const { submission, outlet } = start();
     submission.fail(new CorrectableError('UNAVAILABLE', 'no backup'), 'tentative');
     submission.view('v', 'strong');
@@ -233,7 +233,7 @@ describe('submission', () => {
     ['write', { at: new Map() }, 'UNKNOWN'],
     ['read', 'x'.repeat(2_000), 'INVALID_VALUE'],
     ['write', 'x'.repeat(2_000), 'UNKNOWN'],
-  ] as const)('final of a %s that cannot be sent: %s → %s, which says why', (effect, value, code) => {
+  ] as const)('final of a %s that cannot be sent: %s → %s with the reason', (effect, value, code) => {
     const { submission, outlet } = start(2, effect);
     submission.view(value, 'strong');
     expect(outlet.rows[0]?.slice(0, 3)).toEqual([7, 'fail', code]);
@@ -313,7 +313,7 @@ describe('submission whose client has too much waiting', () => {
     ]);
   });
 
-  test('write → told all the same: it is kept in any case', () => {
+  test('a write → its final view is sent all the same, since it is kept in any case', () => {
     const { submission, outlet } = start();
     outlet.isFull = true;
     submission.view('v', 'strong');
@@ -335,7 +335,7 @@ describe('what is kept', () => {
     expect(read.budget.bytes).toBe(0);
   });
 
-  test('read that is abandoned → nothing, and what the store still says is no misuse', () => {
+  test('an abandoned read → nothing is kept, and later views of the store are no misuse', () => {
     const { submission, budget, anomalies } = start(2, 'read');
     submission.view('v', 'tentative');
     submission.abandon();
@@ -353,7 +353,7 @@ describe('what is kept', () => {
     expect(outlet.ends).toBe(1);
   });
 
-  test('no room → told, but a repetition is UNKNOWN: it took effect', () => {
+  test('no room to keep the final view → it is sent, but a resend gets UNKNOWN: the write took effect', () => {
     const { submission, outlet: first, budget, memory } = start();
     budget.max = 10;
     submission.view({ text: 'x'.repeat(100) }, 'strong');

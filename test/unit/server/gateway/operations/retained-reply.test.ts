@@ -11,7 +11,7 @@ function kept(error: CorrectableError): unknown[] {
   return JSON.parse(String(reply.message)) as unknown[];
 }
 
-test('a small error of the domain → kept with what it says', () => {
+test('a small domain error is kept with its message and data', () => {
   const domain = { name: 'notEnough', data: { balance: 3 } };
   const row = kept(new CorrectableError('DOMAIN', 'take: notEnough', { domain }));
   expect(row).toEqual([7, 'fail', 'DOMAIN', 'take: notEnough', null, { retryable: false, domain }]);

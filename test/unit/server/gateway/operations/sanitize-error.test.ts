@@ -1,4 +1,4 @@
-/** Errors of a hosted binding as clients are told of them. */
+/** Errors of a hosted binding as clients get them. */
 import { expect, test } from 'vitest';
 import { CorrectableError } from '../../../../../src/correctable/errors.ts';
 import { sanitizeError } from '../../../../../src/server/gateway/operations/sanitize-error.ts';
@@ -31,6 +31,6 @@ test.each([
   expect((sanitizeError(error) as CorrectableError).retryAfterMs).toBe(reported);
 });
 
-test.each(['', 'two words', 'X'.repeat(65), 7])('code %j → not told', (code) => {
+test.each(['', 'two words', 'X'.repeat(65), 7])('code %j → not sent to clients', (code) => {
   expect(sanitizeError(errorWith({ code }))).toBeUndefined();
 });

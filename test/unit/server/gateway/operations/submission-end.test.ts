@@ -7,8 +7,8 @@ import type { HostedOperation } from '../../../../../src/server/gateway/operatio
 import { collectGarbage } from '../../../../support/garbage.ts';
 import { OutletDouble, start, type Memory } from './submission-doubles.ts';
 
-describe('an end that is remembered', () => {
-  test('failure for which there is no room → told again as a failure, in short', () => {
+describe('an outcome that is kept', () => {
+  test('a failure too large to keep → a resend gets the same failure with a short message', () => {
     const { submission, outlet: first, budget, memory } = start();
     budget.max = 10;
     submission.fail(new CorrectableError('CONFLICT', `sold out ${'x'.repeat(5_000)}`));
@@ -22,7 +22,7 @@ describe('an end that is remembered', () => {
     expect(budget.bytes).toBe(0);
   });
 
-  test('acknowledged before it ended, and too much waits → UNKNOWN: nobody could ask for the result later', () => {
+  test('acknowledged before it ended, and too much waits → UNKNOWN: the client could not ask for the result later', () => {
     const { submission, outlet } = start();
     outlet.isFull = true;
     submission.forget();
@@ -103,17 +103,17 @@ describe('a mistake of the gateway at a view', () => {
     ['failure of a write', 'write', 'UNKNOWN', fail],
     ['final view of a read', 'read', 'FINAL_FAILED', showFinal],
     ['failure of a read', 'read', 'FINAL_FAILED', fail],
-  ] as const)('%s (%s) → %s, once; the store hears nothing of it', (_, effect, code, tell) => {
+  ] as const)('%s (%s) → the client gets %s once; the store is not called', (_, effect, code, endOperation) => {
     const { submission, outlet, anomalies, load } = start(2, effect);
     vi.spyOn(outlet, 'pushEncoded').mockImplementationOnce(breaks);
-    tell(submission);
-    tell(submission);
+    endOperation(submission);
+    endOperation(submission);
     expect(outlet.rows.map((row) => row.slice(0, 3))).toEqual([[7, 'fail', code]]);
     expect(anomalies).toContain('the gateway failed at a view');
     expect([outlet.ends, load.operations]).toEqual([1, 0]);
   });
 
-  test('once the end has been told → that is what is remembered', () => {
+  test('a final view that was sent is the one that is kept', () => {
     const { submission, outlet, anomalies, memory } = start();
     vi.spyOn(outlet, 'onEnded').mockImplementationOnce(breaks);
     showFinal(submission);

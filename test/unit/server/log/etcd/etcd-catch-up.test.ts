@@ -56,7 +56,7 @@ test.each([1, 2, 3, 4, 5, 6, 7, 8])('random starts of several sites, seed %i →
   expect(readAll(store, progress)).toEqual(written.slice(25));
 });
 
-test('late group of a dead start → where its revision says, behind the later start', () => {
+test('delivers a late group of an earlier start at its revision, after groups of the later start', () => {
   const store = new EtcdStore();
   const keys = [
     KEYS.formatGroup(1, 1, 1),

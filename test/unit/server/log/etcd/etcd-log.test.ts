@@ -76,7 +76,7 @@ describe('etcd log: groups', () => {
     for (const { taken } of world.nodes) expect(taken).toEqual(['late', 'b']);
   });
 
-  test('start whose own group is void → stops and says why', () => {
+  test('stops and reports the cause if the group of its own start is void', () => {
     const world = new EtcdWorld();
     world.propose(0, 'a');
     world.run(SETTLE_MS);
@@ -404,7 +404,7 @@ describe('etcd log: room', () => {
     for (const { taken } of world.nodes) expect(taken).toEqual(['a', 'b']);
   });
 
-  test('quota used up → it is said, and again once there is room', () => {
+  test('reports a used-up quota, and reports again when there is room', () => {
     const world = new EtcdWorld();
     world.etcd.isFull = true;
     world.propose(0, 'a');

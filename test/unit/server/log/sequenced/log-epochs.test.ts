@@ -59,7 +59,7 @@ test('a start with a number that its log shows it has had → above that, and no
   }
 });
 
-test('a start with a number below one that the leader knows → proposes anew, once it hears of that', () => {
+test('proposes again with a higher start number if the leader knows a start number above its own', () => {
   const log = new SequencedLog<string>({ ...FOLLOWER, epoch: createEpoch(5, 0.25) });
   log.propose('a', 0);
   log.propose('b', 0);
@@ -75,7 +75,7 @@ test('a start with a number below one that the leader knows → proposes anew, o
   ]);
 });
 
-test('what has come before a late proposal of an earlier start → is not proposed anew', () => {
+test('does not propose a record again if it was delivered before a late proposal of an earlier start', () => {
   const log = new SequencedLog<string>({ ...FOLLOWER, epoch: createEpoch(6, 0.25) });
   for (const record of ['a', 'b', 'c']) log.propose(record, 0);
   log.takeOutputs();
@@ -98,11 +98,11 @@ test('a late proposal of an earlier start, with a number that this one has used 
   expect(proposedBy(log)).toEqual([[createEpoch(6, 0.5), 1, 'a']]);
 });
 
-describe('an entry of its own, of a start above which there is none', () => {
-  const last = { origin: SITE, epoch: MAX_START, sequence: 1, record: 'of nobody' };
+describe('an entry of this site with the highest possible start number', () => {
+  const last = { origin: SITE, epoch: MAX_START, sequence: 1, record: 'of no start' };
   const before = { origin: LEADER, epoch: 5, sequence: 1, record: 'before' };
 
-  test('comes from the leader → it is said; nothing of that message is taken, and none is proposed above it', () => {
+  test('if the leader sends it, the site reports it, takes nothing of that message and proposes nothing', () => {
     const log = new SequencedLog<string>({ ...FOLLOWER, epoch: createEpoch(5, 0.25) });
     log.propose('a', 0);
     log.takeOutputs();
@@ -122,7 +122,7 @@ describe('an entry of its own, of a start above which there is none', () => {
     expect(log.takeOutputs().map(({ kind }) => kind)).toEqual(['store']);
   });
 
-  test('is there at its start → what it has is delivered, then it is said', () => {
+  test('if the site has it when it starts, the site delivers its entries and then reports it', () => {
     for (const known of [
       { entries: [before, last] },
       { entries: [before], saved: { delivered: 0, position: BEGINNING, progress: [[SITE, MAX_START, 2]] as const } },

@@ -61,7 +61,7 @@ test('a site without a vote → is sent the log, and does not count', () => {
   expect(outputs).toContainEqual({ kind: 'send', to: siteAt(2), message: expect.objectContaining(announced) });
 });
 
-test('a follower without a vote → delivers what the leader says that a majority has', () => {
+test('a follower without a vote delivers what the leader reports as held by a majority', () => {
   const log = new SequencedLog<string>({
     site: siteAt(2),
     sites: sitesTo(3),
@@ -78,7 +78,7 @@ test('a follower without a vote → delivers what the leader says that a majorit
   expect(takeDelivered(log)).toEqual(['a']);
 });
 
-test('a site that has not delivered the record that gives it a vote → is told what counts when it asks again', () => {
+test('a site that has not delivered the record of its vote learns the committed length when it asks again', () => {
   const log = createLeader(3);
   propose(log, CHANGE, 'a');
   for (const site of [siteAt(1), siteAt(2)]) log.receive(site, { kind: 'log.appended', length: 2, committed: 0 }, 0);
@@ -86,8 +86,8 @@ test('a site that has not delivered the record that gives it a vote → is told 
   log.takeOutputs();
   // After a restart it knows its log, and not that any of it counts.
   log.receive(siteAt(2), { kind: 'log.appended', length: 2, committed: 0 }, 0);
-  const told = { kind: 'log.append', position: 2, entries: [], committed: 2 };
-  expect(log.takeOutputs()).toContainEqual({ kind: 'send', to: siteAt(2), message: expect.objectContaining(told) });
+  const append = { kind: 'log.append', position: 2, entries: [], committed: 2 };
+  expect(log.takeOutputs()).toContainEqual({ kind: 'send', to: siteAt(2), message: expect.objectContaining(append) });
   log.receive(siteAt(2), { kind: 'log.appended', length: 2, committed: 2 }, 0);
   expect(log.takeOutputs()).toEqual([]);
 });

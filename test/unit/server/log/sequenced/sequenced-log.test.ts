@@ -11,7 +11,7 @@ const RESEND_AFTER_MS = 10;
 const [LEADER, FOLLOWER] = [siteAt(0), siteAt(1)];
 type Sent = { readonly from: number; readonly to: number; readonly message: SequencedMessage<string> };
 
-/** Nodes with disks that sync when told to, and messages that arrive when told to. */
+/** Nodes whose disks sync, and whose messages arrive, only when the test triggers it. */
 class Cluster {
   readonly nodes: SequencedLog<string>[];
   readonly disks: LogEntry<string>[][];
@@ -121,7 +121,7 @@ describe('sequenced log: restart', () => {
   });
 });
 
-test('leader restarts without its first entries, what a follower said before comes late → nothing under a wrong place', () => {
+test('after a leader restarts without its first entries, a late message of a follower puts no record in a wrong place', () => {
   const entries = ['c', 'd'].map((record, index) => ({ origin: LEADER, epoch: 1, sequence: index + 3, record }));
   const saved = { delivered: 4, position: { seq: 4, index: 0 }, progress: [[LEADER, 1, 5]] as const };
   const options = { site: LEADER, sites: sitesTo(3), leader: LEADER, epoch: 2, resendAfterMs: RESEND_AFTER_MS };
@@ -188,7 +188,7 @@ describe('sequenced log', () => {
     expect(cluster.delivered).toEqual(Array.from({ length: siteCount }, () => ['a']));
   });
 
-  test.each([3, 5])('%i sites: all have said what they know → nothing is sent any more', (siteCount) => {
+  test.each([3, 5])('%i sites: once all know everything, nothing is sent any more', (siteCount) => {
     const cluster = new Cluster(siteCount);
     for (const site of [0, 1]) cluster.propose(site, `${site}`);
     for (let round = 1; round < 5; round += 1) {
@@ -202,7 +202,7 @@ describe('sequenced log', () => {
     expect(cluster.trace.slice(length)).toEqual([]);
   });
 
-  test('entries that begin beyond what is here → none of them is stored, and it says how much it has', () => {
+  test('a node rejects entries that begin after its last one, and reports how many it has', () => {
     const node = new SequencedLog<string>({
       site: FOLLOWER,
       sites: sitesTo(3),
@@ -241,7 +241,7 @@ describe('sequenced log', () => {
     expect(kinds()).toContain('deliver');
   });
 
-  test('delivered at the leader, a follower has not said that it has it → kept, for that one', () => {
+  test('the leader keeps a delivered entry until each follower has confirmed that it has it', () => {
     const cluster = new Cluster(3);
     const [leader] = cluster.nodes;
     cluster.propose(0, 'a');

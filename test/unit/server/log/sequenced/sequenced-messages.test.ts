@@ -1,4 +1,4 @@
-/** What those who carry the messages of the sequenced log's nodes are told of them. */
+/** What the transport learns about each message from the message format of the sequenced log. */
 import { expect, test } from 'vitest';
 import { SEQUENCED_MESSAGE_FORMAT } from '../../../../../src/server/log/sequenced/sequenced-messages.ts';
 import type { SequencedMessage } from '../../../../../src/server/log/sequenced/sequenced-messages.ts';
@@ -35,7 +35,7 @@ test('what a message brings → the proposal of its sender, or entries with who 
   ]);
 });
 
-test('without room → what brings records is not taken; what says how far others are is', () => {
+test('only messages with records need room; messages about progress are taken without room', () => {
   const single = { ...APPEND, entries: entries.slice(0, 1) };
   const all = [PROPOSAL, APPEND, single, NEWS, ANSWER];
   expect(all.map((message) => SEQUENCED_MESSAGE_FORMAT.needsRoom(message))).toEqual([true, true, true, false, false]);
