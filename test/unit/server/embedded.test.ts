@@ -187,8 +187,8 @@ describe('embedded: many clients of one site', () => {
   });
 });
 
-describe('embedded: values belong to whoever holds them', () => {
-  test('an argument changed after the call → the sites keep what was given', async () => {
+describe('embedded: values belong to the code that holds them', () => {
+  test('an argument changed after the call → the sites keep the value that was passed', async () => {
     const { ireland, frankfurt } = start(notesService());
     const value = { items: ['a'] };
     const written = ireland.invokeStrong(put('k', value));

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { createGeneratorAlarm } from '../../../../src/server/site/replica-alarms.ts';
 
-test('a generator throws 2,000 times in a second → ten alarms; the next second says how many were left out', () => {
+test('a generator throws 2,000 times in a second → ten alarms; the next second reports how many were left out', () => {
   const messages: string[] = [];
   let nowMs = 0;
   const threw = createGeneratorAlarm(

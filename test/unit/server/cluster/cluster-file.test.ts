@@ -96,7 +96,7 @@ test.each<readonly [object | null, string]>([
   expect(() => parseClusterFile(value, '/cluster.json')).toThrow(problem);
 });
 
-test('no file, and no JSON → says which file', () => {
+test('a missing or malformed file → the error names the file', () => {
   const folder = mkdtempSync(join(tmpdir(), 'correctables-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const path = join(folder, 'cluster.json');

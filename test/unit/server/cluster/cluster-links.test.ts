@@ -211,7 +211,7 @@ test('a queue that is full → drops, with an alarm', async () => {
   await vi.waitFor(() => expect(b.received.at(-1)).toBe('a: last'));
 });
 
-test('an address that is taken → says which, and what to do', async () => {
+test('an address in use → the error names it and how to continue', async () => {
   const addresses = await createAddresses('a');
   await openNode('a', addresses);
   await expect(openNode('a', addresses)).rejects.toThrow(

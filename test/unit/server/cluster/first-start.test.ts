@@ -29,7 +29,7 @@ test('all others do not know it → begins', async () => {
   expect(waits).toEqual([]);
 });
 
-test('one cannot be reached → waits for it, and says so once', async () => {
+test('one site cannot be reached → waits for it, and reports it once', async () => {
   let asked = 0;
   const later = (): IdentifyReply => {
     if ((asked += 1) < 5) throw new Error('down');

@@ -21,11 +21,11 @@ test('create → a file for its owner alone; a second time changes nothing', () 
   expect([createKeyFile(path), readFileSync(path, 'utf8')]).toEqual([undefined, text]);
 });
 
-test('no file → says how to get one', () => {
+test('no file → the error explains how to get one', () => {
   expect(() => readKeyFile(createPath())).toThrow('run correctables cluster init once, otherwise copy the key file');
 });
 
-test('a file that every user can read → is refused', () => {
+test('a file that every user can read → rejected', () => {
   const path = createPath();
   createKeyFile(path);
   chmodSync(path, 0o644);

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { loadGrpc } from '../../../../src/server/etcd/load-grpc.ts';
 
-test('the package is missing → an error that says what to install', async () => {
+test('a missing package → the error names what to install', async () => {
   const load = (): Promise<never> => Promise.reject(new Error('Cannot find package'));
   await expect(loadGrpc(load)).rejects.toMatchObject({
     code: 'UNSUPPORTED',

@@ -162,7 +162,7 @@ describe.each(Object.entries(ways))('%s, its generator throws', (_, start) => {
   );
 
   test.each(['replied', 'repliedTyped'] as const)(
-    '%s: the reply of its shadow operation throws → it is done, and nobody is told what was thrown',
+    '%s: the reply of its shadow operation throws → the write takes effect, and the client does not see the thrown error',
     async (name) => {
       const { client, alarms } = start();
       const failure = await failureOf(client, shop[name]({ n: 1 }));

@@ -135,7 +135,7 @@ describe('shop (RedBlue, OSDI 2012, Figure 7)', () => {
     expect(await frankfurt?.invokeStrong(shop.lines({ cart: 'ann' }))).toEqual([]);
   });
 
-  test('two sites open the same name at once → one is told true: an absent row was read', async () => {
+  test('two sites open the same name at once → only one gets true: an absent row was read', async () => {
     const clients = start();
     for (let turn = 0; turn < 5; turn += 1) {
       const outcomes = await Promise.all(clients.map((client) => client.invoke(shop.open({ name: `n${turn}` }))));
@@ -167,7 +167,7 @@ describe('phantoms', () => {
       },
     });
 
-    test(`${way}: two sites insert into the same empty range at once → one is told true`, async () => {
+    test(`${way}: two sites insert into the same empty range at once → only one gets true`, async () => {
       const deployment = createEmbedded(service, { sites: ['ireland', 'frankfurt'] });
       deployments.push(deployment);
       const clients = (['ireland', 'frankfurt'] as const).map((site) => createClient(deployment.site(site)));
@@ -180,7 +180,7 @@ describe('phantoms', () => {
       }
     });
 
-    test(`${way}: other ranges at once → nobody is sent back`, async () => {
+    test(`${way}: two sites insert into different ranges at once → neither is rejected`, async () => {
       const deployment = createEmbedded(service, { sites: ['ireland', 'frankfurt'], maxAttempts: 1 });
       deployments.push(deployment);
       const takes = (['ireland', 'frankfurt'] as const).map((site, n) =>
@@ -231,7 +231,7 @@ describe('misbehaving', () => {
       wrongResult: (_, { shadow }) => shadow.add({ amount: 1 }, { count: 'many' as unknown as number }),
       wrongReply: (_, { shadow }) => shadow.push({}),
       extra: () => ({ name: 'ann', password: 'secret' }),
-      waits: () => Promise.reject(new Error('nobody waits for it')),
+      waits: () => Promise.reject(new Error('no caller waits for it')),
       thrown: () => null,
       getter: () => unreadable,
       getterSold: (_, { shadow }) => shadow.add({ amount: 1 }, unreadable),
@@ -268,7 +268,7 @@ describe('misbehaving', () => {
     expect(await client.invoke(contract.count({}))).toBe(0);
   });
 
-  test('reply of a shadow operation that breaks the contract → the preview says so, the end that it was done', async () => {
+  test('the reply of a shadow operation breaks the contract → the preview fails with the cause, and the final fails with UNKNOWN', async () => {
     const failures: unknown[] = [];
     const wrong = start().invoke(contract.wrongReply({}));
     const taken = { code: 'UNKNOWN', retryable: false, field: 'result.count' };
@@ -304,21 +304,21 @@ describe('misbehaving', () => {
     });
   }
 
-  const tooLong: [name: 'steps' | 'endless' | 'effects', settings: GeneratorSettings, says: string][] = [
+  const tooLong: [name: 'steps' | 'endless' | 'effects', settings: GeneratorSettings, message: string][] = [
     ['steps', { maxSteps: 1000 }, 'more than 1000 steps'],
     ['steps', { maxSteps: 1e9, timeoutMs: 250 }, 'more than 250 ms'],
     ['endless', { timeoutMs: 250, killOnTimeout: true }, 'more than 250 ms'],
     ['effects', { maxEffects: 10 }, 'more than 10 effects'],
   ];
-  test.each(tooLong)('%s with %o → FINAL_FAILED, and the site goes on', async (name, settings, says) => {
+  test.each(tooLong)('%s with %o → FINAL_FAILED, and the site goes on', async (name, settings, message) => {
     const client = start(settings);
     const wrong = client.invoke(contract[name]({}));
-    await expect(wrong).rejects.toMatchObject({ code: 'FINAL_FAILED', message: expect.stringContaining(says) });
+    await expect(wrong).rejects.toMatchObject({ code: 'FINAL_FAILED', message: expect.stringContaining(message) });
     await client.invoke(contract.fine({}));
     expect(await client.invoke(contract.count({}))).toBe(1);
   });
 
-  test('process that is held up while a generator runs → it has another run, and is not told to do less', async () => {
+  test('a process that pauses while a generator runs → the generator runs again, and its limits stay', async () => {
     const now = performance.now.bind(performance);
     let heldUpMs = 0;
     vi.spyOn(performance, 'now').mockImplementation(() => now() + heldUpMs);

@@ -77,7 +77,7 @@ describe('what counts', () => {
     expect(() => checkOperationSize(value, { maxBytes: 5000, maxParts: 2 })).not.toThrow();
   });
 
-  test('more read than one may say, however little each takes → refused with the bound; of blue it is not said', () => {
+  test('a red operation that has read more items than allowed → rejected with the limit; a blue one is not', () => {
     const names = new Set(['a', 'b', 'c']);
     const ranges = Array.from({ length: 3 }, () => ({ table: 't' }));
     for (const read of [

@@ -1,4 +1,4 @@
-/** Authors who keep what they give, and give it again: each operation has what it was given, and nobody else's. */
+/** Generators that keep their objects and return them again: each operation has its own values. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { InvocationContext, Sink } from '../../../../src/correctable/binding.ts';
@@ -132,8 +132,8 @@ beforeEach(() => {
 });
 afterEach(() => deployment.close());
 
-/** What is told at last of an operation with an identifier of its own: of such ones more is kept. */
-function told(operation: Operation<unknown>, operationId: string): Promise<unknown> {
+/** Returns the last view of an operation with an operationId of its own: the site keeps more of those. */
+function getFinal(operation: Operation<unknown>, operationId: string): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const context = { signal: new AbortController().signal, operationId } as InvocationContext;
     const update = (value: unknown, level: string): void => {
@@ -146,7 +146,7 @@ function told(operation: Operation<unknown>, operationId: string): Promise<unkno
 
 /** Three at once. */
 function three(name: 'args' | 'list' | 'redList' | 'effect' | 'line'): Promise<unknown[]> {
-  return Promise.all(THREE.map((number) => told(contract[name]({ n: number }), `${name} ${number}`)));
+  return Promise.all(THREE.map((number) => getFinal(contract[name]({ n: number }), `${name} ${number}`)));
 }
 
 /** What all sites show of it, which has to be the same. */
@@ -175,8 +175,8 @@ test('arguments → each reply and each row is that of its own operation', async
 
 test('arguments that cannot be written down later on → that operation alone is refused', async () => {
   const [done, refused] = await Promise.allSettled([
-    told(contract.args({ n: 1 }), 'one'),
-    told(contract.poison({ n: 2 }), 'two'),
+    getFinal(contract.args({ n: 1 }), 'one'),
+    getFinal(contract.poison({ n: 2 }), 'two'),
   ]);
   expect(done).toMatchObject({ value: 1 });
   expect(refused).toMatchObject({ reason: { code: 'INVALID_VALUE' } });
@@ -205,7 +205,7 @@ test("what an effect made by hand writes is the author's as before, and the stat
   expect(await shown('shared')).toBe(1000);
 });
 
-test('a read that gives the same object each time → each is told what it was then', async () => {
+test('a read that returns the same object each time → each caller gets the value of its time', async () => {
   const client = createClient(deployment.site('ireland'));
   const strong = THREE.map((number) => client.invokeStrong(contract.again({ n: number })));
   const weak = THREE.map((number) => client.invokeWeak(contract.again({ n: number })));

@@ -6,7 +6,7 @@ import { MemberWorld, siteAt } from '../../../support/member-world.ts';
 
 const LIMITS = { maxBacklogEntries: 20, keepForMs: 1000 };
 
-/** Three sites, the last of which gives the red order; what leaves a site behind is told. */
+/** Three sites, the last of which leads the red log. Collects the reasons why a site was left behind. */
 function createWorld(absence = LIMITS): MemberWorld & { readonly leftBehind: string[] } {
   const leftBehind: string[] = [];
   const observer = { onLeftBehind: (peer: number) => void leftBehind.push(String(peer)) };
@@ -26,7 +26,7 @@ function expectAllEqual(world: MemberWorld, sites: readonly number[]): void {
   for (const site of sites) expect(world.stateAt(site)).toEqual(world.stateAt(sites[0] ?? 0));
 }
 
-test('a receiver comes back with what others have let go of → it says so, takes a state, and goes on', () => {
+test('a receiver needs entries that others have removed → it reports this, takes a state, and goes on', () => {
   const world = createWorld();
   work(world, 'first', [0, 1, 2], 1);
   const old = world.copyLogs(1);
@@ -83,7 +83,7 @@ test('a site that was left behind keeps its own tail, its slots and its red log'
   expectAllEqual(world, [0, 1, 2]);
 });
 
-test('a tail that nobody else has → given to all after the state was taken', () => {
+test('entries that only this site has → every other site gets them after the site took a state', () => {
   const world = createWorld();
   work(world, 'first', [0, 1, 2], 2);
   world.submit(1, put('own', 'tail'));

@@ -85,10 +85,10 @@ test('the same change again → the same origin', () => {
 });
 
 test.each([
-  ['of no site', 'nobody', null, /no site is called 'nobody'/],
+  ['of no site', 'unknown', null, /no site is called 'unknown'/],
   ['of the leader', 'h', 'd9', /h is the leader of the red log/],
   ['on a directory that was closed', 't', 'd1', /was closed before/],
-])('a change %s → void, and its proposer gets to know why', (_, name, directory, problem) => {
+])('a change %s → void, and its proposer gets the reason', (_, name, directory, problem) => {
   const world = new MemberWorld();
   world.changeMembers(1, 'tok', 'd1');
   world.changeMembers(1, 'tok', null);
@@ -136,7 +136,7 @@ test('one of two sites is retired while it is away → the other goes on alone',
   expect(world.read(0, get('k'))).toBe(1);
 });
 
-test('a site that runs is retired → it stops, and says what no other site has', () => {
+test('a running site is retired → it stops, and reports the operations that no other site has', () => {
   const world = new MemberWorld();
   world.submit(2, put('k', 1));
   world.pass(50);
@@ -174,7 +174,7 @@ test('the site that is retired alone has what another one had durable → the ch
   expect(world.read(0, get('k'))).toBe(1);
 });
 
-test('a site that was away while it was retired → it is told, and stops', () => {
+test('a site was away while it was retired → it learns of it and stops', () => {
   const world = new MemberWorld();
   world.submit(2, put('k', 1));
   world.pass(50);

@@ -131,7 +131,7 @@ class Run {
     this.world.pass(1500);
     this.apply({ kind: 'restart', site: 0 });
     this.world.pass(1500);
-    // What was lost may be all that a retired site was sent: connections that lose something are made anew.
+    // The lost messages may be all that a retired site was sent: open the connections again.
     for (const site of this.running) if (site !== LEADER) this.world.connect(site, LEADER);
     this.world.pass(100);
   }

@@ -1,4 +1,4 @@
-/** A site whose directory is lost begins anew: as another origin, with what others have. */
+/** A site whose directory is lost starts as another origin, with the data of the other sites. */
 import { expect, test } from 'vitest';
 import { dequeue, enqueue, get, put } from '../../../../src/operations/index.ts';
 import { bank, bankService } from '../replica/services.ts';

@@ -190,7 +190,7 @@ describe('what is no envelope', () => {
     }
   });
 
-  test('a start that nobody can be at → refused', () => {
+  test('a start number above the highest possible one → rejected', () => {
     const entry = { origin: BLUE.site, epoch: 2 ** 53 - 1, sequence: 1, record: RED };
     for (const message of [
       { kind: 'term.superseded', term: 2 ** 53 - 1 },

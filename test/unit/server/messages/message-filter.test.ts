@@ -12,13 +12,13 @@ import { envelopeOf, ORIGINS } from './sample-messages.ts';
 const [IRL, FRK, VRG] = [siteAt(0), siteAt(1), siteAt(2)];
 const HEARTBEAT = { kind: 'blue.heartbeat', sequence: 1 } as const;
 
-function doorOf(site: Origin, epoch = 5): { readonly door: MessageFilter; readonly told: RejectedMessageError[] } {
+function doorOf(site: Origin, epoch = 5): { readonly door: MessageFilter; readonly reported: RejectedMessageError[] } {
   const reported: RejectedMessageError[] = [];
   const ownSite = { site, partition: 0 };
   const onRejected = (rejection: RejectedMessageError): void => void reported.push(rejection);
   return {
     door: new MessageFilter({ deployment: 'shop#1', origins: ORIGINS, ownSite, epoch, onRejected }),
-    told: reported,
+    reported,
   };
 }
 
@@ -34,13 +34,13 @@ test('sealed at one door, opened at another → the message', () => {
   expect(openAccepted(doorOf(IRL).door, envelope)).toBe(HEARTBEAT);
 });
 
-test('to itself, or to nobody → cannot be sent', () => {
+test('to itself, or to an unknown site → cannot be sent', () => {
   const { door } = doorOf(IRL);
   for (const to of [IRL, 0 as Origin, 9 as Origin])
     expect(() => door.seal(to, HEARTBEAT)).toThrow('nothing can be sent');
 });
 
-describe('refused, counted and told of', () => {
+describe('rejected, counted and reported', () => {
   const at = (site: number, partition = 0): Envelope['from'] => ({ site: site as Origin, partition });
   for (const [description, value, reason] of [
     ['another deployment', { deployment: 'shop#2' }, 'deployment'],
@@ -52,7 +52,7 @@ describe('refused, counted and told of', () => {
     ['from the red order', { from: at(0) }, 'address'],
   ] as const) {
     test(description, () => {
-      const { door, told: reported } = doorOf(IRL);
+      const { door, reported } = doorOf(IRL);
       expect(door.open(envelopeOf(HEARTBEAT, value))).toBeUndefined();
       expect([door.rejections[reason], reported.map((rejection) => rejection.reason), door.takeResponses()]).toEqual([
         1,
@@ -64,12 +64,12 @@ describe('refused, counted and told of', () => {
 });
 
 test('from an origin that has joined, as others know → counted, and no alarm', () => {
-  const { door, told: reported } = doorOf(IRL);
+  const { door, reported } = doorOf(IRL);
   expect(door.open(envelopeOf(HEARTBEAT, { from: { site: 9 as Origin, partition: 0 } }))).toBeUndefined();
   expect([door.rejections.origin, reported, door.takeResponses()]).toEqual([1, [], []]);
 });
 
-test('from a site that was closed → counted, and told so', () => {
+test('from a closed site → counted, and the sender gets a message that it is closed', () => {
   const origins = Origins.create(['ireland', 'frankfurt']);
   const ownSite = { site: IRL, partition: 0 };
   const door = new MessageFilter({ deployment: 'shop#1', origins, ownSite, epoch: 5 });
@@ -85,8 +85,8 @@ test('from a site that was closed → counted, and told so', () => {
 });
 
 describe('terms', () => {
-  test('an earlier start, after a later one → refused, and told which term has been heard of', () => {
-    const { door, told: reported } = doorOf(IRL);
+  test('a message of an earlier start after one of a later start → rejected, and its sender gets the later term', () => {
+    const { door, reported } = doorOf(IRL);
     const terms = [6, 6, 5, 7, 6];
     expect(terms.map((term) => openAccepted(door, envelopeOf(HEARTBEAT, { term })) !== undefined)).toEqual([
       true,
@@ -111,7 +111,7 @@ describe('terms', () => {
     expect(openAccepted(door, other)).toBe(HEARTBEAT);
   });
 
-  test('a start that has lost the number of the one before → goes on above it, once it is told', () => {
+  test('a start with a lower number than the one before → goes on above that number once it gets the higher term', () => {
     const [before, again] = [createEpoch(6, 0.5), createEpoch(6, 0.25)];
     const receiver = doorOf(IRL).door;
     openAccepted(receiver, envelopeOf(HEARTBEAT, { term: before }));
@@ -122,14 +122,14 @@ describe('terms', () => {
     expect(openAccepted(receiver, sender.seal(IRL, HEARTBEAT))).toBe(HEARTBEAT);
   });
 
-  test('told of a term that it is not below → stays where it is', () => {
+  test('term.superseded with a term not above its own → its term stays', () => {
     const { door } = doorOf(IRL, 9);
     door.open(envelopeOf({ kind: 'term.superseded', term: 9 }));
     expect(door.term).toBe(9);
   });
 
-  test('told of a term above which there is none that others take → refused; it stays where it is', () => {
-    const { door, told: reported } = doorOf(IRL);
+  test('term.superseded with a term above the highest allowed one → rejected, and its own term stays', () => {
+    const { door, reported } = doorOf(IRL);
     for (const term of [MAX_START, MAX_START - 1]) {
       expect(door.open(envelopeOf({ kind: 'term.superseded', term }))).toBeUndefined();
     }
@@ -145,7 +145,7 @@ describe('terms', () => {
     expect([door.accept(FRK, 7), door.accept(FRK, 8)]).toEqual([false, true]);
   });
 
-  test('takes what a start says of its node before the start is accepted, and nothing else', () => {
+  test('takes messages about the start of a node before that start is accepted, and no others', () => {
     const unknown: unknown[] = [];
     const door = new MessageFilter({
       deployment: 'shop#1',

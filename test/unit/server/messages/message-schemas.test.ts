@@ -1,4 +1,4 @@
-/** What is wrong with a message is said with its place, and nothing of it goes further. */
+/** The error of a message names the place of the problem, and no part of the message is used. */
 import { describe, expect, test } from 'vitest';
 import { SEQUENCED_MESSAGE_FORMAT } from '../../../../src/server/log/sequenced/sequenced-messages.ts';
 import { createMessageSchema } from '../../../../src/server/messages/message-schemas.ts';
@@ -29,7 +29,7 @@ describe('refused', () => {
     ['a kind that there is not', { kind: 'blue.gossip' }, /^kind: must be one of blue\.operations, /],
     ['a kind that every object has', { kind: 'constructor' }, /^kind: must be one of/],
     ['a field that is missing', { kind: 'blue.received' }, 'sequence: is missing'],
-    ['a field that nobody knows', { kind: 'blue.received', sequence: 1, urgent: true }, 'urgent: is no field of it'],
+    ['an unknown field', { kind: 'blue.received', sequence: 1, urgent: true }, 'urgent: is no field of it'],
     ['a number below 0', { kind: 'blue.received', sequence: -1 }, 'sequence: must be an integer from 0 on'],
     ['part of a number', { kind: 'log.appended', length: 0.5, committed: 0 }, /^length: must be an integer/],
     ['no operations', operations(), /^operations: must have 1 to/],
@@ -60,14 +60,14 @@ describe('refused', () => {
       /^operations\.0\.effects\.0\.key: is missing/,
     ],
     ['an unknown record', proposal({ kind: 'join', id: 'a/1', site: 1 }), /^record\.kind: must be one of operation/],
-    ['a record of nobody', proposal({ ...RED, site: 0 }), /^record\.site: must be the ordinal/],
+    ['a record without a site', proposal({ ...RED, site: 0 }), /^record\.site: must be the ordinal/],
     [
       'executions without a number',
       proposal({ ...RED, dependencies: [['a/1']] }),
       /^record\.dependencies\.0: must be a list of 2/,
     ],
     [
-      'a claim by nobody',
+      'a claim without a site',
       { kind: 'slot.answered', id: 'a/1', hop: 0, by: 1, decision: { kind: 'claim', site: 0, hop: 1 } },
       /^decision\.site/,
     ],

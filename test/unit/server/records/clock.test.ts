@@ -16,7 +16,7 @@ describe('hybrid clock', () => {
     expect(clock.next(NOW_MS - 60_000, 0)).toBe(first + 1);
   });
 
-  test('a clock beyond all that can be → stamps can still be told from each other', () => {
+  test('a clock beyond the highest possible time → stamps still differ', () => {
     const clock = new HybridClock();
     const stamps = Array.from({ length: 3 }, () => clock.next(NOW_MS + 1000 * YEAR_MS, 5));
     expect(stamps).toEqual([6, 7, 8]);
@@ -24,7 +24,7 @@ describe('hybrid clock', () => {
 });
 
 describe('quarantine', () => {
-  function make(): { quarantine: ClockQuarantine; told: string[] } {
+  function make(): { quarantine: ClockQuarantine; reported: string[] } {
     const reported: string[] = [];
     const observer = {
       onQuarantined: (peer: number, aheadMs: number) => void reported.push(`${peer} ${aheadMs} ms ahead`),
@@ -32,13 +32,13 @@ describe('quarantine', () => {
     };
     return {
       quarantine: new ClockQuarantine({ maxClockSkewMs: 1000, observer } as unknown as ReplicaOptions),
-      told: reported,
+      reported,
     };
   }
   const stampAt = (ms: number): number => ms * 1000;
 
   test('a stamp of the past that is far ahead, clocks alike → taken', () => {
-    const { quarantine, told: reported } = make();
+    const { quarantine, reported } = make();
     quarantine.advance(0, NOW_MS);
     quarantine.noteClock(PEER, NOW_MS);
     expect(quarantine.acceptsStampsFrom(PEER, stampAt(NOW_MS + YEAR_MS))).toBe(true);
@@ -46,7 +46,7 @@ describe('quarantine', () => {
   });
 
   test('a peer years ahead → refused, but for what it stamped before; taken once its clock is right', () => {
-    const { quarantine, told: reported } = make();
+    const { quarantine, reported } = make();
     quarantine.advance(0, NOW_MS);
     quarantine.noteClock(PEER, NOW_MS + YEAR_MS);
     expect(quarantine.acceptsStampsFrom(PEER, stampAt(NOW_MS + YEAR_MS))).toBe(false);
@@ -57,7 +57,7 @@ describe('quarantine', () => {
   });
 
   test('the own clock set back → the others are not taken for wild', () => {
-    const { quarantine, told: reported } = make();
+    const { quarantine, reported } = make();
     quarantine.advance(0, NOW_MS);
     quarantine.advance(100, NOW_MS - 60_000);
     quarantine.noteClock(PEER, NOW_MS + 100);
@@ -66,7 +66,7 @@ describe('quarantine', () => {
   });
 
   test('a clock that drifts away → quarantined once it is too far, released when it is set', () => {
-    const { quarantine, told: reported } = make();
+    const { quarantine, reported } = make();
     for (let s = 0; s <= 30; s += 1) {
       quarantine.advance(s * 1000, NOW_MS + s * 1000);
       quarantine.noteClock(PEER, NOW_MS + s * 1000 * 1.05);

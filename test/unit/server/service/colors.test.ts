@@ -1,4 +1,4 @@
-/** Colors of shadow operations: said by themselves, by the service, or by a tool. */
+/** Colors of shadow operations: declared by themselves, by the service, or by a tool. */
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { createClient } from '../../../../src/correctable/client/client.ts';
@@ -61,7 +61,7 @@ const serviceOf = (shadowOperations: ShadowOperations, colors?: unknown): Servic
 const effects = () => [];
 
 describe('colors of a service', () => {
-  test('said of what shadow made → as if blue or red had made it', async () => {
+  test('declared for one that shadow made → as if blue or red had made it', async () => {
     expect(bankService('blue').colors).toEqual({ pay: 'blue', withdraw: 'blue' });
     expect(await levelsOf(bankService('blue'))).toEqual(['causal']);
     expect(await levelsOf(bankService('red'))).toEqual(['tentative', 'strong']);
@@ -77,7 +77,7 @@ describe('colors of a service', () => {
     ['missing beside others', { add: shadow(effects), take: shadow(effects) }, { take: 'red' }, 'colors.add'],
     ['of no shadow operation', { add: blue(effects) }, { sub: 'red' }, 'colors.sub'],
     ['of a name that every object has', { add: blue(effects) }, { toString: 'red' }, 'colors.toString'],
-    ['said twice', { add: blue(effects) }, { add: 'red' }, 'colors.add'],
+    ['declared twice', { add: blue(effects) }, { add: 'red' }, 'colors.add'],
     ['no color', { add: shadow(effects) }, { add: 'green' }, 'colors.add'],
     ['no color, of one that nothing made', { add: { effects, color: 'green' } }, undefined, 'colors.add'],
     ['blue, of one with a reply', { add: shadow(effects, () => 1) }, { add: 'blue' }, 'colors.add'],

@@ -14,7 +14,7 @@ import { bank, tickets } from '../replica/services.ts';
 
 const args = z.object({ key: z.string() });
 
-test('a result that was forgotten → INVALID_VALUE that says where it is given', () => {
+test('a missing result → INVALID_VALUE that names where to return it', () => {
   const item = defineContract('one', { go: { access: 'write', args, result: z.boolean() } });
   const service = defineService(item, {
     tables: { rows: table({ n: counter() }) },
@@ -159,7 +159,7 @@ describe('contract', () => {
     }
   });
 
-  test('an operation without a schema of its arguments → the error says that it is missing', () => {
+  test('an operation without a schema of its arguments → the error names the missing field', () => {
     const spec: object = { access: 'read', result: z.null() };
     const define = () => defineContract('shop', { get: spec as Parameters<typeof operation>[0] });
     expect(define).toThrow('operations.get.args: is missing: write z.object({ key: z.string() })');

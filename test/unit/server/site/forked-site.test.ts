@@ -1,4 +1,4 @@
-/** The driver of a site ends it where another node has gone on as that site, and tells the operator. */
+/** The driver of a site ends it if another node has gone on as that site, and alerts the operator. */
 import { performance } from 'node:perf_hooks';
 import { expect, test, vi } from 'vitest';
 import { put } from '../../../../src/operations/index.ts';
@@ -83,7 +83,7 @@ test('the start of another site that is a fork → an alarm that names it', () =
   ]);
 });
 
-test('a start that nobody answers → updates after a while, with an alarm', async () => {
+test('no site answers a start → the site serves updates after a while, with an alarm', async () => {
   const { driver, alarms } = startSite({ needsPeer: true });
   const views: unknown[] = [];
   submit(driver, [], views);

@@ -36,7 +36,7 @@ describe('a node on an older directory', () => {
     expect([...valuesOf(world, 'c'), ...valuesOf(world, 'd')]).toEqual(['c', 'c', undefined, undefined]);
   });
 
-  test('goes on while it hears nobody, and stops before anything of it is taken', () => {
+  test('goes on while no other site is heard, and stops before others take any of its operations', () => {
     const world = new SiteWorld({ redLeader: siteAt(2) });
     for (const key of ['a', 'b']) write(world, 0, key);
     const older = world.copyLogs(0);
@@ -229,7 +229,7 @@ describe('a start that waits for another site', () => {
     expect(world.read(1, get('k'))).toBe('v');
   });
 
-  test('hears nobody for 10 s → goes on, and says so', () => {
+  test('hears no other site for 10 s → goes on, and reports it', () => {
     const world = new SiteWorld({ needsPeer: true });
     for (const site of [0, 1, 2]) world.crash(site);
     world.start(0);

@@ -1,6 +1,6 @@
 /**
- * Messages that are well shaped and say what cannot be: a table that the service has not, a stamp that no clock gives. They
- * are refused and counted, the site goes on, and what its sender says in earnest is taken.
+ * Messages of the right shape with impossible content: a table that the service does not have, a stamp that no clock
+ * gives. They are rejected and counted, the site goes on, and later valid messages of the same sender are taken.
  */
 import { beforeEach, expect, test } from 'vitest';
 import { RULES_VERSION } from '../../../../src/server/records/deployment-version.ts';

@@ -1,4 +1,4 @@
-/** Conditions on all tables, at a site: when they are asked, what is told of them, and how much time they may take. */
+/** Conditions on all tables, at a site: when they are checked, what is reported, and how much time they may take. */
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { createClient } from '../../../../src/correctable/client/client.ts';
@@ -45,7 +45,7 @@ const serviceWith = (snapshotInvariants: Readonly<Record<string, (reader: Reader
     snapshotInvariants,
   }) as unknown as Service;
 
-/** A site's observer, what it has told, and a way to apply effects. */
+/** A site's observer, its alarms, and a way to apply effects. */
 function observed(service: Service, elapsedMs = (): number => 0) {
   const alarms: SiteAlarm[] = [];
   const observer = createInvariantObserver(service, 'ireland', (alarm) => alarms.push(alarm), elapsedMs);
@@ -128,7 +128,7 @@ describe('invariants of the snapshot', () => {
     expect(count).toBe(3);
   });
 
-  test('a condition that throws → the alarm says what', () => {
+  test('a condition that throws → the alarm has the error', () => {
     const { apply, alarms } = observed(
       serviceWith({
         throwing: () => {
@@ -150,7 +150,7 @@ describe('invariants of the snapshot', () => {
       invariants: { people: { ofRow: holds } },
     });
     for (const id of ['a', 'b']) apply(people.row(id).name.write('ann'));
-    // What is rejected and heard by nobody would end the process by now.
+    // A rejection without a handler would have ended the process by now.
     await new Promise((resolve) => setImmediate(resolve));
     expect(alarms.map(({ message }) => message)).toEqual([
       expect.stringMatching(/"ofRow" \(the condition returned a promise: .*synchronously/),

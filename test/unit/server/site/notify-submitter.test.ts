@@ -1,4 +1,7 @@
-/** One answer that cannot be told costs its own submission: not the others of its turn, nor what is stored with them. */
+/**
+ * A result that cannot be delivered fails only its own submission: not the others of its turn, nor what is stored with
+ * them.
+ */
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import type { InvocationContext, Sink } from '../../../../src/correctable/binding.ts';
@@ -12,7 +15,7 @@ import { counter, table } from '../../../../src/server/service/tables.ts';
 import type { RedBlueLevels } from '../../../../src/protocol/redblue-levels.ts';
 import { singleSiteService } from '../../../../src/testing/single-site-service.ts';
 
-/** A value that can be looked at while it is checked, and no more when it is copied for whoever is told. */
+/** A value that can be read while it is checked, but no more when it is copied for the submitter. */
 function unreadable(): object {
   return {
     get x(): number {
@@ -78,7 +81,7 @@ describe.each(PLACES)('%s', (_name, bindingOf) => {
     expect([odd, plain, sum]).toEqual([{ x: 1 }, null, 2]);
   });
 
-  test('a sink that throws, among others of its turn → the others are told, and go on', async () => {
+  test('one of several sinks of a turn throws → the others get their views, and go on', async () => {
     const binding = await bindingOf();
     const heard: unknown[] = [];
     const submit = (requested: Parameters<typeof binding.submitOperation>[0], isThrowing: boolean): Promise<unknown> =>
@@ -99,7 +102,7 @@ describe.each(PLACES)('%s', (_name, bindingOf) => {
         try {
           binding.submitOperation(requested, ['causal'], sink, context);
         } catch {
-          // Whoever throws while it submits gets it back.
+          // If a sink throws while it submits, the error is thrown back to it.
         }
       });
     const turn = [
@@ -117,18 +120,22 @@ describe.each(PLACES)('%s', (_name, bindingOf) => {
     [contract.get({}), ['causal'], 'FINAL_FAILED'],
     [contract.get({}), ['strong'], 'FINAL_FAILED'],
     [contract.add({}), ['strong'], 'UNKNOWN'],
-  ] as const)('a sink that throws at its last view of $name at $1 → it is told $2', async (requested, levels, code) => {
-    const binding = await bindingOf();
-    const heard = await new Promise((resolve) => {
-      const update = (): never => {
-        throw new Error('thrown at a view');
-      };
-      const fail = (error: unknown, level?: string): void => resolve([isCorrectableError(error) && error.code, level]);
-      const sink = { view: update, fail, confirm: () => {} } as unknown as Sink<unknown, RedBlueLevels[number]>;
-      binding.submitOperation<unknown>(requested, levels, sink, {
-        signal: new AbortController().signal,
-      } as InvocationContext);
-    });
-    expect(heard).toEqual([code, undefined]);
-  });
+  ] as const)(
+    'a sink that throws at its last view of $name at $1 → it gets the failure $2',
+    async (requested, levels, code) => {
+      const binding = await bindingOf();
+      const heard = await new Promise((resolve) => {
+        const update = (): never => {
+          throw new Error('thrown at a view');
+        };
+        const fail = (error: unknown, level?: string): void =>
+          resolve([isCorrectableError(error) && error.code, level]);
+        const sink = { view: update, fail, confirm: () => {} } as unknown as Sink<unknown, RedBlueLevels[number]>;
+        binding.submitOperation<unknown>(requested, levels, sink, {
+          signal: new AbortController().signal,
+        } as InvocationContext);
+      });
+      expect(heard).toEqual([code, undefined]);
+    },
+  );
 });

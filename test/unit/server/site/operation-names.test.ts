@@ -47,7 +47,7 @@ test('one operationId twice at the same site → done once', async () => {
   expect(await balanceOf(deployment)).toBe(10);
 });
 
-test('one origin at two sites → done once, whatever operationId says there', async () => {
+test('the same origin at two sites → executed once, whichever operationId each submission has', async () => {
   const deployment = start();
   await getFinal(deployment, 'ireland', deposit, { operationId: 'one', origin });
   await getFinal(deployment, 'frankfurt', deposit, {

@@ -1,4 +1,4 @@
-/** A red log that does not go on as it should: its site takes nothing more of it and says so, and blue goes on. */
+/** A red log that breaks its rules: its site takes nothing more of it and reports it, and blue operations go on. */
 import { beforeEach, expect, test } from 'vitest';
 import { SEQUENCED_ENGINE } from '../../../../src/server/log/sequenced/engine.ts';
 import { dequeue, enqueue, get, put } from '../../../../src/operations/index.ts';
@@ -125,14 +125,14 @@ test('asked for by a name → refused, and nothing is decided by that: retried o
   expect(sites.ask(FAULTY, dequeue('q'), named).value).toEqual({ item: 'a' });
 });
 
-test('another copy waits for what its session has seen → nobody knows what becomes of it', () => {
+test('another copy waits for its session → UNKNOWN: it may still take effect', () => {
   halt();
   const named = { id: 'c/1', home: FAULTY };
   sites.ask(FAULTY, dequeue('q'), named, { sessionVector: [0, Infinity, 0, 0] });
   expect(sites.ask(FAULTY, dequeue('q'), named).code).toBe('UNKNOWN');
 });
 
-test('handed over before the site was started again, and then the log halts → nobody knows, until it is repaired', () => {
+test('handed over before the site restarts, and then the log halts → UNKNOWN until the log is repaired', () => {
   const named = { id: 'c/1', home: FAULTY };
   sites.ask(FAULTY, enqueue('q', 'handed over'), named);
   sites.sync(FAULTY);
@@ -161,12 +161,12 @@ test('it delivers again what it has delivered → taken once', () => {
   expect(lengthAt(FAULTY)).toBe(3);
 });
 
-test('the operator is told what is wrong, and what to do', () => {
+test('the operator gets the cause, and the steps to fix it', () => {
   const alarms: SiteAlarm[] = [];
-  const tell = createRedHaltedAlarm('frankfurt', (alarm) => alarms.push(alarm));
-  tell({ reason: 'gap', message: 'it goes on at 2, and 1 was to come' });
-  tell({ reason: 'regressed', message: 'it ends early' });
-  tell({ reason: 'differs', message: 'at 7' });
+  const raiseAlarm = createRedHaltedAlarm('frankfurt', (alarm) => alarms.push(alarm));
+  raiseAlarm({ reason: 'gap', message: 'it goes on at 2, and 1 was to come' });
+  raiseAlarm({ reason: 'regressed', message: 'it ends early' });
+  raiseAlarm({ reason: 'differs', message: 'at 7' });
   expect(alarms).toEqual([
     expect.objectContaining({
       kind: 'red-log-halted',

@@ -1,4 +1,6 @@
-/** A red log that stays halted: what its site keeps meanwhile is bounded, and it says what to do. */
+/**
+ * A red log that stays halted: what its site keeps in the meantime is bounded, and its error explains how to fix it.
+ */
 import { beforeEach, expect, test } from 'vitest';
 import { Random } from '../../../../src/server/collections/random.ts';
 import { SEQUENCED_ENGINE } from '../../../../src/server/log/sequenced/engine.ts';
@@ -36,7 +38,7 @@ beforeEach(() => {
   isHealthy = true;
 });
 
-/** Writes at a site until that refuses it; how often. */
+/** Writes at a site until it rejects a write. Returns the number of writes. */
 function fill(site: number, most: number): number {
   for (let written = 0; written < most; written += 1) {
     const outcome = sites.submit(site, put(`k${written}`, TEXT));

@@ -1,4 +1,4 @@
-/** Alarms of messages between sites: they name both, and are told so many a second. */
+/** Alarms of messages between sites: they name both sites, and their rate is limited. */
 import { expect, test } from 'vitest';
 import type { SiteAlarm } from '../../../../src/server/alarms/site-alarm.ts';
 import { RejectedMessageError } from '../../../../src/server/messages/envelope.ts';
@@ -8,7 +8,7 @@ import { siteAt } from '../../../support/origins.ts';
 
 const origins = Origins.create(['ireland', 'frankfurt']);
 
-test('a message that is not taken → which site, of whom, and why; of somebody who is not known, too', () => {
+test('a rejected message → the alarm names the site, the sender if known, and the cause', () => {
   const reported: SiteAlarm[] = [];
   const alarm = createRejectionAlarm(origins, siteAt(0), (item) => void reported.push(item));
   alarm(new RejectedMessageError('content', 'sequence: is missing', siteAt(1)));
@@ -20,7 +20,7 @@ test('a message that is not taken → which site, of whom, and why; of somebody 
   expect(reported[0]?.message).toContain('sequence: is missing');
 });
 
-test('many in a second → ten are told, and the next says how many were left out', () => {
+test('many in a second → ten are reported, and the next reports how many were left out', () => {
   const reported: string[] = [];
   let nowMs = 0;
   const alarm = createLinkAlarm(

@@ -43,7 +43,7 @@ describe('session tokens', () => {
     expect(many.map((token) => tokens.open(token)[0])).toEqual(many.map((_, n) => n));
   });
 
-  test('vector that changes after it was sealed → the token says what it was', () => {
+  test('a vector that changes after it was sealed → the token has the earlier values', () => {
     const vector = [7, 7, 7];
     const token = tokens.seal(vector);
     vector[0] = 9;

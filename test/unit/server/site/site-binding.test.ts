@@ -1,4 +1,4 @@
-/** What a site says of an update, as views: a guess that cannot be had never takes the place of the answer. */
+/** What a site returns for an update, as views: a preliminary view that failed never replaces the final one. */
 import { expect, test } from 'vitest';
 import type { InvocationContext, Sink } from '../../../../src/correctable/binding.ts';
 import { CorrectableError, createClient } from '../../../../src/index.ts';
@@ -9,10 +9,10 @@ import { deliverView } from '../../../../src/server/site/notify-submitter.ts';
 import { siteAt } from '../../../support/origins.ts';
 import { Origins } from '../../../../src/server/records/origin.ts';
 
-/** A site that says what the test lets it say. */
-function scripted(say: (submitter: Submitter) => void): SiteBinding {
+/** A site whose results come from the test. */
+function scripted(deliver: (submitter: Submitter) => void): SiteBinding {
   const tokens = { seal: () => '', open: () => [0] };
-  const submit: SubmissionPort['submit'] = (submitter) => queueMicrotask(() => say(submitter));
+  const submit: SubmissionPort['submit'] = (submitter) => queueMicrotask(() => deliver(submitter));
   return new SiteBinding('ireland', {
     contract: tickets,
     site: siteAt(0),
@@ -28,19 +28,22 @@ const final = (submitter: Submitter): void => submitter.onView('strong', { value
 
 test.each([
   ['fails', (submitter: Submitter) => submitter.onFailure(noGuess, 'tentative')],
-  ['is never told, as for a repetition', () => {}],
-])('red write: the guess %s, and nothing else was requested → the final answers', async (_what, guess) => {
-  const site = scripted((submitter) => {
-    guess(submitter);
-    queueMicrotask(() => final(submitter));
-  });
-  const views = [];
-  const client = createClient(site);
-  for await (const view of client.invoke(enqueue('q', 1), { levels: ['tentative'] })) views.push(view);
-  expect(views).toMatchObject([{ level: 'strong', final: true }]);
-});
+  ['never comes, as for a resend', () => {}],
+])(
+  'red write: the preliminary view %s, and nothing else was requested → the final view is delivered',
+  async (_what, guess) => {
+    const site = scripted((submitter) => {
+      guess(submitter);
+      queueMicrotask(() => final(submitter));
+    });
+    const views = [];
+    const client = createClient(site);
+    for await (const view of client.invoke(enqueue('q', 1), { levels: ['tentative'] })) views.push(view);
+    expect(views).toMatchObject([{ level: 'strong', final: true }]);
+  },
+);
 
-test('red write: the guess was told, and nothing else was requested → no second view', async () => {
+test('red write: the preliminary view came, and nothing else was requested → no second view', async () => {
   const client = createClient(
     scripted((submitter) => {
       submitter.onView('tentative', { value: null }, undefined);
@@ -53,13 +56,13 @@ test('red write: the guess was told, and nothing else was requested → no secon
   expect(client.drops).toMatchObject({ closed: 0 });
 });
 
-test('red write: the write itself fails → that is told, whatever was requested', async () => {
+test('red write: the write itself fails → the failure is delivered, whichever levels were requested', async () => {
   const client = createClient(scripted((submitter) => submitter.onFailure(noGuess, undefined)));
   const failing = client.invoke(enqueue('q', 1), { levels: ['tentative'] });
   await expect(failing).rejects.toMatchObject({ code: 'CONFLICT' });
 });
 
-test('whoever is told a failure changes its data → who asks again gets what the site keeps', async () => {
+test('a caller changes the data of a failure → a resend gets what the site keeps', async () => {
   const data = { left: 0, seats: ['1a'] };
   const retained = new CorrectableError('DOMAIN', 'take: soldOut', { field: 'f', domain: { name: 'soldOut', data } });
   const client = createClient(scripted((submitter) => submitter.onFailure(retained, undefined)));

@@ -1,4 +1,4 @@
-/** The world in which stories of nodes are told: copies of logs, and two nodes of one site. */
+/** The world in which tests run nodes step by step: copies of logs, and two nodes of one site. */
 import { expect, test } from 'vitest';
 import { get, put } from '../../../../src/operations/index.ts';
 import { SiteWorld } from '../../../support/site-world.ts';

@@ -56,8 +56,8 @@ const adding: Binding<RedBlueLevels> = {
       if (requested.access === 'write') Object.assign(value as object, { shownBy: 'adding' });
       return sink.view(value, level, details);
     };
-    const confirm: typeof sink.confirm = (...told) => sink.confirm(...told);
-    const fail: typeof sink.fail = (...told) => sink.fail(...told);
+    const confirm: typeof sink.confirm = (...args) => sink.confirm(...args);
+    const fail: typeof sink.fail = (...args) => sink.fail(...args);
     site.submitOperation(requested, levels, { view, confirm, fail }, context);
     (requested.args as { names?: string[] }).names?.push('submitted');
   },

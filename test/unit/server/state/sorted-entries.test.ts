@@ -36,7 +36,7 @@ describe.each([2, 5, 1000])('chunks of at most %i', (maxChunk) => {
     expect(scans).toBe(bounds.length ** 2 * 2);
   });
 
-  test('one is there already, or gone already → said so, and nothing changes', () => {
+  test('added twice, or deleted twice → returns false, and nothing changes', () => {
     const some = sorted(maxChunk);
     expect([some.add(all[9] as Entry), some.size]).toEqual([false, COUNT]);
     for (const [at, entry] of shuffled.entries()) {

@@ -10,7 +10,9 @@ import { siteAt } from '../../../support/origins.ts';
 const TEXT = 'x'.repeat(10_000);
 const MEGABYTE = 1_048_576;
 
-/** A state of so many rows; what `rows` says changes between two slices. Gives the sizes of the slices. */
+/**
+ * A state of `count` rows. The rows that `changing` returns change between two slices. Returns the sizes of the slices.
+ */
 function slicesOf(count: number, changing: (slice: number) => readonly number[]): number[] {
   const store = new Store({ notes: table({ text: register<string>() }) });
   let version = 0;

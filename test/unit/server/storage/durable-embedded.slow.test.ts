@@ -1,4 +1,7 @@
-/** A deployment in a data folder: what was answered is there after a restart, and nobody else gets at it meanwhile. */
+/**
+ * A deployment in a data directory: results that were delivered survive a restart, and no other process gets in
+ * meanwhile.
+ */
 import { mkdtempSync, readdirSync, rmSync, writeFileSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -107,8 +110,8 @@ describe('data directory', () => {
     const files = (ending: string): number =>
       readdirSync(join(dataDir, 'sites', 'ireland')).filter((name) => name.endsWith(ending)).length;
     const ireland = createClient(start().site('ireland'));
-    // Old files go when a checkpoint is done and the other sites have said what they have: at a start, or at the next
-    // write. Every start made one file.
+    // Old files go when a checkpoint is done and the other sites have reported what they have: at a start, or at the
+    // next write. Every start made one file.
     const fewer = async (): Promise<boolean> => {
       await ireland.invoke(put('round', rounds));
       return files('.checkpoint') === 1 && files('.log') < rounds;
@@ -132,7 +135,7 @@ describe('data directory', () => {
   test.each([
     ['other sites', { sites: ['ireland', 'virginia', 'frankfurt'] as const }, 'in this order'],
     ['another leader', { redLeader: 'frankfurt' as const }, 'led by ireland, not by frankfurt'],
-  ])('%s → INVALID_ARGUMENT that says what differs', async (_, options, message) => {
+  ])('%s → INVALID_ARGUMENT that names the difference', async (_, options, message) => {
     await stop(start());
     expect(() => start(options)).toThrow(message);
   });
@@ -146,7 +149,7 @@ describe('data directory', () => {
     expect(() => start({}, service)).toThrow(message);
   });
 
-  test('whole files that make no state → refused, told; nothing is changed, and the directory is not left locked', async () => {
+  test('undamaged files that form no valid state → rejected with an alarm; nothing changes, and the directory is not left locked', async () => {
     await stop(start({}, valuesService()));
     const deployment = { service: valuesService(), sites: SITES, redLeader: 'ireland', onAlarm: () => {} };
     const storage = openStorage(dataDir, deployment);
@@ -200,9 +203,9 @@ describe('data directory', () => {
     ['below a file', () => join(dataDir, 'taken', 'data'), 'is a file'],
     ['a name that is too long', () => join(dataDir, 'd'.repeat(300)), 'too long a name'],
     ['no path at all', () => `${dataDir}/\0`, 'must not have'],
-  ])('a data directory that is %s → INVALID_ARGUMENT that says so, from serve too', async (_, path, says) => {
+  ])('a data directory that is %s → INVALID_ARGUMENT with the cause, from serve too', async (_, path, problem) => {
     writeFileSync(join(dataDir, 'taken'), 'mine');
-    const refused = { code: 'INVALID_ARGUMENT', field: 'dataDir', message: expect.stringContaining(says) };
+    const refused = { code: 'INVALID_ARGUMENT', field: 'dataDir', message: expect.stringContaining(problem) };
     const options = { sites: ['ireland'], dataDir: path() } as const;
     expect(() => createEmbedded(notesService(), options)).toThrow(expect.objectContaining(refused));
     await expect(serve({ service: notesService(), ...options })).rejects.toMatchObject(refused);

@@ -66,7 +66,7 @@ describe('durable storage: logs', () => {
     expect({ writes, synced: site.synced.local }).toEqual({ writes: 3, synced: 34 });
   });
 
-  test('the first file of a start is too small for what comes first → those before stay until the next one says where it begins', () => {
+  test('the first file of a start is too small for its first records → earlier files stay until the next file has the start position', () => {
     const ahead = numbers(40).filter((seed) => {
       const machine = new VirtualMachine(seed, { ...SMALL, segmentBytes: 300 }, { instantShare: 1 });
       write(machine.start(), machine, 'before');
@@ -262,7 +262,7 @@ describe('durable storage: checkpoints', () => {
     expect(machine.disk.read(`${FOLDER}/${copy}`)).toEqual(machine.disk.read(`${FOLDER}/${file}`));
   });
 
-  test('both files of a checkpoint are gone, and the logs are there → told; the next one has a number of its own', () => {
+  test('both files of a checkpoint are gone, but the logs are there → reported; the next checkpoint has an unused number', () => {
     const machine = new VirtualMachine(1, { checkpointBytes: Infinity });
     const site = machine.start();
     site.neededFrom = 0;
@@ -272,7 +272,7 @@ describe('durable storage: checkpoints', () => {
       site.storage.checkpoint();
       machine.run();
     }
-    // A file of the log that says which checkpoint there was.
+    // A file of the log that names the checkpoint before it.
     machine.start().append('local', 20);
     machine.run();
     const [gone = ''] = machine.files('.checkpoint');
@@ -318,7 +318,7 @@ describe('durable storage: checkpoints', () => {
     expect(again.entries.local).toEqual(numbers(5300));
   });
 
-  test('a site that can make no cut → nothing is written for it; told once, and tried again', () => {
+  test('a site that can make no cut → no checkpoint is written; reported once, and tried again', () => {
     class Halted extends TestSite {
       cutProblem: string | undefined = 'the red log has halted';
     }
@@ -399,7 +399,7 @@ describe('durable storage: checkpoints', () => {
     expect(machine.files('.checkpoint')).toEqual([newest]);
   });
 
-  test('a file mostly out of date → begun anew, the old one removed', () => {
+  test('a file with mostly outdated rows → written again in full, and the old one is removed', () => {
     const machine = new VirtualMachine(1, { checkpointBytes: Infinity });
     const site = machine.start();
     const text = 'x'.repeat(2000);
@@ -419,7 +419,7 @@ describe('durable storage: checkpoints', () => {
 });
 
 describe('durable storage: its beginning and its end', () => {
-  test('what was found at the start → nobody has it any more once the site has taken it up', () => {
+  test('the data found at the start is released once the site has taken it', () => {
     const machine = new VirtualMachine(1);
     const storage = virtualStorage(machine, {});
     expect(storage.stored.local.entries).toEqual([]);
@@ -435,7 +435,7 @@ describe('durable storage: its beginning and its end', () => {
     expect(machine.disk.list(FOLDER)).toEqual([]);
   });
 
-  test('a write that fails otherwise → the site is told that nothing more counts', () => {
+  test('a write that fails for another reason → the site is notified that nothing more counts', () => {
     const machine = new VirtualMachine(1);
     const site = machine.start();
     machine.disk.write = (_write, _isMounted, done) => done(new Error('EIO: i/o error'));

@@ -1,4 +1,4 @@
-/** A site whose data another holder has taken over: it says so, and acknowledges nothing more. */
+/** A site whose data another holder has taken over: it reports this, and acknowledges nothing more. */
 import { expect, test } from 'vitest';
 import { createClient } from '../../../../src/index.ts';
 import { get, put } from '../../../../src/operations/index.ts';
@@ -47,7 +47,7 @@ test('taken over while a write is in flight → UNKNOWN, an alarm, and the next 
   next.close();
 });
 
-test('a directory whose lock another process has → says that it is fenced, not that its disk failed', () => {
+test('a directory whose lock another process has → the error counts as fenced, and a disk failure does not', () => {
   expect(isFenced(lockLostError())).toBe(true);
   expect(isFenced(new Error('EIO'))).toBe(false);
 });
@@ -73,7 +73,7 @@ test.each([
   expect(site.events).toEqual(['fenced: taken over']);
 });
 
-test('each start → says its term in the files that it begins, larger than before', () => {
+test('each start → writes its term into its files, larger than the one before', () => {
   const machine = new VirtualMachine(1, { segmentBytes: 1000 });
   const terms: (number | undefined)[] = [];
   for (let start = 0; start < 3; start += 1) {

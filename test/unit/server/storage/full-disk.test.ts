@@ -2,7 +2,7 @@
 import { describe, expect, test, vi } from 'vitest';
 import { numbers, SMALL, type TestSite, VirtualMachine, write } from './virtual-storage.ts';
 
-/** For so long there was no room for a checkpoint, which was told; now there is. */
+/** The disk had no room for a checkpoint for `forMs`, which was reported; now it has room. */
 function checkpointWithoutRoom(forMs: number): { readonly machine: VirtualMachine; readonly site: TestSite } {
   const machine = new VirtualMachine(1, { checkpointBytes: Infinity });
   const site = machine.start();
@@ -61,7 +61,7 @@ describe('durable storage: a full disk', () => {
     expect(cut).toHaveBeenCalledTimes(1);
   });
 
-  test('no room at a start → UNAVAILABLE that says so', () => {
+  test('no room at a start → UNAVAILABLE with that cause', () => {
     const machine = new VirtualMachine(1);
     machine.disk.isFull = true;
     expect(() => machine.start()).toThrow('there is no room on the disk');

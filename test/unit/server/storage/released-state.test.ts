@@ -10,16 +10,16 @@ import { Sites } from '../replica/sites.ts';
 import { notesService } from './notes-service.ts';
 import { TestSite, VirtualMachine } from './virtual-storage.ts';
 
-test('told of a checkpoint → a crash at that moment leaves it', () => {
+test('onCheckpointed has been called → a crash at that moment keeps the checkpoint', () => {
   const machine = new VirtualMachine(1);
   const reported: LogPositions[] = [];
-  class Told extends TestSite {
+  class CrashingSite extends TestSite {
     onCheckpointed(contained: LogPositions): void {
       reported.push(contained);
       machine.disk.crash();
     }
   }
-  const site = new Told(machine.timeline, machine.disk);
+  const site = new CrashingSite(machine.timeline, machine.disk);
   site.append('local', 'a', 'b');
   site.append('red', 'r');
   machine.run();

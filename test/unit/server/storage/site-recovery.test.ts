@@ -59,7 +59,7 @@ async function fill(client: Client<RedBlueLevels>): Promise<{ readonly written: 
 }
 
 describe('a full disk', () => {
-  test('writes → UNAVAILABLE, retryable, that says so; reads are served; room again → writes again', async () => {
+  test('writes fail with UNAVAILABLE (retryable) and the cause; reads are served; with room again, writes go on', async () => {
     const client = start();
     machine.disk.isFull = true;
     const { written, refusal: rejection } = await fill(client);
@@ -89,7 +89,7 @@ describe('a full disk', () => {
 });
 
 describe('no file can be made', () => {
-  test('as long as the process has no descriptor left → writes: UNAVAILABLE that says why; then they go on', async () => {
+  test('while the process has no file descriptor left → writes fail with UNAVAILABLE and the cause; then they go on', async () => {
     const client = start();
     const make = machine.disk.make.bind(machine.disk);
     machine.disk.make = () => {
@@ -110,20 +110,21 @@ describe('no file can be made', () => {
 /** A lock that is taken away. */
 class TestLock {
   isThere = true;
-  readonly #told: ((error: CorrectableError) => void)[] = [];
+  readonly #listeners: ((error: CorrectableError) => void)[] = [];
 
   isHeld(): boolean {
-    if (!this.isThere) for (const tell of this.#told.splice(0)) tell(new CorrectableError('UNAVAILABLE', 'taken over'));
+    if (!this.isThere)
+      for (const listener of this.#listeners.splice(0)) listener(new CorrectableError('UNAVAILABLE', 'taken over'));
     return this.isThere;
   }
 
-  onLost(tell: (error: CorrectableError) => void): void {
-    this.#told.push(tell);
+  onLost(listener: (error: CorrectableError) => void): void {
+    this.#listeners.push(listener);
   }
 }
 
-describe('a directory that somebody else has taken over', () => {
-  test('nothing more is told: what is in flight fails, reads too', async () => {
+describe('a directory that another process has taken over', () => {
+  test('delivers no more results: operations in flight fail, reads too', async () => {
     const lock = new TestLock();
     const client = start(['ireland'], lock);
     expect(await write(client, 'a', 1)).toBe('done');
@@ -155,7 +156,7 @@ describe('a disk that fails', () => {
 });
 
 describe('a site that is away', () => {
-  test('as many entries wait for it as are kept → writes: OVERLOADED that says why; reads are served', async () => {
+  test('as many entries wait for it as are kept → writes fail with OVERLOADED and the cause; reads are served', async () => {
     const client = start(['ireland', 'away']);
     const { written, refusal: rejection } = await fill(client);
     expect(written).toBe(BACKLOG_MAX);

@@ -17,7 +17,7 @@ import { Timeline } from '../../../../src/testing/simulator/timeline.ts';
 
 export const FOLDER = 'site';
 
-/** A state that is the list of entries of both logs; it counts what it has been told is synced. */
+/** A state that is the list of entries of both logs. It counts the entries that were reported as synced. */
 export class TestSite implements CheckpointSource {
   readonly storage: DurableStorage;
   /** What was found. */
@@ -26,7 +26,7 @@ export class TestSite implements CheckpointSource {
   readonly events: string[] = [];
   /** All entries of the logs from their beginning: from the checkpoint, and after it. */
   readonly entries: Record<LogKind, unknown[]> = { local: [], red: [] };
-  /** Other sites are said to need entries from here on, of both logs or of each. */
+  /** Other sites need entries from this number on, of both logs or of each. */
   neededFrom: number | LogPositions = Infinity;
   readonly sections: Record<LogKind | 'lengths', Section>;
   readonly #lengthsChanges = new RowChanges<'now'>();

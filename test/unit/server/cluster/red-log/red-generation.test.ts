@@ -9,7 +9,7 @@ import {
   type RedGeneration,
 } from '../../../../../src/server/cluster/red-log/red-generation.ts';
 
-/** Sites that keep what they are told, with as many entries of the log. */
+/** Sites that record the messages they get, each with as many entries of the log. */
 class SomeSites {
   readonly requests: string[] = [];
   readonly followed = new Map<string, RedGeneration>();

@@ -1,4 +1,4 @@
-/** A bounded field: its ledger adds up in whatever order changes come, and whose rights they use their stamp says. */
+/** A bounded field: its ledger adds up in every order of changes, and a stamp names the site whose rights are used. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Effect, Stamp } from '../../../../../src/server/records/effect.ts';
@@ -143,7 +143,7 @@ describe('a ledger', () => {
 });
 
 describe('in flight', () => {
-  test('takes draw on the pool, what is given stands and is nobody’s; removed in any order → as before', () => {
+  test('takes draw on the pool, and added amounts belong to no site; removed in any order → as before', () => {
     const base = stateAfter([{ effect: give(5), stamp: getStamp(IRL) }]).read() as Ledger;
     for (const order of [
       [1, 2],

@@ -102,7 +102,7 @@ describe.each(Object.entries(cases))('%s', (name, item) => {
         const pending = kind.pending();
         let model: Laid[] = [];
         let owners = 0;
-        /** The same made anew, which nobody has ever left. */
+        /** The same effects, made for the first time and never removed. */
         const plain = (): PendingEffects => {
           const made = kind.pending();
           for (const overlaid of model) lay(made, overlaid, item);

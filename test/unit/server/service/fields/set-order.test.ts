@@ -1,4 +1,4 @@
-/** Sets in their order: the same however they came to be, and no look at one sorts it anew. */
+/** Sets in their order: the order does not depend on how they were made, and no read sorts them again. */
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { Effect, Stamp } from '../../../../../src/server/records/effect.ts';
 import type { FieldState, PendingEffects } from '../../../../../src/server/service/fields/field.ts';

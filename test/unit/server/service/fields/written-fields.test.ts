@@ -1,4 +1,6 @@
-/** What a red operation writes counts as read: the red order, not the time of the writers, says whose value stays. */
+/**
+ * A field that a red operation writes counts as read: the red order decides whose value stays, not the writers' clocks.
+ */
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { defineContract } from '../../../../../src/protocol/contract/contract.ts';

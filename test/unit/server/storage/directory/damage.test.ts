@@ -58,22 +58,25 @@ describe('a checkpoint', () => {
     ...machine.files('.checkpoint-copy'),
   ];
 
-  test.each([0, 1])('one of its two files lost (%i) → all comes back, told, and there are two again', (which) => {
-    const { machine, entries } = fill();
-    machine.disk.remove(pathOf(both(machine)[which]));
-    const again = machine.start();
-    expect(again.entries.local).toEqual(entries);
-    expect(again.events).toEqual([expect.stringContaining('is gone')]);
-    machine.run();
-    write(machine, again, 1);
-    expect(both(machine)).toHaveLength(2);
-  });
+  test.each([0, 1])(
+    'one of its two files lost (%i) → all data is restored, the loss is reported, and there are two files again',
+    (which) => {
+      const { machine, entries } = fill();
+      machine.disk.remove(pathOf(both(machine)[which]));
+      const again = machine.start();
+      expect(again.entries.local).toEqual(entries);
+      expect(again.events).toEqual([expect.stringContaining('is gone')]);
+      machine.run();
+      write(machine, again, 1);
+      expect(both(machine)).toHaveLength(2);
+    },
+  );
 
   test.each([
     ['near its beginning', 30],
     ['in its middle', 700],
     ['at its end', -10],
-  ])('one bit of one of them flipped, %s → all comes back, and it is told', (_, at) => {
+  ])('one bit of one of them flipped, %s → all data is restored, and the damage is reported', (_, at) => {
     const { machine, entries } = fill();
     flip(machine, both(machine)[0], at);
     const again = machine.start();
@@ -85,7 +88,7 @@ describe('a checkpoint', () => {
     expect(machine.start().events).toEqual([]);
   });
 
-  test('both files lost → no start, and the message says what is missing', () => {
+  test('both files lost → the start fails, and the error names what is missing', () => {
     const { machine } = fill();
     for (const name of both(machine)) machine.disk.remove(pathOf(name));
     expect(() => machine.start()).toThrow(rejection(/local log begins at entry \d+, and there is no whole checkpoint/));
@@ -134,7 +137,7 @@ describe('a log file', () => {
     expect(() => machine.start()).toThrow(rejection(/local log ends at entry \d+, and the checkpoint was made at 60/));
   });
 
-  test('one lost between two others → no start, and the message says which entries are missing', () => {
+  test('one lost between two others → the start fails, and the error names the missing entries', () => {
     const machine = new VirtualMachine(1, SIZES);
     write(machine, machine.start(), 120);
     machine.disk.crash();
@@ -150,7 +153,7 @@ describe('a log file', () => {
     expect(() => machine.start()).toThrow(rejection(retained));
   });
 
-  test('one that others needed when the checkpoint was made → goes only once a checkpoint says that they do not', () => {
+  test('one that others needed at the last checkpoint → removed only after a checkpoint that needs it no more', () => {
     const { machine, site } = fillFor(0);
     const all = machine.files('.log').length;
     site.neededFrom = Infinity;
@@ -228,7 +231,7 @@ describe('a log file', () => {
   }
 
   test.each([0, 1, 5, 9])(
-    'frame %i of 0 to 10 damaged → no start; the message says what can still be read',
+    'frame %i of 0 to 10 damaged → the start fails; the error names what can still be read',
     (frame) => {
       const { machine, name, starts } = tenFrames();
       flip(machine, name, (starts[frame] as number) + 17);

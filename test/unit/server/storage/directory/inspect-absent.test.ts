@@ -8,7 +8,7 @@ import { inspectDataDirectory } from '../../../../../src/server/storage/director
 test.each([
   ['none at all', 'absent', 'which does not exist'],
   ['one without a manifest', '.', 'which has no manifest.json'],
-])('inspect: %s → says so', (_, name, reported) => {
+])('inspect: %s → the error names the cause', (_, name, reported) => {
   const folder = mkdtempSync(join(tmpdir(), 'correctables-inspect-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const error = { code: 'INVALID_ARGUMENT', message: expect.stringContaining(reported) };

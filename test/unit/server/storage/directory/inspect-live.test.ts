@@ -43,7 +43,7 @@ test('a file goes before it is read → looked at again', async () => {
   });
 });
 
-test('files go again and again → UNAVAILABLE that says so', async () => {
+test('files disappear at every attempt → UNAVAILABLE with the advice to inspect again', async () => {
   await work('v');
   vi.spyOn(NodeFiles.prototype, 'read').mockImplementation(gone);
   const error = { code: 'UNAVAILABLE', field: 'dataDir', message: expect.stringContaining('inspect it again') };

@@ -45,7 +45,7 @@ async function workAtIrl(color: 'blue' | 'red', round: number): Promise<void> {
   else await ireland.invokeStrong(enqueue('q', `item ${round}`));
   for (const client of clients) {
     if (color === 'blue') await expect.poll(() => client.invokeWeak(get('k'))).toBe(round);
-    // Until then they have told that they have it on disk, too: else none lets go of it, however often it starts.
+    // Until then others have confirmed that they have it on disk, too: else each keeps it, however often it starts.
     await client.invokeStrong(get('k'));
   }
   await embedded.close();
@@ -59,7 +59,7 @@ const rejection = (description: RegExp): unknown =>
 
 describe('a deployment', () => {
   test.each(['ireland', 'virginia'])(
-    'the directory of %s is gone → no start, nothing is made, and what to do is said',
+    'the directory of %s is gone → the start fails, nothing is created, and the error explains how to continue',
     async (lost) => {
       const first = start();
       for (const site of SITES) await work(first, site, `of ${site}`);
@@ -111,7 +111,7 @@ describe('a deployment', () => {
     },
   );
 
-  test('the directories of two sites exchanged → no start, nothing is made, and which they are is said', async () => {
+  test('the directories of two sites exchanged → the start fails, nothing is created, and the error names both', async () => {
     const first = start();
     for (const site of SITES) await work(first, site, `of ${site}`);
     await first.close();

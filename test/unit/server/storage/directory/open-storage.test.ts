@@ -13,7 +13,7 @@ beforeEach(async () => {
   return () => rm(dataDir, { recursive: true });
 });
 
-test('an entry → nobody waits for the disk to have it; by the end of close it does', async () => {
+test('an appended entry is not synced at once, but by the end of close', async () => {
   const storage = openStorage(dataDir, {
     service: notesService(),
     sites: ['ireland'],

@@ -52,7 +52,7 @@ function take(clock = new TestClock()): DirectoryLock {
   return lock;
 }
 
-/** As somebody on another machine leaves it, or keeps it. */
+/** A lock file as a process on another machine leaves it, or keeps it. */
 function lockElsewhere(): string {
   const text = JSON.stringify({ pid: 7, startedAt: '1', place: 'another machine' });
   fs.writeFileSync(path, text);
@@ -120,7 +120,7 @@ describe('the owner', () => {
   test.each([
     ['its own clock', { nowMs: 4001, nowWallMs: 0 }],
     ['the clock of the day, as after a sleep of the machine', { nowMs: 0, nowWallMs: 4001 }],
-  ])('a gap by %s, and somebody has taken over → not held, told once', (_, { nowMs, nowWallMs }) => {
+  ])('a gap by %s, and another process has taken over → not held, reported once', (_, { nowMs, nowWallMs }) => {
     const clock = new TestClock();
     const lock = take(clock);
     const reported: string[] = [];
@@ -132,7 +132,7 @@ describe('the owner', () => {
     expect(reported).toEqual([expect.stringContaining('another one has taken it over')]);
   });
 
-  test('a gap, and nobody has taken over → held, and its time has moved', () => {
+  test('a gap, and no other process has taken over → held, and its time has moved', () => {
     const clock = new TestClock();
     const lock = take(clock);
     fs.utimesSync(path, new Date(0), new Date(0));
@@ -141,7 +141,7 @@ describe('the owner', () => {
     expect(fs.statSync(path).mtimeMs).toBeGreaterThan(0);
   });
 
-  test('released → gone, and held no more; where somebody has taken over → his stays', () => {
+  test('released → removed and no longer held; a lock that another process has taken stays', () => {
     const first = take();
     first.release();
     expect(fs.existsSync(path)).toBe(false);
@@ -153,7 +153,7 @@ describe('the owner', () => {
     expect(fs.readFileSync(path, 'utf8')).toBe(text);
   });
 
-  test('somebody has taken over → nothing more is made, replaced or removed in the directory', () => {
+  test('another process has taken over → no file is created, replaced or removed in the directory any more', () => {
     const clock = new TestClock();
     const nodeFiles = new NodeFiles(root);
     const files = new FencedFiles(nodeFiles, take(clock));
@@ -176,7 +176,7 @@ describe('the owner', () => {
   test.runIf(fs.existsSync('/proc/self/stat'))(
     'its owner has ended, and his parent has not noticed → taken',
     async () => {
-      // A child that ends when it is told to, of a shell that becomes a program which never asks after it.
+      // A child that ends on a signal of the test. Its parent shell becomes a program that never waits for it.
       const script = 'read line <&3 & echo $!; exec cat';
       const parent = spawn('sh', ['-c', script], { stdio: ['pipe', 'pipe', 'ignore', 'pipe'] });
       onTestFinished(() => void parent.kill());
@@ -187,7 +187,7 @@ describe('the owner', () => {
       ];
       const [line] = (await once(stdout, 'data')) as [Buffer];
       const pid = Number(line.toString());
-      // The shell would ask, if the child ended before: what comes back says that it is a shell no more.
+      // The shell would reap the child if it ended before. The echo shows that the shell has become cat.
       stdin.write('here\n');
       await once(stdout, 'data');
       toChild.end('\n');

@@ -1,4 +1,4 @@
-/** A real disk: what the system is told of files, and what goes on in the background. */
+/** A real disk: which flags files are opened with, and what goes on in the background. */
 import fs from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -31,10 +31,10 @@ function linkOf(descriptor: string): string | undefined {
   }
 }
 
-describe.runIf(fs.existsSync('/proc/self/fdinfo'))('what the system is told of a file', () => {
+describe.runIf(fs.existsSync('/proc/self/fdinfo'))('the flags that a file is opened with', () => {
   const { O_DSYNC } = fs.constants;
 
-  test('made now or in the background → each write is on the disk when it ends (O_DSYNC), for nobody else (0600)', async () => {
+  test('created now or in the background → each write is on the disk when it ends (O_DSYNC), and only the owner has access (0600)', async () => {
     const files = new NodeFiles(root);
     const now = files.createNow('now', 1000);
     const later = await new Promise<SyncedFile | undefined>((resolve) =>
@@ -72,7 +72,7 @@ describe('files that are made and removed in the background', () => {
     expect(files.list('.')).toEqual(['log']);
   });
 
-  test('the disk takes a few bytes at a time → all are written, each in its place, before that is told', async () => {
+  test('the disk takes a few bytes at a time → all are written, each in its place, before the write is reported', async () => {
     const file = new NodeFiles(root).createNow('log', 16);
     onTestFinished(() => file.close());
     const { write } = fs;

@@ -5,7 +5,7 @@ import type { Timing } from '../../../../../src/server/storage/disk/files.ts';
 
 type Done = (error: Error | undefined) => void;
 
-/** A file whose writes end when they are told to. */
+/** A file whose writes end when the test ends them. */
 class ManualFile {
   readonly writes: { readonly position: number; readonly done: Done }[] = [];
 
@@ -69,7 +69,7 @@ test('no room for the first one → the second waits for it; it is written again
   expect(events).toEqual(['refused', 'done 0', 'done 1']);
 });
 
-test('a write fails → told, and once it is over nothing counts that comes after', () => {
+test('a write fails → reported, and after the end later writes count no more', () => {
   const { writes, events, end } = start(2);
   end(1, new Error('EIO'));
   expect(events).toEqual(['failed: EIO']);

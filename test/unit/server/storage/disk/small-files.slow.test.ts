@@ -98,7 +98,7 @@ test('the manifest is gone while data are there → no start, for these sites or
 });
 
 test.each(['sites', 'sites/frankfurt and sites/ireland'])(
-  '%s gone while the manifest is there → no start; inspect says the same',
+  '%s gone while the manifest is there → the start fails; inspect reports the same',
   async (gone) => {
     await work();
     for (const name of gone.split(' and ')) rmSync(pathOf(name), { recursive: true });
@@ -143,7 +143,7 @@ test.each([
   await refuse(() => inspectDataDirectory(dataDir), /manifest\.json is damaged/);
 });
 
-test.each([5, 99])('the manifest is of format %i → no start; inspect says the same', async (format) => {
+test.each([5, 99])('the manifest is of format %i → the start fails; inspect reports the same', async (format) => {
   await work();
   const other = readFileSync(pathOf('manifest.json'), 'utf8').replace(/"format": \d+/, `"format": ${format}`);
   writeFileSync(pathOf('manifest.json'), other);
@@ -151,14 +151,14 @@ test.each([5, 99])('the manifest is of format %i → no start; inspect says the 
   expect(inspectDataDirectory(dataDir).startError).toContain(`has format ${format}`);
 });
 
-test('a key that can be guessed → no start; inspect says the same', async () => {
+test('a key that is too short → the start fails; inspect reports the same', async () => {
   await work();
   writeFileSync(pathOf('cluster.key'), '');
   await refuse(start, /cluster\.key is damaged: it has 0 bytes/);
   expect(inspectDataDirectory(dataDir).startError).toMatch(/cluster\.key is damaged/);
 });
 
-test('the key is gone → another one, and it is told that sessions of before end', async () => {
+test('the key is gone → a new one is created, and an alarm reports that earlier sessions end', async () => {
   await work();
   rmSync(pathOf('cluster.key'));
   expect(alarms).toEqual([]);
@@ -167,7 +167,7 @@ test('the key is gone → another one, and it is told that sessions of before en
   expect(readFileSync(pathOf('cluster.key'))).toHaveLength(32);
 });
 
-test('the key is gone where another one is given → nothing to be told of', async () => {
+test('the key file is gone, but a key is passed → no alarm', async () => {
   const value = {
     sites: SITES,
     dataDir,
@@ -180,7 +180,7 @@ test('the key is gone where another one is given → nothing to be told of', asy
   expect(alarms).toEqual([]);
 });
 
-test('a lock that names nobody → left behind', async () => {
+test('a lock without an owner → ignored', async () => {
   writeFileSync(pathOf('lock'), 'null');
   await start().close();
 });
@@ -208,7 +208,7 @@ test.each(['cluster.key', 'manifest.json'])(
   },
 );
 
-test('the key is gone, and there is no room for a manifest that must change → the next start tells of the key', async () => {
+test('the key is gone, and there is no room for a manifest that must change → the next start reports the lost key', async () => {
   await work();
   rmSync(pathOf('cluster.key'));
   const manifest = JSON.parse(readFileSync(pathOf('manifest.json'), 'utf8')) as { service: object };

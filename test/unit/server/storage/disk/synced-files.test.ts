@@ -12,7 +12,7 @@ beforeEach(async () => {
   return () => rm(root, { recursive: true });
 });
 
-/** The flags of the descriptors that this process has of a file, as Linux tells them. */
+/** The flags of the descriptors that this process has of a file, as Linux reports them. */
 function flagsOf(path: string): number[] {
   return fs.readdirSync('/proc/self/fd').flatMap((descriptor) => {
     try {

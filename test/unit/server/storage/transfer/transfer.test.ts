@@ -91,7 +91,7 @@ describe('a transfer', () => {
     expect(first.offset).toBeGreaterThan(1_000_000);
   });
 
-  test('a donor that starts again → says that it has lost the snapshot, and another transfer is made', () => {
+  test('a donor that starts again → reports that it has lost the snapshot, and another transfer is made', () => {
     sites.receive();
     sites.run(10_000, () => kinds('transfer.slice') > 5);
     sites.donor.disk.crash();
@@ -140,7 +140,7 @@ describe('the snapshot of a donor', () => {
     expect(files()).toHaveLength(1);
   });
 
-  test('nothing is read of it for its time → goes, and a later read is told so', () => {
+  test('a snapshot that is not read for its time → removed, and a later read fails with that cause', () => {
     sites.receive();
     sites.run(10_000, () => kinds('transfer.slice') > 5);
     sites.way = () => [];
