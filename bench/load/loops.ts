@@ -62,14 +62,7 @@ function runSoon(run: () => void, waitMs: number): void {
  * a stall keeps from beginning are not left out of it ("coordinated omission").
  */
 export function openLoop(submit: Submit, options: OpenLoop): Promise<Driven> {
-  const {
-    perSecond,
-    window,
-    durationMs,
-    counts = () => true,
-    now = () => performance.now(),
-    soon = runSoon,
-  } = options;
+  const { perSecond, window, durationMs, counts = () => true, now = () => performance.now(), soon = runSoon } = options;
   const total = Math.floor((perSecond * durationMs) / 1000);
   const from = now();
   const dueAt = (n: number): number => from + (n * 1000) / perSecond;

@@ -80,7 +80,7 @@ describe('exactly once: clauses', () => {
     expect(both.map(({ value }) => value)).toEqual([0, 0]);
   });
 
-  test('3 slots: late original after a claim → void, and told that the client has moved on', () => {
+  test('3 slots: an original that arrives after a claim → void, and its caller learns that the client has moved on', () => {
     const sites = new Sites(service);
     const moved = sites.ask(S, add(5), { id: 'c/1', hop: 1 });
     sites.settle();
@@ -89,7 +89,7 @@ describe('exactly once: clauses', () => {
     expect([moved.value, original.code]).toEqual([0, 'ABORTED']);
   });
 
-  test('3 slots: asked for twice while it waits for its session → executed once, the second told the same', () => {
+  test('3 slots: sent twice while it waits for its session → executed once, and both callers get the same result', () => {
     const sites = new Sites(service, 3, { sessionTimeoutMs: 1000 });
     sites.submit(T, add(1));
     sites.sync(T);
@@ -100,7 +100,7 @@ describe('exactly once: clauses', () => {
     expect(both.map(({ value }) => value)).toEqual([0, 0]);
   });
 
-  test('4 walk: the answer of another log → told once what it depends on is visible', () => {
+  test('4 walk: a result from another log → delivered once what it depends on is visible', () => {
     const sites = new Sites(service);
     sites.ask(H, add(5), { id: 'c/1' });
     sites.sync(H);
@@ -132,7 +132,7 @@ describe('exactly once: clauses', () => {
     expect(totals(sites)).toEqual([5, 5, 5]);
   });
 
-  test('4 walk: two sites asked with the same hop → the one without the claim says that the client has moved on', () => {
+  test('4 walk: two sites asked with the same hop → the one without the claim replies that the client has moved on', () => {
     const sites = new Sites(service);
     const requested = [S, T].map((site) => sites.ask(site, add(5), { id: 'c/1', hop: 1 }));
     sites.settle();
@@ -191,7 +191,7 @@ describe('exactly once: clauses', () => {
   });
 });
 
-describe('exactly once: stories that end badly under simpler rules', () => {
+describe('exactly once: runs that fail under simpler rules', () => {
   test('1 two moves, both claims before the record → one of the two executes', () => {
     const sites = new Sites(service);
     const requested = [sites.ask(S, add(5), { id: 'c/1', hop: 1 }), sites.ask(T, add(5), { id: 'c/1', hop: 2 })];
@@ -213,7 +213,7 @@ describe('exactly once: stories that end badly under simpler rules', () => {
     expect(back.value).toBe(0);
   });
 
-  test('3 record appended, not synced, when another site asks → told nothing before it counts', () => {
+  test('3 record appended but not synced when another site asks → no result is delivered before it counts', () => {
     const sites = new Sites(service);
     const first = sites.ask(H, add(5), { id: 'c/1' });
     const moved = sites.ask(S, add(5), { id: 'c/1', hop: 1 });
@@ -225,7 +225,7 @@ describe('exactly once: stories that end badly under simpler rules', () => {
     expect([first, moved.value]).toEqual([{}, 0]);
   });
 
-  test('4 effects before their entry is synced → nobody sees them, and a crash leaves nothing', () => {
+  test('4 effects before their entry is synced → no reader sees them, and a crash leaves nothing', () => {
     const sites = new Sites(service);
     sites.ask(H, add(5), { id: 'c/1' });
     expect([sites.read(H, total), sites.sent]).toEqual([0, []]);
@@ -254,7 +254,7 @@ describe('exactly once: stories that end badly under simpler rules', () => {
     expect([again.value, again.code]).toEqual([retry.value, retry.code]);
   });
 
-  test('6 "not enough" was told, then there is enough → the second copy is told the same', () => {
+  test('6 the result was "not enough", then there is enough → the second copy gets the same result', () => {
     const sites = new Sites(service);
     const first = sites.ask(H, take(70), { id: 'c/1' });
     sites.settle();
@@ -265,7 +265,7 @@ describe('exactly once: stories that end badly under simpler rules', () => {
     expect([first, ...copies].map(({ value }) => value)).toEqual([false, false, false]);
   });
 
-  test('7 CONFLICT was told → retried, anywhere, it stays CONFLICT', () => {
+  test('7 the result was CONFLICT → retried at any site, it stays CONFLICT', () => {
     const sites = stocked(100);
     const rivals = [sites.ask(S, take(30), { id: 'c/1', home: S }), sites.ask(T, take(30), { id: 'd/1', home: T })];
     sites.settle();
@@ -425,7 +425,7 @@ describe('sites that misbehave', () => {
     expect([H, S].map((site) => sites.read(site, total))).toEqual([5, 5]);
   });
 
-  test('a red operation on a blue one that nobody else has → not proposed before that is at a second site', () => {
+  test('a red operation on a blue one that no other site has → not proposed before a second site has the blue one', () => {
     const sites = new Sites(service);
     sites.submit(S, add(100));
     sites.sync(S);

@@ -51,7 +51,7 @@ test('asked without a name: blue, red, and a strong read → named by this start
   expect(red.value).toMatchObject({ paid: true });
 });
 
-test('restarted → another name, for whatever nobody has named', () => {
+test('a restarted site → another name for operations without an operationId', () => {
   const sites = new Sites(bankService('red'), 3);
   sites.crash(SITE);
   sites.start(SITE);

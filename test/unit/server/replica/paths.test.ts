@@ -61,7 +61,7 @@ describe('bank (RedBlue, OSDI 2012, §4-5)', () => {
     expect(new Set(balances).size).toBe(1);
   });
 
-  test('rejected withdrawal → executed again, its final says what holds', async () => {
+  test('a rejected withdrawal → executed again, and its final view has the true outcome', async () => {
     const deployment = start(bankService());
     const [ireland, frankfurt] = [createClient(deployment.site('ireland')), createClient(deployment.site('frankfurt'))];
     await ireland.invoke(bank.deposit({ account: 'a', amount: 100 }));

@@ -57,10 +57,10 @@ const service = defineService(hall, {
   },
 });
 
-type Told = readonly [level: string, final: boolean, value: unknown];
+type ViewTuple = readonly [level: string, final: boolean, value: unknown];
 
-async function collectViews(client: Client<RedBlueLevels>, operation: Operation): Promise<Told[]> {
-  const reported: Told[] = [];
+async function collectViews(client: Client<RedBlueLevels>, operation: Operation): Promise<ViewTuple[]> {
+  const reported: ViewTuple[] = [];
   for await (const { level, final, value } of client.invoke(operation)) reported.push([level, final, value]);
   return reported;
 }
@@ -82,7 +82,7 @@ async function nearAndFar(of: Service = service, late = 60): Promise<Record<'nea
 }
 
 describe('a write that may be red and chooses nothing', () => {
-  test('its site has not heard of the opening → a guess says no, the red order says yes', async () => {
+  test('its site has not received the opening → the preliminary view is false, the final view is true', async () => {
     const { far } = await nearAndFar(service, LONG_MS);
     expect(await collectViews(far, hall.book({ event: 'e' }))).toEqual([
       ['tentative', false, false],
@@ -98,7 +98,7 @@ describe('a write that may be red and chooses nothing', () => {
     ]);
   });
 
-  test('its generator says local → at once, final at causal', async () => {
+  test('its generator returns local → final at once, at level causal', async () => {
     const { far } = await nearAndFar(service, LONG_MS);
     expect(await collectViews(far, hall.bookHere({ event: 'e' }))).toEqual([['causal', true, false]]);
   });

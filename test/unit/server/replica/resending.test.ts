@@ -53,7 +53,7 @@ describe('an incoming stream', () => {
   });
 });
 
-test('an operation heard of again before it is synced → not confirmed: it is sent anew to a site that lost it', () => {
+test('an operation received again before it is synced → not confirmed: it is sent again to a site that lost it', () => {
   const sites = new Sites(bankService('blue'), 2);
   sites.submit(0, bank.deposit({ account: 'a', amount: 5 }));
   sites.sync(0);

@@ -1,4 +1,6 @@
-/** A site that starts anew shows what it showed before: of the red order too, although nobody tells it that this counts. */
+/**
+ * A site that restarts shows what it showed before, also of the red order, although no other site has confirmed it yet.
+ */
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { defineContract } from '../../../../src/protocol/contract/contract.ts';

@@ -1,4 +1,4 @@
-/** Sites whose disks sync, and whose messages arrive, when the test says so: for stories told step by step. */
+/** Sites whose disks sync, and whose messages arrive, only when the test triggers it: for step-by-step tests. */
 import { SEQUENCED_MESSAGE_FORMAT } from '../../../../src/server/log/sequenced/sequenced-messages.ts';
 import { RULES_VERSION } from '../../../../src/server/records/deployment-version.ts';
 import { EnvelopeCodec } from '../../../../src/server/messages/envelope-codec.ts';
@@ -68,7 +68,7 @@ export class Sites {
   readonly origins: Origins;
   /** Sites that take nothing more of the red log, and why. */
   readonly halted: [site: number, reason: string][] = [];
-  /** Nodes that have ended as forks, and those that are not heard for it, with the site that says so. */
+  /** Nodes that have ended as forks, and nodes that a site no longer listens to for that reason. */
   readonly forked: [site: number, message: string][] = [];
   readonly forkedPeers: [site: number, peer: number, message: string][] = [];
   /** Sites that have stopped since they need a newer version. */
@@ -220,7 +220,7 @@ export class Sites {
     return outcome;
   }
 
-  /** The same, with a name under which it may be submitted again; at home unless said otherwise. */
+  /** The same, with a name under which it may be submitted again. Default for `home`: this site. */
   ask(
     site: number,
     operation: { name: string; args: unknown },
@@ -237,7 +237,7 @@ export class Sites {
     return this.#serial;
   }
 
-  /** Nobody waits any more for a submission at a site: the latest unless said otherwise. */
+  /** Ends a submission for which its caller no longer waits. Default: the latest. */
   abandon(site: number, serial = this.#serial): void {
     this.machines[site]?.abandon(serial);
     this.#act(site);
@@ -248,7 +248,7 @@ export class Sites {
     return this.submit(site, operation).value;
   }
 
-  /** All that the site has stored: of both logs unless said otherwise. */
+  /** Syncs all that the site has stored. Default: both logs. */
   sync(site: number, which: readonly ('local' | 'red')[] = ['local', 'red']): void {
     const [logs, synced] = [this.logs[site], this.synced[site]];
     if (logs === undefined || synced === undefined) return;
@@ -260,7 +260,7 @@ export class Sites {
     }
   }
 
-  /** Lets messages arrive: all that there are, or those that `isStillWanted`. Says whether there were any. */
+  /** Delivers messages. Default: all. Returns whether there were any. */
   deliver(isMeant: (sent: Sent) => boolean = () => true): boolean {
     const now = this.sent.filter(isMeant);
     this.sent = this.sent.filter((sent) => !isMeant(sent));

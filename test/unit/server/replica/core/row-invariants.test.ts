@@ -18,7 +18,7 @@ const service = defineService(contract, {
 
 type OnAlarm = NonNullable<EmbeddedOptions['onAlarm']>;
 
-/** What operators are told while two operations break the invariant of one row. */
+/** Returns the alarms while two operations break the invariant of one row. */
 async function alarmsOf(options: Partial<EmbeddedOptions>): Promise<readonly SiteAlarm[]> {
   const alarms: SiteAlarm[] = [];
   const embedded = createEmbedded(service, { sites: ['a'], onAlarm: (alarm) => alarms.push(alarm), ...options });
@@ -39,7 +39,7 @@ describe('checkInvariants', () => {
     expect(others).toEqual([]);
   });
 
-  test('not said: on in development, off in production', async () => {
+  test('by default on in development, off in production', async () => {
     expect(await alarmsOf({})).toHaveLength(1);
     vi.stubEnv('NODE_ENV', 'production');
     expect(await alarmsOf({})).toEqual([]);
@@ -100,7 +100,7 @@ describe('checkInvariants', () => {
     },
   );
 
-  test('off → nothing is said', async () => {
+  test('off → no alarm', async () => {
     expect(await alarmsOf({ checkInvariants: false })).toEqual([]);
   });
 });

@@ -12,10 +12,10 @@ describe('id table', () => {
   });
 });
 
-describe('what one client may take', () => {
+describe('the share of one client', () => {
   const codec = { save: (value: string) => value, load: (saved: unknown) => saved as string, measure: byLength };
 
-  test('full for it → said before one more costs it another, and not once it has acknowledged', () => {
+  test('full for a client → reported before one more would remove another of its operations, and not after it has acknowledged', () => {
     const table = new IdTable<number>({ maxOperations: 6, maxOperationsPerClient: 2, maxClients: 10 });
     table.set('a/1', 1);
     expect(table.isFullFor('a')).toBe(false);

@@ -1,6 +1,6 @@
 /**
- * What is given up, refused or begun anew beside others of the same operation, in long queues and at starts that have lost
- * their number (docs/spec/redblue.md, T2, T3, R13; docs/spec/exactly-once.md).
+ * Operations that are abandoned, rejected or started again beside others of the same operation, in long queues and at
+ * starts that have lost their number (docs/spec/redblue.md, T2, T3, R13; docs/spec/exactly-once.md).
  */
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
@@ -90,22 +90,25 @@ describe('copies of one operation', () => {
     ['the later first', [1, 0], ['ABORTED', 'UNKNOWN'], 0],
     ['the earlier first', [0, 1], ['UNKNOWN', 'UNKNOWN'], 0],
     ['the earlier alone', [0], ['UNKNOWN', undefined], -100],
-  ] as const)('two wait for its hand-over, given up: %s → only what is true is told', (_, value, codes, left) => {
-    const sites = known();
-    const serials: number[] = [];
-    const requested = [0, 1].map(() => {
-      const outcome = sites.ask(S, take(100), HELD);
-      serials.push(sites.lastSerial);
-      return outcome;
-    });
-    for (const at of value) sites.abandon(S, serials[at]);
-    sites.settle();
-    sites.pass(100);
-    expect(requested.map(({ code }) => code)).toEqual(codes);
-    expect(sites.read(S, total)).toBe(left);
-  });
+  ] as const)(
+    'two copies wait for the handover, and these are abandoned: %s → each gets its true outcome',
+    (_, value, codes, left) => {
+      const sites = known();
+      const serials: number[] = [];
+      const requested = [0, 1].map(() => {
+        const outcome = sites.ask(S, take(100), HELD);
+        serials.push(sites.lastSerial);
+        return outcome;
+      });
+      for (const at of value) sites.abandon(S, serials[at]);
+      sites.settle();
+      sites.pass(100);
+      expect(requested.map(({ code }) => code)).toEqual(codes);
+      expect(sites.read(S, total)).toBe(left);
+    },
+  );
 
-  test('it has moved here, and is given up while its home is asked → it ends, and takes no place later', () => {
+  test('a moved copy is abandoned while its home is asked → it ends, and takes no place in the queue later', () => {
     const sites = new Sites(service, 3, { windows: { maxProposed: 1 }, maxRedInFlight: 10, maxAttempts: 5 });
     sites.crash(LEADER);
     const requested = Array.from({ length: 12 }, (_, client) => {
@@ -121,7 +124,7 @@ describe('copies of one operation', () => {
     expect([there.value, sites.read(T, size)]).toEqual([null, 1]);
   });
 
-  test('one waits for its session, another is refused → not told that nothing was done', () => {
+  test('one copy waits for its session, another is rejected → UNKNOWN: it may still take effect', () => {
     const sites = known();
     const sessionVector = seenAtLeader(sites);
     const first = sites.ask(S, order, HELD, { sessionVector });
@@ -137,7 +140,7 @@ describe('copies of one operation', () => {
     expect([first.value, sites.read(S, total)]).toEqual([null, -93]);
   });
 
-  test('one waits for its session, another is refused for want of acknowledgements → not told that nothing was done', () => {
+  test('one copy waits for its session, another is rejected for lack of acknowledgements → UNKNOWN: it may still take effect', () => {
     const maxOutcomes = { maxOperations: 100, maxClients: 100, maxOperationsPerClient: 2 };
     const sites = new Sites(service, 3, { maxAttempts: 5, retentionLimits: { ...CERTIFIER_LIMITS, maxOutcomes } });
     const sessionVector = seenAtLeader(sites);
@@ -187,7 +190,7 @@ describe.each(['above', 'below'])('a start with a number that this site has had,
     expect(read.value).toBe(-500);
   });
 
-  test('a write of the one before was rejected, and is asked for again → it is done, and nobody waits for ever', () => {
+  test('a write of the earlier start was rejected, and is sent again → it is done, and no caller waits forever', () => {
     const sites = again();
     sites.submit(LEADER, add(1000));
     sites.pass(50);
@@ -223,7 +226,7 @@ describe.each(['above', 'below'])('a start with a number that this site has had,
     const value = sites.submit(S, spare(10));
     const serial = sites.lastSerial;
     sites.deliver(({ to, message }) => to === LEADER && message.kind === 'log.propose');
-    // It would be executed again on an own blue operation that nobody else has yet.
+    // It would be executed again on a blue operation of this site that no other site has yet.
     sites.submit(S, add(5));
     sites.sync(S);
     const retained = sites.sent.filter(({ from, message }) => from === S && message.kind.startsWith('blue.'));
@@ -280,7 +283,7 @@ test('a write of another site that was rejected is given up → chains of its ro
       sites.deliver(({ from, to }) => from !== T || to === LEADER);
       for (const site of [LEADER, S]) sites.sync(site);
       sites.deliver(({ to }) => to === LEADER);
-      // It is executed again on an own blue operation that nobody else has yet.
+      // It is executed again on a blue operation of this site that no other site has yet.
       sites.submit(T, add(1));
       for (let n = 0; n < 6; n += 1) {
         for (const site of [T, LEADER, S]) sites.sync(site);

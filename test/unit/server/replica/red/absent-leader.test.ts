@@ -35,7 +35,7 @@ const service = defineService(contract, {
     add: (value, { shadow }) => shadow.add(value, null),
     take: (value, { shadow }) => shadow.take(value, null),
     order: (value, { shadow }) => shadow.take(value, null),
-    // Says no where there is too little, which may be news to nobody but this site.
+    // Returns false if there is too little, which other sites may already know.
     spare: (value, { tables, shadow }) => tables.tills.row('one').total >= 1000 && shadow.take(value, true),
     total: (_, { tables }) => tables.tills.row('one').total,
     found: (_, { tables, errors }) => {
@@ -74,7 +74,7 @@ function comeBack(sites: Sites): void {
   sites.pass(100);
 }
 
-describe('what is given up', () => {
+describe('abandoned operations', () => {
   test('a strong read → ends at once, and takes no place in the log', () => {
     const sites = withoutLeader();
     const read = sites.submit(S, total, STRONG);
@@ -93,7 +93,7 @@ describe('what is given up', () => {
     expect(sites.read(S, total)).toBe(-1);
   });
 
-  test('a red write that was proposed → UNKNOWN, and its end is what the red order says', () => {
+  test('a red write that was proposed → UNKNOWN, and a resend gets the outcome of the red order', () => {
     const sites = new Sites(service);
     const named = { id: 'c/1', home: S };
     const taken = sites.ask(S, order, named);
@@ -172,10 +172,10 @@ test('a held write is given up and asked for again, then its hand-over is synced
   expect([again.value, behind.value, sites.read(S, total)]).toEqual([null, null, -2]);
 });
 
-describe('asked for again and again', () => {
+describe('sent again many times', () => {
   const again = (sites: Sites, hop: number): Outcome => sites.ask(S, order, { id: 'c/1', home: S, hop });
 
-  test('more often than it may → the first are told that it goes on, the last ones by its end', () => {
+  test('more often than allowed → the first ones get UNKNOWN, the last ones get the outcome', () => {
     const sites = withoutLeader();
     const requested = Array.from({ length: 10 }, (_, hop) => again(sites, hop));
     expect(requested.map(({ code }) => code)).toEqual([
@@ -265,7 +265,7 @@ describe('budget of what waits for the red order', () => {
     expect(sites.read(S, size)).toBe(5);
   });
 
-  test('spent, and another site or an earlier start may have begun it → UNKNOWN; nobody can have → OVERLOADED', () => {
+  test('spent → UNKNOWN if another site or an earlier start may have begun it, else OVERLOADED', () => {
     const sites = full();
     expect(sites.ask(S, order, { id: 'c/1', home: S }).code).toBe('UNKNOWN');
     sites.start(LEADER);

@@ -25,7 +25,7 @@ describe('certifier: memory', () => {
     expect(certifier.decide(late)).toMatchObject({ kind: 'reject' });
   });
 
-  test('identifier behind its watermark → expired, so that whoever asks is told', () => {
+  test('an identifier behind its watermark → expired, so that a late resend gets an error', () => {
     const certifier = new Certifier(LIMITS);
     certifier.decide(operation('a/1'));
     certifier.decide(operation('a/2', { acknowledged: 1 }));

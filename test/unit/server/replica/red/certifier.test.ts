@@ -61,7 +61,7 @@ describe('certifier', () => {
     expect(certifier.decide(operation(0, { reads: [l, k, m] }))).toEqual({ kind: 'reject', conflict });
   });
 
-  test('row created → conflict with whoever missed it; only written → not', () => {
+  test('a row is created → conflict with each operation that missed it; if it is only written → no conflict', () => {
     const certifier = new Certifier();
     certifier.decide(operation(0, { effects: [write('new')], created: [toRowName('t', 'new')] }));
     certifier.decide(operation(0, { effects: [write('old')] }));
@@ -73,7 +73,7 @@ describe('certifier', () => {
     expect(decide(toFieldName('t', 'other', 'f'))).toBe('commit');
   });
 
-  test('row removed → conflict with whoever read it or one of its fields', () => {
+  test('a row is removed → conflict with each operation that read it or one of its fields', () => {
     const certifier = new Certifier();
     certifier.decide(operation(0, { effects: [createRemoveEffect('t', 'k')] }));
     const decide = (name: string): string => certifier.decide(operation(0, { reads: [name] })).kind;

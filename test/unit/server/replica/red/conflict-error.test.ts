@@ -1,4 +1,4 @@
-/** What a `CONFLICT` says: what the operation met is what it reads, or what it writes unread. */
+/** The message of a `CONFLICT` names what changed: a field that the operation reads, or one that it only writes. */
 import { expect, test } from 'vitest';
 import type { CorrectableError } from '../../../../../src/correctable/errors.ts';
 import { conflictError } from '../../../../../src/server/replica/red/conflict-error.ts';
@@ -13,7 +13,7 @@ import type { RedRequest, StableRun } from '../../../../../src/server/replica/re
 
 const name = toFieldName('t', 'a', 'n');
 
-function said(run: StableRun | undefined, encountered = name): CorrectableError {
+function createConflictError(run: StableRun | undefined, encountered = name): CorrectableError {
   const submission = { operation: 'add' } as RedRequest['submission'];
   return conflictError({
     submission,
@@ -27,14 +27,14 @@ function said(run: StableRun | undefined, encountered = name): CorrectableError 
 test.each([
   ['read', [name], /changed what it reads \(lastly t\/a\.n\)/],
   ['written alone', [], /changed what it writes \(lastly t\/a\.n\)/],
-])('what changed was %s → it is said so', (_how, read, words) => {
+])('the changed field was %s → the message names it so', (_how, read, words) => {
   const reads = { names: new Set(read), ranges: [] };
   const run = { outcome: { reads, choice: undefined, reply: { value: null } }, reads, version: 0 } as StableRun;
-  expect(said(run)).toMatchObject({ code: 'CONFLICT', message: expect.stringMatching(words) as string });
+  expect(createConflictError(run)).toMatchObject({ code: 'CONFLICT', message: expect.stringMatching(words) as string });
 });
 
-test('nothing is kept of the run → it is not said which', () => {
-  expect(said(undefined).message).toContain('changed what it reads or writes (lastly t/a.n)');
+test('no run is kept → the message covers both cases', () => {
+  expect(createConflictError(undefined).message).toContain('changed what it reads or writes (lastly t/a.n)');
 });
 
 test.each([
@@ -44,5 +44,5 @@ test.each([
   ['a table', toTableName('t'), { table: 't' }, 't'],
 ])('the name of %s → its parts, whatever its key has in it', (_what, of, parts, words) => {
   expect(parseName(of)).toEqual(parts);
-  expect(said(undefined, of).message).toContain(`(lastly ${words})`);
+  expect(createConflictError(undefined, of).message).toContain(`(lastly ${words})`);
 });

@@ -57,7 +57,7 @@ test.each([
   expect(encountered.findBlocker(reads, OWN) !== undefined).toBe(waits);
 });
 
-test('what was met of a key with any text in it → is met by who reads all of that row', () => {
+test('a conflict on a key with arbitrary text → each reader of the whole row meets it', () => {
   const key = fc.string({ unit: fc.constantFrom('a', '\u0000'), maxLength: 4 });
   fc.assert(
     fc.property(key, (odd) => {
@@ -70,14 +70,14 @@ test('what was met of a key with any text in it → is met by who reads all of t
   );
 });
 
-test('it is the very one that was rejected, and its client has moved here → it waits for nobody', () => {
+test('the rejected operation itself, moved here by its client → waits for no other', () => {
   const { met: encountered } = contention();
   encountered.onRejected({ id: OWN, shadow: 'sell' }, changed(SEATS));
   expect(encountered.findBlocker(reading(SEATS), OWN)).toBeUndefined();
   expect(encountered.findBlocker(reading(SEATS), 'other/1')).toBeDefined();
 });
 
-test('what a site does by itself was rejected → nobody waits: it is not tried again', () => {
+test('an operation of a site itself was rejected → no operation waits, since it is not tried again', () => {
   const { met: encountered } = contention();
   encountered.onRejected({ id: 'far/1', shadow: RIGHTS_TRANSFER_SHADOW }, changed(SEATS));
   expect(encountered.findBlocker(reading(SEATS), OWN)).toBeUndefined();

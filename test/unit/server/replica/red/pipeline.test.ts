@@ -64,7 +64,7 @@ const service = defineService(contract, {
     untag: (args, { tables, shadow }) => shadow.untag(args, tables.pages.row(args.key).tags.has(args.text)),
     note: (args, { shadow }) => shadow.note(args, null),
     hire: (args, { tables, shadow }) => shadow.duty({ ...args, duty: tables.doctors.row(args.key).duty ?? 'on' }, null),
-    // Whoever has a note stays.
+    // A doctor with a note stays on duty.
     rest: (args, { tables, shadow }) =>
       tables.doctors.row(args.key).note === undefined && shadow.duty({ ...args, duty: 'off' }, true),
     look: (_, { tables }) => [...tables.doctors.by.duty({ equals: 'on' })],
@@ -133,7 +133,7 @@ describe('a chain', () => {
   });
 });
 
-describe('what a run stood on comes out otherwise', () => {
+describe('a run depends on an earlier one that ends differently', () => {
   test('the first of them is rejected → those behind it are, and all run again in their order', () => {
     const sites = start();
     const before = sites.submit(LEADER, append('z'));
@@ -189,7 +189,7 @@ describe('what a run stood on comes out otherwise', () => {
     expect(valuesOf([close, open, scan])).toEqual([null, null, ['r']]);
   });
 
-  test('nobody waits for it any more, and it has not left → those behind it run again without', () => {
+  test('abandoned before it was proposed → the operations behind it run again without it', () => {
     const sites = start({ windows: { maxProposed: 1 } });
     const first = sites.submit(SITE, append('a', 'q'));
     const second = sites.submit(SITE, append('b'));
@@ -285,7 +285,10 @@ test('a chain that has fallen → the next one is half as high, and grows with w
   sites.settle();
 });
 
-/** OTHER asks, and what SITE proposes comes first; all is delivered but what OTHER proposes anew, rejected as it was. */
+/**
+ * OTHER submits, and operations of SITE come first. All is delivered, except what OTHER proposes again after a
+ * rejection.
+ */
 function keepOut(
   sites: Sites,
   requested: Parameters<Sites['submit']>[1],

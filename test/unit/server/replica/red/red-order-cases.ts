@@ -58,7 +58,7 @@ const tried = (rows: PlainTable, kind: string): PlainTable => {
   return copy;
 };
 
-/** By name. Rows that there may be: a, b and bb; c is for nobody. */
+/** Reads by name. The rows are a, b and bb; no test writes c. */
 export const READS: Readonly<Record<string, ReadCase>> = {
   register: { run: (rows) => rows.row('b').duty ?? null, plain: (rows) => rowOf(rows, 'b').duty ?? null },
   'register of bb': { run: (rows) => rows.row('bb').duty ?? null, plain: (rows) => rowOf(rows, 'bb').duty ?? null },

@@ -62,7 +62,7 @@ interface Story {
   readonly ahead: Party;
 }
 
-interface Told {
+interface RunResult {
   /** By the name of the read. */
   readonly reads: ReadonlyMap<string, Outcome>;
   readonly change: Outcome;
@@ -72,7 +72,7 @@ interface Told {
 const readsOf = (name: TableName): string[] => Object.keys(READS).filter((kind) => isFor(name, READS[kind]!));
 
 /** Runs all reads and the change at once, those of `first` being first in the red order. */
-function run({ name, past, change, first, ahead }: Story): Told {
+function run({ name, past, change, first, ahead }: Story): RunResult {
   // A witness is needed only for what one of the two alone has seen.
   const sites = new Sites(service, past.lately === undefined ? 2 : 3);
   const siteOf = (party: Party): number => (party === first ? SITE_OF.first : SITE_OF.second);

@@ -1,4 +1,4 @@
-/** Answers of red operations are kept for whoever asks again, and no longer than that. */
+/** Replies of red operations are kept for resends, and no longer than that. */
 import { expect, test } from 'vitest';
 import { bankService } from '../services.ts';
 import { Sites } from '../sites.ts';

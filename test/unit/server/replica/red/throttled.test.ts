@@ -72,7 +72,7 @@ describe('places', () => {
     expect(sites.read(1, { name: 'peek', args: { queue: 'q' } })).toEqual({ item: 'd' });
   });
 
-  test('asked for again and again while it waits, so that the first has been told an end → no guess after that', () => {
+  test('sent again so often while it waits that the first copy has ended → no preliminary view after that', () => {
     const sites = stocked();
     for (const sequence of [1, 2]) sites.ask(1, dequeue, { id: `c/${sequence}` });
     const wantedStages = { tentative: true, causal: false, strong: true };
@@ -113,7 +113,7 @@ test('so many wait that those who come had to wait for long → refused at once,
   const sent = sites.sent.length;
   expect(sites.submit(1, dequeue).code).toBe('OVERLOADED');
   expect(sites.sent).toHaveLength(sent);
-  // Who may ask again is told by the red order: after that, no copy of the request is executed.
+  // The red order decides whether a client may send it again: after that, no copy of the request is executed.
   const late = sites.ask(1, dequeue, { id: 'x/99' });
   sites.settle();
   expect(late.code).toBe('OVERLOADED');

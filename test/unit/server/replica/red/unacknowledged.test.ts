@@ -53,21 +53,24 @@ const requested = (sites: Sites, operation: Ordered, sequence: number, acknowled
 test.each([
   ['that is red in any case', contract.order],
   ['that may be red', contract.note],
-] as const)('one more %s than is kept of a client → refused, and each other is told again', (_what, written) => {
-  const sites = start();
-  for (let n = 1; n <= PER_CLIENT; n += 1) requested(sites, contract.order(`l${n}`), n);
-  sites.settle();
-  const before = lines(sites);
-  const more = requested(sites, written('l4'), 4);
-  sites.settle();
-  expect(more.code).toBe('OVERLOADED');
-  const again = requested(sites, contract.order('l1'), 1);
-  sites.settle();
-  expect([again.value, lines(sites)]).toEqual(['l1', before]);
-  const since = requested(sites, written('l4'), 4, 1);
-  sites.settle();
-  expect(since.value).toBe('l4');
-});
+] as const)(
+  'one more %s than is kept for a client → rejected, and each earlier one still gets its result again',
+  (_what, written) => {
+    const sites = start();
+    for (let n = 1; n <= PER_CLIENT; n += 1) requested(sites, contract.order(`l${n}`), n);
+    sites.settle();
+    const before = lines(sites);
+    const more = requested(sites, written('l4'), 4);
+    sites.settle();
+    expect(more.code).toBe('OVERLOADED');
+    const again = requested(sites, contract.order('l1'), 1);
+    sites.settle();
+    expect([again.value, lines(sites)]).toEqual(['l1', before]);
+    const since = requested(sites, written('l4'), 4, 1);
+    sites.settle();
+    expect(since.value).toBe('l4');
+  },
+);
 
 test('one more while the others are in flight → refused', () => {
   const sites = start();
@@ -80,7 +83,7 @@ test('one more while the others are in flight → refused', () => {
   expect(again.value).toBe('l1');
 });
 
-test('answers of so many bytes as are kept of a client → one more is refused, and the last is told again', () => {
+test('replies of as many bytes as are kept for a client → one more is rejected, and the last one still gets its result again', () => {
   const sites = start({ maxBytesPerClient: 600 });
   requested(sites, contract.order('x'.repeat(500)), 1);
   sites.settle();

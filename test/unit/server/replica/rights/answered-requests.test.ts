@@ -52,7 +52,7 @@ test('asked for long ago → forgotten with the next question', () => {
   expect([questions.size, questions.takeTurn(SEATS, 'here', 120)]).toEqual([2, 'again']);
 });
 
-test('nothing came → asked of all once it is overdue, and as new once nobody waits for it any more', () => {
+test('no reply → all sites are asked once it is overdue; after the wait has ended it counts as a first request', () => {
   const questions = new RightsRequests({ resendAfterMs: 10, reachTimeoutMs: 100 });
   const name = { table: 'events', key: 'E', field: 'seats' };
   const turns = [0, 5, 10, 200].map((nowMs) => questions.takeTurn(name, 'later', nowMs));

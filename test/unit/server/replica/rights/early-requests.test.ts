@@ -23,18 +23,15 @@ test('the newest of each site → taken out once', () => {
   expect([amounts(early).toSorted(), amounts(early)]).toEqual([[2, 3], []]);
 });
 
-test.each(['here', 'pool'] as const)(
-  'somebody waits (%s) → what is asked for later does not take its place',
-  (target) => {
-    const early = new EarlyRequests();
-    for (const item of [question(0, 1, { target }), question(0, 2)]) early.add(item);
-    expect(amounts(early)).toEqual([1]);
-    for (const entry of [question(0, 2), question(0, 1, { target })]) early.add(entry);
-    expect(amounts(early)).toEqual([1]);
-  },
-);
+test.each(['here', 'pool'] as const)('a site waits (%s) → a later early request does not replace it', (target) => {
+  const early = new EarlyRequests();
+  for (const item of [question(0, 1, { target }), question(0, 2)]) early.add(item);
+  expect(amounts(early)).toEqual([1]);
+  for (const entry of [question(0, 2), question(0, 1, { target })]) early.add(entry);
+  expect(amounts(early)).toEqual([1]);
+});
 
-test('somebody waits here, and then for the pool → the newest stands for both', () => {
+test('a site waits here, and then for the pool → the newest request stands for both', () => {
   const early = new EarlyRequests();
   for (const item of [question(0, 1, { target: 'here' }), question(0, 2, { target: 'pool' })]) early.add(item);
   expect(amounts(early)).toEqual([2]);

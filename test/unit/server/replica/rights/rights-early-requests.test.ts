@@ -1,4 +1,4 @@
-/** Takes right after what they take of was given: what is asked for is on its way to who is asked. */
+/** Takes right after rights were added: those rights are still on their way to the site that is asked for them. */
 import { expect, test } from 'vitest';
 import { siteAt } from '../../../../support/origins.ts';
 import type { Outcome } from '../sites.ts';
@@ -13,8 +13,10 @@ const RESEND_MS = 10;
 type Sent = Sites['sent'][number];
 const isAsk = ({ message }: Sent): boolean => message.kind === 'rights.request';
 
-/** Three sites, of which the first one has given so many, shared them out and told nobody yet. */
-function given(count: number): Sites {
+/**
+ * Three sites, of which the first one has opened `count` seats and shared them out. The others have heard of none yet.
+ */
+function openAtFirst(count: number): Sites {
   const sites = new Sites(service, 3, { maxAttempts: 5 });
   sites.submit(0, open({ seats: count }));
   sites.sync(0);
@@ -24,7 +26,7 @@ function given(count: number): Sites {
 
 /** The same, and a take at the first site whose questions have come to the others, which have nothing yet. */
 function askedEarly(count: number, take: { name: string; args: unknown }): { sites: Sites; taken: Outcome } {
-  const sites = given(count);
+  const sites = openAtFirst(count);
   const taken = sites.submit(0, take);
   expect(sites.sent.filter(isAsk)).not.toEqual([]);
   for (const site of [1, 2]) sites.sync(site);
@@ -33,17 +35,17 @@ function askedEarly(count: number, take: { name: string; args: unknown }): { sit
 }
 
 test.each([
-  ['of what others can spare', sell({ seats: 12 })],
-  ['of nearly all', sell({ seats: 29 })],
-  ['of all, in the red order', sellInOrder({ seats: 30 })],
-])('a question %s comes before the share that it is about → answered once that is there', (_of, take) => {
+  ['for rights that others can spare', sell({ seats: 12 })],
+  ['for nearly all rights', sell({ seats: 29 })],
+  ['for all rights, in the red order', sellInOrder({ seats: 30 })],
+])('a request %s arrives before the rights that it asks for → answered once they are there', (_of, take) => {
   const { sites, taken } = askedEarly(30, take);
   sites.settle();
   expect([taken.value, sites.nowMs]).toEqual([SOLD, 0]);
 });
 
 test.each([1, 2])(
-  'synced %i times before the take → its own share is in flight, and nobody waits for a question',
+  'synced %i times before the take → its own share is in flight, and no take waits for a reply',
   (times) => {
     const sites = new Sites(service, 2, { maxAttempts: 5 });
     sites.submit(0, open({ seats: 10 }));
@@ -54,8 +56,8 @@ test.each([1, 2])(
   },
 );
 
-test('the same question twice, both early → no more is given than was asked for', () => {
-  const sites = given(30);
+test('the same request twice, both early → no more rights are given than requested', () => {
+  const sites = openAtFirst(30);
   const taken = sites.submit(0, sell({ seats: 29 }));
   const requested = sites.sent.filter(isAsk);
   sites.sent.push(...requested, ...requested);
@@ -67,7 +69,7 @@ test('the same question twice, both early → no more is given than was asked fo
   expect(held(sites)).toEqual([0, 0, 1, 0]);
 });
 
-test('nothing has come by the time a question is overdue → it is forgotten, and nothing is given for it', () => {
+test('no rights have come when a request is overdue → the request is dropped, and no rights are given for it', () => {
   const { sites } = askedEarly(30, sell({ seats: 12 }));
   sites.nowMs += RESEND_MS;
   for (const site of [1, 2]) sites.machines[site]?.tick(sites.nowMs, sites.nowMs);

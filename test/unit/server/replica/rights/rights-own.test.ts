@@ -34,7 +34,7 @@ test('more is given where rights are gathered for a take → no more than it lac
   expect([held(sites)[3], ledgerAt(sites, 0).left]).toEqual([0, 12]);
 });
 
-test('who waits for rights in the red order is given up → at the next tick nobody waits any more', () => {
+test('a take that waits for rights in the red order is abandoned → at the next tick none waits any more', () => {
   const sites = opened(3);
   sites.crash(2);
   sites.submit(1, contract.sellInOrder({ seats: 3 }));

@@ -134,7 +134,7 @@ describe('a take of more than its site holds', () => {
     },
   );
 
-  test('crowds in the red order, of what is enough for some → each is told yes or no, and none too many yes', () => {
+  test('many takes in the red order, with enough for some → each gets true or false, and only as many true as there are', () => {
     const sites = opened(20, { maxAttempts: 2 });
     const takes = Array.from({ length: 60 }, (_, n) => sites.submit(n % 3, sellInOrder({ seats: 1 })));
     sites.settle();
@@ -241,7 +241,7 @@ describe('a take of more than its site holds', () => {
     expect(['seats', 'coats'].map((field) => ledgerAt(sites, 0, field).pool)).toEqual([2, 2]);
   });
 
-  test('somebody elsewhere gathers rights → what is in the pool stays there for him', () => {
+  test('another site gathers rights → the rights in the pool stay there for it', () => {
     const sites = opened(12);
     sites.submit(1, sell({ seats: 4 + 4 + 4 }));
     sites.abandon(1);

@@ -1,4 +1,4 @@
-/** Takes that the red order rejects: for how long they are executed again, and what they are told then. */
+/** Takes that the red order rejects: for how long they are executed again, and with what they fail then. */
 import { expect, test, vi } from 'vitest';
 import type { Outcome, Sites } from '../sites.ts';
 import { contract, held, item, opened } from './sale.ts';
@@ -31,7 +31,7 @@ test.each([0, 50, 300])('the leader was away for %i ms before → crowds of all 
   expect(takes.map(({ value, code }) => code ?? value)).toEqual(takes.map(() => SOLD));
 });
 
-/** Gives one at the leader's site, and has it taken there before who waits for it at site 2 draws on it. */
+/** Adds one seat at the leader's site, and takes it there before a waiting take at site 2 gets it. */
 function snatch(sites: Sites): void {
   sites.submit(0, open({ seats: 1 }));
   for (let ticks = 0; ticks < 3 && !sites.sent.some(isProposal); ticks += 1) {
@@ -54,14 +54,14 @@ function leftAway(): Sites {
   return sites;
 }
 
-const isTold = ({ code, value }: Outcome): boolean => code !== undefined || value !== undefined;
+const hasEnded = ({ code, value }: Outcome): boolean => code !== undefined || value !== undefined;
 
-test('what comes is taken by others each time → it is told so after two such times at most, however often it may try', () => {
+test('others take each new seat → the take fails after at most two wait times, however many attempts it has', () => {
   const sites = leftAway();
   const taken: Outcome = sites.submit(2, sellInOrder({ seats: 1 }));
-  while (!isTold(taken) && sites.nowMs < 10 * REACH_MS) {
+  while (!hasEnded(taken) && sites.nowMs < 10 * REACH_MS) {
     sites.pass(60);
-    if (!isTold(taken)) snatch(sites);
+    if (!hasEnded(taken)) snatch(sites);
   }
   expect([taken.code, held(sites)]).toEqual(['UNAVAILABLE', [0, 1, 0, 0]]);
   expect(sites.nowMs).toBeLessThan(3 * REACH_MS);
@@ -81,13 +81,13 @@ function busyTick(sites: Sites, number: number): void {
   sites.sync(2);
 }
 
-test.each([1, 100])('%i at a site that is busy with the row all the time → told so after one such time', (count) => {
+test.each([1, 100])('%i takes at a site that is always busy with the row → they fail after one wait time', (count) => {
   const sites = leftAway();
   const taken = Array.from({ length: count }, () => sites.submit(2, sellInOrder({ seats: 1 })));
   const { state } = sites.machines[2]!.replica;
   const runs = [vi.spyOn(state, 'run'), vi.spyOn(state, 'runPipelined')];
   let others = 0;
-  for (; !taken.every(isTold) && sites.nowMs < 10 * REACH_MS; others += 1) busyTick(sites, others);
+  for (; !taken.every(hasEnded) && sites.nowMs < 10 * REACH_MS; others += 1) busyTick(sites, others);
   expect(taken.filter(({ code }) => code === 'UNAVAILABLE')).toHaveLength(count);
   // With the trip of what ends them in the red order.
   expect(sites.nowMs).toBeLessThanOrEqual(REACH_MS + 10);

@@ -96,7 +96,7 @@ test('it has waited once, and another one was rejected meanwhile → it waits no
   expect([near, next, ...others].map(({ value }) => value)).toEqual([SOLD, SOLD, SOLD, SOLD]);
 });
 
-test('what gives a pool back was rejected, and is not tried again → who takes then waits for nobody', () => {
+test('the return of a pool was rejected, and is not tried again → a later take waits for no other', () => {
   const sites = pooled(12, 10);
   sites.submit(1, item);
   const isOwn = ({ from, message }: Sites['sent'][number]): boolean => from === 1 && message.kind === 'log.propose';

@@ -1,4 +1,4 @@
-/** The list of those who wait for rights: of which operations somebody does, what they lack, and who tries. */
+/** The list of operations that wait for rights: which there are, what they lack, and which are tried again. */
 import { describe, expect, test } from 'vitest';
 import { RightsShortfall } from '../../../../../src/server/replica/core/rights-port.ts';
 import { RightsWaitList } from '../../../../../src/server/replica/rights/rights-wait-list.ts';
@@ -7,11 +7,11 @@ import type { Submission } from '../../../../../src/server/records/submissions.t
 const shortfall = new RightsShortfall([{ table: 'events', key: 'E', field: 'seats', amount: 1 }], false);
 const FIELD = 'events\u0000seats\u0000E';
 
-/** Who waits until 100, and goes on when `comes` says so. */
-function waiting(serial: number, id: string, comes: () => boolean = () => false): RightsWaitList {
+/** A list with one operation that waits until 100. It goes on when `hasCome` returns true. */
+function waiting(serial: number, id: string, hasCome: () => boolean = () => false): RightsWaitList {
   const list = new RightsWaitList();
   const submission = { serial, identity: { id } } as Submission;
-  const onRetry = (): RightsShortfall | undefined => (comes() ? undefined : shortfall);
+  const onRetry = (): RightsShortfall | undefined => (hasCome() ? undefined : shortfall);
   list.add({ waiter: { submission, onRetry, onTimeout: () => {} }, shortfall, untilMs: 100 });
   expect([list.hasOperation(id), list.fields]).toEqual([true, [FIELD]]);
   return list;
@@ -20,7 +20,7 @@ function waiting(serial: number, id: string, comes: () => boolean = () => false)
 const has = (list: RightsWaitList): unknown => [list.size, list.hasOperation('ann/1'), list.getWanted(FIELD)];
 const NOTHING = [0, false, undefined];
 
-test('who has left, whose time is over, and who has gone on → is not there any more', () => {
+test('an operation that was cancelled, has timed out or has gone on → is not in the list any more', () => {
   const left = waiting(1, 'ann/1');
   expect(left.cancel(1)?.serial).toBe(1);
   expect(has(left)).toEqual(NOTHING);
@@ -37,8 +37,12 @@ test('who has left, whose time is over, and who has gone on → is not there any
 
 const ofSeats = (amount: number) => ({ table: 'events', key: 'E', field: 'seats', amount });
 
-/** Who waits until 100, and tells when he tries. */
-function someone(serial: number, value: RightsShortfall, tried: number[] = []): Parameters<RightsWaitList['add']>[0] {
+/** An operation that waits until 100, and records its attempts in `tried`. */
+function createEntry(
+  serial: number,
+  value: RightsShortfall,
+  tried: number[] = [],
+): Parameters<RightsWaitList['add']>[0] {
   const onRetry = (): RightsShortfall => {
     tried.push(serial);
     return value;
@@ -50,14 +54,14 @@ function someone(serial: number, value: RightsShortfall, tried: number[] = []): 
   };
 }
 
-describe('what they lack', () => {
-  test('more than numbers count exactly, and all leave → nobody lacks anything', () => {
+describe('what operations lack', () => {
+  test('sums beyond safe integers are exact; when all have left, nothing is lacking', () => {
     const list = new RightsWaitList();
     const amounts = [Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER, 1, 1];
     const lacks = amounts.flatMap((amount) =>
       [true, false].map((isRed) => new RightsShortfall([ofSeats(amount)], isRed)),
     );
-    for (const [at, item] of lacks.entries()) list.add(someone(at + 1, item));
+    for (const [at, item] of lacks.entries()) list.add(createEntry(at + 1, item));
     expect(list.getWanted(FIELD)).toMatchObject({ amount: 2 ** 55, inRed: 2 ** 54, ofPool: 4 });
     for (const at of lacks.keys()) list.cancel(at + 1);
     expect([list.size, list.fields]).toEqual([0, []]);
@@ -66,9 +70,9 @@ describe('what they lack', () => {
   test('nothing of a field, beside some of another one → it is not counted there, and does not need the pool', () => {
     const list = new RightsWaitList();
     const coats = { table: 'events', key: 'E', field: 'coats', amount: 5 };
-    list.add(someone(1, new RightsShortfall([ofSeats(0), coats], false)));
+    list.add(createEntry(1, new RightsShortfall([ofSeats(0), coats], false)));
     expect([list.getWanted(FIELD), list.getWanted('events\u0000coats\u0000E')?.ofPool]).toEqual([undefined, 0]);
-    list.add(someone(2, new RightsShortfall([ofSeats(5)], true)));
+    list.add(createEntry(2, new RightsShortfall([ofSeats(5)], true)));
     expect(list.cancel(1)?.serial).toBe(1);
     expect(list.getWanted(FIELD)).toMatchObject({ amount: 5, inRed: 5, ofPool: 1 });
   });
@@ -83,8 +87,8 @@ describe('who tries, where one has not found what he lacks', () => {
   ])('red: %j, the next one: %j, of %i → %j', (isRed, isNextRed, amount, expected) => {
     const list = new RightsWaitList();
     const tried: number[] = [];
-    list.add(someone(1, new RightsShortfall([ofSeats(1)], isRed), tried));
-    list.add(someone(2, new RightsShortfall([ofSeats(amount)], isNextRed), tried));
+    list.add(createEntry(1, new RightsShortfall([ofSeats(1)], isRed), tried));
+    list.add(createEntry(2, new RightsShortfall([ofSeats(amount)], isNextRed), tried));
     list.retry(new Set([FIELD]));
     expect(tried).toEqual(expected);
   });

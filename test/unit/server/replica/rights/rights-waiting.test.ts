@@ -1,4 +1,4 @@
-/** Who waits for rights: how many may, and what is told to those who give up. */
+/** Operations that wait for rights: how many may, and the errors of those that stop waiting. */
 import { describe, expect, test, vi } from 'vitest';
 import { contract, held, ledgerAt, item, opened } from './sale.ts';
 import type { Sites } from '../sites.ts';
@@ -71,7 +71,7 @@ describe('as many as may wait for rights', () => {
 });
 
 describe('waiting for several fields', () => {
-  test('one is here, the other elsewhere, and nobody can spare any → both come together in the pool', () => {
+  test('one right is here, the other elsewhere, and no site can spare any → both come together in the pool', () => {
     const sites = opened(3);
     sites.submit(1, item);
     sites.settle();
@@ -80,7 +80,7 @@ describe('waiting for several fields', () => {
     expect([taken.value, ledgerAt(sites, 0).left, ledgerAt(sites, 0, 'coats').left]).toEqual([{ sold: true }, 1, 2]);
   });
 
-  test('one that lacks the second field → keeps nobody from taking of the first one', () => {
+  test('an operation that lacks the second field → others may still take the first one', () => {
     const sites = opened(6);
     sites.submit(1, contract.sellBoth({ seats: 2 }));
     settleUnasked(sites);
@@ -139,7 +139,7 @@ describe('behind one that waits for rights in the red order', () => {
     return sites;
   }
 
-  test('many who lack as much → all are told at one time; who only looks waits for nobody', () => {
+  test('many that lack the same amount → all fail at one time; an operation that only reads waits for none', () => {
     const sites = leftAway(30);
     const takes = Array.from({ length: 12 }, () => sites.submit(0, sellInOrder({ seats: 1 })));
     const refused = sites.submit(0, sellInOrder({ seats: 31 }));

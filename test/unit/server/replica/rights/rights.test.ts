@@ -22,7 +22,7 @@ describe('rights', () => {
     ]);
   });
 
-  test('a take within the own rights → final once it is synced, whoever is out of reach', () => {
+  test('a take within the rights of its site → final once it is synced, even if no other site can be reached', () => {
     const sites = opened(9);
     const taken = sites.submit(1, item);
     sites.sync(1);
@@ -30,7 +30,7 @@ describe('rights', () => {
     expect(sites.sent.filter(isToLeader)).toEqual([]);
   });
 
-  test('50 takes at once of the last right → one has it, the others are told no by the red order', () => {
+  test('50 takes at once of the last right → one gets it, the others get false by the red order', () => {
     const sites = opened(1);
     expect(held(sites)).toEqual([1, 0, 0, 0]);
     const takes = Array.from({ length: 50 }, () => sites.submit(0, item));
@@ -99,7 +99,7 @@ describe('rights', () => {
     expect(held(sites)).toEqual([6, 6, 6, 0]);
   });
 
-  test('what two others give each other → is no answer: nobody is asked once more', () => {
+  test('two other sites give each other rights → that is no reply: no site is asked once more', () => {
     const sites = opened(30);
     const findBySubmission = (site: number): number =>
       sites.sent.filter(({ from, message }) => from === site && message.kind === 'rights.request').length;
@@ -114,7 +114,7 @@ describe('rights', () => {
     expect(findBySubmission(1)).toBe(0);
   });
 
-  test('a question that is lost → retried while somebody waits', () => {
+  test('a request that is lost → resent as long as a take waits', () => {
     const sites = opened(12);
     const takes = Array.from({ length: 6 }, () => sites.submit(1, item));
     sites.settle(({ message }) => message.kind === 'rights.request');

@@ -20,7 +20,7 @@ export const contract = defineContract('sale', {
   sellBoth: { access: 'write', args: seats, result: sold },
   sellBlindly: { access: 'write', args: seats, result: sold },
   sellBlindlyInOrder: { access: 'write', args: seats, result: sold },
-  /** Says in the red order what is left, and takes none of it. */
+  /** Reads in the red order how many are left, and takes none. */
   count: { access: 'write', args: z.object({}), result: z.int() },
   left: { access: 'read', args: z.object({}), result: z.array(z.int()) },
 });
