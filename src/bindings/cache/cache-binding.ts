@@ -50,7 +50,7 @@ export class CacheBinding<L extends Levels> implements Binding<LevelsWithCache<L
   readonly hasIdempotencyKeys: boolean;
   /** Where it is known: what is filed, and what is submitted, belongs to them. */
   readonly principal?: () => string;
-  /** Who the binding behind asks as, where it says so and the cache was told by itself. */
+  /** Returns the principal of the inner binding, if that exposes it and the cache has an option of its own. */
   readonly #getInnerPrincipal: (() => string) | undefined;
   readonly #inner: Binding<L>;
   readonly #options: CacheOptions<L>;
@@ -59,13 +59,13 @@ export class CacheBinding<L extends Levels> implements Binding<LevelsWithCache<L
   readonly #onError: (error: unknown) => void;
   readonly #views: CacheCoherence;
   readonly #persistence: Persistence | undefined;
-  /** As last heard; `undefined` where nobody could say. */
+  /** As last read; `undefined` if the functions failed or did not agree. */
   #principal: string | undefined;
   #hasReadPrincipal = false;
   /** `undefined` once what the store kept is there, or is not waited for any more. */
   #loading: Promise<unknown> | undefined;
   #pendingRead: Promise<unknown> = Promise.resolve();
-  /** What the store has already, or has lost already, is not told to it. */
+  /** Chooses whether the store is notified of a change: not of one that it has already, or has lost already. */
   #chooseNotification: NotificationChoice = notifyChange;
   #closing: Promise<void> | undefined;
   /** Nothing is kept in memory any more. */
@@ -164,7 +164,7 @@ export class CacheBinding<L extends Levels> implements Binding<LevelsWithCache<L
   }
 
   async ready(): Promise<void> {
-    // Whoever asks waits as long as is waited at all, even where others have given up.
+    // Each caller waits for the full time limit, even if others have given up.
     await this.#persistence?.limitTime('ready', this.#pendingRead).catch(() => {});
   }
 
@@ -339,9 +339,9 @@ export class CacheBinding<L extends Levels> implements Binding<LevelsWithCache<L
   }
 
   /**
-   * Who asks at present. Another one than before finds the memory empty, and so does nobody.
+   * Returns the present principal. If it differs from the one before, or is unknown, memory is empty.
    *
-   * @throws whatever the application's functions do, and where they do not agree
+   * @throws the errors of the application's functions, and an error if they do not agree
    */
   #readPrincipal(): string {
     let present: string | undefined;
@@ -364,7 +364,7 @@ export class CacheBinding<L extends Levels> implements Binding<LevelsWithCache<L
     this.#views.clear();
     if (this.#persistence === undefined) return;
     this.#persistence.clear();
-    // Closed, it would be opened again, and by nobody closed.
+    // After the cache is closed, nothing would close a store that is opened again.
     if (!this.#isClosed) this.#startLoading(this.#persistence);
   }
 
@@ -386,12 +386,12 @@ export class CacheBinding<L extends Levels> implements Binding<LevelsWithCache<L
     try {
       this.#readPrincipal();
     } catch (error) {
-      // Nobody's are shown; what changes is written all the same.
+      // Views of an unknown principal are not shown. Changes are written all the same.
       this.#onError(error);
     }
     const own: [id: string, entry: CacheEntry][] = [];
     for (const [id, entry] of stored) {
-      // Another version of the contract has filed it: nobody would find it any more.
+      // Another version of the contract has filed it, so it would never be found.
       const isOfNow = getViewOperationHash(id) === this.#inner.operationHash?.(getViewOperationName(id));
       if (!isOfNow || !this.#views.isFresh(entry)) this.#persistence?.writeView(id, undefined);
       else if (getViewPrincipal(id) === this.#principal) own.push([id, entry]);
@@ -466,7 +466,7 @@ export class CacheBinding<L extends Levels> implements Binding<LevelsWithCache<L
   }
 }
 
-/** What the store is told when a view is filed, or removed: that; not to write what it was about to; nothing. */
+/** What the store gets when a view is filed or removed: the change, a retraction of the pending write, or nothing. */
 type NotificationChoice = (view: CachedView | undefined) => 'change' | 'retract' | 'nothing';
 
 const notifyChange: NotificationChoice = () => 'change';
@@ -485,7 +485,7 @@ const returnTrue = (): boolean => true;
 const returnError = (error: unknown): unknown => error;
 const returnUndefined = (): undefined => undefined;
 
-/** Reports what nobody waits for; a report that throws disturbs nobody either. */
+/** Reports errors for which no caller waits. A reporter that throws has no effect either. */
 function createErrorReporter(onError: ((error: unknown) => void) | undefined): (error: unknown) => void {
   return (error) => {
     if (onError === undefined) {
@@ -511,7 +511,7 @@ function createPrincipalMismatchError(): CorrectableError {
   return new CorrectableError('INVALID_ARGUMENT', `principal: ${fix}`, { field: 'principal' });
 }
 
-/** The operation with arguments that nobody else has in hand, where there can be such. */
+/** Copies the arguments, if they can be changed, so that no caller can change them later. */
 function copyArgs(operation: Operation): Pick<CacheOperation, 'operationCopy' | 'copyError'> {
   try {
     return { operationCopy: { ...operation, args: copyPlainData(operation.args, 'args').value } };

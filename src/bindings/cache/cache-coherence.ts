@@ -54,7 +54,7 @@ export interface CacheOperation {
    * began, and its own views since, which come in order.
    */
   orderedUntil: number;
-  /** Of an update whose caller has been told at a weaker level that it is final. */
+  /** Present if the caller of an update got its final view at a weaker level. */
   earlyFinal?: EarlyFinal;
 }
 
@@ -98,7 +98,7 @@ export interface CacheCoherenceOptions {
 /** The first moment in the counting of a cache: before all of its operations. */
 const FIRST_TIME = 1;
 
-/** Operations of more names than this are not told of one by one. */
+/** Operations with more names than this are not reported one by one. */
 const MAX_REPORTED_NAMES = 1_000;
 
 export class CacheCoherence {
@@ -110,7 +110,7 @@ export class CacheCoherence {
   readonly #expiry: ExpiryTimer;
   readonly #reportedNames = new Set<string>();
   readonly #reportedRejections = new Set<string>();
-  /** Whether a store may have fences of an earlier page that nobody has read yet: views that may lag are not shown. */
+  /** Whether a store may have unread fences of an earlier page: then views that may lag are not shown. */
   hasUnreadStore = false;
   #time = FIRST_TIME;
   #principalEpoch = 0;
@@ -167,7 +167,7 @@ export class CacheCoherence {
   recordRead(subject: CacheOperation, view: InnerView): void {
     const { id, touches, startedAt, session, principalEpoch, principal } = subject;
     if (!this.#options.committed.has(view.level)) return;
-    // The session has seen it, whether it is filed or not, and whoever has asked meanwhile.
+    // The session has seen it, whether it is filed or not. So have callers that requested it meanwhile.
     session?.learnRead(touches, this.#toFloor(id, { level: view.level, ...view.details }, startedAt));
     if (id === undefined || !this.#isCurrentEpoch(principalEpoch)) return;
     const isStrongest = this.#isStrongest(view.level) || view.details.final === true;
@@ -206,8 +206,8 @@ export class CacheCoherence {
   }
 
   /**
-   * The caller of an update is told at a weaker level that it is final: what was there before is not shown any more,
-   * although nobody knows what is there now. Says what that is.
+   * The caller of an update gets its final view at a weaker level. The previous value is not shown any more, although
+   * the present one is unknown. Returns what is invalidated.
    */
   recordEarlyFinal(subject: CacheOperation): Invalidation {
     const { touches, startedAt, session, principal } = subject;
@@ -253,7 +253,7 @@ export class CacheCoherence {
   isFresh({ level, cachedAt }: CacheEntry): boolean {
     const ageMs = this.#options.now() - cachedAt;
     const { ttlMs, levels, committed } = this.#options;
-    // One from the future is of a clock that was set back since: nobody knows how old it is.
+    // One from the future was written before the clock was set back: its age is unknown.
     return levels.includes(level) && committed.has(level) && (ttlMs === Infinity || (ageMs >= 0 && ageMs < ttlMs));
   }
 

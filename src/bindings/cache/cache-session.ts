@@ -46,7 +46,7 @@ export class CacheSession implements BindingSession {
   /** When it last came to know something that may concern any object. */
   #lastUnboundedAt = 0;
 
-  /** `goesOnAt` is when a session was continued of which nobody knows what it has seen; 0 for a new one. */
+  /** `goesOnAt` is the time when a session was continued whose reads are unknown; 0 for a new one. */
   constructor(inner: BindingSession, isOlder: IsOlder, maxFloors: number, goesOnAt = 0) {
     this.inner = inner;
     this.#isOlder = isOlder;
@@ -147,7 +147,7 @@ function isLaterThan(view: KnownFloor, known: KnownFloor): boolean {
 /** The operation of no view. */
 const NEVER = -Infinity;
 
-/** What a session knows of which nobody can say what it is. */
+/** The entry of a session for an object whose seen view is unknown. */
 const UNKNOWN_VIEW = { id: undefined, version: undefined, startedAt: NEVER, isStrongest: false, isKnownToInner: false };
 
 /** A view that names no objects is an object of its own. */

@@ -1,4 +1,4 @@
-/** Calls for what has become too old, so that it leaves although nobody asks for it: one timer for all of it. */
+/** Removes entries that are too old, even if no caller reads them. All entries share one timer. */
 import type { Clock, Timer } from '../../correctable/clock.ts';
 
 export class ExpiryTimer {

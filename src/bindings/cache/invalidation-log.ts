@@ -13,7 +13,7 @@ export interface InvalidationLogData {
 
 /** Something that was changed, or is to be forgotten. */
 export interface Invalidation {
-  /** `'write'`: so that its author is never to be shown what was before; `'drop'`: nobody has to see it at once. */
+  /** `'write'`: its author never sees the value from before. `'drop'`: no client has to see it at once. */
   readonly kind: 'write' | 'drop';
   readonly scope: TagScope;
   /** Who has made an update; anybody, unless given. */

@@ -64,7 +64,7 @@ export function directoryStore(options: DirectoryStoreOptions): CacheStore {
     load: () => run(readEntries),
     write: (changes, settle) => run((database, watch) => writeChanges(database, watch, changes, settle)),
     subscribe: (hear) => neighbors.subscribe(hear),
-    // Closed under another cache, the directory might be somebody else's before that needs it again.
+    // If another cache still used it, the directory might belong to another process before that cache needs it again.
     close: () => inTurn(async () => (neighbors.count > 0 ? undefined : close())),
   };
 }
@@ -98,7 +98,7 @@ function createInUseError(directory: string, cause: unknown): CorrectableError {
   return new CorrectableError('UNAVAILABLE', message, { field: 'directory', cause });
 }
 
-/** What cannot be written, a Blob for example, keeps all else from being written: whoever calls leaves it out. */
+/** A value that cannot be written, such as a Blob, keeps all others from being written: the caller leaves it out. */
 async function writeChanges(
   database: Database,
   watch: CallWatcher,

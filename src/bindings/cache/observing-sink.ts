@@ -18,14 +18,13 @@ export interface SinkObservation {
   /** Whether the store was asked for a stronger level than any wanted: it answers where those have failed. */
   readonly isStrongerRequested: boolean;
   /**
-   * Called before a view is handed on, so that whoever is told of an update finds the cache coherent with it;
-   * `hasNoHigherEpoch` says
-   * that the operation ends with it. Where it returns a promise, which does not reject, the view is handed on when that
-   * resolves.
+   * Called before a view is handed on, so that a caller that gets the result of an update finds the cache coherent with
+   * it. `isLast` means that the operation ends with this view. If it returns a promise, which does not reject, the view
+   * is handed on when that resolves.
    */
   readonly onView: (view: InnerView, isLast: boolean) => Promise<unknown> | undefined;
   readonly onFailure: (error: unknown, level: string | undefined) => void;
-  /** What a failure is not to be told before, if anything: a promise that does not reject. */
+  /** Returns what a failure has to wait for, if anything: a promise that does not reject. */
   readonly getFailureDelay: () => Promise<unknown> | undefined;
   /** The error to hand on for a failure of the store. */
   readonly mapError: (error: unknown) => unknown;

@@ -49,7 +49,7 @@ export interface PersistenceOptions {
   readonly maxBytes: number;
   /** Whether memory has a view under `id`. */
   readonly isKnown: (id: string) => boolean;
-  /** Whether a view belongs to whoever is asking at present. */
+  /** Whether a view belongs to the present principal. */
   readonly isOfCurrentPrincipal: (id: string) => boolean;
   /** The store has not taken a view, and has taken what else was to be written. */
   readonly onRejected: (id: string, cause: unknown) => void;
@@ -80,10 +80,10 @@ interface BroadcastMessage {
 export class Persistence {
   readonly #options: PersistenceOptions;
   readonly #countCall: ReturnType<typeof getCounter>;
-  /** Nobody else's: decides whose views are whose in the store. */
+  /** Unique to this cache: it identifies the owner of views in the store. */
   #cacheId = createCacheId();
   readonly #hangingCalls = new Set<StoreCall>();
-  /** Since when somebody waits for a call that has not ended. */
+  /** Since when a caller waits for a call that has not ended. */
   readonly #waitedSinceMs = new Map<StoreCall, number>();
   #subscription: CacheSubscription | undefined;
   /** As it was last read or written. */
@@ -150,7 +150,7 @@ export class Persistence {
   clear(): void {
     this.#cacheId = createCacheId();
     this.#discardUncompared();
-    // What a store does not take is held for nobody who has left.
+    // Data that a store rejects are not held for users that have left.
     if (this.#failureCount > 0 || this.#hangingCalls.has('write')) this.#pending.removeChosen(() => true);
     this.#pending.limitBytes(this.#options.maxBytes);
     this.#hasRead = false;
@@ -163,7 +163,7 @@ export class Persistence {
     if (view === undefined || this.#failureCount === 0) this.#scheduleWrite();
   }
 
-  /** What was read before of what has changed is not to be found any more, whoever wrote it. */
+  /** Views that were read before the change are not found any more, whichever client wrote them. */
   invalidate(change: Invalidation): void {
     this.#pending.add(change);
     this.#scheduleWrite();
@@ -235,7 +235,7 @@ export class Persistence {
     this.#retryTimer?.cancel();
     const connection = this.#subscription;
     this.#subscription = undefined;
-    // Whoever signs out goes on to clear: that the store cannot be closed is no reason not to.
+    // A caller that signs out then clears: a store that cannot be closed must not prevent that.
     this.#catchErrors(() => connection?.close());
     await this.limitTime(
       'close',
@@ -250,7 +250,7 @@ export class Persistence {
    */
   limitTime<T>(call: StoreCall, work: Promise<T>, limitMs: number = STORE_TIMEOUT_MS): Promise<T> {
     if (this.#hangingCalls.has(call)) {
-      // Nobody else hears how it ends.
+      // The result of the call is not needed any more.
       work.catch(() => {});
       return Promise.reject(createStoreTimeoutError(call));
     }
@@ -273,7 +273,7 @@ export class Persistence {
     });
   }
 
-  /** One after the other: nobody closes what another is clearing. */
+  /** Runs `act` after earlier ones, so that a store is not closed while another call clears it. */
   #runExclusive(act: () => Promise<void>): Promise<void> {
     const done = this.#exclusiveQueue.then(act);
     this.#exclusiveQueue = done.catch(() => {});
@@ -305,7 +305,7 @@ export class Persistence {
     }
   }
 
-  /** Nobody has compared these with what is stored, and nobody will. */
+  /** Discards views that were not compared with what is stored, and never will be. */
   #discardUncompared(): void {
     if (!this.#hasRead) this.#pending.views.clear();
   }

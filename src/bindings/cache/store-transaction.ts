@@ -103,7 +103,7 @@ export function runTransaction(
   found: ReadonlyMap<string, CacheEntry>,
 ): { readonly written: readonly CacheChange[]; readonly ledger: StoreLedger } {
   const ledger = StoreLedger.fromEntry(found.get(LEDGER_ID), maxTags);
-  // Where somebody has deleted the database, its numbers would begin again.
+  // If the database was deleted, its numbers would begin again.
   const seq = Math.max(ledger.seq, lastSeenSeq) + 1;
   const written: CacheChange[] = [];
   for (const [id, view] of views) {

@@ -15,8 +15,8 @@ export interface ProgramMoment {
 }
 
 /**
- * The number of a transaction; no earlier than when it took place, in milliseconds since the epoch; and the same as
- * whoever made it counts.
+ * The number of a transaction, a time at or after it in milliseconds since the epoch, and its number as counted by the
+ * page that made it.
  */
 export type LogEntry = readonly [seq: number, atMs: number, by?: string, count?: number];
 

@@ -5,7 +5,7 @@ import type { WriteBatch } from './store-transaction.ts';
 import { estimateBytes } from '../../values/estimate-bytes.ts';
 import type { CachedView } from './view-cache.ts';
 
-/** More changes than this that the store does not take are given up: it is told that all may have changed. */
+/** More pending changes than this are dropped: then the store gets one change that invalidates everything. */
 const MAX_PENDING_CHANGES = 10_000;
 
 /** Nothing tells any more what has changed. */
@@ -87,7 +87,7 @@ export class UnsavedChanges implements WriteBatch {
   }
 }
 
-/** Whoever has updated something may have updated everything. */
+/** Returns the authors of merged changes: each may have updated everything. */
 function mergeAuthors(changes: readonly Invalidation[]): Invalidation[] {
   const updates = changes.filter(({ kind }) => kind === 'write');
   const authors = new Set(updates.map(({ principal }) => principal));

@@ -1,6 +1,6 @@
 /**
- * Who has updated what. Weaker levels lag behind an update for as long as they like: whoever made it is never shown them again
- * of what it touched, and nobody else has to wait for it.
+ * Which principal has updated what. Weaker levels may lag behind an update for any time. Its author never sees them
+ * again for what it touched, and other principals need not wait for it.
  */
 import type { TagScope } from './tags.ts';
 import { hashTag } from './tag-timestamps.ts';

@@ -22,8 +22,7 @@ export interface ViewRecency {
   /** How strong its level is, from 0. */
   readonly rank: number;
   /**
-   * When the operation that gave it began, as whoever judges counts; not above `BEFORE_LOCAL_TIME` for one of
-   * another counting.
+   * When its operation began, in the time of the judging page; at most `BEFORE_LOCAL_TIME` if it has another time.
    */
   readonly startedAt: number;
   /** When it was learnt, in the same counting: an operation that begins later is executed later. */

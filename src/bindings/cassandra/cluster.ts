@@ -33,7 +33,7 @@ export interface StatementExecution {
   readonly cql: string;
   readonly params: readonly unknown[];
   readonly consistency: Consistency;
-  /** Whether it may be sent again where nobody knows what became of it. */
+  /** Whether it may be sent again if its result is unknown. */
   readonly isIdempotent: boolean;
   readonly pageSize?: number | undefined;
   readonly pageState?: string | undefined;
@@ -64,7 +64,7 @@ export class Cluster {
     this.#keyspaces = keyspaces;
   }
 
-  /** Resolves when requests can be sent; what fails is tried anew at the next call. */
+  /** Resolves when requests can be sent. After a failure the next call tries again. */
   connect(): Promise<ClusterConnection> {
     if (this.#isClosed) return Promise.reject(createClosedError());
     this.#connecting ??= this.#openConnection().then(
@@ -110,8 +110,8 @@ export class Cluster {
     try {
       return await this.#executeOnce(connected, execution, retry);
     } catch (error) {
-      // The driver has prepared the statement again, in vain, and does not say why. To prepare it anew does, say because
-      // the table is gone; and nothing has been executed.
+      // The driver has prepared the statement again, in vain, and gives no reason. Preparing it from the start gives
+      // one, for example that the table is gone. Nothing has been executed.
       if (!isUnprepared(error) || !forgetStatement(connected.client, execution.cql)) throw error;
       return this.#executeOnce(connected, execution, retry);
     }
@@ -199,8 +199,8 @@ interface DriverOptions {
 }
 
 /**
- * The values for the markers as the bytes of their types. These the driver knows once it has prepared the statement: it
- * reads the values after that, and again where it has had to prepare it anew.
+ * Returns the values for the markers as the bytes of their types. The driver knows the types once it has prepared the
+ * statement. It reads the values after that, and again if it has to prepare the statement again.
  */
 function toDriverParameters(
   client: DriverClient,
@@ -220,7 +220,7 @@ function toDriverParameters(
   return written;
 }
 
-/** Has the driver prepare a statement anew the next time. @returns whether it can be told to */
+/** Makes the driver prepare a statement from the start the next time. @returns whether the driver supports that */
 function forgetStatement({ metadata, keyspace }: DriverClient, cql: string): boolean {
   const statement = (metadata as DriverStatements | undefined)?.getPreparedInfo?.(keyspace, cql);
   if (statement !== undefined) statement.queryId = undefined;

@@ -1,4 +1,4 @@
-/** What the driver is told to decide: who coordinates, and what can be retried. */
+/** The policies that the driver gets: which node coordinates, and which requests can be retried. */
 import { lookup } from 'node:dns/promises';
 import { formatAddress, type ServerAddress } from '../shared/server-address.ts';
 import type { CassandraDriver, DriverHost, DriverHosts } from './driver.ts';

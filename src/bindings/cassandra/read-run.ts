@@ -26,7 +26,7 @@ export interface ReadRunOptions extends OperationCall {
   /** How many replicas the final view asks, and what its level is called. */
   readonly readConsistency: Consistency;
   readonly finalLevel: 'strong' | 'quorum';
-  /** Called when there is nothing more to come. */
+  /** Called when no view can follow. */
   readonly onEnded: () => void;
 }
 
@@ -133,7 +133,7 @@ export class ReadRun implements ReadSink {
     }
   }
 
-  /** Ends the read with a final view, which is to be told then. @returns whether it had not ended before */
+  /** Ends the read with a final view, which the caller then has to deliver. @returns whether it had not ended before */
   #endWithFinal(meaning: ReadResult, knowledge: ReadCertainty): boolean {
     if (!this.#end()) return false;
     this.#session?.recordFinal(meaning.objects, knowledge);
@@ -152,7 +152,7 @@ export class ReadRun implements ReadSink {
     return { isCertain, isSettled: isCertain && /QUORUM$|^ALL$/.test(this.#consistency) };
   }
 
-  /** Whoever writes after a read writes later than what was read. */
+  /** A later write must get a later time than what was read. */
   #interpretPage(page: Page): ReadResult {
     const meaning = this.#options.plan.interpretPage(page);
     if (meaning.objects === undefined) writeClock.advanceTo(meaning.version);
@@ -170,7 +170,7 @@ export class ReadRun implements ReadSink {
     );
   }
 
-  /** Goes on with a read that took one answer already, unless nobody waits for it any more. */
+  /** Continues a read that has had one answer, unless its caller has left. */
   #readNextPage(pageState: string | undefined): void {
     if (this.#hasEnded) return;
     if (this.#isFinalRequested) this.#readPage(pageState, undefined);
@@ -204,7 +204,7 @@ export class ReadRun implements ReadSink {
     return objects !== undefined && this.#session?.hasNewerVersion(objects) === true;
   }
 
-  /** Once more; after that an honest failure. Of two writes of one time only one is kept, for good: that is told once. */
+  /** Retries once, then fails. If two writes have one time, only one is kept for good: that is reported once. */
   #retry({ objects }: ReadResult): void {
     if (!this.#hasRetried) {
       this.#hasRetried = true;

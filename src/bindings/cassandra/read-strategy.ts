@@ -56,13 +56,13 @@ export interface ReadSink {
   confirm(): void;
   /** The final view. It may equal the preliminary one all the same. */
   deliverFinal(page: Page): void;
-  /** The final view failed: there is nothing more to come. A preliminary view in flight is awaited first. */
+  /** The final view failed. A preliminary view in flight is awaited first, and nothing else. */
   fail(error: unknown): void;
 }
 
 /** One way to read. Errors are the driver's or the protocol's own; the binding translates them (`failures.ts`). */
 export interface ReadStrategy {
-  /** Never throws: what goes wrong is told to the sink. Reads of a closed path fail. */
+  /** Never throws: failures go to the sink. Reads of a closed path fail. */
   read(statement: ReadStatement, request: ReadRequest, sink: ReadSink): void;
   /** Ends all connections; reads in flight fail. */
   close(): Promise<void>;

@@ -61,7 +61,7 @@ export class SelectedReadStrategy implements ReadStrategy {
     );
   }
 
-  /** The path, chosen once. Where the cluster is away it is chosen anew at the next call. */
+  /** Returns the path, which is chosen once. If the cluster is away, the next call chooses again. */
   selectStrategy(): Promise<ReadStrategy> {
     this.#selecting ??= this.#probeAndSelect().finally(() => (this.#selecting = undefined));
     return this.#selecting;

@@ -20,7 +20,7 @@ export interface ObjectVersion {
   readonly id: string;
   /** `undefined` where it is not there. */
   readonly version: number | undefined;
-  /** Tells its value from another one of the same version; `undefined` where nobody can tell. */
+  /** Distinguishes its value from another one of the same version; `undefined` if that is unknown. */
   readonly content?: string | undefined;
 }
 

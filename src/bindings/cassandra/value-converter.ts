@@ -72,8 +72,7 @@ export class ValueConverter {
   }
 
   /**
-   * A parameter whose type nobody knows here, as the driver takes it: big integers and bytes have classes of their own
-   * there.
+   * Returns a parameter of unknown type as the driver takes it: it has its own classes for big integers and bytes.
    */
   toEncodable(value: unknown): unknown {
     if (typeof value === 'bigint') return String(value);

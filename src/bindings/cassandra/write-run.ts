@@ -1,4 +1,4 @@
-/** One update on its way: executed once, and told as what is known of it. */
+/** One update in flight: it is executed once, and its result is reported as far as it is known. */
 import type { SubmissionStatus } from '../../correctable/binding.ts';
 import type { Cluster } from './cluster.ts';
 import { createAbandonedError, createClosedError, toCorrectableError, createUnexpectedReplyError } from './errors.ts';
@@ -15,7 +15,7 @@ export interface WriteRunOptions extends OperationCall {
   readonly writeConsistency: Consistency;
   /** What its only view is called: fewer replicas than `write` promise nothing. */
   readonly level: Level;
-  /** Called when there is nothing more to come. */
+  /** Called when no view can follow. */
   readonly onEnded: () => void;
 }
 
@@ -39,7 +39,8 @@ export class WriteRun implements SubmissionStatus {
     try {
       if (!cluster.isConnected) {
         await cluster.connect();
-        // Who has gone while it waited was told that it was not made: from here on nobody can go before it is sent.
+        // A caller that left while it waited was notified that it was not made. From here on it is sent before any can
+        // leave.
         if (context.signal.aborted) this.#end();
       }
       if (this.#hasEnded) return;

@@ -17,7 +17,7 @@ export class InFlightWrites {
     const updates = this.#byKey.get(key);
     const at = updates?.indexOf(update) ?? -1;
     if (updates === undefined || at < 0) return;
-    // Emptied in any case: a map that has made itself anew goes on pointing to what it held before.
+    // Emptied in any case: a map that has grown goes on pointing to what it held before.
     updates.splice(at, 1);
     if (updates.length === 0) this.#byKey.delete(key);
   }

@@ -247,7 +247,7 @@ class InMemoryBinding<L extends Levels> implements MemoryBinding<L> {
   }
 }
 
-/** Whether it is a read that nobody waits for any more. */
+/** Whether it is a read whose caller has left. */
 function isCallAbandoned({ operation, context }: MemoryCall): boolean {
   return operation.access === 'read' && context.signal.aborted;
 }

@@ -49,14 +49,14 @@ export class TierCall implements TierContext {
     return this.#controller.signal;
   }
 
-  /** Nobody wants the answer any more. */
+  /** Aborts the tier: no caller wants the answer any more. */
   abort(): void {
     this.#isAborted = true;
     if (!this.#isWrite) this.#controller?.abort();
     this.stopFollowingSignals();
   }
 
-  /** The tier has answered or failed: its signal says nothing more. */
+  /** The tier has answered or failed, so it stops following signals. */
   stopFollowingSignals(): void {
     for (const unfollow of this.#stopFollowing.splice(0)) unfollow();
   }

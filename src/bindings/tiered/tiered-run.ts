@@ -44,7 +44,7 @@ export class TieredRun {
     return this.#options.operation.access === 'write';
   }
 
-  /** Whether nobody waits for it any more. */
+  /** Whether its caller has left. */
   get isAbandoned(): boolean {
     return this.#options.context.signal.aborted;
   }
@@ -157,9 +157,9 @@ export class TieredRun {
   }
 
   /**
-   * Before the whole fails: waits until no weaker tier can show anything better, but not for long. What they have is worth
-   * most where nothing stronger can be had, and nobody would hear of it afterwards. A deadline that passes meanwhile ends
-   * the operation, and says what has failed.
+   * Before the operation fails, waits a short time until no weaker tier can show anything better. Their views are worth
+   * most if no stronger view can be had, and none is delivered after the failure. A deadline that passes meanwhile ends
+   * the operation with the reason.
    */
   async #waitForWeakerTiers(failure: unknown, level: string): Promise<void> {
     if (this.#weakerOutcomes.length === 0 || this.#isStopped) return;
@@ -177,7 +177,7 @@ export class TieredRun {
     for (const requested of this.#weakerOutcomes.toReversed()) if ((await requested) === 'replied') return;
   }
 
-  /** The answer of a slow tier is told to nobody who has left. An update is told: it was done. */
+  /** The answer of a slow tier is not delivered to a caller that has left. That of an update is: it was done. */
   #isCallerGone(): boolean {
     return this.#isStopped || (!this.isWrite && isAbandoned(this.#options.context, this.#startedAtMs));
   }

@@ -119,7 +119,10 @@ class TieredBinding<L extends Levels> implements Binding<L> {
     void run.runToEnd().finally(() => this.#runs.delete(run));
   }
 
-  /** Not told by a signal: a tier that answers soon costs none. Each run is looked at a bounded number of times. */
+  /**
+   * Checks runs without a signal, since a tier that answers soon should cost none. Each run is checked a bounded number
+   * of times.
+   */
   #sweep(): void {
     for (const run of this.#runs) if (run.isAbandoned) this.#runs.delete(run);
     this.#sweepAt = Math.max(MIN_RUNS_BEFORE_SWEEP, 2 * this.#runs.size);

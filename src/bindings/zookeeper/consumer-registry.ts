@@ -1,7 +1,7 @@
 /**
- * Who else takes from queues, and how fast: each binding that takes says its pace in the node that says that it is alive.
- * The list is that of the reader's server, as is the state of which estimates are made: whoever has not been heard of here
- * by then has begun within the time that agreement takes.
+ * Which other bindings take from queues, and how fast. Each binding that takes writes its pace into its node, which
+ * shows that it is alive. The list comes from the reader's server, as does the state from which estimates are made. A
+ * consumer that is not listed yet has begun within the time that agreement takes.
  */
 import { CommitLatency } from '../../correctable/throttle/commit-latency.ts';
 import {
@@ -65,7 +65,7 @@ export class ConsumerRegistry {
 
   async #readConsumers(reader: ZooKeeper): Promise<void> {
     let isOld = false;
-    // Told before anything can be read here that comes after the change.
+    // This is called before a read here can show anything later than the change.
     const watch = (): void => {
       isOld = true;
       this.#known = undefined;

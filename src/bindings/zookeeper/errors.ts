@@ -65,7 +65,7 @@ export function createClosedError(): CorrectableError {
   return new CorrectableError('UNAVAILABLE', 'The ZooKeeper binding is closed; create another', { retryable: false });
 }
 
-/** For a dequeue that nobody wants any more before its claim is sent. */
+/** Returns the error of a dequeue that is abandoned before its claim is sent. */
 export function createAbandonedError(): CorrectableError {
   return new CorrectableError('ABORTED', 'given up before the claim was sent: nothing was taken');
 }

@@ -58,7 +58,7 @@ async function writeValue(sessions: SessionPair, path: string, bytes: Uint8Array
       await sessions.createPath(path.slice(0, path.lastIndexOf('/'))).catch(throwNotApplied);
       return void (await writer.create(path, bytes));
     } catch (error) {
-      // Somebody else was first: write over it.
+      // Another client was first: write over it.
       if (!isZooKeeperError(error, 'NODE_EXISTS')) throw error;
     }
   }

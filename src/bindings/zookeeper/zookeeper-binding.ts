@@ -169,7 +169,7 @@ class ZooKeeperStore implements ZooKeeperBinding {
     return this.#closing;
   }
 
-  /** Nothing new is sent. What was sent has its time to be answered; then it is told what is not known. */
+  /** Sends nothing new. Requests in flight have time to be answered. Then they fail with an unknown result. */
   async #close(): Promise<void> {
     this.#stopOrphanRecovery?.();
     this.#sessions.beginClosing();

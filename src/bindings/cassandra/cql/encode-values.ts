@@ -1,6 +1,6 @@
 /**
- * Values as the bytes of their column's type. What the type does not take is refused: the driver would cut off what is
- * too much, take a 0 for what is no number, and tell nobody.
+ * Encodes values as the bytes of their column's type. Values that the type does not take are rejected: the driver would
+ * silently truncate them, or replace a value that is no number by 0.
  */
 import { getToStringTag } from '../../../correctable/built-in-class.ts';
 import { isDate, isMap, isSet } from '../../../values/value-kinds.ts';

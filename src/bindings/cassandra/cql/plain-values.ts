@@ -24,7 +24,7 @@ type DriverDuration = { readonly [part in 'months' | 'days' | 'nanoseconds']: un
 export function toPlainValue(value: unknown, input: CqlType | undefined, types: DriverTypes): unknown {
   if (typeof value !== 'object' || value === null) return value ?? null;
   if (value instanceof Date) return checkDate(value);
-  // A copy of its own: a view would keep the whole answer in memory, and show it to whoever looks at `buffer`.
+  // Copy the bytes: a view would keep the whole answer in memory, and expose it through `buffer`.
   if (value instanceof Uint8Array) return new Uint8Array(value);
   const type = input && resolveType(input);
   if (value instanceof Map) return toPlainMap([...(value as ReadonlyMap<unknown, unknown>)], type, types);

@@ -101,7 +101,7 @@ export class Connection {
     if (this.#outgoing.length === 1) queueMicrotask(() => this.#flush());
   }
 
-  /** Nobody waits for the answers of one request any more; its number stays taken until the last has come. */
+  /** The caller of one request has left. Its number stays taken until the last answer has arrived. */
   abandon(): void {
     this.#orphanCount += 1;
     if (this.#orphanCount > MAX_ORPHANS)
@@ -188,7 +188,7 @@ export class Connection {
   }
 
   #handleFrame(frame: Frame): void {
-    // Events have a negative number: nobody asked for any.
+    // Events have a negative number. This client requests none.
     if (this.#hasEnded || frame.stream < 0) return;
     const exchange = this.#exchanges[frame.stream];
     if (exchange === undefined) {
@@ -251,7 +251,7 @@ export class Connection {
     this.#hasEnded = true;
     clearTimeout(this.#connectTimer);
     this.#heartbeatMonitor?.stop();
-    // What was written before may still leave; nobody listens any more.
+    // Requests that were written before may still leave. Their answers are ignored.
     if (reason.code === 'CLOSED' && this.#isReady) this.#socket.end();
     else this.#socket.destroy();
     this.#events.onClosed(reason);

@@ -10,7 +10,7 @@ const DEFAULT_LIMITS = {
   maxInFlight: 2_048,
   /** Most reads in flight or waiting; more are refused. */
   maxReads: 20_000,
-  /** Largest answer in bytes: what nodes send at most unless told otherwise. */
+  /** Largest answer in bytes: the default limit of nodes. */
   maxFrameBytes: 256 * 1024 * 1024,
   /** How long connecting and the handshake may take, in milliseconds. */
   connectTimeoutMs: 5_000,

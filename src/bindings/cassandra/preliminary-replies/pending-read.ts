@@ -53,8 +53,8 @@ function getIcgFlag({ payload }: Response): number {
 const LENGTH_BYTES = 4;
 
 /**
- * Reads the values, as what the answer itself says of its columns: those that a statement was prepared with may have been
- * dropped and made anew as others, and version 4 of the protocol does not tell.
+ * Reads the values by the column types in the answer itself. The columns of a prepared statement may have been dropped
+ * and made again with other types, and version 4 of the protocol does not report that.
  *
  * @throws CqlError `PROTOCOL` for what are no rows
  */
@@ -117,7 +117,7 @@ export class PendingRead implements Exchange {
     this.#host = host;
   }
 
-  /** What is still wanted: a preliminary view is told once. */
+  /** What is still wanted: a preliminary view is reported once. */
   get remainingRequest(): ReadRequest {
     return this.#preliminary === 'none' ? this.#request : { ...this.#request, preliminaryConsistency: undefined };
   }
@@ -177,7 +177,7 @@ export class PendingRead implements Exchange {
     this.#connection?.abandon();
   }
 
-  /** Ends the read here: somebody else goes on with it. */
+  /** Ends the read here: the driver goes on with it. */
   handOverToDriver(): void {
     this.#finish();
   }

@@ -6,7 +6,7 @@ import { FrameWriter } from './frame-writer.ts';
 import { FRAME_FLAG, OPCODE, QUERY_FLAG, UNSET_LENGTH } from './protocol.ts';
 
 const CQL_VERSION = '3.0.0';
-/** The key of the custom payload by which incremental reads are asked for and told. */
+/** The key of the custom payload that requests incremental reads and marks their answers. */
 export const ICG_KEY = 'icg';
 /** Consistency of what this client sends beside reads: `ONE`. */
 const CONSISTENCY_ONE = 0x0001;

@@ -44,7 +44,7 @@ export function readResponse({ opcode, flags, body }: Frame): Response {
   if ((flags & FRAME_FLAG.compression) !== 0) throw createProtocolError('a compressed frame, which was not requested');
   const reader = new BodyReader(body);
   if ((flags & FRAME_FLAG.tracing) !== 0) reader.raw(TRACE_ID_BYTES);
-  // For whoever looks after the node, who has them in its log.
+  // Warnings are for the operator of the node, who has them in its log.
   if ((flags & FRAME_FLAG.warning) !== 0) reader.stringList();
   const payload = (flags & FRAME_FLAG.payload) === 0 ? undefined : readPayload(reader);
   return opcode === OPCODE.result ? readResult(reader, payload) : readOther(opcode, reader, payload);

@@ -6,7 +6,7 @@ import { RecentMap } from './recent-map.ts';
 export interface SeenVersion {
   /** The newest that was seen, and not found gone since; `undefined` where there is none. */
   readonly version: number | undefined;
-  /** Tells its value from another one of the same version; `undefined` where nobody knows. */
+  /** Distinguishes its value from another one of the same version; `undefined` if that is unknown. */
   readonly content: string | undefined;
   /** Whether every final view of level `strong` shows this version, or what came after it. */
   readonly isSettled: boolean;
@@ -78,7 +78,7 @@ export class SeenVersions {
     const known = this.get(id) ?? NOTHING_SEEN;
     const { version: versionBefore = -Infinity, uncertainUpTo: doubtBefore } = before.seenVersion ?? NOTHING_SEEN;
     const isKept = this.#versions.has(id);
-    // What was learnt and forgotten meanwhile, nobody knows.
+    // It is unknown what was learned and forgotten meanwhile.
     if (!isKept && this.#learnedCount - before.learnedCount >= this.#maxEntries)
       return this.#learn(object, isSettled, known);
     if (version === undefined) {

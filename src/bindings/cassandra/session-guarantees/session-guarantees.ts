@@ -1,19 +1,20 @@
 /**
- * What an application's session has seen of each key: no later view may be of before that.
+ * What an application's session has seen of each key. No later view may be older.
  *
- * A replica may be behind, and absence has no version: what is not there was never written, not yet, or was deleted, and
- * only those who surely know can say which. So one answer about a key is judged by what was known when its read began:
+ * A replica may be behind, and absence has no version. A missing key was never written, is not there yet, or was
+ * deleted. Only an authoritative answer shows which. So one answer about a key is judged by what was known when its
+ * read began:
  *
- * - *behind*: older than what was seen. One replica's is not shown; several are asked once more, then it is told.
- * - *missing*: absent, though it was seen. At `strong` that is believed of what the session wrote, or saw at `strong`: every
- *   quorum has it. Otherwise all replicas are asked, and believed.
- * - *doubted*: perhaps of before the key was found gone, or one that the session has forgotten, of the many that it saw. One
- *   replica's is not shown; `strong` is believed; otherwise all replicas are asked, and believed.
+ * - *behind*: older than what was seen. One replica's is not shown. Several are read once more, then it is reported.
+ * - *missing*: absent, though it was seen. At `strong` that is accepted for what the session wrote, or saw at `strong`:
+ *   every quorum has it. Otherwise all replicas are read, and accepted.
+ * - *doubted*: perhaps from before the key was found gone, or a key that the session has seen and forgotten. One
+ *   replica's is not shown. `strong` is accepted. Otherwise all replicas are read, and accepted.
  * - *fine*: anything else.
  *
- * A key is found gone by those who surely know: what was seen of it is void, and what was written up to then is doubted,
- * until somebody who surely knows shows the key. What was learnt of a key while a read was in flight stays, whatever the
- * read shows. Of a key that was forgotten, `strong` knows what was answered, not what one replica alone has shown.
+ * When an authoritative answer finds a key gone, what was seen of it is void. Versions written up to then are doubted,
+ * until an authoritative answer shows the key. What was learned of a key while a read was in flight stays, whatever the
+ * read shows. For a forgotten key, `strong` knows earlier answers, but not what one replica alone has shown.
  */
 import type { BindingSession } from '../../../correctable/binding.ts';
 import type { ObjectVersion } from '../statement-plan.ts';
@@ -79,7 +80,7 @@ export class SessionRead {
     this.#floors = seen.getFloors(ids);
   }
 
-  /** Whether an answer of one replica shows nothing older than what was seen. What cannot be told is not admitted. */
+  /** Whether an answer of one replica shows nothing older than what was seen. An undecidable answer is not admitted. */
   canShow(objects: readonly ObjectVersion[] | undefined): boolean {
     return objects?.every((object) => this.#compareToFloor(object) === 'current') === true;
   }

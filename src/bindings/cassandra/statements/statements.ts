@@ -1,6 +1,6 @@
 /**
- * The application's own prepared statements as operations: a catalogue of names with typed arguments and results. Callers
- * name a statement; its text, and how rows are read, stay with whoever made the binding.
+ * The application's own prepared statements as operations: a catalog of names with typed arguments and results. Callers
+ * name a statement. Its text, and how rows are read, stay with the author of the binding.
  */
 import { check, CorrectableError, createInvalidArgumentError } from '../../../correctable/errors.ts';
 import {

@@ -14,7 +14,7 @@ export class RequestNumbers {
     this.#next = first;
   }
 
-  /** For a session that another client began: nobody knows how far that one has counted, so this one begins anywhere. */
+  /** For a session that another client began. Its last number is unknown, so this one begins anywhere. */
   static startAtRandom(): RequestNumbers {
     return new RequestNumbers(1 + Math.floor(Math.random() * MAX_NUMBER));
   }

@@ -74,7 +74,7 @@ export class Watches {
     return this.#listeners[kind].has(path);
   }
 
-  /** Whether nobody watches the path in any way, nor has asked to. */
+  /** Whether the path has no watch, and no pending request for one. */
   isUnused(path: string): boolean {
     return !this.#requestCounts.has(path) && !WATCH_KINDS.some((kind) => this.isWatched(path, kind));
   }
@@ -139,7 +139,7 @@ export function readWatchEvent(reader: JuteReader, chroot: Chroot): WatchEvent |
   return type === undefined ? undefined : { type, path };
 }
 
-/** Writes a request to watch again: whatever changed since `zxid` is told at once. */
+/** Writes a request to watch again: the server reports at once what has changed since `zxid`. */
 export function writeRearm(
   writer: JuteWriter,
   portion: Readonly<Record<WatchKind, readonly string[]>>,

@@ -30,7 +30,7 @@ export class ClaimCleanup {
     this.#onError = onError;
   }
 
-  /** After `flush` nothing is removed any more: nobody knows whether it was delivered. */
+  /** After `flush` no claim is removed any more: it is unknown whether the item was delivered. */
   add(claim: Claim): void {
     if (this.#isClosed) return;
     this.#waiting.push(claim);
@@ -70,8 +70,8 @@ export class ClaimCleanup {
   }
 
   /**
-   * Of a claim without an item. Without the claim nothing is removed: with it went the item, and one of this number may be
-   * that of a queue made anew.
+   * Removes a claim without an item. Without the claim nothing is removed. The item went with it, and an item of this
+   * number may belong to a queue that was made again.
    */
   async #removeClaim({ name }: Claim): Promise<void> {
     const removing = this.#sessions.retryBusy('writer', (zk) => zk.delete(this.#paths.claim(name)));

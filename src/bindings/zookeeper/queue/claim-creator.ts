@@ -1,6 +1,6 @@
 /**
- * Claims (Correctables, OSDI 2016, §6.2.2: "independent of contention", its future work): claim number n takes item number
- * n. A claim is one sequential node, made without a condition, so that nobody has to try again.
+ * Claims (Correctables, OSDI 2016, §6.2.2: "independent of contention", its future work): claim number n takes item
+ * number n. A claim is one sequential node, made without a condition, so no consumer has to retry.
  */
 import { isZooKeeperError, type ZooKeeperError } from '../client/errors.ts';
 import { isConnectionLost, throwNotApplied } from '../errors.ts';

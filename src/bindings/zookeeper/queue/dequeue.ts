@@ -59,7 +59,7 @@ class Dequeue implements SubmissionStatus {
   #hasEnded = false;
   /** The number that the claim should get. */
   #predictedNumber: number | undefined;
-  /** The preliminary view, once it has been told. */
+  /** The preliminary view, once it has been delivered. */
   #preliminary: PreliminaryItem | undefined;
 
   constructor(access: QueueContext, call: OperationCall) {
@@ -90,7 +90,7 @@ class Dequeue implements SubmissionStatus {
     return undeliveredClaims.shift();
   }
 
-  /** From here on something may be taken: who gave up before was told that it was not. */
+  /** From here on an item may be taken. A caller that gave up before was notified that none was taken. */
   #markSent(): void {
     if (this.#call.context.signal.aborted) throw createAbandonedError();
     this.#mayHaveBeenSent = true;
@@ -107,7 +107,7 @@ class Dequeue implements SubmissionStatus {
         return await this.#createClaim();
       } catch (error) {
         if (!isZooKeeperError(error, 'NO_NODE')) throw error;
-        // The queue has been deleted since we looked, and not or only in part been made anew.
+        // The queue has been deleted since it was read, and was not made again, or only in part.
         queue.handleClaimsDeleted();
         if (await this.#checkEmpty()) return undefined;
         await appender.createNodes().catch(throwNotApplied);
@@ -122,7 +122,7 @@ class Dequeue implements SubmissionStatus {
     const awaited = commitLatency.begin(performance.now());
     let claim: Claim | undefined;
     try {
-      // The question goes out first: it is what somebody waits for.
+      // The read goes out first, since a caller waits for it.
       const onPreliminary = this.#preparePreliminary(inFlight);
       this.#access.watchDeletion();
       const { incarnation } = this.#access;
@@ -155,12 +155,12 @@ class Dequeue implements SubmissionStatus {
     await this.#access.waitForClaims();
     const synced = await sessions.retryLost('writer', (zk) => queue.readSyncedBounds(zk));
     if (synced.tail - synced.head > 0) return false;
-    // One that has taken the last item may leave it to us: it was told already that there is none.
+    // A dequeue that has taken the last item may leave it to this one, whose caller has seen an empty queue already.
     await this.#access.waitForClaims();
     return true;
   }
 
-  /** Whether a guess is wanted that nobody has begun to make. */
+  /** Whether a preliminary view is wanted, and not requested yet. */
   #beginPreliminary(): boolean {
     if (this.#isPreliminaryBegun || this.#hasEnded || !isRequested(this.#call, 'weak')) return false;
     this.#isPreliminaryBegun = true;
@@ -274,7 +274,8 @@ class Dequeue implements SubmissionStatus {
     if (ahead !== undefined && queue.isOfThisQueue(ahead, sessions.writer.lastZxid)) return ahead;
     const item = await sessions.retryBusy('writer', (zk) => readItem(zk, queue.paths, number));
     if (item !== undefined) return item;
-    // This server may be behind the one that told where the queue ends: nothing is given up before it has caught up.
+    // This server may be behind the one that reported the end of the queue. Wait until it has caught up before giving
+    // up.
     for (;;) {
       const found = await sessions.retryBusy('writer', (zk) => findItem(zk, queue.paths, number));
       if (found.item !== undefined) return found.item;
@@ -291,7 +292,7 @@ class Dequeue implements SubmissionStatus {
     });
   }
 
-  /** Whether a guess was all that was asked for, and it said that nothing is left: the item is for somebody else, then. */
+  /** Whether only a preliminary view was requested, and it was empty: then the item goes to another consumer. */
   get #wasReportedEmpty(): boolean {
     return (
       this.#preliminary !== undefined && this.#preliminary.item === undefined && !isRequested(this.#call, 'strong')
@@ -312,7 +313,7 @@ class Dequeue implements SubmissionStatus {
   }
 }
 
-/** The number alone does not tell: a queue that was made anew counts from 0 again. */
+/** Compares the transactions too, since a queue that was made again counts from 0. */
 function isSameItem(a: Item | undefined, b: Item | undefined): boolean {
   return a?.number === b?.number && a?.czxid === b?.czxid;
 }

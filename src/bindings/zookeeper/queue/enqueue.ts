@@ -23,7 +23,7 @@ export async function executeEnqueue(access: QueueContext, item: unknown, call: 
     if (isStrongWanted) call.sink.fail(toNotAppliedError(error), 'weak');
   };
   try {
-    // The question goes out first: it is what somebody waits for. A server that says so by itself needs none.
+    // The read goes out first, since a caller waits for it. A server with preliminary replies needs none.
     if (isWeakWanted && sessions.hasPreliminaryReplies !== true)
       predictNumber(access, inFlight).then(tellGuess, noGuess);
     number = await appender.add(bytes, isWeakWanted ? tellGuess : undefined);

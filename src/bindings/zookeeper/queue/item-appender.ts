@@ -45,7 +45,7 @@ export class ItemAppender {
 
   /** Makes the nodes of the queue. */
   async createNodes(): Promise<void> {
-    // Whoever finds a place for items finds one for claims.
+    // If there is a place for items, there is one for claims.
     await this.#sessions.createPath(this.#paths.claims);
     await this.#sessions.createPath(this.#paths.items);
   }

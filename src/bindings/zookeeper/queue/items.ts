@@ -9,7 +9,7 @@ import { computeNextNumber } from './next-number.ts';
 /** An item. `isPlaceholder`: it only takes up a number. */
 export interface Item {
   readonly number: number;
-  /** The transaction that made it: tells it from one of this number in a queue that was made anew. */
+  /** The transaction that made it. Distinguishes it from an item of this number in a queue that was made again. */
   readonly czxid: bigint;
   readonly bytes: Uint8Array;
   readonly isPlaceholder: boolean;

@@ -1,6 +1,6 @@
 /**
  * The number that the next child of a node gets, by the answers of all servers so far. A node that was deleted and made
- * anew counts from 0 again: the transaction that made it tells the one from the other.
+ * again counts from 0 again. The transactions that made them distinguish the two.
  */
 import type { Stat } from '../client/stat-and-acl.ts';
 
@@ -19,7 +19,7 @@ export class NextNumber {
     return this.#value;
   }
 
-  /** Takes an answer in, `null` where there is no node; says whether it is about one made anew. */
+  /** Takes an answer in, `null` if there is no node. Returns whether it is about a node that was made again. */
   observeStat(stat: ChildCounters | null): boolean {
     if (stat === null || this.#isStale(stat)) {
       this.#value ??= 0;

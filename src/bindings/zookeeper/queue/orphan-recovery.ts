@@ -61,7 +61,7 @@ class RecoveryRound {
 
   async recoverQueue(queue: QueuePaths): Promise<void> {
     const zk = this.#sessions.reader;
-    // The claims first: whoever made one of them had registered before.
+    // The claims first: the creator of a claim has registered before it.
     const claims = await listNames(zk, queue.claims);
     if (claims.length === 0) return;
     const alive = new Set(await listNames(zk, this.#paths.consumers));
@@ -73,8 +73,8 @@ class RecoveryRound {
       });
     }
     if (late.length === 0) return;
-    // Nobody is left who would fill their numbers up: they would swallow what is put into the queue next. What is put in
-    // meanwhile goes back in any case: nobody can have got it.
+    // No consumer is left to add fillers for their numbers, so they would take the next items of the queue. Items that
+    // are added meanwhile go back in any case: no consumer can have got them.
     const appends = new ItemAppender(this.#sessions, queue);
     const fillers = new Placeholders(this.#sessions, queue, (bytes) => appends.add(bytes));
     await Promise.all(late.map(({ number }) => fillers.fillUpTo(number)));
@@ -99,7 +99,7 @@ class RecoveryRound {
   }
 }
 
-/** `gone`: somebody else was first. `late`: there is no item with this number yet. */
+/** `gone`: another consumer was first. `late`: there is no item with this number yet. */
 async function endClaim(
   zk: ZooKeeper,
   paths: QueuePaths,

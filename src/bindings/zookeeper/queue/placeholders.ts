@@ -1,7 +1,7 @@
 /**
- * Ends claims that came before their items. Such a claim owes the queue one filler: with one from each late claim, every
- * claim has an item to end with, and none is too many, whoever else is late at the same time. What the dead owe is made
- * up for when nothing has moved for a while.
+ * Ends claims that came before their items. Such a claim owes the queue one filler. If each late claim adds one, every
+ * claim has an item to end with. None is too many, even if other claims are late at the same time. When nothing has
+ * moved for a while, the fillers of consumers that have ended are added too.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { isBusy, isConnectionLost } from '../errors.ts';
@@ -65,9 +65,9 @@ export class Placeholders {
     await pause(WAIT_INTERVAL_MS * (1 + Math.random()));
     const after = await this.#readTail();
     this.#resolveUpTo(after);
-    // Made anew meanwhile: who waits has to look again, and finds that its claim is gone.
+    // The queue was made again: waiting claims look again, and find that they are gone.
     if (after < before) return this.#resolveUpTo(Infinity);
-    // Somebody is at it, or has become late meanwhile.
+    // Another consumer adds fillers, or has become late meanwhile.
     if (after > before || this.#lateClaims.some(({ isPlaceholderDue }) => isPlaceholderDue)) return;
     const missing = this.#lateClaims.reduce((most, { number }) => Math.max(most, number + 1 - after), 0);
     if (missing > 0) this.#resolveUpTo(await this.#appendPlaceholders(missing));

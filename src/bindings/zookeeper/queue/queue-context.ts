@@ -61,7 +61,7 @@ export class QueueContext {
     this.throttleGate = new ThrottleGate(options, () => consumers.commitLatency.estimateMs(performance.now()) ?? 0);
   }
 
-  /** Whether nothing was ever put in or taken, as far as was seen, nor may be in flight. To be asked while nobody uses it. */
+  /** Whether no item was seen or may be in flight, put in or taken. Only valid while no caller uses the queue. */
   get isForgettable(): boolean {
     return (
       this.queue.isUnknown &&
@@ -77,8 +77,8 @@ export class QueueContext {
   }
 
   /**
-   * Sees to it that the writer hears when the queue is deleted: before any answer about one made anew. To be called before
-   * a claim is sent; costs one question a session.
+   * Ensures that the writer notices when the queue is deleted, before any answer about one that was made again. Call it
+   * before a claim is sent. It costs one request a session.
    */
   watchDeletion(): void {
     const { writer } = this.sessions;
@@ -121,7 +121,7 @@ export class QueueContext {
     await Promise.all(this.#pendingClaims);
   }
 
-  /** At the end of the binding: puts back what nobody got, and removes what was delivered. */
+  /** At the end of the binding: puts undelivered items back, and removes delivered ones. */
   async close(): Promise<void> {
     const unread = this.undeliveredClaims.splice(0);
     const work = unread.map(({ claim }) => requeueClaim(this.sessions.writer, this.queue.paths, claim));

@@ -9,12 +9,12 @@ import type { OperationCall } from '../operation-call.ts';
 /** How often a look is repeated whose item was taken before it could be read. */
 const MAX_READ_ATTEMPTS = 10;
 
-/** The first item that nobody has taken, with how many there are. */
+/** Reads the first item that is not taken, and the number of items. */
 export function executePeek(access: QueueContext, call: OperationCall): Promise<void> {
   return readAtBothLevels(access.sessions, call, (zk, isSynced) => readFirst(access, zk, isSynced));
 }
 
-/** How many items nobody has taken. */
+/** Reads how many items are not taken. */
 export function executeLength(access: QueueContext, call: OperationCall): Promise<void> {
   return readAtBothLevels(access.sessions, call, (zk, isSynced) => countRemaining(access, zk, isSynced));
 }

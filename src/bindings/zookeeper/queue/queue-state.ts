@@ -11,7 +11,7 @@ import { NextNumber, computeNextNumber, type ChildCounters } from './next-number
 export interface QueueBounds {
   /** The number of the next item. */
   readonly tail: number;
-  /** The number of the next claim: that of the first item which nobody has taken. */
+  /** The number of the next claim: that of the first item that is not taken. */
   readonly head: number;
   /** The server had applied all transactions up to this one when it answered first. */
   readonly zxid: bigint;
@@ -33,7 +33,7 @@ const MAX_READ_AHEAD_ITEMS = 1024;
 
 export class QueueState {
   readonly paths: QueuePaths;
-  /** Another one once the queue has, or may have, been deleted and made anew: the numbers of before say nothing then. */
+  /** Changes once the queue has, or may have, been deleted and made again: earlier numbers do not count then. */
   incarnation = 0;
   readonly #claims = new Set<InFlightWrite>();
   readonly #enqueues = new Set<InFlightWrite>();
@@ -210,8 +210,8 @@ export class QueueState {
   }
 
   /**
-   * Whether some of what counts as left behind `number` is known to be fillers, which are for nobody. They come last: the
-   * end of the queue is looked at whenever it has moved. What cannot be read may be one.
+   * Whether some of the items that count as left behind `number` are known to be fillers, which no consumer gets. They
+   * come last: the end of the queue is read whenever it has moved. An item that cannot be read may be one.
    */
   async hasPlaceholders(
     zk: ZooKeeper,

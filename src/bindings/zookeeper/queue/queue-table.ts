@@ -2,8 +2,8 @@
 const CHECKS_PER_INSERT = 2;
 
 /**
- * The queues of a binding by name. What is known of one is kept, a name that was only asked for is not: `isForgettable`
- * says whether one made anew would do as well.
+ * The queues of a binding by name. A queue with state is kept. A name that was only read is not: `isForgettable`
+ * reports whether a new queue would do as well.
  */
 export class QueueTable<T extends { readonly isForgettable: boolean }> {
   readonly #createQueue: (name: string) => T;
@@ -17,7 +17,7 @@ export class QueueTable<T extends { readonly isForgettable: boolean }> {
     return [...this.#queues.values()].map(({ queue }) => queue);
   }
 
-  /** The queue is there, and the same for all, as long as somebody uses it. */
+  /** While `work` runs, the queue exists and is the same for all callers. */
   async use<R>(name: string, work: (queue: T) => Promise<R>): Promise<R> {
     let entry = this.#queues.get(name);
     if (entry === undefined) {

@@ -27,18 +27,18 @@ export class ThrottleGate {
   #timer: NodeJS.Timeout | undefined;
   #closeReason: { readonly error: unknown } | undefined;
 
-  /** @param estimateMs how long whoever enters now is likely to take */
+  /** @param estimateMs how long an operation that enters now is likely to take */
   constructor(pace: Throttle, neededMs: () => number) {
     this.#slots = new ThrottleSlots(pace);
     this.#estimateMs = neededMs;
   }
 
   /**
-   * Resolves when there is room; at once, without a promise to wait for, if there is room now. Whoever gives up waits no
-   * more, nor does who would give up before the end: first come, first served would otherwise serve only these.
+   * Resolves when there is room, and returns undefined if there is room now. A caller that gives up leaves the line,
+   * and so does one that would give up before its end. Otherwise first come, first served would serve only these.
    *
-   * @throws CorrectableError `ABORTED` for who gives up, `OVERLOADED` where too many wait or it is too late; what `close`
-   * was given
+   * @throws CorrectableError `ABORTED` for a caller that gives up, `OVERLOADED` if too many wait or it is too late; the
+   * error that was passed to `close`
    */
   enter(context: WaitContext): Promise<void> | undefined {
     if (this.#closeReason !== undefined) throw this.#closeReason.error;
@@ -69,7 +69,7 @@ export class ThrottleGate {
     this.#admitWaiting();
   }
 
-  /** From now on nobody enters, those who wait included. */
+  /** From now on no caller enters. Waiting callers get the error too. */
   close(error: unknown): void {
     this.#closeReason = { error };
     clearTimeout(this.#timer);
@@ -95,7 +95,7 @@ export class ThrottleGate {
     this.#scheduleAdmission();
   }
 
-  /** Admits again when the next place has rested, if somebody waits for it. */
+  /** Admits again when the next place has rested, if a caller waits for it. */
   #scheduleAdmission(): void {
     const { nextFreeAtMs } = this.#slots;
     if (this.#waiting.size === 0 || nextFreeAtMs === undefined || this.#timer !== undefined) return;
