@@ -16,10 +16,10 @@ class EndlessProposer<R> extends EtcdProposer<R> {
   }
 }
 
-/** Sends a group whatever has become of the one before it. */
+/** Sends a group before the one before it is stored. */
 class HastyProposer<R> extends EtcdProposer<R> {
-  protected override getPredecessor(): undefined {
-    return undefined;
+  protected override get maxUnstored(): number {
+    return 2;
   }
 }
 

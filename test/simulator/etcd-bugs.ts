@@ -118,8 +118,8 @@ export const ETCD_BUGS: Readonly<Record<string, InjectedBug>> = {
     overrides: { syncMeanMs: 150, crashEveryMs: 300, checkpointBytes: 500, largeGroup: 1 },
     EtcdLog: BUGGY_ETCD_LOGS.unsynced,
   },
-  'etcd-group-without-the-one-before': {
-    rule: 'a group is written only behind the one before it',
+  'etcd-two-groups-in-flight': {
+    rule: 'a site has one group in flight',
     shownBy: 7,
     caughtBy: CAUGHT_BY,
     profile: 'etcd',

@@ -7,7 +7,6 @@ import {
   DELETE_RANGE,
   RANGE,
   STATUS,
-  GREATER,
   TXN,
   type KeyValue,
   type Method,
@@ -170,20 +169,11 @@ export class EtcdAdapter {
 
   /** A key that exists has this value: no other request writes it. */
   #create(request: Extract<EtcdRequest, { kind: 'etcd.create' }>): void {
-    const { id, value, after } = request;
+    const { id, value } = request;
     const key = Buffer.from(request.key);
-    const isNew = { key, version: 0 };
-    const isNext = after === undefined ? [] : [{ key: Buffer.from(after), version: 0, result: GREATER }];
-    const txn = { compare: [isNew, ...isNext], success: [{ put: { key, value } }] };
+    const txn = { compare: [{ key, version: 0 }], success: [{ put: { key, value } }] };
     this.#channel.call(TXN, txn, REPEAT_WRITE_MS, (error, reply) => {
-      if (error === undefined && after !== undefined && reply?.succeeded !== true)
-        this.#onReply({
-          kind: 'etcd.failed',
-          id,
-          reason: 'early',
-          message: `${after} does not exist, or this key does`,
-        });
-      else if (error === undefined) this.#onReply({ kind: 'etcd.created', id, revision: reply?.header?.revision ?? 0 });
+      if (error === undefined) this.#onReply({ kind: 'etcd.created', id, revision: reply?.header?.revision ?? 0 });
       else if (error.code === 'DEADLINE_EXCEEDED') this.#create(request);
       else this.#onFailed(id, error);
     });

@@ -20,16 +20,13 @@ const put = define({ key: [1, 'bytes'], value: [2, 'bytes'] });
 const deleteRange = define({ key: [1, 'bytes'], rangeEnd: [2, 'bytes'] });
 
 /** By default a comparison is `EQUAL` and of the `VERSION`, which is 0 if the key does not exist. */
-const compare = define({ result: [1, 'integer'], key: [3, 'bytes'], version: [4, 'integer'] });
-/** `CompareResult.GREATER`. */
-export const GREATER = 1;
+const compare = define({ key: [3, 'bytes'], version: [4, 'integer'] });
 const action = define({ put: [2, put] });
 const txn = define({ compare: [1, [compare]], success: [2, [action]] });
 
 const compact = define({ revision: [1, 'integer'] });
 /** What a site needs of most replies. */
 const headerReply = define({ header: [1, header] });
-const txnReply = define({ header: [1, header], succeeded: [2, 'flag'] });
 
 const status = define({});
 const statusReply = define({
@@ -73,7 +70,7 @@ function method<Request extends Fields, Reply extends Fields>(
 }
 
 export const RANGE = method('KV/Range', range, rangeReply);
-export const TXN = method('KV/Txn', txn, txnReply);
+export const TXN = method('KV/Txn', txn, headerReply);
 export const DELETE_RANGE = method('KV/DeleteRange', deleteRange, headerReply);
 export const COMPACT = method('KV/Compact', compact, headerReply);
 export const STATUS = method('Maintenance/Status', status, statusReply);

@@ -14,13 +14,9 @@ export class EtcdStore {
   readonly #versions = new Map<string, Version[]>();
   readonly #events: EtcdEntry[] = [];
 
-  has(key: string): boolean {
-    return this.#find(key, this.revision) !== undefined;
-  }
-
   /** Stores a value if the key does not exist. */
   create(key: string, value: Uint8Array): void {
-    if (!this.has(key)) this.#write(key, value, (this.revision += 1));
+    if (this.#find(key, this.revision) === undefined) this.#write(key, value, (this.revision += 1));
   }
 
   delete(range: EtcdKeyRange): void {

@@ -216,8 +216,6 @@ class EtcdClient {
     switch (request.kind) {
       case 'etcd.create':
         if (isFull) return { kind: 'etcd.failed', id: request.id, reason: 'no-space', message: 'no space' };
-        if (request.after !== undefined && (store.has(request.key) || !store.has(request.after)))
-          return { kind: 'etcd.failed', id: request.id, reason: 'early', message: 'another group comes first' };
         store.create(request.key, request.value);
         this.#etcd.notify();
         return { kind: 'etcd.created', id: request.id, revision: store.revision };

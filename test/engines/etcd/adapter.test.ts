@@ -42,15 +42,6 @@ test('create: a key that exists → keeps its value, and the reply is the same',
   });
 });
 
-test('create after a key that does not exist → is refused, and done once that key is there', async () => {
-  const [adapter, keys] = await connect();
-  const second = { ...create(`${keys.key}2`, '2'), after: `${keys.key}1` };
-  expect(await adapter.ask(second)).toMatchObject({ kind: 'etcd.failed', reason: 'early' });
-  await adapter.ask(create(`${keys.key}1`, '1'));
-  expect(await adapter.ask(second)).toMatchObject({ kind: 'etcd.created' });
-  expect(await adapter.ask(readAll(keys))).toMatchObject({ entries: [{ value: bytes('1') }, { value: bytes('2') }] });
-});
-
 test('range: pages in the order of keys, at one revision', async () => {
   const [adapter, keys] = await connect();
   for (const name of ['b', 'a', 'c']) await adapter.ask(create(keys.key + name, name));

@@ -2,11 +2,11 @@
  * A red log that etcd keeps, as a pure state machine: no timers, sockets or disks inside. Requests to etcd are outputs, and
  * the replies of etcd are inputs (`etcd-requests.ts`).
  *
- * A site writes its records in groups, each behind the one before it, under keys that must not exist. All sites read the
- * groups in the order of etcd's revisions, and take the same ones: those that continue a start of a site. The first group of
- * a later start ends the one before it, so that no site takes a late write of a start that is over. The sites count places
- * themselves. Each group has the position and digest of its proposer, and sites send each other theirs every second. So they
- * notice if etcd was put back to an older state.
+ * A site writes its records in groups, one after the other, under keys that must not exist. All sites read the groups in the
+ * order of etcd's revisions, and take the same ones: those that continue a start of a site. The first group of a later start
+ * ends the one before it, so that no site takes a late write of a start that is over. The sites count places themselves.
+ * Each group has the position and digest of its proposer, and sites send each other theirs every second. So they notice if
+ * etcd was put back to an older state.
  */
 import { MAX_START } from '../../records/epoch.ts';
 import type { Origin } from '../../records/origin.ts';
@@ -98,7 +98,10 @@ export class EtcdLog<R> implements RedLog<R, DigestMessage> {
         onUnusable: (problem) => ([this.#isUnusable, this.#problem] = [true, problem]),
       },
     });
-    const onRoom = (hasRoom: boolean): void => this.#setFull(!hasRoom, this.#usage);
+    const onRoom = (hasRoom: boolean): void => {
+      this.#setFull(!hasRoom, this.#usage);
+      if (hasRoom) this.#sendNext();
+    };
     const maxRecords = windows?.maxProposed;
     this.#proposer = this.createProposer({ site, keys, calls, copy, maxRecords, onRoom }, options.epoch);
     this.#trimmer = this.createTrimmer({ site, keys, calls, copy });

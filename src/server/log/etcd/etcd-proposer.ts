@@ -1,7 +1,6 @@
 /**
- * Writes a site's records to etcd in groups, each under a key that must not exist, while the key of the group before it must.
- * So groups in flight cannot overtake each other. A group that was sent once stays as it is: it is sent again until it was
- * seen in the log, and a repetition finds its key there.
+ * Writes a site's records to etcd in groups, one after the other, each under a key that must not exist. A group that was sent
+ * once stays as it is: it is sent again until it was seen in the log, and a repetition finds its key there.
  */
 import type { Origin } from '../../records/origin.ts';
 import { createEpochAbove } from '../../records/epoch.ts';
@@ -10,8 +9,8 @@ import type { EtcdAnswer, EtcdCalls } from './etcd-calls.ts';
 import { encodeGroup, MAX_GROUP_RECORDS } from './etcd-groups.ts';
 import type { EtcdKeys } from './etcd-keys.ts';
 
-/** How many groups are in flight at a time. */
-const MAX_GROUPS = 4;
+/** How many groups may be stored that this site has not yet seen in the log. */
+const MAX_UNSEEN = 4;
 
 export interface EtcdProposerOptions<R> {
   readonly site: Origin;
@@ -23,13 +22,11 @@ export interface EtcdProposerOptions<R> {
   onRoom(hasRoom: boolean): void;
 }
 
-export interface SentGroup {
+interface SentGroup {
   readonly key: string;
   readonly value: Uint8Array;
   readonly last: number;
   isAsked: boolean;
-  /** Etcd has refused it, since the group before it was not there: it is sent again once that is stored. */
-  isEarly: boolean;
   /** When etcd has confirmed it. */
   storedAtMs: number | undefined;
 }
@@ -73,13 +70,19 @@ export class EtcdProposer<R> {
 
   /** Sends what can be sent; to be called only while all that etcd has is known. */
   sendNext(): void {
-    for (const group of this.#sent) if (!group.isAsked || this.#isNext(group)) this.#send(group);
-    while (this.#sent.length < MAX_GROUPS && this.#unsent.size > 0) this.#send(this.#makeGroup());
+    let unstored = 0;
+    for (const group of this.#sent) {
+      if (group.storedAtMs !== undefined) continue;
+      if (!group.isAsked) this.#send(group);
+      if (++unstored === this.maxUnstored) return;
+    }
+    while (unstored++ < this.maxUnstored && this.#sent.length < MAX_UNSEEN && this.#unsent.size > 0)
+      this.#send(this.#makeGroup());
   }
 
   /** What was sent may be lost, with the connection. */
   onDisconnected(): void {
-    for (const group of this.#sent) [group.isAsked, group.isEarly, group.storedAtMs] = [false, false, undefined];
+    for (const group of this.#sent) [group.isAsked, group.storedAtMs] = [false, undefined];
   }
 
   /** A group of this site was taken from the log. Returns whether this start can go on. */
@@ -95,10 +98,9 @@ export class EtcdProposer<R> {
     return true;
   }
 
-  /** The group that has to be stored before this one, unless it is known to be. */
-  protected getPredecessor(group: SentGroup): SentGroup | undefined {
-    const before = this.#sent[this.#sent.indexOf(group) - 1];
-    return before?.storedAtMs === undefined ? before : undefined;
+  /** How many groups that are not known to be stored are in flight. */
+  protected get maxUnstored(): number {
+    return 1;
   }
 
   /** How much of the log it has taken, as sites count it. */
@@ -115,11 +117,6 @@ export class EtcdProposer<R> {
     return 1;
   }
 
-  /** Whether it was too early for a group that is not too early any more. */
-  #isNext(group: SentGroup): boolean {
-    return group.isEarly && this.getPredecessor(group) === undefined;
-  }
-
   #makeGroup(): SentGroup {
     const { copy, keys, site, maxRecords = MAX_GROUP_RECORDS } = this.options;
     const place = { position: this.position, digest: copy.getDigest(copy.length) ?? null };
@@ -133,31 +130,22 @@ export class EtcdProposer<R> {
     this.#next += count;
     const last = this.#next - 1;
     const key = keys.formatGroup(site, this.#start, last);
-    const group = { key, value, last, isAsked: false, isEarly: false, storedAtMs: undefined };
+    const group = { key, value, last, isAsked: false, storedAtMs: undefined };
     this.#sent.push(group);
     return group;
   }
 
   #send(group: SentGroup): void {
-    [group.isAsked, group.isEarly] = [true, false];
+    group.isAsked = true;
     const { key, value } = group;
-    const after = this.getPredecessor(group)?.key;
-    const request = { kind: 'etcd.create', key, value, ...(after !== undefined && { after }) } as const;
-    this.options.calls.call(request, (answer) => this.#onAnswer(group, answer));
+    this.options.calls.call({ kind: 'etcd.create', key, value }, (answer) => this.#onAnswer(group, answer));
   }
 
   /** After a failure it is sent again at a tick. */
   #onAnswer(group: SentGroup, answer: EtcdAnswer): void {
     if (answer.kind === 'etcd.created') {
       group.storedAtMs = this.options.calls.nowMs;
-      const next = this.#sent[this.#sent.indexOf(group) + 1];
-      if (next !== undefined && this.#isNext(next)) this.#send(next);
       return this.options.onRoom(true);
-    }
-    if (answer.kind === 'etcd.failed' && answer.reason === 'early') {
-      group.isEarly = true;
-      if (this.#isNext(group)) this.#send(group);
-      return;
     }
     group.isAsked = false;
     if (answer.kind === 'etcd.failed' && answer.reason === 'no-space') this.options.onRoom(false);

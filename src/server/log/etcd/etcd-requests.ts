@@ -37,14 +37,8 @@ export interface EtcdKeyRange {
 
 /** A request. Keys are ASCII and sorted by their bytes. */
 export type EtcdRequest =
-  /** Stores a value if the key does not exist, and the key `after` does. */
-  | {
-      readonly kind: 'etcd.create';
-      readonly id: EtcdRequestId;
-      readonly key: string;
-      readonly value: Uint8Array;
-      readonly after?: string;
-    }
+  /** Stores a value if the key does not exist. */
+  | { readonly kind: 'etcd.create'; readonly id: EtcdRequestId; readonly key: string; readonly value: Uint8Array }
   /** The first `limit` keys of a range, in the order of keys, at a revision; 0 means the latest. */
   | ({
       readonly kind: 'etcd.range';
@@ -68,8 +62,6 @@ export type EtcdFailure =
   | 'no-space'
   /** The revision is not there any more. */
   | 'compacted'
-  /** Nothing was written: the key exists, or the key `after` does not. */
-  | 'early'
   /** Anything else: whether a write was done is not known. */
   | 'other';
 

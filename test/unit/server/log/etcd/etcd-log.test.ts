@@ -27,12 +27,12 @@ function storeLate(
 const countGroups = ({ etcd }: EtcdWorld): number => etcd.store.range(KEYS.groups, 1000, 0)?.entries.length ?? -1;
 
 describe('etcd log: groups', () => {
-  test('while four groups are in flight → what is proposed goes into the next one', () => {
+  test('while a group is in flight → what is proposed goes into the next one', () => {
     const world = new EtcdWorld();
-    world.propose(0, 'a', 'b', 'c', 'd', 'e', 'f');
+    world.propose(0, 'a', 'b', 'c');
     world.run(SETTLE_MS);
-    expect(world.node(1).taken).toEqual(['a', 'b', 'c', 'd', 'e', 'f']);
-    expect(countGroups(world)).toBe(5);
+    expect(world.node(1).taken).toEqual(['a', 'b', 'c']);
+    expect(countGroups(world)).toBe(2);
   });
 
   test('replies and requests lost, writes that land late → each record once, in one order', () => {
@@ -96,11 +96,11 @@ describe('etcd log: groups', () => {
 
   test('record in no group → can be withdrawn; one that was sent cannot', () => {
     const world = new EtcdWorld();
-    world.propose(0, 'a', 'b', 'c', 'd', 'e');
+    world.propose(0, 'a', 'b');
     expect(world.node(0).log.withdraw('a')).toBe(false);
-    expect(world.node(0).log.withdraw('e')).toBe(true);
+    expect(world.node(0).log.withdraw('b')).toBe(true);
     world.run(SETTLE_MS);
-    expect(world.node(1).taken).toEqual(['a', 'b', 'c', 'd']);
+    expect(world.node(1).taken).toEqual(['a']);
     expect(world.node(0).log.isBusy).toBe(false);
   });
 
