@@ -16,7 +16,7 @@ describe('C15: equal reads in flight', () => {
     expect(binding.calls).toHaveLength(2);
   });
 
-  test('one submission; all are told all views, and the final once', async () => {
+  test('one submission; every read gets all views, and the final once', async () => {
     const { binding, client } = setUp(shared);
     const reads = [1, 2, 3].map(() => client.invoke(get<string>('k')));
     const lines = reads.map((read) => record(read));
@@ -186,7 +186,7 @@ describe('C15: reads that are submitted by themselves', () => {
     expect(binding.calls).toHaveLength(2);
   });
 
-  test('in a session, with limits of levels, or where told so → each, and nobody joins them', () => {
+  test('in a session, with timeouts of levels, or with dedupeReads: false → submitted separately, and not joined by others', () => {
     const { binding, client } = setUp(shared);
     const session = client.session();
     const ways: readonly InvokeOptions<'weak'>[] = [
@@ -270,7 +270,7 @@ describe('C15: leaving a shared submission', () => {
     expect(binding.calls).toHaveLength(2);
   });
 
-  test('the store fails by itself → its signal does not say that nobody waits', async () => {
+  test('the store fails by itself → its signal does not abort', async () => {
     const { binding, client } = setUp(shared);
     const errors = [1, 2].map(() => errorOf(client.invoke(get('k'))));
     const call = await binding.next();
@@ -281,7 +281,7 @@ describe('C15: leaving a shared submission', () => {
     expect(call.context.signal.aborted).toBe(false);
   });
 
-  test('a callback throws, cancels its own, or asks again → the others are told all the same', async () => {
+  test('a callback throws, cancels its own read, or reads again → the others get their views all the same', async () => {
     const { binding, client, uncaught } = setUp(shared);
     const throwing = client.invoke(get('k')).onUpdate(() => {
       throw new Error('mine');
@@ -299,7 +299,7 @@ describe('C15: leaving a shared submission', () => {
     expect(binding.calls).toHaveLength(1);
   });
 
-  test('the binding knows what is in the way → each that is too late says so', async () => {
+  test('the binding knows the cause of the delay → each read that times out has it', async () => {
     const { clock, binding, client } = setUp(shared);
     const errors = [5, 10].map((timeoutMs) => errorOf(client.invoke(get('k'), { timeoutMs })));
     (await binding.next()).context.submissionStatus = { mayHaveBeenSent: false, blockedBy: failure() };
@@ -398,7 +398,7 @@ describe('C15: leaving a shared submission', () => {
   });
 });
 
-describe('C15: what the binding says of a shared submission', () => {
+describe('C15: what the binding reports for a shared submission', () => {
   test('a weaker view is the final one → for all, also where it is confirmed', async () => {
     const { binding, client } = setUp(shared);
     for (const confirmed of [false, true]) {
@@ -413,7 +413,7 @@ describe('C15: what the binding says of a shared submission', () => {
     }
   });
 
-  test('an older version → as without: dropped, and a final of it says so', async () => {
+  test('an older version → dropped as without sharing, and a final view of it has `regressed`', async () => {
     const { binding, client } = setUp(shared);
     const reads = [1, 2].map(() => client.invoke(get('k')));
     const call = await binding.next();
@@ -475,7 +475,7 @@ test('C15: an equal read of another principal in flight → one of its own; each
   expect(binding.calls).toHaveLength(2);
 });
 
-/** The same, of which it is told when anybody goes through it. */
+/** The same map or set, which calls `looked` when it is iterated. */
 function counted<T extends Map<unknown, unknown> | Set<unknown>>(all: T, looked: () => void): T {
   const entries = all.entries.bind(all);
   const watched = (): ReturnType<typeof entries> => {

@@ -1,4 +1,6 @@
-/** C15: what may have taken effect is never tried again, and what is made of an update says so between two attempts. */
+/**
+ * C15: a write that may have taken effect is never retried, and derived Correctables show its state between attempts.
+ */
 import { describe, expect, test } from 'vitest';
 import type { ErrorCode } from '../../../src/index.ts';
 import { all, createClient } from '../../../src/index.ts';
@@ -96,7 +98,7 @@ describe('C15: what may have taken effect, or will fail again', () => {
     });
   });
 
-  test('the binding says that an attempt was never sent → that is what is told', async () => {
+  test('the binding reports that an attempt was never sent → the error has that', async () => {
     const { clock, binding, client } = setUp({ retry });
     const write = client.invoke(put('k', 1), { timeoutMs: 50 });
     const error = errorOf(write);

@@ -7,7 +7,7 @@ import { virtualClock } from '../../../src/testing/virtual-clock.ts';
 import { record, settled } from '../correctable/support.ts';
 import { errorOf, failure, retry, scripted, setUp, STEP_MS } from './support.ts';
 
-describe('C15: an operation fails with what is retryable', () => {
+describe('C15: an operation fails with a retryable error', () => {
   test.each(['read', 'write'] as const)(
     '%s → it is submitted again, after the delay and not before',
     async (effect) => {
@@ -70,7 +70,7 @@ describe('C15: an operation fails with what is retryable', () => {
     read.cancel();
   });
 
-  test('the store says how long to wait → no less', async () => {
+  test('the store sends retryAfterMs → the delay is no shorter', async () => {
     const { clock, binding, client } = setUp({ retry });
     client.invoke(get('k')).onError(() => 0);
     (await binding.next()).fail(new CorrectableError('OVERLOADED', 'busy', { retryAfterMs: 500 }));
@@ -80,7 +80,7 @@ describe('C15: an operation fails with what is retryable', () => {
     expect(binding.calls).toHaveLength(2);
   });
 
-  test('unless told otherwise → three attempts, with delays drawn from the upper half of 100 and 200 ms', async () => {
+  test('by default three attempts, with delays drawn from the upper half of 100 and 200 ms', async () => {
     for (const [random, initialDelayMs, secondMs] of [
       [0, 50, 100],
       [0.5, 75, 150],
@@ -114,7 +114,7 @@ describe('C15: an operation fails with what is retryable', () => {
 });
 
 describe('C15: views', () => {
-  test('of a failed attempt → stay told; the next attempt says what is stronger', async () => {
+  test('of a failed attempt → stay; the next attempt adds stronger ones', async () => {
     const { clock, binding, client } = setUp({ retry });
     const read = client.invoke(get<string>('k'));
     const lines = record(read);
@@ -324,7 +324,7 @@ describe('C15: policies', () => {
     ],
     ['gives no number', () => Number.NaN],
     ['gives less than nothing', () => -1],
-  ])('the backoff %s → told to onUncaught, and no more attempts', async (_how, delayMs: () => number) => {
+  ])('the backoff %s → reported to onUncaught, and no more attempts', async (_how, delayMs: () => number) => {
     const { clock, binding, client, uncaught } = setUp({ retry: retryPolicy({ backoff: { delayMs } }) });
     const error = errorOf(client.invoke(get('k')));
     (await binding.next()).fail(failure());
@@ -347,7 +347,7 @@ describe('C15: policies', () => {
   });
 });
 
-describe('C15: what the binding says of an attempt', () => {
+describe('C15: what the binding reports for an attempt', () => {
   test('a weaker view is the final one → it is, with its version', async () => {
     const { binding, client } = setUp({ retry });
     const value = client.invoke(get('k'));
@@ -362,7 +362,7 @@ describe('C15: what the binding says of an attempt', () => {
     expect(confirmed.latest).toMatchObject({ level: 'causal', version: 3, final: true });
   });
 
-  test('a version that is older than one of the attempt before → dropped; a final of it says so', async () => {
+  test('a version older than one of the attempt before → dropped; a final view of it has `regressed`', async () => {
     const { clock, binding, client } = setUp({ retry });
     const read = client.invoke(get('k'));
     const first = await binding.next();
@@ -376,7 +376,7 @@ describe('C15: what the binding says of an attempt', () => {
     expect(await read.settle()).toMatchObject({ value: 'old', regressed: true });
   });
 
-  test('the last attempt is refused by the service → with all that the service says', async () => {
+  test('the service rejects the last attempt → the error has all details of the service', async () => {
     const { clock, binding, client } = setUp({ retry });
     const error = errorOf(client.invoke(put('k', 1)));
     (await binding.next()).fail(failure());
@@ -388,7 +388,7 @@ describe('C15: what the binding says of an attempt', () => {
 });
 
 describe('C15: who waits between two attempts', () => {
-  test('the client closes during a later attempt → the binding says what becomes of it', async () => {
+  test('the client closes during a later attempt → the binding decides the outcome', async () => {
     const { clock, binding, client } = setUp({ retry });
     const write = client.invoke<unknown>(put('k', 1));
     (await binding.next()).fail(failure());
@@ -402,7 +402,7 @@ describe('C15: who waits between two attempts', () => {
 });
 
 describe('C15: another principal', () => {
-  test.each(['signs in', 'cannot be told'])(
+  test.each(['signs in', 'cannot be read'])(
     '%s between two attempts → the first has failed, none is made for the other',
     async (description) => {
       const { clock, binding, client, uncaught } = setUp({ retry });

@@ -1,4 +1,4 @@
-/** Helpers for the tests of policies: a store that answers what a test says, on a clock that the test moves. */
+/** Helpers for the tests of policies: a store that answers as a test wants, on a clock that the test moves. */
 import { expect } from 'vitest';
 import type { Binding, Client, ClientOptions, ErrorCode } from '../../../src/index.ts';
 import { CorrectableError, createClient, isCorrectableError } from '../../../src/index.ts';
@@ -32,7 +32,7 @@ export function setUp(options: ClientOptions): SetUp {
   return { clock, binding, client, uncaught };
 }
 
-/** What a store says that could do it another time. */
+/** The failure of a store that could do it another time. */
 export function failure(code: ErrorCode = 'UNAVAILABLE'): CorrectableError {
   return new CorrectableError(code, 'the store is busy');
 }

@@ -17,7 +17,7 @@ const WAYS: readonly (readonly [string, (write: Correctable<unknown, Three>) => 
   ['a join of it', (write) => all([write])],
   ['what it is a step of', (write) => write.chain(() => write)],
   [
-    'one that somebody else listens to',
+    'one with another listener',
     (write) => {
       write.onError(() => 0);
       return write;
@@ -59,7 +59,7 @@ test.each(WAYS)('undone during an attempt that then fails as busy, %s → not do
   expect(binding.calls).toHaveLength(3);
 });
 
-test('undone during an attempt that then fails as busy → told at once, since no other one comes', async () => {
+test('undone during an attempt that then fails as busy → reported at once, since there is no next attempt', async () => {
   const { binding, client } = setUp({ retry });
   const errors: unknown[] = [];
   const result = client.invoke(get('next')).speculate(
@@ -139,7 +139,7 @@ test('a write invoked after the step has awaited, with the signal of its run →
   expect(binding.calls.map(({ operation }) => operation.key)).toEqual(['next', 'place', 'running']);
 });
 
-test('a read of a run that was undone → tried again, for whoever else waits for it', async () => {
+test('a read of a run that was undone → retried for its other callers', async () => {
   const { clock, binding, client } = setUp({ retry });
   const shared = client.invoke(get('place'));
   const first = await binding.next();
@@ -159,8 +159,8 @@ test('a read of a run that was undone → tried again, for whoever else waits fo
 async function setOff(other: (client: SetUp['client'], sink: ReturnType<typeof manual>) => () => void) {
   const all = setUp({ retry });
   const { clock, binding, client } = all;
-  const somebody = manual();
-  const start = other(client, somebody);
+  const listened = manual();
+  const start = other(client, listened);
   const outer = manual();
   const result = outer.c.speculate((value) => {
     if (value === 1) start();
@@ -191,7 +191,7 @@ test('a step refutes another run, whose undo is a write → that is tried again'
   expect(await undone).toBe(1);
 });
 
-test('a step says too late how it is undone, by a write → that is tried again', async () => {
+test('a step registers its undo too late, with a write → that write is retried', async () => {
   const { clock, binding, client } = setUp({ retry });
   const outer = manual();
   const result: Correctable<unknown, Three> = outer.c.speculate((_value, { onAbort }) => {

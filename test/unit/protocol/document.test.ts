@@ -1,4 +1,4 @@
-/** docs/reference/wire-protocol.md says what the code does: the rows, the states, the limits, the close codes. */
+/** docs/reference/wire-protocol.md matches the code: the rows, the states, the limits, the close codes. */
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { clientMessageKinds } from '../../../src/protocol/messages/client-messages.ts';
@@ -66,10 +66,10 @@ test('the client’s connection → the transitions of the state machine', () =>
 });
 
 test('close codes → those of the code, with what the client does', () => {
-  const { done, ...told } = CloseCode;
+  const { done, ...others } = CloseCode;
   expect(isFatalClose(done)).toBe(false);
   const documented = cells('Close codes').map(([code, , then]) => [Number(code), then?.startsWith('gives up')]);
-  expect(documented).toEqual(Object.values(told).map((code) => [code, isFatalClose(code)]));
+  expect(documented).toEqual(Object.values(others).map((code) => [code, isFatalClose(code)]));
 });
 
 test('limits → the defaults of the code', () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { setPeerDeadline, type PeerClock } from '../../../src/protocol/peer-deadline.ts';
 
-/** A clock whose timers fire late, and whose polls happen when the test says so. */
+/** A clock whose timers fire late, and whose polls happen when the test triggers them. */
 class StalledClock implements PeerClock {
   nowMs = 0;
   timers: (() => void)[] = [];

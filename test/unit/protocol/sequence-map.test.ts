@@ -30,7 +30,7 @@ test('numbered table: any sequence of steps → the same as a map', () => {
   );
 });
 
-test('numbered table: numbers given upwards → iterated upwards, until told to stop, also while deleting', () => {
+test('numbered table: increasing numbers → iterated in order until the callback returns false, also while deleting', () => {
   const table = new SequenceMap<{ n: number }>();
   for (let n = 1; n <= 100; n++) table.set(n, { n });
   const seen: number[] = [];

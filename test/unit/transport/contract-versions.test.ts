@@ -17,7 +17,7 @@ function start() {
 }
 
 describe('another version of the contract', () => {
-  test('hello → says name and hash only', async () => {
+  test('hello → has only the name and hash of the contract', async () => {
     const { platform } = start();
     await welcome(platform, served());
     expect(platform.socket.rows('hello')[0]?.[2]).toMatchObject({ contract: { name: 'shop', hash: 'own' } });

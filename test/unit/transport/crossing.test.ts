@@ -1,4 +1,7 @@
-/** What crosses the `goaway` of its server, and is not begun there: where it says that it has been. */
+/**
+ * Operations that cross the `goaway` of their server, which does not start them: which home site their next submission
+ * has.
+ */
 import { expect, test } from 'vitest';
 import { writeX } from '../../support/wire.ts';
 import type { FakePlatform } from './fake-platform.ts';

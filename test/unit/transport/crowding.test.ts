@@ -124,7 +124,7 @@ const crowded = (note: Note): fc.IRawProperty<unknown> =>
       const waiting = operations.filter((item) => !isSent(item) && !isCancelled(item));
       expect(awaited().length).toBeLessThanOrEqual(places);
       if (waiting.length > 0) expect(awaited()).toHaveLength(places);
-      if (waiting.length > 0) once('somebody waits');
+      if (waiting.length > 0) once('a caller waits');
     }
   });
 
@@ -136,7 +136,7 @@ testShares(
   'what is asked, answered and cancelled → mostly more than there are places, and given up both before and after',
   async () => {
     const shares = await sharesOf(crowded, 100);
-    expect(shares['somebody waits']).toBeGreaterThan(0.5);
+    expect(shares['a caller waits']).toBeGreaterThan(0.5);
     for (const description of ['cancelled in flight', 'cancelled while it waits']) {
       expect(shares[description], description).toBeGreaterThan(0.25);
     }

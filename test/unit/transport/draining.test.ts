@@ -92,7 +92,7 @@ describe('a server that goes', () => {
     expect(platform.sockets).toHaveLength(2);
   });
 
-  test('cancelled meanwhile → told to the server that has it', async () => {
+  test('cancelled in the meantime → the server that has the operation gets the cancel', async () => {
     const { platform, connection } = await startOpen({ url: TWO });
     const controller = new AbortController();
     submit(connection, writeX, quietContext({ signal: controller.signal }));
@@ -107,7 +107,7 @@ describe('a server that goes', () => {
     expect(platform.socket.rows('cancel')).toEqual([]);
   });
 
-  test('one after the other says so → all of them are kept; ever longer pauses between attempts', async () => {
+  test('one server after the other goes away → all connections are kept; pauses between attempts grow', async () => {
     const { platform, connection } = await startOpen({ url: TWO });
     const sinks = [];
     const pauses: number[] = [];
@@ -128,7 +128,7 @@ describe('a server that goes', () => {
     expect(sinks.map(({ calls }) => calls.length)).toEqual([1, 1, 1, 1]);
   });
 
-  test('policy that gives up → what the old server still answers is told, the rest fails then', async () => {
+  test('a policy that gives up → results that the old server still sends are delivered, the rest fails then', async () => {
     const { platform, connection } = await startOpen({ url: TWO, reconnect: neverReconnect });
     const under = submit(connection, readX);
     platform.tick();

@@ -1,4 +1,6 @@
-/** An earlier connection that is kept for its answers says more than those: the present one has nothing of it. */
+/**
+ * An earlier connection that is kept for its results sends more than those: it does not change the present connection.
+ */
 import { expect, test } from 'vitest';
 import { settled, type FakeSocket } from './fake-platform.ts';
 import { start, submit, welcome, type Fixture } from './set-up.ts';
@@ -29,20 +31,20 @@ test('a word on it → the present server is asked all the same whether it is th
   expect(connection.state).toBe('probing');
 });
 
-test('it says again that it goes away → the present server is not left', async () => {
+test('it sends goaway again → the present server is kept', async () => {
   const { connection, earlier } = await moved();
   earlier.receive([0, 'goaway', 1_000]);
   expect(connection.state).toBe('open');
 });
 
-test('its server would not take an operation → that is submitted anew at once, though another is still awaited', async () => {
+test('its server rejects an operation → the client resends it at once, though another result is still pending', async () => {
   const { platform, earlier } = await moved();
   earlier.receive([1, 'fail', 'UNAVAILABLE', 'it goes away']);
   platform.tick();
   expect(platform.socket.rows('submit').map(([id]) => id)).toEqual([1]);
 });
 
-test('it says how long a token lasts → nothing is renewed on the present one', async () => {
+test('it announces how long a token lasts → nothing is renewed on the present connection', async () => {
   const { platform, earlier } = await moved({ token: () => 'token' });
   earlier.receive([0, 'renewed', 1_000]);
   platform.advance(1_000);
@@ -51,7 +53,7 @@ test('it says how long a token lasts → nothing is renewed on the present one',
   expect(platform.socket.rows('renew')).toEqual([]);
 });
 
-test('how long a token lasts is said of the present one → renewed again and again, but not before the welcome', async () => {
+test('the present connection announces how long a token lasts → renewed repeatedly, but not before the welcome', async () => {
   let requested = 0;
   const { platform } = start({ token: () => `token ${++requested}` });
   platform.socket.open();

@@ -55,7 +55,7 @@ interface Timer {
   readonly fn: () => void;
 }
 
-/** Time that passes when the test says so. */
+/** Time that passes when the test advances it. */
 export class FakePlatform implements Scheduling {
   readonly sockets: FakeSocket[] = [];
   readonly WebSocket: WebSocketConstructor;

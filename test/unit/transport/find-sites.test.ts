@@ -5,7 +5,7 @@ import { findSites } from '../../../src/transport/find-sites.ts';
 const HOME = 'http://127.0.0.1:7070';
 
 interface Network {
-  /** What the server says of its sites. */
+  /** The response of the server to the request for its sites. */
   readonly directory: () => Response;
   /** By site, how long each of its answers takes, in milliseconds; one that fails is `'down'`, one that refuses `'closed'`. */
   readonly answers: Readonly<Record<string, readonly (number | 'down' | 'closed')[]>>;
@@ -86,10 +86,10 @@ test('an address that is none → INVALID_ARGUMENT, and it is named', async () =
 });
 
 test.each([
-  ['not said', undefined, 2_000],
-  ['said', 700, 700],
-  ['longer than platforms can wait', Infinity, 2 ** 31 - 1],
-])('a time that is %s → each answer is waited for so long', async (_what, timeoutMs, waitsMs) => {
+  ['not set', undefined, 2_000],
+  ['set', 700, 700],
+  ['longer than a timer allows', Infinity, 2 ** 31 - 1],
+])('a timeout that is %s → applies to each response', async (_what, timeoutMs, waitsMs) => {
   const timeout = vi.spyOn(AbortSignal, 'timeout');
   onTestFinished(() => timeout.mockRestore());
   await findSites(HOME, { ...played({}).options, timeoutMs });

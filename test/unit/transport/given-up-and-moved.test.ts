@@ -1,6 +1,6 @@
 /**
- * Operations that were given up on a moment after they were submitted, before anybody looks at their signals, and whose
- * line goes in that moment: who was told what became of them must not find that they were submitted again.
+ * Operations that are cancelled right after they were submitted, before their signals are read, and whose connection is
+ * lost at that moment: a caller that got the outcome must not have its operation submitted again.
  */
 import { expect, test } from 'vitest';
 import { quietContext, readX, writeX } from '../../support/wire.ts';
@@ -80,7 +80,7 @@ test.each(['before', 'after'])(
   },
 );
 
-test('nobody gives up → submitted again, and given up there as ever', async () => {
+test('not cancelled → submitted again, and can be cancelled there as usual', async () => {
   const { platform, first, controller } = await moved();
   first.lose();
   platform.tick();

@@ -1,4 +1,4 @@
-/** Operations that their caller gives up on before they were sent, and what is said of where they are. */
+/** Operations that are cancelled before they were sent, and the status that their context has. */
 import { describe, expect, test } from 'vitest';
 import type { InvocationContext } from '../../../src/correctable/binding.ts';
 import { quietContext, readX, writeX } from '../../support/wire.ts';
@@ -34,7 +34,7 @@ describe('given up before it was sent', () => {
   });
 });
 
-describe('where an operation is', () => {
+describe('the status of an operation', () => {
   test('sent, lost, sent again → it may have left from the first time on', async () => {
     const { platform, connection } = start();
     const context = quietContext();
@@ -49,7 +49,7 @@ describe('where an operation is', () => {
     expect(seen).toEqual([false, true, true]);
   });
 
-  test('no connection → says to where, since when, after how many attempts and why', () => {
+  test('no connection → names the url, the time, the number of attempts and the cause', () => {
     const { platform, connection } = start();
     const context = quietContext();
     submit(connection, readX, context);
@@ -77,18 +77,21 @@ describe('where an operation is', () => {
     expect(waiting.submissionStatus?.blockedBy).toMatchObject({ code: 'UNAVAILABLE' });
   });
 
-  test('several sites → says which of them the reason is about, not which one is tried now', () => {
+  test('several sites → names the site that the cause belongs to, not the one that is tried now', () => {
     const { platform, connection } = start({ url: ['ws://one.test/', 'ws://two.test/'] });
     const context = quietContext();
     submit(connection, readX, context);
     for (const url of ['ws://one.test/', 'ws://two.test/']) {
-      platform.socket.onerror?.({ message: `nobody at ${url}` } as never);
+      platform.socket.onerror?.({ message: `no server at ${url}` } as never);
       platform.socket.lose();
       platform.advance(200);
       expect(platform.socket.url).not.toBe(url);
       const { message, cause } = context.submissionStatus?.blockedBy ?? {};
-      expect(message).toMatch(new RegExp(`to ${url} for .*: nobody at ${url} `));
-      expect(cause).toMatchObject({ code: 'UNAVAILABLE', message: `no connection to ${url}: nobody at ${url} (1006)` });
+      expect(message).toMatch(new RegExp(`to ${url} for .*: no server at ${url} `));
+      expect(cause).toMatchObject({
+        code: 'UNAVAILABLE',
+        message: `no connection to ${url}: no server at ${url} (1006)`,
+      });
     }
   });
 
@@ -109,7 +112,7 @@ describe('where an operation is', () => {
     ['connect ECONNREFUSED ::1:1', { message: '', error: { errors: [{ message: 'connect ECONNREFUSED ::1:1' }] } }],
     ['ECONNREFUSED', { message: '', error: { code: 'ECONNREFUSED' } }],
     ['closed with 1006', {}],
-  ])('the platform says %s in one way or another → so does the reason', (reason, event) => {
+  ])('the platform reports %s in some shape → the cause has it', (reason, event) => {
     const { platform, connection } = start();
     const context = quietContext();
     submit(connection, readX, context);

@@ -1,4 +1,4 @@
-/** Servers that lie, or speak nonsense: the client does not fall over, keeps nothing for them, and tells no untruth. */
+/** Servers that send lies or nonsense: the client keeps working, keeps nothing for them, and reports nothing untrue. */
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { isCorrectableError } from '../../../src/correctable/errors.ts';
@@ -67,7 +67,7 @@ describe('answers that make no sense', () => {
 });
 
 describe('out of turn', () => {
-  test('welcomed before the client said hello → it does not count', async () => {
+  test('a welcome before the client has sent hello → ignored', async () => {
     const { platform, connection } = start({ token: () => new Promise<string>(() => {}) });
     submit(connection, writeX);
     await welcome(platform);

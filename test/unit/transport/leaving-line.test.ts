@@ -1,4 +1,4 @@
-/** A client that is closed: what it still says, for how long it waits, and what it is told. */
+/** A client that is closed: what it still sends, how long it waits, and which outcomes it reports. */
 import { describe, expect, test } from 'vitest';
 import { PROTOCOL_VERSION } from '../../../src/protocol/codec/version.ts';
 import { LEVELS, writeX } from '../../support/wire.ts';
@@ -40,8 +40,8 @@ describe('closed by the application', () => {
   });
 });
 
-describe('closed before it has said hello', () => {
-  test('a token comes then → it is not said', async () => {
+describe('closed before it has sent hello', () => {
+  test('the token comes later → it is not sent', async () => {
     let give = (_token: string): void => {};
     const { platform, connection } = start({ token: () => new Promise((resolve) => (give = resolve)) });
     platform.socket.open();
@@ -52,7 +52,7 @@ describe('closed before it has said hello', () => {
     expect(platform.socket.sent).toEqual([]);
   });
 
-  test('by whoever hears that another is signed in → no hello for that one', async () => {
+  test('closed by a listener of a sign-in → no hello for that user', async () => {
     let user = 'ann';
     const { platform, connection } = start({ principal: () => user, token: () => `of ${user}` });
     const sink = submit(connection);

@@ -1,4 +1,4 @@
-/** A submission that is sent again: what the next server is told, so that an update happens once. */
+/** A submission that is sent again: what it has for the next server, so that a write happens once. */
 import { describe, expect, test } from 'vitest';
 import type { Access } from '../../../src/correctable/operation.ts';
 import { jsonCodec } from '../../../src/protocol/codec/json-codec.ts';
@@ -21,7 +21,7 @@ function start(access: Access, value: readonly unknown[] = [7, 'submit', 'put', 
     operation.connection = { memoryId, awaitedCount: 1, awaitedBytes: 0, isDraining: false, push: () => {} };
     operation.handleConnectionLoss();
   };
-  return { given: value, operation, readAt, losesLineOf };
+  return { values: value, operation, readAt, losesLineOf };
 }
 
 const [IRL, FRK] = [
@@ -32,14 +32,14 @@ const rowWith = (value: readonly unknown[], ...rest: unknown[]): unknown[] => [.
 
 describe('a write', () => {
   test('sent to one site, and there again → as it was', () => {
-    const { given: value, readAt, losesLineOf } = start('write');
+    const { values: value, readAt, losesLineOf } = start('write');
     expect(readAt(IRL)).toEqual(value);
     losesLineOf('m');
     expect(readAt(IRL)).toEqual(value);
   });
 
-  test('sent to other sites → says where it began, and how often it has moved', () => {
-    const { given: value, operation, readAt } = start('write');
+  test('sent to other sites → names its home, and the number of moves', () => {
+    const { values: value, operation, readAt } = start('write');
     readAt(IRL);
     expect(readAt(FRK)).toEqual(rowWith(value, ['ireland', 1]));
     expect(readAt(FRK)).toEqual(rowWith(value, ['ireland', 1]));
@@ -63,8 +63,8 @@ describe('a write', () => {
     expect(readAt(FRK)).toEqual([...value.slice(0, 10), ['ireland', 1], true, 'i']);
   });
 
-  test('sent before to a server that remembered something else → says that it is sent again, and no move', () => {
-    const { given: value, readAt, losesLineOf } = start('write');
+  test('sent before to a server with another memory → marked as sent again, without a move', () => {
+    const { values: value, readAt, losesLineOf } = start('write');
     readAt(IRL);
     losesLineOf('other');
     expect(readAt(IRL)).toEqual(rowWith(value, null, true));
@@ -72,7 +72,7 @@ describe('a write', () => {
   });
 
   test('sent to servers with two memories, one after the other → is known for certain to neither', () => {
-    const { given: value, readAt, losesLineOf } = start('write');
+    const { values: value, readAt, losesLineOf } = start('write');
     losesLineOf('one');
     losesLineOf('two');
     for (const memoryId of ['one', 'two'])
@@ -80,14 +80,14 @@ describe('a write', () => {
   });
 
   test('to a server without sites → no move', () => {
-    const { given: value, operation, readAt } = start('write');
+    const { values: value, operation, readAt } = start('write');
     expect(readAt({ site: undefined, memoryId: undefined })).toEqual(value);
     expect(operation).toMatchObject({ home: undefined, hop: 0 });
   });
 });
 
 test('a read, wherever it is sent again → as it was', () => {
-  const { given: value, operation, readAt, losesLineOf } = start('read');
+  const { values: value, operation, readAt, losesLineOf } = start('read');
   readAt(IRL);
   losesLineOf('other');
   expect(readAt(FRK)).toEqual(value);

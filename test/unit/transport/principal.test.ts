@@ -53,7 +53,7 @@ describe('another principal', () => {
 
   test.each([
     ['the same', 'ann', 'ann'],
-    ['nobody authenticates', undefined, undefined],
+    ['no authentication', undefined, undefined],
   ])('%s → goes on under the same id', async (_, before, after) => {
     const { platform, sink } = await comeBack(before, after);
     expect(sink.calls).toEqual([]);

@@ -6,8 +6,8 @@ import { LEVELS, quietContext, readX, SUBPROTOCOL_JSON, writeX } from '../../sup
 import { settled, type FakePlatform } from './fake-platform.ts';
 import { LIMITS, start, startOpen, submit, welcome } from './set-up.ts';
 
-describe('connection: greeting', () => {
-  test('socket opens → says hello with version, levels, client and token; ready on welcome', async () => {
+describe('connection: handshake', () => {
+  test('the socket opens → sends hello with version, levels, client and token; ready on welcome', async () => {
     const { platform, connection } = start({ token: () => Promise.resolve('secret') });
     expect(platform.socket.protocols).toEqual([SUBPROTOCOL_JSON]);
     await welcome(platform);
@@ -157,7 +157,7 @@ describe('connection: operations', () => {
     expect(sink.calls).toEqual([]);
   });
 
-  test('many operations ended → the server is told that it may forget their replies', async () => {
+  test('many operations ended → acknowledges them, so that the server may forget their replies', async () => {
     const { platform, connection } = await startOpen();
     for (let id = 1; id <= 64; id++) {
       submit(connection, writeX);
@@ -228,7 +228,7 @@ describe('connection: loss and return', () => {
     expect(await update.failure(0)).toMatchObject({ code: 'OVERLOADED', retryable: true });
   });
 
-  test('lost → the application is told the state and why', async () => {
+  test('lost → the application gets the state and the cause', async () => {
     const reported: unknown[] = [];
     const { platform } = await startOpen({ onStateChange: (state, reason) => reported.push([state, reason?.message]) });
     platform.socket.onerror?.({ message: 'ECONNRESET' } as never);

@@ -22,7 +22,7 @@ test('the connection is lost, and the network is back → wake() connects at onc
   expect([binding.connectionState, platform.sockets.length]).toEqual(['connecting', 2]);
 });
 
-test('closed → so is the connection, and whoever waits for it to be ready is told', async () => {
+test('closed → closes the connection, and `ready` rejects', async () => {
   const { binding } = bind(start());
   await binding.close();
   expect(binding.connectionState).toBe('closed');
@@ -45,11 +45,8 @@ test.each([true, false])(
   },
 );
 
-test.each([[undefined], [() => 'ann']])(
-  'the application says who it speaks for: %s → so does the binding',
-  (principal) => {
-    const { binding } = bind(start({ ...(principal && { principal }) }));
-    expect(binding.principal?.()).toBe(principal?.());
-    expect('principal' in binding).toBe(principal !== undefined);
-  },
-);
+test.each([[undefined], [() => 'ann']])('the option `principal`: %s → the binding has the same', (principal) => {
+  const { binding } = bind(start({ ...(principal && { principal }) }));
+  expect(binding.principal?.()).toBe(principal?.());
+  expect('principal' in binding).toBe(principal !== undefined);
+});

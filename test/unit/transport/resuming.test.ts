@@ -10,7 +10,7 @@ async function come(platform: FakePlatform, more: object = {}): Promise<void> {
   await welcome(platform, more);
 }
 
-test('ended, and then its signal aborts → nothing is said any more', async () => {
+test('ended, and then its signal aborts → no cancel is sent', async () => {
   const { platform, connection } = await startOpen();
   const controller = new AbortController();
   submit(connection, readX, quietContext({ signal: controller.signal }));

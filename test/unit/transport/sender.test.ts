@@ -1,4 +1,4 @@
-/** What goes out with a submission, and what the one who submits too much is told. */
+/** What goes out with a submission, and what a client that submits too much gets. */
 import { expect, test } from 'vitest';
 import { collectGarbage } from '../../support/garbage.ts';
 import { quietContext, readX, SinkDouble } from '../../support/wire.ts';
@@ -70,6 +70,6 @@ test('ended while it waits for a place, and the application keeps the connection
   expect([connection.state, context.deref()]).toEqual(['closing', undefined]);
 });
 
-test('the application says who is signed in → so does the connection, to whoever stands in front of it', () => {
+test('the option `principal` → the connection has it, so that decorators can use it', () => {
   expect(start({ principal: () => 'ann' }).connection.principal?.()).toBe('ann');
 });

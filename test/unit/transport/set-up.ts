@@ -18,7 +18,7 @@ export function connectBy(
   return connectClient({ url: 'ws://server.test/ireland', ...byHand, ...options }, { levels: LEVELS, ...target });
 }
 
-/** The server lets the connection in; `more` joins what it says then. */
+/** The server accepts the connection. `more` adds to its welcome. */
 export async function welcome(platform: FakePlatform, more: object = {}): Promise<void> {
   platform.socket.open();
   await settled();

@@ -1,4 +1,4 @@
-/** The application says who is signed in: what one has submitted goes over no connection of another. */
+/** The application reports the signed-in user: operations of one user never use the connection of another. */
 import { describe, expect, test } from 'vitest';
 import type { ReconnectingClient } from '../../../src/transport/reconnecting-client.ts';
 import type { ConnectionOptions } from '../../../src/transport/options/options.ts';
@@ -61,7 +61,7 @@ describe('another user submits', () => {
     expect(own.calls).toMatchObject([{ value: 'v' }]);
   });
 
-  test('while it is open → what was sent is told the truth; another connection, another client, another token', async () => {
+  test('while it is open → operations in flight get their true outcome; then another connection, client id and token', async () => {
     const { page, platform, connection, states } = await startPageOpen();
     const first = platform.socket;
     const [read, update] = [submit(connection, readX), submit(connection, writeX)];
@@ -84,7 +84,7 @@ describe('another user submits', () => {
     expect(states).toEqual(['handshaking', 'open', 'waiting', 'connecting', 'handshaking', 'open']);
   });
 
-  test('while the server may not have said welcome yet → greeted anew', async () => {
+  test('while the server may not have sent welcome yet → a new handshake', async () => {
     const { page, platform, connection } = startPage();
     submit(connection, readX);
     platform.socket.open();
@@ -115,7 +115,7 @@ describe('another user submits', () => {
 });
 
 describe('another user is there', () => {
-  test('when a connection opens → what waited fails before a word is said; the same connection serves', async () => {
+  test('when a connection opens → pending operations fail before anything is sent; the same connection serves', async () => {
     const { page, platform, connection } = startPage();
     const sink = submit(connection, writeX);
     await settled();
@@ -179,9 +179,9 @@ describe('sessions', () => {
   });
 });
 
-describe('who is told of the change goes on at once', () => {
-  /** A read of ada's that is under way, and what the page does when it fails, since another has come. */
-  async function whenTold(
+describe('a caller that learns of the change goes on at once', () => {
+  /** A read of ada in flight, and what the page does when it fails because another user has signed in. */
+  async function whenNotified(
     act: (connection: ReconnectingClient, former: ReturnType<ReconnectingClient['openSession']>) => void,
   ): Promise<FakePlatform> {
     const started = await startPageOpen();
@@ -203,7 +203,7 @@ describe('who is told of the change goes on at once', () => {
 
   test('in a session of the former → it has ended, and its tokens go over no connection of the other', async () => {
     let late: ReturnType<typeof submit> | undefined;
-    const platform = await whenTold((connection, former) => {
+    const platform = await whenNotified((connection, former) => {
       late = submit(connection, readX, quietContext({ session: former }));
     });
     expect(late?.calls).toMatchObject([{ error: { code: 'INVALID_ARGUMENT', field: 'session' } }]);
@@ -211,7 +211,7 @@ describe('who is told of the change goes on at once', () => {
   });
 });
 
-describe('nobody can be told', () => {
+describe('the principal cannot be read', () => {
   test.each([
     ['no text', () => undefined as never, { code: 'INVALID_ARGUMENT', field: 'principal' }],
     [
@@ -241,7 +241,7 @@ describe('nobody can be told', () => {
     expect(() => start(options)).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT', field }) as Error);
   });
 
-  test('a closed client → stays closed, whoever comes', async () => {
+  test('a closed client → stays closed for every user', async () => {
     const { page, platform, connection } = await startPageOpen();
     platform.socket.lose(4401, 'rejected');
     page.user = 'boss';
@@ -251,7 +251,7 @@ describe('nobody can be told', () => {
 });
 
 describe('without the option', () => {
-  test('what waits for the first connection → goes out under the token of whoever submitted it', async () => {
+  test('an operation that waits for the first connection → sent with the token of the user who submitted it', async () => {
     const { page, platform, connection } = startPage({ principal: undefined });
     submit(connection, writeX);
     page.user = 'boss';

@@ -42,7 +42,7 @@ test.each([
   [1, 200],
   [2, 400],
   [8, 1000],
-])('an answer is awaited with a patience of %i → %i ms, and that is told once', (patience, limitMs) => {
+])('a reply is awaited with a patience of %i → %i ms, and the change is reported once', (patience, limitMs) => {
   const line = silence(patience);
   expect([line.expectReply(), line.limitMs, line.expectReply()]).toEqual([limitMs < HEARTBEAT_MS, limitMs, false]);
 });

@@ -125,7 +125,7 @@ describe('a site that falls silent', () => {
     expect(untilNextSocket(platform)).toBeGreaterThan(second + 6_000);
   });
 
-  test('whoever is told something as the connection opens takes long → the site has its time from then on', async () => {
+  test('a callback takes long while the connection opens → the site has its full time from then on', async () => {
     const { platform, connection } = start({ heartbeatIntervalMs: 1_000 });
     const tooLarge = submit(connection, { ...readX, args: 'x'.repeat(200) });
     tooLarge.fail = () => platform.sleep(900);

@@ -24,7 +24,7 @@ test('sites: open connection lost → once more the same, then the next', () => 
   expect(sites.url).toBe('b');
 });
 
-test('sites: site says that it goes → the next at once', () => {
+test('sites: a site goes away → the next at once', () => {
   const sites = new SitePool(['a', 'b']);
   sites.recordStable();
   sites.leaveSite();

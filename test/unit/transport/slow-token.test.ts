@@ -16,7 +16,7 @@ interface World {
   readonly platform: FakePlatform;
   readonly questions: Questions;
   readonly tokens: () => unknown[];
-  /** Lets time pass; the server cuts who says nothing for 5 s, and lets in who does. */
+  /** Lets time pass. The server cuts clients that are silent for 5 s, and accepts the others. */
   readonly pass: (ms: number) => Promise<void>;
 }
 
@@ -88,7 +88,7 @@ test('the second answer comes when the first has been used → not kept for the 
   await pass(72_000);
   questions.open[0]?.answer('first');
   await pass(6_000);
-  questions.open[1]?.answer('of somebody who signed in before');
+  questions.open[1]?.answer('of an earlier user');
   await pass(1_000);
   platform.socket.lose();
   await pass(1_000);
@@ -98,7 +98,7 @@ test('the second answer comes when the first has been used → not kept for the 
   expect(tokens()).toEqual(['first', 'third']);
 });
 
-test('answered while there is no way to any server, and that for long → asked anew', async () => {
+test('a token that came while no server could be reached for long → requested again', async () => {
   const { platform, questions, tokens, pass } = world();
   await pass(1_000);
   platform.socket.lose();

@@ -8,7 +8,7 @@ import { start, startOpen, submit, welcome } from './set-up.ts';
 const FAILS = new Error('fetch failed');
 
 describe('renewal', () => {
-  test('token function fails → retried until it has one; the connection stays, the reason is told', async () => {
+  test('the token function fails → retried until it returns one; the connection stays, the cause is reported', async () => {
     const reported: unknown[][] = [];
     let requested = 0;
     const { platform, connection } = start({
@@ -36,7 +36,7 @@ describe('renewal', () => {
     expect(platform.sockets).toHaveLength(1);
   });
 
-  test('a server that says that tokens last no time → asked no more than 20 times a second', async () => {
+  test('a server with tokens of no lifetime → asked at most 20 times a second', async () => {
     let requested = 0;
     const { platform } = start({ token: () => `token ${++requested}` });
     await welcome(platform, { expiresInMs: 0 });
@@ -54,7 +54,7 @@ describe('handshaking', () => {
     ['a number', 7],
     ['an object', { token: 'x' }],
     ['null', null],
-  ])('token function gives %s → the reason says so, it is retried', async (_, value) => {
+  ])('the token function returns %s → the cause is reported, and it is retried', async (_, value) => {
     const reported: unknown[] = [];
     let requested = 0;
     const { platform } = start({
@@ -69,7 +69,7 @@ describe('handshaking', () => {
     expect(platform.socket.rows('hello')).toMatchObject([[0, 'hello', { token: 'text' }]]);
   });
 
-  test('token that never comes → asked for anew after a minute', async () => {
+  test('a token that never comes → requested again after a minute', async () => {
     const question = { asked: 0 };
     const token = (): string | Promise<string> => (++question.asked === 1 ? new Promise(() => {}) : 'second');
     const { platform } = start({ token });
@@ -89,7 +89,7 @@ describe('handshaking', () => {
   test.each([
     ['half of a surrogate pair', 'a\ud800'],
     ['too long', 'x'.repeat(16_385)],
-  ])('token that cannot be sent, %s → told, tried again, nothing is thrown', async (_what, token) => {
+  ])('a token that cannot be sent, %s → reported, tried again, nothing is thrown', async (_what, token) => {
     const { platform, connection, states } = start({ token: () => token });
     platform.socket.open();
     await settled();
@@ -99,7 +99,7 @@ describe('handshaking', () => {
     expect(sink.calls).toMatchObject([{ error: { code: 'UNAVAILABLE' } }]);
   });
 
-  test('token function says that nobody is signed in → closed, told so', async () => {
+  test('the token function fails with UNAUTHENTICATED → closed, and operations get that error', async () => {
     const signedOut = new CorrectableError('UNAUTHENTICATED', 'sign in first');
     const { platform, connection, states } = start({ token: () => Promise.reject(signedOut) });
     const sink = submit(connection);

@@ -85,7 +85,7 @@ describe.each(CODECS)('%s codec: value domain', (_name, codec) => {
 });
 
 describe.each(CODECS)('%s codec: refuses to send', (_name, codec) => {
-  test('an instance of a class that hides its name → said so', () => {
+  test('an instance of a class that hides its name → rejected', () => {
     const odd: unknown = Object.create({ constructor: undefined, a: 1 });
     expect(() => codec.encodeValue(odd)).toThrow(expect.objectContaining({ code: 'INVALID_VALUE' }));
   });

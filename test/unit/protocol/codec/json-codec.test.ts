@@ -25,7 +25,7 @@ describe('JSON codec: reads what is hostile', () => {
 
   test('numbers → as they are, -0 as 0', () => {
     const [row] = jsonCodec.decode('[[1,"view",0,0,[-0,{"x":-0.0},1e308,5e-324,-1]]]') as [unknown[]];
-    // `toStrictEqual` tells -0 from 0.
+    // `toStrictEqual` distinguishes -0 from 0.
     expect(row[4]).toStrictEqual([0, { x: 0 }, 1e308, 5e-324, -1]);
   });
 

@@ -1,4 +1,4 @@
-/** What stays in the process comes out as it would at the other end, and is nobody else's. */
+/** A value that stays in the process arrives as it would at the other end, and is a copy of its own. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { jsonCodec } from '../../../../src/protocol/codec/json-codec.ts';
@@ -20,8 +20,8 @@ const leaf = fc.oneof(
   fc.uint8Array().map((bytes) => (bytes.length % 2 === 0 ? bytes : Buffer.from(bytes))),
 );
 
-/** What comes of it, or why nothing does. */
-function told(act: () => unknown): unknown {
+/** The result of a call, or the code of its error. */
+function resultOf(act: () => unknown): unknown {
   try {
     return { value: act() };
   } catch (error) {
@@ -32,7 +32,7 @@ function told(act: () => unknown): unknown {
 test('objects of scalars, bytes and what is neither → as over a wire, and refused alike', () => {
   fc.assert(
     fc.property(fc.dictionary(key, leaf), (value) => {
-      expect(told(() => copyForWire(value, 'args'))).toStrictEqual(told(() => sent(value)));
+      expect(resultOf(() => copyForWire(value, 'args'))).toStrictEqual(resultOf(() => sent(value)));
     }),
     { numRuns: scaleRuns(500) },
   );

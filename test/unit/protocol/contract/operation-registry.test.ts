@@ -49,7 +49,7 @@ test.each<[what: string, key: Partial<RegisteredOperation>, expected: string | u
   ['one key', { key: (args) => `q/${(args as { queue: string }).queue}` }, 'q/mine'],
   ['none for these arguments', { key: () => undefined as never }, undefined],
   ['no keys', {}, undefined],
-])('key, contract that makes %s → what the contract says', (_, key, expected) => {
+])('key, contract that makes %s → the key of the contract', (_, key, expected) => {
   const operations = { dequeue: { ...catalogue.operations['dequeue']!, ...key } };
   const args = { queue: 'mine' };
   const value = { ...catalogue, operations };
@@ -59,7 +59,7 @@ test.each<[what: string, key: Partial<RegisteredOperation>, expected: string | u
 test.each<[what: string, key: () => unknown, cause: string]>([
   ['throws', () => Object.keys(undefined as never), 'Cannot convert undefined'],
   ['gives no text', () => 7, 'of type number'],
-  ['gives a promise that rejects', () => Promise.reject(new Error('nobody waits for it')), 'of type object'],
+  ['returns a promise that rejects', () => Promise.reject(new Error('no caller waits for it')), 'of type object'],
 ])('key of a contract %s → INVALID_ARGUMENT with the cause', (_, key, cause) => {
   const operations = { dequeue: { ...catalogue.operations['dequeue']!, key: key as () => string } };
   const args = { queue: 'mine' };
@@ -96,7 +96,7 @@ test('bad argument → INVALID_ARGUMENT naming the field', () => {
   );
 });
 
-test('other effect than the contract says → INVALID_ARGUMENT', () => {
+test('another effect than in the contract → INVALID_ARGUMENT', () => {
   expect(() => checkOperation(catalogue, { ...dequeue, access: 'read' })).toThrow(
     expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'access' }) as Error,
   );

@@ -5,7 +5,7 @@ import * as mini from 'zod/mini';
 import { parseArgsWith } from '../../../../src/protocol/contract/parse-args.ts';
 import { isAsyncSchema, createResultCheck } from '../../../../src/protocol/contract/parse-sync.ts';
 
-/** One that nobody takes in fails the run of these tests. */
+/** An unhandled rejection fails the run of these tests. */
 const later = async (): Promise<never> => {
   await Promise.resolve();
   throw new Error('the user service is away');

@@ -5,7 +5,7 @@ import * as z from 'zod/mini';
 import { hashOperation } from '../../../../src/protocol/contract/schema-hash.ts';
 import { scaleRuns } from '../../../support/lane.ts';
 
-/** A schema by what it says itself, and by the numbers of the schemas in it. */
+/** A schema by its own content, and by the numbers of the schemas in it. */
 interface Node {
   readonly label: string;
   readonly inner: readonly number[];
@@ -45,7 +45,7 @@ const graph = (maxCount: number): fc.Arbitrary<readonly Node[]> =>
     return fc.array(fc.record({ label: fc.constantFrom('a', 'b'), inner }), { minLength: count, maxLength: count });
   });
 
-/** The same schemas, each made twice: which of the two is meant is drawn anew each time. */
+/** The same schemas, each made twice: each reference picks one of the two at random. */
 const copied = (nodes: readonly Node[]): fc.Arbitrary<readonly Node[]> => {
   const twice = [...nodes, ...nodes];
   const count = nodes.length;
@@ -99,7 +99,7 @@ test.each([
         n === count - 1 ? { label: last, inner: [] } : { label: 'pair', inner: [n + 1, n + 1] },
       ),
   ],
-])('30 schemas %s → told soon, and one that differs is seen', (_, make) => {
+])('30 schemas %s → hashed in time, and a different one has another hash', (_, make) => {
   const startedAt = performance.now();
   const hashes = ['one', 'other'].map((last) => hashOf(make(30, last)));
   expect(performance.now() - startedAt).toBeLessThan(2_000);

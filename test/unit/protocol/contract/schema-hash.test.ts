@@ -41,7 +41,7 @@ test('contract: its operations in another order → the same fingerprint', () =>
   expect(hashSchema('rows', { put, get })).toBe(hashSchema('rows', { get, put }));
 });
 
-test('operation: the same schemas made anew → the same fingerprint', () => {
+test('operation: the same schemas made again → the same fingerprint', () => {
   expect(hashOperation({ access: 'read', args: z.object({ key: z.string() }), result: z.string() })).toBe(
     hashOperation(get),
   );

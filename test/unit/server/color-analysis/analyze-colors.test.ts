@@ -1,4 +1,4 @@
-/** Labeling: what has to be red is found and told, and nothing else is (docs/spec/redblue.md, K1–K8). */
+/** Labeling finds and reports the operations that must be red, and no others (docs/spec/redblue.md, K1–K8). */
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { defineContract } from '../../../../src/protocol/contract/contract.ts';
@@ -19,17 +19,17 @@ const verdictsIn = ({ shadows }: ColorReport): Record<string, string> =>
 const formatCounterexample = ({ shadows }: ColorReport, name: string): readonly string[] | undefined =>
   shadows.find((item) => item.name === name)?.counterexample?.explanation;
 
-describe('conditions that give a promise', () => {
+describe('conditions that return a promise', () => {
   const promising = (async () => true) as unknown as () => boolean;
   const service = bankService();
 
-  test('of a row → what changes one is unsafe, and the story says why', () => {
+  test('of a row → the operation that changes the row is unsafe, and the counterexample has the reason', () => {
     const report = analyzeColors({ ...service, invariants: { accounts: { promising } } }, { runs: 20 });
     expect(verdictsIn(report)).toMatchObject({ deposit: 'unsafe' });
     expect(formatCounterexample(report, 'deposit')?.at(-1)).toMatch(/breaks 'promising': it returned a promise: /);
   });
 
-  test('of all tables → nothing can be tried, and each says why', () => {
+  test('of all tables → nothing can be tried, and each verdict has the reason', () => {
     const report = analyzeColors({ ...service, snapshotInvariants: { promising } }, { runs: 20 });
     expect(verdictsIn(report)).toEqual({ deposit: 'undecided', withdraw: 'undecided' });
     expect(report.shadows[0]?.reason).toMatch(/'promising' does not hold: it returned a promise: /);
@@ -37,7 +37,7 @@ describe('conditions that give a promise', () => {
 });
 
 describe('colors', () => {
-  test('what two sites can do wrong together has to be red, with the story of it', () => {
+  test('reports as unsafe what breaks an invariant at two sites, with a counterexample', () => {
     const report = analyzeColors(bankService(), { runs: RUNS });
     expect(verdictsIn(report)).toEqual({ deposit: 'blue', withdraw: 'red' });
     expect(hasViolations(report)).toBe(false);
@@ -49,7 +49,7 @@ describe('colors', () => {
     ]);
   });
 
-  test('declared blue, it is refused; so many tries are told of what is blue', () => {
+  test('rejects it if it is declared blue, and counts the tries of blue operations', () => {
     const report = analyzeColors(bankService({ withdraw: 'blue' }), { runs: RUNS });
     expect(verdictsIn(report)).toEqual({ deposit: 'blue', withdraw: 'unsafe' });
     expect(hasViolations(report)).toBe(true);
@@ -63,7 +63,7 @@ describe('colors', () => {
     expect(twice[0]).toEqual(twice[1]);
   });
 
-  test('a run with the seed that is told shows it again', () => {
+  test('a run with the reported seed finds the counterexample again', () => {
     const report = analyzeColors(bankService({ withdraw: 'blue' }), { runs: RUNS });
     const seed = report.shadows.find(({ name }) => name === 'withdraw')?.counterexample?.seed ?? 0;
     const found = analyzeColors(bankService({ withdraw: 'blue' }), { runs: 1, seed });
@@ -81,7 +81,10 @@ interface Named {
   readonly key: string;
 }
 
-/** A service of one update, `go`, that pushes to a queue, or adds to a counter; and a shadow operation that nobody chooses. */
+/**
+ * A service of one update, `go`, that pushes to a queue, or adds to a counter; and a shadow operation that is never
+ * chosen.
+ */
 function oneUpdate(does: 'push' | 'addOne' | 'addTwo', color: 'blue' | 'red'): Service {
   const service = defineService(element, {
     tables: { rows: table({ items: queue<string>(), sum: counter() }) },
@@ -104,7 +107,7 @@ const createVerdict = ({ shadows }: ColorReport, name: string): object | undefin
   shadows.find((item) => item.name === name);
 
 describe('rules', () => {
-  test('what changes a field of the red order is red without a search', () => {
+  test('a shadow operation that changes a field of the red order is red without a search', () => {
     const [declared, wrong] = (['red', 'blue'] as const).map((color) =>
       analyzeColors(oneUpdate('push', color), { runs: 20 }),
     );
@@ -114,14 +117,14 @@ describe('rules', () => {
     expect(wrong?.shadows[0]).toEqual({ ...push, declaredColor: 'blue', verdict: 'unsafe' });
   });
 
-  test('what no run has chosen is undecided, never blue', () => {
+  test('a shadow operation that no run has chosen is undecided, never blue', () => {
     const report = analyzeColors(oneUpdate('push', 'red'), { runs: 20 });
     const reason = 'no run has chosen it';
     const undecided = { name: 'never', operation: null, declaredColor: 'blue', verdict: 'undecided', reason };
     expect(createVerdict(report, 'never')).toEqual(undecided);
   });
 
-  test('what was held against others so often was so, each of them once a try', () => {
+  test('counts each partner operation once a try', () => {
     const reason = /^no counterexample in (\d+) tries beside add \((\d+)\)/;
     const report = analyzeColors(oneUpdate('addTwo', 'blue'), { runs: 40 });
     const [, tries, beside] = reason.exec(report.shadows.find(({ name }) => name === 'add')?.reason ?? '') ?? [];
@@ -129,7 +132,7 @@ describe('rules', () => {
     expect(beside).toBe(tries);
   });
 
-  test('what makes a valid state invalid by itself is unsafe, whatever its color', () => {
+  test('a shadow operation that breaks an invariant by itself is unsafe, whatever its color', () => {
     const report = analyzeColors(oneUpdate('addOne', 'red'), { runs: 200 });
     const reason = 'makes a valid state invalid by itself, at one site';
     expect(createVerdict(report, 'add')).toMatchObject({ declaredColor: 'red', verdict: 'unsafe', reason });
@@ -139,14 +142,14 @@ describe('rules', () => {
     ]);
   });
 
-  test('an operation that is always red makes red what it chooses', () => {
+  test('the shadow operation of an always-red operation is red', () => {
     const service = bankService({ withdraw: 'blue' });
     const report = analyzeColors({ ...service, alwaysRed: new Set(['withdraw']) }, { runs: RUNS });
     expect(report.shadows[1]).toMatchObject({ name: 'withdraw', declaredColor: 'red', verdict: 'red' });
   });
 });
 
-test('a row that is removed → nothing is asked of it any more', () => {
+test('a removed row → its invariants are checked no more', () => {
   const contract = defineContract('titles', {
     write: { access: 'write', args: note, result: z.null() },
     remove: { access: 'write', args: names, result: z.null() },
@@ -185,7 +188,7 @@ describe('generators', () => {
   const createFindings = ({ generators }: ColorReport): readonly string[] =>
     generators.filter(({ isFault }) => isFault).map(({ operation, problem }) => `${operation}: ${problem}`);
 
-  test('one that keeps state gives itself away', () => {
+  test('a generator that keeps state is reported', () => {
     let times = 0;
     const isPaid = (): boolean => (times += 1) % 3 === 0;
     const report = analyzeColors(bankService({ isPaid }), { runs: 100 });
@@ -193,7 +196,7 @@ describe('generators', () => {
     expect(hasViolations(report)).toBe(true);
   });
 
-  test('that of a read which chooses is told: no site applies it', () => {
+  test('reports a read whose generator chooses a shadow operation: no site applies it', () => {
     const service = bankService();
     type Builders = Readonly<Record<string, (args: object, reply: unknown) => unknown>>;
     const balance = (args: object, { shadow }: { readonly shadow: Builders }): unknown =>
@@ -209,7 +212,7 @@ describe('generators', () => {
     ]);
   });
 
-  test('one that changes its arguments is found', () => {
+  test('reports a generator that changes its arguments', () => {
     const beside = (booking: { cents: number }): void => {
       booking.cents += 1;
     };
@@ -223,7 +226,7 @@ describe('generators', () => {
   };
   const thrown = { operation: 'withdraw', isFault: false, problem: 'it threw Error: no such bank' };
 
-  test('what one throws now and then is told, and no fault', () => {
+  test('reports a generator that throws now and then, but not as a fault', () => {
     const beside = ({ cents }: { cents: number }): void => {
       if (cents % 2 === 0) throwing();
     };
@@ -232,7 +235,7 @@ describe('generators', () => {
     expect(hasViolations(report)).toBe(false);
   });
 
-  test('one that always fails is a fault, and what it never chose is undecided', () => {
+  test('a generator that always fails is a fault, and what it never chose is undecided', () => {
     const report = analyzeColors(bankService({ beside: throwing }), { runs: 100 });
     expect(report.generators[0]).toMatchObject({
       operation: 'withdraw',
@@ -275,13 +278,13 @@ describe('pairs', () => {
     invariants: { halls: { 'closed halls are empty': (row) => row.isClosed !== true || row.taken === 0 } },
   }) as unknown as Service;
 
-  test('both of two that break an invariant together have to be red, whatever they are declared', () => {
+  test('of two operations that break an invariant together, both must be red, whatever they are declared', () => {
     expect(verdictsIn(analyzeColors(service, { runs: 1000 }))).toEqual({ open: 'blue', close: 'red', take: 'unsafe' });
   });
 });
 
-describe('what is not tried', () => {
-  test('an operation that has chosen nothing is told, though another chooses the same', () => {
+describe('operations that are not tried', () => {
+  test('reports an operation that has chosen nothing, even if another chooses the same shadow operation', () => {
     const service = bankService();
     const wanting = { ...service.generators, withdraw: () => uncertified(false) };
     const { generators } = analyzeColors({ ...service, generators: wanting }, { runs: 30 });
@@ -296,7 +299,7 @@ describe('what is not tried', () => {
     expect(generators[0]?.times).toBeGreaterThan(0);
   });
 
-  test('what comes about after weeks alone is tried', () => {
+  test('tries operations that are only possible after weeks', () => {
     const later = defineService(defineContract('later', { start: noted, end: noted }), {
       tables: { rows: table({ at: register<number>(), ends: counter() }) },
       shadowOperations: ({ rows }) => ({
@@ -358,7 +361,7 @@ describe('options', () => {
     );
   });
 
-  test('arguments that only the author knows are drawn as he says', () => {
+  test('draws arguments from the arbitraries of the options', () => {
     const arbitraries = {
       deposit: () => ({ account: 'joint', cents: 7 }),
       withdraw: ({ between }: { between(min: number, max: number): number }) => ({
@@ -370,7 +373,7 @@ describe('options', () => {
     expect(formatCounterexample(report, 'withdraw')?.[1]).toMatch(/^Ireland: withdraw \{ account: 'a'/);
   });
 
-  test('an arbitrary that throws is named', () => {
+  test('names an arbitrary that throws', () => {
     const arbitraries = {
       deposit: () => {
         throw new Error('none');
@@ -379,7 +382,7 @@ describe('options', () => {
     expect(() => analyzeColors(bankService(), { runs: 9, arbitraries })).toThrow(/arbitraries\.deposit threw/);
   });
 
-  test('arguments that are never taken leave the operation untried, and say so', () => {
+  test('reports an operation as untried if its arguments are never accepted', () => {
     const arbitraries = { withdraw: () => ({ account: '', cents: 0 }) };
     const report = analyzeColors(bankService(), { runs: 40, arbitraries });
     expect(report.generators).toContainEqual(
@@ -388,7 +391,7 @@ describe('options', () => {
     expect(verdictsIn(report)).toMatchObject({ withdraw: 'undecided' });
   });
 
-  test('it ends when it is told to, and says how far it came', () => {
+  test('ends when shouldContinue returns false, and reports the number of runs', () => {
     expect(analyzeColors(bankService(), { runs: 100, shouldContinue: (made) => made < 5 }).runs).toBe(5);
     const labeling = new ColorAnalysis(bankService(), { runs: 100, shouldContinue: (made) => made < 5 });
     labeling.continueRuns();
@@ -396,7 +399,7 @@ describe('options', () => {
   });
 });
 
-describe('what is said of all tables, and does not hold of empty ones', () => {
+describe('an invariant of all tables that does not hold of empty ones', () => {
   const staff = defineContract('staff', {
     hire: { access: 'write', args: names, result: z.null() },
     leave: { access: 'write', args: names, result: z.null() },
@@ -423,13 +426,13 @@ describe('what is said of all tables, and does not hold of empty ones', () => {
       },
     }) as unknown as Service;
 
-  test('is blamed on nobody who came before it held; who breaks it then is found', () => {
+  test('blames no operation from before it held; finds the operation that breaks it later', () => {
     const report = analyzeColors(staffService(true), { runs: 900 });
     expect(verdictsIn(report)).toEqual({ hire: 'blue', leave: 'unsafe', greet: 'blue' });
     expect(report.shadows[1]?.reason).toBe('breaks an invariant beside what another site does');
   });
 
-  test('leaves untried what no run has chosen in a valid state, and says so', () => {
+  test('leaves untried what no run has chosen in a valid state, and reports that', () => {
     const report = analyzeColors(staffService(false), { runs: 90 });
     expect(verdictsIn(report)).toEqual({ hire: 'undecided', leave: 'undecided', greet: 'undecided' });
     expect(report.shadows[2]?.reason).toBe(

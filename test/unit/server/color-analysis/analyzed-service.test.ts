@@ -1,4 +1,4 @@
-/** A service as it is judged: what is red by itself, and what its contract says of colors. */
+/** A service as the analysis sees it: what is red by itself, and which colors its contract declares. */
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { defineContract } from '../../../../src/protocol/contract/contract.ts';
@@ -17,7 +17,7 @@ interface Named {
 }
 const names = z.object({ key: z.string() });
 
-test('a reply that is made when it is applied → red without a search', () => {
+test('a reply that is computed when it is applied → red without a search', () => {
   const contract = defineContract('counting', { count: { access: 'write', args: names, result: z.int() } });
   const service = defineService(contract, {
     tables: { rows: table({ sum: counter() }) },
@@ -54,7 +54,7 @@ test('an operation that its contract declares blue, tried with a red shadow oper
   expect(report.shadows[0]).toMatchObject({ name: 'add', operation: 'add', declaredColor: 'red', verdict: 'blue' });
 });
 
-test('of an operation that is always red, or chosen as red → what it does is stamped in the red order', () => {
+test('an operation that is always red, or chosen as red → its effects are stamped in the red order', () => {
   const judged = createAnalyzedService({ ...bankService({ withdraw: 'blue' }), alwaysRed: new Set(['withdraw']) });
   const entryOf = (operation: string, color: 'blue' | 'red'): number => {
     const args = { account: 'a', cents: 1 };

@@ -18,7 +18,7 @@ class Tags extends Set<string> {}
 
 const CHANGED = ['it changes its arguments'];
 
-/** What labeling says of a generator that does this to its arguments, of which a schema has made something. */
+/** Returns the problems that labeling reports for a generator that makes this change to its parsed arguments. */
 function problemsOf(
   make: () => unknown,
   change: (args: { n: number; made: unknown; list: number[] }) => void,
@@ -47,14 +47,14 @@ function cyclic(): object {
 
 test.each<[string, () => unknown]>([
   ['an object of a class', () => new Money()],
-  ['such objects in a list', () => [new Money()]],
+  ['such objects in an array', () => [new Money()]],
   ['such objects in a map', () => new Map([['a', new Money()]])],
   ['a class of sets', () => new Tags(['a'])],
   ['an address', () => new URL('http://a/')],
   ['a pattern', () => /a/g],
   ['an error', () => new Error('x')],
   ['an object without a prototype', () => Object.assign(Object.create(null) as object, { a: 1 })],
-  ['what holds itself', cyclic],
+  ['an object that contains itself', cyclic],
 ])('beside %s: who changes nothing → no fault; who changes something else → one', (_, make) => {
   expect(problemsOf(make, () => {})).toEqual([]);
   expect(problemsOf(make, ({ list }) => list.push(9))).toEqual(CHANGED);
@@ -66,7 +66,7 @@ test.each<[string, () => unknown, (made: never) => void]>([
     () => Object.assign(Object.create(null) as object, { a: 1 }),
     (made: { a: number }) => void (made.a += 1),
   ],
-  ['what holds itself', cyclic, (made: { me: object }) => void (made.me = {})],
+  ['an object that contains itself', cyclic, (made: { me: object }) => void (made.me = {})],
   ['a date', () => new Date(5), (made: Date) => void made.setTime(6)],
   ['bytes', () => Buffer.from('a'), (made: Buffer) => void made.fill(0)],
 ])('who changes %s → a fault', (_, make, change) => {

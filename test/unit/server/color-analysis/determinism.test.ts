@@ -21,11 +21,11 @@ interface Named {
   readonly key: string;
 }
 
-/** What a generator says that is called for the n-th time. */
-type Saying = (n: number, refuse: (data: number) => Error) => unknown;
+/** Returns the result of the n-th call of a generator. */
+type CallResult = (n: number, refuse: (data: number) => Error) => unknown;
 
-/** A service whose generators change their minds, where they are told to. */
-function moody({ add = () => undefined, look = () => 0 }: { add?: Saying; look?: Saying }): Service {
+/** A service whose generators change their results if the test wants it. */
+function moody({ add = () => undefined, look = () => 0 }: { add?: CallResult; look?: CallResult }): Service {
   const times = { add: 0, look: 0 };
   const never = (): Error => new Error('it refuses nothing');
   return defineService(contract, {
@@ -50,26 +50,26 @@ describe('a read', () => {
   const fails = (): never => {
     throw new Error('no');
   };
-  test.each<[string, Saying]>([
-    ['gives another result', (n) => n % 2],
+  test.each<[string, CallResult]>([
+    ['returns another result', (n) => n % 2],
     [
-      'refuses for another reason',
+      'rejects for another reason',
       (n, refuse) => {
         throw refuse(n % 2);
       },
     ],
     ['fails now and then', (n) => (n % 2 === 0 ? fails() : 0)],
     ['fails in another way', (n) => (n % 2 === 0 ? fails() : 'none')],
-    ['says now and then that its result is local', (n) => (n % 2 === 0 ? uncertified(0) : 0)],
-  ])('%s → told', (_what, look) => {
+    ['returns a local result now and then', (n) => (n % 2 === 0 ? uncertified(0) : 0)],
+  ])('%s → reported', (_what, look) => {
     expect(problemsOf(moody({ look }))).toContain(`look: ${notTheSame}`);
   });
 
-  test('throws → told what', () => {
+  test('throws → reported with the error', () => {
     expect(problemsOf(moody({ look: fails }))).toEqual(['look: it threw Error: no']);
   });
 
-  test('what it gives is no result of its contract → told as that, not as what another one has thrown', () => {
+  test('a result that breaks the contract → reported as that, not with the error of another operation', () => {
     const problems = problemsOf(moody({ add: () => 'none', look: fails }));
     expect(problems).toHaveLength(4);
     expect(problems).toContain('look: it threw Error: no');
@@ -77,12 +77,12 @@ describe('a read', () => {
     expect(problems.filter((problem) => /^add: .*threw/.test(problem))).toEqual([]);
   });
 
-  test('always says the same → nothing is told', () => {
+  test('always returns the same → nothing is reported', () => {
     expect(problemsOf(moody({}))).toEqual([]);
   });
 });
 
-test('a run by itself → once, also for the seeds of which a site runs some twice', () => {
+test('a run by itself → each generator runs once, also for seeds with which a site runs some twice', () => {
   const workshop = new SearchContext(moody({ look: (n) => n }));
   const step = { operation: 'look', args: { key: 'a' }, serial: 1, seed: 0, atMs: 0 };
   expect(workshop.run(step, new Store(workshop.service.tables)).outcome?.reply.value).toBe(1);
@@ -100,15 +100,15 @@ describe('a service of reads alone', () => {
     return problemsOf(service as unknown as Service);
   };
 
-  test('it does the same → nothing is told', () => {
+  test('it does the same → nothing is reported', () => {
     expect(lastCheckedNumber(() => 0)).toEqual([]);
   });
 
-  test('it does not do the same → told', () => {
+  test('it does not do the same → reported', () => {
     expect(lastCheckedNumber((n) => n)).toEqual([`look: ${notTheSame}`]);
   });
 
-  test('it chooses a shadow operation → told', () => {
+  test('it chooses a shadow operation → reported', () => {
     expect(lastCheckedNumber((_, choose) => choose())).toEqual([
       'look: a read, it has chosen a shadow operation, which no site applies',
     ]);

@@ -34,7 +34,7 @@ describe('two states', () => {
     expect(findDifferingRow(a, b, [remove('a')])).toEqual({ table: 'notes', key: 'a' });
   });
 
-  test('are not where only one remembers a removal, though both show nothing', () => {
+  test('differ if only one remembers a removal, though both show nothing', () => {
     const [a, b] = [storeOf(write('a', 'x'), remove('a')), storeOf()];
     expect(a.snapshot()).toEqual(b.snapshot());
     expect(isSameState(a, b)).toBe(false);

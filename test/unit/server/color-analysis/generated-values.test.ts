@@ -63,7 +63,7 @@ describe('a meeting', () => {
     expect(unheld.length).toBeLessThan(meetings.length / 10);
   });
 
-  test('of takes → the second site has what is left beside the first one, so that nothing is drawn for nothing', () => {
+  test('of takes → the second site has what the first one leaves, so that no draw is wasted', () => {
     const args = z.object({ seats: z.int().min(1).max(3) });
     const contract = defineContract('sale', {
       open: { access: 'write', args, result: z.null() },
@@ -102,7 +102,7 @@ describe('a meeting', () => {
     expect(alike.length).toBeLessThan(meetings.length / 2);
   });
 
-  test('has its time anywhere among those of the other site', () => {
+  test('has a random time among those of the other site', () => {
     const meetings = meetingsOf(
       drawings(new SearchContext(bankService()), { scope: NARROW, here: 'deposit', there: 'deposit' }),
     );
@@ -111,7 +111,7 @@ describe('a meeting', () => {
   });
 });
 
-describe('what stands in the run', () => {
+describe('values from the run', () => {
   test('replies → their texts are drawn again', () => {
     const contract = defineContract('tickets', {
       issue: { access: 'write', args: names, result: z.object({ ticket: z.string() }) },

@@ -1,4 +1,6 @@
-/** Two sites that meet, of which one takes, both do, or neither: only of takes is it told who holds the rights. */
+/**
+ * Two sites that meet, of which one takes, both do, or neither: the report names the holder of rights only for takes.
+ */
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { defineContract } from '../../../../src/protocol/contract/contract.ts';
@@ -35,14 +37,14 @@ test.each([
   ['sit', 'stand', true],
   ['stand', 'sit', true],
   ['stand', 'stand', false],
-])('%s beside %s → told that who takes holds the rights: %s', (here, there, isTold) => {
+])('%s beside %s → the report names the holder of the rights: %s', (here, there, isNamed) => {
   const interleaving = { past: [step('open', 1)], here: step(here, 2), there: [step(there, 3)], place: 0 };
   const { violation } = runInterleaving(new SearchContext(hall), interleaving);
   expect(violation?.kind).toBe('beside');
-  expect(violation && formatCounterexample(violation).includes('Who takes holds the rights to it.')).toBe(isTold);
+  expect(violation && formatCounterexample(violation).includes('Who takes holds the rights to it.')).toBe(isNamed);
 });
 
-test('who takes does not commute → told too', () => {
+test('a take that does not commute → the report names the holder too', () => {
   const row = { table: 'halls', key: 'H', fields: { parties: 1 } };
   const interleaving = { past: [], here: step('sit', 1), there: [step('sit', 2)], place: 0 };
   const of = (takes: boolean): readonly string[] =>

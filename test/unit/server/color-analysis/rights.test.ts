@@ -1,4 +1,4 @@
-/** Labeling of takes: whoever may hold rights to them, together no more is taken than is left. */
+/** Labeling of takes: whichever sites hold the rights, together they take no more than is left. */
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { defineContract } from '../../../../src/protocol/contract/contract.ts';
@@ -49,8 +49,8 @@ const byCounting = defineService(contract, {
 });
 
 /**
- * A sale that begins once, at one site, and in which each party gets the table beside its seats, too: of that nobody holds
- * rights.
+ * A sale that begins once, at one site. Each party gets the table as well as its seats. No site holds rights to the
+ * table.
  *
  * @param seatsOf how many seats an opened event has
  */
@@ -80,13 +80,13 @@ describe('takes from a bounded field', () => {
     expect(sell?.reason).toMatch(/^no counterexample in \d\d+ tries beside/);
   });
 
-  test('the same from a counter → unsafe, and refused', () => {
+  test('the same with a counter → unsafe, and rejected', () => {
     const report = analyzeColors(byCounting, { runs: 600 });
     expect(report.shadows.map(({ verdict }) => verdict)).toEqual(['blue', 'unsafe']);
     expect(hasViolations(report)).toBe(true);
   });
 
-  test('two sites that both hold rights, though all were given at one, break what rights do not keep → the story', () => {
+  test('two sites hold rights and break another invariant, though one site gave all → a counterexample', () => {
     const report = analyzeColors(
       withOneTable((requested) => requested),
       { runs: 600 },
@@ -102,7 +102,7 @@ describe('takes from a bounded field', () => {
     ]);
   });
 
-  test('where less is left than two sites would take, rights keep one of them from it → no alarm', () => {
+  test('two sites would take more than is left → rights keep one of them from it, and nothing is reported', () => {
     const report = analyzeColors(
       withOneTable(() => 1),
       { runs: 2000 },
@@ -112,7 +112,7 @@ describe('takes from a bounded field', () => {
     expect(report.generators).toEqual([]);
   });
 
-  test('where one is left, and nobody else can do anything → nothing was tried beside it', () => {
+  test('one is left, and no other operation is possible → nothing was tried beside it', () => {
     const service = defineService(contract, {
       tables: { events: table({ seats: boundedCounter({ min: 0 }) }) },
       shadowOperations: ({ events }) => ({
@@ -129,7 +129,7 @@ describe('takes from a bounded field', () => {
   });
 });
 
-test('who always takes more than runs bring about → told, and no fault', () => {
+test('a take that always wants more than there is → reported, but not as a fault', () => {
   const { generators } = byRights as unknown as Service;
   const greedy = {
     ...(byRights as unknown as Service),

@@ -58,7 +58,7 @@ const linesService = defineService(lines, {
 describe('a valid state', () => {
   const bank = new SearchContext(bankService());
 
-  test('stays valid where what another site has done leaves room', () => {
+  test('stays valid if the effects of another site leave room', () => {
     const past = [booking('deposit', 'a', 2)];
     const interleaving = { past, here: booking('withdraw', 'a', 1), there: [booking('withdraw', 'a', 1)], place: 0 };
     const { localChoice, concurrentShadows, violation } = runInterleaving(bank, interleaving);
@@ -73,14 +73,14 @@ describe('a valid state', () => {
     expect(violation?.interleaving.there).toHaveLength(3);
   });
 
-  test('what comes after what breaks it is no part of the story', () => {
+  test('the counterexample ends with the operation that breaks it', () => {
     const past = [booking('deposit', 'a', 1)];
     const there = [booking('withdraw', 'a', 1), booking('deposit', 'b', 1)];
     const { violation } = runInterleaving(bank, { past, here: booking('withdraw', 'a', 1), there, place: 0 });
     expect(violation?.interleaving.there).toEqual(there.slice(0, 1));
   });
 
-  test('what another operation breaks by itself is that one’s fault, and ends the run', () => {
+  test('if another operation breaks it by itself, that one is at fault, and the run ends', () => {
     const wrong = new SearchContext(bankService({ isPaid: () => true }));
     const there = [booking('withdraw', 'a', 5)];
     const { violation } = runInterleaving(wrong, { past: [], here: booking('deposit', 'a', 1), there, place: 0 });
@@ -128,7 +128,7 @@ describe('a valid state', () => {
 describe('one state in both orders', () => {
   const workshop = new SearchContext(linesService);
 
-  test('what goes by the red order does not commute', () => {
+  test('operations of the red order do not commute', () => {
     const interleaving = {
       past: [],
       here: step('push', { line: 'x' }),
@@ -141,7 +141,7 @@ describe('one state in both orders', () => {
     );
   });
 
-  test.each([0, 1, 2, 3, 4])('blue writes and removals do, whichever has which time (%i)', (place) => {
+  test.each([0, 1, 2, 3, 4])('blue writes and removals commute, whichever is later (%i)', (place) => {
     const past = [step('write', { note: 'a', text: 'x' })];
     const there = [step('remove', { note: 'a' }), step('write', { note: 'a', text: 'z' })];
     for (const here of [step('write', { note: 'a', text: 'y' }), step('remove', { note: 'a' })]) {
@@ -151,7 +151,7 @@ describe('one state in both orders', () => {
 });
 
 describe('stamps', () => {
-  test('are above all that was seen, and of what was not seen by the clock alone', () => {
+  test('are above all that was seen, and follow the clock alone otherwise', () => {
     const stamps = new StampGenerator();
     const past = stamps.next(THERE, true);
     const before = new StampGenerator(stamps);
@@ -175,7 +175,7 @@ describe('stamps', () => {
 });
 
 describe('shrinking', () => {
-  test('leaves what the breach needs, in short names and small numbers', () => {
+  test('leaves what the violation needs, with short names and small numbers', () => {
     const workshop = new SearchContext(bankService());
     const past = [
       booking('deposit', 'savings', 40),
@@ -195,7 +195,7 @@ describe('shrinking', () => {
     ]);
   });
 
-  test('stays with the invariant and the kind of breach that it began with', () => {
+  test('keeps the invariant and the kind of violation that it began with', () => {
     // Paid too early by one: alone it breaks the same invariant, in a shorter run.
     const workshop = new SearchContext(bankService({ isPaid: (balance, cents) => balance >= cents - 1 }));
     const there = [booking('withdraw', 'a', 7)];

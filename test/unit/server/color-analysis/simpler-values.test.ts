@@ -25,7 +25,7 @@ describe('listSimplerValues', () => {
   });
 });
 
-test('texts and numbers are found wherever they stand, and replaced everywhere', () => {
+test('finds strings and numbers at every depth, and replaces them everywhere', () => {
   const value = { a: 'x', list: [7, { b: 'x', c: 7 }], none: null };
   expect([...collectScalars(value)]).toEqual(['x', 7]);
   expect(replaceScalar(replaceScalar(value, 'x', 'a'), 7, 1)).toEqual({

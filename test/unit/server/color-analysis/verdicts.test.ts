@@ -17,7 +17,7 @@ import { bankService } from './bank.ts';
 
 const judged = createAnalyzedService(bankService());
 
-test('what was chosen but never held against another is undecided', () => {
+test('a shadow operation that was chosen, but never tried beside another, is undecided', () => {
   const stats = new TrialStats();
   stats.getTrial('deposit', 'deposit');
   expect(createVerdicts(judged, stats)).toEqual([
@@ -44,7 +44,7 @@ test('a shadow operation that two operations choose has a verdict for each', () 
   ]);
 });
 
-test('faults of generators come first, each once with its number', () => {
+test('faults of generators come first, each once with its count', () => {
   const stats = new TrialStats();
   for (const problem of ['b', 'a', 'b']) stats.noteGenerator('deposit', { problem });
   stats.noteGenerator('withdraw', { fault: 'it changes its arguments' });
@@ -114,7 +114,7 @@ test('the table counts as red what only operations choose that are always red', 
   expect(createTable(always, createVerdicts(always, stats), undefined)).toMatchObject({ shadowBlue: 1, shadowRed: 1 });
 });
 
-test('beside what it was never tried is told of what is blue', () => {
+test('the reason of a blue verdict names the operations that it was never tried beside', () => {
   const stats = new TrialStats();
   const trial = stats.getTrial('deposit', 'deposit');
   trial.trialCount = 3;
@@ -145,7 +145,7 @@ test('shadow operations are counted by their own names', () => {
   });
 });
 
-test('of one operation few failures are told apart, and all faults', () => {
+test('lists a few failures of one operation, and all faults', () => {
   const stats = new TrialStats();
   for (let n = 0; n < 100; n += 1) stats.noteGenerator('deposit', { problem: `it threw: no ${n}` });
   stats.noteGenerator('deposit', { fault: 'it changes its arguments' });

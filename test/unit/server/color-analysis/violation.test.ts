@@ -20,7 +20,7 @@ test.each<[string, Violation, boolean]>([
   ['the same', broken('small', 'rows'), true],
   ['of another invariant', broken('even', 'rows'), false],
   ['of the invariant of that name of another table', broken('small', 'lists'), false],
-  ['of what is said of all tables', broken('small', 'rows', false), false],
+  ['of an invariant of all tables', broken('small', 'rows', false), false],
   ['of another operation', { ...first, operation: 'come' }, false],
 ])('%s → the same: %s', (_what, other, expected) => {
   expect(isSameViolation(first, other)).toBe(expected);

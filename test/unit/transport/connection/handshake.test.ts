@@ -14,7 +14,7 @@ interface Question {
   readonly refuse: (cause: unknown) => void;
 }
 
-/** A greeting whose questions the test answers by hand; `begin` opens a line and gives what is said on it. */
+/** A handshake whose token requests the test answers by hand. `begin` opens a connection and returns its sent rows. */
 function greeting({ isOurs = () => true, ...target }: Partial<ConnectionTarget> & { isOurs?: () => boolean } = {}) {
   const scheduling = new FakePlatform();
   const questions: Question[] = [];
@@ -31,19 +31,19 @@ function greeting({ isOurs = () => true, ...target }: Partial<ConnectionTarget> 
     item.begin(line as unknown as Connection, ({ message }) => failures.push(message));
     return reported;
   };
-  return { one: item, scheduling, questions, failures, begin };
+  return { handshake: item, scheduling, questions, failures, begin };
 }
 
 const hello = (token: string): unknown[] => [[0, 'hello', expect.objectContaining({ token })]];
 
-describe('a token that comes while no line waits for it', () => {
+describe('a token that comes while no connection waits for it', () => {
   test.each([
     ['asked for ahead of the first line', 10_000, 'used', true],
-    ['asked for ahead of the first line', 10_001, 'asked for anew', false],
-    ['asked for by a line that is gone', 60_000, 'used', true],
-    ['asked for by a line that is gone', 60_001, 'asked for anew', false],
+    ['requested ahead of the first connection', 10_001, 'requested again', false],
+    ['requested by a connection that is gone', 60_000, 'used', true],
+    ['requested by a connection that is gone', 60_001, 'requested again', false],
   ])('%s, %d ms old → %s', async (how, ageMs, _, isUsed) => {
-    const { one: item, scheduling, questions, begin } = greeting();
+    const { handshake: item, scheduling, questions, begin } = greeting();
     if (how.includes('ahead')) item.requestTokenEarly();
     else begin();
     item.end();
@@ -53,8 +53,8 @@ describe('a token that comes while no line waits for it', () => {
     expect([begin(), questions.length]).toEqual(isUsed ? [hello('kept'), 1] : [[], 2]);
   });
 
-  test('the client has become another → asked for anew', async () => {
-    const { one: item, questions, begin } = greeting();
+  test('the client has another id now → requested again', async () => {
+    const { handshake: item, questions, begin } = greeting();
     begin();
     item.end();
     questions[0]?.give('of the former');
@@ -64,12 +64,12 @@ describe('a token that comes while no line waits for it', () => {
   });
 });
 
-describe('a question', () => {
+describe('a token request', () => {
   test.each([
     [60_000, 1],
     [60_001, 2],
   ])('open for %d ms when the next line comes → %d in all', (ms, count) => {
-    const { one: item, scheduling, questions, begin } = greeting();
+    const { handshake: item, scheduling, questions, begin } = greeting();
     begin();
     item.end();
     scheduling.advance(ms);
@@ -77,7 +77,7 @@ describe('a question', () => {
     expect(questions).toHaveLength(count);
   });
 
-  test('fails when a later one is open → not told: that may be answered', async () => {
+  test('fails after a later one has started → not reported: the later one may succeed', async () => {
     const { scheduling, questions, failures, begin } = greeting();
     begin();
     scheduling.advance(60_001);
@@ -91,10 +91,10 @@ describe('a question', () => {
   });
 
   test.each([
-    ['the line waits for it → told', true],
-    ['the line is gone → not told', false],
+    ['the connection waits for it → reported', true],
+    ['the connection is gone → not reported', false],
   ])('fails while %s', async (_, isThere) => {
-    const { one: item, questions, failures, begin } = greeting();
+    const { handshake: item, questions, failures, begin } = greeting();
     begin();
     if (!isThere) item.end();
     questions[0]?.refuse(new Error('fetch failed'));
@@ -103,7 +103,7 @@ describe('a question', () => {
   });
 });
 
-test('the token is for one who is not signed in any more → not said; asked for anew', async () => {
+test('the token belongs to a user who is signed out → not sent; requested again', async () => {
   const answers = [false, true];
   const { questions, begin } = greeting({ isOurs: () => answers.shift() ?? false });
   const reported = begin();
@@ -118,8 +118,8 @@ test('the token is for one who is not signed in any more → not said; asked for
 test.each([
   ['none', undefined],
   ['other', { name: 'other', hash: 'h', operations: {} }],
-])('the server has the contract %s → that is what the client is told', (name, contract) => {
-  const { one: item } = greeting({ contract: { name: 'shop', hash: 'h', getOperationHashes: () => ({}) } });
+])('the server has the contract %s → the client gets that error', (name, contract) => {
+  const { handshake: item } = greeting({ contract: { name: 'shop', hash: 'h', getOperationHashes: () => ({}) } });
   const welcome = { version: PROTOCOL_VERSION, levels: LEVELS, memoryId: 'm', limits: LIMITS, contract };
   expect(item.findIncompatibility(welcome as never)?.message).toBe(
     `the server has the contract ${name}; this client needs shop`,

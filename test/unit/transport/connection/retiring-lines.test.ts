@@ -18,7 +18,7 @@ function start() {
   return { platform, ended, lines: new DrainingConnections(platform, (item) => ended.push(item)) };
 }
 
-test('answers are awaited → kept until the last has come; then what was said is sent, and the line goes once', () => {
+test('replies are pending → kept until the last has come; then waiting rows are sent, and the connection closes once', () => {
   const { platform, ended, lines } = start();
   const { line: item, done } = line(2);
   lines.add(item, 1_000);

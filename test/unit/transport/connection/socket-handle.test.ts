@@ -1,9 +1,9 @@
-/** One socket under the transport's control: what it tells, and that it tells nothing any more once it was dropped. */
+/** One socket under the transport's control: what it reports, and that it reports nothing once it was dropped. */
 import { describe, expect, test } from 'vitest';
 import { SocketHandle } from '../../../../src/transport/connection/connection.ts';
 import { FakeSocket, settled } from '../fake-platform.ts';
 
-/** A socket and what was told of it. */
+/** A socket and its reported events. */
 function handled(more: object = {}) {
   const socket = Object.assign(new FakeSocket('ws://server.test/', []), more);
   const reported: unknown[] = [];
@@ -12,7 +12,7 @@ function handled(more: object = {}) {
     onFrame: (frame) => reported.push(frame),
     onClose: (code, reason) => reported.push([code, reason]),
   });
-  return { socket, told: reported, handle };
+  return { socket, reported, handle };
 }
 
 const fails = (): never => {
@@ -24,8 +24,8 @@ test('made → its messages come as bytes, not as what has to be asked for them'
 });
 
 describe('dropped', () => {
-  test('its peer goes on → nothing is told, nothing is sent', () => {
-    const { socket, told: reported, handle } = handled();
+  test('its peer goes on → nothing is reported, nothing is sent', () => {
+    const { socket, reported, handle } = handled();
     handle.terminate();
     handle.send('[[1,"ping"]]');
     socket.open();
@@ -43,8 +43,8 @@ describe('dropped', () => {
 });
 
 describe('fails', () => {
-  test('as it sends → told once, as a socket that ended without a code', async () => {
-    const { socket, told: reported, handle } = handled({ send: fails });
+  test('as it sends → reported once, as a socket that ended without a code', async () => {
+    const { socket, reported, handle } = handled({ send: fails });
     handle.send('[]');
     expect(reported).toEqual([]);
     await settled();
@@ -52,8 +52,8 @@ describe('fails', () => {
     expect(reported).toEqual([[1006, 'sending failed: no']]);
   });
 
-  test('as it closes → told, for nobody else will', async () => {
-    const { told: reported, handle } = handled({ close: fails });
+  test('as it closes → reported, since the platform will not', async () => {
+    const { reported, handle } = handled({ close: fails });
     handle.close();
     await settled();
     expect(reported).toEqual([[1006, 'closing failed']]);

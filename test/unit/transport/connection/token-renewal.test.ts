@@ -20,7 +20,7 @@ function start() {
     { onRenewed: ({ token }) => reported.push(token), onFailed: (cause) => reported.push(cause) },
   );
   renewal.scheduleRenewal(LASTS_MS);
-  return { platform, renewal, questions, told: reported };
+  return { platform, renewal, questions, reported };
 }
 
 /** The same, once it has asked. */
@@ -32,8 +32,8 @@ function startAsking() {
 }
 
 describe('a fresh token', () => {
-  test('comes → told', async () => {
-    const { questions, told: reported } = startAsking();
+  test('comes → reported', async () => {
+    const { questions, reported } = startAsking();
     questions[0]?.give('fresh');
     await settled();
     expect(reported).toEqual(['fresh']);
@@ -44,7 +44,7 @@ describe('a fresh token', () => {
     ['the server took another one', LASTS_MS],
   ])('comes or fails once %s → does not count any more', async (_, expiresInMs) => {
     for (const answer of ['give', 'refuse'] as const) {
-      const { platform, renewal, questions, told: reported } = startAsking();
+      const { platform, renewal, questions, reported } = startAsking();
       if (expiresInMs === undefined) renewal.stop();
       else renewal.scheduleRenewal(expiresInMs);
       questions[0]?.[answer]('late');
@@ -60,8 +60,8 @@ describe('a fresh token', () => {
     expect([questions.length, platform.timers]).toEqual([0, 0]);
   });
 
-  test('is none → told, nothing more is asked', async () => {
-    const { platform, questions, told: reported } = startAsking();
+  test('does not exist → reported, nothing more is requested', async () => {
+    const { platform, questions, reported } = startAsking();
     questions[0]?.give(undefined);
     await settled();
     expect([reported, platform.timers]).toEqual([[undefined], 0]);

@@ -20,7 +20,7 @@ test('submitted while others wait to be looked at, and cancelled → noticed whe
   expect(platform.socket.rows('cancel')).toEqual([[2, 'cancel']]);
 });
 
-test('nothing is in flight any more → nobody looks', async () => {
+test('nothing is in flight any more → no timer runs', async () => {
   const { platform, connection } = await startOpen({ heartbeatIntervalMs: Infinity });
   submit(connection, readX);
   platform.advance(15);
@@ -32,8 +32,8 @@ test('nothing is in flight any more → nobody looks', async () => {
 });
 
 test.each([
-  ['waits a second time → told once that it was cancelled', false],
-  ['has ended → not told, and its signal holds nothing of it', true],
+  ['waits a second time → its cancellation is reported once', false],
+  ['has ended → not reported, and its signal holds nothing of it', true],
 ])('an operation that %s', (_, hasEnded) => {
   const reported: unknown[] = [];
   const cancellation = new CancellationWatcher(new InFlightOperations([]), new FakePlatform(), (operation) =>

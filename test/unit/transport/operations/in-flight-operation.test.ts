@@ -25,7 +25,7 @@ test('one is confirmed → it is known for as many views more', () => {
   expect([0, 1023].map((seq) => item.findView(seq)?.seq)).toEqual([0, undefined]);
 });
 
-test('submitted anew → views of before are known no more, early or late', () => {
+test('submitted again → earlier views are forgotten, early or late', () => {
   const item = operation();
   for (const seq of [3, 5_000]) item.recordView(seq, view(0));
   item.detachFromConnection();

@@ -94,7 +94,7 @@ describe('a view', () => {
   });
 
   test.each(['view', 'confirm'] as const)(
-    '%s says what the session has seen → the session has that, though given up',
+    '%s has what the session has seen → the session gets it, even if the operation was cancelled',
     (kind) => {
       for (const cancelled of [false, true]) {
         const { inFlight, line, begin } = client();
@@ -150,7 +150,7 @@ describe('a failure', () => {
     [STRONGEST + 1, undefined, false],
     [undefined, undefined, false],
     [null, undefined, false],
-  ])('of level %s → told as that of %s; still in flight: %s', (level, name, isLeft) => {
+  ])('of level %s → reported for that of %s; still in flight: %s', (level, name, isLeft) => {
     for (const cancelled of [false, true]) {
       const { inFlight, line, begin } = client();
       const { operation, sink } = begin();
@@ -205,7 +205,7 @@ describe('what ends', () => {
     operation.context.submissionStatus = operation;
     other.operation.context.submissionStatus = operation;
     inFlight.remove(other.operation);
-    // Its context tells of another one by now.
+    // Its context refers to another operation by now.
     expect(other.operation.context.submissionStatus).toBe(operation);
     for (let times = 0; times < 2; times += 1) inFlight.remove(operation);
     expect([released, line.awaitedCount, operation.context.submissionStatus]).toEqual([1, 0, undefined]);
@@ -240,7 +240,7 @@ describe('a confirmation', () => {
   const input = () => ({ list: [{ date: new Date(5) }, { bytes: new Uint8Array(1) }, 'c'] });
   type Given = ReturnType<typeof input>;
 
-  test('of what nobody has changed → the sink confirms it', () => {
+  test('of an unchanged view → the sink confirms it', () => {
     const { inFlight, line, begin } = client();
     const { operation, sink } = begin();
     inFlight.handleView([operation.id, 'view', 0, 0, input(), 7] as never, line);
@@ -263,7 +263,7 @@ describe('a confirmation', () => {
     expect(sink.calls.slice(1)).toEqual([{ kind: 'write', level: 'strong', value: input(), details }]);
   });
 
-  test('at each of three levels, and changed each time → the last one is what the server gave, with all that it said', () => {
+  test('at each of three levels, and changed each time → the last view has the value of the server, with all its details', () => {
     const { inFlight, line, begin } = client();
     const { operation, sink } = begin();
     const value = input();

@@ -1,8 +1,8 @@
-/** What an operation is told that waits for a connection. */
+/** The status of an operation that waits for a connection. */
 import { expect, test } from 'vitest';
 import { Outage } from '../../../../src/transport/operations/outage.ts';
 
-test('a minute without a connection → said in seconds', () => {
+test('a minute without a connection → in seconds', () => {
   let now = 0;
   const outage = new Outage(() => now);
   outage.recordAttempt('ws://server.test/');

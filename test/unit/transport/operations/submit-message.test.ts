@@ -1,4 +1,4 @@
-/** The row that submits an operation: what is left out, and what a server may be told of a limit. */
+/** The row that submits an operation: what is left out, and which limit it may have. */
 import { describe, expect, test } from 'vitest';
 import type { InvocationContext } from '../../../../src/correctable/binding.ts';
 import { MAX_NAME_LENGTH } from '../../../../src/protocol/messages/field-schemas.ts';

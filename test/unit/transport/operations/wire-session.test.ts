@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { WireSession } from '../../../../src/transport/operations/submit-message.ts';
 
-test('tokens of two sites → both are kept: neither contains what the other says', () => {
+test('tokens of two sites → both are kept: neither contains the other', () => {
   const session = new WireSession();
   session.addToken('0.seen-at-ireland.signature');
   session.addToken('1.seen-at-virginia.signature');

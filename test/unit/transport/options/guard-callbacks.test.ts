@@ -118,7 +118,7 @@ async function live(value: Given, trap: Trap): Promise<{ sinks: SinkDouble[]; se
   platform.tick();
   platform.sockets.at(-1)?.receive([0, 'goaway', 1_000]);
   await server.serve(2_000);
-  // What still waits is told at the end.
+  // Waiting operations get their outcome at the end.
   const closing = connection.close();
   await server.serve(2_000);
   await closing;
@@ -127,8 +127,8 @@ async function live(value: Given, trap: Trap): Promise<{ sinks: SinkDouble[]; se
   return { sinks, server, end: trap.isSprung };
 }
 
-/** What a caller was told: a value, or an error. */
-function told(sink: SinkDouble | undefined): { value?: unknown; error?: unknown } {
+/** The outcome that a caller got: a value, or an error. */
+function getOutcome(sink: SinkDouble | undefined): { value?: unknown; error?: unknown } {
   const last = sink?.calls.at(-1);
   expect(last).toBeDefined();
   return last?.kind === 'write' ? { value: last.value } : { error: last?.kind === 'fail' ? last.error : undefined };
@@ -139,14 +139,14 @@ describe('callbacks that throw', () => {
     const { sinks, server, end } = await live(input, new Trap(use));
     expect(end).toBe(true);
     for (const [index, sink] of sinks.entries()) {
-      const { value, error } = told(sink);
+      const { value, error } = getOutcome(sink);
       const executed = server.executed.has(index + 1);
       if (value === 'done') expect(index % 2 === 1 || executed).toBe(true);
       else if (!isCorrectableError(error)) throw new Error('no typed error');
       else if (error.retryable && index % 2 === 0) expect(executed).toBe(false);
     }
     // The WebSocket class may refuse for good: a page under https gets no ws://. All else is survived.
-    if (name !== 'WebSocket') expect(sinks.map((sink) => told(sink).value)).toEqual(sinks.map(() => 'done'));
+    if (name !== 'WebSocket') expect(sinks.map((sink) => getOutcome(sink).value)).toEqual(sinks.map(() => 'done'));
     if (/^(onStateChange|reconnect|random)/.test(name)) expect(reported).toEqual([MISTAKE]);
   });
 
@@ -206,7 +206,7 @@ describe('callbacks that throw', () => {
   );
 });
 
-test('a token as long as servers read → taken; a longer one → refused, and it is said how long it is', async () => {
+test('a token of the maximum length → accepted; a longer one → rejected with its length', async () => {
   const longest = 'x'.repeat(MAX_TOKEN_LENGTH);
   expect(await guardToken(() => longest)()).toEqual({ principal: undefined, token: longest });
   await expect(guardToken(() => `${longest}x`)()).rejects.toMatchObject({

@@ -1,4 +1,4 @@
-/** What a connection is set to: what holds where nothing was said, and what is refused, by the name of its field. */
+/** The options of a connection: the defaults, and the rejected values, by the name of their field. */
 import { describe, expect, test } from 'vitest';
 import { jsonCodec } from '../../../../src/protocol/codec/json-codec.ts';
 import { resolveConnectionOptions, type ConnectionOptions } from '../../../../src/transport/options/options.ts';
@@ -9,7 +9,7 @@ class NoSocket {}
 const options = (value: Readonly<Record<string, unknown>> = {}): ConnectionOptions =>
   ({ url: 'ws://127.0.0.1:7070/ireland', WebSocket: NoSocket, ...value }) as unknown as ConnectionOptions;
 
-test('nothing said → the times and numbers of the docs, and the shorter codec', () => {
+test('no options → the times and numbers of the docs, and the shorter codec', () => {
   const { connectTimeoutMs, heartbeatIntervalMs, pongTimeoutMs, maxInFlight, codec, principal } =
     resolveConnectionOptions(options());
   expect({ connectTimeoutMs, heartbeatIntervalMs, pongTimeoutMs, maxInFlight }).toEqual({
@@ -22,7 +22,7 @@ test('nothing said → the times and numbers of the docs, and the shorter codec'
   expect(principal).toBeUndefined();
 });
 
-test('what was said → so', async () => {
+test('options → used as they are', async () => {
   const value = { token: 'let me in', principal: 'ann', codec: 'json', heartbeatIntervalMs: 0.5, maxInFlight: 1 };
   const settings = resolveConnectionOptions(options(value));
   expect(await settings.credentials()).toEqual({ principal: 'ann', token: 'let me in' });

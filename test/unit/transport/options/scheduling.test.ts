@@ -33,7 +33,7 @@ describe('timers', () => {
   });
 });
 
-test('clock: somebody sets the machine’s clock back → it goes on', () => {
+test('clock: the clock of the machine is set back → it goes on', () => {
   const { now } = createPlatformScheduling();
   const before = now();
   const spy = vi.spyOn(Date, 'now').mockReturnValue(0);
@@ -42,14 +42,14 @@ test('clock: somebody sets the machine’s clock back → it goes on', () => {
   expect(Math.abs(before - Date.now())).toBeLessThan(3_600_000);
 });
 
-test('clock of the machine → what it says, since deadlines are of that', () => {
+test('clock of the machine → returned as it is, since deadlines use it', () => {
   const spy = vi.spyOn(Date, 'now').mockReturnValue(1_700_000_000_000);
   expect(createPlatformScheduling().wallNow?.()).toBe(1_700_000_000_000);
   spy.mockRestore();
 });
 
 describe('after this tick', () => {
-  /** What is told before it, and in which order it comes. */
+  /** Returns the order of tasks, including those queued before. */
   async function order(): Promise<string[]> {
     const reported: string[] = [];
     const { afterTick } = createPlatformScheduling();

@@ -1,4 +1,4 @@
-/** Platforms that lack what browsers have, as React Native does: a fallback, or an error that says what to do. */
+/** Platforms that lack what browsers have, as React Native does: a fallback, or an error with the fix. */
 import { afterEach, expect, test, vi } from 'vitest';
 import { systemClock } from '../../../../src/correctable/clock.ts';
 import { findSites } from '../../../../src/transport/find-sites.ts';
@@ -56,7 +56,7 @@ test.each([
   expect(() => codecWith('msgpack')).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'codec' }));
 });
 
-test.each([undefined, {}])('no crypto.getRandomValues → an error that says what to load', (crypto) => {
+test.each([undefined, {}])('no crypto.getRandomValues → the error names what to load', (crypto) => {
   vi.stubGlobal('crypto', crypto);
   expect(() => codecWith()).toThrow(expect.objectContaining({ code: 'UNSUPPORTED', field: 'crypto' }));
 });

@@ -3,7 +3,7 @@ import { getWebSocketClass } from '../../../../src/transport/options/websocket.t
 
 vi.mock('#ws', () => ({ WebSocket: undefined }));
 
-test('fails with UNSUPPORTED and says how to pass a class if the platform has no WebSocket', () => {
+test('fails with UNSUPPORTED and explains how to pass a class if the platform has no WebSocket', () => {
   vi.stubGlobal('WebSocket', undefined);
   const message = expect.stringContaining("from 'ws'") as string;
   expect(() => getWebSocketClass(undefined)).toThrow(

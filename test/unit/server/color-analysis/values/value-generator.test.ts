@@ -117,7 +117,7 @@ describe('arguments of a contract', () => {
   });
   const from = { random: new Random(1), pool: new ValuePool(), scope: getScope(1) };
 
-  test('what no JSON Schema says is drawn anew until the contract takes it', () => {
+  test('values that JSON Schema cannot describe are drawn again until the contract accepts them', () => {
     const args = new ArgumentGenerator(contract);
     const values = Array.from({ length: 50 }, () => args.draw('even', 'n1', from)?.args as { n: number });
     expect(values.filter(({ n }) => n % 2 !== 0)).toEqual([]);

@@ -1,35 +1,35 @@
-/** Why a connection was lost, as the application is told with the change of state. */
+/** The causes of a lost connection, as the application gets them with each change of state. */
 import { describe, expect, test } from 'vitest';
 import type { ConnectionOptions } from '../../../src/transport/options/options.ts';
 import { settled } from './fake-platform.ts';
 import { start, welcome } from './set-up.ts';
 
-/** A client, and the states that were told with their reasons. */
-function startTold(options: Partial<ConnectionOptions> = {}) {
+/** A client, and its states with their causes. */
+function startReported(options: Partial<ConnectionOptions> = {}) {
   const reported: unknown[] = [];
   const onStateChange: ConnectionOptions['onStateChange'] = (state, reason) => reported.push([state, reason?.message]);
-  return { told: reported, ...start({ ...options, onStateChange }) };
+  return { reported, ...start({ ...options, onStateChange }) };
 }
 
 const SITE = 'no connection to ws://server.test/ireland: ';
 
 describe('waiting again', () => {
   test('no answer to a ping → so', async () => {
-    const { told: reported, platform } = startTold({ heartbeatIntervalMs: 1_000, pongTimeoutMs: 2_000 });
+    const { reported, platform } = startReported({ heartbeatIntervalMs: 1_000, pongTimeoutMs: 2_000 });
     await welcome(platform);
     platform.advance(3_000);
     expect(reported.at(-1)).toEqual(['waiting', `${SITE}no answer to a ping within 2000 ms`]);
   });
 
   test('the server goes away → so', async () => {
-    const { told: reported, platform } = startTold();
+    const { reported, platform } = startReported();
     await welcome(platform);
     platform.socket.receive([0, 'goaway', 1_000]);
     expect(reported.at(-1)).toEqual(['waiting', `${SITE}the server goes away`]);
   });
 
-  test('the server says why before it closes → by its words', async () => {
-    const { told: reported, platform } = startTold();
+  test('the server sends the cause before it closes → reported with its words', async () => {
+    const { reported, platform } = startReported();
     await welcome(platform);
     platform.socket.receive([0, 'fail', 'UNAVAILABLE', 'too many clients']);
     platform.socket.lose(1013, 'later');
@@ -37,7 +37,7 @@ describe('waiting again', () => {
   });
 
   test('the server takes the client for another → so', async () => {
-    const { told: reported, platform } = startTold();
+    const { reported, platform } = startReported();
     await welcome(platform, { principal: 'ann' });
     platform.socket.lose();
     platform.advance(50);
@@ -49,7 +49,7 @@ describe('waiting again', () => {
     ['before there is a token → so', true, 'closed with 1006, before a token was received'],
     ['after hello → without a word of tokens', false, 'closed with 1006'],
   ])('lost %s', async (_, isPending, detail) => {
-    const { told: reported, platform } = startTold({ token: () => (isPending ? new Promise(() => {}) : 'token') });
+    const { reported, platform } = startReported({ token: () => (isPending ? new Promise(() => {}) : 'token') });
     platform.socket.open();
     await settled();
     platform.socket.lose();
@@ -57,7 +57,7 @@ describe('waiting again', () => {
   });
 
   test('lost before it opens, and the platform gives no reason → what may be the cause', () => {
-    const { told: reported, platform } = startTold();
+    const { reported, platform } = startReported();
     platform.socket.lose();
     const hint = 'The server cannot be reached, or it refused the connection';
     expect(reported.at(-1)).toEqual(['waiting', expect.stringContaining(`${SITE}closed with 1006. ${hint}`)]);
@@ -68,7 +68,7 @@ describe('waiting again', () => {
     ['no welcome comes → so', false, 'no welcome within 1000 ms'],
   ])('%s', async (_, isPending, detail) => {
     const token = (): string | Promise<string> => (isPending ? new Promise(() => {}) : 'token');
-    const { told: reported, platform } = startTold({ token, connectTimeoutMs: 1_000 });
+    const { reported, platform } = startReported({ token, connectTimeoutMs: 1_000 });
     platform.socket.open();
     await settled();
     platform.advance(1_000);
@@ -78,7 +78,7 @@ describe('waiting again', () => {
 
 describe('closed for good', () => {
   test('a token that is always the same has expired → so', async () => {
-    const { told: reported, platform } = startTold({ token: 'fixed' });
+    const { reported, platform } = startReported({ token: 'fixed' });
     await welcome(platform);
     platform.socket.lose(4402, 'the token has expired');
     expect(reported.at(-1)).toEqual([
@@ -88,7 +88,7 @@ describe('closed for good', () => {
   });
 
   test('the application closes, and then the server goes away → by the application all the same', async () => {
-    const { told: reported, platform, connection } = startTold();
+    const { reported, platform, connection } = startReported();
     await welcome(platform);
     void connection.close();
     platform.socket.receive([0, 'goaway', 1_000]);
