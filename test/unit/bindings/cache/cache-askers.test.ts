@@ -1,4 +1,4 @@
-/** Who asks changes while a read is under way, or cannot be said. */
+/** The principal changes while a read is in flight, or cannot be read. */
 import { describe, expect, test } from 'vitest';
 import { mapStore, type CacheStore } from '../../../../src/bindings/cache/index.ts';
 import { get } from '../../../../src/operations/index.ts';
@@ -20,19 +20,19 @@ function counting(): CacheStore & { readonly loads: number } {
   };
 }
 
-/** A cache whose user the test names; nobody can be told while it is undefined. */
-function asked(store: CacheStore) {
+/** A cache whose user the test sets. Reading the principal fails while it is undefined. */
+function setUpUser(store: CacheStore) {
   const user: { name: string | undefined } = { name: 'ann' };
   const principal = (): string => {
-    if (user.name === undefined) throw new Error('nobody can tell');
+    if (user.name === undefined) throw new Error('no user known');
     return user.name;
   };
   return { user, ...setUp({ store, principal, onError: () => {} }) };
 }
 
-describe('cache: who asks', () => {
-  test('could not be told for a moment while a session read → the session is shown no less than that afterwards', async () => {
-    const mine = asked(mapStore());
+describe('cache: the principal', () => {
+  test('fails for a moment while a session reads → the session is shown nothing older afterwards', async () => {
+    const mine = setUpUser(mapStore());
     await fill(mine, get('x'), 'v1', 1);
     const session = mine.client.session();
     const reading = mine.client.invoke(get('x'), { levels: ['strong'], session });
@@ -46,7 +46,7 @@ describe('cache: who asks', () => {
     expect(await mine.client.invokeWeak(get('x'), { session }).catch(() => 'miss')).not.toBe('v1');
   });
 
-  test('is told by a promise → refused with the field, and the store is not read again and again', async () => {
+  test('is a promise → rejected with the field, and the store is not read again and again', async () => {
     const store = counting();
     const { client } = setUp({ store, principal: (async () => 'ann') as never, onError: () => {} });
     for (let n = 0; n < 3; n += 1) {
@@ -57,7 +57,7 @@ describe('cache: who asks', () => {
 
   test('is another one when an answer comes after close → the store is not opened again', async () => {
     const store = counting();
-    const mine = asked(store);
+    const mine = setUpUser(store);
     await fill(mine, get('x'), 'v1');
     mine.client.invoke(get('slow')).catch(() => {});
     const { sink } = mine.store.last;

@@ -135,7 +135,7 @@ class Run {
     const { isVersioned, maxEntries } = this.#options;
     if (isVersioned && maxEntries > 1) atLeast(version, this.#shown[key] ?? 0);
     this.#shown[key] = version;
-    // Without lagging views, nobody is shown less than what has been acknowledged to anybody.
+    // Without lagging views, no client is shown less than has been acknowledged to any client.
     if (this.#options.isStrongOnly) atLeast(version, this.#acknowledged[key] ?? 0);
   }
 }

@@ -1,4 +1,4 @@
-/** What a store kept beside what the page has learnt since: a reading that fails, is late, or comes for somebody else. */
+/** Stored views beside what the page has learnt since: a load that fails, is late, or belongs to another user. */
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { mapStore, type CacheOptions, type CacheStore } from '../../../../src/bindings/cache/index.ts';
 import { get, put } from '../../../../src/operations/index.ts';
@@ -133,7 +133,7 @@ describe('cache: a store that is read late, or not', () => {
     expect(await cachedValue(mine.client, get('x'))).toBe('miss');
   });
 
-  test('somebody else signs in before it was read → what the former has read is not written over it', async () => {
+  test('another user signs in before the store was read → views of the former user do not overwrite it', async () => {
     const under = await kept('new', 5);
     const late = slow(simple(under));
     let caller = '';
@@ -186,7 +186,7 @@ describe('cache: memory', () => {
     expect(await cachedValue(mine.client, get('x'))).toBe('miss');
   });
 
-  test('nobody can say who is signed in when the answer comes → told, answered, and nothing of before is left', async () => {
+  test('the principal cannot be read when the result comes → reported; the caller gets it, and no earlier view is left', async () => {
     const onError = vi.fn<(error: unknown) => void>();
     let isKnown = true;
     const principal = (): string => {
@@ -205,7 +205,7 @@ describe('cache: memory', () => {
     expect(await cachedValue(mine.client, get('x'))).toBe('miss');
   });
 
-  test('nobody can say who is signed in when a write ends → the store hears of it all the same', async () => {
+  test('the principal cannot be read when a write ends → the write is stored all the same', async () => {
     const store = await kept('old');
     let isKnown = true;
     const principal = (): string => {

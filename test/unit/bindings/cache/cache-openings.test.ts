@@ -133,7 +133,7 @@ describe('cache: read as the page opens', () => {
     expect(await views(store)).toContain('new');
   });
 
-  test('another page has told of a write → what is read since is kept', async () => {
+  test('another page has announced a write → what is read afterwards is kept', async () => {
     const store = mapStore();
     const [mine, theirs] = [page({ store }), page({ store })];
     await Promise.all([mine.binding.ready(), theirs.binding.ready()]);
@@ -199,7 +199,7 @@ describe('cache: its end', () => {
     expect(await cachedValue(next.client, get('x'))).toBe('miss');
   });
 
-  test('its store does not end a write → closed all the same, and told what may be lost', async () => {
+  test('its store does not end a write → closes all the same, and reports what may be lost', async () => {
     const clock = virtualClock();
     const onError = vi.fn<(error: unknown) => void>();
     const store: CacheStore = { ...mapStore(), write: () => new Promise(() => {}) };
@@ -254,7 +254,7 @@ describe('cache: its end', () => {
     await expect.poll(() => isOpen).toBe(false);
   });
 
-  test('its store hangs as it closes, then refuses → nothing is thrown that nobody hears', async () => {
+  test('its store hangs as it closes, then rejects → no unhandled rejection', async () => {
     const clock = virtualClock();
     const closings = [new Promise<never>(() => {}), Promise.reject(new Error('cannot close'))];
     closings[1]?.catch(() => {});

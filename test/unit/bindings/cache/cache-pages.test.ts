@@ -32,7 +32,7 @@ const views = async (store: CacheStore): Promise<unknown[]> =>
   Array.from(await store.load()).flatMap(([id, { value }]) => (id === '["ledger"]' ? [] : [value]));
 
 describe('cache: what outlives a page', () => {
-  test('an own write was told → the next page does not show what was before, though another page wrote it since', async () => {
+  test('an own write was announced → the next page shows nothing older, though another page wrote it since', async () => {
     const store = mapStore();
     const [mine, theirs] = [page({ store }), page({ store })];
     await fill(mine, get('x'), 'old');
@@ -265,7 +265,7 @@ describe('cache: what is filed', () => {
     expect(await cachedValue(shop.client, profile)).toBe('miss');
   });
 
-  test('instances of classes → not kept, told once with the path; a version that is one → in memory alone', async () => {
+  test('instances of classes → not kept, reported once with the path; a version that is one → in memory only', async () => {
     class Money {}
     const onError = vi.fn<(error: unknown) => void>();
     const store = mapStore();
@@ -282,7 +282,7 @@ describe('cache: what is filed', () => {
     expect(await views(store)).toEqual([]);
   });
 
-  test('bytes of a class of their own → not kept, told with the path; as arguments → not kept either', async () => {
+  test('bytes of a class of their own → not kept, reported with the path; as arguments → not kept either', async () => {
     class Picture extends Uint8Array {}
     const onError = vi.fn<(error: unknown) => void>();
     const shop = page({ onError });
@@ -295,7 +295,7 @@ describe('cache: what is filed', () => {
     expect(await cachedValue(shop.client, like(new Uint8Array(2)))).toBe(1);
   });
 
-  test("a binding's order of versions throws → told, the read is answered", async () => {
+  test("a binding's order of versions throws → reported, and the read succeeds", async () => {
     const onError = vi.fn<(error: unknown) => void>();
     const isOlder = (): never => {
       throw new Error('no such version');

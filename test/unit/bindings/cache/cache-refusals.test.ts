@@ -42,7 +42,7 @@ const views = async (store: CacheStore): Promise<unknown[]> =>
   Array.from(await store.load()).flatMap(([id, { value }]) => (id === '["ledger"]' ? [] : [value]));
 
 describe('cache: a view that its store cannot keep', () => {
-  test('among others, as they come → told once, in memory alone, the others are stored', async () => {
+  test('among others, as they come → reported once and kept in memory only; the others are stored', async () => {
     const store = jsonStore();
     const onError = vi.fn<(error: unknown) => void>();
     const shop = page({ store, onError });
@@ -252,7 +252,7 @@ describe('cache: a store that refuses, and users who come and go', () => {
     at.sizes.length = 0;
     await shop.client.close();
     expect(Math.max(...at.sizes)).toBeLessThan(20);
-    // Nobody knows any more what had to be removed: all was.
+    // No list of what had to be removed is left, so all was removed.
     const next = page({ store: at.kept, principal: 'ada' });
     expect(await cachedValue(next.client, get('x'))).toBe('miss');
   });

@@ -66,7 +66,7 @@ describe('cache: sessions', () => {
     expect(shop.store.last.context.deadlineAt).toBeTypeOf('number');
   });
 
-  test('the store says that a write has not left → the client says so when it is cancelled', async () => {
+  test('the store reports that a write was not sent → the error of a cancelled write has that', async () => {
     const shop = setUp();
     const codes: string[] = [];
     for (const mayHaveBeenSent of [true, false]) {

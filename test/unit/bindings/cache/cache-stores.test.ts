@@ -96,7 +96,7 @@ describe.each(Object.entries(stores))('cache: %s', (_name, make) => {
     expect([found.array, found.buffer].map((item) => Buffer.isBuffer(item))).toEqual([false, true]);
   });
 
-  test('two clients on it, one is told of its write → the other shows nothing from before', async () => {
+  test('two clients on it, one of them writes → the other shows nothing from before', async () => {
     const store = (await make())();
     const [mine, theirs] = [open({ store }), open({ store })];
     await Promise.all([mine.binding.ready(), theirs.binding.ready()]);
@@ -227,7 +227,7 @@ describe('cache: a store that fails', () => {
   });
 });
 
-test('cache: an entry of its store is no view → dropped and told, the others are there', async () => {
+test('cache: an entry of its store is no view → dropped and reported, the others are kept', async () => {
   const store = mapStore();
   const before = open({ store });
   await before.fill('whole', 1);

@@ -46,7 +46,7 @@ describe('cache: write-through', () => {
     expect(await cachedValue(shop.client, get('x'))).toEqual({ n: 1 });
   });
 
-  test('put of what cannot be copied → what it touches is dropped, and that is told once', async () => {
+  test('put of a value that cannot be copied → the entries that it touches are dropped, which is reported once', async () => {
     const onError = vi.fn<(error: unknown) => void>();
     const shop = setUp({ onError });
     await fill(shop, get('x'), 1);
@@ -55,7 +55,7 @@ describe('cache: write-through', () => {
     expect(onError.mock.calls).toEqual([[expect.objectContaining({ field: 'args.value.by', code: 'INVALID_VALUE' })]]);
   });
 
-  test('put → who is told that it is final finds it in the cache', async () => {
+  test('put → a caller that gets the final view finds it in the cache', async () => {
     const { store, client } = setUp();
     const found = new Promise<unknown>((resolve) => {
       client.invokeStrong(put('x', 'new')).onFinal(() => resolve(client.invokeWeak(get('x')).latest?.value));
@@ -113,7 +113,7 @@ describe('cache: write-through', () => {
     expect(await cachedValue(shop.client, get('x'))).toBe('miss');
   });
 
-  test('touches and writeThrough: the application says what its own operations do', async () => {
+  test('touches and writeThrough: the application defines the effects of its own operations', async () => {
     const rename = (id: string, name: string): Operation => ({ name: 'rename', args: { id, name }, access: 'write' });
     const profile = (id: string): Operation => ({ name: 'profile', args: { id }, access: 'read' });
     const shop = setUp({
@@ -148,7 +148,7 @@ describe('cache: write-through', () => {
     await update(shop, put('x', 'new'));
     slow.sink.view('old', 'strong');
     await early;
-    // Unless somebody else wrote 'old' since: who knows.
+    // Another client may have written 'old' since.
     expect(await cachedValue(shop.client, get('x'))).toBe('miss');
     const earlyPeek = shop.client.invoke(peek('q'));
     const slowPeek = shop.store.last;
@@ -158,7 +158,7 @@ describe('cache: write-through', () => {
     expect(await cachedValue(shop.client, peek('q'))).toBe('miss');
   });
 
-  test('two puts overlap without versions → neither is kept: nothing tells which came last', async () => {
+  test('two puts overlap without versions → neither is kept: their order is unknown', async () => {
     const { store, client } = setUp();
     const writes = ['one', 'two'].map((value) => client.invokeStrong(put('x', value)));
     for (const { sink } of [...store.submitted].reverse()) sink.view(undefined, 'strong');

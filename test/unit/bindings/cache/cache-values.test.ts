@@ -1,31 +1,34 @@
-/** What the cache files is what the store behind gave, whatever those make of it who were told (docs/spec/cache.md, P7). */
+/**
+ * The cache keeps the views of the store behind, even if callers change the values that they get (docs/spec/cache.md,
+ * P7).
+ */
 import { describe, expect, test } from 'vitest';
 import { get } from '../../../../src/operations/index.ts';
 import { setUp } from './set-up.ts';
 
-type Told = { list: number[] };
+type Listed = { list: number[] };
 
-/** Changes all that it is told, in place. */
+/** Changes every value that it gets, in place. */
 function spoil({ value, meta, version }: { value: unknown; meta?: unknown; version?: unknown }): void {
-  (value as Told).list.splice(1);
-  (meta as Told).list.splice(1);
+  (value as Listed).list.splice(1);
+  (meta as Listed).list.splice(1);
   (version as { t: number }).t = 9;
 }
 
-const input = (): { value: Told; details: { version: { t: number }; meta: Told } } => ({
+const input = (): { value: Listed; details: { version: { t: number }; meta: Listed } } => ({
   value: { list: [1, 2, 3] },
   details: { version: { t: 1 }, meta: { list: [1, 2] } },
 });
 
 const KEPT = { value: { list: [1, 2, 3] }, version: { t: 1 }, meta: { list: [1, 2] } };
 
-describe('who was told changes it in place', () => {
+describe('callers that change views in place', () => {
   test.each([
     ['a view, which is confirmed', ['weak'], 'strong'],
     ['a view, and its confirmation, which is confirmed again', ['tentative', 'weak'], 'strong'],
     ['the final', [], undefined],
     ['a view of which a weaker one was shown', ['weak'], undefined],
-  ] as const)('%s → kept as the store behind gave it', async (_what, levels, confirmed) => {
+  ] as const)('%s → kept as the store behind returned it', async (_what, levels, confirmed) => {
     const { store, client } = setUp();
     const read = client.invoke(get('k'));
     read.onUpdate((_value, view) => spoil(view));

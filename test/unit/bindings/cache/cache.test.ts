@@ -85,7 +85,7 @@ describe('cache: levels', () => {
     expect(await read).toMatchObject({ value: 1, level: 'weak', final: true });
   });
 
-  test("onMiss 'fetch', offline: a miss → UNAVAILABLE that says both", async () => {
+  test("onMiss 'fetch', offline: a miss → UNAVAILABLE that names both causes", async () => {
     const { store, client } = setUp({ onMiss: 'fetch' });
     const read = client.invokeWeak(get('x'));
     store.last.sink.fail(Object.assign(new Error('no route'), { name: 'CorrectableError', code: 'UNAVAILABLE' }));
@@ -185,7 +185,7 @@ describe('cache: what enters', () => {
     await ended(late);
   });
 
-  test('the store behind goes on from a backup, with lower versions → what it says now replaces what is cached', async () => {
+  test('the store behind goes on from a backup, with lower versions → its present views replace cached ones', async () => {
     const shop = setUp();
     await fill(shop, get('x'), 'before', 5);
     await fill(shop, get('x'), 'from the backup', 2);
@@ -199,7 +199,7 @@ describe('cache: what enters', () => {
   test.each([
     ['a read that began earlier', 'strong'],
     ['a weaker view', 'weak'],
-  ] as const)('without versions: %s differs → neither is kept until the store says', async (_, level) => {
+  ] as const)('without versions: %s differs → neither is kept until the next view of the store', async (_, level) => {
     const shop = setUp();
     const early = shop.client.invoke(get('x'));
     const slow = shop.store.last;
@@ -288,7 +288,7 @@ describe('cache: what enters', () => {
 });
 
 describe('cache: principals', () => {
-  test('nobody is shown what was cached for another; signing out and in takes effect at once', async () => {
+  test('no user is shown what was cached for another; signing out and in takes effect at once', async () => {
     let user = 'ada';
     const store = mapStore();
     const shop = setUp({ principal: () => user, store });
@@ -301,7 +301,7 @@ describe('cache: principals', () => {
     expect(await cachedValue(shop.client, get('inbox'))).toBe('for ada');
   });
 
-  test('the binding behind says who it asks as → filed under that', async () => {
+  test('the binding behind has a principal → views are filed under it', async () => {
     let user = 'ada';
     const store = Object.assign(new StoreBehind(), { principal: () => user });
     const binding = cached(store);
@@ -313,7 +313,7 @@ describe('cache: principals', () => {
     expect(await cachedValue(client, get('inbox'))).toBe('miss');
   });
 
-  test('a connection is asked over, and it is not told who is signed in → a function is refused', () => {
+  test('a binding with a connection but without a principal → a function is rejected', () => {
     const store = Object.assign(new StoreBehind(), { connectionState: 'open' });
     const principal = (): string => 'ada';
     const rejection = expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'principal' });
@@ -322,7 +322,7 @@ describe('cache: principals', () => {
       expect(cached(value, value === store ? { principal: 'ada' } : { principal }).principal?.()).toBe('ada');
   });
 
-  test('the cache is told of another than the binding behind → nothing is shown, and why', async () => {
+  test('the cache has another principal than the binding behind → nothing is shown, with an error', async () => {
     let user = 'ada';
     const store = Object.assign(new StoreBehind(), { principal: () => user });
     const client = createClient(cached(store, { principal: 'ada' }));
@@ -335,7 +335,7 @@ describe('cache: principals', () => {
     });
   });
 
-  test('the principal changes while a read is in flight → filed under nobody', async () => {
+  test('the principal changes while a read is in flight → filed under none', async () => {
     let user = 'ada';
     const { store, client } = setUp({ principal: () => user });
     const read = client.invoke(get('inbox'));
@@ -377,7 +377,7 @@ describe('cache: a store whose work is a promise', () => {
     ['asked with the cache', undefined],
     ['asked because the cache has nothing', 'fetch'],
   ] as const)(
-    '%s: it rejects → the read fails with that; it ends without a final view → told so',
+    '%s: it rejects → the read fails with that; it ends without a final view → CLOSED_WITHOUT_FINAL',
     async (_, onMiss) => {
       for (const [work, expected] of [
         [fails, { code: 'FINAL_FAILED', cause: { message: 'ECONNREFUSED' } }],

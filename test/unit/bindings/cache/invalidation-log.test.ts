@@ -40,7 +40,7 @@ describe('cache: fences', () => {
 });
 
 describe('cache: authors', () => {
-  test('more marks than are remembered → whoever has most of them may have updated everything, and nobody else', () => {
+  test('more marks than are remembered → only the user with the most marks may have updated everything', () => {
     const authors = new WriteAuthors(3);
     authors.add('bob', ['x']);
     authors.add('ann', ['a', 'b', 'c']);

@@ -25,7 +25,7 @@ function page(options: CacheOptions<StoreLevels>): ReturnType<typeof setUp> {
 
 const inUse = { code: 'UNAVAILABLE', field: 'directory' };
 
-test('another store has the directory open, by another name → told, in memory; once that is closed, it is written', async () => {
+test('another store has the directory open, by another name → reported, in memory; written once that store is closed', async () => {
   const directory = await freshDirectory();
   const alias = join(await freshDirectory(), 'alias');
   await symlink(directory, alias);
@@ -76,7 +76,7 @@ test('two caches on one store, one closes → the other keeps the directory', as
   expect(await cachedValue(next.client, get('x'))).toBe(1);
 });
 
-test('a view that cannot be written, a Blob → told once, in memory alone; what else there is, is written', async () => {
+test('a view that cannot be written, a Blob → reported once, in memory only; all other views are written', async () => {
   const directory = await freshDirectory();
   const onError = vi.fn<(error: unknown) => void>();
   const shop = page({ store: directoryStore({ directory }), onError });

@@ -91,7 +91,7 @@ export function keepsStoreContract(name: string, make: () => Promise<Place>): vo
       expect(await all(again)).toEqual({ a: 3 });
     });
 
-    test('shared: settle → gets what is there of the ids, and what it says is written instead', async () => {
+    test('shared: settle → gets the present entries of the ids, and writes what it returns instead', async () => {
       const { store, place } = await open();
       const other = place.beside(store);
       onTestFinished(() => other.close());
@@ -118,20 +118,20 @@ export function keepsStoreContract(name: string, make: () => Promise<Place>): vo
       expect(await all(store)).toEqual({ n: 40 });
     });
 
-    test('shared: told → heard by the others, not by whoever told, nor by one that has left', async () => {
+    test('shared: publish → reaches the other stores, but neither its own subscriber nor one that has unsubscribed', async () => {
       const { store, place } = await open();
       const other = place.beside(store);
       onTestFinished(() => other.close());
       const heard: unknown[] = [];
       const own: unknown[] = [];
       const reader = other.subscribe?.((notice) => heard.push(notice));
-      const teller = store.subscribe?.((notice) => own.push(notice));
-      teller?.publish({ seq: 1 });
+      const publisher = store.subscribe?.((notice) => own.push(notice));
+      publisher?.publish({ seq: 1 });
       await expect.poll(() => heard).toEqual([{ seq: 1 }]);
       reader?.close();
-      teller?.publish({ seq: 2 });
+      publisher?.publish({ seq: 2 });
       await other.load();
-      teller?.close();
+      publisher?.close();
       expect([heard, own]).toEqual([[{ seq: 1 }], []]);
     });
 

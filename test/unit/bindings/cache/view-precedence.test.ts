@@ -39,7 +39,7 @@ describe('cache: the rule', () => {
     ['an older version, fenced', { ...next, ...of(1) }, { ...current, ...of(2) }, 'write', 'keep'],
     ['a newer version of what was dropped', { ...next, ...of(2) }, { ...current, ...of(1) }, 'drop', 'neither'],
     ['the same version of what was dropped', { ...next, ...of(1) }, { ...current, ...of(1) }, 'drop', 'keep'],
-    ['nothing tells, fenced', next, current, 'write', 'neither'],
+    ['an unknown order, fenced', next, current, 'write', 'neither'],
     [
       'strongest, later, an older version',
       { ...next, ...of(1), isStrongest: true },
@@ -76,7 +76,7 @@ describe('cache: the rule', () => {
     expect(comparePrecedence(value, there, fence, isOlder)).toBe(expected);
   });
 
-  test('any two views: never an older version over a newer one, unless the store says so now', () => {
+  test('any two views: never an older version over a newer one, unless the store returned it last', () => {
     const time = fc.nat(20);
     const recency = {
       value: fc.constantFrom('a', 'b'),

@@ -62,7 +62,7 @@ test.each<[Partial<Record<keyof CassandraOptions, unknown>>, string]>([
   );
 });
 
-test('driver: what it is told → pinned coordinators, our retries, the rest as given', async () => {
+test('driver: its options → pinned coordinators, our retries, the rest as passed', async () => {
   const requestTracker = {};
   const { fake, binding } = open({
     credentials: { username: 'u', password: 'p' },
@@ -91,7 +91,7 @@ test('driver: speculation, profiles of its own → left out: one coordinator, an
   const { fake, binding } = open({ clientOptions });
   await binding.whenConnected();
   await binding.close();
-  // The driver's own client says what it makes of it.
+  // The client of the driver shows the resulting options.
   const { options } = new Client(fake.made[0] as never) as unknown as { options: cassandraDriver.ClientOptions };
   expect(options.policies?.speculativeExecution).toBeInstanceOf(
     policies.speculativeExecution.NoSpeculativeExecutionPolicy,
@@ -100,7 +100,7 @@ test('driver: speculation, profiles of its own → left out: one coordinator, an
   expect(options.policies?.loadBalancing?.constructor.name).toBe('CoordinatorPolicy');
 });
 
-/** As what the driver knows the node that says it has this address. */
+/** Returns the endpoint under which the driver knows the node that has this address. */
 async function endpointOf(address: string, options: Partial<CassandraOptions>): Promise<string> {
   const { fake, binding } = open({ preliminaryReplies: 'never', ...options });
   await binding.whenConnected();
@@ -132,7 +132,7 @@ test.each<[string, string, Partial<CassandraOptions>, string]>([
     { contactPoints: ['127.0.0.1:19042'], translateAddress: () => '127.0.0.1' },
     '127.0.0.1:19042',
   ],
-])('ports: a node that says its address only → %s (%#)', async (_, address, options, endpoint) => {
+])('ports: a node that reports only its address → %s (%#)', async (_, address, options, endpoint) => {
   expect(await endpointOf(address, options)).toBe(endpoint);
 });
 
@@ -149,7 +149,7 @@ test('TLS by the options of the driver → that of every connection, and nothing
   const server = createServer((socket) => {
     socket.on('data', (bytes) => heard.push(bytes.toString('latin1')));
     socket.on('error', () => {});
-    // Hung up once it has spoken: a handshake that nobody answers would go on to its time limit.
+    // Hung up after the first bytes: an unanswered handshake would go on until its timeout.
     socket.once('data', () => socket.end());
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -368,7 +368,7 @@ test('coordinators: a name that cannot be found at first → the others meanwhil
   vi.useRealTimers();
 });
 
-test('coordinators: no contact point is the address of a node → said, with the addresses that are', async () => {
+test('coordinators: no contact point is the address of a node → the error lists the addresses that are', async () => {
   const { ready } = planOf(createCoordinatorPolicy(driver, at('127.0.0.9')), ['10.0.0.1:9042']);
   await expect(ready).rejects.toThrow(/contactPoints: .*10\.0\.0\.1:9042/);
 });
@@ -407,7 +407,7 @@ test('retries: what the driver asks about → once at the next node, never where
   expect(policy.onReadTimeout(second, 4, 2, 2, false)).toEqual(rethrow);
 });
 
-test('retries: of a write → told of each, and no second decision under IF', () => {
+test('retries: of a write → each is reported, and there is no second decision under IF', () => {
   const repeated: Error[] = [];
   const Policy = createRetryPolicyClass(driver);
   const policy = new Policy((error) => repeated.push(error)) as cassandraDriver.policies.retry.RetryPolicy;
@@ -496,13 +496,13 @@ test('way: auto, the coordinator cannot be looked at → two reads for now, not 
   expect(looks).toBe(1);
 });
 
-test('way: auto, the coordinator says nothing → reads go by two requests at once; pauses between looks grow', async () => {
+test('way: auto, the coordinator does not answer → reads use two requests at once; pauses between attempts grow', async () => {
   vi.useFakeTimers({ toFake: ['performance'] });
   const looks: ((error: Error) => void)[] = [];
   const path = chooser('auto', () => new Promise((_, reject) => looks.push(reject)));
   for (const pauseMs of [1_000, 2_000, 4_000]) {
     const before = looks.length;
-    // The plain path of these tests says no more than this.
+    // The plain path of these tests returns no more than this.
     for (let n = 0; n < 3; n += 1) expect(await errorOf(path)).toMatchObject({ message: 'plain' });
     await expect.poll(() => looks.length).toBe(before + 1);
     looks.at(-1)?.(new Error('away'));

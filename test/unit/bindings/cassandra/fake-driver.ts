@@ -27,14 +27,14 @@ export interface FakeDriver {
   readonly made: Record<string, unknown>[];
   /** All statements so far. */
   readonly executed: Executed[];
-  /** The next statement that nobody has asked for. */
+  /** Returns the next statement that no call of `next` has returned. */
   next(): Promise<Executed>;
   /** Answers every statement on the spot from now on. */
   answerAll(answer: (executed: Executed) => DriverResult | Error): void;
-  /** What `connect` does: resolves unless told otherwise. */
+  /** What `connect` does. Default: resolves. */
   connect: () => Promise<void>;
   shutdowns: number;
-  /** What it knows of prepared statements; nothing unless told. */
+  /** What it knows of prepared statements. Default: nothing. */
   metadata: object | undefined;
 }
 

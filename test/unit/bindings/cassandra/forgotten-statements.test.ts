@@ -1,4 +1,6 @@
-/** The driver has prepared a statement again in vain, and says that no host is there: what is told is why. */
+/**
+ * The driver has prepared a statement again in vain, and reports that no host is there: the error has the real cause.
+ */
 import cassandraDriver from 'cassandra-driver';
 import { expect, test } from 'vitest';
 import { get, put } from '../../../../src/operations/index.ts';
@@ -20,7 +22,7 @@ function open() {
 }
 
 test.each([['put'], ['get']])(
-  '%s: no node knows the statement → prepared anew, and told what that says',
+  '%s: no node knows the statement → prepared again, and the error has the cause of that',
   async (of) => {
     const { fake, client, statement } = open();
     const reported = of === 'put' ? client.invoke(put('k', 1)) : client.invokeStrong(get('k'));
@@ -57,7 +59,7 @@ test('another node may have executed it → not sent again', async () => {
   expect([fake.executed.length, statement.queryId]).toEqual([1, 'abc']);
 });
 
-test('a driver that does not show its statements → as it says', async () => {
+test('a driver that does not show its statements → its own error', async () => {
   const { fake, client } = open();
   fake.metadata = undefined;
   const made = client.invoke(put('k', 1));

@@ -19,7 +19,7 @@ const statements = defineStatements({
 
 const open = <const O extends Partial<CassandraOptions>>(options: O = {} as O) => openFake({ statements, ...options });
 
-/** Does a write, and tells when it was. */
+/** Does a write. Returns its time. */
 async function write(fake: FakeDriver, written: PromiseLike<unknown>): Promise<number> {
   const executed = await fake.next();
   executed.answer();
@@ -89,7 +89,7 @@ test('weak level alone: behind our own write → as it may be, and not counted',
   expect(binding.stats).toMatchObject({ finals: 0, staleFinals: 0 });
 });
 
-test('an early view of a write that nobody has answered yet → no later final is stale for that', async () => {
+test('an early view shows a write that is still in flight → no later final view is stale for that', async () => {
   const { fake, binding, client } = open();
   for (const [weak, strong] of [
     [9, 3],
@@ -167,7 +167,7 @@ test('session: the one replica is not behind → its view is given', async () =>
   expect(await read).toMatchObject({ level: 'weak', value: 3 });
 });
 
-test('session: a statement without a version → no weak view, since nobody can tell its age', async () => {
+test('session: a statement without a version → no weak view, since its age is unknown', async () => {
   const { fake, client } = open();
   using session = client.session();
   const read = client.invoke(statements.name({ user: 'ada' }), { session });
@@ -175,7 +175,7 @@ test('session: a statement without a version → no weak view, since nobody can 
   expect(await read.settle()).toMatchObject({ level: 'strong', confirms: false, value: 'Ada' });
 });
 
-/** A read in a session whose early view is newer than what the quorum says then. */
+/** A read in a session whose early view is newer than the final one of the quorum. */
 async function readOlderAtLast() {
   const { fake, client } = open();
   const read = client.invoke(get('k'), { session: client.session() });
@@ -213,7 +213,7 @@ test('session: a write that is answered while a read is in flight → the older 
   expect(await later).toBe(2);
 });
 
-test('session: deleted, or its time is up → absent; then no view of what was before, but of what is written anew', async () => {
+test('session: deleted, or expired → absent; then no view of what was before, but of what is written again', async () => {
   const { fake, binding, client } = open();
   using session = client.session();
   const at = await write(fake, client.invoke(put('k', 1), { session }));
@@ -229,9 +229,9 @@ test('session: deleted, or its time is up → absent; then no view of what was b
   (await fake.next()).answer({ rows: [] });
   expect(await absent).toMatchObject({ level: 'weak', value: undefined });
   const again = await write(fake, client.invoke(put('k', 2), { session }));
-  const anew = client.invoke(get('k'), { session, levels: ['weak'] }).settle();
+  const later = client.invoke(get('k'), { session, levels: ['weak'] }).settle();
   (await fake.next()).answer({ rows: [valueRow('k', 2, again)] });
-  expect(await anew).toMatchObject({ level: 'weak', value: 2 });
+  expect(await later).toMatchObject({ level: 'weak', value: 2 });
   expect(binding.stats.staleFinals).toBe(0);
 });
 
@@ -245,7 +245,7 @@ test('session: one of several keys was deleted → the others are read', async (
   expect(await read).toEqual([1, undefined]);
 });
 
-test('session: another write of the same time was kept instead of ours → told once, and counted', async () => {
+test('session: another write of the same time was kept instead of ours → reported once, and counted', async () => {
   const { fake, binding, client } = open();
   using session = client.session();
   const at = await write(fake, client.invoke(put('k', 'aa'), { session }));
@@ -258,7 +258,7 @@ test('session: another write of the same time was kept instead of ours → told 
   expect(binding.stats).toMatchObject({ finals: 1, staleFinals: 1 });
 });
 
-test('session: two of one time, all replicas have another one than was shown → told so, not what fewer had', async () => {
+test('session: two writes of one time, all replicas have another one than was shown → fails with REPLICA_BEHIND once', async () => {
   const { fake, client } = open();
   using session = client.session();
   const weak = client.invoke(get('k'), { session, levels: ['weak'] });

@@ -42,7 +42,7 @@ export class LwwReplicas {
     return this.#cells.map((cells) => cells.get(key) ?? NOTHING).reduce(newer);
   }
 
-  /** Somebody writes; `done` is called once so many have it. */
+  /** Another client writes. `done` is called once `needed` replicas have it. */
   write(key: string, cell: Cell, needed: number = COUNT, done: () => void = () => {}): void {
     let have = 0;
     for (const cells of this.#cells) {
@@ -56,13 +56,13 @@ export class LwwReplicas {
 
   /** One thing that is under way happens, whichever. @returns whether there was one */
   async step(): Promise<boolean> {
-    await told();
+    await endOfTurn();
     for (; this.#taken < this.#fake.executed.length; this.#taken += 1) {
       this.#take(this.#fake.executed[this.#taken] as Executed);
     }
     const [happens] = this.#underWay.splice(this.#draw(this.#underWay.length), 1);
     happens?.();
-    await told();
+    await endOfTurn();
     return happens !== undefined;
   }
 
@@ -109,7 +109,7 @@ function newer(item: Cell, other: Cell): Cell {
   return other.text > item.text ? other : item;
 }
 
-/** Whoever waits for what has happened has been told of it. */
-function told(): Promise<void> {
+/** Waits until all listeners have run. */
+function endOfTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

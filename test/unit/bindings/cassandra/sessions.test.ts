@@ -147,7 +147,7 @@ test('strong: one replica alone has shown it, and a quorum has nothing → all r
   expect(await gone).toBeUndefined();
 });
 
-test('strong: the same, and not all replicas can be asked → what the quorum said', async () => {
+test('strong: the same, and not all replicas can be asked → the result of the quorum', async () => {
   const { fake, client, session, isReplyExpected } = open();
   const read = client.invoke(get('k'), { session });
   await isReplyExpected('ONE', [valueRow('k', 'deleted', 9)]);

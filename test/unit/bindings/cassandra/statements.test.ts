@@ -106,7 +106,7 @@ test('key: half of a surrogate pair → refused, a whole pair is taken', async (
   expect(await failure(client.invoke(get('\ud83d')))).toMatchObject({ code: 'INVALID_ARGUMENT', field: 'args.key' });
   const read = client.invoke(get('😀'));
   expect((await fake.next()).params).toEqual(['😀']);
-  // Of its key it has been told: its time limit would come while another file runs.
+  // Cancel it: the key is checked, and its timeout would come while another file runs.
   read.cancel();
   await failure(read);
 });
@@ -142,7 +142,7 @@ test('one: no row, one row, two rows → undefined, the value, an error', async 
   expect(results).toEqual([undefined, 'Ada', expect.objectContaining({ code: 'INVALID_VALUE' })]);
 });
 
-test('rows: as many as allowed, one more → all, an error that says what to do', async () => {
+test('rows: as many as allowed → all; one more → an error with the fix', async () => {
   const { fake, client } = open();
   const read = client.invokeStrong(posts.all({ user: 'ada' }));
   const executed = await fake.next();
@@ -165,7 +165,7 @@ test('rows: the cluster ends a page early → the rest is fetched, at the same c
   expect(read.latest).toMatchObject({ final: true, confirms: false });
 });
 
-test('rows: page after page, and nobody waits any more → no more are asked for', async () => {
+test('rows: page after page, and the read has ended → no more are requested', async () => {
   const { fake, client } = open();
   const read = client.invokeStrong(posts.all({ user: 'ada' }), { timeoutMs: 20 });
   const first = await fake.next();
@@ -175,7 +175,7 @@ test('rows: page after page, and nobody waits any more → no more are asked for
   expect(fake.executed).toHaveLength(1);
 });
 
-test('page: more to come → says where; the next call goes on there', async () => {
+test('page: more to come → returns a page state; the next call goes on there', async () => {
   const { fake, client } = open();
   const first = client.invokeStrong(posts.timeline({ user: 'ada' }));
   (await fake.next()).answer({ rows: [{ at: 1 }, { at: 2 }], pageState: 'cafe' });
@@ -200,7 +200,7 @@ test('page: the same rows, but other pages follow → not confirmed', async () =
 });
 
 test.each([
-  ['a page state of somebody else', { pageState: 'abc' }, 'args.pageState'],
+  ['a page state of another query', { pageState: 'abc' }, 'args.pageState'],
   ['a size above that of the statement', { pageSize: 3 }, 'args.pageSize'],
   ['a size of nothing', { pageSize: 0 }, 'args.pageSize'],
 ])('page: %s → refused', async (_, more, field) => {

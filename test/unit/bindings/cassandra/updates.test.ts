@@ -1,4 +1,4 @@
-/** What is told of updates: "not made" only of what is certain not to have been made; made once; otherwise unknown. */
+/** Outcomes of writes: "not made" only if that is certain; made once; otherwise unknown. */
 import cassandraDriver from 'cassandra-driver';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
@@ -17,7 +17,7 @@ const statements = defineStatements({
     cql: 'BEGIN UNLOGGED BATCH INSERT INTO t (id) VALUES (:id); INSERT INTO u (id) VALUES (:id); APPLY BATCH',
   },
   several: { ...update, cql: "DELETE FROM t WHERE id IN (:id, 'x')" },
-  told: {
+  withRow: {
     ...update,
     cql: 'INSERT INTO t (id) VALUES (:id) IF NOT EXISTS',
     result: oneRow(z.object({ '[applied]': z.boolean(), id: z.string() })),
@@ -65,7 +65,7 @@ test.each([
 test.each([
   ['a lost connection', Object.assign(new Error('ECONNRESET'), { isSocketError: true }), 'UNKNOWN'],
   ['the node was full', OVERLOADED, 'UNAVAILABLE'],
-])('sent again after %s, then refused → what is said counts the first attempt too', async (_, first, code) => {
+])('sent again after %s, then rejected → the error counts the first attempt too', async (_, first, code) => {
   const { fake, client } = open();
   const made = client.invoke(statements.plain({ id: 'x' }));
   const sent = await fake.next();
@@ -77,7 +77,7 @@ test.each([
 
 test('answered, and the result does not fit → UNKNOWN with the reason, never "the call is wrong"', async () => {
   const { fake, client } = open();
-  const made = client.invoke(statements.told({ id: 'x' }));
+  const made = client.invoke(statements.withRow({ id: 'x' }));
   (await fake.next()).answer({ rows: [{ '[applied]': true }] });
   await expect(made).rejects.toMatchObject({
     code: 'UNKNOWN',
@@ -86,7 +86,7 @@ test('answered, and the result does not fit → UNKNOWN with the reason, never "
   });
 });
 
-test('close: a write that is on its way → UNKNOWN; its late answer disturbs nobody', async () => {
+test('close: a write in flight → UNKNOWN; its late reply has no effect', async () => {
   const { fake, binding, client } = open();
   const made = client.invoke(put('k', 1));
   const sent = await fake.next();
@@ -131,7 +131,7 @@ test('cancelled while it waits for the connection → ABORTED, and not sent late
 });
 
 test.each([0, 1, 2, 3, 4, 5, 6, 7, 8])(
-  'cancelled %i microtasks after the connection is there → what is said is true: sent and UNKNOWN, or neither',
+  'cancelled %i microtasks after the connection is there → the true outcome: sent and UNKNOWN, or neither',
   async (microtasks) => {
     const { fake, client } = open();
     let connected = (): void => {};

@@ -277,7 +277,7 @@ const statements = defineStatements({
   },
 });
 
-test('way 1: the driver has the types of the markers → written by them, also after it has prepared anew', async () => {
+test('way 1: the driver has the types of the markers → values are written by them, also after it has prepared again', async () => {
   const fake = fakeDriver();
   const columns = [
     { name: 'price', type: TYPES.decimal as object },

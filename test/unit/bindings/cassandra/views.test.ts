@@ -61,7 +61,7 @@ test('read: one replica fails → the quorum answers all the same', async () => 
   expect(await read).toBe('v');
 });
 
-test('read: no quorum, told before the one replica has answered → the error carries the weak view', async () => {
+test('read: no quorum, before the one replica has answered → the error carries the weak view', async () => {
   const { fake, client } = openFake();
   const read = client.invoke(get('k'));
   const { weak, strong } = await bothReads(fake);
@@ -221,7 +221,7 @@ test.each([
   expect(await failure(read)).toMatchObject({ code, operation: 'get', key: 'k', cause: own });
 });
 
-test('read: the table is not there → the message says how to make it', async () => {
+test('read: the table is missing → the message names the call that makes it', async () => {
   const { fake, client } = openFake();
   const read = client.invokeStrong(get('k'));
   (await fake.next()).fail(responseError(0x2200, 'table correctables_values does not exist'));

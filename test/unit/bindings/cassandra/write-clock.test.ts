@@ -70,7 +70,7 @@ test('read: a version of a clock that is far ahead → all writes of that key co
   }
 });
 
-test('read: a version after which there is none → put says that it would be lost', async () => {
+test('read: a version of the highest possible time → put fails, since it would be lost', async () => {
   const { fake, client } = open();
   fake.answerAll(({ cql }) => ({
     rows: cql.startsWith('SELECT') ? [valueRow('late', 1, Date.now() * 1_000_000)] : [],

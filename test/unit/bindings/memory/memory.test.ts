@@ -191,7 +191,7 @@ test('memory: delays and stores that are none → INVALID_ARGUMENT that names th
   refuses({ store: { applied: 0 } }, 'store');
 });
 
-test('memory: the backup is slower than the primary → it says nothing after the final, and drops nothing', async () => {
+test('memory: the backup is slower than the primary → it sends nothing after the final, and drops nothing', async () => {
   const clock = virtualClock();
   const levels = ['weak', 'causal', 'strong'] as const;
   const store = createClient(memory({ clock, levels, delaysMs: { weak: 30, causal: 20, strong: 10 } }), { clock });

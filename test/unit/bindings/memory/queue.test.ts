@@ -1,4 +1,4 @@
-/** A queue and what is under way: what leaves takes nobody else with it. */
+/** A queue and its operations in flight: one that leaves does not affect the others. */
 import { expect, test } from 'vitest';
 import { InFlightWrites } from '../../../../src/bindings/memory/in-flight-writes.ts';
 import { ItemQueue } from '../../../../src/bindings/memory/replica.ts';

@@ -135,7 +135,7 @@ describe('primary-backup: the strongest tier fails, a weaker one hangs', () => {
 
   const hanging = (
     origin: Tier = offline,
-  ): { client: Client<readonly ['cache', 'origin']>; clock: VirtualClock; isTold: () => boolean } => {
+  ): { client: Client<readonly ['cache', 'origin']>; clock: VirtualClock; isAborted: () => boolean } => {
     let signal: AbortSignal | undefined;
     const cache: Tier = (_, context) => {
       signal = context.signal;
@@ -143,28 +143,28 @@ describe('primary-backup: the strongest tier fails, a weaker one hangs', () => {
     };
     const clock = virtualClock();
     const client = createClient(tiered(['cache', 'origin'], { cache, origin }), { clock });
-    return { client, clock, isTold: () => signal?.aborted === true };
+    return { client, clock, isAborted: () => signal?.aborted === true };
   };
 
-  test('→ the failure after a second, and the tier is told', async () => {
-    const { client, isTold } = hanging();
+  test('→ the failure after a second, and the signal of the tier aborts', async () => {
+    const { client, isAborted } = hanging();
     const reported = outcome(client.invoke(get('x')));
     await turn();
     await vi.advanceTimersByTimeAsync(999);
-    expect([reported.now, isTold()]).toEqual(['open', false]);
+    expect([reported.now, isAborted()]).toEqual(['open', false]);
     await vi.advanceTimersByTimeAsync(1);
     expect(reported.now).toMatchObject({ code: 'FINAL_FAILED', cause: OFFLINE, levelErrors: { origin: OFFLINE } });
-    expect(isTold()).toBe(true);
+    expect(isAborted()).toBe(true);
   });
 
   test('the deadline comes first → it ends the read with what failed', async () => {
-    const { client, clock, isTold } = hanging();
+    const { client, clock, isAborted } = hanging();
     const reported = outcome(client.invoke(get('x'), { timeoutMs: 50 }));
     await turn();
     await clock.advance(50);
     expect(reported.now).toMatchObject({ code: 'FINAL_FAILED', retryable: false, levelErrors: { origin: OFFLINE } });
     expect(reported.now).toMatchObject({ cause: { code: 'FINAL_FAILED', cause: OFFLINE } });
-    expect(isTold()).toBe(true);
+    expect(isAborted()).toBe(true);
     await vi.advanceTimersByTimeAsync(1_000);
     expect(client.drops.closed).toBe(0);
   });
@@ -175,10 +175,10 @@ describe('primary-backup: the strongest tier fails, a weaker one hangs', () => {
     ['OVERLOADED', true, 'UNAVAILABLE'],
     ['UNAVAILABLE', false, 'UNAVAILABLE'],
   ] as const)(
-    'the strongest said %s, the deadline comes first → asking again: %s',
+    'the strongest tier failed with %s, the deadline comes first → retryable as %s',
     async (code, retryable, becomes) => {
       const domain = { name: 'notYours', data: 1 };
-      const failure = new CorrectableError(code, 'said so', { domain, field: 'args.key', retryable });
+      const failure = new CorrectableError(code, 'not possible', { domain, field: 'args.key', retryable });
       const { client, clock } = hanging(() => Promise.reject(failure));
       const whole = client.invoke(get('x'), { timeoutMs: 50 });
       const reported = outcome(whole.map(String));
@@ -203,7 +203,7 @@ describe('primary-backup: the strongest tier fails, a weaker one hangs', () => {
     expect(reported.now).toMatchObject({ code: 'FINAL_FAILED', cause: OFFLINE });
   });
 
-  test('it is cancelled, or the client closed → at once, and nobody is told twice', async () => {
+  test('it is cancelled, or the client closed → fails at once, and each read fails once', async () => {
     const { client } = hanging();
     const [left, open] = [client.invoke(get('x')), client.invoke(get('y'))];
     const reported = [outcome(left), outcome(open)];
@@ -223,7 +223,7 @@ describe('primary-backup: the strongest tier fails, a weaker one hangs', () => {
     expect(handles.map((handle) => handle.hasRef())).toEqual([false]);
   });
 
-  test('there is no deadline to keep the process alive → the wait does, and the failure is told', async () => {
+  test('there is no deadline to keep the process alive → the wait does, and the failure is reported', async () => {
     const handles = timersSet();
     const { client } = hanging();
     const reported = outcome(client.invoke(get('x'), { timeoutMs: Infinity }));

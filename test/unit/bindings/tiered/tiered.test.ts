@@ -67,7 +67,7 @@ describe('primary-backup: reads', () => {
     expect(backup).not.toHaveBeenCalled();
   });
 
-  /** A tier that hangs, and how often it was asked and told that nobody waits. */
+  /** A tier that hangs, and how often it was called and aborted. */
   function hanging(): { tier: Tier; counts: { asked: number; aborted: number } } {
     const counts = { asked: 0, aborted: 0 };
     const tier: Tier = (_operation, { signal }) => {
@@ -78,7 +78,7 @@ describe('primary-backup: reads', () => {
     return { tier, counts };
   }
 
-  test('signal: a stronger tier has answered → a weaker one that hangs is told', async () => {
+  test('signal: a stronger tier has answered → the signal of a hanging weaker one aborts', async () => {
     const { tier, counts } = hanging();
     const store = createClient(tiered(['cache', 'origin'], { cache: tier, origin: async () => 'fine' }));
     for (let n = 0; n < 5; n += 1) expect(await store.invoke(get('x'))).toBe('fine');
@@ -87,7 +87,7 @@ describe('primary-backup: reads', () => {
   });
 
   test.each(['parallel', 'sequential'] as const)(
-    '%s: the time limit of a level passes → its tier is told',
+    '%s: the timeout of a level passes → the signal of its tier aborts',
     async (mode) => {
       const { tier, counts } = hanging();
       const clock = virtualClock();
@@ -104,7 +104,7 @@ describe('primary-backup: reads', () => {
     },
   );
 
-  test('signal: the client is closed → tiers that hang are told', async () => {
+  test('signal: the client is closed → the signals of hanging tiers abort', async () => {
     const { tier, counts } = hanging();
     const store = createClient(tiered(['cache', 'origin'], { cache: tier, origin: tier }));
     const code = store.invoke(get('x')).catch((error: unknown) => (error as { code: string }).code);
@@ -123,7 +123,7 @@ describe('primary-backup: reads', () => {
     expect(added).toEqual(['false', 'false']);
   });
 
-  test('signal: the operation is cancelled → the tiers are told', async () => {
+  test('signal: the operation is cancelled → the signals of its tiers abort', async () => {
     const aborted = deferred<void>();
     const hang: Tier = (_operation, { signal }) =>
       new Promise(() => signal.addEventListener('abort', () => aborted.resolve(), { once: true }));
@@ -285,7 +285,7 @@ describe('primary-backup: closing and options', () => {
   });
 });
 
-test('primary-backup: tiers never settle, and nobody waits any more → nothing is kept of it, and who waits is told', async () => {
+test('primary-backup: tiers never settle → cancelled reads leave nothing in memory, and close fails pending ones', async () => {
   const hang: Tier = () => new Promise(() => {});
   const binding = tiered(['cache', 'origin'], { cache: hang, origin: hang });
   const store = createClient(binding, { timeoutMs: Infinity });

@@ -74,7 +74,7 @@ test('client: more than a request may hold → refused, not cut off by the serve
   await expect(zk.create('/a', new Uint8Array(2000))).rejects.toThrow(/jute\.maxbuffer/);
 });
 
-test('client: nobody answers → the request fails unsent, once the session would have expired', async () => {
+test('client: no server answers → the request fails unsent, once the session would have expired', async () => {
   await using zk = new ZooKeeper('127.0.0.1:1', { sessionTimeoutMs: 50 });
   await expect(zk.create('/a', null)).rejects.toMatchObject({ code: 'CONNECTION_LOSS', mayHaveTakenEffect: false });
 });
@@ -100,7 +100,7 @@ test('threshold: what others may take while agreement takes so long → no less 
   expect(() => assertThreshold(59, consumers)).toThrow(/give at least 60/);
 });
 
-test('threshold: nothing said of how fast others are → none will do', () => {
+test('threshold: unknown rates of other consumers → no threshold is enough', () => {
   expect(computeMinThreshold({ consumers: 2, maxInFlight: 1 })).toBe(Infinity);
   expect(computeMinThreshold({ consumers: 2, maxInFlight: 1, minSlotIntervalMs: 40 })).toBe(Infinity);
   expect(computeMinThreshold({ consumers: 2, maxInFlight: 1, commitLatencyMs: 40 })).toBe(Infinity);

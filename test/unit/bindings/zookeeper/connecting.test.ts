@@ -12,7 +12,7 @@ test('connected: a server that is there → resolves, also when retried', async 
   await binding.close();
 });
 
-test('connected: nobody listens → rejects within the time of a session, with why', async () => {
+test('connected: no server listens → rejects within the session timeout, with the cause', async () => {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;

@@ -8,14 +8,14 @@ import { Paths } from '../../../../src/bindings/zookeeper/paths.ts';
 import { ConsumerRegistry } from '../../../../src/bindings/zookeeper/consumer-registry.ts';
 import type { SessionPair } from '../../../../src/bindings/zookeeper/session-pair.ts';
 
-/** The consumers of a server, with what each says of itself; undefined before the first has come. */
+/** The consumers of a server, each with its data; undefined before the first has come. */
 class Server {
   consumers: Map<string, string | null> | undefined;
   looks = 0;
   fails = false;
   #watches: (() => void)[] = [];
 
-  /** Somebody comes or goes. */
+  /** Consumers come or go. */
   change(consumers: Readonly<Record<string, string | null>>): void {
     this.consumers = new Map(Object.entries(consumers));
     for (const tell of this.#watches.splice(0)) tell();
@@ -94,7 +94,7 @@ test('consumers: others → their paces, once it is known how long agreement tak
 });
 
 test.each([null, '', 'x', '{}', '{"maxInFlight":-1,"minSlotIntervalMs":40}', '{"maxInFlight":5}'])(
-  'consumers: one that says %j of itself → no bound',
+  'consumers: one with the data %j → no bound',
   async (data) => {
     const { server, registry } = open();
     server.change({ me: pace, ann: data });
@@ -104,7 +104,7 @@ test.each([null, '', 'x', '{}', '{"maxInFlight":-1,"minSlotIntervalMs":40}', '{"
   },
 );
 
-test('consumers: somebody comes → nothing is known until looked again', async () => {
+test('consumers: another one comes → nothing is known until the next refresh', async () => {
   const { server, registry } = open();
   agreed(registry);
   expect(await registry.getMinThreshold()).toBe(0);
@@ -116,7 +116,7 @@ test('consumers: somebody comes → nothing is known until looked again', async 
   expect(await registry.getMinThreshold()).toBe(15);
 });
 
-test('consumers: somebody comes during the look → it does not count', async () => {
+test('consumers: another one comes during a refresh → that refresh does not count', async () => {
   const { server, registry } = open();
   server.change({ me: pace });
   const look = registry.refresh();

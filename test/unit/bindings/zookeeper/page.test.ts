@@ -7,7 +7,7 @@ import { readPage } from '../../../docs/guide.ts';
 
 const { program, printed } = await readPage('bindings/zookeeper');
 
-test('page: its program → prints what the page says', async () => {
+test('page: its program → prints the output of the page', async () => {
   await using ensemble = await FakeEnsemble.start(3);
   const zk = new ZooKeeper(ensemble.connectString);
   await zk.create('/my-application', null);

@@ -1,4 +1,4 @@
-/** A read whose strong level fails at once, while the server that has its weak view says nothing. */
+/** A read whose strong level fails at once, while the server of its weak view does not answer. */
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { OP } from '../../../../src/bindings/zookeeper/client/requests.ts';
 import { zookeeper, type ZooKeeperLevels } from '../../../../src/bindings/zookeeper/index.ts';

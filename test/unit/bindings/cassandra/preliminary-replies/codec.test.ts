@@ -148,7 +148,7 @@ describe('responses: read as the driver reads them', () => {
     );
   });
 
-  test('Rows that come without their columns → PROTOCOL: nobody asked for that', () => {
+  test('Rows that come without their columns → PROTOCOL: that was not requested', () => {
     const response = read(OPCODE.result, rowsBody({ columns: [], rows: [], skipMetadata: true }));
     if (response.kind !== 'rows') throw new Error(response.kind);
     expect(failureOf(() => readPage(response.rows, values))).toBe('PROTOCOL');

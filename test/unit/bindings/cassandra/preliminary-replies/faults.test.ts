@@ -6,7 +6,7 @@ import { responseFrame } from './bodies.ts';
 import { ScriptedNode, type Peer, type Script } from './scripted-node.ts';
 import { answer, open, type Opened, PLAIN_VIEWS, VIEWS } from './reads.ts';
 
-/** Reads until the node answers again: the connection is made anew by itself. */
+/** Reads until the node answers again: the connection is opened again by itself. */
 async function readsWayThree(opened: Opened): Promise<void> {
   let reported: readonly string[];
   do {
@@ -85,7 +85,7 @@ describe('a connection that is lost', () => {
       node.onExecute = script;
       const reads = [opened.read(), opened.read()];
       const heard = await Promise.all(reads.map(({ over }) => over));
-      // Who was answered with nonsense fails; whoever only shared the connection does not.
+      // A read that got nonsense fails; a read that only shared the connection does not.
       for (const reported of heard) expect([['fail PROTOCOL'], PLAIN_VIEWS]).toContainEqual(reported);
       expect(heard).toContainEqual(PLAIN_VIEWS);
       node.onExecute = answer;
@@ -120,7 +120,7 @@ describe('a connection that is lost', () => {
         node.onExecute = (_request, peer) => peer.send(Buffer.from(nonsense));
         const heard = opened.read();
         await heard.over;
-        expect(heard.said.at(-1)).toMatch(/^(final|confirm|fail)/);
+        expect(heard.events.at(-1)).toMatch(/^(final|confirm|fail)/);
         node.onExecute = answer;
         await readsWayThree(opened);
       }),
@@ -129,7 +129,7 @@ describe('a connection that is lost', () => {
   }
 });
 
-describe('a node that says nothing', () => {
+describe('a node that sends nothing', () => {
   test('frozen → noticed by its silence, reads go the plain way', async () => {
     await using node = await ScriptedNode.start({ onExecute: answer });
     await using opened = await open(node.address, { maxSilenceMs: 120 });
@@ -166,7 +166,7 @@ describe('a node that says nothing', () => {
     expect(node.peers.length).toBe(1);
   });
 
-  test('slow with one read only → TIMEOUT; its late answer disturbs nobody, its number is used again', async () => {
+  test('slow with one read only → TIMEOUT; its late reply has no effect, its number is used again', async () => {
     const late: number[] = [];
     await using node = await ScriptedNode.start({ onExecute: answer });
     await using opened = await open(node.address, { settings: { requestTimeoutMs: 200 } });
@@ -182,7 +182,7 @@ describe('a node that says nothing', () => {
     node.peers[0]!.confirm(late[0]!);
     // Answers come in order: after the next read the late one has been taken.
     expect(await opened.read().over).toEqual(VIEWS);
-    expect(slow.said.length).toBe(2);
+    expect(slow.events.length).toBe(2);
     node.onExecute = ({ stream }) => late.push(stream);
     opened.read();
     opened.read();
@@ -216,7 +216,7 @@ describe('closing', () => {
     await reads[0]!.until(1);
     await Promise.all([opened.path.close(), opened.path.close()]);
     await Promise.all(reads.map(({ over }) => over));
-    expect(reads.map(({ said: reported }) => reported.at(-1))).toEqual(['fail CLOSED', 'fail CLOSED', 'fail CLOSED']);
+    expect(reads.map(({ events: reported }) => reported.at(-1))).toEqual(['fail CLOSED', 'fail CLOSED', 'fail CLOSED']);
     expect(await opened.read().over).toEqual(['fail CLOSED']);
     await node.until(({ peers }) => peers.every(({ socket }) => socket.destroyed));
     expect(opened.plain.isClosed).toBe(false);

@@ -88,7 +88,7 @@ testShares('frames: the bytes → frames in many runs, and what is none', async 
   for (const description of ['a frame', 'PROTOCOL']) expect(shares[description], description).toBeGreaterThan(0.2);
 });
 
-test('frames: another version, a request, a longer body than allowed → PROTOCOL that says so', () => {
+test('frames: another version, a request, a longer body than allowed → PROTOCOL with the cause', () => {
   const push = (frame: Buffer): void => createResponseSplitter(8).push(frame, () => {});
   const frame = { stream: 0, opcode: 2, body: Buffer.alloc(0) };
   expect(() => push(responseFrame({ ...frame, version: 0x85 }))).toThrow('protocol version 5; version 4 is needed');

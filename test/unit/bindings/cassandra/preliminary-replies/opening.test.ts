@@ -13,7 +13,7 @@ describe('opening', () => {
     await node.until(({ peers }) => peers[0]?.socket.destroyed === true);
   });
 
-  test('nobody there, a stranger, a silent one, another version → a typed error', async () => {
+  test('no server, another kind of server, a silent one, another version → a typed error', async () => {
     const gone = await ScriptedNode.start();
     const { address } = gone;
     await gone.stop();

@@ -1,4 +1,4 @@
-/** A path to a scripted node, and what it says of the reads. */
+/** A path to a scripted node, and the events of its reads. */
 import cassandra from 'cassandra-driver';
 import { CqlError } from '../../../../../src/bindings/cassandra/preliminary-replies/cql-error.ts';
 import { isCorrectableError } from '../../../../../src/correctable/errors.ts';
@@ -19,9 +19,9 @@ import type {
   ReadStatement,
 } from '../../../../../src/bindings/cassandra/read-strategy.ts';
 
-/** What a sink was told, in order: `preliminary a,b`, `confirm`, `final a,b`, `fail CODE`. */
+/** The events of a sink, in order: `preliminary a,b`, `confirm`, `final a,b`, `fail CODE`. */
 export class Heard implements ReadSink {
-  readonly said: string[] = [];
+  readonly events: string[] = [];
   readonly over: Promise<readonly string[]>;
   error: unknown;
   #end!: (reported: readonly string[]) => void;
@@ -52,15 +52,15 @@ export class Heard implements ReadSink {
     this.#say(`fail ${codeOf(error)}`, true);
   }
 
-  /** Resolves when so much has been said. */
+  /** Resolves once there are `count` events. */
   async until(count: number): Promise<void> {
-    while (this.said.length < count) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    while (this.events.length < count) await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }
 
   #say(description: string, isEnd = false): void {
-    this.said.push(description);
+    this.events.push(description);
     for (const resolve of this.#waiting.splice(0)) resolve();
-    if (isEnd) this.#end(this.said);
+    if (isEnd) this.#end(this.events);
   }
 }
 
@@ -155,7 +155,7 @@ export const answer: Script = ({ stream }, peer) => {
   peer.confirm(stream);
 };
 export const VIEWS = ['preliminary a', 'confirm'];
-/** What the plain way of the tests says. */
+/** The views of the plain way in these tests. */
 export const PLAIN_VIEWS = ['preliminary plain', 'final plain'];
 
 /** The code of the error, the error as text if it is of another kind, or `undefined` if there is none. */

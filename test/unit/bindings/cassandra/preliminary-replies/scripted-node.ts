@@ -1,4 +1,4 @@
-/** A node that says what a test tells it to: one CQL server on this machine, with every fault that a script can name. */
+/** A node with scripted replies: one CQL server on this machine, with every fault that a script can name. */
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import { OPCODE } from '../../../../../src/bindings/cassandra/preliminary-replies/protocol.ts';

@@ -12,14 +12,14 @@ const READ_TIMEOUT = 0x1200;
 const ONE_REPLICA = { consistency: 'ONE', preliminaryConsistency: undefined };
 
 describe('answers', () => {
-  const cases: readonly { readonly name: string; readonly script: Script; readonly said: readonly string[] }[] = [
+  const cases: readonly { readonly name: string; readonly script: Script; readonly events: readonly string[] }[] = [
     {
       name: 'a preliminary, a confirmation → both views',
       script({ stream }, peer) {
         peer.rows(stream, ['a', 'b'], { icg: 1 });
         peer.confirm(stream);
       },
-      said: ['preliminary a,b', 'confirm'],
+      events: ['preliminary a,b', 'confirm'],
     },
     {
       name: 'a preliminary, other rows → both views',
@@ -27,7 +27,7 @@ describe('answers', () => {
         peer.rows(stream, ['a'], { icg: 1 });
         peer.rows(stream, ['b'], { icg: 3 });
       },
-      said: ['preliminary a', 'final b'],
+      events: ['preliminary a', 'final b'],
     },
     {
       name: 'a preliminary, the same rows → both views',
@@ -35,12 +35,12 @@ describe('answers', () => {
         peer.rows(stream, [], { icg: 1 });
         peer.rows(stream, [], { icg: 4 });
       },
-      said: ['preliminary ', 'final '],
+      events: ['preliminary ', 'final '],
     },
     {
       name: 'one normal answer → the final view',
       script: ({ stream }, peer) => peer.rows(stream, ['a']),
-      said: ['final a'],
+      events: ['final a'],
     },
     {
       name: 'more pages → their state',
@@ -48,7 +48,7 @@ describe('answers', () => {
         peer.rows(stream, ['a'], { icg: 1, pageState: Buffer.of(1, 0xab) });
         peer.confirm(stream);
       },
-      said: ['preliminary a more 01ab', 'confirm'],
+      events: ['preliminary a more 01ab', 'confirm'],
     },
     {
       name: 'a preliminary, an error → the preliminary view stands, the final one fails with its code',
@@ -56,17 +56,17 @@ describe('answers', () => {
         peer.rows(stream, ['a'], { icg: 1 });
         peer.error(stream, READ_TIMEOUT, errorRest.readTimeout(4, 1, 2));
       },
-      said: ['preliminary a', 'fail SERVER 0x1200'],
+      events: ['preliminary a', 'fail SERVER 0x1200'],
     },
     {
       name: 'an error at once → only that',
       script: ({ stream }, peer) => peer.error(stream, 0x1001),
-      said: ['fail SERVER 0x1001'],
+      events: ['fail SERVER 0x1001'],
     },
     {
       name: 'a confirmation of nothing → PROTOCOL',
       script: ({ stream }, peer) => peer.confirm(stream),
-      said: ['fail PROTOCOL'],
+      events: ['fail PROTOCOL'],
     },
     {
       name: 'two preliminaries → PROTOCOL',
@@ -74,7 +74,7 @@ describe('answers', () => {
         peer.rows(stream, ['a'], { icg: 1 });
         peer.rows(stream, ['b'], { icg: 1 });
       },
-      said: ['preliminary a', 'fail PROTOCOL'],
+      events: ['preliminary a', 'fail PROTOCOL'],
     },
     {
       name: 'a preliminary, a normal answer → PROTOCOL',
@@ -82,16 +82,16 @@ describe('answers', () => {
         peer.rows(stream, ['a'], { icg: 1 });
         peer.rows(stream, ['b']);
       },
-      said: ['preliminary a', 'fail PROTOCOL'],
+      events: ['preliminary a', 'fail PROTOCOL'],
     },
     {
       name: 'an unknown number in the payload → PROTOCOL',
       script: ({ stream }, peer) => peer.rows(stream, ['a'], { icg: 9 }),
-      said: ['fail PROTOCOL'],
+      events: ['fail PROTOCOL'],
     },
   ];
 
-  test.each(cases)('$name', async ({ script, said: reported }) => {
+  test.each(cases)('$name', async ({ script, events: reported }) => {
     await using node = await ScriptedNode.start({ onExecute: script });
     await using opened = await open(node.address);
     expect(await opened.read().over).toEqual(reported);
@@ -147,7 +147,7 @@ describe('answers', () => {
 describe('requests', () => {
   const answer: Script = ({ stream }, peer) => peer.rows(stream, ['a']);
 
-  test('both views, the final only → what the payload says', async () => {
+  test('both views, or the final only → the payload requests them', async () => {
     await using node = await ScriptedNode.start({ onExecute: answer });
     await using opened = await open(node.address);
     await opened.read({ consistency: 'QUORUM' }).over;
@@ -216,7 +216,7 @@ describe('statements', () => {
     expect(await opened.read().over).toEqual(['fail SERVER 0x2000']);
   });
 
-  test('forgotten by the node → prepared again, once, whoever asks', async () => {
+  test('forgotten by the node → prepared again, once for all reads', async () => {
     const known = new Set<string>();
     await using node = await ScriptedNode.start({
       onRequest({ opcode }) {

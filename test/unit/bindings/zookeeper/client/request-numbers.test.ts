@@ -61,7 +61,7 @@ test('a move while a create waits for agreement → the next create has a node o
   expect(ensemble.at(1).mismatches).toEqual([]);
 });
 
-test('a reply with the path of another create → refused: lost, and said so, never taken', async () => {
+test('a reply with the path of another create → rejected as lost, never taken', async () => {
   await using ensemble = await FakeEnsemble.start();
   await using zk = new ZooKeeper(ensemble.connectString);
   await zk.create('/q', null);

@@ -10,7 +10,7 @@ function listener(): { readonly heard: string[]; readonly watch: (event: WatchEv
   return { heard, watch: ({ type, path }) => void heard.push(`${type} ${path}`) };
 }
 
-test('one-time watches → told once each: data, existence, children', async () => {
+test('one-time watches → each fires once: data, existence, children', async () => {
   await using ensemble = await FakeEnsemble.start();
   await using zk = new ZooKeeper(ensemble.connectString);
   const { heard, watch } = listener();
@@ -63,7 +63,7 @@ test('persistent and recursive watches → every change; a recursive one hears o
   expect(deep.heard).toEqual(['created /p/a', 'data-changed /p', 'data-changed /p']);
 });
 
-test('the next connection → all are asked for again with what was seen last, and what was missed is told', async () => {
+test('the next connection → all are set again with what was seen last, and missed events are reported', async () => {
   await using ensemble = await FakeEnsemble.start(2);
   await using zk = new ZooKeeper(ensemble.at(0).address);
   await using other = new ZooKeeper(ensemble.at(1).address);
@@ -125,7 +125,7 @@ test('a watch given up → the server forgets it', async () => {
 });
 
 test.each(['data', 'exists', 'children'] as const)(
-  'a watch given up while a question for another one (%s) is in flight → that one is told',
+  'a watch stopped while a request for another one (%s) is in flight → the other one fires',
   async (kind) => {
     await using ensemble = await FakeEnsemble.start();
     await using zk = new ZooKeeper(ensemble.connectString);

@@ -106,7 +106,7 @@ test('what a session has seen → the zxid of replies, not of notifications', as
   expect(zk.lastZxid).toBeGreaterThan(seen);
 });
 
-test('expired by the ensemble → told once, requests refused, nothing connects any more', async () => {
+test('expired by the ensemble → reported once, requests rejected, nothing connects any more', async () => {
   await using ensemble = await FakeEnsemble.start();
   const zk = new ZooKeeper(ensemble.connectString);
   await zk.create('/e', null, { mode: 'ephemeral' });
@@ -133,7 +133,7 @@ test('close → the requests before it are answered, the session ends, its ephem
   expect([ensemble.children('/'), ensemble.leader.sessions.size]).toEqual([[], 0]);
 });
 
-test('nothing said for a third of the session’s time → a ping, which disturbs nobody', async () => {
+test('nothing sent for a third of the session’s time → a ping, which has no other effect', async () => {
   await using ensemble = await FakeEnsemble.start();
   await using zk = new ZooKeeper(ensemble.connectString, { sessionTimeoutMs: 300 });
   await zk.whenConnected();
@@ -166,7 +166,7 @@ test('a server partitioned from the others (read-only) → not asked for, refuse
   expect(zk.server).toBe(ensemble.at(1).address);
 });
 
-test('a server that says it is read-only all the same → left', async () => {
+test('a server that turns out to be read-only → left', async () => {
   await using ensemble = await FakeEnsemble.start(2);
   ensemble.at(0).claimsReadOnly = true;
   await using zk = new ZooKeeper(ensemble.connectString);
@@ -187,7 +187,7 @@ test('identities → on every connection, in their order, before watches and bef
   for (const { identities } of ensemble.servers) expect(identities).toEqual(['digest ada:secret', 'digest bob:secret']);
 });
 
-test('an identity that is refused → the session has failed for good, and says so', async () => {
+test('a rejected identity → the session has failed for good, with that error', async () => {
   await using ensemble = await FakeEnsemble.start();
   const zk = new ZooKeeper(ensemble.connectString);
   await zk.whenConnected();

@@ -1,6 +1,6 @@
 /**
- * What fails once an item has been taken: repeated, or told as not known, and the item is not lost. Some wait long, beside the
- * others.
+ * Failures after an item has been taken: retried, or reported as unknown, and the item is not lost. Some tests wait
+ * long, beside the others.
  */
 import { expect, test } from 'vitest';
 import { OP } from '../../../../../src/bindings/zookeeper/client/requests.ts';
@@ -78,7 +78,7 @@ test.concurrent(
   },
 );
 
-test.concurrent('before the claim: the registration is lost with its answer → not told as done or unknown', async () => {
+test.concurrent('before the claim: the registration is lost with its reply → reported neither as done nor as unknown', async () => {
   await using ensemble = await FakeEnsemble.start();
   await using maker = open(ensemble);
   await stock(maker, 1);
@@ -89,7 +89,7 @@ test.concurrent('before the claim: the registration is lost with its answer → 
   expect(await sale(shop)).toBe('T0');
 });
 
-test.concurrent('a claim is refused → that is told, and nothing was taken', async () => {
+test.concurrent('a claim is rejected → reported, and nothing was taken', async () => {
   await using ensemble = await FakeEnsemble.start();
   await using shop = open(ensemble);
   await stock(shop, 1);
@@ -100,7 +100,7 @@ test.concurrent('a claim is refused → that is told, and nothing was taken', as
   expect(await drain(shop)).toEqual(['T0']);
 });
 
-test.concurrent('a claim is made, and its answer says that the time was over → found, and sold once', async () => {
+test.concurrent('a claim is made, but its reply is lost → found, and sold once', async () => {
   await using ensemble = await FakeEnsemble.start();
   await using shop = open(ensemble);
   await stock(shop, 2);

@@ -1,4 +1,4 @@
-/** Closing a binding that is at work: no item goes to nobody, and what is told is true. */
+/** Closing a binding in use: no item is lost, and every outcome is true. */
 import { expect, test } from 'vitest';
 import { OP } from '../../../../../src/bindings/zookeeper/client/requests.ts';
 import { enqueue } from '../../../../../src/operations/index.ts';
@@ -25,7 +25,7 @@ test.each([1, 5, 100])('window %i: closed while many wait → each item sold or 
   const sold = reported.filter((item) => String(item).startsWith('T'));
   const left = await drain(other);
   expect([...sold, ...left].toSorted()).toEqual(Array.from({ length: 60 }, (_, n) => `T${n}`).toSorted());
-  // Nobody who was told that nothing was done is told to ask this binding again.
+  // An operation that failed without effect is not marked as retryable on this closed binding.
   expect(reported.filter((item) => !sold.includes(item) && item !== 'UNAVAILABLE')).toEqual([]);
 });
 

@@ -1,4 +1,4 @@
-/** What a dequeue says of a queue that its server knows too little of. */
+/** The result of a dequeue whose server lags behind the queue. */
 import { expect, test } from 'vitest';
 import { OP } from '../../../../../src/bindings/zookeeper/client/requests.ts';
 import { dequeue } from '../../../../../src/operations/index.ts';
@@ -12,7 +12,7 @@ interface Behind extends AsyncDisposable {
   readonly caughtUp: () => Promise<void>;
 }
 
-/** A seller whose server hears of nothing any more, and somebody who puts in elsewhere. */
+/** A seller whose server lags from now on, and another client that adds items elsewhere. */
 async function behind(): Promise<Behind> {
   const ensemble = await FakeEnsemble.start(2);
   const [late, ahead] = [ensemble.at(0), ensemble.at(1)];
@@ -40,7 +40,7 @@ async function behind(): Promise<Behind> {
   };
 }
 
-test('an item was put in, and the server has not heard of it → sold, not said to be none', async () => {
+test('an item was added, and the server does not have it yet → sold, not reported as absent', async () => {
   await using shops = await behind();
   const { seller, other, caughtUp } = shops;
   await stock(other, 1);
@@ -50,7 +50,7 @@ test('an item was put in, and the server has not heard of it → sold, not said 
   expect(await sale(seller)).toBeNull();
 });
 
-test('an item was put in, and the server has not heard of it → the guess says none, the final corrects it', async () => {
+test('an item was added, and the server does not have it yet → the preliminary view is null, the final corrects it', async () => {
   await using shops = await behind();
   const { seller, other, caughtUp } = shops;
   await stock(other, 1);

@@ -1,4 +1,4 @@
-/** Customers who give up before their claim is sent: they are told that it was not, and nothing is taken for them. */
+/** Dequeues that are cancelled before their claim is sent: they fail as not sent, and nothing is taken for them. */
 import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
 import { OP } from '../../../../../src/bindings/zookeeper/client/requests.ts';
@@ -7,7 +7,7 @@ import { dequeue, get, put } from '../../../../../src/operations/index.ts';
 import { FakeEnsemble } from '../../../../support/zookeeper-server/ensemble.ts';
 import { CLAIMS, cutOff, drain, open, outcomeOf, QUEUE, sale, stock, type Shop } from '../set-up.ts';
 
-/** How to give up before half a second is over, and what that is told as where nothing was sent, and where it was. */
+/** Ways to give up within half a second, with the outcome if nothing was sent. */
 const WAYS = [
   ['cancelled', () => ({ signal: AbortSignal.timeout(50) }), 'ABORTED'],
   ['in time no more', () => ({ timeoutMs: 50 }), 'UNAVAILABLE, retryable'],
@@ -97,7 +97,7 @@ test.each(WAYS)('the claim was sent, %s → UNKNOWN', async (_what, options) => 
   ensemble.leader.agreement.release();
 });
 
-test('window: whoever gives up waits no more; more than ten thousand do not wait', async () => {
+test('window: an operation that is cancelled waits no more; more than ten thousand do not wait', async () => {
   const window = new ThrottleGate({ maxInFlight: 1, minSlotIntervalMs: 0 }, () => 0);
   const patient = { signal: new AbortController().signal, deadlineAt: undefined };
   expect(window.enter(patient)).toBeUndefined();
@@ -116,7 +116,7 @@ test('window: whoever gives up waits no more; more than ten thousand do not wait
   window.close(new Error('end'));
 });
 
-test('window: whoever would give up before the end gets no place, and the next one has it', async () => {
+test('window: an operation whose deadline would pass first gets no place, and the next one has it', async () => {
   const window = new ThrottleGate({ maxInFlight: 1, minSlotIntervalMs: 0 }, () => 10_000);
   const patient = { signal: new AbortController().signal, deadlineAt: undefined };
   expect(window.enter({ ...patient, deadlineAt: Date.now() + 5_000 })).toBeUndefined();

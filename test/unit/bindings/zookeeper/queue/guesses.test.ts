@@ -1,4 +1,4 @@
-/** Guesses that fail, are cut off, or come too late: the update is made all the same, and its caller is told. */
+/** Preliminary views that fail, are cut off, or come too late: the write is made all the same, with its final view. */
 import { expect, test } from 'vitest';
 import { OP } from '../../../../../src/bindings/zookeeper/client/requests.ts';
 import { queueLength, ZooKeeper } from '../../../../../src/bindings/zookeeper/index.ts';
@@ -62,7 +62,7 @@ test('dequeue, a guess of nothing was all that was asked for, and it was wrong â
   expect(await other.client.invokeStrong(queueLength(QUEUE))).toBe(0);
 });
 
-/** So many customers at once: who was told early that there is enough, and was told `null` in the end. */
+/** Dequeues `customers` times at once. Returns how many had an early view of enough, and `null` in the end. */
 async function brokenPromises({ client }: Shop, customers: number): Promise<number> {
   let broken = 0;
   const buy = async (): Promise<void> => {

@@ -9,7 +9,7 @@ function everMade(ensemble: FakeEnsemble, path: string): number {
   return ensemble.leader.tree.nodes.get(path)?.creates ?? 0;
 }
 
-test.concurrent('sell-out by several sellers at once → as many fillers as late claims, all told null', async () => {
+test.concurrent('sell-out by several sellers at once → as many fillers as late claims, all get null', async () => {
   await using ensemble = await FakeEnsemble.start(1, { toLeaderMs: 2, fromLeaderMs: 2 });
   const shops = Array.from({ length: 4 }, () => open(ensemble));
   await stock(shops[0]!, 40);

@@ -13,19 +13,19 @@ test.each([0, 1, HALF - 1, HALF, HALF + 5, 2 ** 31 - 1])('%i children ever made 
   for (const left of [0, 1, 2, 100]) expect(computeNextNumber(stat(made, left))).toBe(made);
 });
 
-test('answers of one node → the highest; of one made anew → its own; of the old one → ignored', () => {
+test('replies of one node → the highest; of one created again → its own; of the old one → ignored', () => {
   const next = new NextNumber();
   expect(next.value).toBeUndefined();
   expect(next.observeStat(null)).toBe(false);
   expect(next.value).toBe(0);
-  const tell = (czxid: bigint, made: number): [boolean, number | undefined] => [
+  const observe = (czxid: bigint, made: number): [boolean, number | undefined] => [
     next.observeStat({ czxid, ...stat(made, 0) }),
     next.value,
   ];
-  expect(tell(5n, 7)).toEqual([false, 7]);
-  expect(tell(5n, 3)).toEqual([false, 7]);
-  expect(tell(9n, 2)).toEqual([true, 2]);
-  expect(tell(5n, 8)).toEqual([false, 2]);
+  expect(observe(5n, 7)).toEqual([false, 7]);
+  expect(observe(5n, 3)).toEqual([false, 7]);
+  expect(observe(9n, 2)).toEqual([true, 2]);
+  expect(observe(5n, 8)).toEqual([false, 2]);
 });
 
 test('a node that is gone → answers of servers that still have it say nothing', () => {

@@ -1,4 +1,4 @@
-/** The order of one client's enqueues, on the first use of a queue and when it is made anew. */
+/** The order of one client's enqueues, on the first use of a queue and when it is created again. */
 import { expect, test } from 'vitest';
 import { OP } from '../../../../../src/bindings/zookeeper/client/requests.ts';
 import { enqueue } from '../../../../../src/operations/index.ts';
@@ -7,7 +7,7 @@ import { drain, ITEMS, open, outcomeOf, pause, QUEUE, type Shop } from '../set-u
 
 const COUNT = 20;
 
-/** One a millisecond, nobody waits. */
+/** Enqueues one item a millisecond, without waiting. */
 async function enqueueAll({ client }: Shop): Promise<unknown[]> {
   const reported: Promise<unknown>[] = [];
   for (let n = 0; n < COUNT; n += 1) {
@@ -26,7 +26,7 @@ test('a queue that is not there yet → in the order in which they were handed i
   expect(await drain(shop)).toEqual(inOrder);
 });
 
-test('a queue that is there → nobody waits for the first one', async () => {
+test('an existing queue → no enqueue waits for the first one', async () => {
   await using ensemble = await FakeEnsemble.start(1, { toLeaderMs: 4, fromLeaderMs: 4 });
   await using shop = open(ensemble);
   await shop.client.invokeStrong(enqueue(QUEUE, 'first'));
@@ -52,7 +52,7 @@ test('some find no queue while others are in flight → made again, each added o
   expect(sold.toSorted()).toEqual(inOrder.toSorted());
 });
 
-test('the queue cannot be made → none was added, and that is told', async () => {
+test('the queue cannot be created → every enqueue fails with the cause, and none was added', async () => {
   await using ensemble = await FakeEnsemble.start();
   await using shop = open(ensemble);
   ensemble.server.onRequest = ({ path }) => (path === ITEMS ? { error: -102 } : undefined);

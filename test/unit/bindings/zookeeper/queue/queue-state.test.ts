@@ -10,7 +10,7 @@ import { ThrottleGate } from '../../../../../src/bindings/zookeeper/queue/thrott
 class Server {
   items = 0;
   claims = 0;
-  /** Of the nodes: another one once they were made anew. */
+  /** The id of the nodes: another one once they were created again. */
   czxid = 1n;
   readonly reads: number[] = [];
 
@@ -106,7 +106,7 @@ test('window: full → the others one by one, in the order in which they came', 
   expect(window.enter(context)).toBeUndefined();
 });
 
-test('an item that a server which lags brought ahead → not taken for one of a queue that was made anew', async () => {
+test('an item that a lagging server read ahead → not taken for one of a queue that was created again', async () => {
   const { server, queue } = open(10);
   const item = await queue.readAhead(server.zk, 3);
   if (item === undefined) throw new Error('there is no item');

@@ -44,7 +44,7 @@ test('what stood in the way of the registration is gone already → registered',
   expect(ensemble.children(CONSUMERS)).toHaveLength(1);
 });
 
-test('the session expires while nobody asks for anything → registered again all the same: the janitor looks', async () => {
+test('the session expires while no operation runs → registered again all the same, by the janitor', async () => {
   await using ensemble = await FakeEnsemble.start();
   await using shop = open(ensemble);
   await stock(shop, 1);

@@ -58,7 +58,7 @@ test.each([
   expect(await reading).toBe(expected);
 });
 
-test('one item, taken for somebody else by who was told that there is none → the dequeue in flight gets it', async () => {
+test('a claim wins an item after its dequeue has returned null → the dequeue in flight gets the item', async () => {
   await using ensemble = await FakeEnsemble.start(2);
   const [near, far] = [ensemble.at(0), ensemble.at(1)];
   await using seller = open(ensemble, { servers: near.address });

@@ -1,4 +1,4 @@
-/** A queue that an operator has deleted, and that was made anew, while bindings live: it is another queue. */
+/** A queue that an operator has deleted, and that was created again, while bindings live: it is another queue. */
 import { expect, test } from 'vitest';
 import { dequeue, enqueue } from '../../../../../src/operations/index.ts';
 import { OP } from '../../../../../src/bindings/zookeeper/client/requests.ts';
@@ -23,7 +23,7 @@ async function sellSome({ client }: Shop, count: number): Promise<void> {
   for (let n = 0; n < count; n += 1) await client.invoke(dequeue(QUEUE));
 }
 
-test('made anew by another → nothing of the old one is sold, all of the new one is, and no claim is burnt', async () => {
+test('created again by another client → no old item is sold, all new ones are, and no claim is wasted', async () => {
   await using ensemble = await FakeEnsemble.start();
   await using seller = open(ensemble);
   await using other = open(ensemble);
@@ -39,7 +39,7 @@ test('made anew by another → nothing of the old one is sold, all of the new on
   expect(claims).toBe(25);
 });
 
-test('deleted and not made anew → null, and the seller goes on when it is', async () => {
+test('deleted and not created again → null, and the seller goes on once it is created', async () => {
   await using ensemble = await FakeEnsemble.start();
   await using seller = open(ensemble);
   await stock(seller, 10);
@@ -50,7 +50,7 @@ test('deleted and not made anew → null, and the seller goes on when it is', as
   expect(await drain(seller)).toEqual(['T0', 'T1']);
 });
 
-test('made anew behind a lost connection → noticed all the same', async () => {
+test('created again behind a lost connection → noticed all the same', async () => {
   await using ensemble = await FakeEnsemble.start(2);
   await using seller = open(ensemble, { servers: ensemble.at(0).address });
   await using other = open(ensemble, { servers: ensemble.at(1).address });
@@ -107,7 +107,7 @@ test('a guess in the old queue, a claim of the same number in the new one → th
   await deleteAll(ensemble, ensemble.at(1));
   await other.client.invokeStrong(enqueue(QUEUE, 'old'));
   await caughtUp(ensemble.at(0));
-  // The claim is on its way when the queue is deleted, and gets there when it has been made anew.
+  // The claim is in flight when the queue is deleted, and arrives when it has been created again.
   ensemble.at(0).toLeader.hold();
   const views: unknown[] = [];
   const selling = (async () => {
@@ -124,7 +124,7 @@ test('a guess in the old queue, a claim of the same number in the new one → th
   ]);
 });
 
-test('the queue’s node changes while an item is being read, then the queue is made anew → not the item of another', async () => {
+test('the queue’s node changes while an item is being read, then the queue is created again → not the item of another', async () => {
   await using ensemble = await FakeEnsemble.start();
   await using seller = open(ensemble);
   await using other = open(ensemble);
