@@ -121,12 +121,12 @@ function runWithTimeLimit(run: () => unknown, timeMaxMs: number, description: ()
 
 /** Reports the number of completed runs from time to time. */
 function createProgressReporter(runs: number, startedAtMs: number): (made: number) => true {
-  let toldAtMs = startedAtMs;
+  let reportedAtMs = startedAtMs;
   return (made) => {
     const nowMs = performance.now();
-    if (nowMs - toldAtMs >= PROGRESS_INTERVAL_MS) {
+    if (nowMs - reportedAtMs >= PROGRESS_INTERVAL_MS) {
       console.error(`${made} of ${runs} runs`);
-      toldAtMs = nowMs;
+      reportedAtMs = nowMs;
     }
     return true;
   };

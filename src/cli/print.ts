@@ -3,7 +3,7 @@
 const { stdout, stderr } = process;
 const write = stdout.write.bind(stdout);
 
-// Where it is a pipe nothing else says so later: it fails as one does that nobody reads.
+// A closed pipe is reported only by the write that fails.
 let hasStdoutEnded = false;
 stdout.once('finish', () => (hasStdoutEnded = true));
 

@@ -354,8 +354,8 @@ export function parseLimits(options: RawOptions, value?: Partial<GatewayLimits>)
 }
 
 /**
- * Takes lines for a file that is open. A line that cannot be written, as on a full disk, is dropped: nobody waits for it,
- * and nothing ends by it. The log may well lie on the disk whose lack of room it tells of.
+ * Creates a writer of lines to an open file. A line that cannot be written, as on a full disk, is dropped, and has no
+ * other effect. The log may be on the same full disk that it reports.
  */
 export function createLineWriter(descriptor: number): { write(line: string): void } {
   let isTorn = false;

@@ -29,8 +29,8 @@ const CLOCK_TOLERANCE_S = 5;
 const MS_PER_S = 1000;
 
 /**
- * Takes tokens that one of the keys has signed and that say whose they are (`sub`) and until when (`exp`). A token whose
- * key is not known is refused only once the keys have been asked for since it came: until then nobody can tell.
+ * Creates a verifier of tokens that one of the keys has signed, with a principal (`sub`) and an expiry time (`exp`). A
+ * token with an unknown key is rejected only if the keys were loaded after it arrived: until then its key may be new.
  *
  * @param keys the path of a JWK set, or the https address of one
  * @throws CorrectableError `INVALID_ARGUMENT` where there are no such keys

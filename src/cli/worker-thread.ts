@@ -1,8 +1,8 @@
 /**
- * The thread in which the command serves. A site under load makes many objects that are gone after a moment, and V8 has
- * room for few of them unless it is told when a thread begins. For the main thread that is the command line's to say, and
- * what `v8.setFlagsFromString` says later is not looked at; a worker is told by whoever starts it. It shares the number of
- * the process, its descriptors, and its end by `kill -9`.
+ * The thread in which the command serves. A site under load makes many objects that live for a moment, and by default
+ * V8 has little room for them. Only the command line can set the limit for the main thread: `v8.setFlagsFromString`
+ * comes too late. A worker gets its limits from the code that starts it. It shares the number of the process, its
+ * descriptors, and its end by `kill -9`.
  */
 import type { EventEmitter } from 'node:events';
 import { constants, totalmem } from 'node:os';
@@ -71,7 +71,7 @@ export async function runInWorkerThread(file: URL): Promise<void> {
   process.exitCode = await new Promise<number>((resolve) => worker.once('exit', resolve));
 }
 
-/** As `createLineWriter` does: what cannot be written is dropped, nobody waits for it, and nothing ends by it. */
+/** As `createLineWriter` does: drops lines that cannot be written, without any other effect. */
 function pipeLines(from: Readable, to: Writable): void {
   to.on('error', () => {});
   from.on('data', (chunk: Uint8Array) => to.write(chunk));
@@ -134,8 +134,8 @@ function callListeners(signal: Signal | ForwardedSignal): boolean {
 }
 
 /**
- * In the own thread, once nobody is served any more: modules are told of the signal, and close what they opened; what they
- * leave open would keep the process for ever, and is let go.
+ * Runs in the worker, once no client is served any more. It passes the signal to the modules, which close what they
+ * opened. Open handles that they leave would keep the process alive forever, and are released.
  */
 export function closeModules(signal: Signal): void {
   const problem = `a module keeps something open after ${signal}: close it in process.on('${signal}', …)`;

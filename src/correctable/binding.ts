@@ -225,7 +225,7 @@ export function mergeDetails(retained: ViewDetails, details?: ViewDetails): View
 /** A signal is made when it is first looked at, which costs more than most of a read: one that is as quick does not. */
 export const SIGNAL_CHECK_DELAY_MS = 20;
 
-/** Whether nobody waits any more for what began at `startedAtMs`, by `elapsedMs`, and took its time. */
+/** Whether the caller of an operation has left, if it began at `sinceMs` by `elapsedMs` and has taken some time. */
 export function isAbandoned(waiting: { readonly signal: AbortSignal }, sinceMs = 0): boolean {
   return getElapsedMs() - sinceMs > SIGNAL_CHECK_DELAY_MS && waiting.signal.aborted;
 }

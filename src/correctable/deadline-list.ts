@@ -16,7 +16,7 @@ interface DeadlineItem {
 export interface DeadlineList {
   /** Expires `item` in `limitMs` unless it closes before, which calls `forget`. */
   add(item: DeadlineItem, limitMs: number): void;
-  /** One of the list has closed; `wasHeld` unless nobody waited for it any more. */
+  /** One of the list has closed. `wasHeld` is false if no caller waited for it any more. */
   remove(wasHeld: boolean): void;
   /** The process stays alive for one more of the list, or for one less. */
   setRef(isHeld: boolean): void;
@@ -27,7 +27,7 @@ export function createDeadlineList(clock: Clock, onIdle: () => void): DeadlineLi
   /** In order; those that have closed stay until they are half of it. */
   let all: DeadlineItem[] = [];
   let open = 0;
-  /** How many of them somebody waits for. */
+  /** The number of those for which a caller waits. */
   let retained = 0;
   let timer: Timer | undefined;
 

@@ -78,7 +78,7 @@ export interface Environment {
   binding?: Pick<Binding, 'principal'>;
   /** Whether the client was closed. */
   isClosed?: boolean;
-  /** Operations between two attempts: with the binding nobody else would close them. */
+  /** Operations between two attempts: the binding does not know them, so it would not close them. */
   pendingSources?: Set<{ fail(error: unknown): void }>;
   /** The time of the running synchronous stretch of code: views that arrive together carry one time, read once. */
   getTickTime(): number;
@@ -150,7 +150,7 @@ interface GlobalHost {
   process?: { emitWarning?(warning: Error | string): void };
 }
 
-/** As an error that nobody caught; Node, where that ends the process, gets a warning. */
+/** Reports an uncaught error. In Node, where that would end the process, it emits a warning. */
 function reportUncaught(error: unknown): void {
   const { reportError, process }: GlobalHost = globalThis;
   if (reportError) reportError(error);

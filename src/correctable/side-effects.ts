@@ -1,12 +1,12 @@
 /**
- * What may have taken effect of an operation and of all that it is made of, so that nobody is told to retry for what
+ * What may have taken effect of an operation and of all its parts, so that no error suggests a retry of something that
  * may have been done (C10, C14).
  */
 import { isCorrectableError } from './errors.ts';
 
 /** Certainly nothing. */
 export const NO_EFFECT = 0;
-/** What a step did that gave a promise: nobody but the step knows. */
+/** A step returned a promise: only the step knows what it has done. */
 export const UNOBSERVED = 1;
 /** An update, or an effect of `onCommit`. */
 export const WRITE = 2;
@@ -41,7 +41,7 @@ export function addPart(whole: SourcePart, part: SourcePart): void {
   // Looked through only when they have become twice as many.
   if (count < 8 || count & (count - 1)) return;
   for (const other of new Set(parts.splice(0))) {
-    // What has closed comes to nothing more: to remember what it came to costs no memory, however many there are.
+    // A closed part has no more effects. Only its result is kept, which costs no memory for any number of parts.
     if (other.state === 'pending') parts.push(other);
     else whole.effectState = Math.max(whole.effectState, other.effectState) as EffectState;
   }

@@ -42,7 +42,7 @@ export interface SourceOptions<T> {
 /** What few operations need, so that the others do not pay for it. */
 interface SourceExtras extends Omit<SubscriberExtras, 'parts'>, PartExtras {
   controller?: AbortController;
-  /** Why nobody waits any more, where the operation was given up: what the signal says. */
+  /** Why no caller waits any more, if the operation was abandoned: the reason of the signal. */
   abandonReason?: CorrectableError;
   /** Values that the binding gave, by number, for later confirmations (C7). */
   confirmableViews?: Map<number, AnyView> | undefined;
@@ -59,7 +59,7 @@ export interface OperationLabel {
 
 const UNNAMED_OPERATION: OperationLabel = { name: 'operation' };
 
-/** One class, whoever brings the views: engines run code for one shape of object faster than for several. */
+/** One class for all sources of views: engines run code for one shape of object faster than for several. */
 export class Source<T> implements SubscriberList<T>, Sink<T>, InvocationContext {
   readonly environment: Environment;
   readonly options: SourceOptions<T>;
@@ -143,7 +143,7 @@ export class Source<T> implements SubscriberList<T>, Sink<T>, InvocationContext 
     return this.dueAt === undefined ? undefined : this.environment.getWallTime(this.dueAt);
   }
 
-  /** Aborted when nobody waits for views any more; made when first asked for. */
+  /** Aborted when no caller waits for views any more. Created at the first access. */
   get signal(): AbortSignal {
     const extras = getExtras(this);
     if (!extras.controller) {
@@ -219,7 +219,7 @@ function abandonWith<T>(source: Source<T>, error: CorrectableError): void {
   abortSubmission(source, error);
 }
 
-/** Tells the binding, by the signal, that nobody waits any more for what has failed. */
+/** Aborts the signal of a failed operation, so that the binding learns that no caller waits any more. */
 export function abortSubmission<T>(source: Source<T>, error: CorrectableError): void {
   if (source.state !== 'error') return;
   const extras = getExtras(source);
@@ -287,7 +287,7 @@ export function formatEffectCaveat(done: EffectState): string {
   return done === NO_EFFECT ? '' : `; ${done === WRITE ? 'the write' : 'a step of it'} may take effect all the same`;
 }
 
-/** The failure of one part, as it is true of the whole: who is told to retry must not do another part twice. */
+/** Converts the failure of one part to a failure of the whole: a retry must not do another part twice. */
 export function toCompositeError<T, E>(source: Source<T>, error: E): E | CorrectableError {
   if (!isCorrectableError(error) || !(error.retryable || error.code === 'ABORTED')) return error;
   const done = getEffectState(source);
@@ -322,13 +322,16 @@ export function unrefTimersIfTakenEarly<T>(source: Source<T>): void {
   if (source.extras?.earlyViews) unrefTimers(source);
 }
 
-/** Calls `cleanUp` when the source closes, with whatever outcome; where it has, once the outcome was told. */
+/**
+ * Calls `cleanUp` when the source closes, with any outcome. If it has closed already, calls it after the outcome was
+ * delivered.
+ */
 export function addCleanUp<T>(source: Source<T>, cleanUp: () => void): void {
   if (source.state !== 'pending') queueMicrotask(cleanUp);
   else (source.cleanUpCallbacks ??= []).push(cleanUp);
 }
 
-/** The one promise of the final value; whoever asks for it sees a failure. */
+/** Returns the one promise of the final value. Its caller observes a failure. */
 export function getPromise<T>(source: Source<T>): Promise<T> {
   source.isObserved = true;
   return (source.promise ??= new Promise((onFinal, onError) => {

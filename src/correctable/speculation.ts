@@ -85,7 +85,7 @@ export function speculateOnSource<T, U>(
       if (inner) {
         addPart(result, inner);
         if (passErrors && !abort && !view.final && (getEffectState(inner) || inner.extras?.futureEffects) === WRITE) {
-          // It has its own end, which nobody hears of any more.
+          // Its outcome is not reported any more.
           inner.isObserved = true;
           return abandon(result, 'UNKNOWN', `a write on a preliminary view needs an undo${formatEffectCaveat(WRITE)}`);
         }
@@ -202,7 +202,7 @@ export function speculateOnSource<T, U>(
   return result;
 }
 
-/** Whether it has ended, or clients submitted it, with all that it is made of: of all else nobody knows what it does. */
+/** Whether its effects are known: it has closed, or clients submitted it and all its parts. */
 function hasKnownEffects(source: ErasedSource): boolean {
   return source.state !== 'pending' || (!!source.environment.stats && getParts(source).every(hasKnownEffects));
 }

@@ -1,5 +1,5 @@
 /**
- * Who hears of the views of one operation: deliveries in one order for everybody, whatever callbacks do meanwhile (C4).
+ * The listeners of one operation: all get deliveries in one order, whatever callbacks do meanwhile (C4).
  */
 import type { Timer } from './clock.ts';
 import type { DeadlineList } from './deadline-list.ts';
@@ -43,7 +43,7 @@ export interface SubscriberExtras {
   error?: CorrectableError;
   /** Deliveries that arose inside a delivery. */
   queue?: Delivery<unknown>[];
-  /** Nobody waits for the rest (C9), until somebody listens again. */
+  /** No listener waits for later views (C9), until one is attached again. */
   isUnref?: boolean | undefined;
   /** Those of the limits of single levels. */
   timers?: Timer[];
@@ -64,7 +64,7 @@ export interface SubscriberList<T> extends Listener<T> {
   readonly state: 'pending' | 'final' | 'error';
   readonly latest: AnyView<T> | undefined;
   extras: SubscriberExtras | undefined;
-  /** Whether somebody sees a failure (C5). */
+  /** Whether a failure is observed (C5). */
   isObserved: boolean;
   /** Views and failures so far, delivered or queued for delivery. */
   deliveryCount: number;
@@ -132,8 +132,8 @@ export function hasSubscribers<T>(
 }
 
 /**
- * Where nobody waits any more for what is to come, after a view was taken early (C9), the time limits pass as they would
- * but keep no process alive, until somebody listens again. The same goes for what it is made of.
+ * If no listener waits for later views after one was taken early (C9), time limits still pass but keep no process
+ * alive, until a listener is attached again. The same applies to the sources of the operation.
  */
 export function unrefTimers<T>(subscribers: SubscriberList<T>): void {
   if (!hasSubscribers(subscribers, ({ parent }) => !parent?.extras?.isUnref)) setTimersRef(subscribers, false);

@@ -65,7 +65,7 @@ function dedupeSubmit(submit: SubmitFunction, clients: WeakMap<Environment, InFl
 
 function joinRead<T>(inFlight: InFlightReads, id: string, shared: Source<T>, follower: Source<T>): void {
   forwardViews(shared, follower, (error) => follower.fail(error));
-  // An answer that one has waited for in vain may be lost: nobody who comes later waits for it.
+  // A follower waited for the answer in vain, so it may be lost: later callers do not wait for it.
   addCleanUp(follower, () => {
     if (follower.state === 'error' && follower.extras?.error?.code !== 'ABORTED') removeRead(inFlight, id, shared);
   });

@@ -83,7 +83,7 @@ function startAttempt<T>(
   forwardViews(inner, source, (error) => {
     const end = (suffix = ''): void =>
       failWithAttempt(source, error, number > 1 ? `${formatAttempt(number, rules)}: ` : '', suffix);
-    // A read of an undone run harms nobody, and others may wait for it.
+    // A read of an undone run has no effect, and others may wait for it.
     const isOver = (): boolean => operation.access === 'write' && isAttemptUndone(source);
     const delayMs = isOver() ? undefined : getRetryDelayMs(error, rules, source, number);
     if (delayMs === undefined) return end();

@@ -1,7 +1,7 @@
 /**
- * A table by operation number. Numbers are given upwards and entries go almost in that order, so they are kept in short
- * pages. A `Map` would do the same, but each time that it makes itself anew the one before goes on pointing to it: once
- * one of those is old, all that came after it survives until the next full garbage collection, entries included.
+ * A table by operation number. Numbers rise and entries leave almost in that order, so they are kept in short pages. In
+ * a `Map`, each table that it replaces when it grows goes on pointing to the next. Once one of those is old, everything
+ * after it survives until the next full garbage collection, entries included.
  */
 
 const PAGE_BITS = 5;

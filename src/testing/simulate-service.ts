@@ -237,7 +237,7 @@ class RepeatableDraws {
     return generated;
   };
 
-  /** Of the same run when it is repeated: anew what only that asks for. */
+  /** When the same run is repeated: draws only what that run alone needs. */
   readonly drawAgain = (from: DrawOptions): DrawnOperation => {
     const retained = this.#draws.get(from.unique);
     if (retained === undefined) return this.#draw(from);
@@ -280,7 +280,7 @@ function getComparedParts({ replies, failures, shownColor, isChange, error }: Cl
 }
 
 function describeOutcome({ replies: [first], failures, shownColor, error }: ClientOperation): string {
-  if (first === undefined) return `told ${error ?? failures.at(-1) ?? 'nothing'}`;
+  if (first === undefined) return `failed with ${error ?? failures.at(-1) ?? 'no reply'}`;
   const color = shownColor === undefined || shownColor === 'none' ? '' : ` (${shownColor})`;
   return `answered ${formatValue(first.value)}${color}`;
 }

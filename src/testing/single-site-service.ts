@@ -118,7 +118,7 @@ class SingleSite implements SubmissionPort {
       onGeneratorError,
     });
     this.#invariants = checkInvariants ? createInvariantObserver(service, SITE_NAME, onAlarm) : undefined;
-    // In memory nothing fails, and nobody takes it over.
+    // In memory nothing fails, and no other process takes it over.
     const onSynced = (_log: string, length: number): void => this.#onSynced(length);
     this.#log = new VolatileLog(
       { term: TERM, lengths: new Map() },

@@ -116,9 +116,9 @@ export class ConnectionTimer {
 const AWAITED_HEARTBEAT_DIVISOR = 5;
 
 /**
- * How much longer than that a server is waited for at most. A large answer on a slow link is told only once all of it has
- * come, and nothing passes it on the way: with the same patience each time it would be cut off and asked for again without
- * end.
+ * The maximum factor by which the wait for a server is extended. A large answer on a slow link shows only when all of
+ * it has arrived, and nothing passes it on the way. With the same wait each time, it would be cut off and resent
+ * without end.
  */
 const MAX_TOLERANCE = 8;
 

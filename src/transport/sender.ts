@@ -90,7 +90,7 @@ export class Sender {
     this.#connection?.acknowledge(this.inFlight.watermark);
   }
 
-  /** Submits nothing more on `line`, but keeps it for its answers. */
+  /** Submits no more on `line`, but keeps it for its answers. */
   drainConnection(line: Connection): void {
     this.#connection = undefined;
     this.#draining.add(line, line.drainMs + this.#options.pongTimeoutMs);

@@ -22,7 +22,7 @@ export function toCanonicalString(value: unknown, writing: CanonicalStringOption
   try {
     return serializeParts(value, writing);
   } catch {
-    // A getter of somebody's, or a proxy that was revoked: the binding may never look at it.
+    // A getter, or a revoked proxy: the binding may never read it.
     return undefined;
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Values that are in the state of sites: nobody changes them, least of all a generator that has read them. Bytes and dates
- * cannot be frozen, so that readers get copies of what has some in it.
+ * Values in the state of sites. No code may change them, least of all a generator that has read them. Bytes and dates
+ * cannot be frozen, so readers get copies of values that contain some.
  */
 import { getBuiltInClass } from '../correctable/built-in-class.ts';
 import { MAX_DEPTH, isBytes, isDate, isPlain } from './value-kinds.ts';
@@ -8,7 +8,7 @@ import { MAX_DEPTH, isBytes, isDate, isPlain } from './value-kinds.ts';
 /** Lists and objects of the state with bytes or dates in them. Few: sets of all of them would cost more than to look. */
 const OBJECTS_WITH_MUTABLE_PARTS = new WeakSet<object>();
 
-/** A value that is nobody else's, with all that is in it, as something that cannot be changed: but for bytes and dates. */
+/** Freezes a value of which there is no other reference, with everything in it. Bytes and dates stay mutable. */
 export function deepFreeze<T>(value: T): T {
   freezeParts(value, new Traversal());
   return value;
@@ -32,7 +32,7 @@ export function freezeArgsCopy<T>(args: T): T {
   return copyWithMode(args, inputMode);
 }
 
-/** The same of an object that nobody else has: it need be no copy where nothing in it can be changed. */
+/** Freezes arguments of which there is no other reference. They need no copy if nothing in them can be changed. */
 export function freezeOwnArgs<T extends object>(args: T): T {
   return hasOnlyScalars(args) ? Object.freeze(args) : freezeArgsCopy(args);
 }
@@ -45,23 +45,23 @@ function hasOnlyScalars(value: object): boolean {
   return true;
 }
 
-/** Tools that many runs share, which are functions: nobody puts others in their place, nor keeps anything by them. */
+/** Freezes tools that many runs share, which are functions, so that no run can replace them or add properties. */
 export function freezeFunctions<T extends object>(tools: T): T {
   for (const tool of Object.values(tools)) Object.freeze(tool);
   return Object.freeze(tools);
 }
 
-/** A value of the state, for somebody who might change it. */
+/** Returns a value of the state for code that might change it. */
 export function freezeForUser<T>(value: T): T {
   return isMutable(value) ? copyPart(value, new CopyTraversal(sharedWireMode)) : value;
 }
 
-/** Whether somebody who has the value, one of the state, could change something of it. */
+/** Whether code that gets the value, one of the state, could change any part of it. */
 export function isMutable(value: unknown): boolean {
   return typeof value === 'object' && value !== null && (isBytesOrDate(value) || OBJECTS_WITH_MUTABLE_PARTS.has(value));
 }
 
-/** Says whether there is something that could not be frozen. That somebody froze an object says nothing of its parts. */
+/** Freezes all parts. Returns whether some could not be frozen. A frozen object may still have mutable parts. */
 function freezeParts(value: unknown, lookup: Traversal): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (!Array.isArray(value) && !isPlain(value)) return isBytesOrDate(value);
@@ -119,7 +119,7 @@ const DATE: ContainerCopier = { begin: (value) => new Date(value as Date), fill:
 /** What becomes of objects of any class, and of parts that a wire leaves out or changes. */
 interface CopyMode {
   readonly isWireForm: boolean;
-  /** Whether parts that nobody can change are no copies. */
+  /** Whether parts that cannot be changed are shared instead of copied. */
   readonly isShared?: boolean;
   readonly getContainerCopier: (value: object) => ContainerCopier | undefined;
   /** Of what has no parts. */

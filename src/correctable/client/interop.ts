@@ -51,7 +51,7 @@ export function getSnapshot<T, L extends Levels, F extends string>(
   const source = getSource<T>(correctable);
   // Held by what the snapshot shows: one of another copy of this package is not to be drawn for ever.
   let known = snapshots.get(correctable) as Snapshot<T, L, F> | undefined;
-  // Before those who are to draw it are told.
+  // Before the listeners that draw it are called.
   if (!source && !known) correctable.onError((failure) => errors.set(correctable, failure));
   const error = source ? source.extras?.error : errors.get(correctable);
   if (known?.state !== state || known.latest !== latest || known.error !== error)

@@ -1,6 +1,6 @@
 /**
- * How long it may take until an update is ordered, as far as can be told from here: as long as the slowest lately, and as
- * long as the oldest one has waited already, with a margin. Nothing that anybody measures bounds it for certain.
+ * Estimates how long it may take until an update is ordered: as long as the slowest lately, and as long as the oldest
+ * pending one has waited, with a margin. No measurement gives a certain bound.
  */
 
 /** An update that is waited for. */
@@ -29,7 +29,7 @@ export class CommitLatency {
   end(awaited: PendingCommit, nowMs: number): void {
     this.discard(awaited);
     const tookMs = nowMs - awaited.startedAtMs;
-    // The clock was set back meanwhile: nobody knows.
+    // The clock was set back meanwhile: the time is unknown.
     if (tookMs < 0) return;
     const fading = 0.5 ** (Math.max(0, nowMs - this.#measuredAtMs) / HALF_LIFE_MS);
     this.#slowestRecentMs = Math.max(tookMs, (this.#slowestRecentMs ?? 0) * fading);

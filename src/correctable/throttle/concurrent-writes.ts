@@ -27,7 +27,7 @@ export function computeMaxConcurrentWrites({ commitLatencyMs, throttles }: Concu
   return sum;
 }
 
-/** Whoever does not say how soon a place is taken again may take it any number of times. */
+/** Counts how often a place may be taken within a time. Without `turnMs`, any number of times. */
 function countSlotReuses(withinMs: number, turnMs: number): number {
   return turnMs > 0 ? Math.ceil(withinMs / turnMs) : Infinity;
 }

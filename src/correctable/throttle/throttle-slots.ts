@@ -4,7 +4,7 @@ import type { Throttle } from './concurrent-writes.ts';
 export class ThrottleSlots {
   readonly #minSlotIntervalMs: number;
   #freeCount: number;
-  /** When each place that nobody has may be taken again, the next one first. */
+  /** When each free place may be taken again, the next one first. */
   readonly #reusableAtMs: number[] = [];
 
   constructor({ maxInFlight, minSlotIntervalMs }: Throttle) {

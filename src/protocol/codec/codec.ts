@@ -28,7 +28,7 @@ export class EncodedField {
   }
 }
 
-/** Takes the place of a row that could be told from its neighbors, but holds a value outside the domain. */
+/** Takes the place of a row that could be separated from its neighbors, but holds a value outside the domain. */
 export class UndecodableMessage {
   readonly message: unknown;
   /** Path to the bad value, from the row on. */

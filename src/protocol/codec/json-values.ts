@@ -90,7 +90,7 @@ function encodePlainObject(value: Record<string, unknown>, depth: number): Recor
   return changed === undefined ? value : Object.fromEntries(changed);
 }
 
-/** Whether `JSON.stringify` would write something else in its place, that nobody has looked at. */
+/** Whether `JSON.stringify` would replace the value by one that was not checked. */
 function hasToJson(value: object): boolean {
   return typeof (value as { readonly toJSON?: unknown }).toJSON === 'function';
 }

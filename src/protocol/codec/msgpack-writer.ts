@@ -1,11 +1,11 @@
 /**
- * The value domain in MessagePack, for writing. Only what every implementation of MessagePack has: nil, booleans,
- * numbers, strings, bin, arrays and maps. bigint, Date and undefined are written as JSON does, as maps with one key
- * that begins with `$` (see `json-values.ts`); bytes are `bin`.
+ * Writes the value domain in MessagePack. It uses only types that every implementation has: nil, booleans, numbers,
+ * strings, bin, arrays and maps. bigint, Date and undefined are written as in JSON, as maps with one key that begins
+ * with `$` (see `json-values.ts`). Bytes are `bin`.
  *
- * Everything that is written goes into one block of memory, one value after the other, and is handed out as views of it:
- * rows that are written in one tick lie side by side, so that the frame they go into is one copy. What is larger than a
- * block gets memory of its own, which fits: whoever keeps a small value holds no more than the block that it is in.
+ * All values go into one block of memory, one after the other, and are returned as views of it. So rows that are
+ * written in one tick lie side by side, and one copy puts them into a frame. A value larger than a block gets its own
+ * memory: a small value never retains more than its block.
  */
 import { CorrectableError } from '../../correctable/errors.ts';
 import { MAX_DEPTH, isBytes, isDate, isPlain } from '../../values/value-kinds.ts';

@@ -42,7 +42,7 @@ export function checkPortable(value: unknown, where: string, at?: number): void 
 /**
  * Why a value cannot be written to a log and sent, if it cannot: what `checkPortable` would throw.
  *
- * @param depth how much is told of the path within it: keys of objects may be data
+ * @param depth how much of the path within it the error contains: keys of objects may be data
  */
 export function findPortabilityError(
   value: unknown,

@@ -42,7 +42,7 @@ export class CheckedOperation extends ParsedOperation implements Operation {
   }
 }
 
-/** An operation for somebody who may keep it: what he changes of it later changes nothing of what is executed. */
+/** An operation for a caller that may keep it: later changes to it do not change what is executed. */
 class BorrowedOperation extends ParsedOperation implements Operation {
   readonly name: string;
   readonly access: Access;

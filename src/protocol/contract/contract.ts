@@ -136,10 +136,13 @@ export interface ContractInfo<S extends OperationSpecs = OperationSpecs> {
 /** A contract: a typed builder for each operation, and the specification of each. */
 export type Contract<S extends OperationSpecs = OperationSpecs> = ContractInfo<S> & OperationBuilders<S>;
 
-/** Under which names an operation is in contracts: errors name theirs, and whoever asks about one has its part alone. */
+/**
+ * The names of an operation in contracts. Errors name the operation, and a caller may send its part of the contract
+ * alone.
+ */
 const operationNames = new WeakMap<OperationSpec, Set<string>>();
 
-/** Whether the operation has this name in a contract; of one that is in none nobody knows. */
+/** Whether the operation has this name in a contract; true if it is in no contract. */
 export function hasOperationName(operation: OperationSpec, name: string): boolean {
   return operationNames.get(operation)?.has(name) ?? true;
 }

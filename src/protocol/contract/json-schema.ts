@@ -1,9 +1,9 @@
-/** What a schema takes, as JSON Schema: for whoever draws arguments of operations, at the sites only. */
+/** What a schema accepts, as JSON Schema: for code at the sites that draws arguments of operations. */
 import { toJSONSchema } from 'zod/v4/core';
 import type * as z from 'zod/v4-mini';
 import type { Schema } from './schema-parts.ts';
 
-/** As much of JSON Schema (2020-12) as schemas of zod are told in. */
+/** The part of JSON Schema (2020-12) that schemas of zod are converted to. */
 export interface JsonSchema {
   readonly type?: string;
   readonly const?: unknown;
@@ -31,8 +31,8 @@ export interface JsonSchema {
 }
 
 /**
- * The schema's input as JSON Schema. What has no form there, such as a date, may be anything in it, and so may all of a
- * schema that cannot be told: it is for drawing values that the schema itself is then asked about.
+ * Returns the schema's input as JSON Schema. A type without a form there, such as a date, becomes any value, and so
+ * does a schema that cannot be converted. The result serves to draw values, which the schema itself then checks.
  */
 export function toInputJsonSchema(schema: Schema): JsonSchema {
   try {

@@ -47,9 +47,8 @@ export function isRegistered(catalogue: OperationRegistry, operation: Operation)
 }
 
 /**
- * The operation as it is sent, once it has been checked: with the arguments that the caller gave, since the schema's
- * output is for whoever executes it, and may not be an input of the same schema. Throws `UNSUPPORTED` or
- * `INVALID_ARGUMENT`.
+ * Checks an operation and returns it as it is sent, with the caller's arguments. The schema's output is for the store
+ * that executes it, and may not be an input of the same schema. Throws `UNSUPPORTED` or `INVALID_ARGUMENT`.
  */
 export function checkOperation<T>(catalogue: OperationRegistry, operation: Operation<T>): Operation<T> {
   parseArgs(catalogue, operation);
@@ -86,8 +85,7 @@ function findEntry({ operations }: OperationRegistry, { name }: Operation): Regi
 }
 
 /**
- * Keeps what came for this very object: a copy of it, whose arguments somebody may have changed, is an operation like any
- * other.
+ * Keeps what was parsed for this very object. A copy, whose arguments may have been changed, is an ordinary operation.
  */
 export class ParsedOperation {
   readonly #input: unknown;

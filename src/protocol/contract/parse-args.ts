@@ -1,7 +1,7 @@
 /**
- * Arguments by the schema of a contract. A caller gives the schema's *input*, which is what travels; the store that
- * executes the operation gets its *output*, made once, where the operation arrives. Whoever looks at arguments on the
- * way, as the client does before it sends them, or to make a key of them, throws away what the schema gave.
+ * Parses arguments by the schema of a contract. A caller passes the schema's *input*, which is what is sent. The store
+ * that executes the operation gets its *output*, made once where the operation arrives. Code in between discards the
+ * output: the client, for example, parses to check arguments or to make a key of them.
  */
 import { $ZodAsyncError } from 'zod/v4/core';
 import type * as z from 'zod/v4-mini';

@@ -1,7 +1,6 @@
 /**
- * Parsing at once. A schema that answers later makes promises that nobody awaits, and one of them that rejects ends a
- * process: such a schema is found before it is run where that can be seen, and otherwise the promise is taken in where it
- * is made.
+ * Parses synchronously. A schema that answers later makes promises that no code awaits, and a rejected one ends the
+ * process. Such a schema is found before it runs, if possible. Otherwise its promise is handled where it is made.
  */
 import { getBuiltInClass, getToStringTag } from '../../correctable/built-in-class.ts';
 import { $ZodAsyncError, util } from 'zod/v4/core';

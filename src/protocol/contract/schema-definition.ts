@@ -50,8 +50,8 @@ export function getDefinition(schema: object | undefined): unknown {
   if (!isSchemaPart(schema)) return null;
   const start = simplify(schema);
   const parts = getParts(start);
-  // As states of a finite automaton are told apart: by what they are themselves, then by what is in them, then by what is
-  // in that, until this tells no more apart. All kinds together then say how they contain each other.
+  // Distinguish parts as states of a finite automaton: by their own kind, then by what they contain, and so on until no
+  // more parts differ. All kinds together then show how they contain each other.
   let known: ReadonlyMap<SchemaPart, string>;
   let finer: typeof known = new Map();
   do {

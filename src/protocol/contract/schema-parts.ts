@@ -29,10 +29,12 @@ export interface SchemaPart {
   };
 }
 
-/** Whether a schema makes an object of its own of whatever it takes: nobody else has that one, whoever has what is in it. */
+/**
+ * Whether a schema creates a new object from each input. No other code has that object, though it may have its parts.
+ */
 export function canCreateObject({ _zod: { def } }: Schema): boolean {
   const { type, checks, shape } = def as { type?: unknown; checks?: readonly unknown[]; shape?: object };
-  // A check may give another one in its place; what stands under symbols nobody looks at.
+  // A check may replace the object. Symbol keys are not read.
   const isPlain = (checks ?? []).length === 0 && Object.getOwnPropertySymbols(shape ?? {}).length === 0;
   return type === 'object' && isPlain;
 }

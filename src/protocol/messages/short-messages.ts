@@ -26,7 +26,7 @@ export const renewed = /* @__PURE__ */ defineMessage('renewed', [
   ['expiresInMs', nullish(count)],
 ]);
 
-/** The kind `goaway`, from the server: submit nothing more here; the connection closes within `drainMs`. */
+/** The kind `goaway`, from the server: submit no more here; the connection closes within `drainMs`. */
 export const goaway = /* @__PURE__ */ defineMessage('goaway', [
   ['id', connectionNumber],
   ['drainMs', count],

@@ -20,7 +20,7 @@ export interface Welcome {
   readonly site?: string | undefined;
   /** How long the client's token lasts, if it ends at all: it should be renewed before. */
   readonly expiresInMs?: number | undefined;
-  /** Names the client's principal without telling it: the same at all sites. Absent where nobody authenticates. */
+  /** A tag of the client's principal that does not reveal it, the same at all sites. Absent without authentication. */
   readonly principal?: string | undefined;
   /**
    * Names what the server remembers of this client's updates. An update that was sent under another name and is not

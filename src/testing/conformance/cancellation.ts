@@ -1,4 +1,4 @@
-/** What the contract suite holds a binding to when somebody leaves: the caller of a read, one client, all of them. */
+/** What the conformance suite requires when a caller of a read, one client, or all of them leave. */
 import type { Binding } from '../../correctable/binding.ts';
 import { isCorrectableError } from '../../correctable/errors.ts';
 import { getFailure } from './levels.ts';
@@ -228,7 +228,7 @@ class WatchedSignal {
     return this.#listening.size;
   }
 
-  /** Resolves once nobody listens. */
+  /** Resolves once no listener is left. */
   released(): Promise<void> {
     return new Promise((resolve) => {
       this.#onReleased = resolve;

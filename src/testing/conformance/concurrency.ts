@@ -36,8 +36,8 @@ export async function executesConcurrentWrites(trial: TestContext): Promise<void
 }
 
 /**
- * A read that begins after an update was acknowledged shows it: what an older read in flight is about to be told is not
- * for it. Which of the older ones took its answer before the update, nobody knows: there are several.
+ * Checks that a read that begins after an acknowledged update shows it, rather than the answer of an older read in
+ * flight. It is unknown which of the older reads took their answers before the update, so there are several.
  */
 export async function readsAcknowledgedWrites(trial: TestContext): Promise<void> {
   await trial.withClient(async (client, binding) => {

@@ -1,4 +1,4 @@
-/** What the contract suite holds updates to that nobody waits for any more: a while later all is as it was said. */
+/** What the conformance suite requires of abandoned updates: a while later, the data still match what was reported. */
 import { isCorrectableError } from '../../correctable/errors.ts';
 import { getFailure } from './levels.ts';
 import {
@@ -82,8 +82,8 @@ async function checkStillOnce(
 }
 
 /**
- * Cancelled at several times, of which one or another falls between its leaving and its answer: what is told not to have
- * been done is not done later either.
+ * Cancels updates at several times, some of them between the request and its answer. An update that was reported as not
+ * done must not be done later either.
  */
 export async function reportsAbortsTruthfully(trial: TestContext): Promise<void> {
   await trial.withClient(async (client, binding) => {
@@ -98,12 +98,12 @@ export async function reportsAbortsTruthfully(trial: TestContext): Promise<void>
         const error = await failure;
         return error === undefined || isCorrectableError(error, 'UNKNOWN')
           ? []
-          : [{ ...mark, told: formatError(error) }];
+          : [{ ...mark, failure: formatError(error) }];
       }),
     );
     if (denied.flat().length === 0) return;
     await new Promise((resolve) => setTimeout(resolve, DELAYED_EFFECT_MS));
-    for (const { write, read, expected, told: reported } of denied.flat()) {
+    for (const { write, read, expected, failure: reported } of denied.flat()) {
       const { value } = await trial.getFinal(client, read, [client.strongest]);
       const isDone = trial.isSame(value, expected);
       assertHolds(

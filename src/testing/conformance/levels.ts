@@ -110,7 +110,7 @@ async function readOnce(trial: TestContext, binding: Binding): Promise<ViewRecor
   return listener;
 }
 
-/** After the failure nobody hears of a weaker view, and where nothing stronger can be had it is all there is. */
+/** After the failure no weaker view is delivered. If no stronger one is possible, it is the last. */
 export async function deliversWeakerLevels(trial: TestContext, open: () => Promise<OpenedBinding>): Promise<void> {
   const { read } = trial.subject;
   await trial.withClient(async (client) => {

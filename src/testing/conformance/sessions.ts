@@ -60,7 +60,7 @@ async function checkReadsAllOwnWrites(trial: TestContext, client: AnyClient, bin
   for (const mark of marks) await checkWeakRead({ trial, client, session }, mark, description);
 }
 
-/** What somebody else has written, and the session has seen, stays seen. */
+/** What another client has written, and the session has seen, stays visible. */
 async function checkMonotonicReads(trial: TestContext, client: AnyClient, binding: Binding): Promise<void> {
   for (const mark of createMarks(trial.subject, binding, 2)) {
     using session = client.session();

@@ -242,8 +242,8 @@ export class TestContext {
   }
 
   /**
-   * Asks until the strongest read shows the update: how long one takes whose end nobody is told is the store's business.
-   * Between two questions the event loop gets its turn, without which no time-out of anybody would ever end this.
+   * Reads until the strongest read shows the update: the store decides how long an update without a caller takes.
+   * Between two reads the event loop gets its turn, since otherwise no timeout would ever end this.
    */
   async waitUntilShown(
     client: AnyClient,

@@ -33,8 +33,8 @@ interface UnreadObject {
 }
 
 /**
- * Nobody else updates the object: whatever a read gives at any level, alone or with others, is what the strongest one has
- * given before or after one of the updates. A second object shows what is taken from the first.
+ * Checks that a read returns, at any level, what the strongest level has returned before or after one of the updates.
+ * No other client updates the object. A second object shows what is taken from the first.
  */
 export async function showsPastValues(trial: TestContext): Promise<void> {
   await trial.withClient(async (client, binding) => {

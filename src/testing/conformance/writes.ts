@@ -16,7 +16,7 @@ import { createMarks } from './histories.ts';
 
 /** So many updates are made at once: with one, a guess is hardly ever overtaken. */
 const CONCURRENT_WRITES = 20;
-/** A read whose weaker levels keep it waiting for longer is not waited for: nobody says that it must not. */
+/** A read whose weaker levels take longer is not awaited: no rule forbids that. */
 const HANG_TIMEOUT_MS = 1_000;
 
 export async function showsWrites(trial: TestContext): Promise<void> {
@@ -181,12 +181,12 @@ async function checkRepeat(
       `${capability} is true, but ${formatOperation(write)}, ${when}, is done twice: ` +
       `${formatOperation(read)} gives ${formatValue(value)}, not ${formatValue(expected)}`,
   );
-  const [reported, toldAgain] = [first.final, again.final];
-  if (reported === undefined || reported.level !== toldAgain?.level) return;
+  const [reported, repeated] = [first.final, again.final];
+  if (reported === undefined || reported.level !== repeated?.level) return;
   assertHolds(
-    trial.isSame(toldAgain.value, reported.value),
+    trial.isSame(repeated.value, reported.value),
     () =>
-      `${capability} is true, but ${formatOperation(write)}, ${when}, gives ${formatValue(reported.value)}, then ${formatValue(toldAgain.value)}`,
+      `${capability} is true, but ${formatOperation(write)}, ${when}, gives ${formatValue(reported.value)}, then ${formatValue(repeated.value)}`,
   );
 }
 

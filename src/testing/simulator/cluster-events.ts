@@ -36,7 +36,7 @@ export interface ClusterHost {
     origin: Origin,
     place: { readonly disk: SimulatedDisk; readonly directory: string; readonly copy: InstalledCopy },
   ): void;
-  /** Starts another node of a site on a copy of its directory, of which no checker is told. */
+  /** Starts another node of a site on a copy of its directory. The checkers do not see it. */
   addTwin(site: SimulatedSite, disk: SimulatedDisk): SimulatedSite;
 }
 

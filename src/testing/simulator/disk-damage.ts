@@ -58,7 +58,7 @@ function findLastWrittenLog(files: DirectoryFiles): string | undefined {
     .find((name) => decodeFileFrames(files.get(name) as Uint8Array, name).length > 0);
 }
 
-/** Of how many of a file's first bytes it can be told that they were on the disk. */
+/** Counts how many of a file's first bytes were provably on the disk. */
 function countProvenBytes(bytes: Uint8Array, name: string, isLast: boolean): number {
   const lengths = decodeFileFrames(bytes, name);
   const wholeBytes = lengths.reduce((sum, length) => sum + length, 0);

@@ -44,7 +44,7 @@ export class SimulatedDisk {
   /** Files whose removal is not on the disk yet. */
   readonly #removing = new Map<string, Uint8Array>();
   #mounts = 0;
-  /** Whether somebody else has taken over what the present mount shows. */
+  /** Whether another process has taken over the files of the present mount. */
   #isDeposed = false;
   /** The files as they were before they were damaged. */
   #undamagedFiles: Map<string, Uint8Array> | undefined;
@@ -63,7 +63,7 @@ export class SimulatedDisk {
     return new MountedDisk(this, () => mount === this.#mounts);
   }
 
-  /** Somebody else takes it over: whatever is done through the present mount has no effect, and is told so. */
+  /** Another process takes it over: calls through the present mount have no effect, and report that. */
   depose(): void {
     this.#isDeposed = true;
     this.#unsynced.clear();
@@ -174,7 +174,7 @@ export class SimulatedDisk {
     return [...this.#files.keys()].filter((file) => file === path || file.startsWith(`${path}/`));
   }
 
-  /** Nobody sees the file any more; until the disk has come to it, a crash may bring it back. */
+  /** Removes the file from view. Until the disk has done it, a crash may bring it back. */
   beginToRemove(path: string): void {
     for (const file of this.#findBelow(path)) this.#beginToRemoveFile(file);
   }

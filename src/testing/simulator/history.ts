@@ -1,4 +1,4 @@
-/** What the clients of a run did and were told: what checkers that look from outside go by. */
+/** What the clients of a run did, and which replies they got: the input of checkers that look from outside. */
 
 import type { Origin } from '../../server/records/origin.ts';
 import type { Stage } from '../../server/records/submissions.ts';
@@ -18,7 +18,7 @@ export interface ClientOperation {
     readonly site: Origin;
     readonly atMs: number;
   }[];
-  /** Every failure that was told, in order, but for those that only say that the request came late. */
+  /** All reported failures, in order, without those which only mean that the request came late. */
   readonly failures: string[];
   /** What its first answer stood for at the site that gave it: seen by the simulation, whatever the answer says. */
   shownColor?: 'blue' | 'red' | 'none';
@@ -26,7 +26,7 @@ export interface ClientOperation {
   isChange?: boolean;
   /** Set when it failed for good. `UNKNOWN`: it may have taken effect, or still will. */
   error?: string;
-  /** Its client was told that nothing was done, nor will be, and has not asked for it since. */
+  /** Its client was notified that nothing was done, nor will be, and has not retried it since. */
   isCertainlyNotApplied?: boolean;
 }
 

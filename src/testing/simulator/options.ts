@@ -149,7 +149,7 @@ export function drawOptions(seed: number, profile: Profile = 'swarm'): Simulatio
     const isDrawn = random.chance(chance);
     return profile === feature || (profile === 'swarm' && isDrawn);
   };
-  // Whoever moves does so for a reason, and a site is lost at a bad moment.
+  // A client moves for a reason, and a site is lost at a bad moment.
   const lossy = has('lossy') || profile === 'loss';
   const partitions = has('partitions') || profile === 'moves' || profile === 'leaving';
   const crashes = has('crashes') || profile === 'moves';
@@ -280,8 +280,9 @@ function drawCluster(seed: number): Partial<SimulationOptions> {
 }
 
 /**
- * Tables that forget nothing by themselves in a run, for some; apart, for the same reason. Where they trim nobody can tell
- * whether an operation is rightly said to have expired: here each that its client has not acknowledged is a fault.
+ * For some runs, tables that forget nothing by themselves. Drawn separately, for the same reason. With small tables it
+ * cannot be decided whether an operation may have expired. Here each expired one that its client has not acknowledged
+ * is a fault.
  */
 function drawTables(seed: number): Partial<SimulationOptions> {
   if (!new Random(seed ^ 0x1d5).chance(0.25)) return {};
@@ -302,7 +303,10 @@ function drawRights(seed: number): Partial<SimulationOptions> {
   return random.chance(0.25) ? { ...near, ...CROWD_OPTIONS } : near;
 }
 
-/** Who asks again before an answer can be there, at all sites, about one thing: somebody is in flight there at any time. */
+/**
+ * Clients at all sites that retry before an answer can arrive, about one object: there is always an operation in
+ * flight.
+ */
 const CROWD_OPTIONS: Partial<SimulationOptions> = {
   delayMeanMs: 0.3,
   syncMeanMs: 0,

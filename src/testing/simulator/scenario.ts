@@ -17,7 +17,7 @@ export interface DrawOptions {
 /** What clients ask for. */
 export type DrawnOperation = Pick<ClientOperation, 'operation' | 'args'>;
 
-/** What checkers of a world may go by, beside what they are told. */
+/** What checkers of a world may use, beside the events that they get. */
 export interface CheckerContext {
   readonly options: SimulationOptions;
   readonly origins: Origins;

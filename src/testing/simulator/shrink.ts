@@ -54,7 +54,7 @@ export function shrinkRun(faulty: RunResult, profile: Profile, options: Simulate
     best = { result, overrides };
     return true;
   };
-  // Until nothing is simpler: whoever runs the simplest again is to see that one, and no simpler one yet.
+  // Until no run is simpler: a repetition of the simplest run must show that run, and no simpler one.
   for (let before: ShrunkRun | undefined; before !== best;) {
     before = best;
     for (const change of SIMPLIFICATIONS) tries(change);

@@ -24,7 +24,7 @@ export interface SimulatedClientOptions {
   readonly history: History;
   readonly options: SimulationOptions;
   readonly scenario: Scenario;
-  /** A site has told it something. */
+  /** A site has reported something to it. */
   onSubmissionEvent(reported: Omit<SubmissionEvent, 'isRead'>): void;
   /** A site has given a view. */
   onView(view: Omit<ClientView, 'isRead'>): void;
@@ -64,14 +64,14 @@ const BACKOFF_FACTOR = 1.3;
 const MAX_TIMEOUT_MS = 10_000;
 /** Requests kept for coming late. */
 const MAX_RETAINED_REQUESTS = 8;
-/** Nothing was done: too much waits for the red order, or nothing more comes of it. */
+/** Nothing was done: too much waits for the red order, or the red log has halted. */
 const NOT_EXECUTED_CODES: ReadonlySet<string> = new Set(['OVERLOADED', 'UNAVAILABLE']);
 /** What only says that a request came late. */
 const LATE_CODES: ReadonlySet<string> = new Set(['ABORTED', 'REPLY_EXPIRED']);
 
 /** A client. */
 export class SimulatedClient {
-  /** What it did and was told, by kind: moves, answers that say that the outcome is not known, and so on. */
+  /** Counts of events by kind: moves, unknown results, and so on. */
   readonly stats = { moves: 0, unknown: 0, late: 0, expired: 0, refused: 0, givenUp: 0, undone: 0 };
   readonly #options: SimulatedClientOptions;
   readonly #requests: Request[] = [];
@@ -144,7 +144,7 @@ export class SimulatedClient {
     });
   }
 
-  /** Waits no longer, and lets its site know, where that has it; what it is told all the same it hears. */
+  /** Stops waiting, and notifies its site if that has the request. Replies that still arrive are noted. */
   #giveUp(sending: SentRequest): void {
     const { serial, request } = sending;
     this.stats.givenUp += 1;
@@ -236,7 +236,7 @@ export class SimulatedClient {
     this.#options.onSubmissionEvent({ site, serial, operation, isEnd, stage, code, isAbandoned });
   }
 
-  /** Some refusals say that nothing was done, nor will be: for ever, where nobody asks again. */
+  /** Some rejections mean that nothing was done, nor will be, unless it is retried. */
   #noteNotExecuted(sending: SentRequest, code: string): void {
     const { operation, submission } = sending.request;
     const saysSo = NOT_EXECUTED_CODES.has(code) || (code === 'ABORTED' && sending.isAbandoned);
@@ -245,7 +245,7 @@ export class SimulatedClient {
     if (code === 'ABORTED' && submission.identity !== undefined) this.stats.undone += 1;
   }
 
-  /** Whether a failure ends the operation. Of what is unknown it asks again, unless nobody can ever tell. */
+  /** Whether a failure ends the operation. It retries an unknown result, unless it can never be known. */
   #isFinalFailure(operation: ClientOperation, { code, domain }: SiteReply & { kind: 'failed' }): boolean {
     const { sites, options } = this.#options;
     if (code === 'REPLY_EXPIRED') this.stats.expired += 1;
@@ -253,7 +253,7 @@ export class SimulatedClient {
       this.stats.late += 1;
       return false;
     }
-    // Where few are remembered, those of others may have pushed it out: nobody can tell what became of it.
+    // In a small table, operations of others may have replaced it: its result is unknown.
     if (code === 'REPLY_EXPIRED' && hasSmallTables(options)) {
       operation.error ??= 'UNKNOWN';
       return true;

@@ -28,7 +28,7 @@ import type { ServerConnection } from './server-connection.ts';
 import type { InstalledCopy, SharedCopy } from './site-copies.ts';
 import type { Timeline } from './timeline.ts';
 
-/** What a site tells whoever submitted. */
+/** What a site replies to a submission. */
 export type SiteReply =
   | {
       readonly kind: 'final' | 'preliminary';
@@ -115,7 +115,7 @@ export class SimulatedSite {
   readonly origin: Origin;
   machine: SiteMachine | undefined;
   crashes = 0;
-  /** Times that it was told that another one has its log, and that its red log has halted. */
+  /** How often another process took over its log, and how often its red log halted. */
   fences = 0;
   halts = 0;
   /** Checkpoints made, and starts that had one. */
@@ -332,7 +332,7 @@ export class SimulatedSite {
     this.crash(RESTART_MS);
   }
 
-  /** Its red log does not go on as it should: after a while somebody mends that and starts it again. */
+  /** Its red log does not continue as it should: after a while an operator fixes that and starts it again. */
   #onHalted(machine: SiteMachine | undefined): void {
     this.halts += 1;
     this.#options.timeline.schedule(REPAIR_MS, () => {
@@ -387,7 +387,7 @@ export class SimulatedSite {
     return serial;
   }
 
-  /** Nobody waits any more for what was submitted under this serial: nothing, where a crash has forgotten it. */
+  /** No caller waits any more for the submission with this serial. Has no effect if a crash has forgotten it. */
   abandon(serial: number): void {
     if (this.#answers.has(serial)) this.#input((machine) => machine.abandon(serial));
   }

@@ -48,7 +48,7 @@ export interface RunResult {
   readonly violation?: { readonly checker: string; readonly message: string };
   /** What the run went through, by name: runs that go through nothing prove nothing. */
   readonly coverage: Readonly<Record<string, number>>;
-  /** What the clients did and were told, for checkers outside. */
+  /** What the clients did, and which replies they got, for checkers outside. */
   readonly history: readonly ClientOperation[];
 }
 

@@ -138,7 +138,7 @@ export class Connection implements OperationConnection {
     this.#socket.close();
   }
 
-  /** Closes without waiting for a peer that may be gone; nothing is told any more. */
+  /** Closes without waiting for a peer that may be gone. No event follows. */
   terminate(): void {
     this.#socket.terminate();
   }
@@ -180,7 +180,7 @@ export class SocketHandle {
     socket.binaryType = 'arraybuffer';
     socket.onopen = () => events.onOpen();
     socket.onmessage = ({ data }: { readonly data: unknown }) => events.onFrame(toFrame(data));
-    // An error is always followed by a close. Browsers say nothing more; `ws` tells why in the error's message.
+    // An error is always followed by a close. Browsers give no reason; `ws` gives it in the error's message.
     let problem = '';
     socket.onerror = (event: SocketErrorEvent) => {
       problem = describeProblem(event);
@@ -210,7 +210,7 @@ export class SocketHandle {
     }
   }
 
-  /** Closes without waiting for a peer that may be gone; nothing is told any more. */
+  /** Closes without waiting for a peer that may be gone. No event follows. */
   terminate(): void {
     const socket = this.#socket;
     this.#isOver = true;
@@ -220,7 +220,7 @@ export class SocketHandle {
       if (socket.terminate === undefined) socket.close();
       else socket.terminate();
     } catch {
-      // Nobody waits for a socket that was dropped.
+      // The socket was dropped, so its errors have no listener.
     }
   }
 

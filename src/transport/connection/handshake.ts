@@ -84,8 +84,8 @@ export class Handshake {
   }
 
   /**
-   * Asks for a token, unless an earlier question is open: the user may be signing in while servers lose patience. Whoever
-   * takes longer than that is asked once more, in case the first question was lost; the first answer counts.
+   * Requests a token, unless an earlier request is pending: the user may be signing in while servers time out. If that
+   * takes too long, it is requested once more, in case the first request was lost. The first answer counts.
    */
   #requestToken(): void {
     const round = this.#round;
@@ -133,7 +133,9 @@ export class Handshake {
     this.#earlyToken = undefined;
   }
 
-  /** Whether the server takes the client for somebody else than the last one did, though the application does not. */
+  /**
+   * Whether the server sees another principal than the last server did, although the application has not changed it.
+   */
   isPrincipalChanged({ principal: tag }: Welcome): boolean {
     const known = this.#lastServerIdentity;
     this.#lastServerIdentity = { principal: this.#helloPrincipal, tag };
@@ -171,7 +173,7 @@ export function createNoTokenError(cause: unknown): CorrectableError {
   return new CorrectableError('UNAUTHENTICATED', `token: no token could be had${reason}`, { cause, retryable });
 }
 
-/** Whether the application says that there is nobody to have a token for, where anything else may pass. */
+/** Whether the application reports that no user is signed in. Other errors may be temporary. */
 function isSignedOut(cause: unknown): boolean {
   return isCorrectableError(cause, 'UNAUTHENTICATED') && !cause.retryable;
 }

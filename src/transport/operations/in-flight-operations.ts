@@ -209,8 +209,8 @@ export class InFlightOperations {
   }
 
   /**
-   * A line is gone: what it did not answer waits to be submitted on another. What was given up meanwhile does not: whoever
-   * was told that it may have taken effect looks, and must not find later that it had not yet.
+   * A connection is gone: its unanswered operations wait to be submitted on another one. Abandoned operations do not.
+   * Their callers were notified that they may have taken effect, and must not find later that they had not yet.
    */
   handleConnectionLoss(line: OperationConnection): void {
     for (const operation of this.#select((item) => item.connection === line)) {

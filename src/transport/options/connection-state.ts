@@ -17,7 +17,7 @@ export type ConnectionState = 'connecting' | 'handshaking' | 'open' | 'probing' 
 /**
  * - `opened`: the socket is open.
  * - `welcomed`: the server accepted the client.
- * - `principal-changed`: the server accepted it as somebody else than before, or the application speaks for somebody else.
+ * - `principal-changed`: the server or the application uses another principal than before.
  * - `received`: any row arrived.
  * - `timeout`: the time allowed for the present state is over (in `open`: nothing was heard in it).
  * - `goaway`: the server is about to close, and takes no more submissions.

@@ -1,6 +1,6 @@
 /**
- * The application's functions as the transport calls them: what one throws, or gives that makes no sense, is reported as
- * an error that nobody caught, and the connection goes on as if it had done well.
+ * Calls the application's functions for the transport. An exception or an invalid result is reported as an uncaught
+ * error, and the connection goes on as if the call had succeeded.
  */
 import { exponentialBackoff, type Backoff } from '../../correctable/backoff.ts';
 import { defaultEnvironment } from '../../correctable/environment.ts';

@@ -57,7 +57,7 @@ export interface ClientSubmission {
   readonly wants: Submission['wantedStages'];
 }
 
-/** What a site has told of a submission: a view, a level of it that failed, or how all of it failed. */
+/** What a site has reported of a submission: a view, a level that failed, or its failure. */
 export interface SubmissionEvent {
   readonly site: Origin;
   readonly serial: number;
@@ -128,7 +128,7 @@ export interface Checker {
   onSubmitted?(submission: ClientSubmission): void;
   /** A generator ran on what `site` shows. */
   onGeneratorRun?(site: Origin, run: GeneratorRun): void;
-  /** A client was told something: before what is made of it. */
+  /** A client got a reply. Called before the reply is used. */
   onSubmissionEvent?(reported: SubmissionEvent): void;
   /** A client was given a view. */
   onView?(view: ClientView): void;
@@ -139,7 +139,7 @@ export interface Checker {
   onFinished?(final: FinalState): void;
 }
 
-/** A checker that notes something of each site: `copyOf` gives that anew, of what was saved or of nothing. */
+/** A checker with notes about each site. `copyOf` restores them from a saved state, or from nothing. */
 export abstract class SiteChecker<Noted> implements Checker {
   abstract readonly name: string;
   /** By ordinal. */
@@ -194,9 +194,9 @@ export function assertProperty(condition: boolean, message: () => string): asser
   if (!condition) throw new PropertyViolation(message());
 }
 
-/** All checkers of a run, told of what happens in their order. */
+/** All checkers of a run. They get its events in order. */
 export class Checkers {
-  /** What is being checked, as whoever hears of a fault is told. */
+  /** What is being checked, for the message of a fault. */
   current = '';
   readonly #all: readonly Checker[];
   readonly #listeners = new Map<keyof Checker, readonly Checker[]>();

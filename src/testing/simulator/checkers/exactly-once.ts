@@ -1,6 +1,6 @@
 /**
- * An operation takes effect once at every site, or not at all; what its client was told fits that, and whoever asks again
- * is told the same.
+ * An operation takes effect once at every site, or not at all. Its client's replies match that, and a retry gets the
+ * same reply.
  */
 import type { Origin } from '../../../server/records/origin.ts';
 import { encodeValue } from '../../../server/storage/format/value-text.ts';

@@ -37,8 +37,8 @@ function describeFailure(broken: BrokenInvariant | undefined): string {
 }
 
 /**
- * No generator throws anything but an error of its domain, nor gives what no site takes: a site answers such a call by a
- * failure and an alarm, so that it is a mistake of the author's, who is to be told.
+ * A generator throws only errors of its domain, and returns only what sites accept. Otherwise a site answers with a
+ * failure and an alarm, so it is a mistake of the author, whom this checker notifies.
  */
 export class GeneratorChecker implements Checker {
   readonly name = 'generators';

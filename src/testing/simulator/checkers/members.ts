@@ -1,6 +1,6 @@
 /**
- * The table of origins is a function of the red log: whatever a site says of an origin, no other says otherwise. A closed
- * stream has one end, nobody shows more of it, and at the end all that are left show that much.
+ * The table of origins is a function of the red log: all sites agree about each origin. A closed stream has one end. No
+ * site shows more of it, and at the end all remaining sites show that much.
  */
 import type { KnownOrigin, Origin, Origins } from '../../../server/records/origin.ts';
 import { encodeValue } from '../../../server/storage/format/value-text.ts';

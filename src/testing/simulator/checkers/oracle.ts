@@ -63,7 +63,7 @@ interface PlacedOperation {
   readonly id: string;
   readonly effects: readonly Effect[];
   readonly model: ModelOperation;
-  /** What whoever asks is told; none where its shadow operation's `reply` throws. */
+  /** The reply that a caller gets; none if its shadow operation's `reply` throws. */
   readonly reply: Reply | undefined;
   /** In its place: an error of the domain. */
   readonly domainError: DomainErrorInfo | undefined;
@@ -86,7 +86,7 @@ export class OracleChecker implements Checker {
   readonly #created = new Map<string, OracleRun>();
   /** By site and submission, and by operation: all runs. */
   readonly #runs = new Map<string, OracleRun[]>();
-  /** By site and submission: red operations that somebody had been told of when it was made. */
+  /** By site and submission: how many red operations had been reported when it was made. */
   readonly #redFloors = new Map<string, number>();
   /** By site: the table that its start goes by. */
   readonly #origins = new Map<Origin, Origins>();
@@ -290,7 +290,7 @@ export class OracleChecker implements Checker {
     );
   }
 
-  /** A read shows what the site showed; a strong one all red operations that had been told before it was asked for. */
+  /** A read shows what the site showed. A strong one shows all red operations that were reported before it began. */
   #checkRead(site: Origin, serial: number, stage: string, value: Reply): void {
     const gave = ({ outcome }: OracleRun): boolean => isSameReply(outcome.reply, value);
     this.#checkReadBy(gave, { site, serial, stage, what: value });
@@ -361,7 +361,7 @@ export class OracleChecker implements Checker {
     return { reply, refusal: expected.domainError };
   }
 
-  /** The last writer is also the later one for whoever has seen the other. */
+  /** If one writer has seen the other, the last writer is also the later one. */
   #checkTime(id: string, { seen, time }: ModelOperation): void {
     for (const [list, count] of seen.entries()) {
       const last = list === RED ? this.#redTimes[count - 1] : this.#lists[list]?.[count - 1]?.model.time;

@@ -1,7 +1,8 @@
 /**
- * Who is refused had to be: `OVERLOADED` only where as much waits as may, `UNAVAILABLE` only where the red log of the site
- * has halted or rights were waited for, `REPLICA_BEHIND` only after the time that a session is waited for. It counts what
- * may wait, and is never too strict: of what was given up nobody can tell from outside when its place is free again.
+ * Checks that rejections were necessary. `OVERLOADED` is allowed only if the maximum of operations waits. `UNAVAILABLE`
+ * is allowed only if the red log of the site has halted or rights were waited for. `REPLICA_BEHIND` is allowed only
+ * after the time that a session is waited for. The checker counts what may wait, and is never too strict: it cannot see
+ * when the place of an abandoned operation is free again.
  */
 import type { Origin } from '../../../server/records/origin.ts';
 import { getClient } from '../../../server/records/operation-id.ts';
@@ -35,7 +36,7 @@ export class RejectionChecker implements Checker {
   readonly #waiting = new Map<Origin, Map<number, string>>();
   /** By client: its operations that have come to some site. */
   readonly #operationsByClient = new Map<string, Set<string>>();
-  /** Operations that have waited where no more may: a refusal is told later, and to whoever asks for it again. */
+  /** Operations that have waited when no more may: the rejection is reported later, to every submission of it. */
   readonly #crowded = new Set<string>();
 
   constructor(by: RejectionContext) {

@@ -42,7 +42,7 @@ export class SerializabilityChecker extends SiteChecker<ShownState> {
     const overlaid: LastWriters = new Map();
     for (const { operation: below } of this.#below(site, operation)) noteWrites(overlaid, below);
     const read: LastWriters = new Map();
-    for (const name of operation.reads) read.set(name, overlaid.get(name) ?? writers.get(name) ?? 'nobody');
+    for (const name of operation.reads) read.set(name, overlaid.get(name) ?? writers.get(name) ?? 'no operation');
     this.#read.set(getExecutionName(operation), read);
     this.#proposed.set(formatExecution(operation, [operation.id, operation.attempt]), {
       operation,
@@ -60,7 +60,7 @@ export class SerializabilityChecker extends SiteChecker<ShownState> {
       );
     }
     for (const [name, writer] of this.#read.get(getExecutionName(operation)) ?? []) {
-      const found = writers.get(name) ?? 'nobody';
+      const found = writers.get(name) ?? 'no operation';
       assertProperty(
         found === writer,
         () =>

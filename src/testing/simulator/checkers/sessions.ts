@@ -44,7 +44,7 @@ export class SessionChecker extends CountingChecker {
     this.#origins.set(site, origins);
   }
 
-  /** Nobody has what stands beyond the end of a closed stream: a session does not wait for it. */
+  /** No site has operations beyond the end of a closed stream: a session does not wait for them. */
   onSubmissionEvent({ site, operation: { id }, code }: SubmissionEvent): void {
     assertProperty(
       code !== 'REPLICA_BEHIND' || this.#waiting.has(id),

@@ -1,6 +1,6 @@
 /**
- * Each submission is told one end, by a code that there can be; a level that fails ends nothing, and only where a stronger
- * one follows; and `CONFLICT` is told after as many executions as there may be, and not before.
+ * Each submission has one end, with a possible code. A failed level ends nothing, and occurs only if a stronger one
+ * follows. `CONFLICT` is reported after exactly the allowed number of executions.
  */
 import type { Origin } from '../../../server/records/origin.ts';
 import type { Conflict } from '../../../server/records/certification-result.ts';

@@ -98,7 +98,7 @@ export function createLedgerView(
   return { value: value - (all - left), left, rights };
 }
 
-/** What is compared of two ledgers, whoever has made them. */
+/** Returns what is compared of two ledgers, of the model or of a site. */
 export function toComparableLedger(ledger: ModelLedger | SiteLedger): unknown {
   const { value, grants: input, takes } = ledger;
   const retained =
