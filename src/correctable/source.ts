@@ -322,10 +322,7 @@ export function unrefTimersIfTakenEarly<T>(source: Source<T>): void {
   if (source.extras?.earlyViews) unrefTimers(source);
 }
 
-/**
- * Calls `cleanUp` when the source closes, with any outcome. If it has closed already, calls it after the outcome was
- * delivered.
- */
+/** Calls `cleanUp` when the source closes, with any outcome; if it is closed, after the delivery. */
 export function addCleanUp<T>(source: Source<T>, cleanUp: () => void): void {
   if (source.state !== 'pending') queueMicrotask(cleanUp);
   else (source.cleanUpCallbacks ??= []).push(cleanUp);

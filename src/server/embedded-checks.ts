@@ -73,9 +73,8 @@ function checkLatency(latency: unknown, sites: readonly string[]): void {
 }
 
 /**
- * Returns the pair of sites that `text` names. Site names contain dashes too, so a text may name one pair from both
- * ends, or two pairs. A text without a known pair names unknown sites: a caller with a table of many sites passes all
- * of it.
+ * Site names contain dashes too, so a text may name one pair from both ends, or two pairs. A text without a known pair
+ * names unknown sites: a caller with a table of many sites passes all of it.
  */
 function checkPair(
   text: string,

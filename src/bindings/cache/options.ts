@@ -117,10 +117,9 @@ export function checkOptions(binding: Binding, options: CacheOptions): void {
   const isPrincipal = typeof principal === 'string' || typeof principal === 'function';
   check(isPrincipal, 'principal', 'must be a name, or a function that gives one');
   // It would go on answering over a connection of the previous user.
-  const lacksInnerPrincipal =
-    typeof principal === 'function' && binding.principal === undefined && 'connectionState' in binding;
+  const isUnknown = typeof principal === 'function' && binding.principal === undefined && 'connectionState' in binding;
   const where = `belongs to the binding behind, which has a principal: write cached(${binding.name}({ …, principal }))`;
-  check(!lacksInnerPrincipal, 'principal', where);
+  check(!isUnknown, 'principal', where);
   check(Array.isArray(committedLevels), 'committedLevels', `must be a list of levels, as ['${levels.at(-1)}']`);
   const isStore = store === undefined || hasMethods(store, 'load', 'write', 'close');
   check(isStore, 'store', 'must be one made by mapStore, indexedDbStore or directoryStore, or of your own, or none');

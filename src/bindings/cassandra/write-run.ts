@@ -39,8 +39,7 @@ export class WriteRun implements SubmissionStatus {
     try {
       if (!cluster.isConnected) {
         await cluster.connect();
-        // A caller that left while it waited was notified that it was not made. From here on it is sent before any can
-        // leave.
+        // A caller that left while it waited was notified that it was not made. From here on it is sent.
         if (context.signal.aborted) this.#end();
       }
       if (this.#hasEnded) return;

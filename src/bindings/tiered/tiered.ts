@@ -119,10 +119,7 @@ class TieredBinding<L extends Levels> implements Binding<L> {
     void run.runToEnd().finally(() => this.#runs.delete(run));
   }
 
-  /**
-   * Checks runs without a signal, since a tier that answers soon should cost none. Each run is checked a bounded number
-   * of times.
-   */
+  /** Checks each run a bounded number of times. A tier that answers soon should cost no signal. */
   #sweep(): void {
     for (const run of this.#runs) if (run.isAbandoned) this.#runs.delete(run);
     this.#sweepAt = Math.max(MIN_RUNS_BEFORE_SWEEP, 2 * this.#runs.size);

@@ -136,10 +136,7 @@ export interface ContractInfo<S extends OperationSpecs = OperationSpecs> {
 /** A contract: a typed builder for each operation, and the specification of each. */
 export type Contract<S extends OperationSpecs = OperationSpecs> = ContractInfo<S> & OperationBuilders<S>;
 
-/**
- * The names of an operation in contracts. Errors name the operation, and a caller may send its part of the contract
- * alone.
- */
+/** The names of an operation in contracts: errors contain them, and a client may send one part alone. */
 const operationNames = new WeakMap<OperationSpec, Set<string>>();
 
 /** Whether the operation has this name in a contract; true if it is in no contract. */

@@ -29,9 +29,7 @@ export interface SchemaPart {
   };
 }
 
-/**
- * Whether a schema creates a new object from each input. No other code has that object, though it may have its parts.
- */
+/** Whether a schema creates a new object from each input. Only its parts may be shared with other code. */
 export function canCreateObject({ _zod: { def } }: Schema): boolean {
   const { type, checks, shape } = def as { type?: unknown; checks?: readonly unknown[]; shape?: object };
   // A check may replace the object. Symbol keys are not read.

@@ -15,10 +15,7 @@ export interface LocalLogListener {
   onSynced(log: LogId, length: number): void;
   /** Another holder has the log: entries that were appended and not reported as synced do not count. */
   onFenced(error: Error): void;
-  /**
-   * The log cannot be written any more, and it is unknown which of the remaining entries are there. None of them
-   * counts.
-   */
+  /** The log cannot be written any more. It is unknown which unsynced entries are there, so none counts. */
   onFailed(error: Error): void;
 }
 
@@ -31,11 +28,10 @@ export interface StoredLogs {
 /** A log of one partition at one site. */
 export interface LocalLog {
   /**
-   * Takes the log over from its previous holder, whose appends are fenced from then on. Appends that the previous
-   * holder had in flight do not count once this holder has appended. Until then they may still arrive. Call it once,
-   * before the first `append`.
+   * Takes the log over from its previous holder, whose appends are fenced from then on. The previous holder's appends
+   * in flight may arrive until this holder has appended. Call it once, first.
    *
-   * @throws CorrectableError `UNAVAILABLE` where that cannot be written
+   * @throws CorrectableError `UNAVAILABLE` if that cannot be written
    */
   takeOver(): Term;
   /** The entries that are there, of all holders before: those from where the log was trimmed, or somewhat earlier. */

@@ -23,8 +23,8 @@ export const MAX_ORIGINS = 1 << 16;
 
 /**
  * The state of an origin. `joining`: it receives and reads, and makes no operations before all others know of it.
- * `closing`: the others take no more from it directly, and report how much of its stream they hold. `closed`: its
- * stream has an end.
+ * `closing`: the others take no more from it, and report how much of its stream they hold. `closed`: its stream has an
+ * end.
  */
 export type OriginState = 'joining' | 'open' | 'closing' | 'closed';
 

@@ -1,7 +1,4 @@
-/**
- * Limits of how much is remembered of ended operations. They are counted along a log, so all its readers forget the
- * same.
- */
+/** Limits of what is remembered of ended operations, counted along a log: all its readers forget the same. */
 
 /** Bounds of a table of identifiers. */
 export interface IdTableLimits {

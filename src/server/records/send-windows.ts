@@ -3,9 +3,7 @@
 export interface SendWindows {
   /** Operations of a stream that are asked for at a time. */
   readonly maxRequested: number;
-  /**
-   * Operations of a stream beyond the last one that a receiver has confirmed. With more, the receiver gets no new ones.
-   */
+  /** Operations of a stream beyond those that a receiver has confirmed. With more, it gets no new ones. */
   readonly maxSent: number;
   /** Entries of the red log beyond what a follower has. */
   readonly maxAppended: number;

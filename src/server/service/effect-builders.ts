@@ -69,9 +69,7 @@ function createRowEffects(table: string, fields: Fields): (key: string) => objec
   return (key) => new RowEffects(key);
 }
 
-/**
- * Creates the effects on a field as methods of one class: separate functions would be allocated again for every row.
- */
+/** Creates the effects on a field as methods of one class, since functions would be allocated for every row. */
 function createFieldEffects(name: FieldName, { effects }: FieldKind): (key: string) => object {
   class FieldEffects extends KeyedEffects {
     static {

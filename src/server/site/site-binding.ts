@@ -342,10 +342,7 @@ class SinkSubmitter implements Submitter {
     return stage === 'causal' && !this.wantedStages.strong;
   }
 
-  /**
-   * A caller that joins a permanently red operation gets no preview. If it requested nothing else, the final view
-   * answers it.
-   */
+  /** A caller that joins an always red operation gets no preview. If it requested no more, the final view answers. */
   #isWanted(stage: Stage): boolean {
     return stage === 'committed' || stage === 'strong' || this.wantedStages[stage];
   }

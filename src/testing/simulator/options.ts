@@ -280,9 +280,8 @@ function drawCluster(seed: number): Partial<SimulationOptions> {
 }
 
 /**
- * For some runs, tables that forget nothing by themselves. Drawn separately, for the same reason. With small tables it
- * cannot be decided whether an operation may have expired. Here each expired one that its client has not acknowledged
- * is a fault.
+ * For some runs, tables that forget nothing by themselves; drawn separately, for the same reason. With small tables an
+ * operation may expire. Here each expired one that its client has not acknowledged is a fault.
  */
 function drawTables(seed: number): Partial<SimulationOptions> {
   if (!new Random(seed ^ 0x1d5).chance(0.25)) return {};
@@ -303,10 +302,7 @@ function drawRights(seed: number): Partial<SimulationOptions> {
   return random.chance(0.25) ? { ...near, ...CROWD_OPTIONS } : near;
 }
 
-/**
- * Clients at all sites that retry before an answer can arrive, about one object: there is always an operation in
- * flight.
- */
+/** Clients at all sites retry before an answer can arrive, so an operation is always in flight. */
 const CROWD_OPTIONS: Partial<SimulationOptions> = {
   delayMeanMs: 0.3,
   syncMeanMs: 0,

@@ -133,9 +133,7 @@ export class Handshake {
     this.#earlyToken = undefined;
   }
 
-  /**
-   * Whether the server sees another principal than the last server did, although the application has not changed it.
-   */
+  /** Whether the server sees another principal than the last one did, without a change by the application. */
   isPrincipalChanged({ principal: tag }: Welcome): boolean {
     const known = this.#lastServerIdentity;
     this.#lastServerIdentity = { principal: this.#helloPrincipal, tag };

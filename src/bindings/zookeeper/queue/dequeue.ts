@@ -274,8 +274,7 @@ class Dequeue implements SubmissionStatus {
     if (ahead !== undefined && queue.isOfThisQueue(ahead, sessions.writer.lastZxid)) return ahead;
     const item = await sessions.retryBusy('writer', (zk) => readItem(zk, queue.paths, number));
     if (item !== undefined) return item;
-    // This server may be behind the one that reported the end of the queue. Wait until it has caught up before giving
-    // up.
+    // This server may be behind the one that reported the end of the queue: wait until it has caught up.
     for (;;) {
       const found = await sessions.retryBusy('writer', (zk) => findItem(zk, queue.paths, number));
       if (found.item !== undefined) return found.item;

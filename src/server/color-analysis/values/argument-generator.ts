@@ -89,10 +89,7 @@ export class ArgumentGenerator {
     return this.#tryParse(operation, args) !== undefined;
   }
 
-  /**
-   * Parses arguments by the contract, if it takes them. The reason for a rejection is not needed, and takes long to
-   * build.
-   */
+  /** Parses arguments by the contract. Returns undefined without a reason, which takes long to build. */
   #tryParse(operation: string, args: unknown): { readonly parsed: unknown } | undefined {
     const spec = this.#contract.operations[operation];
     if (spec === undefined) return undefined;

@@ -42,9 +42,7 @@ export class ClientTable {
   /** Of which something is kept. */
   readonly #principals = new Map<string, RetainedClients>();
   readonly #all = new RetainedClients();
-  /**
-   * Raised whenever something of a client is forgotten: a client that comes back later gets another name of the memory.
-   */
+  /** Raised whenever something of a client is forgotten: it then gets another name of the memory. */
   #generation = 0;
 
   constructor(budget: ByteBudget, onForgotten: (clients: number) => void = () => {}) {

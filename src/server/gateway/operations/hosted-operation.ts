@@ -224,8 +224,7 @@ export class HostedOperation extends EncodingSink implements Sink, InvocationCon
     };
     try {
       view.value = this.#owner.codec.encodeValue(value);
-      // A confirmation cannot express that no view follows below the requested level: such a final view is sent in
-      // full.
+      // A confirmation cannot express "final" below the requested level: such a final view is sent in full.
       const isLow = details?.final === true && level < this.#strongest;
       const same = this.#isRepeated || isLow ? undefined : this.#views?.findSame(view);
       if (same !== undefined) this.#emitConfirm(view, same, details);

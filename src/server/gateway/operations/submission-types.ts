@@ -50,10 +50,7 @@ export interface RepeatableWrite {
   repeat(outlet: Outlet, load: ConnectionLoad): void;
   /** The connection is gone, but its client may come back. */
   detach(): void;
-  /**
-   * Forgets the reply, which will not be requested again. Returns the bytes that it retained, so that they can be
-   * freed.
-   */
+  /** Forgets the reply, which will not be requested again. Returns the bytes that it retained. */
   forget(): number;
 }
 

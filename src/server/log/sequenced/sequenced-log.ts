@@ -425,9 +425,7 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
     return origin === site && epoch > this.#epoch && createEpochAbove(epoch, value) > MAX_START;
   }
 
-  /**
-   * Sites begin far below. It is no log of this deployment, or another process has proposed in the name of this site.
-   */
+  /** Epochs begin far below: this is another deployment's log, or another process has used the name of this site. */
   #stopAt(epoch: number): void {
     const message = `it has an entry of start ${epoch} of this site, above which nothing can be proposed`;
     this.#outputs.push({ kind: 'regressed', message });
@@ -435,8 +433,7 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
 
   /**
    * An earlier start of this site had that epoch, and the file that recorded it is gone. The leader takes nothing below
-   * it any more. Records that have not arrived by then never will. They are proposed again, above all that may still
-   * arrive of that start.
+   * it any more. Records that have not arrived are proposed again, above that start.
    */
   #beginAbove(epoch: number): void {
     this.#epoch = createEpochAbove(epoch, this.options.epoch);

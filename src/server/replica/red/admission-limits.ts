@@ -9,8 +9,7 @@ import type { StrongReads } from './strong-reads.ts';
 
 /**
  * Whether the maximum of operations wait for the red order. Operations that may have been sent, and whose callers have
- * left, do not count, up to the number that is sent at a time. A leader that is away holds those, even if their callers
- * gave up.
+ * left, do not count, up to the number that is sent at a time. A leader that is away holds those.
  */
 export function isRedFull(
   { maxRedInFlight = Infinity, windows }: Pick<ReplicaOptions, 'maxRedInFlight' | 'windows'>,

@@ -4,8 +4,7 @@
  * whose effects it may have read, and commits only behind them (docs/spec/redblue.md, R10 to R13).
  *
  * The effects below a run are laid over the snapshot as if they came last. That holds if no other operation has changed
- * the same data since the execution. Otherwise the position in the log decides what the effects do, and an operation
- * that reads them waits for that.
+ * the same data since. Otherwise the position in the log decides, and an operation that reads them waits.
  */
 import { Fifo } from '../../collections/fifo.ts';
 import type { Effect } from '../../records/effect.ts';

@@ -55,9 +55,7 @@ export class PreliminaryResults {
     request.preliminaryEffects = NO_EFFECTS;
   }
 
-  /**
-   * Delivers it to the first submission of the request, unless that has left while the request waited for its place.
-   */
+  /** Delivers it to the first submission of the request, unless that has left while the request waited. */
   #deliverPreliminary({ submission, waiters }: RedRequest, answer: ReplyOrError): void {
     if (submission.wantedStages.tentative && waiters.includes(submission))
       this.#host.reply(submission, 'tentative', answer);

@@ -1,6 +1,4 @@
-/**
- * The results of red operations, for retries: a result is delivered once the end of the operation has passed the gate.
- */
+/** The results of red operations, for retries. A result is delivered once its end has passed the gate. */
 import { isCorrectableError } from '../../../correctable/errors.ts';
 import { EXPIRED, IdTable, type ValueCodec } from '../exactly-once/id-table.ts';
 import type { RetainedReplyStats } from '../exactly-once/id-table-entries.ts';
@@ -74,9 +72,7 @@ export class RedOutcomes {
     return true;
   }
 
-  /**
-   * Delivers the result when the end has passed the gate. Of several submissions that wait for it, the latest gets it.
-   */
+  /** Delivers the result when the end has passed the gate: of several waiting submissions the latest gets it. */
   notifyLater(id: OperationId, submission: Submission): void {
     const earlier = this.#waiters.get(id);
     if (earlier !== undefined) this.#host.reply(earlier, 'strong', callerLeftError());

@@ -173,10 +173,7 @@ export class RedPath {
     return this.#requests.get(id) !== undefined || this.#own.has(id);
   }
 
-  /**
-   * Proposes an operation of the site itself. No caller waits for it: if there is no room, or it is rejected, it is
-   * dropped.
-   */
+  /** Proposes an operation of the site itself, without a caller. Without room, or if rejected, it is dropped. */
   proposeOwn(id: OperationId, outcome: GeneratorOutcome): void {
     if (this.isFull) return;
     this.#own.add(id);

@@ -26,8 +26,7 @@ export class EarlyRequests {
 
   /**
    * Adds a request. A request for an operation that waits is not replaced by a request of the same site for later use.
-   * Of two requests for waiting operations, the newest replaces the other: it contains all that the site lacks by then,
-   * here or in the pool.
+   * Of two requests for waiting operations the newest counts: it contains all that the site lacks.
    */
   add(question: EarlyRequest): void {
     const { from, request } = question;

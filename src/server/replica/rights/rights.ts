@@ -286,10 +286,7 @@ export class Rights implements RightsPort {
       this.#sendRequests(name, SPLIT_BY_MODE[turn](lacking - own, others, giveAll(ledger)), 'pool');
   }
 
-  /**
-   * Whether it may send a request now. If no site shows rights, no request is sent or counted: a share may be in
-   * flight.
-   */
+  /** Whether it may send a request now: not if no site shows rights, since a share may be in flight. */
   #takeTurn(
     name: BoundedName,
     description: RequestTarget,

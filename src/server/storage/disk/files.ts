@@ -56,9 +56,7 @@ export function isNoSpace(error: Error): boolean {
   return code === 'ENOSPC' || code === 'EDQUOT';
 }
 
-/**
- * Returns an error which shows that another process has taken the directory over: nothing in flight will ever count.
- */
+/** Returns the error of a directory that another process has taken over: nothing in flight will ever count. */
 export function createFencedError(message: string): Error {
   return markFenced(new Error(message));
 }

@@ -1,8 +1,7 @@
 /**
- * Checks that rejections were necessary. `OVERLOADED` is allowed only if the maximum of operations waits. `UNAVAILABLE`
- * is allowed only if the red log of the site has halted or rights were waited for. `REPLICA_BEHIND` is allowed only
- * after the time that a session is waited for. The checker counts what may wait, and is never too strict: it cannot see
- * when the place of an abandoned operation is free again.
+ * Checks that rejections were necessary: `OVERLOADED` only if the maximum of operations waits, `UNAVAILABLE` only if
+ * the red log of the site has halted or rights were waited for, `REPLICA_BEHIND` only after the time that a session is
+ * waited for. The checker is never too strict, since it cannot see when the place of an abandoned operation is free.
  */
 import type { Origin } from '../../../server/records/origin.ts';
 import { getClient } from '../../../server/records/operation-id.ts';
