@@ -47,7 +47,7 @@ function createUnreadObject([, ...others]: readonly string[], options: Options):
   return `no option "${unknown}": there are ${NAMES.map((name) => `--${name}`).join(', ')}`;
 }
 
-/** What the user can mend is told without a stack; the rest with it, but without all that may hang on an error. */
+/** Prints a problem that the user can fix without a stack, and others with it, without further properties. */
 function toExitCode(error: unknown): number {
   // Ends by itself, once no engine is left.
   if (isInterrupted()) return 1;
@@ -57,7 +57,7 @@ function toExitCode(error: unknown): number {
     return isUsage ? 2 : 1;
   }
   console.error(error instanceof Error ? error.stack : error);
-  // Nobody knows what is still open.
+  // It is unknown what is still open.
   process.exit(1);
 }
 

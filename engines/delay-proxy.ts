@@ -15,7 +15,7 @@ export interface Route {
   readonly targetPort: number;
   /** The delay in each direction: half the round trip. */
   readonly oneWayMs: number;
-  /** How long to try again where nobody listens yet at the target; whoever connects learns of it at once unless given. */
+  /** How long to retry while no server listens at the target. Default: 0, so a client fails at once. */
   readonly timeoutMs?: number;
 }
 
@@ -51,7 +51,7 @@ function join(client: Socket, route: Parameters<typeof relay>[1], since: number)
   const { targetHost = LOOPBACK, targetPort, oneWayMs, timeoutMs = 0 } = route;
   const delayMs = typeof oneWayMs === 'function' ? oneWayMs : () => oneWayMs;
   const target = connect({ port: targetPort, host: targetHost, noDelay: true, allowHalfOpen: true });
-  // Until the target answers nothing is accepted on its behalf: whoever connects learns at once that it is down.
+  // Until the target answers, no connection is accepted on its behalf: a client sees at once that it is down.
   const drop = (): void => {
     client.resetAndDestroy();
     target.destroy();

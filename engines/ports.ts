@@ -8,18 +8,18 @@ const PART_SIZE = 500;
 const first = FIRST + (process.pid % PARTS) * PART_SIZE;
 
 /** A server that is down for a time starts again on its port. */
-const given = new Set<number>();
+const used = new Set<number>();
 
 export const LOOPBACK = '127.0.0.1';
 
-/** So many different ports on which nobody listens now. */
+/** Returns different ports on which no process listens now. */
 export async function freePorts(count: number): Promise<number[]> {
-  if (given.size + count > PART_SIZE / 2) given.clear();
+  if (used.size + count > PART_SIZE / 2) used.clear();
   const ports: number[] = [];
   while (ports.length < count) {
     const port = first + Math.floor(Math.random() * PART_SIZE);
-    if (given.has(port)) continue;
-    given.add(port);
+    if (used.has(port)) continue;
+    used.add(port);
     if (await isUnused(port)) ports.push(port);
   }
   return ports;
@@ -29,7 +29,7 @@ async function isUnused(port: number): Promise<boolean> {
   return (await listenProblem(port, LOOPBACK)) === undefined;
 }
 
-/** Why nobody could listen there now: `EADDRINUSE`, `EADDRNOTAVAIL` (no address of this machine); undefined if one could. */
+/** Why the port is not free: `EADDRINUSE`, `EADDRNOTAVAIL` (no address of this machine); undefined if free. */
 export function listenProblem(port: number, host: string): Promise<string | undefined> {
   return new Promise((resolve) => {
     const probe = createServer();

@@ -34,7 +34,7 @@ export function computeGoalResults(name: string, measured: readonly Measured[]):
   ];
 }
 
-/** What speculation saves of the latency where nobody queues. */
+/** What speculation saves of the latency when no request queues. */
 export function reductionBars(
   name: string,
   measured: readonly Measured[],

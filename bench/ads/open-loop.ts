@@ -1,6 +1,6 @@
 /**
- * Latency at equal offered load: requests begin at a rate, whoever serves them, and each latency counts from when its request
- * should have begun. In a closed loop whoever is faster is given more to do, and a stall keeps requests from being counted.
+ * Latency at equal offered load: requests begin at a fixed rate, and each latency counts from when its request should
+ * have begun. In a closed loop a faster system gets more to do, and a stall keeps requests from being counted.
  */
 import { carryOut, type HistoryLine } from '../../demo/shared/speculation/request.ts';
 import { count } from '../../demo/shared/speculation/report.ts';

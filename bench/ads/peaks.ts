@@ -51,13 +51,13 @@ export function sweepsOf<Each extends Measured>(measured: readonly Each[]): Each
   );
 }
 
-/** Of each peak that is not known to be one, that no gain is told of it, for a person. */
-export function openPeaksTold(measured: readonly Measured[]): string[] {
+/** Returns a message about each unproven peak, for which no gain is reported. */
+export function formatOpenPeaks(measured: readonly Measured[]): string[] {
   const open = peaksFound(measured).filter((peak) => !peak.isBracketed);
   return open.map(
     ({ workload, way, workers }) =>
       `workload ${workload}, ${way}: most was done at ${workers} at a time, with no less on one side of it: ` +
-      'that is no peak, and no gain there is told',
+      'that is no peak, so no gain is reported',
   );
 }
 

@@ -30,7 +30,7 @@ export interface Measured extends Setting {
   readonly offered: readonly OpenLoopResult[];
 }
 
-/** Few enough that nobody queues: latencies are compared here. */
+/** Few enough that no request queues: latencies are compared here. */
 export const UNLOADED_WORKERS = 4;
 
 /** Requests at a time, at most: the sweep ends where throughput has fallen with speculation and without. */
@@ -153,7 +153,7 @@ export function isPaper({ client, asks, cassandra }: Place): boolean {
 /** Whether the setting belongs to the sweep over all loads: the paper's place. */
 export const isSwept = isPaper;
 
-/** Whether the client stands beside the site that it asks, and nobody waits for more than the nearest quorum. */
+/** Whether the client stands beside the site that it asks, and waits for the nearest quorum only. */
 export function isColocated({ placement, client, asks, cassandra }: Place): boolean {
   if (cassandra === undefined) return asks === undefined && client === COORDINATORS[placement];
   return client === cassandra.coordinator && cassandra.readQuorum === 2;

@@ -17,7 +17,7 @@ import { findPeakLoads } from '../harness/find-peak.ts';
 import { versionOfEngine, versionsOf } from '../harness/provenance.ts';
 import { computeGoalResults } from './goals.ts';
 import { runOpenLoop } from './open-loop.ts';
-import { isKnownPeak, openPeaksTold, peakOf, sweepsOf } from './peaks.ts';
+import { formatOpenPeaks, isKnownPeak, peakOf, sweepsOf } from './peaks.ts';
 import { measureRounds, type Contest, type Measuring } from './rounds.ts';
 import { offersOf, peakRowsOf, rowOf } from './rows.ts';
 import { isSwept, labelOf, placeOf, planOf, type Measured, type Plan } from './settings.ts';
@@ -38,7 +38,7 @@ export function createSpeculationBench({ name, about, placement, deploy }: Specu
     const way = storeOf(settings);
     const plan = planOf(settings.quick, { placement, way });
     const measured = await measureAndTell(plan, deploy, settings);
-    for (const reported of openPeaksTold(measured)) settings.progress(reported);
+    for (const reported of formatOpenPeaks(measured)) settings.progress(reported);
     const file = way === undefined ? name : nameOf(`${name}-cassandra`, way);
     return {
       name: file,

@@ -1,6 +1,6 @@
 /**
- * Which shadow operations of the case studies may be blue (RedBlue, OSDI 2012, Table 2): counted by the tool that labels,
- * from the services as they are. What is red and declared blue has to be found, and nothing else told.
+ * Which shadow operations of the case studies may be blue (RedBlue, OSDI 2012, Table 2): counted by the labeling tool,
+ * from the services as they are. It has to find what is red and declared blue, and report nothing else.
  */
 import { withColors, type Service } from 'correctables/server';
 import { analyzeColors, type ColorAnalysisOptions, type ColorReport } from 'correctables/testing';

@@ -1,6 +1,6 @@
 /**
- * Quoddy in one site and in five, with users at all five places (RedBlue, OSDI 2012, §8.4, Figure 13): what it takes
- * to ask somebody to be a friend. Nothing in Quoddy is red.
+ * Quoddy in one site and in five, with users at all five places (RedBlue, OSDI 2012, §8.4, Figure 13): how long a
+ * friend request takes. Nothing in Quoddy is red.
  */
 import { PLACES, SITES, type Site } from '../../demo/case-studies/sites.ts';
 import { studyOf } from '../../demo/case-studies/studies.ts';

@@ -44,7 +44,7 @@ export async function runLoads<L extends Load>(setting: Setting, loads: readonly
         stats.add(interaction);
         interactions.push(interaction);
       };
-      // Users of another load are others: nobody registers the same name again.
+      // Each load has its own users, so that no name is registered twice.
       const work = { study, scale, think: 0, seed: seed * loads.length + at, onInteraction };
       const seconds = await workFor(users, { ...load, ...work });
       done.push({ load, interactions, figures: stats.figures(seconds) });

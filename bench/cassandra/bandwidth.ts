@@ -83,7 +83,7 @@ async function measure(crew: ClientPool, cell: Cell, system: Kind, times: Times 
   const { driven: _, ...load } = cell;
   const reports = await crew.load({ ...load, ...times, record: true, system });
   const report = reports.get(REPORTED);
-  if (report === undefined || report.bytes === null) throw new Error('nobody counted the bytes');
+  if (report === undefined || report.bytes === null) throw new Error('the bytes were not counted');
   const { preliminaries, diverged } = count(report.history);
   const divergence = preliminaries === 0 ? null : diverged / preliminaries;
   return { bytes: report.bytes, operations: report.operations, divergence };

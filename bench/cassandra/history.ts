@@ -87,7 +87,7 @@ function staleness(writes: readonly WriteEvent[]): (read: ReadEvent, view: Tags)
       const timeline = timelines.get(`${key}/${field}`);
       const known = timeline === undefined ? -1 : lastBelow(timeline.endedMs, beganMs);
       if (timeline === undefined || known < 0) return false;
-      // What nobody wrote in this history was there before it, unless its writer was never answered.
+      // A value that was not written in this history was there before it, unless its writer was never answered.
       const seenMs = endedMs.get(`${key}/${field}/${tag}`) ?? (isLoaded(tag) ? -Infinity : Infinity);
       return (timeline.latestBeganMs[known] as number) > seenMs;
     });

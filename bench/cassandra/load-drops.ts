@@ -21,7 +21,7 @@ export interface Sample {
   readonly totalOpsPerSec: number;
   /** Processor time of the reported client. */
   readonly clientUsPerOp: number;
-  /** Of the node that it asks, and of all of them, for each operation of all clients; null where nobody tells. */
+  /** Of the node that it asks, and of all of them, for each operation of all clients; null if unknown. */
   readonly coordinatorUsPerOp: number | null;
   readonly nodesUsPerOp: number | null;
   readonly preliminary: LoadReport['preliminary'];
@@ -121,7 +121,7 @@ export function dropOf({ workload, sweep, pairs }: Measured, clients: Clients) {
   };
 }
 
-/** How much longer the coordinator works for an operation, pair by pair; null where nobody tells. */
+/** How much longer the coordinator works for an operation, pair by pair; null if unknown. */
 function coordinatorTimeOf(pairs: readonly Sample[]): Estimate | null {
   const times = (system: System): number[] =>
     pairs.filter((sample) => sample.system === system).map(({ coordinatorUsPerOp }) => coordinatorUsPerOp ?? NaN);

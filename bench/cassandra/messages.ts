@@ -26,7 +26,7 @@ export type System = (typeof SYSTEMS)[number];
 /** The client that the paper reports on. */
 export const REPORTED = 'ireland' satisfies Site;
 
-/** What a client process is told at its start. */
+/** What a client process gets at its start. */
 export interface ClientSetup {
   readonly site: Site;
   readonly keyspace: string;
@@ -77,7 +77,7 @@ export interface LoadReport {
   /** Of reads with a preliminary view. */
   readonly preliminary: Latency | null;
   readonly final: Latency | null;
-  /** On the socket, both directions, warm-up left out; null where nobody counts. */
+  /** On the socket, both directions, without the warm-up; null if not counted. */
   readonly bytes: number | null;
   readonly cpuUs: number;
   readonly history: readonly HistoryEvent[];

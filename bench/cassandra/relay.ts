@@ -1,4 +1,4 @@
-/** Counts the bytes on a connection, whoever speaks on it: a TCP relay in front of a server. */
+/** Counts the bytes on a connection in both directions: a TCP relay in front of a server. */
 import { connect, createServer, type AddressInfo } from 'node:net';
 
 export interface Relay {

@@ -12,7 +12,7 @@ export const RECORDS = 1000;
 
 const COLUMNS = FIELD_NAMES.join(', ');
 
-/** The record by its key; replicas that are late are waited for, nobody else is asked. */
+/** The record by its key. Reads wait for late replicas, and ask no other ones. */
 export const TABLE =
   `CREATE TABLE usertable (y_id text PRIMARY KEY, ${FIELD_NAMES.map((name) => `${name} text`).join(', ')}) ` +
   "WITH speculative_retry = 'NONE'";

@@ -2,8 +2,8 @@
 import { isUndecided, type GoalResult } from './goals.ts';
 
 /**
- * How often the rounds may be looked at: after the first of them, and after as many again. Whoever estimates from them says
- * so, for who looks twice is wrong twice as often.
+ * How often the rounds are looked at: after the first of them, and after as many again. Estimates state that number,
+ * since two looks are wrong twice as often.
  */
 export const LOOKS = 2;
 

@@ -43,8 +43,8 @@ export interface Goals {
 }
 
 /**
- * The median of the rounds, four digits of it. `looks`: how often it may be asked whether that is enough. Not a number where
- * one of the samples is none: whoever did nothing in a round has no middle among those in which he did something.
+ * The median of the rounds, to four digits. `looks`: how often the result is checked for whether that is enough. Not a
+ * number if one of the samples is none: a system that did nothing in a round has no median.
  */
 export function estimate(samples: readonly number[], looks = 1): Estimate {
   const taken = { samples: samples.length, looks };

@@ -3,7 +3,7 @@
  * delays of a wide area everything is within them.
  */
 
-/** Fewer, and what is told is told of those that were fast: a preliminary view that the final overtakes is none. */
+/** With fewer, the report would cover only the fast ones: a preliminary view that the final overtakes is none. */
 const VIEWS_MIN = 0.99;
 /** Timers may be early by a little; light is not. */
 const DELAY_MIN = 0.95;

@@ -1,4 +1,4 @@
-/** Where a result comes from: what somebody else needs to get it again, or to see why he gets another one. */
+/** Where a result comes from: what other people need to repeat it, or to see why their result differs. */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -33,7 +33,7 @@ export interface Provenance {
 export function provenance(): Omit<Provenance, 'flags'> {
   const [cpu] = cpus();
   return {
-    command: [...SETTINGS.flatMap(told), 'npm run bench --', ...process.argv.slice(2).map(quoted)].join(' '),
+    command: [...SETTINGS.flatMap(formatSetting), 'npm run bench --', ...process.argv.slice(2).map(quoted)].join(' '),
     date: new Date(performance.timeOrigin).toISOString(),
     commit: createCommit(fileURLToPath(new URL('../../', import.meta.url))),
     machine: {
@@ -46,7 +46,7 @@ export function provenance(): Omit<Provenance, 'flags'> {
   };
 }
 
-function told(name: string): string[] {
+function formatSetting(name: string): string[] {
   const value = process.env[name];
   return value === undefined || value === '' ? [] : [`${name}=${quoted(value)}`];
 }

@@ -7,7 +7,7 @@ import { VerifiedWrites, type Reads } from './verify-writes.ts';
 
 const keys = Array.from({ length: KEYS }, (_, n) => `key:${n}`);
 const written = new VerifiedWrites(process.pid.toString(36));
-/** So much on each account that nobody is ever refused. */
+/** So much on each account that no transfer is ever rejected. */
 const OPENING_CENTS = 1_000_000_000;
 const tell = (message: unknown): void => void process.send?.(message);
 
@@ -19,8 +19,8 @@ process.on('message', (order: ClientOrder | typeof WRITTEN) => {
 });
 process.on('disconnect', () => process.exit());
 
-// Each loads what it needs and nothing else: `ioredis` derives a class from `String`, and from then on V8 looks up the
-// methods of every string anew, which took our client a sixth more processor time.
+// Each loads only what it needs: `ioredis` derives a class from `String`, and from then on V8 looks up the methods of
+// every string again, which took our client a sixth more processor time.
 
 interface Opened {
   readonly submits: Readonly<Record<Workload, Submit>>;
@@ -69,7 +69,7 @@ async function openDay(): Promise<Opened> {
   for (let n = 0; n < KEYS; n += 1) await call('deposit', account(n), booked(n, OPENING_CENTS));
   return {
     submits: {
-      // Nothing reads it: whoever measures this workload is told that it cannot be checked.
+      // No code reads it: the report shows that this workload cannot be checked.
       set: (n) => call('set', account(n), written.value(n % KEYS)),
       deposit,
       withdraw,

@@ -93,7 +93,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** Resolves once somebody accepts connections on the port; gives up when `isOver`. */
+/** Resolves once the port accepts connections; gives up when `isOver`. */
 async function accepting(port: number, isOver: () => boolean): Promise<void> {
   for (;;) {
     const isOpen = await new Promise<boolean>((resolve) => {

@@ -86,8 +86,8 @@ export class VerifiedWrites {
 }
 
 /**
- * Several clients write the same keys: whose write came last nobody knows, but it is the last one of one of them. Accounts hold
- * what all have booked.
+ * Several clients write the same keys. It is unknown whose write came last, but it is the last one of one of them.
+ * Accounts hold what all have booked.
  *
  * @param ran the clients of the last run @param idle those that only ran before
  * @throws Error where a store holds something else

@@ -10,7 +10,7 @@ import type { Submit } from '../load/loops.ts';
 import { SERVER_FLAGS } from '../load/processes.ts';
 import { microbenchmark } from './service.ts';
 
-/** Ten tables of a million: a record that nobody has changed yet takes no memory. */
+/** Ten tables of a million: a record that was never changed takes no memory. */
 const RECORDS = 10_000_000;
 
 export type Color = 'blue' | 'red';

@@ -1,7 +1,7 @@
-/** Only of a sale that went on until all was sold can it be said that nothing went wrong. */
+/** Only a sale that went on until all was sold can show that nothing went wrong. */
 import type { Verdict } from '../../demo/tickets/verify/verify-sales.ts';
 
-/** The same. @throws Error where tickets were left that nobody was told of: who sells nothing revokes nothing either */
+/** Returns the verdict. @throws Error if tickets are left: a sale that sells nothing revokes nothing either */
 export function assertFinished(verdict: Verdict): Verdict {
   const { tickets, confirmed, revoked, contradicted, unanswered, lost } = verdict;
   const left = tickets - (confirmed - revoked + contradicted + unanswered + lost);

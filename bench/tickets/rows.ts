@@ -30,9 +30,9 @@ export interface Row extends Readonly<Record<string, unknown>> {
   readonly revokedMax: number;
   readonly contradictedMax: number;
   readonly oversoldMax: number;
-  /** Customers told yes and never told otherwise, beyond the stock. */
+  /** Customers who got a yes that was never taken back, beyond the stock. */
   readonly standingBeyondStockMax: number;
-  /** Customers told yes at any time, beyond the stock: some of them are revoked later. */
+  /** Customers who got a yes at any time, beyond the stock: some of them are revoked later. */
   readonly promisedBeyondStockMax: number;
   readonly duplicatesMax: number;
   readonly lostMax: number;
@@ -154,7 +154,7 @@ export function computeGoalResults(rows: readonly Row[], aims: Aims = AIMS.redbl
     atLeast('purchase-speedup', slowest(at('paper', 20)), { aim: aims.speedup }),
     reported('purchase-speedup-spread', slowest(spread)),
     reported('early-spread', rounded(early), 'fraction'),
-    // Told yes too often, and then no: beside the revoked, who are told no for whatever reason.
+    // Customers with one yes too many, and then a no. The revoked count separately: they got a no for any reason.
     reported('promised-beyond-stock', worst('promisedBeyondStockMax', rows), 'customers'),
     ...(fixed.length === 0 ? [] : [reported('revoked-spread-fixed', worst('revokedMax', fixed), 'customers')]),
     // As it was measured before each retailer had a binding of its own.

@@ -55,8 +55,8 @@ function clientTaker(client: AnyClient, bytes: () => number): Taker {
 }
 
 /**
- * Constant in the length, as the paper's client: a node holds the number of the first item; taking it moves the pointer on,
- * if nobody else has meanwhile.
+ * Constant in the length, as the paper's client: a node holds the number of the first item. A take moves the pointer
+ * on, if no other client has done so meanwhile.
  */
 class HeadPointer implements Taker {
   readonly #sessions: SessionPair;

@@ -30,7 +30,7 @@ export function contentListener(delayMs: number): RequestListener {
       response.writeHead(200, { 'content-type': 'application/json', 'cache-control': 'no-store' });
       response.end(JSON.stringify(names.map(creativeOf)));
     }, delayMs);
-    // A prefetch that is cancelled costs nothing more.
+    // A canceled prefetch needs no more of the server.
     response.once('close', () => clearTimeout(timer));
   };
 }
@@ -66,7 +66,7 @@ function creativeOf(name: string): Creative {
   return { name, texts: LANGUAGES, media: mediaOf(number) };
 }
 
-/** A small picture that can be told from its neighbors. */
+/** A small picture that differs from its neighbors. */
 function mediaOf(number: number): string {
   const hue = (number * 137) % 360;
   const [x, y, r] = [12 + ((number * 7) % 40), 10 + ((number * 11) % 28), 8 + (number % 13)];

@@ -28,7 +28,7 @@ export interface Ad {
 export const BATCH_MAX = 500;
 
 export const adContract = defineContract('ad-server', {
-  /** The references of the ads chosen for a user; none for somebody unknown. */
+  /** The references of the ads chosen for a user; none for an unknown user. */
   getPersonalizedAdsRefs: operation({
     access: 'read',
     args: z.object({ uid: id }),

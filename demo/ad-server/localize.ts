@@ -1,4 +1,4 @@
-/** Post-processing: an ad in the language and the currency format of whoever sees it. */
+/** Post-processing: an ad in the language and the currency format of its viewer. */
 import type { Ad } from './contract.ts';
 import type { Creative } from './creative.ts';
 

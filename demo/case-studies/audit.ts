@@ -1,6 +1,6 @@
 /**
- * Looking at all rows of one site, page by page. A case study has this read beside its transactions: whoever runs the
- * study sees what any client can see, and nothing of the site's insides.
+ * Reads all rows of one site, page by page. A case study has this read beside its transactions: an audit sees what any
+ * client can see, and no internal state of the site.
  */
 import { createHash } from 'node:crypto';
 import type { Operation } from 'correctables';
@@ -11,8 +11,8 @@ import type { Audit, Store } from './case-study.ts';
 
 /** Rows of one page: so few that reading them stays far below what a generator may take, on a machine that is busy too. */
 const PAGE_ROWS = 100;
-/** What is broken is told so often; the rest adds nothing. */
-const TOLD_MAX = 20;
+/** How many broken rules are reported. */
+const REPORTED_MAX = 20;
 
 /** The operation, for the contract of a study. */
 export const auditOperation = operation({
@@ -69,7 +69,7 @@ export function auditPages({
       }
     }
     const next = found.length > PAGE_ROWS ? (keys.at(-1) ?? null) : null;
-    return { rows: keys.length, broken: broken.slice(0, TOLD_MAX), digest: hash.digest('hex'), next };
+    return { rows: keys.length, broken: broken.slice(0, REPORTED_MAX), digest: hash.digest('hex'), next };
   };
 }
 
@@ -91,7 +91,7 @@ export async function auditAll(
       after = found.next;
     }
   }
-  return { rows, broken: broken.slice(0, TOLD_MAX), digest: hash.digest('hex') };
+  return { rows, broken: broken.slice(0, REPORTED_MAX), digest: hash.digest('hex') };
 }
 
 /** A field's value as JSON has it: a set as a list, in the order that all sites have. */

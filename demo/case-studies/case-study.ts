@@ -1,6 +1,6 @@
 /**
- * What a case study is: a service of the backend, data to begin with, and people who click (RedBlue, OSDI 2012, §7 and §8).
- * Whoever runs one, for a figure or for a page, knows no more of it than this.
+ * A case study: a service of the backend, initial data, and users who click (RedBlue, OSDI 2012, §7 and §8). The code
+ * that runs one, for a figure or for a page, needs only this.
  */
 import type { Operation } from 'correctables';
 import type { Arbitraries } from 'correctables/testing';
@@ -13,11 +13,11 @@ export type Mix = Readonly<Record<string, number>>;
 /** The store as one user reaches it, at the site that the user is beside. */
 export interface Store {
   /**
-   * Executes one operation and gives its final result: a read at the site's own level, `causal`; an update as strong as
-   * it turns out to be. Whoever runs the study notes here how long it took and whether it was red.
+   * Executes one operation and returns its final result. A read has the site's own level, `causal`; an update is as
+   * strong as it turns out to be. The caller notes here how long it took and whether it was red.
    *
-   * @throws CorrectableError as the store says, what the contract declares included: a request catches what is an answer,
-   * and lets through what is a failure
+   * @throws CorrectableError the error of the store, or one that the contract declares: a request catches expected
+   * errors, and passes failures on
    */
   ask<T>(operation: Operation<T>): Promise<T>;
 }

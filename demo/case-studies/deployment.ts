@@ -30,7 +30,7 @@ export interface Deployment {
   readonly url: string;
   /** One for the users beside each site. */
   readonly doors: readonly [SiteDoor, ...SiteDoor[]];
-  /** What sites have told of broken invariants while they were at work. */
+  /** Broken invariants that sites have reported while they were at work. */
   readonly alarms: readonly string[];
   close(): Promise<void>;
 }

@@ -38,20 +38,20 @@ export interface RunFigures {
 /** The latest latencies of one kind, and how many there were in all. */
 class Latencies {
   count = 0;
-  readonly #kept: number[] = [];
-  readonly #keptMax: number;
+  readonly #recent: number[] = [];
+  readonly #max: number;
 
-  constructor(maxKept: number) {
-    this.#keptMax = maxKept;
+  constructor(max: number) {
+    this.#max = max;
   }
 
   add(ms: number): void {
-    this.#kept[this.count % this.#keptMax] = ms;
+    this.#recent[this.count % this.#max] = ms;
     this.count += 1;
   }
 
   get latency(): Latency | null {
-    return this.count === 0 ? null : { count: this.count, ...percentilesOf(this.#kept) };
+    return this.count === 0 ? null : { count: this.count, ...percentilesOf(this.#recent) };
   }
 }
 
@@ -69,26 +69,26 @@ export class Tally {
   #updating = 0;
   #operations = 0;
   #red = 0;
-  readonly #keptMax: number;
+  readonly #max: number;
   readonly #requests = new Map<string, Omit<Cell, 'site' | 'request'>>();
   readonly #sites = new Map<Site, Omit<Cell, 'site' | 'request'>>();
   readonly #cells = new Map<string, Cell>();
   readonly #failures = new Map<string, number>();
 
   /** @param keptMax latencies of each kind that percentiles are taken of: the latest ones */
-  constructor(maxKept = 1_000_000) {
-    this.#keptMax = maxKept;
+  constructor(max = 1_000_000) {
+    this.#max = max;
   }
 
   readonly add = ({ site, request, ms, operations, updates, red, failure }: Interaction): void => {
-    // Whoever refuses everything at once is not fast.
+    // A store that rejects everything at once is not fast.
     if (failure !== undefined) return void this.#failures.set(failure, (this.#failures.get(failure) ?? 0) + 1);
     this.interactions += 1;
     this.#operations += operations;
     this.#red += red;
     if (updates > 0) this.#updating += 1;
     const color = red > 0 ? 'red' : 'blue';
-    const fresh = () => ({ blue: new Latencies(this.#keptMax), red: new Latencies(this.#keptMax) });
+    const fresh = () => ({ blue: new Latencies(this.#max), red: new Latencies(this.#max) });
     foundOrMade(this.#requests, request, fresh)[color].add(ms);
     foundOrMade(this.#sites, site, fresh)[color].add(ms);
     const name = `${site} ${request}`;

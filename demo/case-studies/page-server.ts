@@ -60,7 +60,7 @@ export async function startStudyPage(
     signal,
     onInteraction: stats.add,
   });
-  // Whoever closes the page hears of it.
+  // The caller that closes the page gets the failure.
   working.catch(() => {});
   return { url: deployment.url, close };
 }

@@ -32,7 +32,7 @@ export interface Report extends RunFigures {
   /** Whether every invariant held while the sites were at work and holds at each at the end, with the same data at all. */
   readonly sound: boolean;
   readonly agree: boolean;
-  /** What sites told while they were at work. */
+  /** What sites reported while they were at work. */
   readonly alarms: readonly string[];
   readonly audits: Readonly<Partial<Record<Site, SiteAudit>>>;
 }
@@ -127,7 +127,7 @@ export async function runStudy(options: TieredRunOptions, progress: (line: strin
   }
 }
 
-/** What all sites show once nobody is at work any more and each has what the others have. */
+/** Returns what all sites show once no client is at work any more and each site has what the others have. */
 export async function soundnessOf(
   study: CaseStudy,
   { doors, alarms }: Pick<Deployment, 'doors' | 'alarms'>,
@@ -151,7 +151,7 @@ export interface Work extends Omit<UserOptions, 'signal'> {
 /** Lets users work at each door, and waits for what is under way at the end. @returns how many seconds they worked */
 export async function workFor(doors: readonly SiteDoor[], options: Work): Promise<number> {
   const { users, seconds, signal } = options;
-  // Not by `AbortSignal.timeout`, which may be collected before its time while nobody listens but through `any`.
+  // Not by `AbortSignal.timeout`, which may be collected too early if it has listeners only through `any`.
   const end = new AbortController();
   const leave = (): void => end.abort();
   const timer = setTimeout(leave, seconds * 1000);

@@ -44,7 +44,7 @@ export class CountingStore implements Store {
     this.asked.operations += 1;
     if (isUpdate) this.asked.updates += 1;
     const session = this.#session;
-    // One view of each: nobody looks at the guess of a red update here, and of a blue one there is none.
+    // One view of each: previews of red updates are not used here, and blue ones have none.
     const result = isUpdate
       ? this.#client.invoke(operation, { levels: ['strong'], session })
       : this.#client.invoke(operation, { levels: ['causal'], session });

@@ -47,7 +47,7 @@ export class ClusterSite {
     return this.#state;
   }
 
-  /** How its process has ended, where nobody here has killed it. */
+  /** How its process has ended, if this demo has not killed it. */
   get failure(): string | undefined {
     return this.#failure;
   }

@@ -47,7 +47,7 @@ export class Cluster {
   static async start({ wan, service, keep, redLog = builtInRedLog }: ClusterOptions): Promise<Cluster> {
     const directory = keep === undefined ? await mkdtemp(join(tmpdir(), 'correctables-cluster-')) : resolve(keep);
     const guard = new Guard(keep === undefined ? directory : undefined);
-    // All at once: nobody listens on those of the nodes yet, so that they would seem free to whoever asks later.
+    // All at once: the nodes do not listen yet, so a later search would find their ports free.
     const numbers = await freePorts(2 * SITES.length + WAY_COUNT);
     const ports = record((_, n): NodePorts => ({ client: numbers[2 * n] ?? 0, cluster: numbers[2 * n + 1] ?? 0 }));
     const network = await Network.open(

@@ -31,7 +31,7 @@ export interface SaleFigures extends Verdict {
   /** Customers who came to one site and were served at another. */
   readonly customersMoved: number;
   readonly perSite: Readonly<Record<string, SiteFigures>>;
-  /** Whether every ticket was sold once, and nobody was promised another. */
+  /** Whether every ticket was sold once, and no other was promised. */
   readonly ok: boolean;
 }
 

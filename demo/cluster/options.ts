@@ -51,14 +51,14 @@ export function parseOptions(argv: readonly string[]): Options | undefined {
     })
     .option('--keep <dir>', 'Keep data and logs of the sites in this directory; default: a temporary one, removed')
     .option('--port <n>', 'The port of the page (0: any free one)', { default: 7400 });
-  const given = parseFlags(cli, argv);
-  if (given === undefined) return undefined;
-  const headless = given['headless'] === true;
+  const typed = parseFlags(cli, argv);
+  if (typed === undefined) return undefined;
+  const headless = typed['headless'] === true;
   for (const name of headless ? [] : HEADLESS_ONLY) {
-    if (given[name] !== undefined)
+    if (typed[name] !== undefined)
       throw new UsageError(`${formatFlag(name)} is for a sale without a page: add --headless`);
   }
-  const options: Flags = { ...DEFAULTS, ...given };
+  const options: Flags = { ...DEFAULTS, ...typed };
   return {
     headless,
     json: options['json'] === true,

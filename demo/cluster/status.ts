@@ -1,7 +1,7 @@
 /** A site as an onlooker sees it; for the page, too. */
 import type { Site } from '../../engines/wan.ts';
 
-/** - `ended`: the process has ended, and nobody here has killed it. */
+/** - `ended`: the process has ended, and this demo has not killed it. */
 export type SiteState = 'starting' | 'running' | 'frozen' | 'killed' | 'ended';
 
 export interface SiteStatus {
@@ -11,7 +11,7 @@ export interface SiteStatus {
   readonly isCut: boolean;
   /** Whether it may lack something that was decided while it was away. */
   readonly isCatchingUp: boolean;
-  /** How its process has ended, where nobody here has killed it. */
+  /** How its process has ended, if this demo has not killed it. */
   readonly failure?: string | undefined;
 }
 

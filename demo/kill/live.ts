@@ -105,7 +105,7 @@ export class LiveLoad {
     this.#watch(server);
   }
 
-  /** Somebody may have killed the server from a terminal. */
+  /** A user may have killed the server from a terminal. */
   #watch(server: ServeProcess): void {
     void server.ended.then(() => {
       if (!this.#isClosed && server === this.#server) this.kill();

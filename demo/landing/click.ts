@@ -29,7 +29,7 @@ export interface Click {
 export interface RunningClick extends Click {
   /** Presses Buy. Without effect before buying is allowed, and the second time. */
   press(): void;
-  /** Resolves when nothing more will change: the page is complete, and a customer who has pressed Buy has the answer. */
+  /** Resolves when no more will change: the page is complete, and a customer who has pressed Buy has the answer. */
   readonly settled: Promise<void>;
   /** Closes the store. */
   close(): Promise<void>;

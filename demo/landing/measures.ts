@@ -17,7 +17,7 @@ export interface Measures {
   readonly boughtAtWrongPrice: boolean;
   readonly answer: Answer | undefined;
   readonly takenBack: boolean;
-  /** Why nothing more has come. */
+  /** Why no more has come. */
   readonly failure: string | undefined;
 }
 

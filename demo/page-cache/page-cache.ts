@@ -33,7 +33,7 @@ export async function keptPage(
     return new Map(Object.entries(retained.files).map(([path, body]) => [path, Buffer.from(body, 'base64')]));
   }
   const files = await build();
-  // Of what was changed meanwhile, nobody knows whether it is in.
+  // The files may have changed during the build: then the result is not kept.
   if ((await hash()) === inputs) await keep(place, { inputs, files: textOf(files) });
   return files;
 }

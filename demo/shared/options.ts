@@ -19,7 +19,7 @@ export const READ_QUORUMS = [2, 3] as const;
 export type Site = (typeof SITES)[number];
 export type WanPreset = 'paper' | 'none';
 
-/** What only a Cassandra behind the application can be told. */
+/** Options that only a Cassandra behind the application has. */
 export interface CassandraOptions {
   readonly way: (typeof WAYS)[number];
   /** The site of the node that the client asks. */
@@ -52,7 +52,7 @@ export interface Program {
   /** As in `npm run demo:ads --`. */
   readonly command: string;
   readonly about: string;
-  /** The share of the data that is loaded unless told otherwise. */
+  /** The share of the data that is loaded by default. */
   readonly scale: number;
   readonly port: number;
 }

@@ -53,7 +53,7 @@ export class ServeProcess {
     this.listening = Promise.race([first, early]).then(
       ([line]) => (JSON.parse(line) as { readonly sites: Record<string, string> }).sites,
     );
-    // Whoever waits for neither does not want to know.
+    // A caller that awaits neither needs no failure.
     this.listening.catch(() => {});
   }
 

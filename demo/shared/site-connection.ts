@@ -5,7 +5,7 @@ type Contract = Parameters<typeof redblue>[0];
 type Options = Parameters<typeof redblue>[1];
 export type WebSocketClass = NonNullable<Options['WebSocket']>;
 
-/** Somebody who looks on wants to see within two or three seconds what becomes of the clients of a site that stands still. */
+/** A viewer should see within two or three seconds what becomes of the clients of a stalled site. */
 const PATIENCE = { heartbeatIntervalMs: 2_500, pongTimeoutMs: 1_000, connectTimeoutMs: 2_000 } as const;
 const RECONNECT_MS_MAX = 1_000;
 

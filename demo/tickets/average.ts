@@ -8,8 +8,8 @@ export interface MeanWait {
 }
 
 /**
- * Averages sales of the same stock, ticket by ticket. Two purchases of one sale may begin with the same number of tickets
- * left: each counts. Those who were told that nothing is left do not.
+ * Averages sales of the same stock, ticket by ticket. Two purchases of one sale may begin with the same number of
+ * tickets left: each counts. Customers who found the sale sold out do not count.
  *
  * @returns by falling number of tickets left
  */

@@ -116,7 +116,7 @@ class Customer {
 
 const asItIs = (item: string): string => item;
 
-/** How many items the store says are left after a dequeue; none if it does not say, so that nobody is told too early. */
+/** How many items are left after a dequeue by the store; 0 if unknown, so that no customer gets an answer too early. */
 function remainingOf(meta: Readonly<Record<string, unknown>> | undefined): number {
   const remaining = meta?.['remaining'];
   return typeof remaining === 'number' ? remaining : -1;

@@ -5,7 +5,7 @@ import { pause } from './pause.ts';
 import type { Shop } from './purchase.ts';
 import { serveCustomer, type Purchase, type SaleEvent } from './serve-customer.ts';
 
-/** How retailers sell. It is read anew for each customer, so that it can be changed during a sale. */
+/** How retailers sell. It is read again for each customer, so that it can be changed during a sale. */
 export interface SalePolicy {
   /** Say yes early only while more than this many tickets are left. */
   readonly threshold: number;

@@ -58,7 +58,7 @@ export interface CustomerOptions {
 
 /** A customer being served. Neither promise rejects. */
 export interface Served {
-  /** What the customer is told; undefined if the purchase fails before. */
+  /** The answer to the customer; undefined if the purchase fails before. */
   readonly answer: Promise<Answer | undefined>;
   /** Resolves when the purchase is over: with its failure, if it has failed. */
   readonly failure: Promise<unknown>;

@@ -21,7 +21,7 @@ export const SHOWN_MAX = 40;
 export const BATCH_MAX = 500;
 
 export const twissandraContract = defineContract('twissandra', {
-  /** The newest tweets of a timeline, by reference; none for somebody unknown. */
+  /** The newest tweets of a timeline, by reference; none for an unknown user. */
   getTimeline: operation({
     access: 'read',
     args: z.object({ user: id }),

@@ -29,7 +29,7 @@ export interface TweetData {
   readonly tweets: number;
   /** A tweet of the corpus, and whose timeline it is in. */
   post(index: number): { readonly user: string; readonly tweet: Tweet };
-  /** What somebody might say next. */
+  /** A random next tweet. */
   newBody(random: Random): string;
 }
 

@@ -136,8 +136,8 @@ export class Cluster implements AsyncDisposable {
   }
 
   /**
-   * Where a client beside `from` has to connect for a node that the cluster told it of: nodes know their own addresses
-   * only, not those with delays. What a driver calls address translation.
+   * Returns where a client beside `from` has to connect for a node that the cluster reports: nodes know their own
+   * addresses only, not those with delays. Drivers call this address translation.
    */
   translate(host: string, from: Place): string {
     const node = this.nodes.find(({ address, peerAddress }) => address === host || peerAddress === host);

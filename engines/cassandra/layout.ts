@@ -131,7 +131,7 @@ async function whatIsTaken({ nodes, routes }: Layout): Promise<string | undefine
     }
     if (problem === 'EADDRINUSE')
       return `${address}:${port} is in use: stop what listens there, or choose another --network`;
-    if (problem !== undefined) return `nobody can listen on ${address}:${port}: ${problem}`;
+    if (problem !== undefined) return `cannot listen on ${address}:${port}: ${problem}`;
   }
   return undefined;
 }

@@ -29,7 +29,7 @@ type operation struct {
 type result struct {
 	item    string
 	isEmpty bool
-	// Nobody was told: any result will do.
+	// The result is unknown: any one will do.
 	isUnknown bool
 }
 
@@ -39,7 +39,7 @@ const separator = "\x00"
 func step(state, input, output interface{}) (bool, interface{}) {
 	items := state.(string)
 	asked := input.(operation)
-	told := output.(result)
+	got := output.(result)
 	if asked.Kind == "enqueue" {
 		return true, items + separator + *asked.Item
 	}
@@ -52,7 +52,7 @@ func step(state, input, output interface{}) (bool, interface{}) {
 			rest = separator + parts[1]
 		}
 	}
-	fits := told.isUnknown || (told.isEmpty == isEmpty && (isEmpty || told.item == first))
+	fits := got.isUnknown || (got.isEmpty == isEmpty && (isEmpty || got.item == first))
 	if asked.Kind == "peek" {
 		return fits, items
 	}
@@ -80,23 +80,23 @@ var model = porcupine.Model{
 func micros(ms float64) int64 { return int64(math.Round(ms * 1000)) }
 
 func main() {
-	var given struct {
+	var request struct {
 		Operations []operation `json:"operations"`
 		TimeoutMs  int         `json:"timeoutMs"`
 	}
-	if err := json.NewDecoder(os.Stdin).Decode(&given); err != nil {
+	if err := json.NewDecoder(os.Stdin).Decode(&request); err != nil {
 		fmt.Fprintln(os.Stderr, "no history on standard input:", err)
 		os.Exit(2)
 	}
 	history := []porcupine.Operation{}
-	for _, each := range given.Operations {
+	for _, each := range request.Operations {
 		ends := int64(math.MaxInt64)
-		told := result{isUnknown: true}
+		got := result{isUnknown: true}
 		if each.ReturnMs != nil {
 			ends = micros(*each.ReturnMs)
-			told = result{isEmpty: each.Item == nil}
+			got = result{isEmpty: each.Item == nil}
 			if each.Item != nil {
-				told.item = *each.Item
+				got.item = *each.Item
 			}
 		} else if each.Kind == "peek" {
 			continue
@@ -106,10 +106,10 @@ func main() {
 			os.Exit(2)
 		}
 		history = append(history, porcupine.Operation{
-			ClientId: each.Client, Input: each, Call: micros(each.CallMs), Output: told, Return: ends,
+			ClientId: each.Client, Input: each, Call: micros(each.CallMs), Output: got, Return: ends,
 		})
 	}
-	timeout := time.Duration(given.TimeoutMs) * time.Millisecond
+	timeout := time.Duration(request.TimeoutMs) * time.Millisecond
 	if timeout == 0 {
 		timeout = time.Minute
 	}

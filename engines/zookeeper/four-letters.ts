@@ -6,14 +6,14 @@ export type Mode = 'leader' | 'follower' | 'observer' | 'standalone';
 
 const ANSWER_MS = 2_000;
 
-/** The answer to a word; empty where nobody answers. */
+/** Returns the answer to a word; empty if no server answers. */
 export function ask(port: number, word: string): Promise<string> {
   return new Promise((resolve) => {
     let answer = '';
     const socket = connect(port, LOOPBACK, () => socket.write(word));
     socket.setEncoding('utf8').setTimeout(ANSWER_MS, () => socket.destroy());
     socket.on('data', (text: string) => (answer += text));
-    socket.on('error', () => {}); // Nobody listens yet: an empty answer.
+    socket.on('error', () => {}); // No server listens yet: an empty answer.
     socket.on('close', () => resolve(answer));
   });
 }

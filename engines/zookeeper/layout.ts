@@ -62,7 +62,7 @@ export async function layOut({ nodes: count, leader, wan, observer }: LayoutOpti
     const oneWayMs = roundTripMs(wan, from, to.site) / 2;
     if (oneWayMs === 0) return targetPort;
     const listenPort = nextPort();
-    // A follower that is faster than its new leader would be told no, and the election would begin anew.
+    // A follower that is faster than its new leader would be rejected, and the election would begin again.
     const timeoutMs = port === 'quorumPort' ? ELECTED_MS : 0;
     routes.push({ listenPort, targetPort, oneWayMs, timeoutMs });
     return listenPort;

@@ -2,7 +2,7 @@
 import type { RawOptions } from './options.ts';
 
 /** A flag as it is typed, its help text, and its default. */
-export type Flag = readonly [typed: string, what: string, unlessGiven?: string | number];
+export type Flag = readonly [typed: string, what: string, defaultValue?: string | number];
 
 /** One command. */
 export interface Command {

@@ -19,14 +19,14 @@ const EXIT_UNSETTLED_AWAIT = 13;
 export async function loadModule(flag: string, path: string): Promise<Readonly<Record<string, unknown>>> {
   const url = pathToFileURL(resolve(path)).href;
   if (/\.[mc]?tsx?$/.test(path)) await registerTypeScript(flag, path);
-  const sayUnfinished = (code: number): void => {
+  const logUnfinished = (code: number): void => {
     // Node 20 tells a thread's listeners 0.
     if (code !== EXIT_UNSETTLED_AWAIT && process.exitCode !== EXIT_UNSETTLED_AWAIT) return;
     console.error(
       `error: ${formatFlagOrArgument(flag)} names ${path}, which never finished loading (a top-level await)`,
     );
   };
-  process.once('exit', sayUnfinished);
+  process.once('exit', logUnfinished);
   try {
     return (await import(url)) as Readonly<Record<string, unknown>>;
   } catch (error) {
@@ -43,7 +43,7 @@ export async function loadModule(flag: string, path: string): Promise<Readonly<R
     const { file, line, column, problem } = fault;
     throw createUsageError(flag, `names ${path}, which cannot be read: ${file}:${line}:${column}: ${problem}`);
   } finally {
-    process.off('exit', sayUnfinished);
+    process.off('exit', logUnfinished);
   }
 }
 

@@ -32,7 +32,7 @@ const ENVIRONMENT_HELP =
 const cli = cac('correctables');
 for (const { name, summary, argument, flags, example } of COMMANDS) {
   const declared = cli.command(argument === undefined ? name : `${name} ${argument.typed}`, summary);
-  for (const [typed, use, unlessGiven] of flags) declared.option(typed, use, { default: unlessGiven });
+  for (const [typed, use, defaultValue] of flags) declared.option(typed, use, { default: defaultValue });
   declared.example(example);
 }
 cli.option('-v, --version', 'Print the version');

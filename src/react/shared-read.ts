@@ -122,7 +122,7 @@ export function createSharedRead({ client, operation, session, all, id }: ReadCo
   let isAwaited = false;
   /** Whether all components have left. */
   let isLeft = false;
-  let keptMs = DEFAULT_KEEP_MS;
+  let retentionMs = DEFAULT_KEEP_MS;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let errorTimer: ReturnType<typeof setTimeout> | undefined;
 
@@ -308,7 +308,7 @@ export function createSharedRead({ client, operation, session, all, id }: ReadCo
       } else if (item.status === 'pending' && !request) awaited.delete(rank);
     if (!isDone || wakers.size === 0) return;
     wake();
-    if (listeners.size === 0) watch(keptMs);
+    if (listeners.size === 0) watch(retentionMs);
   }
 
   function wake(): void {
@@ -320,7 +320,7 @@ export function createSharedRead({ client, operation, session, all, id }: ReadCo
 
   /** Waits for suspended components to mount, or to ask again. */
   function watch(keepMs: number): void {
-    keptMs = keepMs;
+    retentionMs = keepMs;
     isLeft = false;
     startTimer(PING_MS, () => {
       startTimer(PING_MS, () => leave(keepMs));

@@ -28,7 +28,7 @@ export const profile = z.object({
 const person = z.object({ user: id, name: text });
 const people = z.array(person);
 const status = z.object({ text, at });
-/** What a stream of news has of something that somebody did. */
+/** An entry in a stream of news: one activity of a user. */
 export const activity = z.object({ owner: id, verb: text, content: text, at });
 
 const read = 'read';
@@ -36,7 +36,7 @@ const update = 'write';
 
 /** The transactions. What there is not is `null`. */
 const transactions = {
-  /** Whether somebody is who they say. */
+  /** Returns the account if the password is right. */
   findAccount: { access: read, args: z.object({ user: id, password: text }), result: person.nullable() },
   findUser: {
     access: read,
@@ -90,7 +90,7 @@ export const quoddyStudy = defineContract('quoddy', {
         z.object({
           user: id,
           profile,
-          /** Of those whose friend a user is the other one has to be told too. */
+          /** A friend of a friend is notified too. */
           friends: z.array(id),
           asking: z.array(id),
           follows: z.array(id),

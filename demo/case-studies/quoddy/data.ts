@@ -46,7 +46,7 @@ const item = (of: readonly string[], random: Random): string => of[wholeBetween(
 /** The beginning of a last name. */
 export const partOfName = (random: Random): string => item(LAST_NAMES, random).slice(0, 3);
 
-/** What somebody may say. */
+/** A random status message. */
 export function statusOf(random: Random): string {
   const words = Array.from({ length: wholeBetween(random, 1, 20) }, () => item(WORDS, random));
   return words.join(' ').slice(0, TEXT_MAX);

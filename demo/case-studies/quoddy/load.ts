@@ -15,7 +15,7 @@ const STREAM = 'Default';
 /** Blue: who loads the same twice, at whatever site, writes the same twice. */
 const loadShadow = (on: EffectTables<typeof tables>) => {
   const { users, streams, userLists } = on;
-  const { said: reported } = effectsOn(on);
+  const { setStatus } = effectsOn(on);
   return blue(({ users: loaded }: Load) =>
     loaded.flatMap(({ user, profile, friends, asking, follows, lists, updates }) => [
       users.row(user).profile.write(profile),
@@ -28,7 +28,7 @@ const loadShadow = (on: EffectTables<typeof tables>) => {
         const list = userLists.row(joined(user, name));
         return members.map((member) => list.members.add(member));
       }),
-      ...updates.flatMap(({ update, text, at }) => reported({ user, id: update, text, at })),
+      ...updates.flatMap(({ update, text, at }) => setStatus({ user, id: update, text, at })),
     ]),
   );
 };

@@ -5,7 +5,7 @@ import { doneAt } from './keys.ts';
 /** People on one page. */
 const SHOWN_MAX = 100;
 
-/** Somebody as lists have them. */
+/** A user as lists show them. */
 function personOf({ users }: Readers, user: string) {
   const { firstName = '', lastName = '' } = users.row(user).profile ?? {};
   return { user, name: `${firstName} ${lastName}`.trim() };

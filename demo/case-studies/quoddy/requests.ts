@@ -8,12 +8,12 @@ import type { mixes } from './mixes.ts';
 type RequestName = keyof (typeof mixes)['social'];
 type People = readonly { readonly user: string }[];
 
-/** Lets somebody in. */
+/** Signs a user in. */
 export function enter({ store, random, scale }: Seat): Readonly<Record<RequestName, Request>> {
   const users = usersAt(scale);
   const below = (count: number): number => wholeBetween(random, 0, count - 1);
   let me = loginOf(below(users));
-  /** Somebody whom a page has shown. */
+  /** A user whom a page has shown. */
   let noticed: string | undefined;
   /** Those who have asked to be friends. */
   let asking: string[] = [];
@@ -27,7 +27,7 @@ export function enter({ store, random, scale }: Seat): Readonly<Record<RequestNa
   };
 
   return {
-    /** One session ends, and somebody else's begins. */
+    /** One session ends, and another user's begins. */
     async login() {
       me = loginOf(below(users));
       asking = [];
@@ -70,7 +70,7 @@ export function enter({ store, random, scale }: Seat): Readonly<Record<RequestNa
     },
     async confirmFriend() {
       if (asking.length === 0) await myRequests();
-      // Whom nobody has asked asks somebody: so many requests change something as the mix says.
+      // A user without requests sends one: so as many requests change something as the mix specifies.
       const other = asking.pop();
       if (other !== undefined) await store.ask(quoddy.confirmFriend({ user: me.user, other }));
       else await store.ask(quoddy.addFriend({ user: me.user, other: anybody() }));

@@ -3,14 +3,14 @@ import { blue, type EffectTables } from 'correctables/server';
 import { doneKey } from './keys.ts';
 import type { tables } from './tables.ts';
 
-interface Said {
+interface StatusUpdate {
   readonly user: string;
   readonly id: string;
   readonly text: string;
   readonly at: number;
 }
 
-/** Somebody, and somebody else. */
+/** A user, and another user. */
 interface Two {
   readonly user: string;
   readonly other: string;
@@ -20,7 +20,7 @@ type On = EffectTables<typeof tables>;
 
 /** The effects that transactions and the loading of data have in common. */
 export const effectsOn = ({ users, updates, activities }: On) => ({
-  said: ({ user, id, text, at }: Said) => {
+  setStatus: ({ user, id, text, at }: StatusUpdate) => {
     const key = doneKey(user, at, id);
     const about = { owner: user, verb: 'status_update', content: text, at };
     return [
@@ -34,7 +34,7 @@ export const effectsOn = ({ users, updates, activities }: On) => ({
 export const shadowOperations = (on: On) => {
   const { users } = on;
   return {
-    updateStatus: blue(effectsOn(on).said),
+    updateStatus: blue(effectsOn(on).setStatus),
     addToFollow: blue(({ user, other }: Two) => [users.row(user).follows.add(other)]),
     addFriend: blue(({ user, other }: Two) => [users.row(other).requests.add(user)]),
     confirmFriend: blue(({ user, other }: Two) => [

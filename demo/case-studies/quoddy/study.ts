@@ -1,4 +1,4 @@
-/** Quoddy, for whoever runs case studies. */
+/** Quoddy as a case study. */
 import { defineService, type Service } from 'correctables/server';
 import { auditAll, auditPages } from '../audit.ts';
 import type { CaseStudy } from '../case-study.ts';

@@ -1,6 +1,6 @@
 /**
- * What Quoddy remembers. Its tables of who belongs to whom are sets here, in the row of the user: whoever adds to one at
- * another site meanwhile is not lost.
+ * The tables of Quoddy. Its relations between users are sets here, in the row of the user, so that concurrent additions
+ * at several sites are all kept.
  */
 import { register, set, table, type Invariants, type SnapshotInvariants } from 'correctables/server';
 import type { z } from 'zod';
@@ -37,8 +37,8 @@ export const tables = {
 export const invariants: Invariants<typeof tables> = {};
 
 /**
- * What holds all the same, since a shadow operation is seen whole or not at all. That nobody is asked by a friend does not:
- * somebody may ask again at one site what is confirmed at another.
+ * Invariants that hold all the same, since a shadow operation is seen as a whole or not at all. One does not hold: a
+ * friend may still have a request, since one site may repeat what another one confirms.
  */
 export const bonds: Bonds<typeof tables> = {
   users: {

@@ -44,7 +44,7 @@ export const about = z.object({
   startsAt: at,
 });
 
-/** Somebody offers `bid` for each of `quantity` pieces, and would go up to `maxBid`. */
+/** A user offers `bid` for each of `quantity` pieces, and would go up to `maxBid`. */
 export const bid = z.object({ user: id, item: id, quantity: pieces, bid: cents, maxBid: cents, at });
 export const comment = z.object({ from: id, user: id, item: id, rating: z.int().min(-5).max(5), text, at });
 export const purchase = z.object({ user: id, item: id, quantity: pieces, at });
@@ -56,7 +56,7 @@ const listed = z.object({ item: id, name: text, initialPrice: cents, highest: ce
 const shown = about.extend({
   item: id,
   sellerName: text,
-  /** What has to be paid now for all that the bids ask for; 0 where nobody has bid. */
+  /** The price of all that the bids request; 0 without bids. */
   price: cents,
   bids: z.int(),
   /** Pieces that can be had at once. */
@@ -116,7 +116,7 @@ const transactions = {
       .nullable(),
   },
 
-  /** No `user` where somebody has the nickname already. */
+  /** No `user` if the nickname is taken already. */
   registerUser: {
     access: update,
     args: profile.omit({ registeredAt: true }),

@@ -152,7 +152,7 @@ function loadedItem(item: string, isToBuy: boolean, { endsAt, users, random }: C
   return { item, about, endsAt, bids };
 }
 
-/** What somebody may want to sell. */
+/** An item that a user may want to sell. */
 export function newItem(random: Random, isToBuy: boolean) {
   const initialPrice = wholeBetween(random, 1_00, PRICE_MAX);
   const dearer = (): number => initialPrice + wholeBetween(random, 1_00, 1_000_00);
@@ -168,7 +168,7 @@ export function newItem(random: Random, isToBuy: boolean) {
   };
 }
 
-/** What somebody may say of somebody else. */
+/** A comment of one user on another. */
 export function newComment(random: Random) {
   return { rating: RATINGS[below(random, RATINGS.length)] ?? 0, text: textOf(random, COMMENT_MAX) };
 }

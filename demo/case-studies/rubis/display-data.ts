@@ -66,7 +66,7 @@ function remark(tables: Readers, { from, rating, text, at }: Comment) {
   return { from, fromName: nicknameOf(tables, from), rating, text, at };
 }
 
-/** Who says so: nobody where the password is another one. */
+/** Returns the user with this nickname; undefined if the password is wrong. */
 export function userBy({ nicknames, users }: Readers, nickname: string, password: string): string | undefined {
   const { user = '' } = nicknames.row(nickname);
   return users.row(user).profile?.password === password ? user : undefined;

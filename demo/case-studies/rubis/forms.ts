@@ -60,7 +60,7 @@ export const formGenerators: GeneratorsOf<'buyNow' | 'putBid' | 'putComment' | '
   },
 };
 
-/** The items that somebody has bid for, with the highest bid of their own. */
+/** The items for which a user has bid, with the user's highest bid. */
 function itemsBidFor({ bids }: Readers, user: string): ReadonlyMap<string, number> {
   const own = new Map<string, number>();
   for (const key of bids.by.bidder({ prefix: prefixOf(user), limit: OWN_MAX, reverse: true })) {

@@ -8,7 +8,7 @@ import type { tables } from './tables.ts';
 
 export type Load = z.infer<(typeof rubisStudy)['operations']['load']['args']>;
 
-/** Red, since users have nicknames: whoever loads the same at once, at whatever site, loads it once. */
+/** Red, since users have nicknames: several clients that load the same at once load it once. */
 const loadShadow = (on: EffectTables<typeof tables>) => {
   const { newUser, newItem, newBid, newComment } = effectsOn(on);
   return red(({ categories, regions, users, items }: Load) => [

@@ -53,7 +53,7 @@ const NOTHING = { ...scaledTo(0, READS), ...scaledTo(0, RED), ...scaledTo(0, BLU
 
 export const mixes = {
   bidding,
-  /** Nobody logs in. */
+  /** No user logs in. */
   browsing: {
     ...NOTHING,
     browse: 7.65,

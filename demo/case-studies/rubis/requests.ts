@@ -20,7 +20,7 @@ import type { mixes } from './mixes.ts';
 type RequestName = keyof (typeof mixes)['bidding'];
 
 const PAGE_SIZE = 20;
-/** Pages that somebody looks through, from the first on. */
+/** Pages that a user looks through, from the first on. */
 const PAGES_MAX = 3;
 /** Of those who look at one item, so many look at an old one. */
 const OLD = 0.25;
@@ -28,7 +28,7 @@ const OLD = 0.25;
 const BID_MORE_MAX = 10_00;
 const STEP = 1_00;
 
-/** What somebody knows of an item that could be bid for. */
+/** What a user knows of an item that is for sale. */
 interface Seen {
   readonly item: string;
   readonly seller: string;
@@ -43,9 +43,9 @@ const nothing: Request = () => Promise.resolve();
 export function enter({ store, random, scale, user: subscriber }: Seat): Readonly<Record<RequestName, Request>> {
   const { users, items, oldItems } = sizesAt(scale);
   const below = (count: number): number => wholeBetween(random, 0, count - 1);
-  const somebody = below(users);
-  let login = loginOf(somebody);
-  let me = userOf(somebody);
+  const number = below(users);
+  let login = loginOf(number);
+  let me = userOf(number);
   let seen: Seen | undefined;
   /** An item that a list has shown. */
   let noticed: string | undefined;
@@ -115,7 +115,7 @@ export function enter({ store, random, scale, user: subscriber }: Seat): Readonl
       if (form !== null) seen = { item, seller: form.seller, quantity: form.quantity, minBid: form.minBid };
     },
     async storeBid() {
-      // Nobody bids for what they have not looked at.
+      // A user bids only for an item that was shown.
       if (seen === undefined) await look(anyItem());
       if (seen === undefined) return;
       const { item, minBid, quantity } = seen;

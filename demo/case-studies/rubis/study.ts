@@ -1,4 +1,4 @@
-/** RUBiS, for whoever runs case studies. */
+/** RUBiS as a case study. */
 import { defineService, type Service } from 'correctables/server';
 import type { Arbitraries } from 'correctables/testing';
 import { auditAll, auditPages } from '../audit.ts';
@@ -24,7 +24,7 @@ const service: Service = defineService(rubisStudy, {
   invariants,
 });
 
-const NOBODY = { password: '', firstName: '', lastName: '', email: '', region: 'a', registeredAt: 0 };
+const PROFILE = { password: '', firstName: '', lastName: '', email: '', region: 'a', registeredAt: 0 };
 const PRICES = { initialPrice: 1, reservePrice: 0, buyNow: 3 };
 const THING = { name: 'a', description: '', seller: 'a', category: 'a', region: 'a', startsAt: 0, ...PRICES };
 
@@ -32,7 +32,7 @@ const THING = { name: 'a', description: '', seller: 'a', category: 'a', region: 
 const load: Arbitraries[string] = ({ pick, between, unique }) => ({
   categories: [{ id: 'a', name: 'a' }],
   regions: [],
-  users: [{ user: unique, profile: { ...NOBODY, nickname: pick(['a', 'b', unique]) }, comments: [] }],
+  users: [{ user: unique, profile: { ...PROFILE, nickname: pick(['a', 'b', unique]) }, comments: [] }],
   items: [{ item: unique, about: { ...THING, quantity: between(1, 3) }, endsAt: 4_102_444_800_000, bids: [] }],
 });
 

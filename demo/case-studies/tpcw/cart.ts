@@ -68,7 +68,7 @@ export const cartGenerators: GeneratorsOf<'createEmptyCart' | 'doCart' | 'getCar
       const put = already === undefined ? shadow.doCartAdd : shadow.doCartAgain;
       return put(change([item]), reply());
     }
-    // What somebody else has taken out meanwhile comes back in; of what the store does not have there is none.
+    // Lines that another client has removed meanwhile come back. Items that the store does not have are left out.
     const known = quantities.filter(
       (entry) => lines.has(entry.item) || (entry.quantity > 0 && tables.items.has(entry.item)),
     );

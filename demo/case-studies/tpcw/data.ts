@@ -164,7 +164,7 @@ function pastOrder(index: number, items: number, random: Random) {
   };
 }
 
-/** What somebody who signs up says. */
+/** The details of a new customer. */
 export function newPerson(random: Random) {
   const [firstName, lastName] = [capital(word(random)), capital(word(random))];
   return {

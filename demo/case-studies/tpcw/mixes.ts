@@ -53,7 +53,7 @@ export const mixes = {
   },
 } as const satisfies Readonly<Record<string, Mix>>;
 
-/** The way to a purchase: nobody confirms what is not in a cart. In each mix a step is asked for less than that before it. */
+/** The steps of a purchase. In each mix a step is requested less often than the one before it. */
 const PURCHASE = ['shoppingCart', 'customerRegistration', 'buyRequest', 'buyConfirm'] as const;
 
 /**

@@ -30,8 +30,8 @@ const QUANTITY_MAX = 3;
 /** Lets a customer in. */
 export function enter({ store, random, scale }: Seat): Readonly<Record<RequestName, Request>> {
   const { items, customers } = sizesAt(scale);
-  const somebody = wholeBetween(random, 0, customers - 1);
-  let customer = { customer: customerOf(somebody), uname: unameOf(somebody), discount: 0 };
+  const number = wholeBetween(random, 0, customers - 1);
+  let customer = { customer: customerOf(number), uname: unameOf(number), discount: 0 };
   let cart: string | undefined;
   let inCart: readonly { readonly item: string }[] = [];
   let seen: string | undefined;
@@ -106,7 +106,7 @@ export function enter({ store, random, scale }: Seat): Readonly<Record<RequestNa
         shipType: newShipping(random),
       };
       const isConcurrentWriters = random() < ELSEWHERE;
-      // A purchase that cannot be had leaves its cart to whoever finds it: the next one begins with another.
+      // A purchase that fails leaves its cart to other clients: the next one begins with another cart.
       await (isConcurrentWriters
         ? store.ask(tpcw.doBuyConfirmAddr({ ...wish, address: newAddress(random) }))
         : store.ask(tpcw.doBuyConfirm(wish)));

@@ -12,7 +12,7 @@ import type { orderLine, payment } from './contract.ts';
 import { loadShadows } from './load-shadows.ts';
 import { lineKey, type Known, type Shown, type tables } from './tables.ts';
 
-/** An address that nobody had yet. */
+/** A new address. */
 export interface NewAddress {
   readonly address: string;
   readonly line: string;

@@ -1,4 +1,4 @@
-/** TPC-W, for whoever runs case studies. */
+/** TPC-W as a case study. */
 import { auditAll } from '../audit.ts';
 import type { CaseStudy } from '../case-study.ts';
 import { thinkMs } from '../think-time.ts';

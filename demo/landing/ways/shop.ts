@@ -28,7 +28,7 @@ export interface Page {
   answer(answer: Answer): void;
 }
 
-/** Opens the page. Resolves when nothing more will change. */
+/** Opens the page. Resolves when no more will change. */
 export type Open = (shop: Shop, page: Page) => Promise<void>;
 /** Serves a customer who has pressed Buy. */
 export type Buy = Open;

@@ -7,7 +7,7 @@
 export const WAYS = ['baseline', 'correctable'] as const;
 export type Way = (typeof WAYS)[number];
 
-/** Whoever wants to know what happens in the course of one request. */
+/** Callbacks that follow the course of one request. */
 export interface Watch {
   /** The references have come: a preliminary view of them, or the final one. */
   references(ids: readonly string[], final: boolean): void;

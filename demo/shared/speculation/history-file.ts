@@ -18,7 +18,7 @@ export function openHistory(path: string | undefined): HistoryFile {
   if (path === undefined) return { write: () => {}, close: () => Promise.resolve() };
   const file = createWriteStream(path);
   const closed = once(file, 'close');
-  // Told when it is closed, not before.
+  // `close()` reports it, not this promise.
   closed.catch(() => {});
   return {
     write: (line) => void file.write(`${JSON.stringify(line)}\n`),

@@ -6,11 +6,11 @@
 
 /** The span that counts. Times are as of `performance.now()`. */
 export interface CountedSpan {
-  /** When workers begin nothing more; `Infinity` while some have not ended their first operation. */
+  /** When workers begin no more operations; `Infinity` while some have not ended their first one. */
   endsAt(): number;
   /** An operation has ended, the first of its worker or a later one. */
   ended(at: number, isFirst: boolean): void;
-  /** Nothing more is begun: a worker has failed, and its first operation may never end. */
+  /** Begins no more operations: a worker has failed, and its first operation may never end. */
   stop(): void;
   /** How many operations have ended within the span. */
   counted(): number;

@@ -19,7 +19,7 @@ export function adviceFor(failure: unknown): string {
   return failure.code === 'UNAVAILABLE' || failure.code === 'TIMEOUT' ? GONE : OTHER;
 }
 
-/** What a customer whose purchase has failed is told. */
+/** The message for a customer whose purchase has failed. */
 export function apology(failure: unknown): string {
   if (isCorrectableError(failure, 'OVERLOADED')) return 'too busy';
   if (isCorrectableError(failure, 'UNKNOWN') || isCorrectableError(failure, 'TIMEOUT')) return 'no answer';

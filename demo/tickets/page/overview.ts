@@ -125,7 +125,7 @@ function countsView(): (counts: Verdict) => void {
   };
 }
 
-/** One line a subject, kept while its words change, so that a screen reader is not told everything again. */
+/** One line a subject, which stays while its words change, so that a screen reader does not repeat everything. */
 function noticesView(): (notices: readonly Notice[]) => void {
   const list = byId('notices', HTMLUListElement);
   const lines = new Map<Notice['about'], HTMLLIElement>();

@@ -11,13 +11,13 @@ export interface Dot {
 
 /** The kinds of dots, in the order in which they are drawn, with the colors as custom properties of style.css. */
 export const DOT_COLORS = {
-  /** Final views of purchases that were told early. */
+  /** Final views of purchases that were answered early. */
   background: '--pale',
-  /** Told without incremental views. */
+  /** Answered without incremental views. */
   strong: '--strong',
-  /** Told on the preliminary view. */
+  /** Answered on the preliminary view. */
   early: '--early',
-  /** Told on the final view. */
+  /** Answered on the final view. */
   waited: '--waited',
   /** Means over several sales, without incremental views and with them. */
   meanStrong: '--strong',

@@ -1,4 +1,4 @@
-/** The list of purchases, newest first: what each view said and when, and what the customer was told. */
+/** The list of purchases, newest first: what each view showed and when, and which answer the customer got. */
 import { byId, make } from '../../shared/page/dom.ts';
 import { formatSite } from '../../shared/page/site-names.ts';
 import { apology } from './failures.ts';
@@ -50,7 +50,7 @@ export function purchaseListView(shop: { readonly sale: SaleRecord }): ShowPurch
 
 function cells(row: Row): HTMLTableCellElement[] {
   const head = make('td', '', row.byHand ? 'you' : row.customer, second(row.path.map(formatSite).join(' → ')));
-  return [head, viewCell(row, row.preliminaryItem, row.preliminaryMs), toldCell(row), finalCell(row)];
+  return [head, viewCell(row, row.preliminaryItem, row.preliminaryMs), answerCell(row), finalCell(row)];
 }
 
 function viewCell({ failure }: Row, item: string | null | undefined, ms: number | undefined): HTMLTableCellElement {
@@ -67,7 +67,7 @@ function finalCell(row: Row): HTMLTableCellElement {
   return viewCell(row, finalItem, finalMs);
 }
 
-function toldCell({ answer: reported, early, answeredMs, retries, failure }: Row): HTMLTableCellElement {
+function answerCell({ answer: reported, early, answeredMs, retries, failure }: Row): HTMLTableCellElement {
   const tries = retries === undefined ? '' : `try ${retries + 1}`;
   if (reported === undefined || answeredMs === undefined) {
     if (failure !== undefined) return make('td', '', second('–'));

@@ -62,7 +62,7 @@ export class OpenSale implements SaleRecord {
   }
 }
 
-/** Tickets of the baseline that are left, as its views said; whoever else sells of it is in that. */
+/** Tickets of the baseline that are left, as its views showed. That includes the sales of other tabs. */
 export function baselineLeft({ tickets, baseline }: SaleRecord): number {
   let left = tickets;
   for (const { ticketsLeft } of baseline.values()) {

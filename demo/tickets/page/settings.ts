@@ -13,7 +13,7 @@ const EVENT = /^[\w-]{1,60}$/;
 export interface Settings {
   /** Tickets put on sale. */
   readonly tickets: number;
-  /** Customers are told yes early only while more than this many tickets are left. */
+  /** Customers get an early yes only while more than this many tickets are left. */
   readonly threshold: number;
   /** A pause between two customers of one retailer, in milliseconds. */
   readonly paceMs: number;

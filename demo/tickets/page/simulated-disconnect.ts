@@ -45,7 +45,7 @@ export class SimulatedDisconnect {
   }
 }
 
-/** What is on its way is lost, and who uses the socket is told at once. */
+/** Messages in flight are lost, and the user of the socket is notified at once. */
 function cutOff(socket: Socket): void {
   const { onclose } = socket;
   socket.onmessage = null;
@@ -66,7 +66,7 @@ class DeadSocket implements Socket {
     queueMicrotask(() => this.onclose?.call(this as unknown as WebSocket, closed()));
   }
 
-  /** It never opens, so there is nobody to send to. */
+  /** It never opens, so it has no receiver. */
   send(): void {}
   close(): void {}
 }

@@ -23,7 +23,7 @@ export interface Site {
 /**
  * Connects to every site of a backend.
  *
- * @param onStateChange told of every change of a connection's state
+ * @param onStateChange called at every change of a connection's state
  * @throws CorrectableError `UNAVAILABLE` when the backend does not answer
  */
 export type OpenSites = (onStateChange: (site: string, state: string) => void) => Promise<readonly Site[]>;

@@ -311,7 +311,7 @@ export class TicketShop {
     }
   }
 
-  /** Leaves no connection behind, so that the next start connects anew. */
+  /** Leaves no connection behind, so that the next start connects again. */
   async #fail(error: unknown): Promise<void> {
     if (this.#phase === 'failed') return;
     this.#sale.stop.abort();

@@ -49,7 +49,7 @@ export const openZookeeper: OpenStore = async ({ client, wan, fixed }, progress)
   };
 };
 
-/** Alone a binding may take as fast as it can: there is nobody who does not know of it. */
+/** A single binding may take as fast as it can: no other one lags behind it. */
 function readThrottle(bindings: number, fixed: boolean): Partial<Throttle> {
   return fixed || bindings === 1 ? {} : THROTTLE;
 }

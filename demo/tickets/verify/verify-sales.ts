@@ -7,24 +7,24 @@ import { percentilesOf, type Percentiles } from './percentiles.ts';
 export interface Verdict {
   /** Tickets put on sale. */
   readonly tickets: number;
-  /** Customers told yes. */
+  /** Customers who got a yes. */
   readonly confirmed: number;
-  /** Customers told yes on a preliminary view. */
+  /** Customers who got a yes on a preliminary view. */
   readonly confirmedEarly: number;
-  /** Customers told yes on the final view only, although the preliminary one showed more tickets than the threshold. */
+  /** Customers who got a yes on the final view only, although the preliminary one exceeded the threshold. */
   readonly heldBack: number;
-  /** Customers told yes whose final view is empty, or whose purchase has failed and taken nothing. */
+  /** Customers who got a yes whose final view is empty, or whose purchase has failed and taken nothing. */
   readonly revoked: number;
   /**
-   * Customers whose ends do not fit: a ticket was handed out, and they were told no, or nothing; several answers, or several
-   * final views; a final view that neither names a ticket nor says that there is none.
+   * Customers with contradictory ends: a ticket was handed out, and they got a no, or no answer; several answers, or
+   * several final views; a final view that neither names a ticket nor shows that there is none.
    */
   readonly contradicted: number;
-  /** Customers told yes at any time, beyond the tickets put on sale: not all of these promises can be kept. */
+  /** Customers who got a yes at any time, beyond the tickets put on sale: not all of these promises can be kept. */
   readonly promisedBeyondStock: number;
-  /** Customers told yes and never told otherwise, beyond the tickets put on sale. */
+  /** Customers who got a yes that was never taken back, beyond the tickets put on sale. */
   readonly standingBeyondStock: number;
-  /** Customers told yes of whose purchase nothing was said afterwards: neither a final view nor a failure. */
+  /** Customers who got a yes whose purchase then had neither a final view nor a failure. */
   readonly leftHanging: number;
   /** Tickets handed out by final views, beyond those put on sale. */
   readonly oversold: number;
@@ -32,9 +32,9 @@ export interface Verdict {
   readonly duplicates: number;
   /** Tickets handed out that were never on sale. */
   readonly unknown: number;
-  /** Tickets that nobody got although the sale says that it is sold out; as many not counted as are unanswered. */
+  /** Tickets that no customer got although the sale ended as sold out, less the number of unanswered purchases. */
   readonly lost: number;
-  /** Purchases without a final view that were not told either that nothing was taken. */
+  /** Purchases without a final view, and without an error which shows that nothing was taken. */
   readonly unanswered: number;
   readonly latencyMs: Latencies;
 }
@@ -43,7 +43,7 @@ export interface Verdict {
 export interface Latencies {
   readonly preliminary: Percentiles;
   readonly final: Percentiles;
-  /** Until told, of those who were told yes. */
+  /** Until the answer, of customers who got a yes. */
   readonly purchase: Percentiles;
   /** Of the purchases whose first view showed more than `threshold` tickets left. */
   readonly purchaseAbove: Percentiles;
@@ -65,7 +65,7 @@ interface Customer {
   finals: number;
 }
 
-/** The failure after which nobody knows whether a ticket was taken; after all others none was. */
+/** The failure after which it is unknown whether a ticket was taken. After all others none was. */
 const UNKNOWN = 'UNKNOWN';
 
 /** @param history the lines of one sale, parsed, in order */

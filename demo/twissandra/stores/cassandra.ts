@@ -58,7 +58,7 @@ const translations = {
   post: ({ user, body }: { user: string; body: string }) => {
     const id = `tweet-${randomUUID()}`;
     return {
-      // Whoever sees the reference finds the tweet.
+      // A client that sees the reference finds the tweet.
       first: statements.putTweet({ id, author: user, body }),
       operation: statements.putPost({ author: user, posted: now(), id }),
       result: () => id,

@@ -25,8 +25,8 @@ export async function readAtBothLevels(
   const { sink, session } = call;
   const startedAtMs = performance.now();
   let isOver = false;
-  let weakTold: Promise<unknown> | undefined;
-  const tellWeak = async (): Promise<boolean> => {
+  let weakView: Promise<unknown> | undefined;
+  const showWeak = async (): Promise<boolean> => {
     // Not what the session has seen by now: an answer that came after this one may be newer.
     const { value, zxid, ...details } = await read(reader, false);
     if (isOver || session?.canShow(zxid) === false) return false;
@@ -36,13 +36,13 @@ export async function readAtBothLevels(
   };
   if (!isRequested(call, 'strong')) {
     // Where the server is behind the session, the next stronger level answers.
-    if (await tellWeak()) return;
+    if (await showWeak()) return;
   } else if (isRequested(call, 'weak')) {
-    weakTold = tellWeak().catch((error: unknown) => sink.fail(toCorrectableError(error), 'weak'));
+    weakView = showWeak().catch((error: unknown) => sink.fail(toCorrectableError(error), 'weak'));
   }
   const synced = read(writer, true);
   // What the follower has is worth most where the leader cannot be had: it goes first.
-  await synced.catch(() => weakTold && waitForWeaker(weakTold, call.context, call.context.levelSignals?.['weak']));
+  await synced.catch(() => weakView && waitForWeaker(weakView, call.context, call.context.levelSignals?.['weak']));
   const { value, zxid, ...details } = await synced;
   isOver = true;
   session?.advanceTo(zxid);

@@ -239,8 +239,8 @@ export class SimulatedClient {
   /** Some rejections mean that nothing was done, nor will be, unless it is retried. */
   #noteNotExecuted(sending: SentRequest, code: string): void {
     const { operation, submission } = sending.request;
-    const saysSo = NOT_EXECUTED_CODES.has(code) || (code === 'ABORTED' && sending.isAbandoned);
-    if (!saysSo || sending.isLate || this.#lastSent.get(operation) !== sending) return;
+    const isStated = NOT_EXECUTED_CODES.has(code) || (code === 'ABORTED' && sending.isAbandoned);
+    if (!isStated || sending.isLate || this.#lastSent.get(operation) !== sending) return;
     operation.isCertainlyNotApplied = true;
     if (code === 'ABORTED' && submission.identity !== undefined) this.stats.undone += 1;
   }

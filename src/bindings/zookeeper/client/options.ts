@@ -57,8 +57,8 @@ export function resolveOptions(options: ZooKeeperOptions): ResolvedOptions {
 
 type NumberField = 'sessionTimeoutMs' | 'maxRequests' | 'maxRequestBytes' | 'maxReplyBytes';
 
-function checkPositive(options: ZooKeeperOptions, field: NumberField, unlessGiven: number): number {
-  const value = options[field] ?? unlessGiven;
+function checkPositive(options: ZooKeeperOptions, field: NumberField, defaultValue: number): number {
+  const value = options[field] ?? defaultValue;
   if (Number.isInteger(value) && value > 0 && value < 2 ** 31) return value;
   throw new ZooKeeperError('BAD_ARGUMENTS', { hint: `${field}: give an integer above 0` });
 }

@@ -13,7 +13,7 @@ export async function executeEnqueue(access: QueueContext, item: unknown, call: 
   const inFlight = queue.beginEnqueue();
   let number: number | undefined;
   let seq: number | undefined;
-  const tellGuess = (predicted: number): void => {
+  const showGuess = (predicted: number): void => {
     if (number === undefined && seq === undefined) {
       seq = call.sink.view(undefined, 'weak', { meta: { number: predicted } });
     }
@@ -25,8 +25,8 @@ export async function executeEnqueue(access: QueueContext, item: unknown, call: 
   try {
     // The read goes out first, since a caller waits for it. A server with preliminary replies needs none.
     if (isWeakWanted && sessions.hasPreliminaryReplies !== true)
-      predictNumber(access, inFlight).then(tellGuess, noGuess);
-    number = await appender.add(bytes, isWeakWanted ? tellGuess : undefined);
+      predictNumber(access, inFlight).then(showGuess, noGuess);
+    number = await appender.add(bytes, isWeakWanted ? showGuess : undefined);
   } finally {
     queue.endEnqueue(inFlight, number);
   }

@@ -25,11 +25,11 @@ export class NextNumber {
       this.#value ??= 0;
       return false;
     }
-    const isAnew = this.#czxid !== 0n && stat.czxid !== this.#czxid;
-    this.#value = isAnew ? computeNextNumber(stat) : Math.max(computeNextNumber(stat), this.#value ?? 0);
+    const isRecreated = this.#czxid !== 0n && stat.czxid !== this.#czxid;
+    this.#value = isRecreated ? computeNextNumber(stat) : Math.max(computeNextNumber(stat), this.#value ?? 0);
     this.#czxid = stat.czxid;
     this.#isGone = false;
-    return isAnew;
+    return isRecreated;
   }
 
   /** One of our own was given the number before this one. */

@@ -84,14 +84,14 @@ export class QueueContext {
     const { writer } = this.sessions;
     if (this.#watchedSession === writer) return;
     this.#watchedSession = writer;
-    const watchAnew = (): void => {
+    const watchAgain = (): void => {
       if (this.#watchedSession === writer) this.#watchedSession = undefined;
     };
     const { queue } = this;
     writer
       .exists(queue.paths.items, {
         watch({ type }) {
-          watchAnew();
+          watchAgain();
           if (type === 'deleted') queue.handleItemsDeleted();
           else queue.reset();
         },
@@ -99,7 +99,7 @@ export class QueueContext {
       .then(
         (items) => queue.recordItems(items),
         () => {
-          watchAnew();
+          watchAgain();
           queue.reset();
         },
       );

@@ -14,8 +14,8 @@ export class AnsweredRequests {
   readonly #requests = new Map<Origin, Map<string, AnsweredRequest>>();
 
   /** @param retentionMs how long an operation waits for a request, in milliseconds */
-  constructor(keptMs: number) {
-    this.#retentionMs = keptMs;
+  constructor(retentionMs: number) {
+    this.#retentionMs = retentionMs;
   }
 
   /** So many are remembered. */

@@ -168,7 +168,7 @@ export class Rights implements RightsPort {
     this.#changed = new Set();
     this.#grantedFields = [];
     this.#drawnFields = new Map();
-    for (const item of value) this.#shareGiven(item);
+    for (const item of value) this.#shareGrant(item);
     this.#waiting.retry(changed);
     for (const field of changed) this.#requestForWaiters(field);
     for (const question of this.#earlyRequests.takeForFields(changed, this.core.nowMs)) this.#respond(question);
@@ -370,7 +370,7 @@ export class Rights implements RightsPort {
   }
 
   /** Others get equal shares of what was given here, before they ask. */
-  #shareGiven({ amount, ...name }: RightsNeed): void {
+  #shareGrant({ amount, ...name }: RightsNeed): void {
     const others = this.#others;
     const share = Math.floor(Math.min(amount, this.#available(name)) / (others.length + 1));
     if (share > 0 && others.length > 0) {

@@ -169,9 +169,9 @@ function writeOperation(operation: BlueOperation, id: string | number, reported:
 function writeEffect(effect: Effect, reported: LastWritten): void {
   const { table, key, field, action } = effect;
   const hasValue = 'value' in effect;
-  const isSaid = table === reported.table && field === reported.field && action === reported.action;
-  writer.writeArrayHead((isSaid ? 1 : 4) + (hasValue ? 1 : 0));
-  if (isSaid) writePart(key);
+  const isRepeated = table === reported.table && field === reported.field && action === reported.action;
+  writer.writeArrayHead((isRepeated ? 1 : 4) + (hasValue ? 1 : 0));
+  if (isRepeated) writePart(key);
   else {
     writePart(table);
     writePart(key);

@@ -28,7 +28,7 @@ final class Exchange {
     private final Client client;
     private final Counters counters;
     private final AtomicBoolean offered = new AtomicBoolean();
-    /** Makes the preliminary's rows; null when somebody does, and when nobody is to. */
+    /** Makes the preliminary's rows; null while a thread makes them, and when they are not wanted. */
     private Supplier<ResultMessage.Rows> read;
     private ResultSet preliminary;
     private boolean concluded;
@@ -62,7 +62,7 @@ final class Exchange {
     }
 
     /**
-     * Sends what the first replica has, unless another one was first. Never throws: the read goes on as if nobody had asked.
+     * Sends the answer of the first replica, unless another one was first. Never throws, so the read always goes on.
      *
      * @param read makes the rows; returns null to decline
      * @param evaluator makes them: the caller itself only where it has nothing else to do

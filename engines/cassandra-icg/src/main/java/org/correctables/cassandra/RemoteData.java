@@ -18,7 +18,7 @@ final class RemoteData implements Predicate<Message<?>> {
     private final ConcurrentMap<Long, Consumer<ReadResponse>> waiting = new ConcurrentHashMap<>();
 
     /**
-     * Whoever expects also forgets.
+     * Expects the answers to a message. The caller also has to forget them.
      *
      * @param onData is called by a thread that the whole node waits for: it must only hand over
      */

@@ -104,7 +104,7 @@ class ExchangeTest {
         client.writable = false;
         Exchange exchange = exchange(CONFIRM);
         offer(exchange, () -> {
-            throw new AssertionError("nothing is made for nobody");
+            throw new AssertionError("rows were made without a receiver");
         });
         assertNull(exchange.conclude(TestResults.rows("a")).getCustomPayload());
         assertEquals(List.of(), client.codes());
@@ -183,7 +183,7 @@ class ExchangeTest {
         Exchange exchange = exchange(CONFIRM);
         List<Runnable> waiting = new ArrayList<>();
         exchange.offer(() -> {
-            throw new AssertionError("nothing is made for nobody");
+            throw new AssertionError("rows were made without a receiver");
         }, waiting::add);
         assertNull(exchange.conclude(TestResults.rows("a")).getCustomPayload());
         waiting.get(0).run();

@@ -22,10 +22,10 @@ class SupportedOptionTest {
     }
 
     @Test
-    void clientsOfVersion4AreTold() {
-        Map<String, List<String>> told =
+    void announcesTheOptionToClientsOfVersion4() {
+        Map<String, List<String>> options =
             Map.of("COMPRESSION", List.of("lz4"), "CORRECTABLES_ICG", List.of("1"));
-        assertEquals(told, optionsFor(ProtocolVersion.V4));
+        assertEquals(options, optionsFor(ProtocolVersion.V4));
     }
 
     @Test

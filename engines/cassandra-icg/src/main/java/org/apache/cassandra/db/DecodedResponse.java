@@ -13,11 +13,11 @@ import org.apache.cassandra.db.rows.Unfiltered;
 import org.apache.cassandra.db.rows.UnfilteredRowIterator;
 
 /**
- * What the local replica has answered to a read of one partition, decoded once. Cassandra keeps such an answer as bytes and
- * decodes them whenever it is looked at: for its digest, and for the final rows. The preliminary's rows would be a third
- * time; like this all three are made of the same rows, which nobody changes.
+ * The local replica's answer to a read of one partition, decoded once. Cassandra keeps such an answer as bytes and
+ * decodes them at each use: for its digest, and for the final rows. The preliminary's rows would be a third time. Here
+ * all three use the same rows, which are never changed.
  *
- * Long answers are decoded anew each time, as ever: to keep them would take more memory than it saves time.
+ * Long answers are decoded at each use, as before: to keep them would take more memory than it saves time.
  */
 final class DecodedResponse extends ReadResponse {
 
@@ -27,7 +27,7 @@ final class DecodedResponse extends ReadResponse {
     static final int LENGTH_MAX = 64 * 1024;
 
     private final ReadResponse encoded;
-    /** Whoever finds none makes it; two threads would make the same. */
+    /** Made by the first thread that finds none. Two threads would make the same. */
     private volatile Kept kept;
     /** There are more rows than are kept. */
     private volatile boolean isLong;
@@ -69,7 +69,7 @@ final class DecodedResponse extends ReadResponse {
             }
             isLong = true;
             isHandedOn = true;
-            // Whoever looks now goes on where this has stopped: what was decoded is not decoded once more.
+            // The next reader continues where this one has stopped: decoded rows are not decoded again.
             return new SingletonUnfilteredPartitionIterator(new Resumed(items.iterator(), partition, partitions));
         } finally {
             if (!isHandedOn) {

@@ -20,7 +20,7 @@ public final class ObservedRead extends SinglePartitionReadCommand {
         /** What the local replica answers: in the middle of the read, which holds back writes to disk. */
         void onData(ReadResponse data);
 
-        /** All replicas have been asked; whoever asked is about to wait for them. */
+        /** All replicas have been asked. The caller is about to wait for them. */
         void onWait();
 
         /** Other replicas will answer with data, under this message's id. */

@@ -152,7 +152,7 @@ class DecodedResponseTest {
         return update.build();
     }
 
-    /** A partition, or none, each time anew. */
+    /** A partition, or none, made again at each use. */
     private static final class Counted extends ReadResponse {
 
         private final PartitionUpdate update;

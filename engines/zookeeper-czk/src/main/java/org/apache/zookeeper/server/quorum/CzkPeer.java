@@ -72,7 +72,7 @@ final class CzkPeer extends QuorumPeer {
         return new InFlightCreates(Math.max(getMaxSessionTimeout(), getTickTime() * 20));
     }
 
-    /** Whoever counts what is under way sees a create either there or applied, never both nor neither. */
+    /** A reader that counts what is in flight sees a create either there or applied, never both nor neither. */
     private static ProcessTxnResult applying(
         InFlightCreates inFlight, Request request, Supplier<ProcessTxnResult> process) {
         synchronized (inFlight) {

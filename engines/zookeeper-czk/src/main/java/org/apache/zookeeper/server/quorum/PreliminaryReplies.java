@@ -105,7 +105,7 @@ final class PreliminaryReplies implements RequestProcessor {
         }
     }
 
-    /** Whoever may not make the node, or may not look at its parent, learns nothing early. */
+    /** A client that may not make the node, or may not look at its parent, gets no early reply. */
     private boolean isAllowed(Request request, CreateRequest create, DataNode node) {
         int[] permissions = {ZooDefs.Perms.CREATE, ZooDefs.Perms.READ};
         for (int permission : permissions) {
