@@ -43,6 +43,8 @@ export class SimulatedEtcd {
   readonly frozenUntilMs = Array.from({ length: ENDPOINTS }, () => 0);
   /** How late an endpoint sends events to watches. */
   readonly lagMs = Array.from({ length: ENDPOINTS }, () => 0);
+  /** How fast the links of its clients are. */
+  bytesPerMs = Infinity;
   isFull = false;
   usedBytes = 0;
   /** Kinds of requests that its clients have no permission for. */
@@ -127,6 +129,8 @@ class EtcdClient {
   /** Requests of a connection arrive in order. */
   #arrivesAtMs = 0;
   #repliesAtMs = 0;
+  /** Until when the link is busy with values. */
+  #sentAtMs = 0;
 
   constructor(etcd: SimulatedEtcd, reply: (reply: ServerReply) => void, endpoint: number) {
     [this.#etcd, this.#reply, this.#endpoint] = [etcd, reply, endpoint];
@@ -183,6 +187,7 @@ class EtcdClient {
     this.#connection += 1;
     this.#watch = undefined;
     this.#isPumping = false;
+    this.#sentAtMs = 0;
   }
 
   /** A frozen endpoint executes requests later. A write may be held up longer than its connection lasts. */
@@ -273,9 +278,11 @@ class EtcdClient {
 
   /** Replies of a connection come in order. */
   #answerLater(reply: EtcdReply, connection: number): void {
-    const { timeline, random, faults } = this.#etcd;
+    const { timeline, random, faults, bytesPerMs } = this.#etcd;
     this.#repliesAtMs = Math.max(this.#repliesAtMs, timeline.nowMs + random.exponential(faults.etcdDelayMeanMs));
-    timeline.schedule(this.#repliesAtMs - timeline.nowMs, () => this.#answer(reply, connection));
+    this.#sentAtMs = Math.max(this.#sentAtMs, this.#repliesAtMs);
+    if ('entries' in reply) for (const { value } of reply.entries) this.#sentAtMs += value.length / bytesPerMs;
+    timeline.schedule(this.#sentAtMs - timeline.nowMs, () => this.#answer(reply, connection));
   }
 
   #answer(reply: EtcdReply, connection: number): void {

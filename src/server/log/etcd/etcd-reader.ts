@@ -42,6 +42,9 @@ export class EtcdReader {
   /** Up to where the log was trimmed, as of the last connection. */
   #trimmed: number;
   #isWatching = false;
+  /** How many groups a request reads: half as many after each catch-up that was cut short, since the link may be slow. */
+  #pageGroups = PAGE_GROUPS;
+  #isIncomplete = false;
 
   constructor(options: EtcdReaderOptions) {
     this.#options = options;
@@ -61,6 +64,8 @@ export class EtcdReader {
   /** Begins to read: at a new connection, or when the watch has ended. */
   begin(): void {
     this.stop();
+    this.#pageGroups = this.#isIncomplete ? Math.max(1, this.#pageGroups / 2) : PAGE_GROUPS;
+    this.#isIncomplete = true;
     const { keys, copy } = this.#options;
     this.#unseen = copy.last;
     this.#catchUp = new EtcdCatchUp(keys, copy.progress, copy.last);
@@ -117,7 +122,7 @@ export class EtcdReader {
   }
 
   #readLane(range: EtcdKeyRange, revision: number): void {
-    const request = { kind: 'etcd.range', ...range, limit: PAGE_GROUPS, revision } as const;
+    const request = { kind: 'etcd.range', ...range, limit: this.#pageGroups, revision } as const;
     this.#options.calls.call(request, (answer) => {
       if (answer.kind !== 'etcd.range') return this.#onFailed(answer);
       this.#catchUp?.onRange(answer.entries, answer.hasMore);
@@ -147,6 +152,7 @@ export class EtcdReader {
     if (!this.#isComplete()) return;
     const { keys, calls, taker } = this.#options;
     this.#catchUp = undefined;
+    this.#isIncomplete = false;
     this.#cursor = revision;
     this.#isWatching = true;
     calls.call({ kind: 'etcd.watch', ...keys.groups, fromRevision: revision + 1 }, (answer) => this.#onWatch(answer));

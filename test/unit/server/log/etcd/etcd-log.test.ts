@@ -116,6 +116,22 @@ describe('etcd log: groups', () => {
   });
 });
 
+describe('etcd log: slow links', () => {
+  test('link that takes longer for eight groups than an endpoint may → the site catches up all the same', () => {
+    const world = new EtcdWorld();
+    const records = Array.from({ length: 20 }, (_, n) => `${n} ${'x'.repeat(MAX_RECORD_BYTES - 100)}`);
+    for (const record of records) {
+      world.propose(0, record);
+      world.run(SETTLE_MS);
+    }
+    world.etcd.bytesPerMs = 1000;
+    world.start(1, { epoch: 2 });
+    world.run(120_000);
+    expect(world.node(1).taken).toHaveLength(records.length);
+    expect(world.node(1).taken).toEqual(records);
+  });
+});
+
 describe('etcd log: delivery', () => {
   test('taken and not synced → not delivered', () => {
     const world = new EtcdWorld();
