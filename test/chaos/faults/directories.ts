@@ -60,12 +60,18 @@ export async function oldCopy(disturbance: Disturbance): Promise<void> {
   const sinceMs = getUnsentSinceMs(disturbance);
   const isOlder = recorder.hasAcknowledged(BLUE_UPDATES, fault.site, copiedAtMs, sinceMs);
   await process.kill();
-  const untilMs = performance.now();
+  let untilMs = performance.now();
   await rm(directory, { recursive: true });
   await rename(copy, directory);
   const { isListening } = await process.start();
   if (isOlder && isListening && !(await process.stopsItself(NOTICE_MS))) {
     recorder.add({ kind: 'missed', text: `${fault.site} ran on an older copy of its directory` });
+  }
+  // A directory that was not found to be too old would be used as it is.
+  if (process.isServing) {
+    await process.kill();
+    untilMs = performance.now();
+    await rm(directory, { recursive: true });
   }
   await rebuild(disturbance, sinceMs, untilMs);
 }
