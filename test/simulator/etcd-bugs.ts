@@ -97,7 +97,7 @@ export const ETCD_BUGS: Readonly<Record<string, InjectedBug>> = {
   },
   'etcd-other-sites-not-asked': {
     rule: 'a site proposes only what comes after all that other sites have',
-    shownBy: 49,
+    shownBy: 177,
     caughtBy: CAUGHT_BY,
     profile: 'etcd',
     overrides: PUT_BACK,
