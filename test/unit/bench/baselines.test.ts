@@ -80,7 +80,7 @@ test('Redis keeps what the one beside it keeps: all of it, synced, or nothing', 
   }
 });
 
-test('the same parts batch as the site does, and nobody waits awake for whom the other does not', () => {
+test('the same parts batch as the site does, and neither side of a comparison polls more than the other', () => {
   expect(OVERHEAD_TARGETS['one site']).toEqual({ kind: 'redblue', sites: 1, durable: false });
   expect(OVERHEAD_TARGETS['the same parts']).toEqual({ kind: 'plain' });
   expect(OVERHEAD_TARGETS["a day's work, durable"].durable).toBe(OVERHEAD_TARGETS['one site, durable'].durable);

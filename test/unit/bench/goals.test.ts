@@ -46,7 +46,7 @@ describe('verdicts', () => {
   ])('looked at $looks times: of fewer than $sure samples no interval is sure, and they decide nothing', (item) => {
     const verdict = (count: number) => {
       const samples = Array.from({ length: count }, () => 1);
-      // What says how often stays with it, whichever of several is the worst.
+      // Each estimate keeps its number of looks, whichever of several is the worst.
       return [estimate(samples, item.looks), largest([estimate(around(0.5)), estimate(samples, item.looks)])].map(
         (figure) => limitTime('bar', figure, { floor: 0.5, aim: 0.5 }).verdict,
       );

@@ -5,7 +5,7 @@ import { KEYS } from '../../../bench/load/mix.ts';
 import { contestantOf, type LoadClient } from '../../../bench/load/processes.ts';
 import { VerifiedWrites, type Reads } from '../../../bench/load/verify-writes.ts';
 
-/** Answers every write, and drops those that it is told to. */
+/** Replies to every write, but drops those that the test chooses. */
 class Store implements Reads {
   readonly #values = new Map<number, string>();
   readonly #balances = new Map<number, number>();
@@ -68,14 +68,14 @@ test.each([
     first: 'key:11 holds 0000a:0000000011, written last: 0000a:0000000023',
   },
   { is: 'one in the middle of it', lost: 16, first: 'key:4 holds 0000a:0000000004, written last: 0000a:0000000016' },
-])('$is is lost → the run fails, and says which', async ({ lost, first }) => {
+])('$is is lost → the run fails, and names it', async ({ lost, first }) => {
   const contestant = contestantOf(server, [clientOf(new Store((write) => write === lost), { writes: 12 })]);
   await expect(contestant.run(order)).rejects.toThrow(
     `the store does not hold what was written: 1 differ, the first: ${first}`,
   );
 });
 
-test('several clients: the last write of either, and what both have booked; who did not take part has booked before', async () => {
+test('several clients: the last write of each, and the bookings of both, also of one that did not take part this time', async () => {
   const store = new Store();
   const clients = [clientOf(store, { writes: 3, bookings: 2 }), clientOf(store, { name: 'b', writes: 5, bookings: 2 })];
   const contestant = contestantOf(server, clients);

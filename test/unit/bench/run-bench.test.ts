@@ -31,7 +31,7 @@ const ended = (bars: readonly GoalResult[]): Promise<number> =>
     },
   );
 
-test('a missed floor → 1, and it is told which; the report is told all the same', async () => {
+test('a missed floor → exit code 1, and its name is printed; the report is printed all the same', async () => {
   expect(await ended([limitTime('weight', 2, { floor: 1 }), reported('height', 3)])).toBe(1);
   expect(notified.join('\n')).toContain('shelf: floor missed: weight = 2 (2 to 2), 1 has to hold');
   expect(notified.join('\n')).toContain('"height"');
@@ -41,7 +41,7 @@ test('a missed aim, and a floor that holds → 0', async () => {
   expect(await ended([limitTime('weight', 2, { aim: 1 }), limitTime('width', 2, { floor: 3 })])).toBe(0);
 });
 
-test('the report is what it is said to be; where it comes from is known before anything is measured', async () => {
+test('the report has the promised fields; its origin is recorded before the measurement', async () => {
   const before = provenance();
   const [rounds, rows, bars] = [6, [{ contender: 'a' }], [limitTime('weight', 1, { floor: 2, aim: 1 })]];
   await runBench(
@@ -49,7 +49,7 @@ test('the report is what it is said to be; where it comes from is known before a
       name: 'shelf',
       about: 'nothing',
       run: async () => {
-        // From here on nobody could tell.
+        // From here on the origin can no longer be found out.
         vi.stubEnv('GIT_DIR', '/nowhere');
         return { rounds, rows, bars, versions: { redis: '7' }, flags: ['--flag'], samples: [] };
       },

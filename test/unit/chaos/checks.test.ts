@@ -181,13 +181,13 @@ describe('causal registers', () => {
   });
 
   test('refuses an effect without its cause, over two sessions and two keys', () => {
-    const told = (): RoundBuilder => {
+    const withEffect = (): RoundBuilder => {
       const caused = read(write(new RoundBuilder(), 'p1', 'cause', 0, 's'), 'p1', 'cause', 20, 't');
       return read(write(caused, 'p2', 'effect', 40, 't'), 'p2', 'effect', 60, 'u');
     };
-    expect(faultsOf('causal registers', read(told(), 'p1', 'cause', 80, 'u'))).toEqual(none);
-    expect(faultsOf('causal registers', read(told(), 'p1', null, 80, 'u'))).toHaveLength(1);
-    expect(faultsOf('causal registers', read(told(), 'p1', null, 80, 'v'))).toEqual(none);
+    expect(faultsOf('causal registers', read(withEffect(), 'p1', 'cause', 80, 'u'))).toEqual(none);
+    expect(faultsOf('causal registers', read(withEffect(), 'p1', null, 80, 'u'))).toHaveLength(1);
+    expect(faultsOf('causal registers', read(withEffect(), 'p1', null, 80, 'v'))).toEqual(none);
   });
 
   test('accepts concurrent writes in either order', () => {

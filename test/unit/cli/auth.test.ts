@@ -1,4 +1,4 @@
-/** Who may connect, as the command line says: modules, and signed tokens. */
+/** Authentication by options of the command line: modules, and signed tokens. */
 import { generateKeyPairSync, type JsonWebKey, type KeyObject, type KeyPairKeyObjectResult } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -136,7 +136,7 @@ test('no flag → everybody is let in, as before', async () => {
   expect(await loadAuth({})).toEqual({});
 });
 
-describe('keys that nobody can enter by', () => {
+describe('key sets without a usable key', () => {
   const pair = (): KeyPairKeyObjectResult => generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const rsa = (bits: number): KeyPairKeyObjectResult => generateKeyPairSync('rsa', { modulusLength: bits });
   const jwk = (key: KeyObject): JsonWebKey => key.export({ format: 'jwk' });
@@ -199,7 +199,7 @@ test.each([
   ['ES384', 'EC'],
   ['ES512', 'EC'],
   ['EdDSA', 'OKP'],
-])('one key, for %s → its tokens are let in, whether it says the algorithm or not', async (alg, kty) => {
+])('one key, for %s → its tokens are accepted, with and without an algorithm in the key', async (alg, kty) => {
   const { publicKey, privateKey } = await generateKeyPair(alg);
   const path = join(folder, 'one.json');
   const token = await new SignJWT({ sub: 'ann', exp: EXPIRES_S }).setProtectedHeader({ alg }).sign(privateKey);

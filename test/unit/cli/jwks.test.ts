@@ -1,4 +1,4 @@
-/** Keys at an address: what is said of a token whose key is not among those that were read last. */
+/** Keys at an address: the errors of tokens whose key was not among those of the last read. */
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import type { CryptoKey, JWK } from 'jose';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
@@ -52,7 +52,7 @@ const pass = (ms: number): void => void vi.setSystemTime(Date.now() + ms);
 test.each([
   ['by name', 'one', 'two'],
   ['without names', undefined, undefined],
-])('key published since they were read, %s → nobody can tell; a while later it is let in', async (_, item, two) => {
+])('key published since the last read, %s → UNAVAILABLE; accepted after the cooldown', async (_, item, two) => {
   const [first, second] = [await signer(item), await signer(two)];
   const check = await checkAfter(first);
   published = [first.jwk, second.jwk];
@@ -65,7 +65,7 @@ test.each([
   expect(reads).toBe(2);
 });
 
-test('strangers name keys that there are not → read once a while, and whoever was published meanwhile is let in', async () => {
+test('many tokens with unknown keys → the address is read once per cooldown, and a new key is accepted then', async () => {
   const [first, second, stranger] = [await signer('one'), await signer('two'), await signer('none')];
   const check = await checkAfter(first);
   published = [first.jwk, second.jwk];
@@ -79,7 +79,7 @@ test('strangers name keys that there are not → read once a while, and whoever 
   expect(await check(await second.sign(), PEER)).toMatchObject({ id: 'ann' });
 });
 
-test('signed by nobody, without a name → refused once the keys were read again, and not read for each', async () => {
+test('an unknown signer without a key name → rejected after the keys were read again, which is not done for each token', async () => {
   const [first, stranger] = [await signer(), await signer()];
   const check = await checkAfter(first);
   pass(COOLDOWN_MS);
@@ -97,7 +97,7 @@ test('signed by another under a name that is known → refused at once: nothing 
   expect(reads).toBe(1);
 });
 
-test('the address does not answer → nobody can tell', async () => {
+test('the address does not answer → UNAVAILABLE', async () => {
   const first = await signer('one');
   const check = await checkAfter(first);
   pass(COOLDOWN_MS);

@@ -1,4 +1,4 @@
-/** Bounds of the gateways, as the command line says them. */
+/** Limits of the gateways, as options of the command line. */
 import { expect, test } from 'vitest';
 import { parseLimits } from '../../../src/cli/serve.ts';
 

@@ -1,8 +1,8 @@
-/** What is said of a module that cannot be loaded: once. */
+/** The error of a module that cannot be loaded: printed once. */
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { loadModule } from '../../../src/cli/load-module.ts';
 
-test('TypeScript without tsx → says what to install, once', async () => {
+test('TypeScript without tsx → the error names what to install, once', async () => {
   vi.doMock('tsx/esm/api', () => {
     throw new Error('not installed');
   });

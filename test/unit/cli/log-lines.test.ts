@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { createLineWriter } from '../../../src/cli/serve.ts';
 
-test.runIf(fs.existsSync('/dev/full'))('no room → lines are dropped, and nobody is told', () => {
+test.runIf(fs.existsSync('/dev/full'))('no room → lines are dropped without an error', () => {
   const descriptor = fs.openSync('/dev/full', 'w');
   try {
     const { write } = createLineWriter(descriptor);

@@ -36,7 +36,7 @@ test('C4: subscribe → every view, then complete', () => {
   expect(subscription.closed).toBe(true);
 });
 
-test('C4: callbacks, observers and promises in turn → told in the order in which they were attached', async () => {
+test('C4: callbacks, observers and promises in turn → called in the order in which they were attached', async () => {
   const { c, sink } = manual<number>();
   const seen: string[] = [];
   c.onFinal(() => seen.push('first'));
@@ -76,7 +76,7 @@ test('C4: attached late while pending → the latest view, then what follows', a
   expect(lines).toEqual(['write 2 causal', 'final 3 strong']);
 });
 
-test('C4: attached late, and a view comes before the latest was told → both, in order, once', async () => {
+test('C4: attached late, and a view comes before the latest was delivered → both, in order, once', async () => {
   const { c, sink } = manual<number>();
   sink.view(1, 'weak');
   const lines = record(c);
@@ -156,7 +156,7 @@ test('C4: a callback throws → onUncaught gets it, the others are not disturbed
   expect(onUncaught).toHaveBeenCalledExactlyOnceWith(boom);
 });
 
-test('C4: next throws on the final view → reported, and complete is told all the same', () => {
+test('C4: next throws on the final view → reported, and complete is called all the same', () => {
   const onUncaught = vi.fn();
   const { c, sink } = manual<number>({ onUncaught });
   const boom = new Error('boom');
@@ -240,7 +240,7 @@ test('C5: eager → the work begins without a consumer', () => {
   expect(executor).toHaveBeenCalledOnce();
 });
 
-test('C5: an error that nobody observes → one unhandled rejection, a macrotask after closing', async () => {
+test('C5: an unobserved error → one unhandled rejection, a macrotask after closing', async () => {
   const reasons = await unhandledDuring(() => {
     manual().sink.fail(new Error('down'));
   });

@@ -1,4 +1,7 @@
-/** C8, C15: what a client and one call choose counts, and what a step invokes is the step's, whatever was told meanwhile. */
+/**
+ * C8, C15: the options of a client and of one call; what a step invokes belongs to the step, whatever its views
+ * trigger.
+ */
 import { expect, test } from 'vitest';
 import { get, put } from '../../../src/operations/index.ts';
 import { dedupeReads } from '../../../src/policies/index.ts';
@@ -59,7 +62,7 @@ test('the client is closed between two attempts → it fails at once, for good',
   expect(reported).toEqual([['UNAVAILABLE', false]]);
 });
 
-test('a step tells others something and then writes, and is undone between two attempts → not done any more', async () => {
+test('a step delivers a view to others and then writes, and is undone between two attempts → not done any more', async () => {
   const all = setUp({ retry });
   const { c, sink } = manual<unknown>();
   c.onUpdate(() => {});
@@ -71,7 +74,7 @@ test('a step tells others something and then writes, and is undone between two a
   expect(all.binding.calls).toHaveLength(3);
 });
 
-test('a step tells others something, who write, and is undone between two attempts → that is theirs, and tried again', async () => {
+test('a step delivers a view to others, which write, and is undone between two attempts → their writes are retried', async () => {
   const all = setUp({ retry });
   const { c, sink } = manual<unknown>();
   c.onUpdate((job) => void all.client.invoke(put('running', job)));

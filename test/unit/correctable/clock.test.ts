@@ -69,7 +69,7 @@ test('C1: how far the wall clock is ahead → by its own word; not at all where 
   expect(getWallOffsetMs(clock)).toBe(0);
 });
 
-test('C1: a timer → holds the process until told not to, and again when told so', () => {
+test('C1: a timer → holds the process until setRef(false), and again after setRef(true)', () => {
   const set = vi.spyOn(globalThis, 'setTimeout');
   const timer = systemClock.setTimer(() => {}, HOUR_MS);
   const handle = set.mock.results[0]?.value as NodeJS.Timeout;

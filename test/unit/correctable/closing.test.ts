@@ -204,7 +204,7 @@ test('C1: a level has come in time → its limit passes without effect; at the e
   expect(error).toHaveProperty('levelErrors', {});
 });
 
-test('C1: limits that nobody has any more → their lists are given up', async () => {
+test('C1: timeouts that no operation has any more → their lists are removed', async () => {
   const clock = virtualClock();
   const onIdle = vi.fn();
   const list = createDeadlineList(clock, onIdle);
@@ -245,7 +245,7 @@ test.each([
   ['ABORTED', false],
   ['FINAL_FAILED', false],
   ['PROTOCOL', false],
-] as const)('C14: %s → retryable: %s, unless it is said otherwise', (code, retryable) => {
+] as const)('C14: %s → retryable: %s by default', (code, retryable) => {
   expect(new CorrectableError(code, 'x').retryable).toBe(retryable);
   expect(new CorrectableError(code, 'x', { retryable: !retryable }).retryable).toBe(!retryable);
 });

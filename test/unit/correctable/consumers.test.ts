@@ -8,7 +8,7 @@ import { scriptedBinding } from '../../../src/testing/scripted-binding.ts';
 import type { Three } from './support.ts';
 import { LEVELS, manual, settled } from './support.ts';
 
-/** Every way to consume; each gives the views, or the value of the final, that it was told. */
+/** Every way to consume. Each returns the views, or the value of the final one, that it got. */
 const CONSUMERS: Record<string, (c: Correctable<number | undefined, Three>) => Promise<unknown>> = {
   await: async (c) => [await c],
   then: (c) => c.then((value) => [value]),
@@ -42,15 +42,15 @@ const CONSUMERS: Record<string, (c: Correctable<number | undefined, Three>) => P
   RxJS: (c) => lastValueFrom(from(c).pipe(map(valueOf), toArray())),
 };
 
-/** Of what RxJS tells: by its types a view or, as of a promise, the value of the final. */
+/** Returns a view, or the value of the final one, from what RxJS emits. */
 function valueOf(reported: AnyView | number | undefined): unknown {
   return typeof reported === 'object' ? reported.value : `${reported}, and no view`;
 }
 
-/** Consumers that are told preliminary views too. */
+/** Consumers that get preliminary views too. */
 const SEE_ALL = ['callbacks', 'subscribe', 'for await', 'RxJS'];
 
-test('C4, C5: consumers of every kind, early, in between and late → one operation, and each is told all that is due', async () => {
+test('C4, C5: consumers of every kind, early, in between and late → one operation, and each gets all its views', async () => {
   const binding = scriptedBinding(LEVELS);
   const read = createClient(binding).invoke(get<number>('k'));
   const call = await binding.next();

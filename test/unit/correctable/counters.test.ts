@@ -30,7 +30,7 @@ test('C15: finals after a preliminary view → confirmed or corrected, each once
   expect(client.stats).toEqual(NONE);
   await answer(1, 1);
   expect(client.stats).toEqual({ ...NONE, confirmed: 1 });
-  // The final corrects what was told last, however often it was corrected before.
+  // The final view corrects the last view, however often that was corrected before.
   await answer(1, 2, 3);
   await answer(1, 2, 2);
   expect(client.stats).toEqual({ ...NONE, confirmed: 2, corrected: 1 });

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { createDeadlineList } from '../../../src/correctable/deadline-list.ts';
 import { virtualClock } from '../../../src/testing/virtual-clock.ts';
 
-/** One that closes when the test says so, and counts how often it is looked at. */
+/** An operation that closes when the test closes it, and counts how often it is checked. */
 function limited(dueAt: number) {
   return {
     dueAt,
@@ -63,7 +63,7 @@ test('the last that is waited for has gone, and one comes → the timer holds th
   expect(retained).toEqual([false, true, false]);
 });
 
-test('nobody waits for those that are left when the timer is set again → it holds no process', () => {
+test('the remaining operations have no listener when the timer is set again → it does not hold the process', () => {
   const retained: boolean[] = [];
   let fire = (): void => {};
   const clock = {

@@ -45,7 +45,7 @@ test('C7: an operation with an equality of its own → what is equal by structur
   expect(c.latest).toMatchObject({ confirms: true, value: { id: 1, at: 2 } });
 });
 
-test('C10: the work says that it has failed, and ends → its signal does not abort', async () => {
+test('C10: the work has failed through its sink, and then ends → its signal does not abort', async () => {
   let reported: AbortSignal | undefined;
   const failed = correctable(LEVELS, (sink, signal) => {
     reported = signal;

@@ -30,7 +30,7 @@ test('C1: views that come together → the clock is read once, and they carry on
   expect([readings, new Set(times).size]).toEqual([1, 1]);
 });
 
-test('C4: a callback throws, and the platform has no place for that at all → thrown where nobody waits, and goes on', async () => {
+test('C4: a callback throws, and the platform has no way to report that → thrown in a task of its own; the Correctable goes on', async () => {
   const later: (() => void)[] = [];
   vi.stubGlobal('process', {});
   vi.stubGlobal('setTimeout', (fire: () => void) => later.push(fire));
@@ -47,7 +47,7 @@ test('C4: a callback throws, and the platform has no place for that at all → t
   expect(later[0]).toThrow(mistake);
 });
 
-test('C4: a callback throws what is no error → a process warning that says it', async () => {
+test('C4: a callback throws a value that is no error → a process warning with that value', async () => {
   const warned = vi.spyOn(process, 'emitWarning').mockReturnValue();
   const { c, sink } = manual();
   c.onUpdate(() => {
@@ -58,7 +58,7 @@ test('C4: a callback throws what is no error → a process warning that says it'
   warned.mockRestore();
 });
 
-test('C6: the strongest level fails, with what says no level of its own or with one → named, in the message too', async () => {
+test('C6: the strongest level fails with an error with or without a level → the level is named, in the message too', async () => {
   const failing = async (error: unknown): Promise<unknown> => {
     const binding = scriptedBinding(LEVELS);
     const read = createClient(binding).invoke(get('k'));

@@ -31,7 +31,7 @@ test('C14: an error after a view with a secret and a bigint → logs show facts,
   expect(shown(error as object)).not.toContain('SECRET');
 });
 
-test('C14: a typed error of the binding before any view → says of which operation and key it is', async () => {
+test('C14: a typed error of the binding before any view → has the operation and the key', async () => {
   const binding = scriptedBinding(LEVELS);
   const read = createClient(binding).invoke(get('user:7'));
   (await binding.next()).fail(new CorrectableError('FORBIDDEN', 'not yours'));
@@ -39,7 +39,7 @@ test('C14: a typed error of the binding before any view → says of which operat
   expect(error).toMatchObject({ code: 'FORBIDDEN', message: 'not yours', operation: 'get', key: 'user:7' });
 });
 
-test('C14: a call that is wrong, or of a closed client → the error says of which operation and key it is', async () => {
+test('C14: a wrong call, or a call of a closed client → the error has the operation and the key', async () => {
   const client = createClient(scriptedBinding(LEVELS));
   const facts = { operation: 'get', key: 'user:7' };
   await expect(client.invoke(get('user:7'), { timeoutMs: -1 })).rejects.toMatchObject({ field: 'timeoutMs', ...facts });
@@ -47,7 +47,7 @@ test('C14: a call that is wrong, or of a closed client → the error says of whi
   await expect(client.invoke(get('user:7'))).rejects.toMatchObject({ code: 'UNAVAILABLE', ...facts });
 });
 
-test('C14: an error of the domain → logs do not show its data, which it has all the same', () => {
+test('C14: a domain error → logs do not show its data, but the error has it', () => {
   const domain = { name: 'notEnough', data: { iban: 'SECRET', cents: 1n } };
   for (const error of [new CorrectableError('DOMAIN', 'pay: notEnough', { domain }), new ThrownDomainError(domain)]) {
     expect(shown(error)).not.toContain('SECRET');

@@ -1,11 +1,14 @@
-/** C1, C9: an operation keeps the process alive until its limit, though nobody listens, unless a view was taken early. */
+/**
+ * C1, C9: an operation keeps the process alive until its timeout, even without listeners, unless a view was taken
+ * early.
+ */
 import { expect, test } from 'vitest';
 import { all, createClient } from '../../../src/index.ts';
 import { get } from '../../../src/operations/index.ts';
 import { scriptedBinding } from '../../../src/testing/scripted-binding.ts';
 import { LEVELS } from './support.ts';
 
-/** A client whose one timer tells whether it holds the process. */
+/** A client whose one timer shows whether it holds the process. */
 function setUp() {
   const holds: boolean[] = [];
   const timer = { cancel: () => {}, setRef: (isHeld: boolean) => void holds.push(isHeld) };

@@ -1,4 +1,4 @@
-/** Lines of the core that could be broken unseen: calls that are wrong, and what is told once and no more. */
+/** Branches of the core that other tests do not reach: wrong calls, and events that are reported exactly once. */
 import { expect, test } from 'vitest';
 import { ThrottleSlots } from '../../../src/correctable/throttle/throttle-slots.ts';
 import type { Correctable } from '../../../src/index.ts';

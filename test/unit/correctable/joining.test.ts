@@ -105,15 +105,15 @@ test('C11: all of one binding → the level of the weakest part', async () => {
 });
 
 test.each([
-  { is: 'the same', levels: LEVELS, told: ['1,2 causal', '1,3 strong'] },
-  { is: 'others', levels: ['near', 'causal', 'strong'] as const, told: ['1,2 preliminary', '1,3 final'] },
-  { is: 'fewer', levels: ['causal', 'strong'] as const, told: ['1,2 preliminary', '1,3 final'] },
+  { is: 'the same', levels: LEVELS, views: ['1,2 causal', '1,3 strong'] },
+  { is: 'others', levels: ['near', 'causal', 'strong'] as const, views: ['1,2 preliminary', '1,3 final'] },
+  { is: 'fewer', levels: ['causal', 'strong'] as const, views: ['1,2 preliminary', '1,3 final'] },
   {
     is: 'the same in another order',
     levels: ['causal', 'weak', 'strong'] as const,
-    told: ['1,2 preliminary', '1,3 final'],
+    views: ['1,2 preliminary', '1,3 final'],
   },
-])('C11: all of several bindings, the levels of one are $is → $told', ({ levels, told: reported }) => {
+])('C11: all of several bindings, the levels of one are $is → $views', ({ levels, views: reported }) => {
   const item = scriptedBinding(LEVELS);
   const two = scriptedBinding(levels);
   const joined = all([createClient(item).invoke(get('a')), createClient(two).invoke(get('b'))]);

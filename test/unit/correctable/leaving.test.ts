@@ -34,7 +34,7 @@ test('C10: a read is cancelled → ABORTED with the reason, its signal aborts, l
   expect(read.latest).toBeUndefined();
 });
 
-test('C10: all that is made of a read is cancelled → so is the read; as long as somebody else listens, it goes on', async () => {
+test('C10: all Correctables made of a read are cancelled → so is the read; it goes on as long as another one listens', async () => {
   const binding = scriptedBinding(LEVELS);
   const client = createClient(binding);
   const read = client.invoke(get('k'));
@@ -79,7 +79,7 @@ test('C10: a view of what is made of a read is enough, and the rest is given up 
   expect(signal.aborted).toBe(true);
 });
 
-test('C10: the binding fails by itself → its signal does not say that nobody waits, whenever it is asked for', async () => {
+test('C10: the binding fails by itself → its signal does not abort, whenever it is read', async () => {
   for (const isAskedBefore of [true, false]) {
     const binding = scriptedBinding(LEVELS);
     const code = codeOf(createClient(binding).invoke(get('k')));
@@ -163,7 +163,7 @@ test('C10: a signal that has aborted before callbacks are attached → they are 
   expect(subscription.closed).toBe(true);
 });
 
-test('C10: one consumer leaves → the others see everything (a shared cancel hits nobody)', () => {
+test('C10: one consumer unsubscribes twice → the others still see everything', () => {
   const { c, sink } = manual<number>();
   const lines = record(c);
   const leaving = c.subscribe(() => 0);
@@ -188,7 +188,7 @@ test('C10: 100 000 operations on one signal → one listener at most, none at th
   expect(listeners()).toBe(0);
 });
 
-test('C10: callbacks with a signal on a closed Correctable → told once, no listener stays', async () => {
+test('C10: callbacks with a signal on a closed Correctable → called once, no listener stays', async () => {
   const { signal } = new AbortController();
   const listeners = listenersOf(signal);
   const onFinal = vi.fn();

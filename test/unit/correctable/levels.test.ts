@@ -168,7 +168,7 @@ test('C3: an older version → a preliminary view is dropped', () => {
   expect(c.latest).toMatchObject({ value: 'new', level: 'weak', version: 5 });
 });
 
-test('C3: the final is older than a preliminary view → delivered, and it says regressed', () => {
+test('C3: the final is older than a preliminary view → delivered with regressed', () => {
   const { c, sink } = manual<string>();
   sink.view('new', 'weak', { version: 5n });
   sink.view('between', 'causal');
@@ -316,7 +316,7 @@ test.each([
   expect(c.latest?.value).toBe(isOlder ? 'first' : 'second');
 });
 
-test('C3: the binding says what is older → of its operations, and of what is made of them', async () => {
+test('C3: the binding defines which version is older → for its operations, and for those derived from them', async () => {
   const isOlder = (version: unknown, than: unknown): boolean => String(version).length < String(than).length;
   const binding = scriptedBinding(LEVELS, { isOlder });
   const read = createClient(binding).invoke(get('k'));

@@ -1,4 +1,6 @@
-/** What is said of an operation whose end nobody saw: of updates never less than the truth (C1, C10, C14). */
+/**
+ * The outcome of an operation whose end is unknown: a write is never reported as not done if it may be (C1, C10, C14).
+ */
 import { readFileSync } from 'node:fs';
 import { describe, expect, test, vi } from 'vitest';
 import type { Binding, Client, Correctable, ErrorCode, Levels, SubmissionStatus } from '../../../src/index.ts';
@@ -18,7 +20,7 @@ interface SetUp {
 
 const TIMEOUT_MS = 10;
 
-/** A store that answers only what a test says. */
+/** A store that answers only when a test makes it answer. */
 function silent(whereabouts?: SubmissionStatus): SetUp {
   const clock = virtualClock();
   const binding = scriptedBinding(LEVELS, {
@@ -82,7 +84,7 @@ describe('a write that may have taken effect', () => {
     });
   }
 
-  test('the limit of the strongest level passes → UNKNOWN with that level, and the binding is told', async () => {
+  test('the timeout of the strongest level passes → UNKNOWN with that level, and the signal of the binding aborts', async () => {
     const { client, clock, binding } = silent();
     const error = errorOf(client.invoke(put('k', 1), { levelTimeoutsMs: { strong: 5 } }));
     const { signal } = binding.calls[0]!.context;
@@ -186,7 +188,7 @@ describe('whereabouts', () => {
     },
   );
 
-  test('single levels have failed, and the sink was not told → the error says so', async () => {
+  test('single levels have failed, and the sink was not called → the error has those failures', async () => {
     const levelErrors = { weak: 'from before', causal: 'busy' };
     const { client, clock } = silent({ mayHaveBeenSent: true, blockedBy: undefined, levelErrors });
     const late = errorOf(client.invoke(get('k'), { levelTimeoutsMs: { weak: 1 } }));
@@ -194,7 +196,7 @@ describe('whereabouts', () => {
     expect((await late).levelErrors).toMatchObject({ weak: { code: 'TIMEOUT' }, causal: 'busy' });
   });
 
-  test('the binding says later that it has left → what counts is the moment of the end', async () => {
+  test('the binding reports later that it was sent → the moment of the end counts', async () => {
     const whereabouts = { mayHaveBeenSent: false, blockedBy: undefined };
     const { client } = silent(whereabouts);
     const update = client.invoke(put('k', 1));
@@ -265,7 +267,7 @@ test('the table of the specification → the same as here', () => {
   const written = [...text.matchAll(/^\| a (read|write) \| (.*?) \| (.*?) \| `(\w+)` \| `(\w+)` \|$/gm)];
   expect(written).toHaveLength(4);
   for (const [, whereabouts, effect, atDeadline, atCancel] of CASES) {
-    const left = whereabouts?.mayHaveBeenSent === false ? 'no' : 'yes, or not said';
+    const left = whereabouts?.mayHaveBeenSent === false ? 'no' : 'yes, or unknown';
     const obstacle = whereabouts?.blockedBy ? 'yes' : 'no';
     const row = written.find(
       (item) => item[1] === effect && ['–', left].includes(item[2]!) && ['–', obstacle].includes(item[3]!),

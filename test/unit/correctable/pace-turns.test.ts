@@ -30,7 +30,7 @@ test('places: left one after the other → free in that order', () => {
   expect([places.nextFreeAtMs, places.isIdle(59), places.isIdle(60)]).toEqual([60, false, true]);
 });
 
-test('places: nobody has been there → rested, and none rests', () => {
+test('places: never used → idle, and no place is pausing', () => {
   const places = new ThrottleSlots({ maxInFlight: 1, minSlotIntervalMs: 40 });
   expect([places.isIdle(0), places.nextFreeAtMs]).toEqual([true, undefined]);
 });

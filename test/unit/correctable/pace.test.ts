@@ -4,7 +4,7 @@ import { CommitLatency } from '../../../src/correctable/throttle/commit-latency.
 import { ThrottleSlots } from '../../../src/correctable/throttle/throttle-slots.ts';
 import { computeMaxConcurrentWrites } from '../../../src/correctable/throttle/concurrent-writes.ts';
 
-test('unseen: nobody else → none; somebody without a pace → no bound', () => {
+test('unseen: no other client → none; another one without a pace → no bound', () => {
   expect(computeMaxConcurrentWrites({ commitLatencyMs: 1000, throttles: [] })).toBe(0);
   expect(
     computeMaxConcurrentWrites({ commitLatencyMs: 0, throttles: [{ maxInFlight: 5, minSlotIntervalMs: 0 }] }),

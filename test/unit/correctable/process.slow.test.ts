@@ -1,4 +1,4 @@
-/** What a Correctable does to the process around it: keep it alive while somebody waits, and not a moment longer. */
+/** The effect of a Correctable on its process: it stays alive while a caller waits, and not a moment longer. */
 import { describe, expect, test } from 'vitest';
 import type { ClientOptions, Clock, Correctable } from '../../../src/index.ts';
 import { all, createClient } from '../../../src/index.ts';
@@ -50,7 +50,7 @@ test('C1: all operations have closed, 30 s limits were set → the process ends 
   expect(await outputOf(script)).toBe('at once');
 });
 
-test('C5: a failure that nobody observes → the process reports it as an unhandled rejection', async () => {
+test('C5: an unobserved failure → the process reports it as an unhandled rejection', async () => {
   const script = `
     process.on('unhandledRejection', (error) => console.log('unhandled', error.code));
     createClient(scriptedBinding(['strong'])).invoke(get('k'), { signal: AbortSignal.timeout(1) });

@@ -57,8 +57,8 @@ function unwrapped(onRejected: unknown): (error: unknown) => unknown {
 }
 
 /**
- * The suite waits a tenth of a second in each of hundreds of tests, for what must not happen meanwhile or for its turn: a
- * hundredth says the same, for all its delays shrink alike. Mocha has taken its own timer before, for its time limits.
+ * In hundreds of tests the suite waits a tenth of a second, for events that must not happen or for its turn. A
+ * hundredth is as good, since all its delays shrink alike. Mocha has taken its own timer before, for its timeouts.
  */
 function hurry(): void {
   const original = globalThis.setTimeout;

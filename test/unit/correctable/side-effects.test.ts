@@ -54,16 +54,11 @@ test('many parts that are in flight → each is kept, once', () => {
 });
 
 test.each([
-  [
-    'an error that says asking again is safe',
-    new CorrectableError('UNAVAILABLE', 'x', { retryable: true }),
-    WRITE,
-    NO_EFFECT,
-  ],
+  ['a retryable error', new CorrectableError('UNAVAILABLE', 'x', { retryable: true }), WRITE, NO_EFFECT],
   ['a write that was aborted before it was sent', new CorrectableError('ABORTED', 'x'), WRITE, NO_EFFECT],
   ['a step that was aborted', new CorrectableError('ABORTED', 'x'), UNOBSERVED, UNOBSERVED],
   ['an error that is not to be retried', new CorrectableError('CONFLICT', 'x', { retryable: false }), WRITE, WRITE],
-  ['an error that nobody knows', new Error('x'), WRITE, WRITE],
+  ['an unknown error', new Error('x'), WRITE, WRITE],
   ['nothing was done', new Error('x'), NO_EFFECT, NO_EFFECT],
 ] as const)('failed with %s → what may have been done all the same', (_, error, done, left) => {
   expect(getRemainingEffects(error, done)).toBe(left);

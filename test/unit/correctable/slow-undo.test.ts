@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { manual, record, settled } from './support.ts';
 
-test('C8c: the view that refuted it is confirmed meanwhile → its result is not told as that of the final', async () => {
+test('C8c: the view that refuted it is confirmed in the meantime → its result is not delivered as the final one', async () => {
   const { c, sink } = manual<number>();
   let undo = (): void => {};
   const result = c.speculate(

@@ -3,7 +3,7 @@ import { expect, test, vi } from 'vitest';
 import type { Manual } from './support.ts';
 import { codeOf, manual, record, settled } from './support.ts';
 
-/** A function whose runs finish when the test says so. */
+/** A function whose runs finish when the test finishes them. */
 function runs(): { run: (input: number) => Promise<string>; finish: (at: number) => Promise<void>; inputs: number[] } {
   const inputs: number[] = [];
   const resolvers: (() => void)[] = [];
@@ -357,7 +357,7 @@ test('C8g: results → preliminary views at the level of the input, again as it 
   expect(lines).toEqual(['write 10 weak', 'write 10 causal', 'final 10 strong']);
 });
 
-test('C8g: a run on an input that came back → its result is told again, as one that confirms', async () => {
+test('C8g: a run on an input that came back → its result is delivered again, as one that confirms', async () => {
   const { c, sink } = manual<number>({ isRefining: true });
   const result = c.speculate((value) => [value]);
   const seen: boolean[] = [];

@@ -5,7 +5,7 @@ import { get } from '../../../src/operations/index.ts';
 import { scriptedBinding } from '../../../src/testing/scripted-binding.ts';
 import { LEVELS, manual, record, settled } from './support.ts';
 
-test('C8c: a run comes to its result once its input was refuted → not told', async () => {
+test('C8c: a run gets its result after its input was refuted → not delivered', async () => {
   const { c, sink } = manual<number>();
   const gives: ((value: string) => void)[] = [];
   const result = c.speculate(() => new Promise<string>((resolve) => gives.push(resolve)));
@@ -39,7 +39,7 @@ test('C8d: the source fails while a run is undone, and a newer input waits → n
   expect([inputs, reported.at(-1)]).toEqual([[1], 'error UNAVAILABLE']);
 });
 
-test('C8g: the run gives a Correctable of another store, which is not final yet → told at the weakest level', async () => {
+test('C8g: the run returns a Correctable of another store, which is not final yet → delivered at the weakest level', async () => {
   const { c, sink } = manual<number>();
   const reported = record(c.speculate(() => correctable(['near', 'far'], (inner) => void inner.view('early', 'near'))));
   sink.view(1, 'causal');

@@ -36,7 +36,7 @@ const EVENTS = {
   'view at causal, older version': ({ sink }) => sink.view('new', 'causal', { version: 1 }),
   'view at strong': ({ sink }) => sink.view('new', 'strong'),
   'view at strong, older version': ({ sink }) => sink.view('new', 'strong', { version: 1 }),
-  'view at causal, said to be final': ({ sink }) => sink.view('new', 'causal', { final: true }),
+  'view at causal, marked as final': ({ sink }) => sink.view('new', 'causal', { final: true }),
   'view at an unknown level': ({ sink }) => sink.view('new', 'eventual'),
   'view with a promise as value': ({ sink }) => sink.view(Promise.resolve(1), 'weak'),
   'confirm a known view at causal': ({ sink }) => sink.confirm('causal', 0),
@@ -72,7 +72,7 @@ const TABLE: Record<Event, Record<State, Outcome>> = {
   'view at causal, older version': row('view', 'drop', 'drop', 'drop'),
   'view at strong': row('final', 'final', 'final', 'drop'),
   'view at strong, older version': row('final', 'final', 'final', 'drop'),
-  'view at causal, said to be final': row('final', 'final', 'final', 'drop'),
+  'view at causal, marked as final': row('final', 'final', 'final', 'drop'),
   'view at an unknown level': row('drop', 'drop', 'drop', 'drop'),
   'view with a promise as value': row('INVALID_VALUE', 'INVALID_VALUE', 'INVALID_VALUE', 'drop'),
   'confirm a known view at causal': row('PROTOCOL', 'view', 'drop', 'drop'),
@@ -132,7 +132,7 @@ async function outcomeOf(state: State, event: Event): Promise<Outcome> {
 }
 
 for (const event of Object.keys(TABLE) as Event[]) {
-  test(`C1–C13: ${event} → as the table says in every state`, async () => {
+  test(`C1–C13: ${event} → matches the table in every state`, async () => {
     const found: Partial<Record<State, Outcome>> = {};
     for (const state of Object.keys(REACH) as State[]) found[state] = await outcomeOf(state, event);
     expect(found).toEqual(TABLE[event]);

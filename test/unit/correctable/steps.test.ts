@@ -1,4 +1,4 @@
-/** What is told of an operation that has led to others, by steps and effects of `onCommit` (C10, C14). */
+/** The errors of an operation that has led to others, by steps and effects of `onCommit` (C10, C14). */
 import { describe, expect, test, vi } from 'vitest';
 import type { Client, Correctable, Levels } from '../../../src/index.ts';
 import { all, correctable, correctableFromPromise, CorrectableError, createClient } from '../../../src/index.ts';
@@ -69,7 +69,7 @@ for (const step of ['speculate', 'chain'] as const) {
         expect(error).toMatchObject({ code: expected.code, retryable: expected.retryable });
       });
 
-      test('a step gave a promise → not retryable, since nobody knows what it does', async () => {
+      test('a step returned a promise → not retryable, since its effects are unknown', async () => {
         for (const step of [never, () => Promise.resolve(1)]) {
           const item = setUp();
           const errors = Promise.all([errorOf(item.read), errorOf(item.read.chain(step))]);
@@ -101,7 +101,7 @@ describe('a step of a confirmed input', () => {
     expect((await error).message.endsWith(UNSEEN)).toBe(true);
   });
 
-  test('it gave all of a read that fails and of a promise → nobody is told to retry', async () => {
+  test('it returned all of a failing read and a promise → not retryable', async () => {
     const { read, binding, client } = setUp();
     const error = errorOf(read.chain(() => all([client.invoke(get('other')), correctableFromPromise(never())])));
     await settled();
@@ -111,7 +111,7 @@ describe('a step of a confirmed input', () => {
     expect((await error).message.endsWith(UNSEEN)).toBe(true);
   });
 
-  test('it gave one of correctableFrom that says that nothing was done → so does the result', async () => {
+  test('it returned a correctableFromPromise with a retryable error → so is the result', async () => {
     const { read, binding } = setUp();
     const error = errorOf(read.chain(() => correctableFromPromise(Promise.reject(awayError))));
     binding.calls[0]!.view(1, 'strong');
@@ -127,14 +127,14 @@ describe('a step of a confirmed input', () => {
     expect((await error).message.endsWith(UNSEEN)).toBe(true);
   });
 
-  test('it gave a promise that says that nothing was done → so does the result', async () => {
+  test('it returned a promise with a retryable error → so is the result', async () => {
     const { read, binding } = setUp();
     const error = errorOf(read.chain(() => Promise.reject(awayError)));
     binding.calls[0]!.view(1, 'strong');
     expect(await error).toMatchObject({ code: 'UNAVAILABLE', retryable: true });
   });
 
-  test('it says that nothing was done, one of an input refuted before gave a promise → not retryable', async () => {
+  test('it fails without effect, but one of an input refuted before returned a promise → not retryable', async () => {
     const { read, binding } = setUp();
     const error = errorOf(read.chain((value) => (value === 1 ? never() : Promise.reject(awayError))));
     await settled();
@@ -154,7 +154,7 @@ test('a write on an input that was refuted was executed, that on the next one wa
   expect(await error).toMatchObject({ code: 'UNKNOWN', retryable: false });
 });
 
-test('chain to a write on a preliminary view, without what undoes it → UNKNOWN that says so; on the final → fine', async () => {
+test('chain to a write on a preliminary view, without an undo → UNKNOWN that asks for an undo; on the final → succeeds', async () => {
   const { read, binding, client } = setUp();
   const order = read.chain((value) => client.invoke(put('k', value)));
   const late = client.invoke(get('other'));
@@ -168,7 +168,7 @@ test('chain to a write on a preliminary view, without what undoes it → UNKNOWN
   expect(await final).toBeUndefined();
 });
 
-test('… and the write fails afterwards → that is nobody’s error', async () => {
+test('… and the write fails afterwards → no unhandled rejection', async () => {
   const { read, binding, client } = setUp();
   const reasons = await unhandledDuring(async () => {
     expect(await errorOf(read.chain((value) => client.invoke(put('k', value))))).toMatchObject({ code: 'UNKNOWN' });
@@ -232,7 +232,7 @@ describe('a part is open, and its steps have not begun', () => {
       expect(binding.calls.at(-1)!.operation.name).toBe('put');
     });
 
-    test(`${name} given by the step of a chain that is cancelled → says so`, async () => {
+    test(`${name} returned by the step of a chain that is cancelled → the message has the possible effects`, async () => {
       const item = begun();
       const outer = item.client.invoke(get('k')).chain(() => make(item));
       const error = errorOf(outer);

@@ -1,4 +1,4 @@
-/** C4, C12: what those who come and go leave behind, and what is told of a Correctable of another copy of the package. */
+/** C4, C12: what subscribers leave behind, and how a Correctable of another copy of the package is used. */
 import { expect, test } from 'vitest';
 import type { Correctable } from '../../../src/index.ts';
 import { CorrectableError, getSnapshot } from '../../../src/index.ts';

@@ -17,7 +17,7 @@ export function manual<T = unknown>(options?: CorrectableOptions<T>): Manual<T> 
   return { c, sink };
 }
 
-/** What the callbacks of a Correctable were told, as short lines. */
+/** Records the callbacks of a Correctable, as short lines. */
 export function record<T>(c: Correctable<T, Levels, string>): string[] {
   const lines: string[] = [];
   c.setCallbacks({

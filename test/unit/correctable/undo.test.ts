@@ -49,7 +49,7 @@ test('C8c: refuted → its signal aborts, whenever it is asked for; what the run
   await settled();
   expect(scopes[0]!.signal.aborted).toBe(true);
   expect(scopes[1]!.signal.aborted).toBe(false);
-  // Nobody listens to it any more: who derives from it alone takes it with him.
+  // It has no other listener: cancelling the only Correctable derived from it cancels it too.
   inner.c.map(String).cancel();
   expect(inner.c.state).toBe('error');
   sink.view(2, 'strong');

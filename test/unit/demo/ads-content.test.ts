@@ -67,7 +67,7 @@ test('content: the signal aborts → the requests in flight end, and no more are
 });
 
 test.each(['', '?creatives=', `?creatives=${names(CREATIVES_PER_REQUEST_MAX + 1).join(',')}`])(
-  'content service: GET /%s → 400 that says what to ask',
+  'content service: GET /%s → 400 with an example of a request',
   async (query) => {
     const answer = await axios.get<string>(`${service.url}${query}`, { validateStatus: () => true });
     expect(answer.status).toBe(400);

@@ -35,7 +35,7 @@ test('count: delivered twice → one wrong delivery', () => {
   expect(count([...RIGHT, ...request('right', { delivered: ['a', 'b'] })]).wrongDeliveries).toBe(1);
 });
 
-test('count: nobody had a preliminary view → no divergence, rather than no number', () => {
+test('count: no delivery had a preliminary view → divergence 0, not NaN', () => {
   expect(count(PLAIN)).toEqual({ divergence: 0, wrongDeliveries: 0 });
 });
 
@@ -96,6 +96,6 @@ test('compare: final references later than speculation → they are the bound of
   expect(compare(contest)).toMatchObject({ possibleReduction: 0.2, latencyReduction: 0.2 });
 });
 
-test('compare: a contender that served nobody → refused, rather than no numbers', () => {
+test('compare: a contender without requests → rejected, instead of NaN', () => {
   expect(() => compare({ slices: [slice('baseline', [{}], 1)], workers: 1, history: [] })).toThrow(/more seconds/);
 });

@@ -60,7 +60,7 @@ test('a yes that is revoked, and all tickets sold → well all the same, and cou
 test.each([
   ['a ticket that two customers hold', ['#1', '#2'], ['#1', '#1']],
   ['a ticket beyond the stock', ['#1'], ['#1', '#2']],
-  ['a ticket that nobody got', ['#1', '#2'], ['#1', null]],
+  ['a ticket that no customer got', ['#1', '#2'], ['#1', null]],
   ['no stock', [], []],
 ])('%s → not well', (_, tickets, handedOut) => {
   const history = [

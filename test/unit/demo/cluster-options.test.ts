@@ -28,7 +28,7 @@ test.each([
   [['--keep'], '--keep'],
   [['--pace', '3'], 'unknown option --pace'],
   [['now'], 'unexpected argument "now"'],
-])('%j → says what to change', (argv, message) => {
+])('%j → the error names what to change', (argv, message) => {
   expect(() => parseOptions(argv)).toThrow(message);
   expect(() => parseOptions(argv)).toThrow(expect.any(UsageError) as Error);
 });

@@ -37,7 +37,7 @@ test('GET /cluster → the sites as they are', async () => {
   expect(answer.sites).toEqual([{ name: 'ireland', state: 'running', isCut: false, isCatchingUp: false }]);
 });
 
-test('POST /cluster/SITE/ACTION → it is done; what there is not → says what there is', async () => {
+test('POST /cluster/SITE/ACTION → it is done; an unknown one → the reply lists the known ones', async () => {
   expect((await post('ireland/kill', { origin: server.url })).status).toBe(202);
   expect(done).toEqual(['ireland kill']);
   for (const path of ['mars/kill', 'ireland/explode', 'ireland', 'ireland/kill/now']) {

@@ -1,4 +1,4 @@
-/** What the cluster's page says of a site, and what it offers to do. */
+/** The texts of the cluster's page about a site, and the actions that it offers. */
 import { expect, test } from 'vitest';
 import { countsAt, describeStatus, offeredActions } from '../../../demo/cluster/page/site-texts.ts';
 import type { SiteStatus } from '../../../demo/cluster/status.ts';

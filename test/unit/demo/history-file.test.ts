@@ -1,4 +1,4 @@
-/** Histories of runs: in their file line by line, nowhere without one, and failures told. */
+/** Histories of runs: written to their file line by line, discarded without one, and failures reported. */
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -31,7 +31,7 @@ test('no file → lines go nowhere', async () => {
   await expect(history.close()).resolves.toBeUndefined();
 });
 
-test('a file that cannot be made → told at the close', async () => {
+test('a file that cannot be created → reported at the close', async () => {
   const history = openHistory(join(await newFolder(), 'not-there', 'history.jsonl'));
   history.write(line('a'));
   await expect(history.close()).rejects.toMatchObject({ code: 'ENOENT' });

@@ -29,7 +29,7 @@ test('history as text → the same lines', () => {
   expect(parseHistory(`${lines.map((line) => JSON.stringify(line)).join('\n')}\n`)).toEqual(lines);
 });
 
-test('the page says how long the server has been away, and why it does not come back', () => {
+test('the page shows how long the server has been away, and why it does not come back', () => {
   const kill = { atMs: 1000, backAtMs: undefined, lookedFor: 0, lost: undefined };
   const headline = (failure?: string): string =>
     formatHeadline({ nowMs: 9500, spans: [], kills: [{ ...kill, failure }], acknowledged: 1 });

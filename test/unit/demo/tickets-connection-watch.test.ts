@@ -26,7 +26,7 @@ test('watch: one site lost for ever, another there → lost, but not given up', 
   expect(onAllGone).not.toHaveBeenCalled();
 });
 
-test('watch: all sites lost for longer than the patience → answer, and told again while it lasts', () => {
+test('watch: all sites lost for longer than the patience → reported, and again while it lasts', () => {
   const { connections, onAllGone } = watch();
   for (const site of ['frankfurt', 'ireland']) connections.note(site, 'waiting');
   vi.advanceTimersByTime(PATIENCE_MS - 1);

@@ -1,4 +1,4 @@
-/** What the page tells beside the figures. */
+/** The notices of the page beside the figures. */
 import { CorrectableError } from 'correctables';
 import { expect, test } from 'vitest';
 import { adviceFor, apology, isPassing } from '../../../demo/tickets/page/failures.ts';
@@ -24,7 +24,7 @@ test('notices: a sale without trouble → none', () => {
   );
 });
 
-test('notices: a site cut off by hand → says to plug it in; lost otherwise → says it is tried again', () => {
+test('notices: a site cut off by hand → offers to plug it in; lost otherwise → reports that it is tried again', () => {
   expect(notices({ lostSites: ['virginia'], cutSites: ['virginia'] })).toMatchObject([
     { about: 'offline', text: expect.stringMatching(/No connection to Virginia.*Press “Plug in”/) },
   ]);
@@ -48,7 +48,7 @@ test.each([
   expect(notices({ rows })[0]?.text).toContain(text);
 });
 
-test('notices: told yes and no ticket → revoked; no final answer → unanswered, with the reason', () => {
+test('notices: a yes without a ticket → revoked; no final view → unanswered, with the cause', () => {
   const failure = new CorrectableError('UNKNOWN', 'lost');
   const rows = [row({ answer: 'yes', early: true, finalItem: null }), row({ failure })];
   expect(notices({ rows }).map(({ about }) => about)).toEqual(['revoked', 'unanswered']);

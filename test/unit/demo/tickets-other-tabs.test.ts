@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { OtherTabs } from '../../../demo/tickets/page/other-tabs.ts';
 
-/** A tab, and what comes next: resolved when another tab has said something that changes it. */
+/** A tab, and its next change: resolved when a message of another tab changes it. */
 class Tab {
   #heard = (): void => {};
   readonly tabs: OtherTabs;
@@ -44,7 +44,7 @@ test('tabs: a sale that does not follow from ours, or from which we have moved o
   await heard;
   expect(here.tabs.next).toBeUndefined();
 
-  here.tabs.sell('mine, anew');
+  here.tabs.sell('mine, again');
   witness.tabs.sell('mine');
   heard = witness.heard();
   new OtherTabs('mine', () => {}).sell('mine, elsewhere');

@@ -1,4 +1,4 @@
-/** What the page says about the stock, from its own purchases and from what the store says. */
+/** What the page shows of the stock, from its own purchases and from views of the store. */
 import { expect, test } from 'vitest';
 import { baselineLeft, OpenSale, soldElsewhere, type Row } from '../../../demo/tickets/page/sale-record.ts';
 
@@ -16,7 +16,7 @@ function saleOf(tickets: number, rows: readonly Partial<Row>[], baseline: readon
   return sale;
 }
 
-test('left: only what is sold here for certain counts, until the store says less', () => {
+test('left: only confirmed purchases of this page count, until the store reports less', () => {
   const sale = saleOf(10, [{ finalItem: '#1' }, { finalItem: null }, { answer: 'yes' }]);
   expect(sale.left).toBe(9);
   sale.heardLeft = 4;
@@ -31,7 +31,7 @@ test('sold elsewhere: purchases in flight may explain what is gone, failed ones 
   expect(soldElsewhere(sale)).toBe(3);
 });
 
-test('baseline: left is what its last view said, never less than none', () => {
+test('baseline: left is the value of its last view, less what was sold since, never below 0', () => {
   expect(baselineLeft(saleOf(10, [], [{ ticketsLeft: 10 }, { ticketsLeft: 7 }, {}]))).toBe(6);
   expect(baselineLeft(saleOf(10, [], [{ ticketsLeft: 1 }, { ticketsLeft: 0 }]))).toBe(0);
   expect(baselineLeft(saleOf(10, []))).toBe(10);

@@ -50,7 +50,7 @@ test('sale: the store is too busy for some → they try again, and every ticket 
   expect(purchases.map(({ retries }) => retries ?? 0)).toEqual([2, 0, 1, 0, 0, 0, 0]);
 });
 
-test('sale: a purchase fails and nothing is said of recovery → the sale ends with its failure', async () => {
+test('sale: a purchase fails without a `recover` option → the sale ends with its failure', async () => {
   await expect(sell(failingShop('UNAVAILABLE', [3]))).rejects.toMatchObject({ code: 'UNAVAILABLE' });
 });
 
@@ -84,7 +84,7 @@ test('sale: the policy changes → it counts from the next customer on', async (
   expect(verifySales(history)).toMatchObject({ confirmed: TICKETS, confirmedEarly: 2 });
 });
 
-test('sale: the store does not say what others may have sold → nobody is told early, unless the threshold is fixed', async () => {
+test('sale: the store does not report other buyers → no early answer, unless the threshold is fixed', async () => {
   const { history } = await sell(failingShop('UNKNOWN', []), { policy: { threshold: 0 } });
   expect(verifySales(history)).toMatchObject({ ...CLEAN, confirmedEarly: 0, heldBack: TICKETS });
   const fixed = await sell(failingShop('UNKNOWN', []), { policy: { threshold: 0, isFixed: true } });

@@ -36,7 +36,7 @@ test('cable: cut → open sockets close abnormally, once, and deliver nothing mo
   expect(socket.onmessage).toBeNull();
 });
 
-test('cable: cut → new sockets reach nobody, and fail later than they are made', async () => {
+test('cable: cut → new sockets do not connect, and fail in a later task', async () => {
   const cable = new SimulatedDisconnect(FakeSocket);
   cable.cut();
   const before = FakeSocket.opened.length;

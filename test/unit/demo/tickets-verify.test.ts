@@ -54,7 +54,7 @@ test('judge: a clean sale → confirmed and early counted, no faults', () => {
   expect(faults(2, sale)).toEqual(CLEAN_SALE);
 });
 
-test('judge: told yes, final empty → revoked, and nothing oversold', () => {
+test('judge: an early yes, and an empty final view → revoked, and nothing oversold', () => {
   expect(
     faults(1, [
       { early: true, final: '#1' },
@@ -68,11 +68,11 @@ test('judge: more tickets handed out than were on sale → oversold', () => {
   expect(faults(2, sale)).toEqual({ ...CLEAN_SALE, promisedBeyondStock: 1, oversold: 1, unknown: 1 });
 });
 
-test('judge: one ticket handed out to two → a duplicate, and the one that nobody got is lost', () => {
+test('judge: one ticket handed out to two → a duplicate, and the ticket that no customer got is lost', () => {
   expect(faults(2, [{ final: '#1' }, { final: '#1' }, last])).toEqual({ ...CLEAN_SALE, duplicates: 1, lost: 1 });
 });
 
-test('judge: sold out with tickets that nobody got → lost, unless a purchase without an end may have them', () => {
+test('judge: sold out with tickets that no customer got → lost, unless a purchase without an end may have them', () => {
   expect(faults(3, [{ final: '#1' }, last])).toEqual({ ...CLEAN_SALE, lost: 2 });
   expect(faults(3, [{ final: '#1' }, {}, last])).toEqual({ ...CLEAN_SALE, lost: 1, leftHanging: 1, unanswered: 1 });
 });
@@ -88,10 +88,10 @@ const soldOut = steps('last', final(null), notified('no'));
 
 test.each<[what: string, lines: object[], found: Partial<Verdict>]>([
   ['yes, then refused', steps('a', notified('yes'), failed('UNAVAILABLE')), { revoked: 1 }],
-  ['yes, then nobody knows', steps('a', notified('yes'), failed('UNKNOWN')), { unanswered: 1 }],
+  ['yes, then UNKNOWN', steps('a', notified('yes'), failed('UNKNOWN')), { unanswered: 1 }],
   ['no, and a ticket', steps('a', notified('no'), final('#1')), { contradicted: 1 }],
-  ['a ticket, and not a word', steps('a', final('#1')), { contradicted: 1 }],
-  ['an end that says nothing', steps('a', notified('yes'), final()), { contradicted: 1, revoked: 1 }],
+  ['a ticket without an answer', steps('a', final('#1')), { contradicted: 1 }],
+  ['an end without a result', steps('a', notified('yes'), final()), { contradicted: 1, revoked: 1 }],
   [
     'nothing, then a ticket',
     steps('a', notified('yes'), final(null), final('#1')),
@@ -106,7 +106,7 @@ test.each<[what: string, end: (n: number) => object | undefined, found: Partial<
   ['no end', () => undefined, { leftHanging: 30, unanswered: 30 }],
   ['UNKNOWN', () => failed('UNKNOWN'), { unanswered: 30 }],
   ['a ticket for the first 25', (n) => (n < 25 ? final(`#${n}`) : failed('UNKNOWN')), { unanswered: 5 }],
-])('judge: 30 told yes early of 25 tickets, then %s → 5 promised beyond stock', (_, endOf, found) => {
+])('judge: 30 early yes for 25 tickets, then %s → 5 promised beyond stock', (_, endOf, found) => {
   const sale = Array.from({ length: 30 }, (__, n) =>
     steps(`c${n}`, notified('yes'), ...[endOf(n) ?? []].flat()),
   ).flat();
@@ -114,7 +114,7 @@ test.each<[what: string, end: (n: number) => object | undefined, found: Partial<
   expect(faultsOf([...stock(...tickets), ...sale])).toEqual({ ...CLEAN_SALE, promisedBeyondStock: 5, ...found });
 });
 
-test('judge: told yes, and nothing said afterwards → left hanging; without a yes only unanswered', () => {
+test('judge: an early yes, and nothing afterwards → left hanging; without a yes only unanswered', () => {
   expect(faultsOf([...stock('#1'), ...steps('a', notified('yes'))])).toMatchObject({ leftHanging: 1, unanswered: 1 });
   expect(faultsOf([...stock('#1'), ...steps('a', { kind: 'begun' })])).toMatchObject({ leftHanging: 0, unanswered: 1 });
 });
@@ -128,7 +128,7 @@ test('judge: a sale that was stopped → what is left is not lost', () => {
   expect(faults(3, [{ final: '#1' }])).toEqual(CLEAN_SALE);
 });
 
-test('judge: told late though more than the threshold were left → held back', () => {
+test('judge: answered late though more tickets than the threshold were left → held back', () => {
   const sale = [
     { final: '#1', early: true, ticketsLeft: 30 },
     { final: '#2', ticketsLeft: 30 },

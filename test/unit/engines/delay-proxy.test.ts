@@ -1,4 +1,4 @@
-/** The delay proxy: bytes whole, in order and late; a target that is down is told at once, or waited for. */
+/** The delay proxy: bytes complete, in order and late; a target that is down is reported at once, or waited for. */
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { expect, test } from 'vitest';
 import { openRoute } from '../../../engines/delay-proxy.ts';

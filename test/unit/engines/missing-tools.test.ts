@@ -1,4 +1,4 @@
-/** The tests of engines without their tools: red, unless somebody said that they are to be skipped. */
+/** The tests of engines without their tools: they fail, unless an option skips them. */
 import { afterEach, expect, test, vi } from 'vitest';
 import { EngineUnavailable } from '../../../engines/engine.ts';
 import { missingTools } from '../../engines/support/missing-tools.ts';

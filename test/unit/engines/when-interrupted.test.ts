@@ -19,7 +19,7 @@ const start = async (text: string): Promise<Program> =>
 test.each([
   ['SIGINT', 130],
   ['SIGTERM', 143],
-] as const)('%s → stops what is still there, tells what did not stop, ends with %i', async (signal, expected) => {
+] as const)('%s → stops what still runs, reports what did not stop, ends with %i', async (signal, expected) => {
   using running = await start(program("throw new Error('would not stop')"));
   expect(await running.line()).toBe('started');
   running.signal(signal);

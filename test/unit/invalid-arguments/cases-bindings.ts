@@ -93,7 +93,7 @@ const ofContracts: Mistakes = {
       ['a value for what is left', 'otherwise', (f) => f(contract(), { get: () => 1 }, 1)],
     ],
   },
-  isDomainError: 'takes anything for an error, and says of what it does not know that it is none',
+  isDomainError: 'accepts any value, and returns false for unknown ones',
 };
 
 const ofConnections: Mistakes = {
@@ -131,7 +131,7 @@ const badOptions: readonly (readonly [what: string, field: string, options: obje
   ['a policy that is switched off', 'reconnect', { url, WebSocket: Socket, reconnect: false }],
   ['a time that is a text', 'heartbeatIntervalMs', { url, WebSocket: Socket, heartbeatIntervalMs: '15s' }],
   ['a time that is null-like', 'connectTimeoutMs', { url, WebSocket: Socket, connectTimeoutMs: 0 }],
-  ['a codec that nobody knows', 'codec', { url, WebSocket: Socket, codec: 'xml' }],
+  ['an unknown codec', 'codec', { url, WebSocket: Socket, codec: 'xml' }],
   ['a principal that is an object', 'principal', { url, WebSocket: Socket, principal: { id: 'ann' } }],
   ['an option that is misspelt', 'principle', { url, WebSocket: Socket, principle: 'ann' }],
 ];
@@ -178,7 +178,7 @@ export const callsOfBindings: Readonly<Record<string, Mistakes>> = {
         ['a level without a function', 'tiers.strong', (f) => f(levels, { weak: () => 1 })],
         ['a function of no level', 'tiers.week', (f) => f(['strong'], { strong: () => 1, week: () => 1 })],
         ['a level twice', 'levels', (f) => f(['weak', 'weak'], { weak: () => 1 })],
-        ['a mode that nobody knows', 'mode', (f) => f(['a'], { a: () => 1 }, { mode: 'fast' })],
+        ['an unknown mode', 'mode', (f) => f(['a'], { a: () => 1 }, { mode: 'fast' })],
       ],
     },
     withDetails: {
@@ -210,7 +210,7 @@ export const callsOfBindings: Readonly<Record<string, Mistakes>> = {
         ['half an entry', 'maxEntries', (f) => f(binding(), { maxEntries: 0.5 })],
         ['an age below zero', 'ttlMs', (f) => f(binding(), { ttlMs: -1 })],
         ['a clock that is a function', 'clock', (f) => f(binding(), { clock: Date.now })],
-        ['a miss that nobody knows', 'onMiss', (f) => f(binding(), { onMiss: 'throw' })],
+        ['an unknown value', 'onMiss', (f) => f(binding(), { onMiss: 'throw' })],
         ['a list of what is cacheable', 'isCacheable', (f) => f(binding(), { isCacheable: ['get'] })],
       ],
     },

@@ -103,13 +103,7 @@ export const callsOfServer: Readonly<Record<string, Mistakes>> = {
         ['the function that makes the binding', 'binding', (f) => f({ binding })],
         ['who may connect, misspelt', 'auth', (f) => f({ binding: binding(), auth: () => {} })],
       ],
-      parts: [
-        [
-          'a limit that nobody knows',
-          'limits.connections',
-          (f) => f({ binding: binding(), limits: { connections: 5 } }),
-        ],
-      ],
+      parts: [['an unknown limit', 'limits.connections', (f) => f({ binding: binding(), limits: { connections: 5 } })]],
     },
     listenGateways: {
       shows: 'listenGateways({ sites: { ireland: createGateway({ binding }) } })',
@@ -290,7 +284,7 @@ export const callsOfServer: Readonly<Record<string, Mistakes>> = {
       parts: [
         ['a draw that is an operation', 'draw', (f) => f(service(), { draw: contract().get({ key: 'k' }) })],
         ['half a run', 'runs', (f) => f(service(), { draw: () => {}, runs: 0.5 })],
-        ['a profile that nobody knows', 'profile', (f) => f(service(), { draw: () => {}, profile: 'wild' })],
+        ['an unknown profile', 'profile', (f) => f(service(), { draw: () => {}, profile: 'wild' })],
         ['circumstances by number', 'overrides', (f) => f(service(), { draw: () => {}, overrides: 5 })],
         ['one that there is not', 'overrides.sites', (f) => f(service(), { draw: () => {}, overrides: { sites: 4 } })],
         [

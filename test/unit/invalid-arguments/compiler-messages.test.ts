@@ -1,4 +1,7 @@
-/** Wrong calls, as the compiler tells of them: it names what is missing or misspelt. `@ts-expect-error` takes any complaint. */
+/**
+ * Wrong calls, as the compiler reports them: it names what is missing or misspelt. `@ts-expect-error` accepts any
+ * error.
+ */
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { problemsOf } from '../../support/compiler.ts';
@@ -36,7 +39,7 @@ const serviceOf = (...generators: readonly string[]): string => `defineService(s
 })`;
 
 /** What is wrong, the call, and what the compiler's first complaint has. */
-const MISTAKES: readonly (readonly [what: string, call: string, ...says: readonly string[]])[] = [
+const MISTAKES: readonly (readonly [what: string, call: string, ...messages: readonly string[]])[] = [
   ['a generator is missing', serviceOf(add, left), "defineService: no generator for the operation 'buy'"],
   [
     'two are missing',
@@ -64,8 +67,8 @@ const problems = problemsOf(files);
 const messagesOf = (description: string): string[] =>
   problems.filter(({ file }) => file === `${here}${description}.ts`).map(({ message }) => message);
 
-test.each(MISTAKES)('%s → the compiler names it', (description, _call, ...says) => {
-  for (const text of says) expect(messagesOf(description)[0]).toContain(text);
+test.each(MISTAKES)('%s → the compiler names it', (description, _call, ...messages) => {
+  for (const text of messages) expect(messagesOf(description)[0]).toContain(text);
 });
 
 test('a service with all its generators → no complaint', () => {

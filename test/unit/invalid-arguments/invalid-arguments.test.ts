@@ -16,7 +16,7 @@ const published = Object.entries(manifest.exports).flatMap(([name, target]) =>
   typeof target === 'string' ? [] : [[name, target.default.replace('./dist/', '').replace(/js$/, 'ts')] as const],
 );
 
-/** What the call ends with, whichever way it says so: thrown, rejected, or a Correctable that closes. */
+/** The error that the call ends with: thrown, rejected, or of a Correctable that closes. */
 async function endOf(call: () => unknown): Promise<Error & { readonly field?: unknown; readonly code?: unknown }> {
   try {
     await call();
@@ -65,7 +65,7 @@ test('an option that is misspelt, in the core → the message lists those that t
   );
 });
 
-test('a deployment in the place of one of its sites → the message says how a site is taken', async () => {
+test('a deployment in the place of one of its sites → the message names the call that returns a site', async () => {
   const { createClient } = await import('../../../src/index.ts');
   const deployment = { sites: ['ireland'], site: () => binding(), close: async () => {} };
   const error = await endOf(() => createClient(deployment as never));

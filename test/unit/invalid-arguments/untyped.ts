@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { defineContract } from '../../../src/contract/index.ts';
 import { memory } from '../../../src/bindings/memory/index.ts';
 
-/** A function or a class whose types nobody looks at. */
+/** A function or a class whose types are not checked. */
 export interface Untyped {
   (...args: readonly unknown[]): unknown;
   new (...args: readonly unknown[]): unknown;
@@ -24,12 +24,12 @@ export type Mistake = readonly [
 export type MistakesWith =
   | string
   | {
-      /** What the message says to those who got the call as a whole wrong. */
+      /** The example in the message of a call that is wrong as a whole. */
       readonly shows: string;
       readonly whole: readonly Mistake[];
-      /** Those whose message is about one option or part. */
+      /** Mistakes whose message is about one option or part. */
       readonly parts: readonly Mistake[];
-      /** `INVALID_ARGUMENT` unless given. */
+      /** The expected code. Default: `INVALID_ARGUMENT`. */
       readonly code?: string;
     };
 

@@ -35,7 +35,7 @@ test('dequeue of any item: equals → both or neither null; of the one that come
   expect(equals(null, { item: 1 })).toBe(false);
 });
 
-test('builders: names that are none → INVALID_ARGUMENT that says which', () => {
+test('builders: invalid names → INVALID_ARGUMENT with the field', () => {
   const refuses = (build: () => unknown, field: string): void =>
     expect(build).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT', field }));
   refuses(() => get(''), 'key');

@@ -5,7 +5,7 @@ import { getRemaining, getSafeThreshold } from '../../../src/operations/index.ts
 const weak = (meta?: Readonly<Record<string, unknown>>): number =>
   getSafeThreshold({ final: false, level: 'weak', ...(meta && { meta }) });
 
-test('remaining: what the store says; where it says nothing, a number that is not enough for any threshold', () => {
+test('remaining: the number of the store, or NaN, which is not enough for any threshold', () => {
   expect(getRemaining({ meta: { remaining: 7 } })).toBe(7);
   for (const view of [{}, { meta: {} }, { meta: { remaining: '7' } }]) {
     expect(getRemaining(view)).toBe(NaN);
@@ -18,7 +18,7 @@ test('safe threshold: what others may take before → that many', () => {
   expect(weak({ remaining: 7, concurrentWriters })).toBe(30);
 });
 
-test('safe threshold: nobody else takes → 0; a final view at strong → 0, whatever an earlier one said', () => {
+test('safe threshold: no other client takes → 0; a final view at strong → 0, whatever an earlier one had', () => {
   const concurrentWriters = { commitLatencyMs: 100, throttles: [{ maxInFlight: 5, minSlotIntervalMs: 20 }] };
   expect(weak({ concurrentWriters: { commitLatencyMs: 0, throttles: [] } })).toBe(0);
   expect(getSafeThreshold({ final: true, level: 'strong' })).toBe(0);
@@ -41,6 +41,6 @@ test.each([
   { concurrentWriters: { commitLatencyMs: 5, throttles: [{ maxInFlight: 5 }] } },
   { concurrentWriters: { commitLatencyMs: 5, throttles: [null] } },
   { concurrentWriters: { commitLatencyMs: Number.NaN, throttles: [] } },
-])('safe threshold: %j, which says nothing → no view is enough', (meta) => {
+])('safe threshold: %j, which has no writers → no view is enough', (meta) => {
   expect(weak(meta)).toBe(Infinity);
 });

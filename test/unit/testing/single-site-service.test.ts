@@ -19,7 +19,7 @@ const debts = defineService(debt, {
     owe: blue((a: { who: string; cents: number }) => [people.row(a.who).owes.add(a.cents)]),
   }),
   generators: { owe: (value, { shadow }) => shadow.owe(value, null) },
-  invariants: { people: { 'nobody owes less than nothing': ({ owes }) => owes >= 0 } },
+  invariants: { people: { 'debts are never negative': ({ owes }) => owes >= 0 } },
 });
 
 describe('plain service', () => {
@@ -102,10 +102,10 @@ describe('plain service', () => {
     for (let time = 0; time < 2; time += 1) await client.invoke(debt.owe({ who: 'ann', cents: -9 }));
     expect(alarms.map(({ kind }) => kind)).toEqual(kinds);
     for (const { message } of alarms)
-      expect(message).toMatch(/^Site plain: owe .* row 'ann' of people .*"nobody owes less than nothing"/);
+      expect(message).toMatch(/^Site plain: owe .* row 'ann' of people .*"debts are never negative"/);
   });
 
-  test('a read that is refused, asked at causal alone → its end is told', async () => {
+  test('a read that is rejected, requested at causal alone → its failure is delivered', async () => {
     const counts = defineContract('counts', { count: { access: 'read', args: z.object({}), result: z.number() } });
     const service = defineService(counts, {
       tables: {},

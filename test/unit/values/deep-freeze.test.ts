@@ -165,7 +165,7 @@ test('frozen: plain values all through, others as they are', () => {
   expect(Object.isFrozen(deepFreeze(cycle))).toBe(true);
 });
 
-test('frozen by somebody else at the top alone → frozen all through, and handed out as a copy', () => {
+test('frozen by other code at the top only → frozen deeply, and handed out as a copy', () => {
   const value = deepFreeze(Object.freeze({ tags: ['a'], bytes: new Uint8Array(1) }));
   expect(Object.isFrozen(value.tags)).toBe(true);
   expect(freezeForUser(value).bytes).not.toBe(value.bytes);
@@ -257,7 +257,7 @@ test('arguments → of their classes, and nothing of them is shared but what is 
   expect(Object.isFrozen(value)).toBe(false);
 });
 
-test('arguments that nobody else has → no copy where all in them is scalar, else as others', () => {
+test('arguments of this call only → no copy if all in them is scalar, else as others', () => {
   const flat = { key: 'a', cents: 5, more: 1n, none: undefined, nothing: null };
   expect(freezeOwnArgs(flat)).toBe(flat);
   expect(Object.isFrozen(flat)).toBe(true);
@@ -277,14 +277,14 @@ test('arguments that nobody else has → no copy where all in them is scalar, el
 test('what a check of a schema gives in the place of arguments → stays its author’s', async () => {
   const own = { key: 'a' };
   const args = z.object({ key: z.string() }).check((context) => void (context.value = own));
-  const reported = defineContract('told', { tell: { access: 'read', args, result: z.string() } });
+  const reported = defineContract('names', { getName: { access: 'read', args, result: z.string() } });
   const telling = defineService(reported, {
     tables: {},
     shadowOperations: () => ({}),
-    generators: { tell: ({ key }) => key },
+    generators: { getName: ({ key }) => key },
   });
   const deployment = createEmbedded(telling, { sites: ['ireland'] });
-  expect(await createClient(deployment.site('ireland')).invoke(reported.tell({ key: 'b' }))).toBe('a');
+  expect(await createClient(deployment.site('ireland')).invoke(reported.getName({ key: 'b' }))).toBe('a');
   expect(Object.isFrozen(own)).toBe(false);
   await deployment.close();
 });
@@ -371,7 +371,7 @@ test('arguments with a map or a set that holds itself → neither lost nor endle
   expect(args.set.size).toBe(1);
 });
 
-describe('what authors keep, and change later', () => {
+describe('objects that authors keep, and change later', () => {
   const till = defineContract('till', {
     pay: { access: 'write', args: z.object({ amount: z.int() }), result: z.int() },
     write: { access: 'write', args: z.object({ key: z.string(), byte: z.int() }), result: z.null() },
@@ -475,7 +475,7 @@ describe('what authors keep, and change later', () => {
   test.each([
     ['its arguments', till.pay({ amount: 1 })],
     ['the arguments of its shadow operation', till.push({ items: [1] })],
-  ])('a generator that changes %s → FINAL_FAILED, and an alarm that says what it threw', async (_, operation) => {
+  ])('a generator that changes %s → FINAL_FAILED, and an alarm with the thrown error', async (_, operation) => {
     const { deployment, causes, ireland } = open();
     await expect(ireland.invokeStrong<unknown>(operation)).rejects.toMatchObject({
       code: 'FINAL_FAILED',
@@ -484,14 +484,14 @@ describe('what authors keep, and change later', () => {
     await deployment.close();
   });
 
-  test('a result that its author changes later → what was told stays', async () => {
+  test('a result that its author changes later → delivered results stay', async () => {
     const { deployment, ireland } = open();
     const reported = [await ireland.invoke(till.note({ line: 'a' })), await ireland.invoke(till.note({ line: 'b' }))];
     expect(reported).toEqual([['a'], ['a', 'b']]);
     await deployment.close();
   });
 
-  test('a refusal whose author goes on with what he gave → who asks again is told the same', async () => {
+  test('a rejection whose author changes its data later → a resend gets the same', async () => {
     const { deployment } = open();
     const binding = deployment.site('ireland');
     const ask = (): Promise<unknown> =>

@@ -1,10 +1,10 @@
-/** C11: at which levels a join is told. */
+/** C11: the levels of a join. */
 import { expect, test } from 'vitest';
 import type { Correctable, Levels } from '../../../../src/index.ts';
 import { all, correctable } from '../../../../src/index.ts';
 import { LEVELS, manual } from '../support.ts';
 
-/** At which level the views of a join are told, once each part has its first one. */
+/** Returns the level of a join once each part has its first view. */
 function levelOf(parts: readonly Correctable<unknown, Levels, string>[]): string | undefined {
   return all(parts).latest?.level;
 }
@@ -22,7 +22,7 @@ test.each([
   ['three parts with the same levels', [part(), part(), part()], 'weak'],
   ['the last of three has others', [part(), part(), part(['near', 'far'])], 'preliminary'],
 ])('C11: %s → at the level %s', async (_what, parts, level) => {
-  // Who comes late is told outside the call.
+  // A late subscriber is called outside of the subscribing call.
   const joined = all(parts);
   await Promise.resolve();
   expect([joined.latest?.level, levelOf([])]).toEqual([level, 'final']);

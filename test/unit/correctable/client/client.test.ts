@@ -1,4 +1,4 @@
-/** What a client tells its binding, and what of it comes back (C1, C10, C14). */
+/** What a client passes to its binding, and how results come back (C1, C10, C14). */
 import { expect, test, vi } from 'vitest';
 import { cached } from '../../../../src/bindings/cache/index.ts';
 import { CorrectableError, createClient, getSnapshot } from '../../../../src/index.ts';
@@ -10,7 +10,7 @@ import { LEVELS, manual, unhandledDuring } from '../support.ts';
 
 const errorOf = (c: PromiseLike<unknown>): Promise<unknown> => Promise.resolve(c).catch((error: unknown) => error);
 
-test('C1: no time limit → the binding is told of no deadline', async () => {
+test('C1: no timeout → the binding gets no deadline', async () => {
   const binding = scriptedBinding(LEVELS);
   void createClient(binding, { timeoutMs: Infinity }).invoke(get('k'));
   expect((await binding.next()).context.deadlineAt).toBeUndefined();
@@ -27,7 +27,7 @@ test('C1: the limit of the strongest level has passed → its signal has aborted
   expect(call.context.signal.aborted).toBe(true);
 });
 
-test('C10: a write that certainly was not sent, and its time is over → so it says', async () => {
+test('C10: a write that certainly was not sent, and has timed out → UNAVAILABLE that reports that', async () => {
   const clock = virtualClock();
   const binding = scriptedBinding(LEVELS);
   const failed = errorOf(createClient(binding, { clock, timeoutMs: 10 }).invoke(put('k', 1)));
@@ -81,7 +81,7 @@ test('C5: only snapshots are taken of it, and it fails → an unhandled rejectio
 });
 
 test.each(['onUpdate', 'onFinal', 'onError'] as const)(
-  'C10: what is mapped is cancelled, and somebody has %s alone → the operation goes on',
+  'C10: a mapped Correctable is cancelled, and the source has only an %s callback → the operation goes on',
   (callback) => {
     const { c } = manual();
     c[callback](() => {});

@@ -202,7 +202,7 @@ test('C12: getSnapshot → one object until something changes', () => {
   expect(getSnapshot(c)).toMatchObject({ state: 'error', latest: { value: 1 }, error: { code: 'FINAL_FAILED' } });
 });
 
-test('C12: a Correctable is no Promise, and says what it is', () => {
+test('C12: a Correctable is no Promise, and its tag names it', () => {
   const { c } = manual();
   expect(c).not.toBeInstanceOf(Promise);
   expect(Object.prototype.toString.call(c)).toBe('[object Correctable]');

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { doorsEverywhere, type SiteDoor } from '../../../../demo/case-studies/deployment.ts';
 import { SITES } from '../../../../demo/case-studies/sites.ts';
 
-/** Nobody asks the clients anything: which one it is matters. */
+/** The clients are never used: only their identity matters. */
 const doorsOf = (sites: number): readonly SiteDoor[] =>
   SITES.slice(0, sites).map((site) => {
     return { site, client: createClient(memory()) as unknown as SiteDoor['client'], awayMs: 0 };

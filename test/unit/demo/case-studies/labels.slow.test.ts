@@ -25,7 +25,7 @@ describe('rubis', () => {
     expect(report.shadows.filter(({ declaredColor, verdict }) => verdict !== declaredColor)).toEqual([]);
     const reds = report.shadows.filter(({ declaredColor }) => declaredColor === 'red').map(({ name }) => name);
     expect(reds).toEqual(['registerUser', 'storeBuyNow']);
-    // Now and then no bid fits its form: nobody's fault.
+    // Now and then no bid fits its form, which is no fault.
     expect(report.generators.filter(({ isFault }) => isFault)).toEqual([]);
     expect(report.table).toEqual({
       requests: 26,

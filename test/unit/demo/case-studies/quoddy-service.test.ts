@@ -7,7 +7,7 @@ import { getFinal, twoSites, until } from './two-sites.ts';
 
 const users = (found: readonly { readonly user: string }[]): string[] => found.map(({ user }) => user);
 
-test('asked and confirmed → friends of each other, at once at the site where it is said, and final there', async () => {
+test('asked and confirmed → friends of each other, at once at the confirming site, and final there', async () => {
   await using sites = twoSites(service);
   const { east } = sites;
   expect((await getFinal(east, quoddy.addFriend({ user: 'ann', other: 'bob' }))).level).toBe('causal');
@@ -21,7 +21,7 @@ test('asked and confirmed → friends of each other, at once at the site where i
   expect(await east.invoke(quoddy.confirmFriend({ user: 'bob', other: 'ann' }))).toEqual({ confirmed: false });
 });
 
-test('what nobody has asked, a friend, and oneself → nothing changes', async () => {
+test('a confirmation without a request, of a friend, or of oneself → nothing changes', async () => {
   await using sites = twoSites(service);
   const { east } = sites;
   expect(await east.invoke(quoddy.confirmFriend({ user: 'bob', other: 'ann' }))).toEqual({ confirmed: false });
@@ -36,7 +36,7 @@ test('what nobody has asked, a friend, and oneself → nothing changes', async (
   expect(await east.invoke(quoddy.confirmFriend({ user: 'ann', other: 'bob' }))).toEqual({ confirmed: false });
 });
 
-test('asked at one site, confirmed at another, while others are asked → nobody is lost, at either site', async () => {
+test('asked at one site, confirmed at another, while others are asked → no friend is lost, at either site', async () => {
   await using sites = twoSites(service);
   const { east, west } = sites;
   await east.invoke(quoddy.addFriend({ user: 'ann', other: 'bob' }));
@@ -84,7 +84,7 @@ test('statuses → the last is shown, all are listed, and friends read them newe
   expect(users(await east.invoke(quoddy.searchPeople({ name: 'Ber' })))).toEqual(['bob']);
   expect(await east.invoke(quoddy.findAccount({ user: 'ann', password: 'secret' }))).toMatchObject({ user: 'ann' });
   expect(await east.invoke(quoddy.findAccount({ user: 'ann', password: 'no' }))).toBeNull();
-  expect(await east.invoke(quoddy.findUser({ user: 'nobody' }))).toBeNull();
+  expect(await east.invoke(quoddy.findUser({ user: 'unknown' }))).toBeNull();
 });
 
 test('followed → listed from both ends', async () => {

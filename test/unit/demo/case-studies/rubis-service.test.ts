@@ -30,7 +30,7 @@ const bidOf = (user: string, item: string, bid: number, more: { quantity?: numbe
 
 const loginOf = (nickname: string) => ({ nickname, password: `of ${nickname}` });
 
-test('a nickname that is free → theirs, in the red order; one that is not → nobody', async () => {
+test('a free nickname → registered in the red order; one that is taken → null', async () => {
   await using sites = twoSites(service);
   const { value, level } = await getFinal(sites.east, rubis.registerUser(person('ann')));
   expect(level).toBe('strong');
@@ -38,7 +38,7 @@ test('a nickname that is free → theirs, in the red order; one that is not → 
   expect(await sites.west.invoke(rubis.registerUser(person('ann')))).toEqual({ user: null });
   expect(await sites.east.invoke(rubis.viewUserInfo({ user }))).toMatchObject({ nickname: 'ann', rating: 0 });
   expect(await sites.east.invoke(rubis.viewUserInfo({ user }))).not.toHaveProperty('password');
-  expect(await sites.east.invoke(rubis.viewUserInfo({ user: 'nobody' }))).toBeNull();
+  expect(await sites.east.invoke(rubis.viewUserInfo({ user: 'unknown' }))).toBeNull();
 });
 
 test('an item → found by category and region until it ends, sooner ends first', async () => {
@@ -102,7 +102,7 @@ test('bought at once → red; the last piece ends the sale; what is not there is
   });
 });
 
-test('comments → the rating is their sum, from wherever they come; of nobody → none', async () => {
+test('comments → the rating is their sum, whichever site they come from; an unknown user has none', async () => {
   await using sites = twoSites(service);
   const { east, west } = sites;
   const ann = await register(sites, 'ann');
@@ -114,8 +114,8 @@ test('comments → the rating is their sum, from wherever they come; of nobody �
     const found = await until(client, rubis.viewUserInfo({ user: ann }), (user) => user?.comments.length === 3);
     expect(found?.rating).toBe(2);
   }
-  const nobody = rubis.storeComment({ from: ann, user: 'nobody', item: 'lamp', rating: 5, text: '' });
-  expect(await east.invoke(nobody)).toEqual({ comment: null });
+  const aboutUnknown = rubis.storeComment({ from: ann, user: 'unknown', item: 'lamp', rating: 5, text: '' });
+  expect(await east.invoke(aboutUnknown)).toEqual({ comment: null });
   expect(sites.alarms).toEqual([]);
 });
 

@@ -28,7 +28,7 @@ test.each([
   expect(sum(weights.filter(([request]) => ORDERING.includes(request)))).toBeCloseTo(percent, 6);
 });
 
-test.each(NAMES)('%s followed → each request as often as the mix says', (name) => {
+test.each(NAMES)('%s followed by one user → each request has its share of the mix', (name) => {
   const next = follow(mixes[name], seeded(7));
   const counts = new Map<string, number>();
   const draws = 50_000;
@@ -42,7 +42,7 @@ test.each(NAMES)('%s followed → each request as often as the mix says', (name)
   }
 });
 
-test.each(NAMES)('%s followed by many for a moment → each request as often as the mix says', (name) => {
+test.each(NAMES)('%s followed by many users for a moment → each request has its share of the mix', (name) => {
   const counts = new Map<string, number>();
   const [users, clicks] = [20_000, 3];
   for (let user = 0; user < users; user += 1) {

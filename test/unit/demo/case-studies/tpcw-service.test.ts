@@ -83,7 +83,7 @@ describe('Figure 7', () => {
     });
   });
 
-  test('fewer than ten would be left → filled up by what line 9 says, at the site alone', async () => {
+  test('fewer than ten would be left → filled up by the rule of line 9, at one site alone', async () => {
     await east.invoke(tpcw.loadItems({ items: [book('1', 12)] }));
     const cart = await openCart('1');
     await east.invoke(tpcw.doCart({ cart, item: null, quantities: [{ item: '1', quantity: 5 }] }));
@@ -191,13 +191,13 @@ describe('books', () => {
   test('searches → by title, author and subject; new ones first', async () => {
     expect(titles(await east.invoke(tpcw.doTitleSearch({ title: 'the s' })))).toEqual(['The Sea', 'The See']);
     expect(await east.invoke(tpcw.doAuthorSearch({ author: 'auth' }))).toHaveLength(3);
-    expect(await east.invoke(tpcw.doAuthorSearch({ author: 'nobody' }))).toEqual([]);
+    expect(await east.invoke(tpcw.doAuthorSearch({ author: 'unknown' }))).toEqual([]);
     expect(titles(await east.invoke(tpcw.doSubjectSearch({ subject: 'ARTS' })))).toEqual(['An End', 'The Sea']);
     expect(titles(await east.invoke(tpcw.getNewProducts({ subject: 'ARTS' })))).toEqual(['An End', 'The Sea']);
     expect(await east.invoke(tpcw.getBook({ item: '3' }))).toMatchObject({ authorName: 'Ann Author', stock: 30 });
   });
 
-  test('what was bought together → best sellers of the subject, and shown beside each other once somebody writes', async () => {
+  test('bought together → best sellers of the subject, and shown beside each other after the next write', async () => {
     const cart = await openCart('1', '2', '2', '3');
     await east.invoke(tpcw.doBuyConfirm(wish(cart)));
     expect(titles(await east.invoke(tpcw.getBestSellers({ subject: 'ARTS' })))).toEqual(['An End', 'The Sea']);
