@@ -5,7 +5,7 @@ import { getReportedOutcome } from '../histories/reported-outcomes.ts';
 import type { Overview } from './contract.ts';
 import type { HistoryEvent, Lost, RoundBegun } from './history.ts';
 
-/** One call, with what its history says beside what all histories say. */
+/** One call, with fields of its own history beside the fields of all histories. */
 export interface RecordedCall extends Call {
   readonly call: number;
   readonly process: string;

@@ -11,7 +11,7 @@ import { CuttableRoute } from '../engines/support/cuttable-route.ts';
 import { chaos } from './contract.ts';
 import type { Recorder } from './history.ts';
 
-/** A site that says nothing is left after this. */
+/** A site that sends nothing is given up after this. */
 const HEARTBEAT_MS = 1_500;
 const PONG_MS = 700;
 const RECONNECT = exponentialBackoff({ initialDelayMs: 20, maxDelayMs: 500 });
@@ -135,7 +135,7 @@ export class User {
     return { outcome, isRetryable, value };
   }
 
-  /** A user who cannot get on, since no site has what the session has seen, begins anew. */
+  /** A user starts a new session if no site has what its session has seen. */
   #watchSession(outcome: string): void {
     this.#behind = outcome === 'REPLICA_BEHIND' || outcome.startsWith('SESSION_') ? this.#behind + 1 : 0;
     if (this.#behind < PATIENCE && outcome !== 'SESSION_LOST') return;

@@ -235,18 +235,18 @@ class ForgetsReads extends SessionTally {
   protected override keepRead(): void {}
 }
 
-class ChangesWhatItTold extends Tally {
-  readonly #told = new Map<Call, { n: number }>();
+class ChangesDeliveredValues extends Tally {
+  readonly #delivered = new Map<Call, { n: number }>();
 
   protected override answerWeak(call: Call): void {
     const { total: count } = this.read(call, this.backup);
     const reported = { n: isUpdate(call) ? count + 1 : count };
-    this.#told.set(call, reported);
+    this.#delivered.set(call, reported);
     call.sink.view(reported, 'weak', {});
   }
 
   protected override deliverFinal(call: Call, count: Count): void {
-    const reported = this.#told.get(call) ?? { n: 0 };
+    const reported = this.#delivered.get(call) ?? { n: 0 };
     reported.n = count.total;
     call.sink.view(reported, 'strong', { version: count.version });
   }
@@ -346,7 +346,7 @@ export const PLANTED_IN_CIRCUMSTANCES: Readonly<Record<string, Planted>> = {
     says: 'asked for weak, goes back in its session, behind what it has read: the view at weak: 0, not 1',
   },
   'changes what it has told': {
-    make: ChangesWhatItTold,
+    make: ChangesDeliveredValues,
     delays: FAR_BEHIND,
     test: 'sink: every call → a requested level or above, confirms only what was delivered',
     says: 'delivered as {"n":',

@@ -95,10 +95,10 @@ test('a report is of today by its form and by the names of its bars', () => {
 });
 
 test('a report of peaks that were not bracketed tells no gain of them', () => {
-  const report = (open: number, isTold: (name: string) => boolean): Report => ({
+  const report = (open: number, isIncluded: (name: string) => boolean): Report => ({
     commit: 'c0ffee',
     bars: (barNamesOf('ads') ?? [])
-      .filter((name) => !isGain(name) || isTold(name))
+      .filter((name) => !isGain(name) || isIncluded(name))
       .map((name) => bar(name, name === 'peaks-not-bracketed' ? open : 1)),
   });
   expect(

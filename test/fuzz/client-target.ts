@@ -8,10 +8,10 @@ import { createClient } from '../../src/index.ts';
 import { Random } from '../../src/server/collections/random.ts';
 import { bump, count } from '../support/hostile/counting-store.ts';
 import { within } from '../support/hostile/guard.ts';
-import { toldOf } from '../support/hostile/outcomes.ts';
+import { getCallOutcome } from '../support/hostile/outcomes.ts';
 import { LEVELS } from '../support/wire.ts';
 import { measured } from './measure.ts';
-import type { FromTarget, ToldOf, ToTarget } from './messages.ts';
+import type { FromTarget, MarkedOutcome, ToTarget } from './messages.ts';
 
 const TIMEOUT_MS = 1_500;
 /** Much later than any operation can end. */
@@ -42,10 +42,14 @@ async function visit(url: string, seed: number): Promise<void> {
   });
   const client = createClient(binding, { timeoutMs: TIMEOUT_MS });
   const hung: string[] = [];
-  const reported: ToldOf[] = [];
+  const reported: MarkedOutcome[] = [];
   const work: Promise<void>[] = [];
   const follow = (mark: string, operation: PromiseLike<unknown>, isUpdate: boolean): void => {
-    const end = within<Awaited<ReturnType<typeof toldOf>> | undefined>(toldOf(operation), HUNG_MS, undefined);
+    const end = within<Awaited<ReturnType<typeof getCallOutcome>> | undefined>(
+      getCallOutcome(operation),
+      HUNG_MS,
+      undefined,
+    );
     work.push(
       end.then((stated) => {
         if (stated === undefined) hung.push(mark);
@@ -71,7 +75,7 @@ async function visit(url: string, seed: number): Promise<void> {
     hung.push('close');
   await Promise.all(work);
   visiting--;
-  tell({ kind: 'visited', told: reported, hung });
+  tell({ kind: 'visited', outcomes: reported, hung });
 }
 
 tell({ kind: 'ready', urls: {} });

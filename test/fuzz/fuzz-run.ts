@@ -2,7 +2,7 @@
 import { Attackers, type Tally } from './attackers.ts';
 import type { SiteFacts } from './client-script.ts';
 import { WellBehavedClients } from './well-behaved-clients.ts';
-import type { Measure, ToldOf } from './messages.ts';
+import type { Measure, MarkedOutcome } from './messages.ts';
 import type { Options } from './options.ts';
 import { HostileServer } from './server-script.ts';
 import { contract } from './service.ts';
@@ -175,7 +175,7 @@ class Storm {
   /** Sends clients to the hostile server, a few at a time, and judges what they were told. */
   async #visit(clients: Target, server: HostileServer, isOver: () => boolean): Promise<void> {
     let next = server.seed;
-    const reported: ToldOf[] = [];
+    const reported: MarkedOutcome[] = [];
     let inFlight = 0;
     const ended = new Promise<void>((resolve) => {
       void clients.died.then(() => resolve());
@@ -187,7 +187,7 @@ class Storm {
         if (message.kind !== 'visited') return;
         inFlight--;
         this.#visits++;
-        reported.push(...message.told);
+        reported.push(...message.outcomes);
         for (const mark of message.hung) this.#find({ kind: 'hung', seed: seedOf(mark) ?? 0, what: mark });
         if (!isOver()) send();
         else if (inFlight === 0) resolve();
@@ -196,10 +196,10 @@ class Storm {
     });
     await ended;
     // Judged at the end: what comes late counts.
-    for (const { mark, ...said } of reported) {
+    for (const { mark, ...outcome } of reported) {
       const seed = seedOf(mark) as number;
       if (server.liedTo.has(seed)) continue;
-      const problem = untruth(said, server.executed.get(mark) ?? 0);
+      const problem = untruth(outcome, server.executed.get(mark) ?? 0);
       if (problem !== undefined && this.#findings.length < 2 * NAMED_MAX) {
         this.#find({ kind: 'untrue', seed, what: `a client of a hostile server, ${mark}: ${problem}` });
       }

@@ -12,7 +12,7 @@ export interface Measure {
 }
 
 /** What a client of the client process was told about one of its updates. */
-export interface ToldOf {
+export interface MarkedOutcome {
   readonly mark: string;
   readonly code: string;
   readonly retryable: boolean;
@@ -22,7 +22,7 @@ export interface ToldOf {
 export type FromTarget =
   | { readonly kind: 'ready'; readonly urls: Readonly<Record<string, string>> }
   | { readonly kind: 'measured'; readonly measure: Measure; readonly executed: Readonly<Record<string, number>> }
-  | { readonly kind: 'visited'; readonly told: readonly ToldOf[]; readonly hung: readonly string[] };
+  | { readonly kind: 'visited'; readonly outcomes: readonly MarkedOutcome[]; readonly hung: readonly string[] };
 
 export type ToTarget =
   | { readonly kind: 'measure' }

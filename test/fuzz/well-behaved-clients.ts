@@ -5,7 +5,7 @@ import { remote } from '../../src/bindings/remote/index.ts';
 import { createClient, type AnyClient } from '../../src/index.ts';
 import { Random } from '../../src/server/collections/random.ts';
 import { bump } from '../support/hostile/counting-store.ts';
-import { toldOf, untruth, type Told } from '../support/hostile/outcomes.ts';
+import { getCallOutcome, untruth, type CallOutcome } from '../support/hostile/outcomes.ts';
 import { LEVELS } from '../support/wire.ts';
 import { LossyPath } from './lossy-path.ts';
 import { contract } from './service.ts';
@@ -17,7 +17,7 @@ const LOSSY_MIN = 10;
 
 interface Update {
   readonly mark: string;
-  readonly told: Told;
+  readonly outcome: CallOutcome;
 }
 
 /** How a client behaves. */
@@ -45,8 +45,8 @@ class Honest {
     while (!isOver()) {
       const i = this.#next++;
       const mark = `honest-${this.manner.name}-${i}`;
-      const reported = await toldOf(this.#client.invokeStrong(this.#operation(mark, i), this.#patience()));
-      this.updates.push({ mark, told: reported });
+      const reported = await getCallOutcome(this.#client.invokeStrong(this.#operation(mark, i), this.#patience()));
+      this.updates.push({ mark, outcome: reported });
       await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
     }
   }
@@ -159,14 +159,14 @@ export class WellBehavedClients {
       const { isCounted, lossy } = manner;
       updates += value.length;
       if (lossy !== undefined) lossyUpdates += value.length;
-      for (const { mark, told: reported } of value) {
+      for (const { mark, outcome: reported } of value) {
         const executed = isCounted ? (counted[mark] ?? 0) : await this.#counting.count(mark);
         const problem = untruth(reported, executed);
         if (problem !== undefined) untrue.push(`${mark}: ${problem}`);
         else if (reported.code !== 'success' && lossy === undefined)
-          unserved.push(`${mark}: told ${reported.code} "${reported.message}"`);
+          unserved.push(`${mark}: reported ${reported.code} "${reported.message}"`);
       }
-      const isServed = value.some(({ told: notified }) => notified.code === 'success');
+      const isServed = value.some(({ outcome: notified }) => notified.code === 'success');
       const hadTurns = lossy === undefined || value.length >= LOSSY_MIN;
       if (hadTurns && !isServed) unserved.push(`${manner.name}: none of ${value.length} writes`);
     }

@@ -1,4 +1,4 @@
-/** What drives one engine through faults and judges what it told. */
+/** Drives one engine through faults, and judges the reported views. */
 import type { History } from './history.ts';
 
 export interface HistoriesOptions {
@@ -14,7 +14,7 @@ export interface HistoriesOptions {
 export interface HistoriesReport {
   /** Calls by kind. */
   readonly operations: Readonly<Record<string, number>>;
-  /** Calls by what they were told. */
+  /** The number of calls by their outcome. */
   readonly outcomes: Readonly<Record<string, number>>;
   /** What was done to networks, servers and clients, by kind. */
   readonly injected: Readonly<Record<string, number>>;

@@ -1,7 +1,7 @@
 /** What happened in a run, call by call: all that checkers are given beside the final state. */
 import { closeSync, openSync, writeSync } from 'node:fs';
 
-/** One view that a caller was told. */
+/** One view that a caller got. */
 export interface ReportedView {
   readonly level: string;
   readonly value: unknown;

@@ -1,7 +1,7 @@
 /**
- * `npm run histories -- <engine> [--minutes N] [--seed S] [--json] [--history FILE]`: a binding on a real engine, under load
- * and through faults; what it told is judged by checkers that know the history and the final state alone. Exit 0 iff
- * nothing was found and all servers live; progress goes to stderr.
+ * `npm run histories -- <engine> [--minutes N] [--seed S] [--json] [--history FILE]`: a binding on a real engine, under
+ * load and through faults. Checkers that know only the history and the final state judge the reported views. Exits with
+ * 0 if nothing was found and all servers live. Progress goes to stderr.
  */
 import { UsageError } from '../../engines/usage-error.ts';
 import { EngineUnavailable } from '../../engines/engine.ts';

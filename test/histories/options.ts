@@ -24,7 +24,7 @@ const MINUTES_MAX = 24 * 60;
 export function parseOptions(argv: readonly string[], engines: readonly string[]): Options | undefined {
   const cli = cac('npm run histories --');
   cli
-    .command('[engine]', `Drives a real engine (${engines.join(', ')}) through faults, and judges what it told`)
+    .command('[engine]', `Drives a real engine (${engines.join(', ')}) through faults, and judges the reported views`)
     .option('--minutes <n>', 'How long', { default: 1 })
     .option('--seed <n>', 'What everything is drawn from: begins with the round that a finding with this seed is of')
     .option('--history <file>', 'Write each call into this file, a line of JSON each')

@@ -18,7 +18,7 @@ export async function repeat(
 /** What happens, by how often: shares add up to one. */
 export type Shares<T> = readonly (readonly [share: number, what: T])[];
 
-/** One of those, each as often as its share says. */
+/** Draws one of `shares`, each in proportion to its share. */
 export function drawShare<T>(random: Random, shares: Shares<T>): T {
   let draw = random.fraction();
   const generated = shares.find(([share]) => (draw -= share) < 0) ?? shares[0];

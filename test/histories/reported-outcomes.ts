@@ -1,4 +1,4 @@
-/** What an outcome says about an update: the law that every binding keeps (C14 in `docs/spec/correctable.md`). */
+/** What the outcome of a write implies, by the rule that every binding keeps (C14 in `docs/spec/correctable.md`). */
 import type { Call } from './history.ts';
 
 /** `not made`: it is certain that nothing was done, nor ever will be. */

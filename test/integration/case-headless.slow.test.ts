@@ -40,7 +40,7 @@ test('interrupted → what was done until then, and a clean end', async () => {
   const args = ['tpcw', '--headless', '--json', '--sites', '1', '--seconds', '600', ...SMALL];
   using program = new Program([CASE, ...args]);
   // Sites started, data loaded: the users are at work.
-  await program.toldOnStderr(2);
+  await program.waitForStderr(2);
   program.signal('SIGINT');
   const { code, stdout } = await program.ended();
   expect(code).toBe(0);

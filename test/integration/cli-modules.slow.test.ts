@@ -74,7 +74,7 @@ test('SIGINT, and the thread that serves is stuck → SIGTERM ends the process',
   using server = serveModule(folder.path);
   await server.line();
   server.signal('SIGUSR2');
-  await server.toldOnStderr(1);
+  await server.waitForStderr(1);
   server.signal('SIGINT');
   // The first of them may still be on its way.
   const again = setInterval(() => server.signal('SIGTERM'), 100);
@@ -91,7 +91,7 @@ test('nobody reads stdout any more, and a module goes on writing → goes on ser
   server.leaveStdout();
   for (let n = 1; n <= 3; n++) {
     server.signal('SIGHUP');
-    await server.toldOnStderr(n);
+    await server.waitForStderr(n);
   }
   server.signal('SIGTERM');
   expect(await server.ended()).toMatchObject({ code: 0 });

@@ -94,7 +94,7 @@ test('killed while it is rebuilt → the next start goes on with it', { timeout:
   await rm(cluster.dataDir('virginia'), { recursive: true });
   // With one other site that is up nothing can be ordered, so that it waits.
   await cluster.end('ireland', 'SIGKILL');
-  await cluster.launch('virginia', ['--rebuild']).toldOnStderr(1);
+  await cluster.launch('virginia', ['--rebuild']).waitForStderr(1);
   await cluster.end('virginia', 'SIGKILL');
   const [virginia] = await Promise.all([cluster.launch('virginia').line(), cluster.start('ireland')]);
   expect(virginia).toContain('virginia');

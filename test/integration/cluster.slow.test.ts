@@ -68,7 +68,7 @@ test.each(['virginia', 'ireland'])('kill -9 of %s while clients work → nothing
 test('a first start waits for the other sites; an empty directory of a known site is refused', async () => {
   await using cluster = await ClusterProcesses.create();
   const ireland = cluster.launch('ireland');
-  await ireland.toldOnStderr(1);
+  await ireland.waitForStderr(1);
   await Promise.all([ireland.line(), cluster.start('frankfurt'), cluster.start('virginia')]);
   await cluster.client('ireland').invokeStrong(take({ key: 'one' }));
   await expectKeys(cluster, ['one']);

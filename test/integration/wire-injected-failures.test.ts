@@ -12,7 +12,7 @@ import { silentLogger } from '../../src/server/gateway/context/logger.ts';
 import { bump, CountingStore } from '../support/hostile/counting-store.ts';
 import { Guard } from '../support/hostile/guard.ts';
 import { failEncoding, failFrame, INJECTED_FAILURE, principalFailing } from '../support/hostile/injected-failures.ts';
-import { toldOf, untruth } from '../support/hostile/outcomes.ts';
+import { getCallOutcome, untruth } from '../support/hostile/outcomes.ts';
 import { LEVELS, RawClient, type BoundedOptions } from '../support/wire.ts';
 
 afterEach(() => vi.restoreAllMocks());
@@ -129,7 +129,7 @@ const CASES: Readonly<Record<string, Case>> = {
 /** Somebody else, whose codec makes no mistakes. */
 async function honest(url: string, store: CountingStore): Promise<string | undefined> {
   await using client = createClient(remote({ url, levels: LEVELS, WebSocket, token: 'honest' }));
-  const reported = await toldOf(client.invokeStrong(bump('honest')));
+  const reported = await getCallOutcome(client.invokeStrong(bump('honest')));
   return untruth(reported, store.timesOf('honest')) ?? (reported.code === 'success' ? undefined : reported.message);
 }
 

@@ -15,7 +15,7 @@ const authenticate: Authenticate = (token = '') => ({ id: token });
 const authorize: Authorize = ({ id }, { key }) => key === id;
 
 /** What comes of an operation: its value, or the code of its error. */
-async function told(operation: PromiseLike<unknown>): Promise<unknown> {
+async function outcomeOf(operation: PromiseLike<unknown>): Promise<unknown> {
   try {
     return await operation;
   } catch (error) {
@@ -51,7 +51,7 @@ test('what one has queued while there was no gateway → is not done for who sig
   const { url, page, owner, stop, start, token, principal } = await setUp();
   await stop();
   const client = createClient(remote({ url, levels: LEVELS, WebSocket, token, principal }));
-  const queued = [told(client.invoke(get('boss'))), told(client.invoke(put('boss', 'ann was here')))];
+  const queued = [outcomeOf(client.invoke(get('boss'))), outcomeOf(client.invoke(put('boss', 'ann was here')))];
   page.user = 'boss';
   await start();
   expect(await Promise.all(queued)).toEqual(['UNAVAILABLE', 'UNAVAILABLE']);
@@ -64,7 +64,7 @@ test('the same without `principal` → goes out as the one who submitted it', as
   const { url, page, stop, start, token } = await setUp();
   await stop();
   const client = createClient(remote({ url, levels: LEVELS, WebSocket, token }));
-  const queued = [told(client.invoke(get('boss'))), told(client.invoke(put('boss', 'ann was here')))];
+  const queued = [outcomeOf(client.invoke(get('boss'))), outcomeOf(client.invoke(put('boss', 'ann was here')))];
   page.user = 'boss';
   await start();
   expect(await Promise.all(queued)).toEqual(['FORBIDDEN', 'FORBIDDEN']);
@@ -78,7 +78,7 @@ test('signing in and out on one open client → each reads what is theirs, nothi
   const client = createClient(remote({ url, levels: LEVELS, WebSocket, token, principal, onStateChange }));
   for (const user of ['ann', 'boss', 'ann', 'boss']) {
     page.user = user;
-    const [own, other] = [client.invoke(get(user)), told(client.invoke(get(user === 'ann' ? 'boss' : 'ann')))];
+    const [own, other] = [client.invoke(get(user)), outcomeOf(client.invoke(get(user === 'ann' ? 'boss' : 'ann')))];
     expect([await own, await other]).toEqual([`${user}'s`, 'FORBIDDEN']);
   }
   expect(states.filter((state) => state === 'open')).toHaveLength(4);

@@ -34,7 +34,7 @@ const SEEN_PER_THOUSAND: Readonly<Record<string, number>> = {
   'own write while the store is ill': 200,
   'a write failed': 10,
   'another user': 150,
-  'nobody is signed in': 60,
+  'unknown user': 60,
   'the store refused': 800,
   'clear, done': 50,
   'clear, refused': 20,

@@ -145,7 +145,7 @@ interface Listener {
   readonly cameAt: number;
   readonly leave: (() => void) | undefined;
   /** How many lines he had been told when he left. */
-  toldWhenLeft: number | undefined;
+  countWhenLeft: number | undefined;
 }
 
 /** A Correctable, its listeners and its model, moved together. */
@@ -196,13 +196,13 @@ class Play {
     };
     const leave = listenBy(how, this.made.c, tell);
     isReturned = true;
-    this.listeners.push({ lines, cameAt, leave, toldWhenLeft: undefined });
+    this.listeners.push({ lines, cameAt, leave, countWhenLeft: undefined });
   }
 
   #leave(listener: Listener | undefined): void {
-    if (listener?.leave === undefined || listener.toldWhenLeft !== undefined) return;
+    if (listener?.leave === undefined || listener.countWhenLeft !== undefined) return;
     listener.leave();
-    listener.toldWhenLeft = listener.lines.length;
+    listener.countWhenLeft = listener.lines.length;
   }
 
   #playInside(): void {
@@ -245,10 +245,10 @@ const deliveries = (note: Note): fc.IRawProperty<unknown> =>
     const play = new Play(refining, firstHow);
     await play.make([first, ...moves]);
     const { model, listeners, made: subject, joins } = play;
-    for (const { lines, cameAt, toldWhenLeft } of listeners) {
+    for (const { lines, cameAt, countWhenLeft } of listeners) {
       // Who comes late hears first what was the latest then.
       const due = model.lines.slice(Math.max(cameAt - 1, 0));
-      expect(lines).toEqual(due.slice(0, toldWhenLeft));
+      expect(lines).toEqual(due.slice(0, countWhenLeft));
     }
     expect(subject.c.state).toBe(model.state);
     const views = model.lines.filter((line) => line.includes(' '));

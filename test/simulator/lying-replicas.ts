@@ -7,10 +7,10 @@ import type { SiteOptions, SiteOutput } from '../../src/server/site/site-options
 import type { MachineFactory } from '../../src/testing/simulator/simulated-site.ts';
 
 type View = SiteOutput & { kind: 'view' };
-type Told = SiteOutput & { kind: 'view' | 'failed' };
+type SubmitterOutput = SiteOutput & { kind: 'view' | 'failed' };
 
 /** What is told in the place of a view, `isWrite` or not. */
-type Lie = (view: View, isUpdate: boolean) => readonly Told[];
+type Lie = (view: View, isUpdate: boolean) => readonly SubmitterOutput[];
 
 /** Tells every so many views otherwise. */
 const telling =
@@ -35,7 +35,7 @@ const telling =
     return new Machine(...args);
   };
 
-function failed({ serial }: Pick<Told, 'serial'>, code: ErrorCode): Told {
+function failed({ serial }: Pick<SubmitterOutput, 'serial'>, code: ErrorCode): SubmitterOutput {
   return { kind: 'failed', serial, stage: undefined, error: new CorrectableError(code, 'Nothing was done.') };
 }
 

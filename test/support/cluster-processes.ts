@@ -20,7 +20,7 @@ export interface PackageBuild {
   readonly service: string;
 }
 
-/** Where a node says that it serves. */
+/** The addresses where a node serves, as it printed them. */
 export interface Serving {
   readonly url: string;
   readonly sites: Readonly<Record<string, string>>;
@@ -146,7 +146,7 @@ export class ClusterProcesses implements AsyncDisposable {
     return client;
   }
 
-  /** What `cluster status` says of each site. */
+  /** The output of `cluster status` for each site. */
   async status(): Promise<readonly SiteReport[]> {
     const { stdout } = await this.command('status');
     return (JSON.parse(stdout) as { readonly sites: readonly SiteReport[] }).sites;

@@ -1,4 +1,4 @@
-/** What the compiler says of programs, under the project's own strict settings. */
+/** The messages of the compiler about programs, under the project's own strict settings. */
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 

@@ -25,7 +25,7 @@ export class DurableServer implements AsyncDisposable {
     this.laid = overlaid;
   }
 
-  /** Starts one; rejects with what it says on stderr when it ends instead. `within` is a command that runs it. */
+  /** Starts one. Rejects with its stderr if it ends instead. `within` is a command that runs it. */
   static async start(
     dataDir: string,
     { within = [], sites = 'a', logPath }: StartOptions = {},

@@ -1,6 +1,6 @@
 /**
- * What properties draw is as large as their `maxLength` says: fast-check takes that for a bound and mostly draws up to ten
- * whatever it is, so that what comes with size is never met.
+ * Makes properties draw values as large as their `maxLength`. By default fast-check uses that as a bound and mostly
+ * draws up to ten elements, so that problems of size never occur.
  */
 import fc from 'fast-check';
 

@@ -1,8 +1,11 @@
-/** Garbage that is collected when a test says so. */
+/** Garbage collection on demand. */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-/** Lets all go that nobody holds: what a weak reference was made of or asked for only after the task that did so. */
+/**
+ * Collects all unreachable objects. An object that a weak reference was made of, or returned, stays until the end of
+ * its task.
+ */
 export function collectGarbage(): void {
   setFlagsFromString('--expose-gc');
   runInNewContext('gc()');

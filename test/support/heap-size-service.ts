@@ -1,4 +1,4 @@
-/** A service that says, when it is loaded, how much room V8 gives to young objects: as it grows while they are kept. */
+/** A service that prints, when it is loaded, how much room V8 gives to young objects: it grows while they are kept. */
 import { getHeapSpaceStatistics } from 'node:v8';
 
 const MIB = 2 ** 20;

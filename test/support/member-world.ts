@@ -12,7 +12,7 @@ import { SiteWorld } from './site-world.ts';
 type Output<K extends MemberOutput['kind']> = Extract<MemberOutput, { kind: K }>;
 
 export class MemberWorld extends SiteWorld {
-  /** By site: what it said before it took a state does not count. */
+  /** By site: outputs before it took a state do not count. */
   readonly #behindFrom = new Map<number, number>();
 
   machine(site: number): SiteMachine {
@@ -90,7 +90,7 @@ export class MemberWorld extends SiteWorld {
     }
   }
 
-  /** Whether a site has said that it needs the state of another one. */
+  /** Whether a site has reported that it needs the state of another one. */
   isBehind(site: number): boolean {
     return this.memberOutputs
       .slice(this.#behindFrom.get(site))
@@ -112,7 +112,7 @@ export class MemberWorld extends SiteWorld {
     return this.machine(site).replica.state.stable;
   }
 
-  /** What a site said when it was closed. */
+  /** The output of a site when it was closed. */
   retirementOf(site: number): Output<'retired'> | undefined {
     const found = this.memberOutputs.find(([at, { kind }]) => at === site && kind === 'retired');
     return found?.[1] as Output<'retired'> | undefined;

@@ -29,7 +29,7 @@ export async function sharesOf<T>(
 /** Like `test`, but not in the fast lane: shares take as long as the property, and change only with its draws. */
 export const testShares: (name: string, body: () => Promise<void>) => void = lane === 'fast' ? () => {} : test;
 
-/** Notes each name once, however often one run meets it: made anew in each run. */
+/** Notes each name once, however often one run meets it. Create one in each run. */
 export function onceEach(note: Note): Note {
   const encountered = new Set<string>();
   return (description) => {

@@ -8,7 +8,7 @@ afterAll(() => {
   vi.restoreAllMocks();
   vi.unstubAllGlobals();
   vi.unstubAllEnvs();
-  // For whoever comes next nothing would ever happen. A file with a time of its own has a process of its own.
+  // Otherwise timers of the next file would never fire. A file with a time of its own has a process of its own.
   const left = Object.entries(world).filter(([name, own]) => Reflect.get(globalThis, name) !== own);
   for (const [name, own] of left) Reflect.set(globalThis, name, own);
   if (left.length > 0)

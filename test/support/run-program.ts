@@ -52,7 +52,7 @@ export class Program implements Disposable {
   }
 
   /** Resolves once it has written so many lines on stderr. */
-  async toldOnStderr(lines: number): Promise<void> {
+  async waitForStderr(lines: number): Promise<void> {
     while (this.#output.stderr.split('\n').length <= lines) await once(this.#child.stderr!, 'data');
   }
 

@@ -22,7 +22,7 @@ export interface Submitted {
 /** A binding whose answers the test gives by hand. */
 export class StoreDouble implements Binding<TestLevels> {
   readonly name = 'double';
-  /** Whether it says that it executes an update once however often it is submitted. */
+  /** Whether it declares that it executes a write once, however often it is submitted. */
   isExactlyOnce = false;
   readonly submitted: Submitted[] = [];
   /** Answers at once where given. */
@@ -53,7 +53,7 @@ export class StoreDouble implements Binding<TestLevels> {
     waiting(submitted);
   }
 
-  /** The next operation that nobody has asked for yet. */
+  /** Returns the next operation that no call of `next` has returned. */
   next(): Promise<Submitted> {
     const submitted = this.submitted[this.#taken];
     if (submitted !== undefined) {
@@ -84,7 +84,7 @@ export type SinkCall =
     }
   | { readonly kind: 'fail'; readonly error: unknown; readonly level: string | undefined };
 
-/** Records what a binding says about an operation. */
+/** Records what a binding reports for an operation. */
 export class SinkDouble implements Sink {
   readonly calls: SinkCall[] = [];
   #seq = 0;
@@ -122,7 +122,7 @@ export class SinkDouble implements Sink {
   }
 }
 
-/** The circumstances of a submission that nobody cancels. */
+/** The context of a submission that is never cancelled. */
 export function quietContext(overrides: Partial<InvocationContext> = {}): InvocationContext {
   return {
     signal: new AbortController().signal,
@@ -213,7 +213,7 @@ export class RawClient implements AsyncDisposable {
     this.socket.send(text);
   }
 
-  /** Says hello and waits for the welcome. */
+  /** Sends hello and waits for the welcome. */
   async greet(overrides: object = {}): Promise<unknown[]> {
     await this.opened();
     this.send([0, 'hello', { ...RawClient.hello(), ...overrides }]);

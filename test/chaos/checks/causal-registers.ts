@@ -1,7 +1,8 @@
 /**
- * Whether the blue registers are causally consistent, for each session (Bouajjani, Enea, Guerraoui and Hamza, "On verifying
- * causal consistency", POPL 2017). Each value is written once, so a read says which write it read. A write knows all that
- * its session had read or written before it. A read is wrong if its session knows a write that knows the one that was read.
+ * Whether the blue registers are causally consistent, for each session (Bouajjani, Enea, Guerraoui and Hamza, "On
+ * verifying causal consistency", POPL 2017). Each value is written once, so a read identifies the write that it read. A
+ * write knows all that its session had read or written before it. A read is wrong if its session knows a write that
+ * knows the one that was read.
  */
 import { Bits } from '../../histories/redblue/checks/bitset.ts';
 import { getReportedOutcome } from '../../histories/reported-outcomes.ts';

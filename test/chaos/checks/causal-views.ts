@@ -14,7 +14,7 @@ export function causalViewFaults(evidence: Evidence): string[] {
     look: NO_LINES,
   }));
   const updates = [...listUpdates(evidence)].map(
-    ([id, { call, reported, amount }]) => [id, { id, call, told: reported, amount }] as const,
+    ([id, { call, reported, amount }]) => [id, { id, call, reported, amount }] as const,
   );
   return causalityFaults({ calls: evidence.operations, sights, traces: new Map(updates) });
 }

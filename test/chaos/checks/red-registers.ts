@@ -55,7 +55,7 @@ function toOperations(
   const updates = writes.flatMap((call): Operation<Value>[] => {
     const value = String(call.input);
     const reported = getReportedOutcome(call);
-    // What nobody has seen can be left out: nothing depends on it.
+    // A value that no read has shown can be left out: nothing depends on it.
     const firstSeenMs = seenAtMs.get(value);
     if (reported === 'not made' || (reported === 'unknown' && firstSeenMs === undefined)) return [];
     const endMs = Math.min(reported === 'made' ? (call.endMs ?? Infinity) : Infinity, firstSeenMs ?? Infinity);

@@ -91,7 +91,7 @@ export async function lostDirectory(disturbance: Disturbance): Promise<void> {
   await rebuild(disturbance, sinceMs, untilMs);
 }
 
-/** As an operator does who was told to. What the site acknowledged between these times may be lost. */
+/** Follows the documented steps of an operator. What the site acknowledged between these times may be lost. */
 async function rebuild(disturbance: Disturbance, sinceMs: number, untilMs = performance.now()): Promise<void> {
   const { process, fault, recorder } = disturbance;
   await process.kill();

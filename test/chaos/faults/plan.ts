@@ -58,7 +58,7 @@ export const FAULT_KINDS = {
   'etcd-freeze-majority': { lane: 'etcd', lastsMs: [200, 6_000], weight: 1 },
   /** One server starts on an older copy of its disk. */
   'etcd-old-member': { lane: 'etcd', lastsMs: [1_000, 3_000], weight: 1 },
-  /** The quota is used up, then freed as the alarm says. */
+  /** The quota is used up, then freed as the alarm advises. */
   'etcd-full': { lane: 'etcd', lastsMs: [500, 3_000], weight: 1 },
   /** All servers start on older copies of their disks. No site is away at that time. */
   'etcd-old-disks': { lane: 'nodes', lastsMs: [2_000, 4_000], weight: 2 },

@@ -1,6 +1,6 @@
 /**
- * Loaded before a server: makes its clock differ, and its disk full, as the file in CHAOS_CONDITIONS says. `Date` alone
- * differs: `performance.now()` and timers run as ever, as they do where somebody sets the clock of a machine.
+ * Loaded before a server: makes its clock differ, and its disk full, as the file in CHAOS_CONDITIONS specifies. `Date`
+ * alone differs: `performance.now()` and timers run as ever, as when an operator sets the clock of a machine.
  */
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';

@@ -38,7 +38,7 @@ function onDisk(): LogPlace {
       const { lengths, segments, nextSegment: number } = recoverSite(files, FOLDER);
       const place = { files, timing, directory: FOLDER, number, lengths, segments, ...sizes };
       const remaining = { listener: listener(reported), lastCheckpoint: () => undefined };
-      return { log: new SegmentLog({ ...place, ...remaining, onFullChanged: () => {} }), told: reported };
+      return { log: new SegmentLog({ ...place, ...remaining, onFullChanged: () => {} }), reported };
     },
     depose: () => disk.depose(),
     breakDown: () => (disk.isBroken = true),
@@ -51,7 +51,7 @@ function inMemory(): LogPlace {
   return {
     open: () => {
       const reported: string[] = [];
-      return { log: new VolatileLog(place, listener(reported)), told: reported };
+      return { log: new VolatileLog(place, listener(reported)), reported };
     },
     depose: () => void new VolatileLog(place, listener([])).takeOver(),
     breakDown: () => {},

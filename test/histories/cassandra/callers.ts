@@ -41,7 +41,7 @@ export async function work(actors: readonly Actor[], board: KeyAllocator, untilM
   );
 }
 
-/** Updates of keys that nobody else writes, under way when this returns: whoever is told what became of them is held to it. */
+/** Starts writes of keys that no other caller writes, in flight when this returns. Their outcomes are checked. */
 export function beginUpdates(actor: Actor, board: KeyAllocator): void {
   for (const kind of ['put', 'insert', 'update', 'put', 'insert', 'update'] as const) {
     void writeOne({ actor, board }, kind, board.fresh(actor.seat.place.profile.name));
@@ -49,8 +49,8 @@ export function beginUpdates(actor: Actor, board: KeyAllocator): void {
 }
 
 /**
- * While nobody does harm: reads begun together with a put, in sessions; reads of many keys without, after one of a single key,
- * which is another kind of read.
+ * While there is no fault: reads started together with a put, in sessions; reads of many keys without a session, after
+ * one of a single key, which is another kind of read.
  */
 export async function workInPeace(actors: readonly Actor[], board: KeyAllocator): Promise<void> {
   await Promise.all(

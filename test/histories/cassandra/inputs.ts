@@ -6,7 +6,7 @@ export interface Entry {
   readonly value: string | null;
 }
 
-/** Writes of registers. Each value is written once in a history, so that a view tells whose it is. */
+/** Writes of registers. Each value is written once in a history, so that a view identifies its write. */
 export interface WriteInput {
   readonly writes: readonly Entry[];
   /** Of a condition (`IF`): what has to be there, null for nothing. */
@@ -42,7 +42,7 @@ export interface CountersInput {
   readonly counters: readonly string[];
 }
 
-/** The column with a type that changes is made anew; `shape` is what it holds afterwards. */
+/** The column with a type that changes is created again; `shape` is its content afterwards. */
 export interface ReshapeInput {
   readonly shape: string;
 }

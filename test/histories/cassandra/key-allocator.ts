@@ -1,4 +1,4 @@
-/** What callers share: which keys are in use, and values that nobody has written yet. */
+/** Shared by callers: the keys in use, and values that no call has written yet. */
 import type { Random } from '../../../src/server/collections/random.ts';
 
 /** Keys are few, so that writers meet, and new again and again, so that what is lost is not written over at once. */

@@ -27,7 +27,7 @@ export class Links implements AsyncDisposable {
     return sites.map((site) => this.#route(site).address);
   }
 
-  /** Where the client reaches a node that the cluster told it of. */
+  /** Returns where the client reaches a node that the cluster announced. */
   translate(host: string): string {
     const node = this.#cluster.nodes.find(({ address, peerAddress }) => address === host || peerAddress === host);
     return node === undefined ? host : this.#route(node.site).address;

@@ -91,7 +91,10 @@ export class Nemesis {
     }
   }
 
-  /** The column is dropped and made anew with another type, and filled. Who reads it meanwhile is told what is there. */
+  /**
+   * Drops the column, creates it again with another type, and fills it. Reads in the meantime see its content of that
+   * time.
+   */
   async #changeShape(): Promise<void> {
     const random = this.#random(3);
     const { driver, keyspace, history } = this.#parts;

@@ -1,4 +1,4 @@
-/** One run on a cluster that is there: callers, harm, healing, and what the history says in the end. */
+/** One run on a running cluster: callers, faults, healing, and the faults found in the history. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { clientOf } from '../../../engines/cassandra/ask.ts';
 import type { Cluster } from '../../../engines/cassandra/cluster.ts';
@@ -15,7 +15,7 @@ import { Nemesis } from './nemesis.ts';
 import { CLIENT_LOCATIONS, ClientSession } from './client-session.ts';
 import { createTables, promised } from './tables.ts';
 
-/** Where starting took nearly all the time that there was: less says nothing. */
+/** If starting took nearly all the time, a shorter load would prove nothing. */
 const LOAD_LEAST_MS = 15_000;
 const REPORT_MS = 30_000;
 

@@ -1,7 +1,7 @@
 /** What holds of every call, whatever it was for. */
 import type { Call } from '../history.ts';
 
-/** Calls that nobody answered, or in words that no binding may use. Everything has been healed for long. */
+/** Calls without an outcome, or with an error code that no binding may use, long after all was healed. */
 export function callFaults(calls: readonly Call[]): string[] {
   return calls.flatMap((call) => {
     const { outcome } = call;

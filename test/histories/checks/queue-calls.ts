@@ -23,17 +23,17 @@ export class QueueCalls {
   readonly takes: readonly Taken[];
   /** Who was handed an item first. */
   readonly takenBy: ReadonlyMap<string, Ended>;
-  /** Dequeues that were told that nothing is left. */
+  /** Dequeues whose final view was that nothing is left. */
   readonly empties: readonly Ended[];
   readonly deletions: readonly Call[];
-  /** How many may have taken an item and were not told which: of unknown outcome, or told no more than a guess. */
+  /** How many may have taken an unknown item: of unknown outcome, or with only a preliminary view. */
   readonly unseen: number;
   /** When these began, in order. */
   readonly #unseenSinceMs: readonly number[];
 
   /**
    * @param calls of the kinds `enqueue`, `dequeue` and `delete queue`, in the order in which they were made
-   * @param comesBack whether what somebody had in hand at the end was put back
+   * @param comesBack whether the items that a session had in hand at the end were put back
    */
   constructor(calls: readonly Call[], comesBack: (session: string) => boolean) {
     const enqueues = calls.filter(({ kind }) => kind === 'enqueue');
@@ -62,8 +62,8 @@ export class QueueCalls {
   }
 
   /**
-   * Whether the queue may have been deleted, or made anew, between two moments. Of what one session has on its way while
-   * another makes it anew some may come too early, and has to be sent again.
+   * Whether the queue may have been deleted, or created again, between two moments. If one session creates it again, a
+   * call of another in flight may come too early, and has to be sent again.
    */
   mayBeAnother(fromMs: number, toMs: number): boolean {
     return this.deletions.some(({ beginMs, endMs = Infinity }) => {
@@ -73,12 +73,12 @@ export class QueueCalls {
   }
 }
 
-/** Whether it was told how it is, not how it seemed. */
+/** Whether it ended with a final view, not only a preliminary one. */
 function isFinal(call: Call): call is Ended {
   return call.outcome === 'success' && call.views?.at(-1)?.level !== 'weak';
 }
 
-/** Whether a guess was all that was told, and the guess was an item. */
+/** Whether its only view was preliminary, and the view was an item. */
 function isGuess(call: Call): boolean {
   return call.outcome === 'success' && !isFinal(call) && call.output !== null;
 }

@@ -1,16 +1,18 @@
-/** Whether what was told about one queue can be told of a queue. Items are texts, each handed in once. */
+/** Whether the outcomes of the calls of one queue are possible for a queue. Items are strings, each added once. */
 import type { Call } from '../history.ts';
 import { getReportedOutcome } from '../reported-outcomes.ts';
 import { QueueCalls, type Put } from './queue-calls.ts';
 
-/** One queue, up to when somebody has taken all that was left, with nothing else under way. */
+/** One queue, up to when all that was left has been taken, with nothing else in flight. */
 export interface QueueEvidence {
   readonly name: string;
   /** Of the kinds `enqueue`, `dequeue` and `delete queue`, in the order in which they were made. */
   readonly calls: readonly Call[];
   /** First in, first out, and nothing is put back: not where consumers die or close with items in hand. */
   readonly isOrdered: boolean;
-  /** Whose items are put back in the end: they may come again, and none of them may be missing. Nobody's unless given. */
+  /**
+   * Sessions whose items are put back in the end: they may come again, and none of them may be missing. Default: none.
+   */
   readonly comesBack?: (session: string) => boolean;
 }
 
@@ -32,20 +34,20 @@ function handedOutTwice({ takes }: QueueCalls, comesBack: (session: string) => b
   });
 }
 
-/** Items that nobody had put in when they came out, or whose enqueue was told not to be made. */
+/** Items that no enqueue had added when they came out, or whose enqueue failed as not made. */
 function neverThere({ takes, enqueues }: QueueCalls): string[] {
   return takes.flatMap(({ item, call }) => {
     const put = enqueues.get(item);
     const taken = `"${item}" was handed to ${at(call)}`;
-    if (put === undefined) return [`${taken}, and nobody put it in`];
+    if (put === undefined) return [`${taken}, and no enqueue added it`];
     if (put.beginMs > call.endMs) return [`${taken}, before it was put in`];
     return getReportedOutcome(put) === 'not made'
-      ? [`${taken}, though its enqueue was told not to be made (${put.outcome})`]
+      ? [`${taken}, though its enqueue failed as not made (${put.outcome})`]
       : [];
   });
 }
 
-/** Items of a queue that was deleted before somebody asked for them. */
+/** Items of a queue that was deleted before the dequeue that got them. */
 function ghosts({ takes, enqueues, deletions }: QueueCalls): string[] {
   return takes.flatMap(({ item, call }) => {
     const putMs = enqueues.get(item)?.endMs ?? Infinity;
@@ -54,7 +56,7 @@ function ghosts({ takes, enqueues, deletions }: QueueCalls): string[] {
   });
 }
 
-/** Acknowledged items that nobody got, more of them than may be with those who were not told what they took. */
+/** Acknowledged items that no dequeue got, if they are more than the dequeues of unknown outcome may have taken. */
 function lost(queue: QueueCalls): string[] {
   const { puts, takenBy, unseen } = queue;
   const missing = puts.filter(
@@ -62,10 +64,10 @@ function lost(queue: QueueCalls): string[] {
   );
   if (missing.length <= unseen) return [];
   const excuse = unseen === 0 ? '' : ` (${missing.length} are, and ${unseen} may have gone unseen)`;
-  return missing.map(({ item, call }) => `"${item}" is lost: put in by ${at(call)}, handed to nobody${excuse}`);
+  return missing.map(({ item, call }) => `"${item}" is lost: put in by ${at(call)}, handed to no session${excuse}`);
 }
 
-/** Numbers that were told: none twice, and those of one session in its order. */
+/** Numbers of enqueues: no number twice, and those of one session in its order. */
 function misnumbered(queue: QueueCalls): string[] {
   const faults: string[] = [];
   const known = new Map<number, Put>();
@@ -80,7 +82,7 @@ function misnumbered(queue: QueueCalls): string[] {
     const isSameQueue = ({ call: other }: Put): boolean =>
       !queue.mayBeAnother(other.beginMs, Math.max(other.endMs, call.endMs));
     if (same !== undefined && isSameQueue(same)) {
-      faults.push(`"${same.item}" and "${item}" were both told number ${number}, the second one by ${at(call)}`);
+      faults.push(`"${same.item}" and "${item}" both got number ${number}, the second one by ${at(call)}`);
     } else if (last !== undefined && isSameQueue(last) && (numberOf(last) ?? 0) > number) {
       faults.push(`"${item}" got number ${number}, "${last.item}" before it ${numberOf(last)}: ${at(call)}`);
     }
@@ -95,7 +97,7 @@ function numberOf({ call }: Put): number | undefined {
   return meta?.number;
 }
 
-/** What may be due to somebody who took an item unseen, if he had begun by then. */
+/** A fault that a dequeue of unknown outcome excuses, if it had begun by then. */
 interface Excusable {
   readonly fault: string;
   readonly atMs: number;
@@ -128,7 +130,7 @@ function disordered(queue: QueueCalls): string[] {
   return unexcused(queue, late);
 }
 
-/** Items that were there all the time while somebody was told that nothing is left. */
+/** Items that were there all the time while a dequeue got nothing. */
 function falseEmpties(queue: QueueCalls): string[] {
   const missed = new Map<string, Excusable>();
   for (const empty of queue.empties) {
@@ -137,7 +139,7 @@ function falseEmpties(queue: QueueCalls): string[] {
       const wasThere = call.endMs < empty.beginMs && taken !== undefined && taken.beginMs > empty.endMs;
       if (!wasThere || queue.mayBeDeleted(call.beginMs, empty.endMs)) continue;
       if ((missed.get(item)?.atMs ?? Infinity) < empty.endMs) continue;
-      missed.set(item, { fault: `${at(empty)} was told that nothing is left, and "${item}" was`, atMs: empty.endMs });
+      missed.set(item, { fault: `${at(empty)} got nothing, and "${item}" was left`, atMs: empty.endMs });
     }
   }
   return unexcused(queue, missed);

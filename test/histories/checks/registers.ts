@@ -1,13 +1,14 @@
 /**
- * Whether what was told about one key can be told of one register (Gibbons and Korach, "Testing shared memories", 1997,
- * §4.1). Each value is written once at most. A value whose calls do not all overlap was the register's from the first end
- * to the last begin of them (a forward zone); any other one was so at some moment between (a backward zone). The calls are
- * linearizable iff no two forward zones overlap and no backward zone is inside a forward one.
+ * Whether the outcomes of the calls of one key are possible for one register (Gibbons and Korach, "Testing shared
+ * memories", 1997, §4.1). Each value is written once at most. A value whose calls do not all overlap was the register's
+ * from the first end to the last begin of them (a forward zone); any other one was so at some moment between (a
+ * backward zone). The calls are linearizable iff no two forward zones overlap and no backward zone is inside a forward
+ * one.
  */
 import type { Call } from '../history.ts';
 import { getReportedOutcome } from '../reported-outcomes.ts';
 
-/** What somebody read, `undefined` where there was nothing. */
+/** The value that a call read, `undefined` if there was none. */
 export interface Read {
   readonly session: string;
   readonly value: string | undefined;
@@ -39,16 +40,21 @@ export function registerFaults(key: string, writes: readonly Call[], reads: read
   return faults;
 }
 
-/** What cannot be read at any level: what nobody wrote, what was not written yet, and what was told not to be written. */
+/**
+ * Values that may not be read at any level: those that no call wrote, that were not written yet, or whose write failed
+ * as not made.
+ */
 export function unreadable(key: string, writes: readonly Call[], reads: readonly Read[]): string[] {
   const byValue = new Map(writes.map((write) => [write.input as string | undefined, write]));
   return reads.flatMap(({ session, value, endMs }) => {
     const write = byValue.get(value);
     const read = `${key}: ${session} read ${JSON.stringify(value)} at ${Math.round(endMs)} ms`;
     if (value === undefined) return [];
-    if (write === undefined) return [`${read}, which nobody wrote`];
+    if (write === undefined) return [`${read}, which no call wrote`];
     if (write.beginMs > endMs) return [`${read}, before it was written`];
-    return getReportedOutcome(write) === 'not made' ? [`${read}, told not to be written (${write.outcome})`] : [];
+    return getReportedOutcome(write) === 'not made'
+      ? [`${read}, whose write failed as not made (${write.outcome})`]
+      : [];
   });
 }
 
@@ -87,7 +93,7 @@ function* zonesOf(writes: readonly Call[], reads: readonly Read[]): Generator<Zo
   for (const write of writes) {
     const value = write.input as string;
     const readBy = readsOf.get(value) ?? [];
-    // What may not have been made, and nobody saw, need not be anywhere.
+    // A write that may not have been made, and that no view has shown, need not have a place.
     if (endOf(write) === Infinity && readBy.length === 0) continue;
     yield zoneOf(value, { beginMs: write.beginMs, endMs: endOf(write) }, readBy);
   }

@@ -7,7 +7,7 @@ import { CuttableRoute } from '../../engines/support/cuttable-route.ts';
 import { scene } from './contract.ts';
 import type { Server } from './server.ts';
 
-/** A site that says nothing is left after this. */
+/** A site that sends nothing is given up after this. */
 const HEARTBEAT_MS = 1_500;
 const PONG_MS = 500;
 const RECONNECT = exponentialBackoff({ initialDelayMs: 20, maxDelayMs: 300 });

@@ -34,7 +34,7 @@ export function checkRound({ calls, last }: RoundEvidence): string[] {
   return found.flatMap(firstFew);
 }
 
-/** The service of these histories throws nothing and answers as its contract says: whatever failed, others failed. */
+/** The service of these histories throws nothing and keeps its contract, so any other failure is a fault. */
 function failedFaults(calls: readonly Call[]): string[] {
   return calls.filter(({ outcome }) => outcome === 'FINAL_FAILED').map((call) => `${nameOf(call)} failed by itself`);
 }

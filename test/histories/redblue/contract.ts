@@ -30,7 +30,7 @@ export const scene = defineContract('histories', {
   /** Red. */
   put: { access: 'write', args: z.object({ key: name, value: name }), result: z.null() },
   get: { access: 'read', args: z.object({ key: name }), result: z.nullable(name) },
-  /** Red: takes what nobody holds. */
+  /** Red: takes a hold that is free. */
   claim: { access: 'write', args: holder, result: z.boolean() },
   /** Red: gives back what one holds. */
   release: { access: 'write', args: holder, result: z.boolean() },

@@ -19,7 +19,7 @@ export interface FixtureOptions {
 const ROWS = ['a', 'b', 'c'] as const;
 const ACCOUNTS = ['rich', 'poor'] as const;
 const KEYS = ['x', 'y'] as const;
-/** Many, for what is asked for by several at once says little about who was first. */
+/** Many, since a hold that several sessions want at once proves little about the order. */
 const HOLDS = ['1', '2', '3', '4', '5', '6', '7', '8'] as const;
 const ROTA = 'rota';
 const QUEUES = ['full', 'empty'] as const;

@@ -16,7 +16,7 @@ const LEAVES_EVERY_MS = [2_000, 5_000] as const;
 const SETTLE_MS = 20_000;
 const LOOK_AGAIN_MS = 200;
 
-/** Plays a round and says what it found. `calls` gives those of the history so far. */
+/** Plays a round and returns its faults. `calls` returns those of the history so far. */
 export async function runRound(stage: Fixture, lastsMs: number, calls: () => readonly Call[]): Promise<string[]> {
   const from = calls().length;
   const callers = CALLER_SITES.map((site, n) => Caller.open(stage.server, `${site}${n}`, site));

@@ -8,12 +8,12 @@ import { SITES, type Site } from '../../../engines/wan.ts';
 
 const CLI = fileURLToPath(new URL('../../../dist/cli/main.js', import.meta.url));
 const SERVICE = fileURLToPath(new URL('service.ts', import.meta.url));
-/** Long enough for a start on a busy machine; one that takes longer is told as a fault. */
+/** Long enough for a start on a busy machine; a longer start is a fault. */
 const START_MS = 60_000;
 
 export class Server {
   readonly port: number;
-  /** What it said on its error output, and how it ended where it was not asked to. */
+  /** The lines of its error output, and how it ended without being stopped. */
   readonly complaints: string[] = [];
   readonly #folder: string;
   #child: ChildProcess | undefined;

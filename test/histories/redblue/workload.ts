@@ -7,7 +7,7 @@ const PAUSE_MS = 40;
 const HOW = ['invoke', 'invokeStrong', 'invokeWeak'] as const;
 const HOW_TO_READ = ['invoke', 'invokeStrong'] as const;
 const AMOUNT_MAX = 9;
-/** Beyond this nobody sees who decides what. */
+/** With more calls at once the order of their effects is not visible. */
 const RUSH = 3;
 
 type Act = (stage: Fixture, worker: Worker) => Promise<unknown>;
@@ -54,7 +54,10 @@ async function hold(stage: Fixture, worker: Worker): Promise<void> {
   await holdAndGiveBack(stage, heir, key);
 }
 
-/** Who was not told whether he has it gives it back all the same. @returns whether he had it and gave it back, for sure */
+/**
+ * Claims a hold, and releases it even if the outcome of the claim is unknown. @returns whether it certainly had it and
+ * released it
+ */
 async function holdAndGiveBack(stage: Fixture, worker: Worker, key: string): Promise<boolean> {
   const by = worker.caller.newName();
   const claim = await stage.hold(worker, 'claim', key, by);

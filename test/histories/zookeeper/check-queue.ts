@@ -20,7 +20,7 @@ export interface QueueRound {
 const NODES_PER_DEQUEUE = 2;
 const NODES_BESIDE = 20;
 const NO_QUEUE: QueueTree = { items: [], claims: [], itemsEver: 0, claimsEver: 0 };
-/** Where what somebody had in hand is put back, or stays, and guesses may leave an item to somebody else. */
+/** Queues whose items in hand are put back, or stay, and whose preliminary views may be of items that others get. */
 const UNORDERED: ReadonlySet<string> = new Set([QUEUE.weakly, QUEUE.closing, QUEUE.mortal]);
 
 export function checkQueue({ plan, key, name, calls, before = NO_QUEUE, after = NO_QUEUE }: QueueRound): string[] {
@@ -40,7 +40,7 @@ export function checkQueue({ plan, key, name, calls, before = NO_QUEUE, after = 
   return [...queueFaults({ name: key, calls, isOrdered, comesBack }), ...faults.map((fault) => `${key}: ${fault}`)];
 }
 
-/** What a new client was told of the queue in the end is what ZooKeeper's own client had read. */
+/** What a new client reads of the queue in the end must be what ZooKeeper's own client has read. */
 function misread(calls: readonly Call[], { items, itemsEver, claimsEver }: QueueTree): string[] {
   const last = calls.filter(({ session }) => session === LAST);
   const freezeForUser = last.flatMap(({ kind, output }) =>
@@ -58,20 +58,20 @@ function misread(calls: readonly Call[], { items, itemsEver, claimsEver }: Queue
   }
   const reported = last.find(({ kind }) => kind === 'length')?.output;
   const length = Math.max(0, itemsEver - claimsEver);
-  // Nobody asks a queue that nobody made.
+  // A queue that was never created is not read.
   if (reported !== length && itemsEver + claimsEver > 0)
-    faults.push(`its length is ${length}, and a new client was told ${String(reported)}`);
+    faults.push(`its length is ${length}, and a new client read ${String(reported)}`);
   return faults;
 }
 
-/** Items that are elsewhere than their enqueue was told in the end. */
+/** Items that have another number in the end than their enqueue returned. */
 function misplaced({ puts }: QueueCalls, { items }: QueueTree): string[] {
   const numbers = new Map(items.map(({ item, number }) => [item, number]));
   return puts.flatMap(({ item, call }) => {
     const number = numbers.get(item);
     const reported = (call.views?.at(-1)?.meta as { readonly number?: number } | undefined)?.number;
     if (number === undefined || reported === undefined || reported === number) return [];
-    return [`"${item}" was told number ${reported}, and is number ${number}`];
+    return [`"${item}" got number ${reported}, and is number ${number}`];
   });
 }
 
@@ -88,7 +88,7 @@ function leftBehind({ items, claims }: QueueTree, maxClaims: number): string[] {
   const claimed = new Set(claims);
   const free = items.filter(({ number }) => !claimed.has(number)).map(({ item }) => item);
   const faults =
-    free.length === 0 ? [] : [`${free.length} items are left that nobody takes: ${free.slice(0, 3).join(', ')}`];
+    free.length === 0 ? [] : [`${free.length} items are left that no claim takes: ${free.slice(0, 3).join(', ')}`];
   if (claims.length > maxClaims) faults.push(`${claims.length} claims are left, at most ${maxClaims} may be`);
   return faults;
 }

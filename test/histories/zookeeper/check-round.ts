@@ -40,7 +40,7 @@ export function checkKey(
   calls: readonly Call[],
   last: { readonly value: string | undefined; readonly atMs: number },
 ): string[] {
-  const writes = calls.filter(({ kind }) => kind === 'put').map(asTold);
+  const writes = calls.filter(({ kind }) => kind === 'put').map(withoutWeakView);
   const gets = calls.filter(({ kind }) => kind === 'get');
   const readsAt = (requested: string): Read[] =>
     gets.flatMap(({ session, beginMs, views = [] }) =>
@@ -61,8 +61,8 @@ export function checkKey(
   ];
 }
 
-/** The weak view of a write says that it was sent, no more. */
-function asTold(call: Call): Call {
+/** Removes the weak view of a write, which only shows that it was sent. */
+function withoutWeakView(call: Call): Call {
   const isSent = call.outcome === 'success' && call.views?.at(-1)?.level === 'weak';
   return isSent ? { ...call, outcome: 'UNKNOWN' } : call;
 }

@@ -9,7 +9,7 @@ export const LAST = 'last';
 /** For the sessions of the dead to expire, and what they left to be recovered. */
 const RECOVER_MS = 30_000;
 
-/** Ends all claims: nobody who made one is alive. Says which it could not end. */
+/** Ends all claims: every session that made one has ended. Returns those that it could not end. */
 export async function recoverAll(scene: Scene, delivery: DeliveryGuarantee): Promise<string[]> {
   const { ensemble, root } = scene;
   const servers = ensemble.connectString('ireland');

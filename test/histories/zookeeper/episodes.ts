@@ -24,7 +24,7 @@ export class Episodes {
     this.#scene = scene;
   }
 
-  /** A queue that nobody has used is stocked in one go, sold out by all at once, restocked meanwhile, and sold out again. */
+  /** An unused queue is stocked at once, sold out by all at once, restocked meanwhile, and sold out again. */
   async rush(random: Random): Promise<void> {
     const scene = this.#scene;
     this.#rushes += 1;
@@ -58,8 +58,8 @@ export class Episodes {
   }
 
   /**
-   * Two shops die at once while they take more than there is, so that some of their claims are late. What they were told
-   * until then counts.
+   * Two shops die at once while they take more than there is, so that some of their claims are late. Their outcomes
+   * until then count.
    */
   async death(random: Random): Promise<void> {
     const scene = this.#scene;
@@ -83,7 +83,7 @@ export class Episodes {
     await Promise.all([first, ...taking]);
   }
 
-  /** The queue is deleted, sometimes under the hands of others, and made anew by whoever stocks it next. */
+  /** The queue is deleted, sometimes while others use it, and created again by the shop that stocks it next. */
   async deletion(random: Random): Promise<void> {
     const scene = this.#scene;
     const isQuiet = random.chance(0.5);
@@ -109,7 +109,7 @@ export class Episodes {
   }
 }
 
-/** In one transaction, so that nobody meets half a queue. */
+/** In one transaction, so that no client sees half a queue. */
 async function deleteQueue(zk: ZooKeeper, base: string): Promise<void> {
   for (let attempt = 1; attempt <= DELETIONS_MAX; attempt += 1) {
     try {
@@ -121,7 +121,7 @@ async function deleteQueue(zk: ZooKeeper, base: string): Promise<void> {
       await zk.multi(paths.map((path): MultiPart => ({ type: 'delete', path })));
       return;
     } catch (error) {
-      // Not there yet, somebody was quicker, or the connection was lost: what was deleted then is deleted again.
+      // It does not exist yet, another session was faster, or the connection was lost: delete it again.
       if (!isZooKeeperError(error)) throw error;
       await pause(20);
     }

@@ -15,7 +15,9 @@ export type How = NonNullable<Step['how']>;
 /** What a round is, drawn from its seed. */
 export interface Plan {
   readonly seed: number;
-  /** What the janitor does with the items of the dead. Unless there is one nobody dies, but sessions expire. */
+  /**
+   * What the janitor does with the items of dead consumers. Without a janitor no consumer dies, but sessions expire.
+   */
   readonly delivery: DeliveryGuarantee | undefined;
   /** Whether Frankfurt has no vote, which makes agreement take as long as the way to Virginia. */
   readonly hasObserver: boolean;
@@ -34,7 +36,7 @@ export const QUEUE = {
   sale: 'sale',
   /** The preliminary view alone. */
   weakly: 'weakly',
-  /** Deleted and made anew. */
+  /** Deleted and created again. */
   again: 'again',
   /** Its consumers close while customers wait. */
   closing: 'closing',
@@ -42,7 +44,7 @@ export const QUEUE = {
   mortal: 'mortal',
 } as const;
 
-/** Whoever reads values outside of its shop's session is called so. */
+/** The name of a session that reads values outside of its shop's session. */
 export const OUTSIDE = ', outside';
 
 /** Queues on first use, sold out and restocked. */
@@ -62,7 +64,7 @@ export class Scene {
   readonly injected: Counter;
   readonly progress: (line: string) => void;
   readonly shops: Shop[] = [];
-  /** Whoever uses the queue that is deleted now and then has to pass. */
+  /** Every user of the queue that is deleted now and then has to pass. */
   readonly again = new Gate();
   readonly root: string;
   readonly #history: History;
@@ -77,7 +79,7 @@ export class Scene {
     this.#history = history;
   }
 
-  /** A source of draws for one actor, in whose order nobody else draws. To be asked for in a fixed order. */
+  /** A random source for one actor, which no other actor uses. Request them in a fixed order. */
   random(): Random {
     this.#draws += 1;
     return new Random(new Random(this.plan.seed * 1009 + this.#draws).bits());

@@ -16,7 +16,7 @@ export class Gate {
     }
   }
 
-  /** Resolves when nobody is inside. */
+  /** Resolves when no user is inside. */
   async shut(): Promise<void> {
     this.#isOpen = false;
     while (this.#inside > 0) await new Promise<void>((resolve) => this.#onEmpty.push(resolve));

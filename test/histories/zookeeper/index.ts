@@ -93,7 +93,7 @@ function inWords({ delivery, hasObserver }: Plan): string {
   return `${servers}, ${delivery === undefined ? 'sessions expire' : `consumers die, janitor ${delivery}`}`;
 }
 
-/** What a follower says that way whose leader was taken from it while it handed a request on: it finds another one. */
+/** The message of a follower that loses its leader while it forwards a request: it finds another one. */
 const LOST_LEADER = /^java\.(net|io)\./;
 
 /** What servers say before they give themselves up. */

@@ -61,7 +61,7 @@ export class Connections {
     this.#scene.injected.add('cuts of all connections');
   }
 
-  /** The second time, the session has said little over its new connection. */
+  /** The second time, the session has sent little over its new connection. */
   async #cutTwice(shop: Shop): Promise<void> {
     shop.cut();
     await pause(this.#random.between(20, 400), this.#signal);

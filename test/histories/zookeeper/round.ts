@@ -25,7 +25,7 @@ const JANITORS = 2;
 const RUSHES_EVERY_MS = [1_000, 4_000] as const;
 const OTHERS_EVERY_MS = [1_000, 3_000] as const;
 
-/** Plays a round and says what it found. `calls` gives those of the history so far. */
+/** Plays a round and returns its faults. `calls` returns those of the history so far. */
 export async function runRound(scene: Scene, lastsMs: number, calls: () => readonly Call[]): Promise<string[]> {
   const { ensemble, root, plan } = scene;
   const from = calls().length;
@@ -34,7 +34,7 @@ export async function runRound(scene: Scene, lastsMs: number, calls: () => reado
   await play(scene, lastsMs);
   scene.progress('healed, and all calls have ended');
   await Promise.all(scene.shops.map((shop) => shop.close()));
-  // Without all servers there may be no majority, and nobody to ask: this is fault enough.
+  // Without all servers there may be no majority to read from: this is fault enough.
   if (deadServers(ensemble).length > 0) return callFaults(calls().slice(from)).slice(0, 1);
   const faults = plan.delivery === undefined ? [] : await recoverAll(scene, plan.delivery);
   const leader = (await ensemble.leader()) ?? 'ireland';

@@ -1,5 +1,5 @@
 /**
- * What a cache may show, known from the truth alone: the history of the store behind, what each page was told of it, and
+ * What a cache may show, known from the truth alone: the history of the store behind, and what each page got of it, and
  * when. Knows nothing of how the cache decides. P1–P6 are the promises of docs/spec/cache.md.
  */
 import type { CacheEntry } from '../../../src/bindings/cache/cache-store.ts';
@@ -55,7 +55,7 @@ export interface Clearing {
   readonly askedAt: number;
 }
 
-/** What a page was told. */
+/** What a page got. */
 export class PageRecord {
   readonly tab: number;
   /** P1: by principal and object. */
@@ -69,7 +69,7 @@ export class PageRecord {
   /** P4: by read, principal and object: what this tab had stored before it was loaded. */
   stored = new Floors();
   readonly cleared: Clearing[] = [];
-  /** Of what updates were told as final at a weaker level. */
+  /** Writes that were final at a weaker level. */
   readonly early: Clearing[] = [];
   /** By what was shown: when this page was last given it, in milliseconds. */
   readonly givenAtMs = new Map<string, number>();
@@ -132,7 +132,7 @@ export class CacheChecker {
   readonly #given = new Map<string, Given>();
   /** By tab and id: what a page of the tab last stored. */
   readonly #stored = new Map<string, Stored>();
-  /** By object: by whom an update of it was last told, when. */
+  /** By object: the principals whose writes of it were final, and when. */
   readonly #updated = new Map<ObjectName, Map<string, number>>();
   /** By object: when something last happened to it that may have dropped what was stored of it. */
   readonly #droppedAt: Record<ObjectName, number> = { a: 0, b: 0, card: 0 };
@@ -170,8 +170,8 @@ export class CacheChecker {
     for (const object of objects) this.#droppedAt[object] = this.tick();
   }
 
-  /** An update was told as committed. */
-  toldUpdate(page: PageRecord, submission: Submission, session: SessionRecord | undefined): void {
+  /** A write was final at the strongest level. */
+  onCommitted(page: PageRecord, submission: Submission, session: SessionRecord | undefined): void {
     const at = submission.executedAt.get('strong')!;
     const isKept = page.failedAt < submission.began && !page.isSuspect;
     for (const object of submission.what.objects) {
@@ -185,14 +185,14 @@ export class CacheChecker {
     this.#sights.saw(isKept ? 'own write' : 'own write while the store is ill');
   }
 
-  /** The store has taken a transaction that was asked for when `own` was all that had been told of own updates. */
+  /** The store has taken a transaction that was requested when `own` were the confirmed own writes. */
   wrote(page: PageRecord, own: Floors): void {
     page.isSuspect = false;
     page.ownKept.raiseAll(own);
   }
 
-  /** An update was told as final at a weaker level: what had been given of its objects before is not shown any more. */
-  toldEarly(page: PageRecord, { principal, what: description, earlyAt }: Submission): void {
+  /** A write was final at a weaker level: earlier values of its objects are not shown any more. */
+  onFinalEarly(page: PageRecord, { principal, what: description, earlyAt }: Submission): void {
     for (const object of description.objects) page.early.push({ principal, object, askedAt: earlyAt });
   }
 
@@ -210,7 +210,7 @@ export class CacheChecker {
     }
   }
 
-  /** Somebody else is signed in: nothing is promised of the order in which views were shown before. */
+  /** Another user is signed in: nothing is promised of the order in which views were shown before. */
   signedIn(page: PageRecord): void {
     this.#forgetRead(page, undefined, undefined);
   }
@@ -222,7 +222,7 @@ export class CacheChecker {
     return { principal, object, askedAt: this.tick() };
   }
 
-  /** That was told to have been done; of pages that have the notice, and of the store. */
+  /** A clearing was confirmed: it holds for pages that have the notice, and for the store. */
   hasCleared(page: PageRecord, clearing: Clearing): void {
     page.cleared.push(clearing);
     this.#forgetRead(page, clearing.principal, clearing.object);
@@ -287,7 +287,7 @@ export class CacheChecker {
     for (const [object, at] of this.#momentsOf(value as Shown)) {
       if (at === 0) return wrong('P7', `${object} was never so`);
       const own = this.#ownFloor(page, `${principal} ${object}`);
-      if (at < own) return wrong('P1', `${object} is as at ${at}; an own write of ${own} was told`);
+      if (at < own) return wrong('P1', `${object} is as at ${at}; an own write of ${own} was confirmed`);
       const seenAt = this.#keepsWhatWasSeen() ? page.read.of(`${principal} ${name} ${object}`) : 0;
       if (at < seenAt) return wrong('P2', `${object} is as at ${at}; it was shown as at ${seenAt}`);
       const known = session?.floors.of(object) ?? 0;
@@ -296,14 +296,14 @@ export class CacheChecker {
       if (at < stored) return wrong('P4', `${object} is as at ${at}; the tab had stored ${stored}`);
     }
     const input = this.#given.get(JSON.stringify(value));
-    if (input === undefined) return wrong('P7', 'nobody gave it');
+    if (input === undefined) return wrong('P7', 'it was never written');
     for (const clearing of page.cleared) {
       if (isCleared(clearing, by, seen, read.touches === undefined) && input.began < clearing.askedAt)
         return wrong('P6', `it was cleared`);
     }
     for (const reported of page.early) {
       if (isCleared(reported, by, seen, read.touches === undefined) && input.at < reported.askedAt)
-        return wrong('P1', `of ${reported.object}, a write was told as final at a weaker level`);
+        return wrong('P1', `of ${reported.object}, a write was final at a weaker level`);
     }
     const { ttlMs, hasClockJumps } = this.#setting;
     const givenAtMs = page.givenAtMs.get(JSON.stringify(value)) ?? (hasClockJumps ? Infinity : input.atMs);
@@ -344,8 +344,8 @@ export class CacheChecker {
   }
 
   /**
-   * Whether a view says what is the newest. Versions of a store that was restored say the opposite: only a view at the
-   * strongest level, of an operation that began when all that was kept was there, is believed against them.
+   * Whether a view shows the newest value. Versions of a restored store claim the opposite: against them only a view at
+   * the strongest level counts, of an operation that began when all kept values were there.
    */
   #isTrusted({ level, value, page, began }: ShownView): boolean {
     const { restoredAt } = this.#history;

@@ -6,13 +6,13 @@ type Entries = ReadonlyMap<string, CacheEntry>;
 /** One page that uses the store, and is to know what happens there. */
 export interface DiskUser {
   readonly tab: number;
-  /** Its page is gone: what it had under way may have happened, nobody hears of it. */
+  /** Its page is gone: its calls in flight may have happened, and their results are ignored. */
   readonly isGone: boolean;
   /** What is stored was read for it. */
   loaded(): void;
   /** A transaction of its own has changed what is stored. */
   committed(before: Entries, after: Entries): void;
-  /** It asks for something: what is given is called once it is told that this has ended well. */
+  /** It starts a call. The returned function is called once that call has ended well. */
   asks(description: 'load' | 'write'): () => void;
   /** It has been given one notice more. */
   heard(): void;

@@ -1,7 +1,7 @@
 /** What truly happened to the objects of the store: one line of writes, every one with a number of its own. */
 import { OBJECTS, READS, type ObjectName, type ReadKind, type Shown } from './operations.ts';
 
-/** How the store behind says which of two views is the newer one. */
+/** How the store behind orders two views. */
 export const VERSIONINGS = ['none', 'object', 'global', 'operation', 'tag', 'strong', 'class'] as const;
 /**
  * `object`: counts the writes of the objects that are read. `global`: counts all writes. `operation`: as `object`, but from
@@ -84,7 +84,7 @@ export class History {
     return this.#places.get(number);
   }
 
-  /** The version that the store says of a read at a moment. */
+  /** Returns the version that the store gives to a read at a moment. */
   version(versioning: Versioning, read: ReadKind, at: number, level: string): unknown {
     const count = read.objects.reduce((sum, object) => sum + this.#last(object, at).count, 0);
     switch (versioning) {

@@ -1,4 +1,4 @@
-/** What pages ask of the store behind the cache, and what the application tells the cache of it. */
+/** The operations of pages on the store behind the cache, and the options that the application gives to the cache. */
 import type { CachedWrite } from '../../../src/bindings/cache/options.ts';
 import type { Operation } from '../../../src/correctable/operation.ts';
 import { get, getMany, put } from '../../../src/operations/index.ts';
@@ -19,7 +19,7 @@ export interface ReadKind {
   readonly name: string;
   readonly operation: Operation<Shown>;
   readonly objects: readonly ObjectName[];
-  /** What the cache is told that it depends on; `undefined`: on anything. */
+  /** The objects that the cache takes as its dependencies; `undefined`: all. */
   readonly touches: readonly string[] | undefined;
 }
 
@@ -93,7 +93,7 @@ export function updateKind(name: UpdateName): UpdateKind {
   return { name, objects, decides: READS.find((item) => item.name === decided) };
 }
 
-/** An update that writes `numbers`, one for each of its objects, by somebody. */
+/** A write of `numbers`, one for each of its objects, by a user. */
 export function updateOf(kind: UpdateKind, numbers: readonly number[], by: string): Operation {
   const [first] = kind.objects;
   const [verb] = kind.name.split(' ');
@@ -103,7 +103,7 @@ export function updateOf(kind: UpdateKind, numbers: readonly number[], by: strin
   return { name: 'reset', args: {}, access: 'write' };
 }
 
-/** What the application tells the cache. */
+/** The options that the application gives to the cache. */
 export const HINTS = {
   touches({ name, args, key }: Operation): readonly string[] | undefined {
     if (name === 'row') return both;

@@ -1,6 +1,5 @@
 /**
- * The store behind the cache, played by hand: what was submitted is executed, answered and failed when the schedule
- * says so.
+ * The store behind the cache, played by hand: it executes, answers and fails submissions when the schedule requires it.
  */
 import type { Binding, BindingSession, InvocationContext, Sink } from '../../../src/correctable/binding.ts';
 import { isOlder } from '../../../src/correctable/binding.ts';
@@ -29,12 +28,12 @@ export const GUESSED = -1;
 /** Who submits, and is to know what the store does with it. */
 export interface Submitter {
   readonly principal: string;
-  /** Its page is gone: nobody hears an answer. */
+  /** Its page is gone: results are ignored. */
   readonly isGone: boolean;
   began(submission: Submission): void;
   /** Called before an update is answered at a weaker level. */
   answersEarly(submission: Submission): void;
-  /** Called before the answer is given. `shown` is what it says of a read, its own or the one that it decides. */
+  /** Called before the result is delivered. `shown` is the content of a read, its own or the one that it decides. */
   answers(submission: Submission, level: string, shown: Shown | undefined): void;
   /** The one who was given an answer must not throw. */
   threw(error: unknown): void;
@@ -75,7 +74,7 @@ export class Submission {
     return this.operation.access === 'write';
   }
 
-  /** The read that its answer says something of. */
+  /** The read that its result has the content of. */
   get read(): ReadKind | undefined {
     return 'decides' in this.what ? this.what.decides : this.what;
   }

@@ -1,4 +1,4 @@
-/** One page of a tab: a client of the store behind, with a cache in front, and what it was told. */
+/** One page of a tab: a client of the store behind, with a cache in front, and what it got. */
 import { cached, type CachedBinding } from '../../../src/bindings/cache/index.ts';
 import { createClient, type Client, type Session } from '../../../src/correctable/client/client.ts';
 import type { View } from '../../../src/correctable/view.ts';
@@ -14,7 +14,7 @@ import type { CacheOptions } from './options.ts';
 type StoreLevels = typeof LEVELS;
 type ShopLevels = readonly ['cache', ...StoreLevels];
 
-/** How long the cache may wait for its store before a caller is told; with what a timer is late. */
+/** How long the cache may wait for its store before a caller gets its result, including late timers. */
 const STORE_WAIT_MS = 1_000;
 
 const LEVELS_OF: Record<Wanted, readonly [ShopLevels[number], ...ShopLevels[number][]]> = {
@@ -56,8 +56,8 @@ export class Page implements Submitter, DiskUser {
   readonly binding: CachedBinding<StoreLevels>;
   readonly waiting: Waiting[] = [];
   principal: string;
-  /** Nobody can say who it is. */
-  isNobody = false;
+  /** Whether reading the principal fails. */
+  isUnknown = false;
   isGone = false;
   /** The last submission that reached the store behind. */
   submitted: Submission | undefined;
@@ -94,14 +94,14 @@ export class Page implements Submitter, DiskUser {
     void this.binding.ready().then(() => (record.loadedAt = around.judge.tick()));
   }
 
-  /** Who is signed in, `'nobody'` included. */
+  /** Returns the signed-in user, or `'unknown'`. */
   get who(): string {
-    return this.isNobody ? 'nobody' : this.principal;
+    return this.isUnknown ? 'unknown' : this.principal;
   }
 
   signIn(name: string): void {
-    this.isNobody = name === 'nobody';
-    if (!this.isNobody) this.principal = name;
+    this.isUnknown = name === 'unknown';
+    if (!this.isUnknown) this.principal = name;
     this.session = undefined;
     this.#around.judge.signedIn(this.record);
   }
@@ -133,14 +133,14 @@ export class Page implements Submitter, DiskUser {
         began,
       });
     };
-    // What is there at once is judged at once, and not again when it is told.
+    // A view that is there at once is judged at once, and not again when it is delivered.
     const first = result.latest;
     if (first !== undefined) judge(first);
     const waiting = this.#wait(`read of ${read.name}`, submission);
     result.subscribe({
       next: (view) => {
         if (view !== first) judge(view);
-        if (view.final) this.#told(waiting, submission, 0);
+        if (view.final) this.#onEnd(waiting, submission, 0);
       },
       error: () => this.#failed(waiting, submission),
     });
@@ -162,11 +162,11 @@ export class Page implements Submitter, DiskUser {
     result.subscribe({
       next: ({ final, level }) => {
         if (!final) return;
-        this.#told(waiting, submission, STORE_WAIT_MS);
+        this.#onEnd(waiting, submission, STORE_WAIT_MS);
         if (this.isGone || submission === undefined) return;
-        if (level === 'strong') this.#around.judge.toldUpdate(this.record, submission, session?.record);
-        else this.#around.judge.toldEarly(this.record, submission);
-        // Whoever is told finds the cache coherent with it, on the spot.
+        if (level === 'strong') this.#around.judge.onCommitted(this.record, submission, session?.record);
+        else this.#around.judge.onFinalEarly(this.record, submission);
+        // A caller that gets its final view finds the cache coherent with it at once.
         if (submission.principal === this.who) this.#lookAfter(update);
       },
       error: () => this.#failed(waiting, submission),
@@ -236,7 +236,7 @@ export class Page implements Submitter, DiskUser {
     this.#unheard = this.#unheard.filter(({ notices }) => notices > 0);
   }
 
-  /** Somewhere a clearing has been promised: it holds here once the page has heard what was told until now. */
+  /** A clearing was confirmed: it holds here once the page has got all notices sent until now. */
   cleared(clearing: Clearing): void {
     const { setting, disk } = this.#around;
     if (setting.store === 'none') return;
@@ -256,7 +256,7 @@ export class Page implements Submitter, DiskUser {
   }
 
   #whoAsks(): string {
-    if (this.isNobody) throw SIGNED_OUT;
+    if (this.isUnknown) throw SIGNED_OUT;
     return this.principal;
   }
 
@@ -292,11 +292,11 @@ export class Page implements Submitter, DiskUser {
   }
 
   /** The store of the cache costs entries, never an answer (P9). */
-  #told(waiting: Waiting, submission: Submission | undefined, mostMs: number): void {
+  #onEnd(waiting: Waiting, submission: Submission | undefined, mostMs: number): void {
     waiting.isOver = true;
     const { nowMs, judge } = this.#around;
     const lateMs = submission?.finalAtMs === undefined ? 0 : nowMs() - submission.finalAtMs;
-    if (!this.isGone && lateMs > mostMs) judge.wrong('P9', `${waiting.what} was told ${lateMs} ms after its answer`);
+    if (!this.isGone && lateMs > mostMs) judge.wrong('P9', `${waiting.what} was called ${lateMs} ms after its answer`);
   }
 
   #failed(waiting: Waiting, submission: Submission | undefined): void {

@@ -11,7 +11,7 @@ export async function runSchedule(
   steps: readonly Step[],
   sights: Coverage = new Coverage(),
 ): Promise<string[]> {
-  // One for each schedule: pages that are gone leave timers behind that nobody waits for.
+  // One for each schedule: pages that are gone leave unused timers behind.
   using time = new VirtualTime();
   const world = new CacheSimulation(time, setting, sights);
   await world.play(steps);
@@ -35,7 +35,7 @@ const SIMPLER: readonly Partial<CacheOptions>[] = [
   { maxEntries: 100 },
 ];
 
-/** Says what is wrong with the fewest steps, in the simplest circumstances, in which the same promise is broken. */
+/** Returns the problem with the fewest steps, in the simplest circumstances, in which the same promise is broken. */
 export async function shortest(setting: CacheOptions, steps: readonly Step[]): Promise<string> {
   const getPromise = (problem: string | undefined): string | undefined => problem?.split(':')[0];
   const broken = getPromise((await runSchedule(setting, steps))[0]);

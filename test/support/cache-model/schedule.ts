@@ -35,7 +35,7 @@ export type Step =
   | { readonly do: 'fail'; readonly which: number; readonly hasEffect: boolean }
   /** What follows comes in the same tick. */
   | { readonly do: 'hurry' }
-  /** Somebody else writes to the store. */
+  /** Another client writes to the store. */
   | { readonly do: 'foreign'; readonly objects: readonly ObjectName[] }
   | { readonly do: 'replicate'; readonly all: boolean }
   /** The store behind is lost, and restored from a backup with lower versions. */
@@ -44,14 +44,14 @@ export type Step =
   | { readonly do: 'land'; readonly which: number; readonly landing: Landing }
   | { readonly do: 'hold notices'; readonly hold: boolean }
   | { readonly do: 'deliver'; readonly tab: number; readonly all: boolean }
-  /** The page is gone, and comes anew; `landed` writes of those under way happen. */
+  /** The page is gone, and opens again; `landed` of its writes in flight happen. */
   | { readonly do: 'reload'; readonly tab: number; readonly landed: number }
-  /** The page closes its client, and comes anew. */
+  /** The page closes its client, and opens again. */
   | { readonly do: 'close'; readonly tab: number; readonly clears: boolean }
   | { readonly do: 'clear'; readonly tab: number; readonly whose: 'own' | 'all' }
   | { readonly do: 'invalidate'; readonly tab: number; readonly object: ObjectName }
-  /** `nobody`: the function that says who it is throws. */
-  | { readonly do: 'sign in'; readonly tab: number; readonly name: 'ada' | 'bob' | 'nobody' }
+  /** `unknown`: the function that returns the principal throws. */
+  | { readonly do: 'sign in'; readonly tab: number; readonly name: 'ada' | 'bob' | 'unknown' }
   /** Opens a session, or goes on with the one whose tokens were taken last. */
   | { readonly do: 'session'; readonly tab: number; readonly shouldContinue: boolean }
   | { readonly do: 'take tokens'; readonly tab: number }
@@ -128,7 +128,7 @@ const session: fc.Arbitrary<Step> = fc.record({
   shouldContinue: fc.boolean(),
 });
 
-const anybody = fc.constantFrom('ada' as const, 'bob' as const, 'bob' as const, 'nobody' as const);
+const anyUser = fc.constantFrom('ada' as const, 'bob' as const, 'bob' as const, 'unknown' as const);
 
 const seldom: fc.Arbitrary<Step> = fc.oneof(
   { weight: 2, arbitrary: fc.record({ do: fc.constant('fail' as const), which, hasEffect: fc.boolean() }) },
@@ -158,7 +158,7 @@ const seldom: fc.Arbitrary<Step> = fc.oneof(
   },
   {
     weight: 1,
-    arbitrary: fc.record({ do: fc.constant('sign in' as const), tab, name: anybody }),
+    arbitrary: fc.record({ do: fc.constant('sign in' as const), tab, name: anyUser }),
   },
   { weight: 2, arbitrary: session },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('take tokens' as const), tab }) },
@@ -168,7 +168,7 @@ const seldom: fc.Arbitrary<Step> = fc.oneof(
 
 const requested = reads(anyWanted, fc.constant(true));
 
-/** Something is kept, the world moves on, the page comes anew. */
+/** A view is kept, the store changes, the page opens again. */
 const visit: fc.Arbitrary<Step[]> = fc
   .record({
     first: requested,
@@ -178,7 +178,7 @@ const visit: fc.Arbitrary<Step[]> = fc
     reload,
     last: look,
   })
-  .map(({ first, foreign: moved, then, disk: ill, reload: anew, last }) => [first, ill, moved, then, anew, last]);
+  .map(({ first, foreign: moved, then, disk: ill, reload: again, last }) => [first, ill, moved, then, again, last]);
 
 /** Two operations on their way at the same time, which end in any order. */
 const overlap: fc.Arbitrary<Step[]> = fc
@@ -204,14 +204,14 @@ const tabs: fc.Arbitrary<Step[]> = fc
     last,
   ]);
 
-/** The store is slow while the page comes anew: what is asked meanwhile is answered first, perhaps to somebody else. */
+/** The store is slow while the page opens again: reads in the meantime are answered first, perhaps for another user. */
 const early: fc.Arbitrary<Step[]> = fc
   .record({
     first: requested,
     foreign,
     whose: tab,
     then: reads(fc.constantFrom<Wanted[]>('weak', 'all', 'look'), fc.constant(true)),
-    name: anybody,
+    name: anyUser,
     last: look,
   })
   .map(({ first, foreign: written, whose, then, name, last }) => [

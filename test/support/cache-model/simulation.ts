@@ -1,4 +1,7 @@
-/** Tabs with a cache each, the store that they share and the store behind: plays a schedule and says what was untrue. */
+/**
+ * Tabs with a cache each, the store that they share and the store behind: plays a schedule and returns the broken
+ * promises.
+ */
 import type { Coverage } from '../outcomes/coverage.ts';
 import type { VirtualTime } from '../outcomes/virtual-time.ts';
 import { Disk } from './disk.ts';
@@ -60,7 +63,7 @@ export class CacheSimulation {
     await this.#time.advance(0);
   }
 
-  /** Lets all end that can, makes everything well, looks at all that there is, and comes anew. */
+  /** Lets all calls end, repairs everything, reads all objects, and opens the pages again. */
   async verdict(): Promise<string[]> {
     // What waits for the store of the cache first is submitted later.
     for (const ms of [PATIENCE_MS, PATIENCE_MS]) {
@@ -93,7 +96,7 @@ export class CacheSimulation {
     this.#disk.holdsNotices = false;
     for (const page of this.#pages) {
       this.#disk.setMode(page.tab, 'prompt');
-      if (page.isNobody) page.signIn(page.principal);
+      if (page.isUnknown) page.signIn(page.principal);
       this.#disk.deliver(page, true);
     }
     for (const call of this.#disk.waiting.slice()) this.#disk.land(call, 'finish');
@@ -179,7 +182,7 @@ export class CacheSimulation {
       case 'sign in': {
         const page = this.#pageOf(step.tab);
         if (page.who === step.name) return;
-        this.#sights.saw(step.name === 'nobody' ? 'nobody is signed in' : 'another user');
+        this.#sights.saw(step.name === 'unknown' ? 'unknown user' : 'another user');
         return page.signIn(step.name);
       }
       case 'session': {
@@ -216,7 +219,7 @@ export class CacheSimulation {
     this.#pages[page.tab] = this.#open(page.tab, page.principal, page);
   }
 
-  /** The client is closed in order; whoever signs out then clears afterwards. */
+  /** The client is closed in order; a page that signs out then clears afterwards. */
   #close(page: Page, clears: boolean): void {
     if (!page.isClosed) page.await('close', page.close(), () => {});
     if (clears) this.#clear(page, page.principal);

@@ -1,4 +1,4 @@
-/** A store that counts what it executes, by a mark in the arguments: what the outcomes that callers were told are judged by. */
+/** A store that counts what it executes, by a mark in the arguments: the outcomes of callers are checked against it. */
 import type { Binding, InvocationContext, Sink } from '../../../src/correctable/binding.ts';
 import type { Operation } from '../../../src/correctable/operation.ts';
 import { LEVELS, type TestLevels } from '../wire.ts';
@@ -20,7 +20,9 @@ export function count(mark: string, size = 0): Operation {
   return { name: 'count', access: 'read', args: { mark, size } satisfies Marked };
 }
 
-/** How the store answers: at once, never until told, or with a preliminary view at once and the final when told. */
+/**
+ * How the store answers: at once, only when the test wants it, or with a preliminary view at once and the final then.
+ */
 export type Manner = 'at-once' | 'held' | 'preliminary';
 
 /** Has no memory of names: what is submitted twice is executed twice. */

@@ -1,4 +1,4 @@
-/** Watches this process while something hostile is done to what runs in it: errors that nobody caught, and what is left. */
+/** Watches this process while hostile input comes: uncaught errors, and resources that are left. */
 import { readdirSync } from 'node:fs';
 
 type Handler = (...args: unknown[]) => void;
@@ -63,7 +63,7 @@ export class Guard implements Disposable {
   async settled(withinMs: number): Promise<string[]> {
     const untilMs = performance.now() + withinMs;
     while (this.leaks().length > 0 && performance.now() < untilMs) {
-      // Looks at the system's tables, which tell nobody when they change.
+      // Polls the system's tables, which send no events.
       await new Promise((resolve) => setTimeout(resolve, 5));
     }
     return this.leaks();

@@ -1,15 +1,15 @@
-/** What a caller was told about an update, held against how often the store executed it. */
+/** The outcome of a write as its caller got it, compared with how often the store executed it. */
 import { isCorrectableError } from '../../../src/correctable/errors.ts';
 
-/** What a caller was told. */
-export interface Told {
+/** The outcome that a caller got. */
+export interface CallOutcome {
   readonly code: string;
   readonly retryable: boolean;
   readonly message: string;
 }
 
 /** Waits for the end of an operation. */
-export function toldOf(operation: PromiseLike<unknown>): Promise<Told> {
+export function getCallOutcome(operation: PromiseLike<unknown>): Promise<CallOutcome> {
   return Promise.resolve(operation).then(
     () => ({ code: 'success', retryable: false, message: '' }),
     (error: unknown) => {
@@ -19,16 +19,16 @@ export function toldOf(operation: PromiseLike<unknown>): Promise<Told> {
   );
 }
 
-/** What is said at a door: that nothing was done, whether it may be asked again or not. */
+/** Errors before execution: nothing was done, whether or not it may be retried. */
 const DENIES =
   /^(ABORTED|FORBIDDEN|INVALID_ARGUMENT|OVERLOADED|UNAUTHENTICATED|UNAVAILABLE|UNKNOWN_LEVEL|UNSUPPORTED)$/;
 
-/** Says what is untrue in what the caller of an update was told; `undefined` where it is true. */
-export function untruth(reported: Told | undefined, executed: number): string | undefined {
-  if (executed > 1) return `executed ${executed} times, told ${reported?.code ?? 'nothing'}`;
-  if (reported === undefined) return 'was never told how it ended';
+/** Returns what is untrue in the outcome of a write, or `undefined` if it is true. */
+export function untruth(reported: CallOutcome | undefined, executed: number): string | undefined {
+  if (executed > 1) return `executed ${executed} times, reported ${reported?.code ?? 'nothing'}`;
+  if (reported === undefined) return 'never ended';
   const { code, retryable, message } = reported;
-  const stated = `told ${code}${retryable ? ', retryable' : ''} "${message}"`;
+  const stated = `reported ${code}${retryable ? ', retryable' : ''} "${message}"`;
   if (code === 'success') return executed === 0 ? `${stated}, never executed` : undefined;
   if (code === 'untyped') return stated;
   if (code === 'TIMEOUT') return `${stated}: a write has left (UNKNOWN) or has not (UNAVAILABLE); executed ${executed}`;

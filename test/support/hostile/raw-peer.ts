@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { decode, type RawMessage } from './wire-messages.ts';
 import { FrameReader, OPCODE } from './ws-frames.ts';
 
-/** A socket that reads all it gets, until told not to. */
+/** A socket that reads all it gets, until a test pauses it. */
 export class RawPeer {
   readonly socket: Socket;
   /** Rows received, in order, once the connection is upgraded. */
@@ -13,7 +13,7 @@ export class RawPeer {
   readonly opcodes: number[] = [];
   head = '';
   isClosed = false;
-  /** Told of each row as it arrives. */
+  /** Called with each row as it arrives. */
   onRow: ((row: RawMessage) => void) | undefined;
   readonly #frames = new FrameReader();
   #isUpgraded = false;
@@ -38,7 +38,7 @@ export class RawPeer {
     return peer;
   }
 
-  /** Whether the other end has said that it sends no more. */
+  /** Whether the other end has closed its sending side. */
   get isEnded(): boolean {
     return this.isClosed || this.socket.readableEnded;
   }

@@ -52,7 +52,7 @@ export function createSubmit({ id, name, access, levels, args }: SubmitMessagePa
   return [id, 'submit', name, access, levels, args];
 }
 
-/** Whether the client says that it has sent this submission before, to a server with another memory. */
+/** Whether the client marks this submission as sent before, to a server with another memory. */
 export function isRepeated(submit: RawMessage): boolean {
   return submit[11] === true;
 }

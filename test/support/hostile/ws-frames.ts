@@ -10,7 +10,7 @@ export interface FrameShape {
   readonly isMasked: boolean;
   /** The three reserved bits. */
   readonly reserved?: number;
-  /** What the header says of the length, where that is not the truth. */
+  /** The length in the header, if it is not the true one. */
   readonly claimedBytes?: number;
 }
 

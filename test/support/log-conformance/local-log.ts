@@ -6,15 +6,15 @@ import { createLogIds } from '../../../src/server/log/log-id.ts';
 /** One holder of a log. */
 export interface OpenLog {
   readonly log: LocalLog;
-  /** What it was told, in order: `local 3` that so many are synced, `fenced`, `failed`. */
-  readonly told: readonly string[];
+  /** Its events in order: `local 3` for so many synced, `fenced`, `failed`. */
+  readonly reported: readonly string[];
 }
 
 /** A place with a log on it, where holders come one after the other. */
 export interface LogPlace {
   /** Another holder, that has not taken the log over yet. */
   open(): OpenLog;
-  /** Somebody else takes the log over, behind the back of who has it. */
+  /** Another holder takes the log over, unnoticed by the present one. */
   depose(): void;
   /** From now on nothing can be written. */
   breakDown(): void;
@@ -39,9 +39,9 @@ export function describeLocalLog({ name, keeps, place }: LocalLogAdapter): void 
       return { ...opened, term: opened.log.takeOver() };
     };
 
-    test('what is appended → told to be synced, in order, each log by its own length', async () => {
+    test('appended entries → reported as synced, in order, each log by its own length', async () => {
       const at = place();
-      const { log, told: reported, term } = taken(at);
+      const { log, reported, term } = taken(at);
       log.append(term, local, ['a', 'b']);
       log.append(term, red, ['r']);
       await at.run();
@@ -77,7 +77,7 @@ export function describeLocalLog({ name, keeps, place }: LocalLogAdapter): void 
       expect(found.red.start + found.red.entries.length).toBe(1);
       next.log.append(next.log.takeOver(), local, ['c']);
       await at.run();
-      expect(next.told).toEqual(['local 3']);
+      expect(next.reported).toEqual(['local 3']);
     });
 
     test('trimmed → what comes from there on is still to be read', async () => {
@@ -95,9 +95,9 @@ export function describeLocalLog({ name, keeps, place }: LocalLogAdapter): void 
       expect(found.entries.slice(keeps ? 2 - found.start : 0)).toEqual(keeps ? ['c'] : []);
     });
 
-    test('taken over by another one → its append is fenced, told once, never acknowledged, and never there', async () => {
+    test('taken over by another holder → its append is fenced, reported once, never acknowledged, and never there', async () => {
       const at = place();
-      const { log, told: reported, term } = taken(at);
+      const { log, reported, term } = taken(at);
       log.append(term, local, ['a']);
       await at.run();
       at.depose();
@@ -112,7 +112,7 @@ export function describeLocalLog({ name, keeps, place }: LocalLogAdapter): void 
 
     test('an append with a term that is none → fenced', async () => {
       const at = place();
-      const { log, told: reported, term } = taken(at);
+      const { log, reported, term } = taken(at);
       log.append(term - 1, local, ['a']);
       await at.run();
       expect(reported).toEqual(['fenced']);
@@ -120,9 +120,9 @@ export function describeLocalLog({ name, keeps, place }: LocalLogAdapter): void 
 
     if (!keeps) return;
 
-    test('what cannot be written → nobody can say what became of it; nothing of it is acknowledged', async () => {
+    test('an append that cannot be written → of unknown outcome; nothing of it is acknowledged', async () => {
       const at = place();
-      const { log, told: reported, term } = taken(at);
+      const { log, reported, term } = taken(at);
       log.append(term, local, ['a']);
       await at.run();
       at.breakDown();
@@ -135,7 +135,7 @@ export function describeLocalLog({ name, keeps, place }: LocalLogAdapter): void 
 
     test('closed → calls back once all that was appended is synced', async () => {
       const at = place();
-      const { log, told: reported, term } = taken(at);
+      const { log, reported, term } = taken(at);
       log.append(term, local, ['a']);
       let isClosed = false;
       log.close(() => (isClosed = true));

@@ -1,4 +1,4 @@
-/** Who may have an update executed: a hook that says yes, no, or something else, at once or late. */
+/** Authorizes writes: a hook that accepts, rejects, or does something else, at once or late. */
 import type { Operation } from '../../../src/correctable/operation.ts';
 import type { Authorize } from '../../../src/server/gateway/context/gateway-context.ts';
 
@@ -8,7 +8,7 @@ export type Answer = (typeof ANSWERS)[number];
 const LATE_MS = 30;
 
 export class AuthorizationHook {
-  /** What is said of each operation from now on. */
+  /** The decision for each operation from now on. */
   answer: Answer = 'yes';
   readonly #allowed = new Set<string>();
 

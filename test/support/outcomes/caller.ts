@@ -1,28 +1,28 @@
-/** A caller of one operation, and what it was told: views in order, then the end. */
+/** A caller of one operation, and what it got: views in order, then the end. */
 import { isDeepStrictEqual, inspect } from 'node:util';
 import type { Correctable, Levels } from '../../../src/index.ts';
 import type { AnyView } from '../../../src/correctable/view.ts';
-import { toldOf, type Told } from '../hostile/outcomes.ts';
+import { getCallOutcome, type CallOutcome } from '../hostile/outcomes.ts';
 import type { Account, SaidView } from './recorded-binding.ts';
 
 export class Caller {
   readonly views: AnyView[] = [];
-  told: Told | undefined;
-  toldAtMs: number | undefined;
-  /** What it was told after the end. */
+  outcome: CallOutcome | undefined;
+  endedAtMs: number | undefined;
+  /** What it got after the end. */
   readonly late: string[] = [];
   #isOver = false;
 
-  /** @param onTold called once, at the end */
-  constructor(operation: Correctable<unknown, Levels, string>, onTold: () => void) {
+  /** @param onEnded called once, at the end */
+  constructor(operation: Correctable<unknown, Levels, string>, onEnded: () => void) {
     operation.subscribe({
       next: (view) => (this.#isOver ? this.late.push(`a view at ${view.level}`) : this.views.push(view)),
       error: () => this.#end('a failure'),
       complete: () => this.#end('the end'),
     });
-    void toldOf(operation).then((reported) => {
-      this.told = reported;
-      onTold();
+    void getCallOutcome(operation).then((reported) => {
+      this.outcome = reported;
+      onEnded();
     });
   }
 
@@ -36,33 +36,40 @@ export class Caller {
   }
 }
 
-/** What is wrong with what a caller saw, where the store said `accounts` of its operation, one for each submission. */
+/**
+ * Returns what is wrong with a caller's views. The store reported `accounts` for its operation, one for each
+ * submission.
+ */
 export function wrongViews(caller: Caller, accounts: readonly Account[], levels: readonly string[]): string[] {
-  const wrongs = caller.late.map((description) => `told ${description} after the end`);
+  const wrongs = caller.late.map((description) => `reported ${description} after the end`);
   let before: AnyView | undefined;
   for (const view of caller.views) {
     if (before !== undefined) wrongs.push(...wrongStep(before, view, levels));
     const reported = accounts.flatMap(({ views, final }) => (view.final ? (final ?? []) : views));
     if (!reported.some((item) => isThat(view, item))) {
       const kind = view.final ? 'final' : 'view';
-      wrongs.push(`told the ${kind} ${inspect(view)}, of which the store said ${inspect(reported, { depth: 4 })}`);
+      wrongs.push(
+        `reported the ${kind} ${inspect(view)}, for which the store reported ${inspect(reported, { depth: 4 })}`,
+      );
     }
     if (view.confirms !== isDeepStrictEqual(before?.value, view.value)) {
-      wrongs.push(`told that view ${inspect(view)} ${view.confirms ? 'confirms' : 'differs from'} ${inspect(before)}`);
+      wrongs.push(
+        `reported that view ${inspect(view)} ${view.confirms ? 'confirms' : 'differs from'} ${inspect(before)}`,
+      );
     }
     before = view;
   }
   const hasFinal = before?.final === true;
-  if (caller.told !== undefined && hasFinal !== (caller.told.code === 'success')) {
-    wrongs.push(`told ${caller.told.code} with ${hasFinal ? 'a' : 'no'} final view`);
+  if (caller.outcome !== undefined && hasFinal !== (caller.outcome.code === 'success')) {
+    wrongs.push(`reported ${caller.outcome.code} with ${hasFinal ? 'a' : 'no'} final view`);
   }
   return wrongs;
 }
 
 function wrongStep(before: AnyView, view: AnyView, levels: readonly string[]): string[] {
-  if (before.final) return [`told a view at ${view.level} after the final`];
+  if (before.final) return [`reported a view at ${view.level} after the final`];
   if (levels.indexOf(view.level) > levels.indexOf(before.level)) return [];
-  return [`told a view at ${view.level} after one at ${before.level}`];
+  return [`reported a view at ${view.level} after one at ${before.level}`];
 }
 
 function isThat(view: AnyView, reported: SaidView): boolean {

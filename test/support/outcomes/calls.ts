@@ -11,7 +11,7 @@ interface Call {
   readonly isGenerous: boolean;
   /** How many views it has, where nothing goes wrong. */
   readonly viewsMax: number;
-  /** What the client's binding was told; none where it was not asked. */
+  /** What the client's binding got; none if it was not used. */
   readonly heard: Account | undefined;
 }
 
@@ -23,7 +23,7 @@ export interface Update extends Call {
   readonly principal: string | undefined;
   /** Whether there was a connection since it was invoked. */
   hadConnection: boolean;
-  /** Whether it had left the client when it was told how it ended. */
+  /** Whether it had left the client when its outcome came. */
   hadLeft: boolean;
   /**
    * Whether a connection ended in the very tick in which this was submitted on it: what is collected in a tick counts as
@@ -39,7 +39,7 @@ export interface Read extends Call {
   most: number;
 }
 
-/** What the store said to gateways. */
+/** What the store reported to gateways. */
 export class Accounts {
   readonly #accounts = new Map<string, Account[]>();
 

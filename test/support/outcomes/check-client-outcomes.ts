@@ -1,5 +1,5 @@
-/** Holds what a client was told of its operations against what the store did, and says what was untrue. */
-import { untruth, type Told } from '../hostile/outcomes.ts';
+/** Compares the outcomes of a client's operations with what the store did, and returns what was untrue. */
+import { untruth, type CallOutcome } from '../hostile/outcomes.ts';
 import { wrongViews } from './caller.ts';
 import type { Accounts, Read, Update } from './calls.ts';
 import type { Account } from './recorded-binding.ts';
@@ -17,7 +17,7 @@ export interface Evidence {
   readonly runs: readonly (readonly string[])[];
   /** Whether the update with this mark was ever given to a socket. */
   hasLeft(mark: string): boolean;
-  /** Whether the gateways were ever told that it may be executed. */
+  /** Whether a hook of the gateways ever allowed its execution. */
   hasAllowed(mark: string): boolean;
   readonly sights: Coverage;
 }
@@ -37,12 +37,12 @@ function prefixed(subject: string, problems: readonly string[]): string[] {
 
 function ofUpdate(update: Update, runs: readonly string[], evidence: Evidence): string[] {
   const { mark, hadLeft, hadConnection, caller, wasCollected } = update;
-  const { told: reported } = caller;
+  const { outcome: reported } = caller;
   const accounts = evidence.accounts.of('write', mark);
   const problems: (string | undefined)[] = ofCall(update, accounts, evidence);
   // Looked at when all is over: one that is cancelled in the tick in which it was submitted leaves at the tick's end.
   if (reported?.code === 'UNKNOWN' && !wasCollected && !evidence.hasLeft(mark)) {
-    problems.push(`told UNKNOWN "${reported.message}", though it never left`);
+    problems.push(`reported UNKNOWN "${reported.message}", though it never left`);
   }
   if (reported?.code !== 'success' || !update.isWeak) problems.push(untruth(reported, runs.length));
   else if (runs.length > 1) problems.push(`executed ${runs.length} times`);
@@ -55,12 +55,12 @@ function ofUpdate(update: Update, runs: readonly string[], evidence: Evidence): 
 
 function ofRead(read: Read, evidence: Evidence): string[] {
   const { caller, mark, least, most } = read;
-  if (caller.told === undefined) return ['was never told'];
+  if (caller.outcome === undefined) return ['never ended'];
   const problems = ofCall(read, evidence.accounts.of('read', mark), evidence);
-  if (caller.told.code !== 'success') return problems;
+  if (caller.outcome.code !== 'success') return problems;
   const { length } = (caller.value as { readonly runs: readonly string[] }).runs;
   const isRight = length >= (evidence.isCalm ? least : 0) && length <= most;
-  return isRight ? problems : [...problems, `told ${length}, which is not in ${least}..${most}`];
+  return isRight ? problems : [...problems, `reported ${length}, which is not in ${least}..${most}`];
 }
 
 /** What is judged alike for updates and reads. */
@@ -68,7 +68,7 @@ function ofCall(call: Update | Read, accounts: readonly Account[], evidence: Evi
   const { caller, heard } = call;
   const problems = wrongViews(caller, accounts, evidence.levels);
   problems.push(...prefixed('of the connection:', heard?.wrongs ?? []));
-  const { told: reported, views } = caller;
+  const { outcome: reported, views } = caller;
   if (reported === undefined) return problems;
   const { sights, isCalm } = evidence;
   sights.saw(reported.code);
@@ -82,9 +82,9 @@ function ofCall(call: Update | Read, accounts: readonly Account[], evidence: Evi
   return problems;
 }
 
-/** What a client is told that says nothing is true, but of no use. */
-function uselessness({ caller, viewsMax: maxViews }: Update | Read, { code, message }: Told): string[] {
-  if (code !== 'success') return [`told ${code} "${message}", though nothing went wrong`];
+/** Outcomes that are not untrue, but useless. */
+function uselessness({ caller, viewsMax: maxViews }: Update | Read, { code, message }: CallOutcome): string[] {
+  if (code !== 'success') return [`reported ${code} "${message}", though nothing went wrong`];
   const { length } = caller.views;
   return length < maxViews ? [`shown ${length} of ${maxViews} views, though nothing went wrong`] : [];
 }
@@ -92,12 +92,12 @@ function uselessness({ caller, viewsMax: maxViews }: Update | Read, { code, mess
 /** A result must be that of the one run that counts. */
 function misfit(value: unknown, mark: string, runs: readonly string[]): string | undefined {
   const input = value as { readonly mark: string; readonly run: string };
-  if (input.mark !== mark) return `told the result of ${input.mark}`;
-  return runs.includes(input.run) ? undefined : `told the result of "${input.run}"; executed as "${runs.join()}"`;
+  if (input.mark !== mark) return `reported the result of ${input.mark}`;
+  return runs.includes(input.run) ? undefined : `reported the result of "${input.run}"; executed as "${runs.join()}"`;
 }
 
-/** What is wrong with what was told of an update for which there was never a connection. */
-function wronglyGivenUp({ code, retryable }: Told, executed: number): string | undefined {
+/** Returns what is wrong with the outcome of a write for which there was never a connection. */
+function wronglyGivenUp({ code, retryable }: CallOutcome, executed: number): string | undefined {
   const reported = `given up on as ${code} before there was a connection`;
   if (executed > 0) return `${reported}, executed later`;
   const isDenied = retryable || code === 'UNAVAILABLE' || code === 'ABORTED';
@@ -105,7 +105,7 @@ function wronglyGivenUp({ code, retryable }: Told, executed: number): string | u
 }
 
 function wrongPrincipal({ principal }: Update, accounts: readonly Account[]): string | undefined {
-  const names = accounts.map(({ context }) => context.origin?.client.split('/')[0] ?? 'nobody');
+  const names = accounts.map(({ context }) => context.origin?.client.split('/')[0] ?? 'no principal');
   const executors = [...new Set(names)];
   if (executors.length > 1) return `ran as ${executors.join(' and ')}`;
   const isOther = principal !== undefined && executors.some((name) => name !== principal);

@@ -39,7 +39,7 @@ export interface Deployment {
   collectViews(kind: UpdateKind | 'read'): number;
   /** Answers with `{ runs }`: the names of the runs of the update with this mark. */
   read(mark: string): Operation;
-  /** The names of the runs of the updates with these marks, as the store itself says. */
+  /** Returns the names of the runs of the writes with these marks, from the store itself. */
   runs(marks: readonly string[]): Promise<readonly (readonly string[])[]>;
   close(): Promise<void>;
 }

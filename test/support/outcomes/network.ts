@@ -20,9 +20,9 @@ export interface Weather {
 export class Network {
   readonly weather: Weather = { delayMs: 1, losesRequests: false, losesAnswers: false };
   readonly WebSocket: WebSocketConstructor;
-  /** Told, when a welcome reaches a client, with which token it had said hello. */
+  /** Called when a welcome reaches a client, with the token of its hello. */
   onWelcome: ((token: string) => void) | undefined;
-  /** Told just before a client notices that its connection is over. */
+  /** Called just before a client notices that its connection is over. */
   onClosing: (() => void) | undefined;
   /** The gateways, by address; one that is absent refuses connections. */
   readonly gateways = new Map<string, Gateway>();
@@ -178,7 +178,7 @@ export class Pair {
     this.#end(1006, '');
   }
 
-  /** The gateway cuts; the client learns of it unless what is said to it is lost. */
+  /** The gateway cuts; the client notices it unless messages to it are lost. */
   terminate(): void {
     this.#end(1006, '', !this.#network.weather.losesAnswers);
   }

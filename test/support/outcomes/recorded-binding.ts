@@ -1,4 +1,4 @@
-/** A binding in front of another, which writes down what that one says about each submission. */
+/** A binding in front of another, which records what that one reports for each submission. */
 import type { Binding, InvocationContext, Sink, ViewDetails } from '../../../src/correctable/binding.ts';
 import type { Operation } from '../../../src/correctable/operation.ts';
 
@@ -15,15 +15,15 @@ interface Levels {
   readonly requested: readonly string[];
 }
 
-/** All that was said about one submission. */
+/** All that was reported for one submission. */
 export class Account implements Sink {
   readonly context: InvocationContext;
   readonly views: SaidView[] = [];
   /** The last view, where it ended with one. */
   final: SaidView | undefined;
-  /** How often a view was said by a confirmation without payload. */
+  /** How often a view came as a confirmation without payload. */
   confirmations = 0;
-  /** What no sink should be told. */
+  /** Calls that no sink should get. */
   readonly wrongs: string[] = [];
   readonly #sink: Sink;
   readonly #levels: readonly string[];
@@ -78,7 +78,7 @@ export class Account implements Sink {
   }
 }
 
-/** The same binding; `onSubmitted` is given the account of each submission before anything is said. */
+/** Wraps a binding. `onSubmitted` gets the account of each submission before anything is reported. */
 export function recorded(binding: Binding, onSubmitted: (operation: Operation, account: Account) => void): Binding {
   const all = binding.consistencyLevels();
   return {

@@ -31,7 +31,7 @@ interface Run {
   readonly run: string;
 }
 
-/** Each run of an update has a name, which its result carries: so that tells which run it is of. */
+/** Each run of a write has a name, which its result carries. So a result identifies its run. */
 const service = defineService(contract, {
   tables: { marks: table({ runs: log<string>() }) },
   shadowOperations: ({ marks }) => ({
@@ -109,7 +109,10 @@ export class RedBlueSites {
     return new SiteBinding(SITES[site] as string, this.#drivers[site] as SiteDriver) as unknown as Binding;
   }
 
-  /** Closes one of the first two sites for good, unless one is closed already. What it has said to others is on its way. */
+  /**
+   * Closes one of the first two sites for good, unless one is closed already. Its messages to others are still in
+   * flight.
+   */
   closeSite(site: number): boolean {
     if (this.#closed.size > 0) return false;
     this.#closed.add(site);

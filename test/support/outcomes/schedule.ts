@@ -21,7 +21,7 @@ export type Step =
   | { readonly do: 'wait'; readonly ms: number }
   /** The connection is cut; both ends notice. */
   | { readonly do: 'cut' }
-  /** What is said in a direction vanishes from now on; neither end notices. */
+  /** Messages in one direction vanish from now on; neither end notices. */
   | { readonly do: 'lose'; readonly requests: boolean; readonly answers: boolean }
   | { readonly do: 'slow'; readonly delayMs: number }
   /** The network is as it should be. */
@@ -32,9 +32,9 @@ export type Step =
   | { readonly do: 'deploy'; readonly site: number; readonly afterMs: number }
   /** The store ends all that is under way at a site, and takes no more there; its gateway follows after `afterMs`. */
   | { readonly do: 'close-site'; readonly site: number; readonly afterMs: number }
-  /** What is said of who wants to have something executed, from now on. */
+  /** The decision of the authorization hook from now on. */
   | { readonly do: 'door'; readonly answer: Answer }
-  /** The application's token is of somebody else from now on. */
+  /** The application's token belongs to another user from now on. */
   | { readonly do: 'principal'; readonly name: string }
   | { readonly do: 'close' };
 

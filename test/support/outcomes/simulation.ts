@@ -1,4 +1,7 @@
-/** A client, two gateways and the store behind them, on virtual time: plays a schedule, and judges what the client was told. */
+/**
+ * A client, two gateways and the store behind them, on virtual time: plays a schedule, and judges the client's
+ * outcomes.
+ */
 import type { Levels } from '../../../src/correctable/level-types.ts';
 import type { Operation } from '../../../src/correctable/operation.ts';
 import type { RemoteBinding } from '../../../src/bindings/remote/index.ts';
@@ -27,7 +30,7 @@ const CLOSED_MS = 60_000;
 const GENEROUS_MS = 60_000;
 const CONNECTED = /open|probing|draining/;
 
-/** What goes wrong for whoever has sent something. */
+/** Faults that affect an operation in flight. */
 const FAULTS: ReadonlySet<Step['do']> = new Set(['cut', 'lose', 'restart', 'deploy', 'close-site', 'cancel', 'close']);
 
 export class OutcomeSimulation {
@@ -45,7 +48,7 @@ export class OutcomeSimulation {
   readonly #accounts = new Accounts();
   readonly #closing: Promise<void>[] = [];
   readonly #heldBefore: number;
-  /** What the client's binding was told of the operation that is being invoked. */
+  /** What the client's binding got for the operation that is being invoked. */
   #heard: Account | undefined;
   #token = 'ann';
   #principal: string | undefined;
@@ -137,7 +140,7 @@ export class OutcomeSimulation {
       case 'read':
         return this.#read(step.wants, step.timeoutMs);
       case 'cancel': {
-        const open = this.#updates.filter(({ caller }) => caller.told === undefined);
+        const open = this.#updates.filter(({ caller }) => caller.outcome === undefined);
         return open[step.which % Math.max(1, open.length)]?.abort.abort();
       }
       case 'wait':
@@ -173,11 +176,11 @@ export class OutcomeSimulation {
     }
   }
 
-  /** What goes wrong while nobody waits for anything proves nothing. */
+  /** Faults while no operation is in flight prove nothing. */
   #noteFault({ do: description }: Step): void {
     if (!FAULTS.has(description)) return;
     const isUnderWay = this.#updates.some(({ mark, caller }) => {
-      return caller.told === undefined && this.#network.hasLeft(mark);
+      return caller.outcome === undefined && this.#network.hasLeft(mark);
     });
     if (isUnderWay) this.#sights.saw(`${description}, with a write in flight`);
   }
@@ -191,7 +194,7 @@ export class OutcomeSimulation {
       abort,
       caller: new Caller(operation, () => {
         update.hadLeft = this.#network.hasLeft(mark);
-        update.caller.toldAtMs = this.#time.nowMs;
+        update.caller.endedAtMs = this.#time.nowMs;
       }),
       principal: this.#principal,
       hadConnection: this.#isConnected(),
@@ -208,7 +211,7 @@ export class OutcomeSimulation {
   #read(wants: Wanted, timeoutMs: number): void {
     const mark = 'm0.';
     const first = this.#updates[0];
-    const least = first?.caller.told?.code === 'success' && !first.isWeak ? 1 : 0;
+    const least = first?.caller.outcome?.code === 'success' && !first.isWeak ? 1 : 0;
     const operation = this.#invoke(this.#deployment.read(mark), wants, { timeoutMs });
     const read: Read = {
       mark,
@@ -241,14 +244,14 @@ export class OutcomeSimulation {
   #closingOne(): void {
     if (!this.#isConnected()) return;
     for (const update of this.#updates) {
-      const isOpen = update.caller.told === undefined || update.caller.toldAtMs === this.#time.nowMs;
+      const isOpen = update.caller.outcome === undefined || update.caller.endedAtMs === this.#time.nowMs;
       if (isOpen && !this.#network.hasLeft(update.mark)) update.wasCollected = true;
     }
   }
 
   #changed(state: string): void {
     if (!CONNECTED.test(state)) return;
-    for (const update of this.#updates) if (update.caller.told === undefined) update.hadConnection = true;
+    for (const update of this.#updates) if (update.caller.outcome === undefined) update.hadConnection = true;
   }
 
   #start(site: number): void {

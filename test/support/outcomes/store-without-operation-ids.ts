@@ -1,6 +1,6 @@
 /**
- * A store without memory of names: what is submitted twice is executed twice. Each run has a name, which its result
- * carries, so that a result tells which run it is of.
+ * A store without memory of names: an operation that is submitted twice is executed twice. Each run has a name, which
+ * its result carries. So a result identifies its run.
  */
 import type { Binding, Sink, ViewDetails } from '../../../src/correctable/binding.ts';
 import { CorrectableError } from '../../../src/correctable/errors.ts';

@@ -61,7 +61,7 @@ export class FakeServer implements Follower {
   refusals = 0;
   /** Partitioned from the others: it has only clients that ask for that. */
   isReadOnly = false;
-  /** Says that it is read-only to those who did not ask, as no server does. */
+  /** Whether it claims to be read-only to clients that did not ask, as no real server does. */
   claimsReadOnly = false;
   refusesAuth = false;
   readonly toLeader = new Line();
@@ -141,7 +141,7 @@ export class FakeServer implements Follower {
     const isReadOnly = reader.remaining > 0 && reader.bool();
     const isAccepted = lastZxid <= this.tree.zxid && (!this.isReadOnly || isReadOnly);
     this.greetings.push({ session, lastZxid, isReadOnly, isAccepted });
-    // Whoever has seen more than this server has to go elsewhere: views never go back in time.
+    // A client that has seen more than this server has to go elsewhere: views never go back in time.
     if (!isAccepted) return connection.cut();
     this.toLeader.send(() => {
       const isNew = session === 0n;

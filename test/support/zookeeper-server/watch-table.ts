@@ -1,8 +1,8 @@
-/** Who is to be told of changes, at one server: one-time watches of data and of children, persistent and recursive ones. */
+/** The watchers of one server: one-time watches of data and of children, persistent and recursive ones. */
 import { JuteWriter } from '../../../src/bindings/zookeeper/client/jute.ts';
 import { parentOf, type Change, type Tree } from './tree.ts';
 
-/** Who is told. */
+/** A connection that gets notifications. */
 export interface Watcher {
   write(frame: Buffer): void;
 }
@@ -56,7 +56,7 @@ export class WatchTable {
     if (kind === 'create' || kind === 'delete') this.#tell('children-changed', parentOf(path), ['children']);
   }
 
-  /** Watches again; whatever has changed since `zxid` is told at once. */
+  /** Sets watches again, and notifies at once of changes since `zxid`. */
   rearm(requested: Rearmed, { zxid, tree, watcher }: { zxid: bigint; tree: Tree; watcher: Watcher }): void {
     const again = (kind: Kind, path: string, missed: EventType | undefined): void => {
       if (missed === undefined) this.add(kind, path, watcher);

@@ -1,4 +1,4 @@
-/** Calls of histories, for tests of the checkers. Unless told otherwise each lasts ten milliseconds. */
+/** Calls of histories, for tests of the checkers. Default: each lasts ten milliseconds. */
 import type { Call } from '../../histories/history.ts';
 
 const LASTS_MS = 10;
@@ -31,10 +31,10 @@ export function written(value: string, atMs: number, details: Details = {}): Cal
 
 /** A call whose outcome is not known. */
 export const UNKNOWN = { outcome: 'UNKNOWN', isRetryable: false, views: [] } as const;
-/** A call that was told not to have been made. */
+/** A call that failed as not made. */
 export const NOT_MADE = { outcome: 'UNAVAILABLE', isRetryable: true, views: [] } as const;
 
-/** A preliminary view was all that was asked for, and all that was told. */
+/** A call that requested and got only a preliminary view. */
 export function guessed(item: string | null, atMs: number): Call {
   const output = item === null ? null : { item };
   return {

@@ -40,13 +40,13 @@ test('a stale read beside an unknown write that was seen → a fault', () => {
   expect(faultsOf(writes, read('b', 40), read('a', 60))).toHaveLength(1);
 });
 
-test('values that nobody wrote, or not yet, or were told not to be written → faults, at any level', () => {
+test('values that no call wrote, or not yet, or whose write failed as not made → faults, at any level', () => {
   const writes = [written('a', 50), written('b', 0, NOT_MADE)];
   const reads = [read('c', 0), read('a', 0), read('b', 900)];
   expect(unreadable('k', writes, reads)).toEqual([
-    'k: s read "c" at 10 ms, which nobody wrote',
+    'k: s read "c" at 10 ms, which no call wrote',
     'k: s read "a" at 10 ms, before it was written',
-    'k: s read "b" at 910 ms, told not to be written (UNAVAILABLE)',
+    'k: s read "b" at 910 ms, whose write failed as not made (UNAVAILABLE)',
   ]);
 });
 

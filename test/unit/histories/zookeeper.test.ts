@@ -12,7 +12,7 @@ const NO_JANITOR = createPlan(1);
 const EMPTY: QueueTree = { items: [], claims: [], itemsEver: 0, claimsEver: 0 };
 const LAST = { session: 'last' } as const;
 
-const lengthTold = (output: number, atMs: number): Call => ({ ...dequeued(null, atMs, LAST), kind: 'length', output });
+const lengthRead = (output: number, atMs: number): Call => ({ ...dequeued(null, atMs, LAST), kind: 'length', output });
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
 /** One queue, by default one that was used and emptied in the end. */
@@ -51,17 +51,17 @@ test('a queue whose rest was handed out as it was read → no fault', () => {
     enqueued('a', 0, { number: 0 }),
     enqueued('b', 20, { number: 1 }),
     dequeued('a', 40),
-    lengthTold(1, 60),
+    lengthRead(1, 60),
     dequeued('b', 80, LAST),
     dequeued(null, 100, LAST),
   ];
   expect(judged(calls, { items: [{ number: 1, item: 'b' }], itemsEver: 2, claimsEver: 1 })).toEqual([]);
   expect(judged(calls, { items: [{ number: 0, item: 'b' }], itemsEver: 1, claimsEver: 0 })).toContain(
-    '7/sale: "b" was told number 1, and is number 0',
+    '7/sale: "b" got number 1, and is number 0',
   );
   // A guess of an enqueue whose outcome is not known is none of its words.
   const views = [{ level: 'weak', value: undefined, atMs: 1, meta: { number: 5 } }];
-  const guessed = [enqueued('b', 0, { ...UNKNOWN, views }), lengthTold(1, 60), dequeued('b', 80, LAST)];
+  const guessed = [enqueued('b', 0, { ...UNKNOWN, views }), lengthRead(1, 60), dequeued('b', 80, LAST)];
   expect(judged(guessed, { items: [{ number: 1, item: 'b' }], itemsEver: 2, claimsEver: 1 })).toEqual([]);
 });
 
@@ -69,22 +69,22 @@ test('a rest that was not handed out, or in another order → a fault; a wrong l
   const items = ['a', 'b'].map((item, number) => ({ item, number }));
   const puts = [enqueued('a', 0), enqueued('b', 0)];
   const tree = { items, itemsEver: 2, claimsEver: 0 };
-  const remaining = [lengthTold(2, 20), dequeued('b', 40, LAST), dequeued('a', 60, LAST), dequeued(null, 80, LAST)];
+  const remaining = [lengthRead(2, 20), dequeued('b', 40, LAST), dequeued('a', 60, LAST), dequeued(null, 80, LAST)];
   expect(judged([...puts, ...remaining], tree)).toContain(
     '7/sale: of what was left, number 1 is a, and a new client was handed b',
   );
-  expect(judged([...puts, lengthTold(0, 20), dequeued(null, 40, LAST)], tree)).toEqual(
+  expect(judged([...puts, lengthRead(0, 20), dequeued(null, 40, LAST)], tree)).toEqual(
     expect.arrayContaining([
       '7/sale: of what was left, number 1 is a, and a new client was handed none',
-      '7/sale: its length is 2, and a new client was told 0',
+      '7/sale: its length is 2, and a new client read 0',
     ]),
   );
 });
 
 test('items that no claim takes → a fault; claims only where an outcome is not known, and no janitor was there', () => {
-  const remaining = [lengthTold(0, 20)];
+  const remaining = [lengthRead(0, 20)];
   expect(judged(remaining, {}, { items: [{ number: 0, item: 'a' }] })).toEqual([
-    '7/sale: 1 items are left that nobody takes: a',
+    '7/sale: 1 items are left that no claim takes: a',
   ]);
   const claimed = { items: [{ number: 0, item: 'a' }], claims: [0] };
   expect(judged(remaining, {}, claimed)).toEqual(['7/sale: 1 claims are left, at most 0 may be']);
@@ -94,7 +94,7 @@ test('items that no claim takes → a fault; claims only where an outcome is not
 });
 
 test('more nodes than operations may cost → a fault', () => {
-  const remaining = [lengthTold(0, 20)];
+  const remaining = [lengthRead(0, 20)];
   expect(judged(remaining, { itemsEver: 20, claimsEver: 20 })).toEqual([]);
   expect(judged(remaining, { itemsEver: 4_493, claimsEver: 4_493 })).toEqual([
     '7/sale: 4493 items and fillers were made for 0 enqueues and 0 dequeues',

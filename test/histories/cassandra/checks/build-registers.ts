@@ -1,4 +1,4 @@
-/** Registers as a history tells of them: who wrote what and when, and who was shown it. */
+/** Builds registers from a history: which call wrote which value when, and which views showed it. */
 import type { Call } from '../../history.ts';
 import { getReportedOutcome, type ReportedOutcome } from '../../reported-outcomes.ts';
 import { getInput } from '../inputs.ts';
@@ -13,10 +13,10 @@ export interface Write {
   readonly latestMs: number;
   /** Its place among the writes that one clock stamps in the order in which they begin; none for conditions. */
   readonly place: number | undefined;
-  readonly told: ReportedOutcome;
+  readonly reported: ReportedOutcome;
   /** Before this it cannot be seen. */
   readonly fromMs: number;
-  /** After this everybody sees it; never for what nobody was told to be made. */
+  /** After this every view shows it; Infinity if its call did not succeed. */
   readonly doneMs: number;
 }
 
@@ -75,7 +75,7 @@ export function surelyBefore(a: Write, b: Write): boolean {
   return a.latestMs < b.earliestMs || (isReplacedBy(a, b) && b.latestMs >= a.earliestMs);
 }
 
-function isReplacedBy(a: Write, { call, told: fate }: Write): boolean {
+function isReplacedBy(a: Write, { call, reported: fate }: Write): boolean {
   return a.value !== null && fate === 'made' && a.call !== call && getInput(call).expected === a.value;
 }
 
@@ -86,7 +86,7 @@ export const INITIALLY: Write = {
   earliestMs: -Infinity,
   latestMs: -Infinity,
   place: -1,
-  told: 'made',
+  reported: 'made',
   fromMs: -Infinity,
   doneMs: -Infinity,
 };
@@ -100,10 +100,10 @@ function writesOf(call: Call, value: string | null, place: number): Write[] {
     call,
     value,
     earliestMs: isCondition ? beginMs - SERVER_CLOCK_MS : beginMs,
-    // Of a condition without an outcome nobody knows when it was decided.
+    // It is unknown when a condition without an outcome was decided.
     latestMs: !isCondition ? beginMs : fate === 'made' ? endMs : Infinity,
     place: isCondition ? undefined : place,
-    told: fate,
+    reported: fate,
     fromMs: beginMs,
     doneMs: fate === 'made' ? endMs : Infinity,
   };
@@ -112,7 +112,7 @@ function writesOf(call: Call, value: string | null, place: number): Write[] {
     ...write,
     value: null,
     place: place + EXPIRES_AT_PLACE,
-    told: fate === 'made' ? 'unknown' : fate,
+    reported: fate === 'made' ? 'unknown' : fate,
     fromMs: beginMs + keepMs - KEPT_LESS_MS,
     doneMs: Infinity,
   };

@@ -28,7 +28,7 @@ function faultsOf(register: Register): string[] {
       faults.push(`${register.key}: ${inWords(rival)} and ${inWords(step)} both replaced ${named(step)}`);
     const base = made.find(({ value }) => value === step.expected);
     if (step.expected !== null && base === undefined)
-      faults.push(`${register.key}: ${inWords(step)}: nobody wrote that`);
+      faults.push(`${register.key}: ${inWords(step)}: no call wrote that`);
     if (base !== undefined && step.doneMs < base.fromMs) {
       faults.push(`${register.key}: ${inWords(step)} ended before ${inWords(base)} began`);
     }
@@ -44,18 +44,19 @@ function falseRefusals({ key }: Register, steps: readonly Step[]): string[] {
     const base = steps.find(({ value }) => value === expected);
     const wasThere = expected === null ? true : base !== undefined && base.doneMs <= call.beginMs;
     const isReplaced = steps.some(
-      (other) => other.expected === expected && other.told !== 'not made' && other.fromMs <= (call.endMs ?? Infinity),
+      (other) =>
+        other.expected === expected && other.reported !== 'not made' && other.fromMs <= (call.endMs ?? Infinity),
     );
     return wasThere && !isReplaced ? [`${key}: ${inWords(step)} was refused, though that was there`] : [];
   });
 }
 
-/** Told so, shown to somebody, or replaced by another. */
+/** Succeeded, shown in a strong view, or replaced by another. */
 function isMade(step: Step, steps: readonly Step[], { sights }: Register): boolean {
-  if (step.told === 'made') return true;
-  if (step.told === 'not made') return false;
+  if (step.reported === 'made') return true;
+  if (step.reported === 'not made') return false;
   const isShown = sights.some(({ value, level }) => value === step.value && level === 'strong');
-  return isShown || steps.some(({ expected, told: fate }) => expected === step.value && fate === 'made');
+  return isShown || steps.some(({ expected, reported: fate }) => expected === step.value && fate === 'made');
 }
 
 function inWords({ call, value }: Step): string {

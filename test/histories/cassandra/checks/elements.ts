@@ -1,6 +1,6 @@
 /**
- * Lists that only grow, and counters: what was told to be made is there once, what was told not to be made is not there, and
- * what nobody knows is there at most once.
+ * Lists that only grow, and counters: an append that succeeded is there once, one that failed as not made is not there,
+ * and one of unknown outcome is there at most once.
  */
 import type { Call } from '../../history.ts';
 import { getReportedOutcome, type ReportedOutcome } from '../../reported-outcomes.ts';
@@ -9,7 +9,7 @@ import { INDEPENDENT, getInput } from '../inputs.ts';
 interface Append {
   readonly call: Call;
   readonly element: string;
-  readonly told: ReportedOutcome;
+  readonly reported: ReportedOutcome;
 }
 
 export function elementFaults(calls: readonly Call[]): string[] {
@@ -21,7 +21,7 @@ function listFaults(calls: readonly Call[]): string[] {
   for (const call of calls) {
     for (const { key, element } of getInput(call).appends ?? []) {
       const ofKey = appends.get(key) ?? new Map<string, Append>();
-      appends.set(key, ofKey.set(element, { call, element, told: getReportedOutcome(call) }));
+      appends.set(key, ofKey.set(element, { call, element, reported: getReportedOutcome(call) }));
     }
   }
   return calls.flatMap((call) =>
@@ -50,9 +50,9 @@ function shownFaults(elements: readonly string[], { ofKey, atMs }: Shown): strin
     const isTwice = encountered.has(element);
     encountered.add(element);
     const append = ofKey.get(element);
-    if (append === undefined) return [`with "${element}", which nobody appended`];
+    if (append === undefined) return [`with "${element}", which no call appended`];
     if (isTwice) return [`with "${element}" twice (${inWords(append)})`];
-    if (append.told === 'not made') return [`with "${element}", told not to be made: ${inWords(append)}`];
+    if (append.reported === 'not made') return [`with "${element}", which failed as not made: ${inWords(append)}`];
     return append.call.beginMs > atMs ? [`with "${element}" before it was appended`] : [];
   });
 }
@@ -61,7 +61,8 @@ function missingFrom(elements: readonly string[], { beginMs }: Call, ofKey: Show
   const there = new Set(elements);
   return [...ofKey.values()]
     .filter(
-      ({ element, told: fate, call }) => fate === 'made' && (call.endMs ?? Infinity) <= beginMs && !there.has(element),
+      ({ element, reported: fate, call }) =>
+        fate === 'made' && (call.endMs ?? Infinity) <= beginMs && !there.has(element),
     )
     .map((append) => `without "${append.element}" of ${inWords(append)}`);
 }
@@ -84,7 +85,7 @@ function counterFaults(calls: readonly Call[]): string[] {
         const number = Number((call.views?.[0]?.value as readonly unknown[] | undefined)?.[at] ?? 0);
         const { sure = 0, possible = 0 } = made.get(key) ?? {};
         if (number >= sure && number <= possible) return [];
-        return [`${key}: counts ${number}, but ${sure} were told to be made, and at most ${possible} can be`];
+        return [`${key}: counts ${number}, but ${sure} succeeded, and at most ${possible} can be`];
       }),
     );
 }

@@ -1,6 +1,6 @@
 /**
- * What has to work while nobody does harm: sessions are not told that replicas are behind, early views come, and after all was
- * healed every key is read. Few exceptions are a busy machine.
+ * What must work while there is no fault: sessions do not fail with REPLICA_BEHIND, early views come, and every key is
+ * read after all was healed. A few exceptions are allowed, since a machine may be busy.
  */
 import type { Call } from '../../history.ts';
 import { getInput, NEMESIS } from '../inputs.ts';
@@ -38,7 +38,7 @@ function sessionsBehind(calm: readonly Call[]): string[] {
   if (behind.length < SESSION_BEHIND_MIN || behind.length <= SESSION_BEHIND_SHARE_MAX * retained.length) return [];
   const [first] = behind;
   return [
-    `${behind.length} of ${retained.length} reads in sessions were told REPLICA_BEHIND while all was well, first ${first?.session} of ${first?.key} at ${first?.beginMs.toFixed(1)} ms`,
+    `${behind.length} of ${retained.length} reads in sessions failed with REPLICA_BEHIND while all was well, first ${first?.session} of ${first?.key} at ${first?.beginMs.toFixed(1)} ms`,
   ];
 }
 
@@ -47,7 +47,7 @@ function withoutEarlyViews(calm: readonly Call[]): string[] {
     return call.levels === undefined && getInput(call).isKept !== true && call.outcome === 'success';
   });
   return [...parseGroups(reads, kindOf)].flatMap(([kind, ofKind]) => {
-    // Each client that takes a seat learns anew.
+    // Each client that takes a seat learns again.
     const counted = [...parseGroups(ofKind, takeForFields).values()].flatMap((operationsByClient) =>
       operationsByClient.slice(LEARNING),
     );
@@ -57,7 +57,7 @@ function withoutEarlyViews(calm: readonly Call[]): string[] {
   });
 }
 
-/** The last word of each session on each key, tried again where it was told that this may help. */
+/** The last outcome of each session for each key, after retries of retryable failures. */
 function unreadable(calls: readonly Call[]): string[] {
   const last = new Map<string, Call>();
   for (const call of calls) {

@@ -1,7 +1,7 @@
 /**
- * Per key: what was acknowledged is read, or something later; what was told not to be made is nowhere; what one strong view has
- * shown no later one takes back. Since one clock stamps the writes of a history, the order in which Cassandra keeps them is
- * known, and no search is needed to say that the key is linearizable.
+ * Per key: an acknowledged value is read, or a later one. A value that failed as not made is never read. A strong view
+ * never goes back behind an earlier one. One clock stamps the writes of a history, so the order in which Cassandra
+ * keeps them is known, and linearizability needs no search.
  */
 import type { Call } from '../../history.ts';
 import type { Promised } from './key-guarantees.ts';
@@ -15,14 +15,15 @@ export function registerFaults(calls: readonly Call[], { isRepaired }: Pick<Prom
   ]);
 }
 
-/** Values that nobody wrote, that were not written yet, or that somebody was told not to be made. */
+/** Values that no call wrote, that were not written yet, or whose write failed as not made. */
 function untrueSights(register: Register): string[] {
   return register.sights.flatMap((sight) => {
     if (sight.value === null) return [];
     const write = getTaggedWrite(register, sight);
-    if (write === undefined) return [`${said(register, sight)}, which nobody wrote`];
-    if (write.told === 'not made') return [`${said(register, sight)}, told "${told(write)}" to ${by(write)}`];
-    return write.fromMs > sight.atMs ? [`${said(register, sight)}, before ${by(write)} began`] : [];
+    if (write === undefined) return [`${describeSight(register, sight)}, which no call wrote`];
+    if (write.reported === 'not made')
+      return [`${describeSight(register, sight)}, reported as "${formatOutcome(write)}" to ${by(write)}`];
+    return write.fromMs > sight.atMs ? [`${describeSight(register, sight)}, before ${by(write)} began`] : [];
   });
 }
 
@@ -34,7 +35,7 @@ function lostWrites(register: Register): string[] {
     );
     const [item] = missing;
     if (item === undefined || missing.includes(undefined)) return [];
-    return [`${said(register, sight)}, without ${by(item)}`];
+    return [`${describeSight(register, sight)}, without ${by(item)}`];
   });
 }
 
@@ -44,7 +45,9 @@ function stepsBack(register: Register): string[] {
   return sights.flatMap((later) => {
     const shownNow = explanationsOf(register, later);
     const before = sights.find((earlier) => earlier.atMs <= later.beginMs && isBack(register, earlier, shownNow));
-    return before === undefined ? [] : [`${said(register, later)}, after ${shown(before)} at ${ms(before.atMs)} ms`];
+    return before === undefined
+      ? []
+      : [`${describeSight(register, later)}, after ${shown(before)} at ${ms(before.atMs)} ms`];
   });
 }
 
@@ -62,7 +65,7 @@ export function explanationsOf(register: Register, sight: Sight): Write[] {
     return write === undefined ? [] : [write];
   }
   const gone = register.writes.filter(
-    ({ value, told: fate, fromMs }) => value === null && fate !== 'not made' && fromMs <= sight.atMs,
+    ({ value, reported: fate, fromMs }) => value === null && fate !== 'not made' && fromMs <= sight.atMs,
   );
   return [INITIALLY, ...gone];
 }
@@ -71,7 +74,7 @@ export function getTaggedWrite({ writes }: Register, { value }: Sight): Write | 
   return value === null ? undefined : writes.find((write) => write.value === value);
 }
 
-export function said({ key }: Register, sight: Sight): string {
+export function describeSight({ key }: Register, sight: Sight): string {
   return `${key}: ${sight.call.session} was shown ${shown(sight)} at ${ms(sight.atMs)} ms, ${sight.level}`;
 }
 
@@ -83,7 +86,7 @@ function shown({ value }: Sight): string {
   return value === null ? 'nothing' : `"${value}"`;
 }
 
-function told({ call }: Write): string {
+function formatOutcome({ call }: Write): string {
   return call.outcome === 'success' ? 'not applied' : (call.outcome ?? '');
 }
 

@@ -4,7 +4,7 @@
  */
 import type { Call } from '../../history.ts';
 import { getInput } from '../inputs.ts';
-import { explanationsOf, said, getTaggedWrite } from './registers.ts';
+import { describeSight, explanationsOf, getTaggedWrite } from './registers.ts';
 import { registersOf, surelyBefore, type Register, type Sight, type Write } from './build-registers.ts';
 
 /** Whose writes a session knows of by their times; those of statements it does not. */
@@ -40,7 +40,9 @@ function faultsOf(register: Register): string[] {
     const before = (getSeen.get(sight.call.session) ?? []).find(
       (seen) => knew(sight, seen) && isBehind(register, sight, seen),
     );
-    return before === undefined ? [] : [`${said(register, sight)}, in a session that had seen ${inWords(before)}`];
+    return before === undefined
+      ? []
+      : [`${describeSight(register, sight)}, in a session that had seen ${inWords(before)}`];
   });
 }
 

@@ -1,4 +1,6 @@
-/** A column that is dropped and made anew with another type: each view has what the column held at its time, as its type. */
+/**
+ * A column that is dropped and created again with another type: each view has its content of that time, in its type.
+ */
 import type { Call } from '../../history.ts';
 import { getInput } from '../inputs.ts';
 

@@ -63,7 +63,7 @@ function getPriorKnowledge({ calls, sights, traces }: Seen, numbers: ReadonlyMap
   const shownTo = new Map<Call, string[]>();
   for (const { call, ids } of sights) shownTo.set(call, [...(shownTo.get(call) ?? []), ...ids]);
   const madeBy = new Map(
-    [...traces.values()].filter(({ told: reported }) => reported === 'made').map(({ call, id }) => [call, id]),
+    [...traces.values()].filter(({ reported }) => reported === 'made').map(({ call, id }) => [call, id]),
   );
   const known = new Map<Call, Bits>();
   for (const ofSession of groupBy(calls, ({ session }) => session).values()) {

@@ -1,4 +1,4 @@
-/** Whether what was told of something that one holds at a time can be told of it. Each claim has a name of its own. */
+/** Whether the outcomes of an exclusive hold are possible. Each claim has a name of its own. */
 import type { Call } from '../../history.ts';
 import { getReportedOutcome } from '../../reported-outcomes.ts';
 
@@ -20,22 +20,22 @@ export function holdFaults(key: string, calls: readonly Call[]): string[] {
     return [`${key}: ${hold.by} and ${next.by} held it at ${Math.round(next.surely[0])} ms`];
   });
   for (const { input, beginMs, endMs = Infinity } of calls.filter(
-    (call) => call.kind === 'claim' && said(call, false),
+    (call) => call.kind === 'claim' && hasReturned(call, false),
   )) {
     const isHeld = holds.some(({ by, perhaps: [from, to] }) => by !== input && from < endMs && to > beginMs);
     if (!isHeld)
-      faults.push(`${key}: ${String(input)} was told at ${Math.round(endMs)} ms that it is held, and nobody held it`);
+      faults.push(`${key}: ${String(input)} failed at ${Math.round(endMs)} ms to claim it, and no claim held it`);
   }
   return faults;
 }
 
 function holdsOf(calls: readonly Call[]): Hold[] {
   return calls
-    .filter((call) => call.kind === 'claim' && !said(call, false) && getReportedOutcome(call) !== 'not made')
+    .filter((call) => call.kind === 'claim' && !hasReturned(call, false) && getReportedOutcome(call) !== 'not made')
     .map((call) => {
       const release = calls.find(({ kind, input }) => kind === 'release' && input === call.input);
-      const isBack = release !== undefined && said(release, true);
-      const isSure = said(call, true);
+      const isBack = release !== undefined && hasReturned(release, true);
+      const isSure = hasReturned(call, true);
       return {
         by: String(call.input),
         surely: [isSure ? (call.endMs ?? Infinity) : Infinity, release?.beginMs ?? Infinity],
@@ -44,7 +44,7 @@ function holdsOf(calls: readonly Call[]): Hold[] {
     });
 }
 
-/** Told so in the order of all sites, not as a guess. */
-function said({ outcome, output, views }: Call, description: boolean): boolean {
+/** Whether the final view, in the order of all sites, was this value. */
+function hasReturned({ outcome, output, views }: Call, description: boolean): boolean {
   return outcome === 'success' && output === description && views?.at(-1)?.level === 'strong';
 }

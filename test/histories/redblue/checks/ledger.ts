@@ -1,10 +1,15 @@
-/** Whether each update took effect as often as was told, and whether no view ever broke an invariant or tore an update. */
+/**
+ * Whether each update took effect as often as reported, and whether no view ever broke an invariant or tore an update.
+ */
 import type { Call } from '../../history.ts';
 import { groupBy } from '../../group-by.ts';
 import type { Look } from '../contract.ts';
 import { getIds, type Sight, type Trace } from './reads.ts';
 
-/** Views of a moment: what nobody wrote, what was not made, what is there twice, what does not add up, what must not be. */
+/**
+ * Faults of single views: lines without a write, lines of failed writes, lines that are there twice, wrong sums, broken
+ * invariants.
+ */
 export function sightFaults(sights: readonly Sight[], traces: ReadonlyMap<string, Trace>): string[] {
   return sights.flatMap(({ call, level, look, ids }) => {
     const where = `${call.session} at ${Math.round(call.beginMs)} ms, ${level}`;
@@ -17,9 +22,10 @@ function readNames(ids: readonly string[], traces: ReadonlyMap<string, Trace>, {
   const before = new Set<string>();
   for (const id of ids) {
     const trace = traces.get(id);
-    if (trace === undefined) faults.push(`has "${id}", which nobody wrote`);
+    if (trace === undefined) faults.push(`has "${id}", which no call wrote`);
     else if (trace.call.beginMs > endMs) faults.push(`has "${id}" before it was written`);
-    else if (trace.told === 'not made') faults.push(`has "${id}", told not to be made (${trace.call.outcome})`);
+    else if (trace.reported === 'not made')
+      faults.push(`has "${id}", which failed as not made (${trace.call.outcome})`);
     if (before.has(id)) faults.push(`has "${id}" twice`);
     before.add(id);
   }
@@ -37,9 +43,7 @@ function balances({ accounts }: Look, traces: ReadonlyMap<string, Trace>): strin
 
 /** A strong view without a red update that had been acknowledged before it was asked for. */
 export function missedRed(sights: readonly Sight[], traces: ReadonlyMap<string, Trace>): string[] {
-  const red = [...traces.values()].filter(
-    ({ call, told: reported }) => call.kind === 'withdraw' && reported === 'made',
-  );
+  const red = [...traces.values()].filter(({ call, reported }) => call.kind === 'withdraw' && reported === 'made');
   return sights
     .filter(({ level }) => level === 'strong')
     .flatMap(({ call, ids }) => {
@@ -50,7 +54,7 @@ export function missedRed(sights: readonly Sight[], traces: ReadonlyMap<string, 
     });
 }
 
-/** Nobody leaves as the last one. */
+/** The last doctor on duty never leaves. */
 export function dutyFaults(sights: readonly Sight[]): string[] {
   const faults: string[] = [];
   for (const ofSession of groupBy(sights, ({ call }) => call.session).values()) {
@@ -58,7 +62,7 @@ export function dutyFaults(sights: readonly Sight[]): string[] {
     const from = inOrder.findIndex(({ look }) => look.onDuty.length > 0);
     const empty = from < 0 ? undefined : inOrder.slice(from).find(({ look }) => look.onDuty.length === 0);
     if (empty !== undefined)
-      faults.push(`${empty.call.session} at ${Math.round(empty.call.beginMs)} ms: nobody is on duty`);
+      faults.push(`${empty.call.session} at ${Math.round(empty.call.beginMs)} ms: no doctor is on duty`);
   }
   return faults;
 }
@@ -80,9 +84,9 @@ export function endFaults(
       continue;
     }
     const ids = new Set(getIds(output as Look));
-    const lost = [...traces.values()].filter(({ id, told: reported }) => reported === 'made' && !ids.has(id));
+    const lost = [...traces.values()].filter(({ id, reported }) => reported === 'made' && !ids.has(id));
     faults.push(...lost.map(({ id, call }) => `${site} has lost "${id}", acknowledged to ${call.session}`));
-    if (hasJoined && (output as Look).onDuty.length === 0) faults.push(`${site}: nobody is on duty at last`);
+    if (hasJoined && (output as Look).onDuty.length === 0) faults.push(`${site}: no doctor is on duty at last`);
   }
   return faults;
 }

@@ -15,8 +15,8 @@ export interface Sight {
 export interface Trace {
   readonly id: string;
   readonly call: Call;
-  /** How often it took effect, by what was told. */
-  readonly told: ReportedOutcome;
+  /** Whether it took effect, by its outcome. */
+  readonly reported: ReportedOutcome;
   /** What it did to the balance of its account. */
   readonly amount: number;
 }
@@ -39,17 +39,22 @@ export function tracesOf(calls: readonly Call[]): Map<string, Trace> {
   const traces = new Map<string, Trace>();
   for (const call of calls) {
     if (call.kind === 'note') {
-      traces.set(String(call.input), { id: String(call.input), call, told: getReportedOutcome(call), amount: 0 });
+      traces.set(String(call.input), { id: String(call.input), call, reported: getReportedOutcome(call), amount: 0 });
     } else if (call.kind === 'deposit' || call.kind === 'withdraw') {
       const { id, amount } = call.input as { readonly id: string; readonly amount: number };
-      traces.set(id, { id, call, told: toldOf(call), amount: call.kind === 'deposit' ? amount : -amount });
+      traces.set(id, {
+        id,
+        call,
+        reported: getLedgerOutcome(call),
+        amount: call.kind === 'deposit' ? amount : -amount,
+      });
     }
   }
   return traces;
 }
 
-/** A withdrawal that was refused is not made; a guess says nothing. */
-function toldOf(call: Call): ReportedOutcome {
+/** A withdrawal that was rejected is not made; a preliminary view proves nothing. */
+function getLedgerOutcome(call: Call): ReportedOutcome {
   const reported = getReportedOutcome(call);
   if (reported !== 'made') return reported;
   if (call.views?.at(-1)?.level === 'tentative') return 'unknown';

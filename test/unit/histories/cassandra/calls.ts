@@ -2,7 +2,7 @@
 import { INDEPENDENT, NEMESIS, type Input } from '../../../histories/cassandra/inputs.ts';
 import type { Call } from '../../../histories/history.ts';
 
-/** What a call is told and when, beside what it asks. */
+/** The outcome and times of a call, beside its input. */
 export type More = Partial<Pick<Call, 'session' | 'kind' | 'key' | 'outcome' | 'levels' | 'isRetryable'>> & {
   /** Whether a condition was made. */
   readonly isApplied?: boolean;

@@ -26,8 +26,8 @@ test('conditions: two made of the same → a fault, also where one had no outcom
   expect(conditionFaults(both)).toEqual([expect.stringMatching(/both replaced "a"/)]);
 });
 
-test('conditions: made on what nobody wrote, or before it was written → a fault', () => {
-  expect(conditionFaults([swap([0, 9], 'x', 'a')])).toEqual([expect.stringMatching(/nobody wrote that/)]);
+test('conditions: on a value that no call wrote, or before it was written → a fault', () => {
+  expect(conditionFaults([swap([0, 9], 'x', 'a')])).toEqual([expect.stringMatching(/no call wrote that/)]);
   expect(conditionFaults([swap([0, 9], 'a', 'b'), swap([10, 19], null, 'a')])).toHaveLength(1);
 });
 

@@ -13,12 +13,12 @@ function many(count: number, make: (at: number) => Call): Call[] {
   return Array.from({ length: count }, (_, n) => make(n * 10));
 }
 
-test('calm: sessions told to be behind while nobody does harm → a fault; under harm, or hardly ever, none', () => {
+test('calm: sessions fail with REPLICA_BEHIND without a fault of the cluster → a fault; with one, or rarely → none', () => {
   const calls = [
     ...many(50, (at) => read([at, at + 9], 'a', retained)),
     ...many(5, (at) => read([at, at + 9], 'a', behind)),
   ];
-  expect(faults(calls)).toEqual([expect.stringMatching(/^5 of 55 reads in sessions were told REPLICA_BEHIND/)]);
+  expect(faults(calls)).toEqual([expect.stringMatching(/^5 of 55 reads in sessions failed with REPLICA_BEHIND/)]);
   expect(faults([...calls, harm([0, 10])])).toEqual([]);
   expect(faults([...calls, harm([0, 10], 'quorum-frankfurt-0')])).toEqual([]);
   expect(faults([...calls, harm([0, 10], 'quorum-ireland-1')])).toHaveLength(1);
@@ -33,7 +33,7 @@ test('calm: a kind of read without early views → a fault; reads of one level, 
   expect(faults(many(50, (at) => read([at, at + 9], 'a', { levels: ['strong'] })))).toEqual([]);
   expect(calmFaults(none, { hasEarlyViews: () => false })).toEqual([]);
   expect(faults(none.slice(0, 25))).toEqual([]);
-  // Another client at the same seat learns anew.
+  // Another client at the same seat learns again.
   const takes = many(50, (at) =>
     read([at, at + 9], 'a', { session: `quorum-frankfurt-one-read-0/a.${(at / 10) % 5}` }),
   );

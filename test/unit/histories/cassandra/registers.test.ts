@@ -15,7 +15,7 @@ test('registers: what may be → no fault', () => {
   expect(faults(write([0, 9], 'a'), read([10, 19], 'a'), write([20, 29], 'b'), finally_('b'))).toEqual([]);
   // Two writes at the same time, of which the one that began later is answered first.
   expect(faults(write([0, 30], 'a'), write([1, 9], 'b', b), read([40, 49], 'b'), finally_('b'))).toEqual([]);
-  // Nobody knows: it may be there from the beginning, later, or never.
+  // The outcome is unknown: the value may be there from the beginning, later, or never.
   expect(faults(write([0, 9], 'a', UNKNOWN), finally_('a'))).toEqual([]);
   expect(faults(write([0, 9], 'a', UNKNOWN), finally_(null))).toEqual([]);
   expect(faults(write([0, 9], 'a'), write([10, 19], 'b', UNKNOWN), read([20, 29], 'a'), finally_('b'))).toEqual([]);
@@ -42,21 +42,23 @@ test('registers: an acknowledged write that is gone → a fault, in views and in
   expect(faults(write([0, 30], 'a'), write([1, 30], 'b', b), finally_('a'))).toHaveLength(1);
 });
 
-test('registers: what was told not to be made and is there → a fault, also in a weak view', () => {
-  expect(faults(write([0, 9], 'a', NOT_MADE), finally_('a'))).toEqual([expect.stringMatching(/told "UNAVAILABLE"/)]);
+test('registers: a value that failed as not made is there → a fault, also in a weak view', () => {
+  expect(faults(write([0, 9], 'a', NOT_MADE), finally_('a'))).toEqual([
+    expect.stringMatching(/reported as "UNAVAILABLE"/),
+  ]);
   const weak = read([20, 29], null, { weak: 'a' });
   expect(faults(write([0, 9], 'a', NOT_MADE), weak, finally_(null))).toHaveLength(1);
   expect(faults(swap([0, 9], null, 'a', { isApplied: false }), finally_('a'))).toEqual([
-    expect.stringMatching(/told "not applied"/),
+    expect.stringMatching(/reported as "not applied"/),
   ]);
 });
 
-test('registers: what nobody wrote, or not yet → a fault', () => {
-  expect(faults(finally_('x'))).toEqual([expect.stringMatching(/which nobody wrote/)]);
+test('registers: a value that no call wrote, or not yet → a fault', () => {
+  expect(faults(finally_('x'))).toEqual([expect.stringMatching(/which no call wrote/)]);
   expect(faults(read([0, 9], 'a'), write([20, 29], 'a'))).toEqual([expect.stringMatching(/before put "a"/)]);
 });
 
-test('registers: a strong view behind an earlier one → a fault, unless nobody repairs', () => {
+test('registers: a strong view behind an earlier one → a fault, unless replicas are not repaired', () => {
   const back = [
     write([0, 9], 'a'),
     write([10, 200], 'b', { ...b, ...UNKNOWN }),

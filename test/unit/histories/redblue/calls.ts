@@ -1,4 +1,4 @@
-/** Calls of the backend's histories, for tests of the checkers. Unless told otherwise each lasts ten milliseconds. */
+/** Calls of the backend's histories, for tests of the checkers. Default: each lasts ten milliseconds. */
 import type { Call } from '../../../histories/history.ts';
 import type { Look } from '../../../histories/redblue/contract.ts';
 
@@ -35,5 +35,5 @@ export function looked(output: Look, atMs: number, details: Details = {}): Call 
 
 /** A call whose outcome is not known. */
 export const UNKNOWN = { outcome: 'UNKNOWN', isRetryable: false, views: [] } as const;
-/** A call that was told not to have been made. */
+/** A call that failed as not made. */
 export const NOT_MADE = { outcome: 'UNAVAILABLE', isRetryable: true, views: [] } as const;

@@ -41,9 +41,9 @@ test.each([
 });
 
 test.each([
-  ['which nobody wrote', [], ['a']],
+  ['which no call wrote', [], ['a']],
   ['before it was written', [noted('a', 500)], ['a']],
-  ['told not to be made (UNAVAILABLE)', [noted('a', 0, NOT_MADE)], ['a']],
+  ['which failed as not made (UNAVAILABLE)', [noted('a', 0, NOT_MADE)], ['a']],
   ['twice', [noted('a', 0)], ['a', 'a']],
 ])('a view has a line %s → a fault', (fault, calls, lines) => {
   const last = calls.length === 0 ? shown([]) : shown(['a']);
@@ -57,7 +57,7 @@ test('a withdrawal that was refused, and was made → a fault', () => {
     looked(shown([], [2, ['d', 'w']]), 40),
   ];
   expect(faultsOf(calls, shown([], [5, ['d']]))).toEqual([
-    's at 40 ms, strong: has "w", told not to be made (success)',
+    's at 40 ms, strong: has "w", which failed as not made (success)',
   ]);
 });
 
@@ -109,13 +109,13 @@ test('a strong view without a red write that was acknowledged → a fault; witho
   expect(faultsOf([deposited('d', 5, 0), looked(shown([]), 40, { session: 'u' })], shown([], [5, ['d']]))).toEqual([]);
 });
 
-test('nobody on duty after somebody was → a fault', () => {
-  const nobody = { ...shown([]), onDuty: [] };
-  expect(faultsOf([looked(shown([]), 0), looked(nobody, 20)])).toEqual(['s at 20 ms: nobody is on duty']);
-  expect(faultsOf([looked(nobody, 0), looked(shown([]), 20)])).toEqual([]);
-  expect(faultsOf([call('join', 0, { input: 'ann', output: null })], nobody)).toEqual([
-    'ireland: nobody is on duty at last',
-    'frankfurt: nobody is on duty at last',
+test('no doctor on duty after one was → a fault', () => {
+  const withoutDoctor = { ...shown([]), onDuty: [] };
+  expect(faultsOf([looked(shown([]), 0), looked(withoutDoctor, 20)])).toEqual(['s at 20 ms: no doctor is on duty']);
+  expect(faultsOf([looked(withoutDoctor, 0), looked(shown([]), 20)])).toEqual([]);
+  expect(faultsOf([call('join', 0, { input: 'ann', output: null })], withoutDoctor)).toEqual([
+    'ireland: no doctor is on duty at last',
+    'frankfurt: no doctor is on duty at last',
   ]);
 });
 
@@ -148,19 +148,19 @@ test('held by two at once → a fault; by one who may have it still → none', (
   expect(faultsOf([claimed('a', 0, true, UNKNOWN), claimed('b', 40, true)])).toEqual([]);
 });
 
-test('told that it is held although nobody held it → a fault; though somebody may have → none', () => {
+test('a claim fails although no claim held it → a fault; if another may have held it → none', () => {
   const reported = (by: string, atMs: number, output: boolean, details = {}): Call =>
     call('claim', atMs, { input: by, output, ...details });
   const released = call('release', 20, { input: 'a', output: true });
   expect(faultsOf([reported('a', 0, true), released, reported('b', 60, false)])).toEqual([
-    'k: b was told at 70 ms that it is held, and nobody held it',
+    'k: b failed at 70 ms to claim it, and no claim held it',
   ]);
   expect(faultsOf([reported('a', 0, true), released, reported('b', 25, false)])).toEqual([]);
   expect(faultsOf([reported('a', 0, true, UNKNOWN), reported('b', 60, false)])).toEqual([]);
   expect(faultsOf([reported('a', 0, true), released, reported('b', 60, false, { level: 'causal' })])).toEqual([]);
 });
 
-test('a key that goes back, a call that nobody answers → a fault', () => {
+test('a key that goes back, or a call without an outcome → a fault', () => {
   const put = (value: string, atMs: number): Call => call('put', atMs, { input: value, output: null });
   const read = (value: string, atMs: number): Call => call('get', atMs, { output: value });
   expect(faultsOf([put('v', 0), put('w', 20), read('v', 40)])).toEqual([
