@@ -13,9 +13,7 @@ export interface ServedSites {
 
 /** Addresses, access and data of a running server. */
 export interface ServerInfo extends ServedSites {
-  /**
-   * Who may connect: who has a token; or, without one, programs of this machine, or everybody who can reach the address.
-   */
+  /** The clients that may connect: those with a token, or programs of this machine, or all clients. */
   readonly access: 'authenticated' | 'loopback' | 'everybody';
   /** The origins of pages that may connect, beside the server's own. */
   readonly origins: readonly string[];

@@ -47,7 +47,7 @@ export function addPart(whole: SourcePart, part: SourcePart): void {
   }
 }
 
-/** What is left of `done` once it has failed with `error`: who says that asking again is safe has done nothing. */
+/** Returns the rest of `done` after a failure with `error`: an operation whose error is retryable has done nothing. */
 export function getRemainingEffects(error: unknown, done: EffectState): EffectState {
   if (!isCorrectableError(error)) return done;
   return error.retryable || (error.code === 'ABORTED' && done === WRITE) ? NO_EFFECT : done;

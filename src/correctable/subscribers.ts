@@ -33,7 +33,7 @@ export interface Subscriber<T> extends Listener<T> {
   readonly parent: Parent | undefined;
 }
 
-/** Who listens for an audience of its own. */
+/** A listener with listeners of its own. */
 interface Parent {
   readonly extras: SubscriberExtras | undefined;
 }

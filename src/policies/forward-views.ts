@@ -56,7 +56,7 @@ export function forwardViews<T>(inner: Source<T>, outer: Source<T>, onError: Err
   });
 }
 
-/** Who the client asks as at present, where its binding says. Throws what the binding throws. */
+/** Returns the present principal of the client, if its binding has one. Throws what the binding throws. */
 export function getPrincipal<T>({ environment }: Source<T>): string | undefined {
   return environment.binding?.principal?.();
 }

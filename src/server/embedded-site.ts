@@ -177,7 +177,7 @@ function refuseStart(site: string, { message: problem }: Error, onAlarm: OnAlarm
   return new CorrectableError('UNAVAILABLE', message, { retryable: false, field: 'service' });
 }
 
-/** Who watches a site, on behalf of operators. */
+/** Creates the observer of a site, which raises alarms for operators. */
 function createObserver(
   { service, origins, checkInvariants, onAlarm }: SitePlan,
   site: Origin,

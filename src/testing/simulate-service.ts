@@ -128,8 +128,7 @@ export function simulateService(service: Service, options: SimulateServiceOption
     const { checker, message } = simplest.violation ?? result.violation;
     throw new ServiceCheckError(checker, message, result.seed, overrides, options.profile);
   }
-  // Sites and model share what a service keeps beside its tables: who asks those first, and then goes by that, meets it in
-  // another run alone.
+  // Sites and model share state outside the tables: a generator that uses it differs only in another run.
   const again = simulate(seed, profile, { scenario: { ...scenario, draw: draws.drawAgain }, overrides: value });
   const fail = (checker: string, message: string): never => {
     throw new ServiceCheckError(checker, message, seed, value, options.profile, runs);

@@ -143,7 +143,7 @@ export class HeartbeatDeadline {
   /** When those of the client have been taken, even by a slow link, and how many bytes those were. */
   #uploadedAtMs = 0;
   #sentBytes = 0;
-  /** Whether an answer was asked for since the server was last heard. Who asked may have given up meanwhile. */
+  /** Whether an answer was requested since the server's last message. The caller may have given up meanwhile. */
   #isReplyExpected = false;
 
   constructor(heartbeatMs: number, patience: number) {

@@ -108,7 +108,7 @@ class WebSocketClient implements ConnectionEvents, ReceiverEvents {
       onFailed: (cause) => this.#options.onStateChange(this.#state, createNoTokenError(cause)),
     });
     this.ready = new Promise((resolve, reject) => (this.#settleReady = { resolve, reject }));
-    // Operations report the same error; who does not look at `ready` must not see an unhandled rejection.
+    // Operations report the same error. Code that does not use `ready` must not see an unhandled rejection.
     this.ready.catch(() => {});
     this.#ended = new Promise((resolve) => (this.#settleEnded = resolve));
     this.#connect();

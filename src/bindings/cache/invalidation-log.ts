@@ -16,7 +16,7 @@ export interface Invalidation {
   /** `'write'`: its author never sees the value from before. `'drop'`: no client has to see it at once. */
   readonly kind: 'write' | 'drop';
   readonly scope: TagScope;
-  /** Who has made an update; anybody, unless given. */
+  /** The principal that made an update. Default: any. */
   readonly principal?: string | undefined;
 }
 

@@ -32,7 +32,7 @@ export function removeViews(written: WrittenChanges): WrittenChanges {
   return written.map(([id, entry]) => [id, id === LEDGER_ID ? entry : undefined]);
 }
 
-/** Who writes. */
+/** The writer of a transaction. */
 export interface TransactionContext {
   readonly cacheId: string;
   /** The last transaction of the store that the page knows of. */

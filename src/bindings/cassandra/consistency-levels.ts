@@ -68,7 +68,7 @@ export type Level = CassandraLevels[number];
 const GLOBAL_QUORUMS: ReadonlySet<Consistency> = new Set(['QUORUM', 'EACH_QUORUM']);
 const ANY_QUORUMS: ReadonlySet<Consistency> = new Set(['QUORUM', 'EACH_QUORUM', 'LOCAL_QUORUM']);
 
-/** Who reads, who writes, and where the replicas are. */
+/** The consistency of reads and of writes, and the places of the replicas. */
 export interface ConsistencyPair {
   readonly read: Consistency;
   readonly write: Consistency;

@@ -1,6 +1,6 @@
 /**
- * The part of `cassandra-driver` that the binding uses, written down so that its types do not force the package on those
- * who use another way to their cluster, and how it is found.
+ * The part of `cassandra-driver` that the binding uses, and how it is found. It is written down here, so that the types
+ * do not require the package if you use another way to your cluster.
  */
 import { CorrectableError } from '../../correctable/errors.ts';
 

@@ -80,8 +80,8 @@ export interface ReadStrategyOptions {
   /** How long to wait for an answer, in milliseconds. */
   readonly requestTimeoutMs: number;
   /**
-   * Two reads through the driver: for what a way cannot do itself, such as a read while its coordinator is away. It
-   * stays the binding's: who falls back to it does not close it.
+   * Two reads through the driver: for cases that a strategy does not cover, such as a read while its coordinator is
+   * away. The binding owns it: a strategy that falls back to it does not close it.
    */
   readonly driverReads: ReadStrategy;
 }

@@ -143,7 +143,7 @@ export class CorrectableHandle<T, L extends Levels, F extends string> implements
   }
 
   cancel(reason?: unknown): void {
-    // Who cancels knows of the error.
+    // The code that cancels knows the error.
     this[SOURCE].isObserved = true;
     cancelSource(this[SOURCE], reason);
   }

@@ -12,7 +12,7 @@ import type { ClusterKeys } from './key-file.ts';
 import type { MemberChange } from '../replica/membership.ts';
 import { requestOfOperator } from './operator-request.ts';
 
-/** Who is asked for a change. */
+/** The sites that get the request for a change. */
 export interface ChangeTargets {
   /** Addresses of sites by their names, one of which is enough. */
   readonly sites: ReadonlyMap<string, ClusterAddress>;

@@ -12,7 +12,7 @@ export interface LinkTraffic {
   receivedBytes: number;
 }
 
-/** Who uses a connection. */
+/** The callbacks of a connection. */
 export interface ConnectionEvents {
   onEnvelopes?(contents: readonly Uint8Array[]): void;
   onSlice?(content: Uint8Array): void;

@@ -38,7 +38,7 @@ export interface StateTransfersOptions {
   readonly stalledAfterMs?: number;
 }
 
-/** Who takes the state: its origin, which a donor may not have heard of, and its data directory. */
+/** The receiver of a state: its origin, which a donor may not know yet, and its data directory. */
 export interface TransferIdentity {
   readonly origin: Origin;
   readonly directory: string;

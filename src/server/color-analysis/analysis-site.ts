@@ -38,7 +38,7 @@ export const [HERE, THERE] = sites as readonly [Origin, Origin];
 /** Between the times of two operations, so that others fit in between. */
 const STRIDE = 10;
 
-/** Who stamps the operations that one site sees, one after the other. */
+/** Stamps the operations that one site sees, one after the other. */
 export class StampGenerator {
   readonly #seenVector: number[];
   #time: number;

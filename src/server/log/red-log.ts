@@ -113,8 +113,8 @@ export interface SavedLog {
 }
 
 /**
- * What the nodes of the log tell each other: who carries it between sites looks no further than its kind, but for what
- * `LogMessageFormat` of its engine says.
+ * What the nodes of the log send each other. The code that carries it between sites reads only its kind, and what
+ * `LogMessageFormat` of its engine defines.
  */
 export interface LogMessage {
   readonly kind: `log.${string}`;

@@ -1,7 +1,7 @@
 /**
- * Who the members of a deployment are: a function of the red log's prefix (docs/spec/cluster.md). A change closes the origin
- * of a site, opens another one, or both. Each other member answers it by an `ack`, once nothing can make it take more of
- * what is being closed. With the last `ack` the closed streams have their ends, and the new origin is open.
+ * The members of a deployment: a function of the red log's prefix (docs/spec/cluster.md). A change closes the origin of
+ * a site, opens another one, or both. Each other member answers it by an `ack`, once it can take no more of the closed
+ * origin. With the last `ack` the closed streams have their ends, and the new origin is open.
  */
 import type { BluePath } from './causal/blue-path.ts';
 import type { ReplicaCore } from './core/replica-port.ts';

@@ -38,7 +38,7 @@ function isOutcome(executed: GeneratorOutcome | CorrectableError | RightsShortfa
   return 'reads' in executed;
 }
 
-/** Who is answered once an own blue operation is visible. */
+/** A submission that is answered once its own blue operation is visible. */
 interface UnansweredWrite {
   /** Of the operation, in the stream of this site. */
   readonly sequence: number;
@@ -203,7 +203,7 @@ export class Writes implements OperationLookupHost {
     });
   }
 
-  /** Who waits may find the slot decided: another site has claimed it, a retry was executed. */
+  /** A waiting operation may find the slot decided: another site has claimed it, or a retry was executed. */
   #isDecided({ identity, hop }: OperationLookup): boolean {
     const { slots } = this.lookups;
     return slots.find(identity.id, hop) !== undefined || slots.rivalOf(identity.id) !== undefined;

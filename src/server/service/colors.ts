@@ -109,7 +109,7 @@ function createShadowBuilders(
   return freezeFunctions(builders) as ShadowBuilders<ShadowOperations>;
 }
 
-/** Its author may give the list once more, or an effect that he made by hand. What is no list is refused by others. */
+/** An author may return one array twice, or effects made by hand. A value that is no array is rejected elsewhere. */
 function copyEffects(value: readonly Effect[]): readonly Effect[] {
   return Array.isArray(value) ? (value as readonly Effect[]).map(copyEffect) : value;
 }

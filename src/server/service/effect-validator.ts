@@ -34,8 +34,8 @@ export class EffectValidator {
   }
 
   /**
-   * What is wrong, but for its color, with an effect that a generator has chosen: its author may have made it by hand. What
-   * sites do by themselves in their own streams is not his.
+   * Describes what is wrong, except for its color, with an effect that a generator has chosen, and that its author may
+   * have made by hand. Effects that sites make in their own streams are not checked here.
    */
   describeChosenProblem(effect: Effect): string | undefined {
     if (!hasNames(effect)) return 'it is no object that names its table, its field and its action';

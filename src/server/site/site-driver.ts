@@ -101,7 +101,7 @@ export class SiteDriver implements SubmissionPort {
    * came together, with one reading of the clock and one write to the log.
    */
   #turn: EventLoopTurn | undefined;
-  /** The next serial at the last tick, and the one before: who has waited for a tick may be given up meanwhile. */
+  /** The next serial at the last tick, and the one before: a submission that has waited for a tick may be given up. */
   #tickedAtSerial = 1;
   #checkedBefore = 1;
   #ticker: NodeJS.Timeout | undefined;

@@ -70,7 +70,7 @@ export class Checkpointer {
   #isClosed = false;
   #slices: CheckpointSlices;
   readonly #outdated: number[];
-  /** Who waits for the next checkpoint, and for the one that is in flight. */
+  /** The callbacks that wait for the next checkpoint, and for the one that is in flight. */
   #requests: OnSnapshot[] = [];
   #inFlight: OnSnapshot[] = [];
   #isFreshFileWanted = false;

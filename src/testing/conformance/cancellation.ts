@@ -12,10 +12,7 @@ import {
 } from './test-context.ts';
 import { ViewRecorder } from './view-recorder.ts';
 
-/**
- * Looking at a signal costs more than a fast read does: who answers within this time need not. Counted by a timer, which
- * is no more punctual than those of the binding.
- */
+/** An answer within this time need not read the signal, which costs more than a fast read. */
 const ABANDON_GRACE_MS = 100;
 /** So many operations share a signal at once: above ten listeners Node warns of a leak, which there is none of yet. */
 const OPERATIONS_PER_SIGNAL = 8;

@@ -81,10 +81,7 @@ async function checkStillOnce(
   );
 }
 
-/**
- * Cancels updates at several times, some of them between the request and its answer. An update that was reported as not
- * done must not be done later either.
- */
+/** Cancels updates at several times. An update reported as not done must not be done later either. */
 export async function reportsAbortsTruthfully(trial: TestContext): Promise<void> {
   await trial.withClient(async (client, binding) => {
     const marks = [...createMarks(trial.subject, binding, CANCELED_WRITES).entries()];

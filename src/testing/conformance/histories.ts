@@ -37,8 +37,8 @@ export async function followsManyHistories(trial: TestContext): Promise<void> {
 }
 
 /**
- * One object, equal steps that follow each other all at once: whichever comes first, together they have the answers that
- * they would have had in turn. Who confirms guesses without looking gives two of them the same.
+ * One object, equal steps that follow each other all at once. In any order, together they have the answers that they
+ * would have had in turn. A binding that confirms previews without a check gives two of them the same.
  */
 export async function followsEqualSteps(trial: TestContext): Promise<void> {
   await trial.withClient(async (client, binding) => {

@@ -1,4 +1,4 @@
-/** The sites of a run: who they are at first, and their limits, drawn ones and those that all runs share. */
+/** The sites of a run: their first members, and their limits, drawn ones and those that all runs share. */
 import { ID_TABLE_LIMITS } from '../../server/replica/exactly-once/id-table.ts';
 import { Origins } from '../../server/records/origin.ts';
 import type { SiteOptions } from '../../server/site/site-options.ts';

@@ -131,7 +131,7 @@ export class SimulatedClient {
     if (this.#requests.length > MAX_RETAINED_REQUESTS) this.#requests.shift();
     const sending = this.#send(request);
     const isUp = sending.serial !== undefined;
-    // More patient each time: who moves on before an answer can come never gets one.
+    // It waits longer each time: a client that moves on before an answer can arrive never gets one.
     const timeoutMs = Math.min(MAX_TIMEOUT_MS, options.clientTimeoutMs * BACKOFF_FACTOR ** waits);
     timeline.schedule(isUp ? timeoutMs : RETRY_MS, () => {
       if (isOpen(operation)) {

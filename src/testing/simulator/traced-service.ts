@@ -1,6 +1,6 @@
 /**
- * A service whose generators note what they ask of the tables. Who asks for less, run again on the same, goes by something
- * that they do not hold; what came of both runs need not say so, since sites and model run the same functions.
+ * A service whose generators note what they read from the tables. If a generator reads less in a second run on the same
+ * tables, it depends on other state, even if both results are equal.
  */
 import { formatThrown } from '../../server/records/failures.ts';
 import { freezeFunctions } from '../../values/deep-freeze.ts';
@@ -46,13 +46,13 @@ export class TracedService {
     this.service = { ...service, generators: Object.fromEntries(Object.entries(service.generators).map(traced)) };
   }
 
-  /** Each once: who knows already what comes of what he has read need not read it again. */
+  /** Each once: a generator that knows the result of a read need not repeat it. */
   readonly lookups = (): readonly string[] => [...this.#lookups];
   /** What the last run has thrown, if it has, and that was no error of its domain. */
   readonly thrown = (): string | undefined => this.#thrown;
 }
 
-/** Of the same tables the same, as a site has one for all runs: who keeps something by them meets it again, as there. */
+/** One result for the same tables, as at a site: so a generator finds state again that it keeps by them. */
 function memoizeByTables(make: (real: Readers) => Readers): (real: Readers) => Readers {
   const made = new WeakMap<Readers, Readers>();
   return (real) => {

@@ -21,7 +21,7 @@ const MAX_TOKEN_AGE_MS = 60_000;
  */
 const MAX_EARLY_TOKEN_AGE_MS = 10_000;
 
-/** Who the client is, and for whom servers take it. */
+/** The identity of the client, and the principal that servers see. */
 export class Handshake {
   readonly #credentials: ResolvedConnectionOptions['credentials'];
   readonly #target: ConnectionTarget;

@@ -104,7 +104,7 @@ export interface ResolvedConnectionOptions {
   readonly WebSocket: WebSocketConstructor;
   /** Asks for a token, and for whom it is. */
   readonly credentials: () => Promise<Credentials>;
-  /** Who is signed in; absent where the application does not say. Throws what its function throws. */
+  /** Returns the signed-in user; absent if the application has no such option. Throws what its function throws. */
   readonly principal: (() => string) | undefined;
   /** The token is always the same: asking for it again gives no fresh one. */
   readonly isTokenFixed: boolean;

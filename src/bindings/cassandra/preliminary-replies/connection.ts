@@ -14,7 +14,7 @@ import type { PluginOptions } from './options.ts';
 import { encodeOptions } from './requests.ts';
 import { readResponse, type Response } from './responses.ts';
 
-/** Who gets the answers to one request. */
+/** Receives the answers to one request. */
 export interface Exchange {
   /** @returns whether it was the last answer: then the request's number is free for others */
   handleResponse(response: Response): boolean;

@@ -1,4 +1,4 @@
-/** The first words on a connection: who we are, which keyspace, and what the node can do. */
+/** The handshake of a connection: the version and options, the login, and the keyspace. */
 import { CqlError, SERVER_ERROR } from './cql-error.ts';
 import { encodeAuthResponse, encodeOptions, encodeStartup, encodeUse } from './requests.ts';
 import type { ReadStrategyOptions } from '../read-strategy.ts';

@@ -1,10 +1,10 @@
 /**
- * Times of writing, in microseconds since the epoch. Of two writes Cassandra keeps the one with the later time, whichever was
- * answered last: who writes after an answer must not have an earlier time than that write, nor the same.
+ * Times of writing, in microseconds since the epoch. Of two writes Cassandra keeps the one with the later time,
+ * whichever was answered last. So a write after an answer must have a later time than the answered write.
  *
- * A hybrid logical clock (Kulkarni et al., OPODIS 2014): the wall clock's time, above every time that it gave before and above
- * those that were read. One that is far ahead it does not follow, lest all that is written next to it, also by the servers,
- * be lost: only what is written to that object comes after it.
+ * A hybrid logical clock (Kulkarni et al., OPODIS 2014): the wall clock's time, above every time that it gave before
+ * and above those that were read. It does not follow a time far ahead, since then all later writes of the servers would
+ * be lost. Only writes to that object come after that time.
  */
 import { CorrectableError } from '../../../correctable/errors.ts';
 import { RecentMap } from './recent-map.ts';

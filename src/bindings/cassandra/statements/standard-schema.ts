@@ -32,7 +32,7 @@ export interface MismatchContext {
   readonly code: 'INVALID_ARGUMENT' | 'INVALID_VALUE';
   /** Names the value in the message and begins the path, for example `args`. */
   readonly root: string;
-  /** Who is to blame, for example the statement. */
+  /** What the error blames, for example the statement. */
   readonly subject: string;
 }
 

@@ -39,7 +39,7 @@ export function readStat(reader: JuteReader): Stat {
 const PERMISSIONS = { read: 1, write: 2, create: 4, delete: 8, admin: 16 } as const;
 export type Permission = keyof typeof PERMISSIONS;
 
-/** One entry of the access control list (ACL) of a node: who may do what. */
+/** One entry of the access control list (ACL) of a node: the permissions of an identity. */
 export interface Acl {
   /** The scheme: `world`, `auth`, `digest`, `ip`, … */
   readonly scheme: string;

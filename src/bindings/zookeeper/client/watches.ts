@@ -1,4 +1,4 @@
-/** Who wants to hear of which node. Kept by the client, so that a new connection can ask for the same again. */
+/** The watches of each node. The client keeps them, so that a new connection can set them again. */
 import type { Chroot } from './path.ts';
 import type { JuteReader, JuteWriter } from './jute.ts';
 

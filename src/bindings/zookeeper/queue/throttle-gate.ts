@@ -9,7 +9,7 @@ import { createAbandonedError } from '../errors.ts';
 const MAX_WAITING = 10_000;
 const TOO_LATE_MESSAGE = 'its turn came too late to be answered in time: nothing was taken';
 
-/** Who waits, and until when. */
+/** The signal and the deadline of a caller that waits. */
 type WaitContext = Pick<InvocationContext, 'signal' | 'deadlineAt'>;
 
 interface Waiter {

@@ -54,7 +54,7 @@ export class NodeRedLog {
     return { engine: this.#settings.engine, ...this.#adapter?.status, ...this.#size };
   }
 
-  /** Who orders red operations: a site, or etcd; `null` while the log is sealed. */
+  /** Returns the site or engine that orders red operations: a site, or etcd; `null` while the log is sealed. */
   getLeader({ leader }: RedGeneration): string | null {
     return this.#settings.engine === 'etcd' && leader !== null ? 'etcd' : leader;
   }

@@ -78,7 +78,7 @@ export class ArgumentGenerator {
           ? drawValue(this.#getSchema(operation), operation, source)
           : drawByAuthor(operation, () => value(createDrawContext(source.random, own)));
       const taken = this.#tryParse(operation, args);
-      // What an author draws may be one object that he changes each time.
+      // An author's function may return the same object each time, changed.
       if (taken !== undefined) return { args: deepCopy(args), parsed: taken.parsed };
     }
     return undefined;

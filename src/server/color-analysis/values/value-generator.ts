@@ -1,6 +1,6 @@
 /**
- * Values by a JSON Schema, drawn so that operations meet: few names, numbers near bounds and near what stands in the run.
- * What the schema cannot say, as a check by a function, it does not know: who draws asks the schema itself.
+ * Values by a JSON Schema, drawn so that operations conflict: few names, numbers near limits and near those in the run.
+ * A check by a function is not part of a JSON Schema, so the caller checks values by the schema itself.
  */
 import { defineProperty } from '../../../values/deep-copy.ts';
 import type { Random } from '../../collections/random.ts';

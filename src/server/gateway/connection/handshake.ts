@@ -13,7 +13,7 @@ import type { ServedContract, Welcome } from '../../../protocol/messages/welcome
 import type { ClientRecord } from '../clients/client-table.ts';
 import { hashPrincipal } from '../context/principal.ts';
 
-/** Who is let in. */
+/** The result of an accepted handshake. */
 interface HandshakeResult {
   readonly hello: Hello;
   readonly principal: Principal;

@@ -13,7 +13,7 @@ import { ReceivedFrame } from '../limits/in-flight-load.ts';
 
 const checkMessage = createMessageCheck(clientMessageKinds, { compile: compileSchema, isSimple: isSimpleSubmit });
 
-/** Who serves the rows. */
+/** Serves the rows. */
 export interface MessageHandler {
   /** Whether the next row may be served now; if not, `resume` follows. */
   readonly canRead: boolean;

@@ -58,7 +58,7 @@ export interface GatewayContext {
   readonly registry: CompiledRegistry | undefined;
   /** Whether clients must authenticate. */
   readonly requiresAuthentication: boolean;
-  /** Who has this token; rejects where that is refused. The token may have ended. */
+  /** Returns the principal of this token; rejects if the token is rejected. The token may have ended. */
   identify(token: string | undefined, peer: Peer): Promise<Principal>;
   readonly authorize: Authorize;
   readonly bounds: InternalLimits;

@@ -1,4 +1,4 @@
-/** Who is behind a connection: what `authenticate` says, once it has been checked. */
+/** The principal behind a connection: the checked result of `authenticate`. */
 import { createHash } from 'node:crypto';
 import { CorrectableError } from '../../../correctable/errors.ts';
 import { isWellFormed } from '../../../protocol/codec/tagged-values.ts';

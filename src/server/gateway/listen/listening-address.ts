@@ -1,4 +1,4 @@
-/** Where a server listens: who can reach it there, and what it is called. */
+/** Where a server listens: which clients can reach it there, and its address. */
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { CorrectableError } from '../../../correctable/errors.ts';

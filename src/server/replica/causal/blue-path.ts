@@ -52,7 +52,7 @@ export class BluePath {
     this.#ownStream.sent = 0;
   }
 
-  /** Other origins are known, or stand otherwise: who needs what changes with them. */
+  /** Other origins are known, or their states have changed: which site needs what changes with them. */
   updateMembers(): void {
     const { origins, site } = this.core.options;
     this.#growTo(Math.max(this.#incoming.length, origins.size));

@@ -4,7 +4,7 @@ import type { Origins } from '../../records/origin.ts';
 import type { OperationId } from '../../records/records.ts';
 import { isCovered, type Vector } from '../../records/vector.ts';
 
-/** Who may wait. */
+/** An operation that may wait. */
 interface Waiter {
   readonly serial: number;
   readonly identity?: { readonly id: OperationId } | undefined;

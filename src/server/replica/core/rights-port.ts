@@ -58,6 +58,6 @@ export interface RightsPort {
   onCommitted(operation: BlueOperation): void;
   /** An operation has become part of the stable snapshot. */
   onApplied(operation: BlueOperation | RedOperation): void;
-  /** Own red effects are not in flight any more: who has left rights to them may have these. */
+  /** Own red effects are not in flight any more: an operation for which they left rights may have them. */
   onRedRemoved(effects: readonly Effect[]): void;
 }

@@ -18,7 +18,7 @@ export interface DedupSlot {
   readonly decision: SlotDecision;
   /** Whether the decision is synced and, of a blue operation, visible here. */
   isFinal: boolean;
-  /** Who waits for that; none, mostly. */
+  /** Callbacks that wait for that; mostly none. */
   waiters: (() => void)[] | undefined;
   /** Of the operation, in the table. */
   place: number;

@@ -282,7 +282,7 @@ export class IdTable<T> {
   #trimClient(entry: ClientEntry<T>): void {
     const { maxOperationsPerClient = Infinity, maxBytesPerClient = Infinity } = this.#limits;
     const { operations, client } = entry;
-    // The latest one stays, however large it is: who asks again for it is answered.
+    // The latest one stays, however large it is, so that its retry gets an answer.
     while (operations.size > maxOperationsPerClient || (entry.bytes > maxBytesPerClient && operations.size > 1)) {
       this.expire(client, (operations.first as TableOperation<T>).sequence);
     }

@@ -250,7 +250,7 @@ export class Certifier implements Section {
   }
 }
 
-/** All that was read and has changed: who is rejected may go by more than one of them. */
+/** Returns all that was read and has changed: a rejected operation may use more than one of these. */
 function toNameConflict([name, ...others]: readonly string[]): Conflict | undefined {
   if (name === undefined) return undefined;
   return others.length === 0 ? { reason: 'name', name } : { reason: 'name', name, others };

@@ -11,7 +11,7 @@ import type { ReplicaCore } from '../core/replica-port.ts';
 import type { Fifo } from '../../collections/fifo.ts';
 import type { RedRequest } from './red-requests.ts';
 
-/** So many are remembered: who is not among them has a harder time. */
+/** The number that is remembered. Others have no turn. */
 const MAX_CONTENDED = 256;
 
 interface ContendedOperation {
@@ -30,7 +30,7 @@ interface ContendedOperation {
 export class Contention {
   /** By operation, the one that was rejected last at the end. */
   readonly #contended = new Map<OperationId, ContendedOperation>();
-  /** By mark, in the same order: who asks pays for what he reads, not for what others have met. */
+  /** By mark, in the same order: a search costs as much as the operation has read, not as others have met. */
   readonly #byMark = new Map<string, Set<ContendedOperation>>();
   #places = 0;
   /** They wait no longer. */

@@ -105,8 +105,8 @@ export class DependencyResolver {
   }
 
   /**
-   * A take of which another site waits for its turn: who is nearer to the leader would be faster each time. Once only, and
-   * not where it was rejected itself: two would wait for each other.
+   * Returns a take of another site that waits for its turn: otherwise the site nearer to the leader would always be
+   * faster. Once only, and not for a rejected take: two would wait for each other.
    */
   #findEarlierTurn(request: RedRequest, { outcome, reads }: StableRun): WaitableRequests | undefined {
     if (request.hasYielded || request.attempt > request.uncountedRejections) return undefined;

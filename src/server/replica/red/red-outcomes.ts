@@ -31,7 +31,7 @@ const OUTCOME_CODEC: ValueCodec<ReplyOrError> = {
 export class RedOutcomes {
   readonly #host: RedOutcomesHost;
   readonly #outcomes: IdTable<ReplyOrError>;
-  /** Who asked last for operations that have ended in the log and are still behind the gate. */
+  /** The latest submissions of operations that have ended in the log and are still behind the gate. */
   readonly #waiters = new Map<OperationId, Submission>();
 
   constructor(host: RedOutcomesHost) {

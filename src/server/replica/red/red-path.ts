@@ -408,7 +408,7 @@ export class RedPath {
     else this.#pendingDurability.add(record, applied);
   }
 
-  /** Whether it is still to be proposed: who waited for it may have given up. */
+  /** Whether it is still to be proposed: its callers may have given up. */
   #isStillWanted(record: RedOperation): boolean {
     return this.#requests.get(record.id)?.record === record || this.#own.has(record.id);
   }

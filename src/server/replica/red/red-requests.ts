@@ -13,7 +13,7 @@ import type { Submission } from '../../records/submissions.ts';
 
 export const NO_EFFECTS: readonly Effect[] = [];
 
-/** Who asks again and again is answered at the latest of so many places. */
+/** The number of submissions of one operation that may wait. Earlier ones are answered. */
 const MAX_WAITERS = 4;
 
 /** What came of a run on the stable snapshot. */
@@ -227,7 +227,7 @@ export class RedRequests {
     this.moveToLast(request);
   }
 
-  /** Who comes now and reads what this one is expected to write finds it. */
+  /** Later requests that read what this one is expected to write find it. */
   moveToLast({ expectedWrites, submission }: RedRequest): void {
     for (const name of expectedWrites) this.#lastWriter.set(name, submission.serial);
   }

@@ -10,7 +10,7 @@ import type { Origins } from '../../records/origin.ts';
 import type { RedRequest } from './red-requests.ts';
 import type { Service, ServiceThrottle } from '../../service/service.ts';
 
-/** So many turns of a whole window may be waited for; who comes then is refused at once. */
+/** The number of turns of a whole window that may be waited for. Later requests are rejected at once. */
 const MAX_WAITED_SLOTS = 8;
 
 export class ThrottledRequests {

@@ -1,12 +1,12 @@
 /**
- * Questions of other sites that came before what they are about: a share that was given, and is on its way here. Who asks
- * would retry only when its question is overdue, so the newest of each site and field is kept for as long.
+ * Requests of other sites that came before the rights that they want: a share that was given and is in flight here. The
+ * sender would retry only when its request is overdue, so the newest of each site and field is kept for as long.
  */
 import type { RightsRequest } from '../../records/records.ts';
 import type { Origin } from '../../records/origin.ts';
 import { formatFieldKey } from './field-name.ts';
 
-/** So many fields are asked for early at a time; who is not among them asks again. */
+/** The number of fields with an early request at a time. Requests for others are sent again. */
 const MAX_FIELDS = 1024;
 
 /** One of them. */

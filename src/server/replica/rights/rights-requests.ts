@@ -45,7 +45,7 @@ export class RightsRequests {
     return this.#getSilentMs(name, description, nowMs) < this.#times.resendAfterMs;
   }
 
-  /** Something has come of this field: who needs more may retry. */
+  /** Rights of this field have arrived: operations that need more may retry. */
   onAnswered(name: BoundedName): void {
     for (const description of REQUEST_TARGETS) this.#sentAtMs.delete(description + formatFieldKey(name));
   }

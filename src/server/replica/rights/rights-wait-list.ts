@@ -24,7 +24,7 @@ export interface WantedRights {
   readonly ofPool: number;
 }
 
-/** The same, exactly: what is added for who comes is taken off again when he goes. */
+/** The same, exactly: the amount of an operation is added when it comes, and subtracted when it leaves. */
 interface ExactWanted {
   readonly name: BoundedName;
   readonly amount: ExactSum;

@@ -96,7 +96,7 @@ export class Rights implements RightsPort {
     const beyond = needs.find((need) => need.amount > this.#getLeft(readLedger(store, need)));
     if (beyond !== undefined) return takeTooLargeError(choice.shadow, beyond);
     if (needs.every((need) => this.mayTake(need))) return outcome;
-    // Less what own red operations in flight will draw: who is red waits for the pool alone.
+    // Less what own red operations in flight will draw: a red operation waits for the pool alone.
     if (needs.every((need) => need.amount <= this.getPool(need, overlay))) {
       return { ...outcome, choice: { ...choice, color: 'red' } };
     }
@@ -250,7 +250,7 @@ export class Rights implements RightsPort {
     if (turn !== undefined) this.#sendRequests(name, SPLIT_BY_MODE[turn](lacking, others, giveHalf(ledger)));
   }
 
-  /** Something has come that helps here: who needs more may retry. */
+  /** Rights have arrived that help here: operations that need more may retry. */
   #onReceived(effect: Effect): void {
     const { to } = effect.value as Transfer;
     if (to === RED || to === this.core.options.site) this.#requests.onAnswered(effect);
@@ -322,7 +322,7 @@ export class Rights implements RightsPort {
     this.#answeredRequests.add(from, field, { stamp: vector[site] ?? 0, atMs: nowMs });
   }
 
-  /** Half of what is here at most; where that is too little for who waits, what he lacks goes into the pool. */
+  /** Half of what is here at most. If that is too little for a waiting operation, what it lacks goes into the pool. */
   #computeGrant(from: Origin, { amount, target, ...name }: RightsRequest): Transfer | undefined {
     const available = this.#available(name);
     const half = Math.floor(available / 2);

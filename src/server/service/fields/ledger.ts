@@ -1,6 +1,6 @@
 /**
- * Who may take how much of a bounded field (docs/spec/rights.md). Each right belongs to one origin: to a site, or to the red
- * order, whose rights are the pool. At every site, at all times: rights + pool + taken = given.
+ * How much of a bounded field each origin may take (docs/spec/rights.md). Each right belongs to one origin: to a site,
+ * or to the red order, whose rights are the pool. At every site, at all times: rights + pool + taken = given.
  */
 import { RED, type Origin } from '../../records/origin.ts';
 import { subtractExact, addExact, toPlainSum, type ExactSum } from './exact-sum.ts';

@@ -1,7 +1,7 @@
 /**
- * Effects in flight, in order, each owned by an operation. Mostly the oldest ends first, and is taken out at once. Who ends
- * in the middle of many is only noted: all that have ended are taken out together, before the next look at the rest, or
- * when they are as many as are left. So a crowd that gives up together costs a pass or two, not one each.
+ * Effects in flight, in order, each owned by an operation. Mostly the oldest ends first, and is taken out at once. An
+ * operation that ends in the middle is only noted. All that have ended are taken out together, before the next read of
+ * the others, or when they are as many as are left. So a crowd that gives up together costs a pass or two.
  */
 import type { Effect } from '../../records/effect.ts';
 import type { PendingEffects } from './field.ts';

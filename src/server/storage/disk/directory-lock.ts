@@ -224,7 +224,7 @@ function tryLink(from: string, to: string): void {
 
 interface FoundLock {
   readonly text: string;
-  /** Moves whenever the owner touches it, whatever his clock says. */
+  /** Changes whenever the owner touches the lock, whatever the owner's clock shows. */
   readonly time: string;
 }
 

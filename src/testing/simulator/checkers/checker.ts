@@ -180,7 +180,7 @@ export abstract class CountingChecker extends SiteChecker<number[]> {
 /** A property did not hold. */
 export class PropertyViolation extends Error {
   override readonly name = 'Fault';
-  /** Who noticed, where it was no checker. */
+  /** The part that noticed the fault, if it was no checker. */
   readonly noticedBy: string | undefined;
 
   constructor(message: string, noticedBy?: string) {

@@ -31,7 +31,7 @@ export function isSameReply(a: Reply | undefined, b: Reply | undefined): boolean
   return isSameSent(a.value, b.value) && isSameSent(a.meta, b.meta);
 }
 
-/** Effects as all sites come to have them: who reads their values cannot change them. */
+/** Effects as all sites get them: code that reads their values cannot change them. */
 export function toSentEffects(effects: readonly Effect[]): readonly Effect[] {
   return effects.map((effect) => ({ ...effect, value: deepFreeze(copyForWire(effect.value, 'value')) }));
 }

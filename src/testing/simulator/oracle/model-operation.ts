@@ -1,4 +1,4 @@
-/** Changes by place, instead of by vectors: who made them, in which order they stand, and what had seen what. */
+/** Changes by place, instead of by vectors: their authors, their order, and what each had seen. */
 import type { Effect } from '../../../server/records/effect.ts';
 
 /** So many operations of each list, by ordinal: of the red order, then blue ones by origin. */
