@@ -14,7 +14,7 @@ export interface SiteReport {
 
 /** The sites, as all that answer know them. */
 export interface DeployedSites {
-  /** Of each site of the file, then of those that joined later. */
+  /** The reports of each site of the file, then of those that joined later. */
   readonly reports: readonly SiteReport[];
   /** The names of the sites that are members now. If no site answers, those of the file. */
   readonly members: readonly string[];

@@ -20,7 +20,7 @@ export async function loadModule(flag: string, path: string): Promise<Readonly<R
   const url = pathToFileURL(resolve(path)).href;
   if (/\.[mc]?tsx?$/.test(path)) await registerTypeScript(flag, path);
   const logUnfinished = (code: number): void => {
-    // Node 20 tells a thread's listeners 0.
+    // Node 20 passes 0 to a thread's listeners.
     if (code !== EXIT_UNSETTLED_AWAIT && process.exitCode !== EXIT_UNSETTLED_AWAIT) return;
     console.error(
       `error: ${formatFlagOrArgument(flag)} names ${path}, which never finished loading (a top-level await)`,

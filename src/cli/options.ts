@@ -111,7 +111,7 @@ export function readTypedOptions(
   known: ReadonlyMap<string, boolean>,
   argv: readonly string[],
 ): RawOptions {
-  // Of what was typed: the parser drops some of what it does not know.
+  // Check what was typed: the parser drops some flags that it does not know.
   for (const word of findFlags(argv)) checkFlag(word, known, argv);
   const typed: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(options)) {

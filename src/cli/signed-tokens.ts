@@ -95,7 +95,7 @@ function mayHaveUnknownKey(error: unknown, token: string): boolean {
 }
 
 function toPrincipal({ sub, exp }: { readonly sub?: unknown; readonly exp?: number }): Principal {
-  // Signed as it may be: of two objects, as text, one cannot be distinguished from the other.
+  // Only a non-empty string: two objects could have the same string form.
   if (typeof sub !== 'string' || sub === '') {
     throw new errors.JWTClaimValidationFailed('"sub" claim must be a text that is not empty', {}, 'sub', 'invalid');
   }

@@ -234,8 +234,8 @@ export function isAbandoned(waiting: { readonly signal: AbortSignal }, sinceMs =
 const WEAKER_TIMEOUT_MS = 1_000;
 
 /**
- * Before a whole read fails: waits for what weaker levels have in flight, but not for long (C6), nor once the time limit
- * of their level has passed. A deadline keeps the process alive as long as anybody waits; where there is none, this does.
+ * Before a whole read fails: waits for pending weaker levels, but not for long (C6), nor after the time limit of their
+ * level. A deadline keeps the process alive as long as a caller waits. Without a deadline, this does.
  */
 export async function waitForWeaker(
   inFlight: Promise<unknown>,

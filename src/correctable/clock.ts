@@ -28,7 +28,7 @@ export function getWallOffsetMs(clock: Clock): number {
   return clock.wallNow ? clock.wallNow() - clock.now() : 0;
 }
 
-/** Returns milliseconds as they pass, from any start; of the machine's clock if the platform has no other. */
+/** Returns elapsed milliseconds, from any start; by the wall clock if the platform has no other. */
 export function getElapsedMs(): number {
   return (globalThis.performance ?? Date).now();
 }

@@ -45,7 +45,7 @@ export type FinalLevel<L extends Levels, S extends readonly string[], R extends 
         : R['levels'] & RequestedFinalLevel<L, S>
   : never;
 
-/** The strongest of the levels `S` or above: of those that are chosen at run time, the weakest that may have been. */
+/** The strongest of the levels `S` or above. If levels are chosen at run time, the weakest possible one. */
 type RequestedFinalLevel<L extends Levels, S extends readonly string[]> = S extends unknown
   ? true extends { [I in keyof S]: IsUnion<S[I]> }[number]
     ? AtLeast<L, S[number]>

@@ -26,7 +26,7 @@ import type { AnyView } from './view.ts';
 interface RunOutcome<U> {
   readonly final?: boolean;
   readonly value?: U;
-  /** Of a view. */
+  /** The level of a view. */
   readonly level?: string;
   readonly failed?: true;
   readonly error?: unknown;

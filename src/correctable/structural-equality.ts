@@ -12,7 +12,7 @@ interface Comparison {
   /** The objects that are still to be compared, in pairs: a stack of our own, since that of the engine has an end. */
   pairs: object[];
   comparedCount: number;
-  /** Of an object, those that it equals if all that is still to be compared does. */
+  /** By object: the objects that it equals if all remaining comparisons succeed. */
   assumedEqual?: Map<object, Set<object>>;
   /** Takes back each assumption, in the order in which they came. */
   undoSteps?: (() => void)[];

@@ -51,13 +51,13 @@ export interface SubscriberExtras {
   parts?: object[] | undefined;
   /** What it was for is undone (C8): what of it can still be left undone is. */
   isUndone?: true;
-  /** Of an update that may be tried again: the run whose step invoked it, if one did. */
+  /** For an update that may be retried: the run whose step invoked it, if one did. */
   run?: { readonly phase: string } | undefined;
 }
 
 /**
- * One operation, as its audience sees it. It is its own first listener: most operations have no more than one callback
- * of each kind, and need no list.
+ * One operation, as its listeners see it. It is its own first listener: most operations have at most one callback of
+ * each kind, and need no list.
  */
 export interface SubscriberList<T> extends Listener<T> {
   readonly environment: Environment;
@@ -95,7 +95,7 @@ export function attachCallbacks<T>(
 }
 
 /**
- * Tells `listener` the latest view, not inside this call, and then what follows; after the end, the outcome.
+ * Delivers to `listener` the latest view, not inside this call, and then later ones; after the end, the outcome.
  */
 export function addSubscriber<T>(
   subscribers: SubscriberList<T>,
@@ -151,7 +151,7 @@ function setTimersRef<T>(subscribers: SubscriberList<T>, isHeld: boolean): void 
   }
 }
 
-/** Tells `onView` every view, the final included; `onError` sees to the failure. */
+/** Delivers every view to `onView`, also the final one. `onError` handles the failure. */
 export function subscribeToViews<T>(
   subscribers: SubscriberList<T>,
   onView: ViewCallback<T>,
@@ -162,7 +162,7 @@ export function subscribeToViews<T>(
   return addSubscriber(subscribers, { onUpdate: onView, onFinal: onView, onError }, of);
 }
 
-/** Tells everybody the view, or the failure. */
+/** Delivers the view, or the failure, to all listeners. */
 export function deliverView<T>(subscribers: SubscriberList<T>, view: Delivery<T>): void {
   subscribers.deliveryCount++;
   if (subscribers.isDelivering) ((subscribers.extras ??= {}).queue ??= []).push(view);

@@ -8,14 +8,14 @@ import type { Source } from '../correctable/source.ts';
 import { failWith, abortSubmission, addCleanUp } from '../correctable/source.ts';
 
 /**
- * Tells `outer` each view of `inner` as a binding would, confirmations as confirmations; `onError` sees to the failure.
- * When the last of those whom it tells has been given up, so is `inner`.
+ * Forwards each view of `inner` to `outer` as a binding would, confirmations as confirmations. `onError` handles the
+ * failure. When the last receiver has been given up, so is `inner`.
  */
 export function forwardViews<T>(inner: Source<T>, outer: Source<T>, onError: ErrorCallback): void {
   let reported: number | undefined;
   let known = 0;
   addPart(outer, inner);
-  // Of attempts before this one.
+  // The errors of earlier attempts.
   const earlier = outer.submissionStatus?.levelErrors;
   outer.submissionStatus = {
     // Unless the binding says, it may have.

@@ -33,7 +33,7 @@ const USAGE = { call: 'retryPolicy({ attempts: 3 })' };
 
 const OPTIONS: OptionNamesOf<RetryOptions> = { attempts: true, backoff: true, random: true };
 
-/** Of one client. */
+/** The rules of one client. */
 interface RetryRules extends Required<{ readonly [K in keyof RetryOptions]: NonNullable<RetryOptions[K]> }> {
   readonly submit: SubmitFunction;
 }

@@ -12,7 +12,7 @@ export interface Observer {
 
 const doNothing = (): void => {};
 
-/** `rank`: of the weakest level that the component shows. */
+/** `rank` is that of the weakest level that the component shows. */
 export function createObserver(read: SharedRead | undefined, rank: number, keepMs: number): Observer {
   const getView = (): AnyView | undefined => read?.getView(rank);
   const refresh = read ? read.refresh : doNothing;

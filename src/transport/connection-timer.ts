@@ -199,8 +199,8 @@ export class HeartbeatDeadline {
   }
 
   /**
-   * How long it may still last, where so many bytes of large messages are not answered. Of more than one message may have,
-   * some must be answered meanwhile.
+   * How long it may still last while so many bytes of large messages are not answered. If there is more than one
+   * message, some must be answered meanwhile.
    */
   getRemainingMs(nowMs: number, bytes: number, maxBytes: number): number {
     // Also what was given up is on its way.

@@ -182,7 +182,7 @@ class WebSocketClient implements ConnectionEvents, ReceiverEvents {
     this.#sender.abandonAll(createPrincipalChangedError());
   }
 
-  /** Tells the transport that the network may be back, so that it need not wait. */
+  /** Notifies the transport that the network may be back, so that it need not wait. */
   wake(): void {
     this.#dispatch('wake');
   }

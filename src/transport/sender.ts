@@ -85,7 +85,7 @@ export class Sender {
     });
   }
 
-  /** Tells the server which updates have ended. */
+  /** Reports to the server which updates have ended. */
   acknowledge(): void {
     this.#connection?.acknowledge(this.inFlight.watermark);
   }
@@ -198,7 +198,7 @@ export class Sender {
   }
 }
 
-/** So many are kept; of more, the oldest goes, and what it did not answer is submitted again. */
+/** The maximum of connections that drain. Beyond it, the oldest closes, and its operations are resubmitted. */
 const MAX_DRAINING_CONNECTIONS = 8;
 
 /** Each goes when it has answered everything, when it is lost, or when its time is over. */

@@ -63,7 +63,7 @@ export class Primary implements MemoryStore {
     }
   }
 
-  /** Makes `backup` a copy of the present state and tells `follower` what follows. Returns what ends that. */
+  /** Copies the state to `backup`, and passes later writes to `follower`. Returns what ends that. */
   replicateTo(backup: Replica, follower: WriteListener): () => void {
     backup.copyFrom(this.#replica);
     this.#listeners.add(follower);

@@ -36,7 +36,7 @@ export class ItemQueue {
   }
 }
 
-/** What an update would give, as far as this copy can tell. */
+/** The expected result of an update, by this copy. */
 export interface PreliminaryReply {
   readonly value: unknown;
   readonly meta?: { readonly remaining: number };

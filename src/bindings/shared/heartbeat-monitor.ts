@@ -1,4 +1,4 @@
-/** Notices that the other end of a connection has fallen silent, which sockets themselves tell after minutes if at all. */
+/** Detects that the other end of a connection is silent. Sockets report that after minutes, if at all. */
 export interface HeartbeatMonitorOptions {
   /** How often to look, milliseconds. */
   readonly intervalMs: number;

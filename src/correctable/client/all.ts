@@ -37,7 +37,7 @@ export type FinalOf<P> = [LevelsOf<P>] extends [JoinedLevels]
 
 type ElementOf<P> = NonNullable<P extends readonly (AnyCorrectable | undefined)[] ? P[number] : P[keyof P]>;
 
-/** Of a union, what each of its members says: where one may be, the whole may. */
+/** Whether a union may be empty: if one of its members may be, the whole may. */
 type CanBeEmpty<P> = P extends readonly [unknown, ...unknown[]]
   ? false
   : P extends readonly unknown[]
@@ -65,7 +65,7 @@ type JoinOf<C> = [C] extends [never]
 /** What the final of each can be. The same levels were requested of stores of others where these differ. */
 type FinalsOf<C> = C extends Correctable<unknown, infer _L, infer F> ? [F] : never;
 
-/** Whether it is known which levels a part has; of each of a union. */
+/** Whether it is known which levels a part has, for each member of a union. */
 type HasOneLevelList<C> =
   C extends Correctable<unknown, infer L, string> ? (IsUnion<L> extends false ? true : false) : never;
 

@@ -54,7 +54,7 @@ export class CorrectableHandle<T, L extends Levels, F extends string> implements
     return this[SOURCE].latest as View<T, L, F> | undefined;
   }
 
-  // By these two, state libraries (Vue, valtio) tell what they must not wrap.
+  // By these two, state libraries (Vue, valtio) recognize what they must not wrap.
   get [Symbol.toStringTag](): string {
     return 'Correctable';
   }

@@ -32,7 +32,7 @@ export interface Snapshot<T, L extends Levels, F extends string = L[number]> {
 }
 
 const snapshots = /* @__PURE__ */ new WeakMap<object, Snapshot<never, never, never>>();
-/** Of what another copy of this package made, whose source cannot be asked. */
+/** The errors of Correctables of another copy of this package, whose source cannot be read. */
 const errors = /* @__PURE__ */ new WeakMap<object, CorrectableError>();
 
 /**

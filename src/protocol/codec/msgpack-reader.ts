@@ -37,7 +37,7 @@ export function closeFrame(): void {
   frameBytes = NO_BYTES;
 }
 
-/** Of the next `length` bytes; made for numbers that take it, since most frames have none of those. */
+/** Returns a view of the next `length` bytes, for numbers that need one: most frames have none. */
 function getDataView(length: number): DataView {
   return new DataView(frameBytes.buffer, frameBytes.byteOffset + takeBytes(length), length);
 }
@@ -259,7 +259,7 @@ function readKey(): string {
 
 function readBytes(length: number): Uint8Array {
   const from = takeBytes(length);
-  // A copy: the frame's memory belongs to the socket. Of a `Buffer` a part is one too, and values hold plain bytes.
+  // A copy: the frame's memory belongs to the socket. A part of a `Buffer` is one too, but values hold plain bytes.
   return new Uint8Array(frameBytes.subarray(from, from + length));
 }
 

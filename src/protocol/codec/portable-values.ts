@@ -17,7 +17,7 @@ export function copyForWire(value: unknown, where: string): unknown {
   return typeof value === 'object' ? fromJsonValue(JSON.parse(JSON.stringify(json))) : value === 0 ? 0 : value;
 }
 
-/** No text is made of what most arguments and results are: of bytes it would be much longer than they are. */
+/** Copies most arguments and results without making text of them: text of bytes would be much longer. */
 function copyFlatObject(value: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const copy: Record<string, unknown> = {};
   for (const [key, item] of Object.entries(value)) {

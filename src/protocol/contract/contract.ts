@@ -253,7 +253,7 @@ function createBuilder(name: string, spec: OperationSpec): (args: unknown) => Op
 /** What a key is made by. */
 type KeyedSpec = Pick<Required<OperationSpec>, 'key' | 'args'>;
 
-/** Of the arguments as the service will see them; none of what does not fit, which is refused when it is invoked. */
+/** Returns the key of the parsed arguments, or undefined if they do not fit: `invoke` rejects those. */
 function getKey(name: string, { key, args: schema }: KeyedSpec, args: unknown): string | undefined {
   const parsed = tryParse(schema, args, name);
   return parsed && computeKey(key, parsed.args, name);

@@ -57,7 +57,7 @@ export function isAsyncSchema(schema: Schema): boolean {
   try {
     isLater = hasAsyncPart(schema);
   } catch {
-    // It refers to what is not there yet, or makes a default that fails: parsing will tell.
+    // It refers to a later definition, or makes a default that fails: parsing will show that.
     return false;
   }
   isAsyncBySchema.set(schema, isLater);
@@ -117,7 +117,7 @@ function watchFunction(owner: object, name: string, value: AnyFunction): boolean
 
 /** Whether it is a promise, which may reject from now on. */
 export function isPromiseAndHandled(value: unknown): boolean {
-  // Of whatever realm.
+  // A promise of any realm.
   if (getToStringTag(value) !== 'Promise') return false;
   (value as Promise<unknown>).catch(() => {});
   return true;

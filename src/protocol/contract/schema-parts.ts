@@ -17,7 +17,7 @@ export type OutputOf<S> = S extends { readonly _zod: { readonly output: unknown 
 export interface SchemaPart {
   readonly _zod: {
     readonly def: Record<string, unknown>;
-    /** Of a lazy schema: the one that it stands for. */
+    /** For a lazy schema: the schema that it stands for. */
     readonly innerType?: unknown;
     /** The values that it takes, of one that takes only so many. */
     readonly values?: unknown;

@@ -25,7 +25,7 @@ export interface MessageDefinition<L extends readonly MessageElement[]> extends 
 /** The rows of a kind. */
 export type MessageOf<K> = K extends MessageDefinition<infer L> ? ElementValues<L> : never;
 
-/** Where the number stands that begins every row: of an operation, in most of them. */
+/** The position of the number that begins every row: in most rows that of an operation. */
 export const NUMBER_AT = 0;
 
 /** Where the kind stands in every row. */

@@ -23,8 +23,8 @@ export interface MessageCheckOptions {
 type MessageChecker = Pick<MessageKind<unknown>, 'fields' | 'schema'>;
 
 /**
- * Makes the check for the rows of one direction: it tells what is wrong with a row, `undefined` for one that is
- * well-formed.
+ * Makes the check for the rows of one direction. It returns what is wrong with a row, or `undefined` for a well-formed
+ * one.
  *
  * @example
  * const check = createMessageCheck(serverMessageKinds);

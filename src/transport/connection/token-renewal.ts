@@ -21,7 +21,7 @@ export class TokenRenewal {
   readonly #events: RenewalEvents;
   readonly #backoff = exponentialBackoff();
   #cancel: (() => void) | undefined;
-  /** Tells what comes too late. */
+  /** Identifies answers that come too late. */
   #round = 0;
   #failures = 0;
   #endsAt = 0;

@@ -9,7 +9,7 @@ import type { Scheduling } from '../options/scheduling.ts';
 
 const SIGNAL_CHECK_DELAY_MS = 20;
 
-/** Tells `onCancelled` of every operation in flight whose signal aborts. */
+/** Calls `onCancelled` for every operation in flight whose signal aborts. */
 export class CancellationWatcher {
   readonly #inFlight: InFlightOperations;
   readonly #scheduling: Scheduling;

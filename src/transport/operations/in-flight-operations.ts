@@ -24,8 +24,8 @@ function createNoReplyError(operation: InFlightOperation, cause: CorrectableErro
 }
 
 /**
- * What a server says at its door, before it looks for what was done: of an update that another one may have executed
- * before, it says nothing.
+ * The errors of a server's admission, before it checks what was done. They mean nothing for an update that another
+ * server may have executed before.
  */
 const ADMISSION_ERROR_CODES: ReadonlySet<ErrorCode> = new Set([
   'OVERLOADED',

@@ -48,7 +48,7 @@ export type ConnectionEvent =
  * - `close-socket`: acknowledge what is done and close the socket in order.
  * - `fail`: fail whatever has no final.
  * - `abandon-operations`: fail whatever has no final, since it is another's, and take a new client id.
- * - `end`: tell who waits for the end.
+ * - `end`: notify the callers that wait for the end.
  */
 export type ConnectionAction =
   | 'connect'

@@ -48,8 +48,8 @@ export interface Credentials {
 const MAX_TOKEN_REQUESTS = 8;
 
 /**
- * A source of tokens that always answers by a promise: of a text, of nothing, or of the reason why there is none. The
- * token is that of the principal beside it, who was there when it was asked for, and when it came.
+ * Wraps a source of tokens. It always returns a promise: of a string, of nothing, or rejected with the reason. The
+ * token is that of the principal beside it, who was signed in at the request and at the answer.
  */
 export function guardToken(token: () => unknown, principal?: () => string): () => Promise<Credentials> {
   return async () => {
