@@ -107,7 +107,8 @@ export class CacheSession implements BindingSession {
     this.#lastLearned = isLast ? view : { ...UNKNOWN_VIEW, learnedAt: view.learnedAt };
     if (touches !== undefined) return this.#learn(touches, view);
     this.#lastUnboundedAt = view.learnedAt;
-    return this.#learn(view.id === undefined ? [] : [toObjectKey(view.id)], view);
+    const floor = last === undefined ? view : toFloorAfter(view, last);
+    return this.#learn(view.id === undefined ? [] : [toObjectKey(view.id)], floor);
   }
 
   #learn(objects: readonly string[], view: KnownFloor): void {
@@ -133,7 +134,8 @@ export class CacheSession implements BindingSession {
   #mergeFloors(known: KnownFloor, learned: KnownFloor): KnownFloor {
     const is = known.id === learned.id ? compareVersions(learned.version, known.version, this.#isOlder) : 'unknown';
     if (is === 'older') return { ...known, learnedAt: learned.learnedAt };
-    if (is !== 'unknown' || known.startedAt === learned.startedAt || isLaterThan(learned, known)) return learned;
+    if (is !== 'unknown') return learned;
+    if (known.startedAt === learned.startedAt || isLaterThan(learned, known)) return toFloorAfter(learned, known);
     // Either may be the newer one: surely newer than both is only what begins from now on.
     return { ...UNKNOWN_VIEW, learnedAt: learned.learnedAt };
   }
@@ -142,6 +144,14 @@ export class CacheSession implements BindingSession {
 /** Whether a view shows what was known before: it began after that, and what gave it has to know of it. */
 function isLaterThan(view: KnownFloor, known: KnownFloor): boolean {
   return known.learnedAt < view.startedAt && (view.isStrongest || known.isKnownToInner);
+}
+
+/**
+ * Returns what a view adds to what was known before it. After another operation, the version of a weaker view says nothing:
+ * a store that was restored from a backup has given higher ones before both.
+ */
+function toFloorAfter(view: KnownFloor, known: KnownFloor): KnownFloor {
+  return view.isStrongest || view.id === known.id ? view : { ...view, id: undefined, version: undefined };
 }
 
 /** The operation of no view. */

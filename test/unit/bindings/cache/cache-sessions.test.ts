@@ -153,6 +153,22 @@ describe('cache: sessions', () => {
     expect(await cachedIn(shop, session, get('x'))).toBe('fresh');
   });
 
+  test.each([get('x'), { name: 'feed', args: {}, access: 'read' } as const])(
+    'a restored backup: $name is read at a weaker level after another operation → no view from before it is shown',
+    async (operation) => {
+      const shop = setUp();
+      await ask(shop, operation, { value: 'lost', version: 5 });
+      const session = shop.client.session();
+      await ask(shop, getMany(['x']), { value: ['restored'], version: 1 }, session);
+      for (const value of ['restored', 'restored again']) {
+        await ask(shop, operation, { value, version: 1, level: 'weak' }, session);
+        expect(await cachedIn(shop, session, operation)).toBe('miss');
+      }
+      await ask(shop, operation, { value: 'restored', version: 1 }, session);
+      expect(await cachedIn(shop, session, operation)).toBe('restored');
+    },
+  );
+
   test('more objects than the session can remember → forgotten ones are not read from the cache', async () => {
     const shop = setUp(3);
     const session = shop.client.session();
