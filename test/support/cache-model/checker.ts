@@ -4,7 +4,7 @@
  */
 import type { CacheEntry } from '../../../src/bindings/cache/cache-store.ts';
 import type { History } from './history.ts';
-import { SECRET, type ObjectName, type ReadKind, type Shown } from './operations.ts';
+import { OBJECTS, READS, SECRET, type ObjectName, type ReadKind, type Shown } from './operations.ts';
 import { GUESSED, type Submission } from './origin.ts';
 import type { CacheOptions } from './options.ts';
 import type { Coverage } from '../outcomes/coverage.ts';
@@ -59,7 +59,7 @@ export interface Clearing {
 export class PageRecord {
   readonly tab: number;
   /** P1: by principal and object. */
-  readonly own: Floors;
+  readonly own = new Floors();
   /** What of that holds after a reload, too. */
   readonly ownKept: Floors;
   /** What of that came from the pages before, by way of the store. */
@@ -85,7 +85,6 @@ export class PageRecord {
 
   constructor(tab: number, before?: PageRecord) {
     this.tab = tab;
-    this.own = new Floors();
     this.inherited = before?.ownKept ?? new Floors();
     this.ownKept = this.inherited.copy();
   }
@@ -99,7 +98,7 @@ export interface ShownView {
   readonly session: SessionRecord | undefined;
   readonly level: string;
   readonly value: unknown;
-  readonly meta: Readonly<Record<string, unknown>> | undefined;
+  readonly meta?: Readonly<Record<string, unknown>> | undefined;
   /** When the operation began. */
   readonly began: number;
 }
@@ -132,7 +131,7 @@ export class CacheChecker {
   readonly #given = new Map<string, Given>();
   /** By tab and id: what a page of the tab last stored. */
   readonly #stored = new Map<string, Stored>();
-  /** By object: the principals whose writes of it were final, and when. */
+  /** By object: by whom an update of it was last answered, when. */
   readonly #updated = new Map<ObjectName, Map<string, number>>();
   /** By object: when something last happened to it that may have dropped what was stored of it. */
   readonly #droppedAt: Record<ObjectName, number> = { a: 0, b: 0, card: 0 };
@@ -155,8 +154,9 @@ export class CacheChecker {
   }
 
   /** The store behind is about to answer: what a cache may keep from now on. */
-  gives(page: PageRecord, { began, isUpdate, operation }: Submission, shown: Shown | undefined): void {
-    if (isUpdate) this.dropped(objectsTouched(operation.name, operation.key, operation.args));
+  gives(page: PageRecord, submission: Submission, shown: Shown | undefined): void {
+    const { began, isUpdate } = submission;
+    if (isUpdate) this.updates(submission);
     if (shown === undefined) return;
     const text = JSON.stringify(shown);
     const before = this.#given.get(text) ?? { began: 0, tabs: new Set() };
@@ -165,9 +165,20 @@ export class CacheChecker {
     page.givenAtMs.set(text, this.#nowMs());
   }
 
-  /** Something happened to these objects after which what was stored of them may be gone. */
-  dropped(objects: readonly ObjectName[]): void {
-    for (const object of objects) this.#droppedAt[object] = this.tick();
+  /** An update is about to be answered: what was stored of its objects, or shown to another user, may be gone. */
+  updates({ what: description, principal }: Submission): number {
+    for (const object of description.objects) {
+      this.#droppedAt[object] = this.tick();
+      const answered = this.#updated.get(object) ?? new Map<string, number>();
+      this.#updated.set(object, answered.set(principal, this.#tick));
+    }
+    return this.#tick;
+  }
+
+  /** A page has heard of what other pages have changed: what it showed to other users of that is forgotten. */
+  heard(page: PageRecord): void {
+    for (const [object, authors] of this.#updated)
+      for (const author of authors.keys()) this.#forgetRead(page, { principal: undefined, object }, author);
   }
 
   /** A write was final at the strongest level. */
@@ -178,8 +189,6 @@ export class CacheChecker {
       const name = `${submission.principal} ${object}`;
       page.own.raise(name, at);
       if (isKept) page.ownKept.raise(name, at);
-      const reported = this.#updated.get(object) ?? new Map<string, number>();
-      this.#updated.set(object, reported.set(submission.principal, this.tick()));
       session?.floors.raise(object, at);
     }
     this.#sights.saw(isKept ? 'own write' : 'own write while the store is ill');
@@ -212,20 +221,21 @@ export class CacheChecker {
 
   /** Another user is signed in: nothing is promised of the order in which views were shown before. */
   signedIn(page: PageRecord): void {
-    this.#forgetRead(page, undefined, undefined);
+    this.#forgetRead(page, { principal: undefined, object: undefined });
   }
 
   /** Views were asked to be dropped: what was seen of them is forgotten. */
-  asksClearing(pages: readonly PageRecord[], { principal, object }: Omit<Clearing, 'askedAt'>): Clearing {
-    this.dropped(object === undefined ? ['a', 'b', 'card'] : [object]);
-    for (const page of pages) this.#forgetRead(page, principal, object);
-    return { principal, object, askedAt: this.tick() };
+  asksClearing(pages: readonly PageRecord[], scope: Omit<Clearing, 'askedAt'>): Clearing {
+    const askedAt = this.tick();
+    for (const object of scope.object === undefined ? OBJECTS : [scope.object]) this.#droppedAt[object] = askedAt;
+    for (const page of pages) this.#forgetRead(page, scope);
+    return { ...scope, askedAt };
   }
 
   /** A clearing was confirmed: it holds for pages that have the notice, and for the store. */
   hasCleared(page: PageRecord, clearing: Clearing): void {
     page.cleared.push(clearing);
-    this.#forgetRead(page, clearing.principal, clearing.object);
+    this.#forgetRead(page, clearing);
   }
 
   /** The store has to be without it from now on. */
@@ -241,10 +251,9 @@ export class CacheChecker {
     page.stored = new Floors();
     for (const [name, { shown, at }] of this.#stored) {
       if (!name.startsWith(`${page.tab} `) || at > page.openedAt) continue;
-      for (const [object, moment] of this.#momentsOf(shown)) {
-        if (this.#droppedAt[object] < this.#givenAt(shown))
-          page.stored.raise(`${shown.by} ${shown.read} ${object}`, moment);
-      }
+      if (this.#wasDropped(shown)) continue;
+      for (const [object, moment] of this.#momentsOf(shown))
+        page.stored.raise(`${shown.by} ${shown.read} ${object}`, moment);
     }
   }
 
@@ -286,7 +295,7 @@ export class CacheChecker {
       return wrong('committed', `from ${String(meta?.['cachedFrom'])}`);
     for (const [object, at] of this.#momentsOf(value as Shown)) {
       if (at === 0) return wrong('P7', `${object} was never so`);
-      const own = this.#ownFloor(page, `${principal} ${object}`);
+      const own = Math.max(page.own.of(`${principal} ${object}`), page.inherited.of(`${principal} ${object}`));
       if (at < own) return wrong('P1', `${object} is as at ${at}; an own write of ${own} was confirmed`);
       const seenAt = this.#keepsWhatWasSeen() ? page.read.of(`${principal} ${name} ${object}`) : 0;
       if (at < seenAt) return wrong('P2', `${object} is as at ${at}; it was shown as at ${seenAt}`);
@@ -311,10 +320,6 @@ export class CacheChecker {
       return wrong('ttl', `it is ${this.#nowMs() - givenAtMs} ms old`);
     this.#sawHit(view, input);
     return true;
-  }
-
-  #ownFloor(page: PageRecord, name: string): number {
-    return Math.max(page.own.of(name), page.inherited.of(name));
   }
 
   #sawHit({ page, principal, read, session, meta }: ShownView, value: Given): void {
@@ -361,12 +366,14 @@ export class CacheChecker {
     });
   }
 
-  #forgetRead(page: PageRecord, principal: string | undefined, object: ObjectName | undefined): void {
-    page.read.forget((name) => {
-      const isWhose = principal === undefined || name.startsWith(`${principal} `);
-      return isWhose && (object === undefined || name.includes('feed') || name.includes(` ${object}`));
-    });
-    page.stored = new Floors();
+  #forgetRead(page: PageRecord, { principal, object }: Omit<Clearing, 'askedAt'>, author?: string): void {
+    const isChosen = (name: string): boolean => {
+      const [whose, ...read] = name.split(' ');
+      if (whose === author || (principal !== undefined && whose !== principal)) return false;
+      return object === undefined || dependsOn(read.slice(0, -1).join(' '), object);
+    };
+    page.read.forget(isChosen);
+    page.stored.forget(isChosen);
   }
 
   #forgetStored(shown: Shown, id: string, pages: readonly PageRecord[]): void {
@@ -376,17 +383,18 @@ export class CacheChecker {
 
   /** What was given before it was to be dropped may be stored after that, and has nothing to say any more. */
   #checkReplaced(id: string, old: Shown, next: Shown): void {
-    if (!this.#keepsWhatWasSeen()) return;
+    if (!this.#keepsWhatWasSeen() || this.#wasDropped(old)) return;
     const was = new Map(this.#momentsOf(old));
     for (const [object, at] of this.#momentsOf(next)) {
       const before = was.get(object) ?? 0;
-      if (this.#droppedAt[object] > this.#givenAt(old) || at >= before) continue;
-      this.wrong('P4', `${id} was stored as at ${before}, and replaced by ${object} as at ${at}`);
+      if (at < before) this.wrong('P4', `${id} was stored as at ${before}, and replaced by ${object} as at ${at}`);
     }
   }
 
-  #givenAt(shown: Shown): number {
-    return this.#given.get(JSON.stringify(shown))?.at ?? 0;
+  /** Whether something happened to what a view depends on after it was given: a view leaves as a whole. */
+  #wasDropped(shown: Shown): boolean {
+    const givenAt = this.#given.get(JSON.stringify(shown))?.at ?? 0;
+    return OBJECTS.some((object) => dependsOn(shown.read, object) && this.#droppedAt[object] > givenAt);
   }
 
   #checkCleared(id: string, { value, touches }: CacheEntry): void {
@@ -403,8 +411,7 @@ function isCleared({ principal, object }: Clearing, by: string, seen: Shown['see
   return (principal === undefined || principal === by) && (object === undefined || object in seen || isOfAny);
 }
 
-/** The objects of an update, by its operation. */
-function objectsTouched(name: string, key: string | undefined, args: unknown): ObjectName[] {
-  if (name === 'set') return Object.keys(args as object) as ObjectName[];
-  return key === undefined ? ['a', 'b', 'card'] : [key as ObjectName];
+/** Whether the cache takes a read to change with an object. */
+function dependsOn(name: string, object: ObjectName): boolean {
+  return READS.some((read) => read.name === name && (read.touches ?? OBJECTS).includes(object));
 }

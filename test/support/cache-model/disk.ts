@@ -128,21 +128,14 @@ export class Disk {
     return this.#modes.get(tab) ?? 'prompt';
   }
 
-  #call<T>(user: DiskUser, description: Call['what'], run: () => T): Promise<T> {
+  #call<T>(user: DiskUser, what: Call['what'], run: () => T): Promise<T> {
     const mode = this.#modeOf(user.tab);
     if (user.isGone) return new Promise<T>(() => {});
     if (mode === 'throwing') throw new DOMException('the store is gone', 'InvalidStateError');
-    return new Promise<T>((resolve, reject) => {
-      const ended = user.asks(description);
-      const call: Call = {
-        user,
-        what: description,
-        run,
-        resolve: (result) => resolve(result as T),
-        reject,
-        ended,
-        applied: undefined,
-      };
+    return new Promise<T>((resolveT, reject) => {
+      const ended = user.asks(what);
+      const resolve = resolveT as Call['resolve'];
+      const call: Call = { user, what, run, resolve, reject, ended, applied: undefined };
       this.waiting.push(call);
       if (mode === 'by-hand') return;
       queueMicrotask(() => {

@@ -46,7 +46,6 @@ export interface Surroundings {
 /** Something that the page waits for. */
 export interface Waiting {
   readonly what: string;
-  readonly sinceMs: number;
   isOver: boolean;
 }
 
@@ -120,18 +119,8 @@ export class Page implements Submitter, DiskUser {
       }),
     );
     const judge = (view: View<Shown, Levels, string>): void => {
-      const { level, value, meta } = view;
       if (this.isGone) return;
-      this.#around.judge.shown({
-        page: this.record,
-        principal,
-        read,
-        session: session?.record,
-        level,
-        value,
-        meta,
-        began,
-      });
+      this.#around.judge.shown({ ...view, page: this.record, principal, read, session: session?.record, began });
     };
     // A view that is there at once is judged at once, and not again when it is delivered.
     const first = result.latest;
@@ -202,7 +191,7 @@ export class Page implements Submitter, DiskUser {
   }
 
   answersEarly(submission: Submission): void {
-    submission.earlyAt = this.#around.judge.tick();
+    submission.earlyAt = this.#around.judge.updates(submission);
   }
 
   threw(error: unknown): void {
@@ -234,6 +223,7 @@ export class Page implements Submitter, DiskUser {
       this.#around.judge.hasCleared(this.record, clearing);
     }
     this.#unheard = this.#unheard.filter(({ notices }) => notices > 0);
+    this.#around.judge.heard(this.record);
   }
 
   /** A clearing was confirmed: it holds here once the page has got all notices sent until now. */
@@ -286,7 +276,7 @@ export class Page implements Submitter, DiskUser {
   }
 
   #wait(description: string, submission: Submission | undefined): Waiting {
-    const waiting = { what: description, sinceMs: this.#around.nowMs(), isOver: false, submission };
+    const waiting = { what: description, isOver: false, submission };
     this.waiting.push(waiting);
     return waiting;
   }

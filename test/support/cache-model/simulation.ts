@@ -117,12 +117,8 @@ export class CacheSimulation {
   }
 
   #open(tab: number, principal: string, before: Page | undefined): Page {
-    return new Page(
-      tab,
-      principal,
-      new PageRecord(tab, this.#setting.store === 'none' ? undefined : before?.record),
-      this.#around,
-    );
+    const record = new PageRecord(tab, this.#setting.store === 'none' ? undefined : before?.record);
+    return new Page(tab, principal, record, this.#around);
   }
 
   #pageOf(tab: number): Page {
@@ -186,11 +182,8 @@ export class CacheSimulation {
         return page.signIn(step.name);
       }
       case 'session': {
-        const { given: value, record } = (step.shouldContinue && this.#tokens) || {
-          given: undefined,
-          record: undefined,
-        };
-        return this.#pageOf(step.tab).openSession(value, new SessionRecord(record));
+        const continued = step.shouldContinue ? this.#tokens : undefined;
+        return this.#pageOf(step.tab).openSession(continued?.given, new SessionRecord(continued?.record));
       }
       case 'take tokens': {
         const { session } = this.#pageOf(step.tab);
