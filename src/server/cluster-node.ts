@@ -442,8 +442,8 @@ export class ClusterNode {
   #onMembership(output: MemberOutput): void {
     if (output.kind === 'members') return this.#updateLinks();
     if (output.kind === 'behind') {
-      // Not while the site acts.
-      const catchUp = (): Promise<void> => this.#catchUp(output.message);
+      // Not while the site acts. A site that is being stopped finds it again once it is started.
+      const catchUp = async (): Promise<void> => (this.#follower.isSealing ? undefined : this.#catchUp(output.message));
       setImmediate(() => void catchUp().catch((error: Error) => this.#onCannotStart(error)));
       return;
     }

@@ -52,6 +52,7 @@ export class RedFollower {
   #hasBegun = false;
   /** Ends when the site runs again. */
   #starting: Promise<void> | undefined;
+  #sealCount = 0;
 
   constructor({ copy, ...red }: StoredGeneration, host: RedFollowerHost, signal: AbortSignal) {
     this.#red = red;
@@ -64,6 +65,15 @@ export class RedFollower {
 
   get red(): RedGeneration {
     return this.#red;
+  }
+
+  /** Whether the site is being stopped to seal the log. It is started again after that, so nothing else may restart it. */
+  get isSealing(): boolean {
+    return this.#sealCount > 0;
+  }
+
+  get #isRestarting(): boolean {
+    return !this.#host.isRunning || this.#host.isTransferring || this.isSealing;
   }
 
   /** Answers a request, if it is about generations; `undefined` if not. */
@@ -108,7 +118,7 @@ export class RedFollower {
   }
 
   async #followPeer(peer: string): Promise<void> {
-    if (!this.#host.isRunning || this.#host.isTransferring) return;
+    if (this.#isRestarting) return;
     if (await this.#ask(peer)) await this.#catchUp('while the site was away');
   }
 
@@ -130,12 +140,11 @@ export class RedFollower {
 
   /** Whether the peer follows a generation that this node did not know. */
   async #ask(peer: string): Promise<boolean> {
-    const { isRunning, isTransferring } = this.#host;
+    const isRestarting = this.#isRestarting;
     try {
       const red = parseRedGeneration(await this.#host.request(peer, READ_RED, null));
       // One that was stopped meanwhile asks again when it starts.
-      const isChanged = this.#host.isRunning !== isRunning || this.#host.isTransferring !== isTransferring;
-      if (isChanged || !isSuperseded(this.#red, red)) return false;
+      if (this.#isRestarting !== isRestarting || !isSuperseded(this.#red, red)) return false;
       this.#follow(red);
       return true;
     } catch {
@@ -162,13 +171,20 @@ export class RedFollower {
     // Each attempt has a number of its own: of two at once, none goes on where the other has been.
     if (generation <= this.#red.generation) throw new Error(`generation ${this.#red.generation} is known already`);
     this.#follow({ generation, leader: null });
-    if (this.#host.isRunning) {
-      await this.#starting?.catch(() => {});
-      await this.#host.stop();
-    }
+    if (this.#host.isRunning) await this.#stop();
     const length = this.#host.countEntries();
     if (this.#hasBegun) this.begin().catch((error: Error) => this.#host.onFailed(error));
     return { generation, leader: null, length, copy: this.#copy };
+  }
+
+  async #stop(): Promise<void> {
+    this.#sealCount += 1;
+    try {
+      await this.#starting?.catch(() => {});
+      await this.#host.stop();
+    } finally {
+      this.#sealCount -= 1;
+    }
   }
 
   async #open(red: RedGeneration): Promise<RedGeneration> {

@@ -1,5 +1,5 @@
 /** A node that follows the generations of the red log, whatever happens to it meanwhile. */
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { RedFollower } from '../../../../../src/server/cluster/red-log/red-follower.ts';
 import {
   OPEN_RED,
@@ -30,6 +30,8 @@ class Node {
   /** Whether the process ends before the state is there. */
   isKilledInTransfer = false;
   startError: Error | undefined;
+  /** What a stop waits for. */
+  whenDrained: Promise<void> = Promise.resolve();
   follower!: RedFollower;
 
   constructor(length: number, stored: StoredGeneration = { generation: 0, leader: 'ireland' }) {
@@ -62,7 +64,7 @@ class Node {
         },
         stop: async () => {
           this.stops += 1;
-          await Promise.resolve();
+          await this.whenDrained;
           this.isRunning = false;
         },
         onFailed: ({ message }) => this.failures.push(message),
@@ -111,6 +113,24 @@ test('a site that is sealed before its first start waits for that', async () => 
   expect(node.starts).toBe(0);
   await node.follower.begin();
   expect(node.starts).toBe(1);
+});
+
+test('a site that is being stopped for a seal takes no state meanwhile, and is started once', async () => {
+  const node = new Node(3);
+  await node.follower.begin();
+  let drain = (): void => {};
+  node.whenDrained = new Promise((resolve) => (drain = resolve));
+  const sealed = node.answer(SEAL_RED, { generation: 1, leader: null });
+  await vi.waitFor(() => expect(node.stops).toBe(1));
+  expect(node.follower.isSealing).toBe(true);
+  node.peers = { frankfurt: { generation: 1, leader: 'virginia', base: { copy: 0, length: 9 } } };
+  node.follower.askAll();
+  await new Promise((resolve) => setTimeout(resolve, 10));
+  drain();
+  await sealed;
+  await vi.waitFor(() => expect(node.starts).toBe(2));
+  expect(node.caughtUp).toEqual([]);
+  expect(node.follower.isSealing).toBe(false);
 });
 
 test('an old leader that is killed while it takes the state takes it again before it starts', async () => {
