@@ -76,7 +76,7 @@ class EndsUpdatesTogether extends Noting {
   }
 }
 
-/** Whoever reads what somebody reads already is told what that one is. */
+/** A read that joins another one in flight gets the result of that one. */
 class JoinsOlderReads extends Noting {
   readonly #asked = new Map<Call, Count>();
 
@@ -270,91 +270,93 @@ const opened = (make: new () => Tally) => async (): Promise<OpenedBinding> => ({
 const inObjects: Partial<ConformanceSubject> = { history: objects, expected: { n: 1 } };
 
 export const PLANTED_IN_CIRCUMSTANCES: Readonly<Record<string, Planted>> = {
-  'says that a weak view asked for alone is strong': {
+  'labels a weak view that is requested alone as strong': {
     make: LabelsWeakStrong,
     delays: FAR_BEHIND,
     test: 'read: each level, just after a write → the strongest level shows it',
-    says: 'a view delivered at strong is 0, not 1',
+    message: 'a view delivered at strong is 0, not 1',
   },
   'loses writes under load': {
     make: LosesUnderLoad,
     test: 'write: many objects at once → each done once',
-    says: 'acknowledged as one of 20 writes at once: the final view is wrong: 0, not 1',
+    message: 'acknowledged as one of 20 writes at once: the final view is wrong: 0, not 1',
   },
   'does writes twice under load': {
     make: RepeatsUnderLoad,
     test: 'write: many objects at once → each done once',
-    says: 'acknowledged as one of 20 writes at once: the final view is wrong: 2, not 1',
+    message: 'acknowledged as one of 20 writes at once: the final view is wrong: 2, not 1',
   },
   'drops writes with a read that is aborted': {
     make: DropsWithReads,
     test: 'cancel: a read and a write leave → others are done all the same',
-    says: 'a write was acknowledged, while others were cancelled: the final view is wrong: 0, not 1',
+    message: 'a write was acknowledged, while others were cancelled: the final view is wrong: 0, not 1',
   },
   'ends all writes with one that is aborted': {
     make: EndsUpdatesTogether,
     test: 'cancel: a read and a write leave → others are done all the same',
-    says: 'ends with others that were cancelled: UNKNOWN: ',
+    message: 'ends with others that were cancelled: UNKNOWN: ',
   },
-  'tells a read what an older one in flight is told': {
+  'gives a read the result of an older one in flight': {
     make: JoinsOlderReads,
     test: 'read: begun after a write, with older reads in flight → shows it',
-    says: 'begun after the write was acknowledged, with older reads in flight: wrong: 0, not 1',
+    message: 'begun after the write was acknowledged, with older reads in flight: wrong: 0, not 1',
   },
   'knows repeats by their sequence alone': {
     make: OnceBySequence,
     test: 'write: submitted twice under one name → done once, if the binding declares so',
-    says: 'isExactlyOnce is true, but a write is taken for that of another client with the same sequence: 0, not 1',
+    message: 'isExactlyOnce is true, but a write is taken for that of another client with the same sequence: 0, not 1',
   },
   'knows repeats of what has ended alone': {
     make: OnceIfEnded,
     test: 'write: submitted twice under one name → done once, if the binding declares so',
-    says: 'submitted twice with one operationId, the first still in flight, is done twice',
+    message: 'submitted twice with one operationId, the first still in flight, is done twice',
   },
   'has no answer for a repeat': {
     make: OnceWithoutAnswer,
     test: 'write: submitted twice under one name → done once, if the binding declares so',
-    says: '"add" of "k", submitted twice with one operationId, gives 1, then null',
+    message: '"add" of "k", submitted twice with one operationId, gives 1, then null',
   },
   'fails reads with their weaker levels': {
     make: FailsReadsWithWeak,
     test: 'read: weaker levels fail → does not fail with them',
-    says: '"total" of "k": fails with its weaker levels: UNAVAILABLE: the backup is down',
+    message: '"total" of "k": fails with its weaker levels: UNAVAILABLE: the backup is down',
     more: { weakLevelFails: { fail: opened(FailsReadsWithWeak) } },
   },
   'waits for weaker levels that hang': {
     make: Tally,
     test: 'read: the strongest level fails, weaker ones hang → ends all the same',
-    says: '"total" of "k", whose strongest level has failed and whose weaker ones hang: waits for them without an end',
+    message:
+      '"total" of "k", whose strongest level has failed and whose weaker ones hang: waits for them without an end',
     more: { neverResponds: opened(WaitsForHanging) },
   },
   'gives garbage as preliminary views of writes': {
     make: GuessesGarbageOfUpdates,
     test: 'write: preliminary views → what it has given, or would have',
-    says: 'asked for weak, strong: the view at weak is "502 Bad Gateway", which it has never given: 1',
+    message: 'asked for weak, strong: the view at weak is "502 Bad Gateway", which it has never given: 1',
   },
   'keeps the last write of a session alone': {
     make: KeepsLastWrite,
     delays: FAR_BEHIND,
     test: 'session: read after write → every view shows the write',
-    says: 'asked for weak, in the session that wrote several objects: does not show what it wrote: the view at weak: 0, not 1',
+    message:
+      'asked for weak, in the session that wrote several objects: does not show what it wrote: the view at weak: 0, not 1',
   },
   'forgets what a session has read': {
     make: ForgetsReads,
     delays: FAR_BEHIND,
     test: 'session: read after write → every view shows the write',
-    says: 'asked for weak, goes back in its session, behind what it has read: the view at weak: 0, not 1',
+    message: 'asked for weak, goes back in its session, behind what it has read: the view at weak: 0, not 1',
   },
-  'changes what it has told': {
+  'changes values that it has delivered': {
     make: ChangesDeliveredValues,
     delays: FAR_BEHIND,
     test: 'sink: every call → a requested level or above, confirms only what was delivered',
-    says: 'delivered as {"n":',
+    message: 'delivered as {"n":',
     more: inObjects,
   },
-  'says of what it has sent that it has not left': {
+  'reports sent operations as not sent': {
     make: DeniesWhatIsSent,
     test: 'write: cancelled at any time → not done later if it was reported as not done',
-    says: 'cancelled: reported as not done (ABORTED: ',
+    message: 'cancelled: reported as not done (ABORTED: ',
   },
 };

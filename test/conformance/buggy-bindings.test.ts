@@ -1,4 +1,4 @@
-/** Each binding that breaks its contract fails the suite with a sentence that says how; those that keep it pass. */
+/** Each binding that breaks its contract fails the suite with a message that explains it; those that keep it pass. */
 import { describe, expect, test } from 'vitest';
 import type { ConformanceSubject, OpenedBinding } from '../../src/testing/index.ts';
 import { ConformanceError } from '../../src/testing/binding-conformance.ts';
@@ -20,7 +20,7 @@ runConformance(subjectOf('tally with sessions', (delays) => new SessionTally(del
 runConformance(subjectOf('tally that knows repeats', (delays) => new Once(delays)));
 
 describe('planted bindings', () => {
-  for (const [fault, { make, test: name, says, more, delays }] of Object.entries({
+  for (const [fault, { make, test: name, message, more, delays }] of Object.entries({
     ...PLANTED,
     ...PLANTED_IN_CIRCUMSTANCES,
   })) {
@@ -34,10 +34,10 @@ describe('planted bindings', () => {
       timeoutMs: 500,
       ...more,
     };
-    test(`${fault} → caught, and said`, async () => {
+    test(`${fault} → caught, with the message`, async () => {
       const caught = await collectFailure(subject, name);
       expect(caught).toBeInstanceOf(ConformanceError);
-      expect((caught as ConformanceError).message).toContain(says);
+      expect((caught as ConformanceError).message).toContain(message);
     });
   }
 });

@@ -34,7 +34,7 @@ export interface Call {
   readonly sink: Sink<unknown, Level>;
   readonly signal: AbortSignal;
   readonly timers: ReturnType<typeof setTimeout>[];
-  /** The number of the preliminary view, once it was told. */
+  /** The number of the preliminary view, once it was delivered. */
   guess?: number;
   /** Whether the weak level had its turn. */
   hasGuessed?: boolean;
@@ -170,8 +170,8 @@ export class Tally implements Binding<readonly ['weak', 'strong']> {
 }
 
 /**
- * Counts whose submission is a promise: its end is the end of the operation, and what it rejects with the failure. A
- * binding by its shape: linters do not like a promise where `Binding` says `void`.
+ * Counts whose submission is a promise: its end is the end of the operation, and its rejection the failure. A binding
+ * by its shape: linters do not like a promise where `Binding` has `void`.
  */
 export class PromisedTally {
   readonly name = 'tally by promises';
@@ -230,7 +230,7 @@ export class PromisedTally {
   }
 }
 
-/** Answers within `submitOperation`, as bindings may: by the time that somebody leaves, everything was said. */
+/** Answers within `submitOperation`, as bindings may: when a caller leaves, all views were delivered. */
 export class PromptTally extends Tally {
   protected override after(_call: Call, _ms: number, act: () => void): void {
     act();
@@ -279,7 +279,7 @@ class FinalBeforePreliminary extends Tally {
       super.schedule(call);
       return;
     }
-    // Not one of its timers: whoever leaves is told all the same.
+    // Not one of its timers: a caller that leaves gets it all the same.
     setTimeout(() => this.answerWeak(call), this.delays.strong);
     this.after(call, this.delays.weak, () => this.answerStrong(call));
   }
@@ -336,7 +336,7 @@ class GoesBackInVersions extends Tally {
   }
 }
 
-/** Says on the spot that all is done, and does nothing: whoever asks until it shows never gets to the end. */
+/** Reports at once that all is done, and does nothing: a test that waits for the effect never ends. */
 class ForgetsEverything extends Tally {
   protected override schedule(call: Call): void {
     if (call.levels.includes('weak')) this.guess(call);
@@ -398,7 +398,7 @@ class ForgetsNames extends Tally {
   readonly isExactlyOnce = true;
 }
 
-/** Its updates were sent when it is closed, and are done after it has said that they were not. */
+/** Its writes were sent when it is closed, and are done after it has reported that they were not. */
 class DeniesAtClose extends Tally {
   override async close(): Promise<void> {
     for (const call of this.calls) {
@@ -432,11 +432,11 @@ export function subjectOf(name: string, open: (delays?: Delays) => Binding, isEv
   };
 }
 
-/** A binding that breaks its contract, the test that notices first of all, and what that says. */
+/** A binding that breaks its contract, the test that notices first of all, and its message. */
 export interface Planted {
   readonly make: new (delays?: Delays, of?: Tally) => Tally;
   readonly test: string;
-  readonly says: string;
+  readonly message: string;
   /** What the suite is to be given besides, where the fault shows only by that. */
   readonly more?: Partial<ConformanceSubject>;
   /** Unless given, those of a tally nearby. */
@@ -447,112 +447,117 @@ export const PLANTED: Readonly<Record<string, Planted>> = {
   'executes writes twice': {
     make: ExecutesTwice,
     test: 'write: all levels → the strongest read shows it',
-    says: '"total" of "k" at strong, after "add" of "k": the final view is wrong: 2, not 1',
+    message: '"total" of "k" at strong, after "add" of "k": the final view is wrong: 2, not 1',
   },
   'ignores abort': {
     make: IgnoresAbort,
     test: 'read: aborted → let go, and others are not',
-    says: '"total" of "k": ignores context.signal: a view at strong more than 100 ms after the abort',
+    message: '"total" of "k": ignores context.signal: a view at strong more than 100 ms after the abort',
   },
   'leaks abort listeners': {
     make: LeaksListeners,
     test: 'signal: many operations under one → no listener is left after they have closed',
-    says: 'context.signal keeps listeners of operations that have closed: 8 of 16 operations leave one',
+    message: 'context.signal keeps listeners of operations that have closed: 8 of 16 operations leave one',
   },
   'never gives a preliminary view': {
     make: NeverPreliminary,
     test: 'read: all levels, again and again → a preliminary view, if there is such a level',
-    says: '"total" of "k", asked for weak, strong: never a preliminary view, 20 times in a row',
+    message: '"total" of "k", asked for weak, strong: never a preliminary view, 20 times in a row',
   },
   'gives a wrong final view where several levels are asked for': {
     make: WrongFinalOfSeveral,
     test: 'history: all levels → the same finals with any preliminary views',
-    says: 'asked for all levels: the final view is wrong: 2, not 1',
+    message: 'asked for all levels: the final view is wrong: 2, not 1',
   },
   'confirms a stale preliminary view as the final one': {
     make: ConfirmsStale,
     test: 'history: all levels → the same finals with any preliminary views',
-    says: 'the final view is wrong: 0, not 1',
+    message: 'the final view is wrong: 0, not 1',
     delays: FAR_BEHIND,
   },
-  'tells the final view before the preliminary one': {
+  'delivers the final view before the preliminary one': {
     make: FinalBeforePreliminary,
     test: 'sink: every call → a requested level or above, confirms only what was delivered',
-    says: 'asked for weak, strong: a view at weak after the final one, which no caller sees',
+    message: 'asked for weak, strong: a view at weak after the final one, which no caller sees',
   },
   'ignores requested levels': {
     make: IgnoresLevels,
     test: 'sink: every call → a requested level or above, confirms only what was delivered',
-    says: '"add" of "k", asked for weak: a view at strong, which was not requested',
+    message: '"add" of "k", asked for weak: a view at strong, which was not requested',
   },
   'loses every third write': {
     make: LosesEveryThird,
     test: 'history: strongest level only → each write once, versions never go back',
-    says: 'the final view is wrong: 2, not 3',
+    message: 'the final view is wrong: 2, not 3',
   },
   'ignores the key': {
     make: IgnoresKey,
     test: 'history: several objects at once → to each its own',
-    says: 'the final view is wrong',
+    message: 'the final view is wrong',
   },
   'crosses the answers of concurrent operations': {
     make: CrossesAnswers,
     test: 'history: several objects at once → to each its own',
-    says: 'the final view is wrong',
+    message: 'the final view is wrong',
   },
   'does nothing on close()': {
     make: ClosesNothing,
     test: 'close: the binding itself → what is in flight ends, nothing is delivered after',
-    says: 'close() ends nothing: "add" of "k" goes on, with a view at weak after it',
+    message: 'close() ends nothing: "add" of "k" goes on, with a view at weak after it',
   },
   'goes back in versions': {
     make: GoesBackInVersions,
     test: 'history: strongest level only → each write once, versions never go back',
-    says: 'goes back in versions: a final view of -2 after an earlier one of -1',
+    message: 'goes back in versions: a final view of -2 after an earlier one of -1',
   },
   'does cancelled writes again': {
     make: RepeatsCancelled,
     test: 'write: cancelled, weakest level only, closed → a while later as it was reported',
-    says: 'a write that was cancelled in flight takes effect once: 250 ms after it has, the strongest read gives 2, not 1',
+    message:
+      'a write that was cancelled in flight takes effect once: 250 ms after it has, the strongest read gives 2, not 1',
   },
   'does writes again that were asked for a guess alone': {
     make: RepeatsGuessed,
     test: 'write: cancelled, weakest level only, closed → a while later as it was reported',
-    says: 'a write that was asked for weak alone takes effect once: 250 ms after it has, the strongest read gives 2, not 1',
+    message:
+      'a write that was asked for weak alone takes effect once: 250 ms after it has, the strongest read gives 2, not 1',
   },
   'does writes after it has denied them at close()': {
     make: DeniesAtClose,
     test: 'write: cancelled, weakest level only, closed → a while later as it was reported',
-    says: 'in flight at close(): reported as not done (UNAVAILABLE: the tally was closed), but done within 250 ms',
+    message: 'in flight at close(): reported as not done (UNAVAILABLE: the tally was closed), but done within 250 ms',
   },
   'gives preliminary views of another key': {
     make: GuessesByAnyKey,
     test: 'read: weaker levels → what the object is, or was',
-    says: 'which this has never been: 0',
+    message: 'which this has never been: 0',
   },
   'gives garbage as preliminary views': {
     make: GuessesGarbage,
     test: 'read: weaker levels → what the object is, or was',
-    says: 'asked for weak, strong: the view at weak is "502 Bad Gateway", which this has never been: 0',
+    message: 'asked for weak, strong: the view at weak is "502 Bad Gateway", which this has never been: 0',
   },
   'gives garbage where a preliminary view alone is asked for': {
     make: GuessesGarbageAlone,
     test: 'read: weaker levels → what the object is, or was',
-    says: 'asked for weak: the view at weak is -77, which this has never been: 0',
+    message: 'asked for weak: the view at weak is -77, which this has never been: 0',
   },
-  'says that it executes once, and does not look at names': {
+  'claims to execute once, and ignores operation ids': {
     make: ForgetsNames,
     test: 'write: submitted twice under one name → done once, if the binding declares so',
-    says: 'isExactlyOnce is true, but "add" of "k", submitted twice with one operationId, is done twice: "total" of "k" gives 2, not 1',
+    message:
+      'isExactlyOnce is true, but "add" of "k", submitted twice with one operationId, is done twice: "total" of "k" gives 2, not 1',
   },
-  'says that it has idempotency keys, and does not look at them': {
+  'claims to have idempotency keys, and ignores them': {
     make: ForgetsKeys,
     test: 'write: submitted twice with one idempotency key → done once, if the binding has keys',
-    says: 'hasIdempotencyKeys is true, but "add" of "k", submitted twice with one idempotencyKey, is done twice: "total" of "k" gives 2, not 1',
+    message:
+      'hasIdempotencyKeys is true, but "add" of "k", submitted twice with one idempotencyKey, is done twice: "total" of "k" gives 2, not 1',
   },
   'forgets everything, on the spot': {
     make: ForgetsEverything,
     test: 'write: weakest level only → takes effect all the same',
-    says: 'a write that was asked for weak alone takes effect once: after 500 ms the strongest read still gives 0, not 1',
+    message:
+      'a write that was asked for weak alone takes effect once: after 500 ms the strongest read still gives 0, not 1',
   },
 };

@@ -33,7 +33,9 @@ const submitBy =
     submitOperation: wrap(sound.submitOperation.bind(sound) as Submit),
   });
 
-/** Asks for updates of several levels: the guess first, and only then the update, of which the guess is all that is told. */
+/**
+ * Invokes writes at several levels: first the preliminary view, and only then the write, whose result is not delivered.
+ */
 const guessing =
   (guess: (sink: Sink) => void) =>
   (sound: Binding<readonly ['weak', 'strong']>): Partial<Binding> =>
@@ -86,7 +88,7 @@ test('contract suite: every view twice → caught', async () => {
   await expectCaught(subject, 'read: all levels → ordered views, one final at the strongest');
 });
 
-test('contract suite: a confirmation of what was never said → caught', async () => {
+test('contract suite: a confirmation of a view that was never delivered → caught', async () => {
   const subject = faulty(submitBy(() => (_operation, levels, sink) => sink.confirm(levels.at(-1)!, 0)));
   await expectCaught(subject, 'sink: every call → a requested level or above, confirms only what was delivered');
 });
@@ -101,7 +103,7 @@ test('contract suite: sessions that keep nothing → caught', async () => {
   await expectCaught(subject, 'session: read after write → every view shows the write');
 });
 
-test('contract suite: says at closing that a write was not done, and it was → caught', async () => {
+test('contract suite: reports at closing that a write was not done, and it was → caught', async () => {
   const subject = faulty(
     submitBy((submit) => (operation, levels, sink, context) => {
       const lying: Sink = {

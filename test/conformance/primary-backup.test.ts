@@ -60,7 +60,7 @@ for (const mode of ['parallel', 'sequential'] as const) {
     expected: { n: 1 },
     slowBinding: async () => ({ binding: threeTiers(mode, undefined, 300) }),
     strongLevelFails: async () => ({ binding: offline(mode) }),
-    // One after another, nobody asks the primary before the backup has answered.
+    // In sequence, the primary is not asked before the backup has answered.
     ...(mode === 'parallel' ? { neverResponds: async () => ({ binding: silent() }) } : {}),
     weakLevelFails: {
       fail: async () => ({ binding: threeTiers(mode, () => Promise.reject(new Error('no backup'))) }),

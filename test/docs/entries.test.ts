@@ -10,6 +10,6 @@ const scripts = (await import('../../scripts/package-entries.mjs' as string)) as
 const entryProblems = (published: Published, table: typeof entries): string[] =>
   scripts.entryProblems(published, table, process.cwd());
 
-it('package.json → exports what the table of entries says', () => {
+it('package.json → exports what the table of entries lists', () => {
   expect(entryProblems(manifest.exports, entries)).toEqual([]);
 });

@@ -1,4 +1,4 @@
-/** Figures of the documentation that were measured: each is what its file in bench/results says. */
+/** Figures of the documentation that were measured: each is that of its file in bench/results. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { readResult } from '../../bench/harness/results.ts';
@@ -25,19 +25,19 @@ function shareOfTime(contender: string): string {
   return (opsPerSecond(contender) / opsPerSecond(`${contender}, tuned`)).toFixed(2);
 }
 
-/** By page: what it says of them, with the figures of the results. */
-const TOLD: Readonly<Record<string, readonly string[]>> = {
+/** By page: its sentences, with the figures of the results. */
+const SENTENCES: Readonly<Record<string, readonly string[]>> = {
   'docs/operate/run-a-server.md': [
     `operations one at a time took ${shareOfTime('ephemeral')} of the time in memory, ${shareOfTime('durable')} on a disk`,
   ],
 };
 
 describe('figures', () => {
-  test.each(Object.entries(TOLD))('%s → says what was measured', (page, sentences) => {
+  test.each(Object.entries(SENTENCES))('%s → has the measured figures', (page, sentences) => {
     for (const sentence of sentences) expect(read(page)).toContain(sentence);
   });
 
-  /** What a paragraph says that names a benchmark or a figure, with decimals or shares, was measured. */
+  /** A paragraph that names a benchmark or a figure, with decimals or shares, was measured. */
   const MEASURED = /npm run bench|bench\/results|figures\/[\w-]+\.svg/;
   const pages = readdirSync(new URL('docs/', root), { recursive: true, encoding: 'utf8' })
     // The page of the plots is written from the results, and compared with them elsewhere.
@@ -45,7 +45,7 @@ describe('figures', () => {
     .map((path) => `docs/${path}`);
 
   test.each(['README.md', ...pages])('%s → has no other figures beside benchmarks', (page) => {
-    const text = (TOLD[page] ?? []).reduce((remaining, sentence) => remaining.replace(sentence, ''), read(page));
+    const text = (SENTENCES[page] ?? []).reduce((remaining, sentence) => remaining.replace(sentence, ''), read(page));
     const paragraphs = text.replaceAll(/^```[\s\S]*?^```$/gm, '').split(/\n\s*\n/);
     const figures = paragraphs
       .filter((paragraph) => MEASURED.test(paragraph))

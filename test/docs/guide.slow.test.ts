@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { output } from './bundle.ts';
 import { pageNames, parsePage, readPage } from './guide.ts';
 
-/** What the page takes from a test runner: says which tests failed, and why. */
+/** What the page takes from a test runner: it prints which tests failed, and why. */
 const RUNNER = `
 import { deepStrictEqual } from 'node:assert/strict';
 const bodies: [string, () => Promise<void>][] = [];
@@ -21,7 +21,7 @@ const pages = await pageNames();
 
 // Each is a process of its own, some of which wait.
 describe.concurrent('guide', { timeout: 300_000 }, () => {
-  test.each(pages)('%s → its code prints what the page says', async (name) => {
+  test.each(pages)('%s → its code prints the output of the page', async (name) => {
     const { program, printed } = await readPage(name);
     expect(printed).not.toBe('');
     expect(await output(program, `${name}.md.ts`)).toBe(printed);

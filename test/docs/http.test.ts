@@ -43,7 +43,7 @@ async function seen(): Promise<unknown[]> {
 }
 
 describe('http: cache and origin', () => {
-  test('cached → the cached article, then the fresh one; each side is told how fresh', async () => {
+  test('cached → the cached article, then the fresh one; each side gets the wanted freshness', async () => {
     const requested: (string | null)[] = [];
     let release: () => void = () => {};
     const isCacheAnswered = new Promise<void>((resolve) => (release = resolve));
@@ -112,7 +112,7 @@ describe('http: cache and origin', () => {
     await expect(client.invoke(rename('7', 'again'))).rejects.toMatchObject({ code: 'UNAVAILABLE', retryable: true });
   });
 
-  test('a read that says that it is a write, a key that is another address → nothing is sent there', async () => {
+  test('a read with the access of a write, a key that is another address → nothing is sent there', async () => {
     const client = newClient();
     const asUpdate = client.invoke({ ...article('7'), access: 'write' });
     await expect(asUpdate).rejects.toMatchObject({ code: 'UNSUPPORTED' });

@@ -76,7 +76,7 @@ describe('postgres: replica and primary', () => {
     expect(replica.statements).toEqual([]);
   });
 
-  test('an edit that says that it is a read → UNSUPPORTED, no statement', async () => {
+  test('an edit with the access of a read → UNSUPPORTED, no statement', async () => {
     const { client, replica, primary } = setUp();
     const asRead = client.invoke({ ...edit('home', 'newer'), access: 'read' });
     await expect(asRead).rejects.toMatchObject({ code: 'UNSUPPORTED' });

@@ -39,7 +39,7 @@ test.each([
   expect(withProjects(value)).toEqual(runs);
 });
 
-test('a project that there is not → says which there are', () => {
+test('an unknown project → the error lists the known ones', () => {
   expect(() => withProjects(['--project=!unti'])).toThrow(/no project 'unti': there are unit, .*engines/);
   expect(() => withProjects(['--project=unit', '--project=!unit'])).toThrow('no project is left to run');
 });

@@ -1,4 +1,4 @@
-/** Results in bench/results are those of the benchmarks as they are, or the documentation says of when they are. */
+/** Results in bench/results are those of the present benchmarks, or the documentation names their date. */
 import { expect, test } from 'vitest';
 import { listOlderResults } from '../../bench/figures.ts';
 import { listResults, readResult } from '../../bench/harness/results.ts';
@@ -13,7 +13,7 @@ interface Report {
   readonly samples?: unknown;
 }
 
-/** All bars of today, but for gains at peaks that were not found to be some: of those that are told, the samples say more. */
+/** All bars of today, except for gains at peaks that were not found to be some: the samples show more than those. */
 function namesOfToday(file: string, bars: Report['bars']): readonly string[] | undefined {
   const names = barNamesOf(file);
   const open = bars.find(({ name }) => name === 'peaks-not-bracketed')?.value ?? 0;
@@ -22,7 +22,7 @@ function namesOfToday(file: string, bars: Report['bars']): readonly string[] | u
   return open === 0 ? names : names?.filter((name) => !isGain(name) || isKnown(name));
 }
 
-/** Whether it is told of a peak: only where that is known to be one. */
+/** Whether it is the gain at a peak, which is listed only if the peak is known. */
 function isGain(name: string): boolean {
   return name.startsWith('gain-') && !name.startsWith('gain-up-to-');
 }
@@ -94,7 +94,7 @@ test('a report is of today by its form and by the names of its bars', () => {
   expect(isOfToday('quoddy', { commit: 'c0ffee', bars: [unjudged] })).toBe(false);
 });
 
-test('a report of peaks that were not bracketed tells no gain of them', () => {
+test('a report of peaks that were not bracketed has no gain of them', () => {
   const report = (open: number, isIncluded: (name: string) => boolean): Report => ({
     commit: 'c0ffee',
     bars: (barNamesOf('ads') ?? [])

@@ -1,4 +1,6 @@
-/** What docs/operate/tls.md says of Node, which its own program cannot show: an authority from outside the program. */
+/**
+ * What docs/operate/tls.md explains of Node, which its own program cannot show: an authority from outside the program.
+ */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:https';
 import { tmpdir } from 'node:os';

@@ -94,7 +94,7 @@ describe.skipIf(browser === undefined)(subject, () => {
     expect(await page.textContent('[data-sum="correctable-requests"]')).toBe('1');
   });
 
-  test('the backend goes away → says what to do; it comes back → delivers again', async () => {
+  test('the backend goes away → the page explains what to do; it comes back → delivers again', async () => {
     const other = await startAdPage(OPTIONS);
     await using visit = await open(other.url, {}, withFakeTime);
     const { page } = visit;
@@ -144,7 +144,7 @@ describe.skipIf(browser === undefined)(subject, () => {
     await timelines.close();
   });
 
-  test('timelines: a site that does not answer → says so in time, and what to do; it answers → ready', async () => {
+  test('timelines: a site that does not answer → the page reports it in time, with the fix; it answers → ready', async () => {
     const timelines = await startTimelinePage({ ...OPTIONS, scale: 0.01 });
     await using visit = await open(timelines.url, {}, withFakeTime);
     const { page } = visit;

@@ -35,15 +35,18 @@ describe.skipIf(browser === undefined)(subject, () => {
     });
   });
 
-  test.each(['light', 'dark'] as const)('a small phone in the %s → all fits, and keeps nobody out', async (scheme) => {
-    await visit(study.url, { viewport: { width: 320, height: 640 }, colorScheme: scheme }, async (page) => {
-      await page.locator('#home-ue .blue').waitFor();
-      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320);
-      expect(await accessibilityFaults(page)).toEqual([]);
-    });
-  });
+  test.each(['light', 'dark'] as const)(
+    'a small phone in the %s → all fits, and the page is accessible',
+    async (scheme) => {
+      await visit(study.url, { viewport: { width: 320, height: 640 }, colorScheme: scheme }, async (page) => {
+        await page.locator('#home-ue .blue').waitFor();
+        expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320);
+        expect(await accessibilityFaults(page)).toEqual([]);
+      });
+    },
+  );
 
-  test('closed while a visitor looks, and started again → the page says so, and goes on', async () => {
+  test('closed while a visitor looks, and started again → the page reports it, and goes on', async () => {
     const running = await start();
     await visit(running.url, {}, async (page) => {
       await page.locator('#home-ue .blue').waitFor();

@@ -1,4 +1,4 @@
-/** The cluster's page in a real browser: a site is killed in the middle of a sale, and nobody's ticket is lost. */
+/** The cluster's page in a real browser: a site is killed in the middle of a sale, and no ticket is lost. */
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startClusterPage } from '../../demo/cluster/page-server.ts';

@@ -26,7 +26,7 @@ describe.skipIf(browser === undefined)(reason === undefined ? 'kill page' : `kil
     await demo.close();
   });
 
-  test('the server ends again while it starts → the page says so, and the button starts it', async () => {
+  test('the server ends again while it starts → the page reports it, and the button starts it', async () => {
     const demo = await startKillPage({ port: 0 });
     await visit(demo, async (page) => {
       const first = await pidOf(demo);
@@ -40,7 +40,7 @@ describe.skipIf(browser === undefined)(reason === undefined ? 'kill page' : `kil
     await demo.close();
   });
 
-  test('the demo is closed and started again → the page says so, and goes on', async () => {
+  test('the demo is closed and started again → the page reports it, and goes on', async () => {
     const demo = await startKillPage({ port: 0 });
     const port = Number(new URL(demo.url).port);
     await visit(demo, async (page, errors) => {

@@ -1,7 +1,8 @@
 /**
- * A page on a device that goes offline, in a real browser: online, offline, loaded again offline, online again, signed out,
- * signed in as somebody else. Offline here is no setting of the browser: nothing answers at the page's address any more, and
- * its service worker has the page itself. A picture of each step is put into OFFLINE_PICTURES, `build/offline` unless given.
+ * A page on a device that goes offline, in a real browser: online, offline, loaded again offline, online again, signed
+ * out, signed in as another user. Offline here is no setting of the browser: nothing answers at the page's address any
+ * more, and its service worker has the page itself. A picture of each step is put into OFFLINE_PICTURES. Default:
+ * `build/offline`.
  */
 import { fileURLToPath } from 'node:url';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
@@ -112,7 +113,7 @@ describe.skipIf(browser === undefined)(subject, () => {
     await site.write('bob', 'call ann');
     site.reads = 0;
     await site.comeBack();
-    // As the browser says when it has a network again: the connection is tried at once.
+    // As the browser reports when it has a network again: the connection is tried at once.
     await page.evaluate(() => dispatchEvent(new Event('online')));
     await shows('call ann', 'strong', 'Online');
     expect(site.reads).toBe(1);

@@ -106,7 +106,7 @@ describe.skipIf(browser === undefined)(subject, () => {
     await context.close();
   });
 
-  test('nobody else buys → the stock that the customer sees falls by each purchase, to the last one', async () => {
+  test('no other customer buys → the stock that the customer sees falls by each purchase, to the last one', async () => {
     const { context, page } = await openShop({});
     await openConcert(page, 'Mina');
     for (let left = Number.parseInt((await page.textContent('.stock')) ?? '', 10); left > 0; left--) {

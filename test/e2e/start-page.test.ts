@@ -34,7 +34,7 @@ test('demo: started → prints its address, answers there, and ends cleanly when
   expect(await program.ended()).toMatchObject({ code: 0, stderr: '' });
 });
 
-test('demo: the port is taken → says which flag and variable change it', async () => {
+test('demo: the port is in use → the error names the flag and the variable that change it', async () => {
   await using taken = disposable(await startLauncher({ port: 0, demos: [] }));
   const { code, stderr } = await runProgram([...LAUNCHER, '--port', new URL(taken.value.url).port]);
   expect(code).toBe(1);
@@ -150,7 +150,7 @@ describe.skipIf(browser === undefined)(subject, () => {
     expect(visit.errors).toEqual([]);
   });
 
-  test('a demo that does not start → says why, and can be tried again', async () => {
+  test('a demo that does not start → the page shows the cause, and it can be tried again', async () => {
     let tries = 0;
     const broken = demoOf('Broken <demo>', () => {
       tries += 1;
@@ -170,7 +170,7 @@ describe.skipIf(browser === undefined)(subject, () => {
     ['a small phone in the light', { viewport: { width: 320, height: 640 }, colorScheme: 'light' }],
     ['a small phone in the dark', { viewport: { width: 320, height: 640 }, colorScheme: 'dark' }],
     ['a desktop', { viewport: { width: 1280, height: 800 } }],
-  ] as const)('%s → all fits, nothing moves, and it keeps nobody out', async (_, options) => {
+  ] as const)('%s → all fits, nothing moves, and the page is accessible', async (_, options) => {
     await using launcher = disposable(await startLauncher({ port: 0, demos }));
     await using visit = await visitOf(launcher.value.url, options);
     const { page } = visit;

@@ -100,14 +100,14 @@ await describeShop('tickets page states', (open) => {
     },
   );
 
-  test('a name of an event that cannot be → says what it may be', async () => {
+  test('an invalid name of an event → the page shows what it may be', async () => {
     await using visited = await open('?event=a%20b');
     await inPhase(visited.page, 'failed');
     expect(await visited.page.textContent('#failure-detail')).toContain('event: "a b" is no name of an event');
   });
 });
 
-/** As somebody who lets go too late: the second press is the keyboard's own. */
+/** Presses Enter for too long: the second press is the keyboard's own. */
 async function holdEnter(page: Page): Promise<void> {
   await page.focus('#start');
   await page.keyboard.down('Enter');

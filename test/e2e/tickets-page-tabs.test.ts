@@ -28,7 +28,7 @@ await describeShop('tickets page tabs', (open) => {
     expect(visited.errors).toEqual([]);
   });
 
-  test('a tab that sells nothing → says sold out when another tab has sold the last ticket', async () => {
+  test('a tab that sells nothing → shows sold out when another tab has sold the last ticket', async () => {
     await using visited = await open('?event=watched&tickets=30&pace=0&compare=0&autostart=0');
     await inPhase(visited.page, 'ready');
     await using other = await open('?event=watched&tickets=99&pace=0&compare=0');

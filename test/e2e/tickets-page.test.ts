@@ -31,7 +31,7 @@ await describeShop('tickets page', (open) => {
     expect(visited.errors).toEqual([]);
   });
 
-  test('a whole sale → sold out, nothing oversold, nothing twice, the last tickets told on the final view', async () => {
+  test('a whole sale → sold out, nothing oversold, nothing twice, the last tickets on the final view', async () => {
     await using visited = await open('?tickets=60&threshold=20&pace=5');
     const { page } = visited;
     await inPhase(page, 'sold-out');
@@ -66,19 +66,19 @@ await describeShop('tickets page', (open) => {
     expect(visited.errors).toEqual([]);
   });
 
-  test('an address that makes no sense → says which parameter and what it may be', async () => {
+  test('an invalid address → the page names the parameter and its range', async () => {
     await using visited = await open('?tickets=many');
     await inPhase(visited.page, 'failed');
     expect(await visited.page.textContent('#failure-detail')).toContain('tickets: "many" is not an integer from 1');
   });
 
-  test('a site that does not exist → says which there are', async () => {
+  test('an unknown site → the page lists the known ones', async () => {
     await using visited = await open('?retailers=frankfurt,tky');
     await inPhase(visited.page, 'failed');
     expect(await visited.page.textContent('#failure-detail')).toContain('no site "tky"');
   });
 
-  test('the backend goes away in the middle of a sale → says how to start it again, and then sells', async () => {
+  test('the backend goes away in the middle of a sale → the page explains how to start it again, and then sells', async () => {
     const other = await startShop({ port: 0 });
     await using visited = await open('?tickets=500&pace=50', {}, { at: other.url, prepare: withFakeTime });
     const { page } = visited;

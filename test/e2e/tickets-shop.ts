@@ -12,7 +12,7 @@ export type Open = (
   more?: { readonly at?: string; readonly prepare?: (page: Page) => Promise<void> },
 ) => Promise<Visit>;
 
-/** Tests of a shop's pages; where there is no browser, their name says why they are skipped. */
+/** Tests of a shop's pages; without a browser their name has the cause why they are skipped. */
 export async function describeShop(name: string, tests: (open: Open) => void): Promise<void> {
   const { browser, reason } = await openBrowser();
   describe.skipIf(browser === undefined)(reason === undefined ? name : `${name} (skipped: ${reason})`, () => {

@@ -13,8 +13,8 @@ import { openBrowser } from './support/browser.ts';
 /** Its final views take longer than any test. */
 const FOREVER = { weak: 0, strong: 600_000 };
 
-/** A store that tells of each read that is given up, by its key. */
-function tellingStore(givenUp: (key: string) => void): MemoryBinding<MemoryLevels> {
+/** A store that reports the key of each abandoned read. */
+function reportingStore(givenUp: (key: string) => void): MemoryBinding<MemoryLevels> {
   const binding = memory({ delaysMs: FOREVER });
   const submit = binding.submitOperation.bind(binding);
   binding.submitOperation = (operation, levels, sink, context) => {
@@ -45,7 +45,7 @@ describe.skipIf(browser === undefined)(subject, () => {
     const script = outputFiles[0]?.text ?? '';
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     // The page's own origin: it must be let in without being listed, and pages of others not.
-    const slow = tellingStore((key) => givenUp.push(key));
+    const slow = reportingStore((key) => givenUp.push(key));
     const sites = { here: createGateway({ binding: memory() }), slow: createGateway({ binding: slow }) };
     listener = await listenGateways({ server, sites });
     server.on('request', (request, response) => {

@@ -43,7 +43,7 @@ test('access: a wrong password → UNAUTHENTICATED', async () => {
   await client.close();
 });
 
-test('access: a certificate that nobody vouches for → UNAVAILABLE, nothing is sent', async () => {
+test('access: a certificate of an unknown authority → UNAVAILABLE, nothing is sent', async () => {
   const client = createClient(cassandra(guarded({ tls: {} })));
   await expect(client.invoke(get('k'))).rejects.toMatchObject({ code: 'UNAVAILABLE' });
   await client.close();

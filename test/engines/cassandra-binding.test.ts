@@ -110,7 +110,7 @@ test('gateway: both views of a large value → it travels once', async () => {
   await store.close();
 });
 
-test('tables: not there → INVALID_ARGUMENT that says how to make it; with createTable → made', async () => {
+test('tables: missing → INVALID_ARGUMENT with the call that creates them; with createTable → created', async () => {
   const without = createClient(cassandra({ ...besideFrankfurt(it), table: 'not_made' }));
   await expect(without.invoke(get('k'))).rejects.toMatchObject({
     code: 'INVALID_ARGUMENT',

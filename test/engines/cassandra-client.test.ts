@@ -61,7 +61,7 @@ describe('the wire', () => {
     await path.close();
     // Header 9, payload 12, kind 4; rows: flags, columns, rows, length.
     const bare = 9 + 12 + 4 + 4 + 4 + 4 + 4 + value.length;
-    // Whose they are, and of which types: those may change, and nobody would be told.
+    // The size of keyspace, table and types: those may change unnoticed.
     const metadata = 2 + it.keyspace.length + 2 + 'bytes'.length + 2 + 'v'.length + 2;
     expect(received).toBe(bare + metadata + 25);
   });

@@ -1,6 +1,6 @@
 /**
- * The page of the Cassandra binding is a program, a gateway and a client: they run against a real cluster and print
- * what it says.
+ * The page of the Cassandra binding is a program, a gateway and a client: they run against a real cluster and print the
+ * output of the page.
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -37,7 +37,7 @@ function file(name: string, code: string, port = 0): string {
 
 const tsx = (path: string): string[] => ['--import', 'tsx', path];
 
-test('page: its program → prints what the page says', async () => {
+test('page: its program → prints the output of the page', async () => {
   const { stdout, stderr } = await runProgram(tsx(file('program.ts', page.program)));
   expect(stderr).toBe('');
   expect(stdout).toBe(page.printed.replaceAll('shop.', `${it.keyspace}.`));

@@ -119,7 +119,7 @@ test.each(NAMED)(
 );
 
 test.each(NAMED)(
-  '%s: tables in use are dropped → each read and write INVALID_ARGUMENT, whenever asked; made anew → as before',
+  '%s: tables in use are dropped → each read and write INVALID_ARGUMENT, at every attempt; created again → as before',
   async (_, way) => {
     const ddl = it.client('ireland');
     const keyspace = `${it.keyspace}_dropped_${WAYS.indexOf(way)}`;

@@ -1,6 +1,6 @@
 /**
- * Nodes killed and frozen under each way to read, all at the same time: early views keep coming, final ones come from the
- * quorum that is left, and what went wrong is said by code.
+ * Nodes killed and frozen under each way to read, all at the same time: early views keep coming, final ones come from
+ * the remaining quorum, and every failure has a code.
  */
 import cassandra from 'cassandra-driver';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -64,7 +64,7 @@ function writeAll(key: string, value: unknown): Promise<void> {
   return write('frankfurt', key, value, consistencies.all);
 }
 
-/** Keeps reading until told to stop. */
+/** Keeps reading until the returned function is called. */
 function readWhile({ store }: Store, key: string): () => Promise<Seen[]> {
   const over = new AbortController();
   const read = async (): Promise<Seen[]> => {

@@ -15,7 +15,7 @@ test(`history: ${LOAD_MS / 1000} s of interleaved writes under cuts, freezes and
   const found = await runOn(it.cluster, { untilMs, seed: SEED, history, progress: () => {} });
   expect(found.faults).toEqual([]);
   expect(found.serversAlive).toBe(true);
-  // How far a busy machine gets in that time nobody knows.
+  // How far a busy machine gets in that time is unknown.
   for (const kind of ['put', 'insert', 'get', 'getMany']) expect(found.operations[kind], kind).toBeGreaterThan(0);
   expect(Object.values(found.injected).reduce((sum, count) => sum + count, 0)).toBeGreaterThan(0);
 });

@@ -75,7 +75,7 @@ describe('starting', () => {
   };
   const logOf = (name: string): string => readFileSync(join(folder, name, 'frankfurt.log'), 'utf8');
 
-  test('a version that it does not know → plain Cassandra, and the log says why', async () => {
+  test('a version that it does not know → plain Cassandra, and the log has the cause', async () => {
     const version = join(folder, 'version', 'org', 'apache', 'cassandra', 'config');
     mkdirSync(version, { recursive: true });
     writeFileSync(join(version, 'version.properties'), 'CassandraVersion=5.0.99\n');
@@ -85,7 +85,7 @@ describe('starting', () => {
     expect(logOf('unknown')).toContain('stays off: it is for Cassandra [5.0.7, 5.0.8, 5.0.9], this is 5.0.99');
   });
 
-  test('Cassandra 5.0.6, which it was not tested with → plain Cassandra, and the log says why', async () => {
+  test('Cassandra 5.0.6, which it was not tested with → plain Cassandra, and the log has the cause', async () => {
     await using cluster = await Cluster.start({ ...options('5.0.6', []), version: '5.0.6' });
     await askPlain(cluster.address('frankfurt'));
     expect(logOf('5.0.6')).toContain('this is 5.0.6. The server is plain Cassandra.');
@@ -99,7 +99,7 @@ describe('starting', () => {
     expect(logOf(version)).toContain(`is on (Cassandra ${version})`);
   });
 
-  test('delays that make no sense → the node does not start, and the log says what they look like', async () => {
+  test('invalid delays → the node does not start, and the log shows their format', async () => {
     const started = Cluster.start(options('delays', ['-Dcorrectables.delay=127.0.0.2']));
     await expect(started).rejects.toThrow('ended');
     expect(logOf('delays')).toContain('-Dcorrectables.delay takes address:oneWayMs');

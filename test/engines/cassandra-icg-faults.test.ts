@@ -31,7 +31,7 @@ beforeAll(async () => {
     `CREATE TABLE ${table('people')} (k text PRIMARY KEY, email text MASKED WITH DEFAULT)`,
     `CREATE KEYSPACE audited WITH replication = ${replication}`,
     'CREATE TABLE audited.kv (k text PRIMARY KEY, v text)',
-    ...['nobody', 'guest', 'clerk'].map((role) => `CREATE ROLE ${role} WITH LOGIN = true AND PASSWORD = '${role}'`),
+    ...['outsider', 'guest', 'clerk'].map((role) => `CREATE ROLE ${role} WITH LOGIN = true AND PASSWORD = '${role}'`),
     `GRANT SELECT ON TABLE ${table('people')} TO guest`,
     `GRANT SELECT ON TABLE ${table('people')} TO clerk`,
     `GRANT UNMASK ON TABLE ${table('people')} TO clerk`,
@@ -51,7 +51,7 @@ function cluster(): NonNullable<typeof on>['cluster'] | undefined {
   try {
     return on?.cluster;
   } catch {
-    return undefined; // The tools are missing: each test says so.
+    return undefined; // The tools are missing: each test fails with that.
   }
 }
 
@@ -124,14 +124,14 @@ describe('who may see what', () => {
   const query = (): string => `SELECT email FROM ${table('people')} WHERE k = 'ada'`;
 
   test('no permission → the error of plain Cassandra, nothing before it', async () => {
-    await using nobody = await login('frankfurt', 'nobody');
+    await using unprivileged = await login('frankfurt', 'outsider');
     const id = await frankfurt.prepare(query());
     for (const ask of [{ consistency: 'quorum' }, { consistency: 'quorum', icg: 1 }] as const) {
-      for (const answers of [await nobody.query(query(), ask), await nobody.execute(id, ask)]) {
+      for (const answers of [await unprivileged.query(query(), ask), await unprivileged.execute(id, ask)]) {
         expect(answers.map(({ icg, error }) => [icg, error?.code])).toEqual([[undefined, UNAUTHORIZED]]);
       }
     }
-    expect(nobody.aside).toEqual([]);
+    expect(unprivileged.aside).toEqual([]);
   });
 
   test.each([

@@ -19,13 +19,13 @@ const KEYS = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
 /** So many that a result takes milliseconds to make. */
 const ROWS = 1_500;
 const READERS = 16;
-/** So often somebody has to be seen at it. */
+/** A stage must have been seen at least so often. */
 const SEEN_MIN = 5;
 const SAMPLES_MAX = 300;
 const PAUSE_MS = 30;
-/** In the stack of whoever evaluates a statement on a replica's data. */
+/** In the stack of a thread that evaluates a statement on a replica's data. */
 const EVALUATES = 'org.correctables.cassandra.ObservedSelect.rowsOf';
-/** Whoever waits for the answers to its own request makes its preliminary of what it has read itself. */
+/** A coordinator that waits for replies makes its preliminary reply of what it has read itself. */
 const COORDINATES = /^Native-Transport-Requests/;
 
 const clients: RawCql[] = [];
@@ -58,7 +58,7 @@ test('a coordinator that is no replica, under load → preliminaries are made by
     for (let n = reader; !ends.signal.aborted; n += 1) {
       const query = `SELECT JSON * FROM ${table()} WHERE k = '${KEYS[n % KEYS.length]}'`;
       const answers = await client.query(query, { consistency: 'all', icg: 1 });
-      // Whoever is late for the final is left out; who comes first has all rows.
+      // A replica that is late for the final reply is left out; one that comes first has all rows.
       expect([[1, 2], [undefined]]).toContainEqual(answers.map(({ icg }) => icg));
       expect(answers[0]?.rows).toHaveLength(ROWS);
     }

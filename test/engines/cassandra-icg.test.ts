@@ -47,7 +47,7 @@ function missing(): boolean {
   try {
     return on.cluster === undefined;
   } catch {
-    return true; // The tools are missing: each test says so.
+    return true; // The tools are missing: each test fails with that.
   }
 }
 
@@ -61,7 +61,7 @@ async function warmUp(): Promise<void> {
 }
 
 describe('asking', () => {
-  test('OPTIONS → the versions that can be asked, beside what Cassandra says', async () => {
+  test("OPTIONS → lists the versions that can be requested, beside Cassandra's own options", async () => {
     const options = await frankfurt.options();
     expect(options['CORRECTABLES_ICG']).toEqual(['1']);
     expect(options['CQL_VERSION']).toHaveLength(1);
@@ -104,7 +104,7 @@ describe('asking', () => {
   });
 
   test('nothing there → an empty preliminary, confirmed', async () => {
-    const answers = await readApple({ icg: 1, values: [text('nobody')] });
+    const answers = await readApple({ icg: 1, values: [text('unknown')] });
     expect(codes(answers)).toEqual([1, 2]);
     expect(read(answers[0])).toEqual([]);
   });
@@ -141,7 +141,7 @@ describe('the preliminary of each covered statement: the final of plain Cassandr
     expect(early?.body).toEqual(plain?.body);
     expect(final?.icg).toBe(2);
     const pagingState = early?.pagingState;
-    if (pagingState === undefined) throw new Error('the preliminary says nothing of a next page');
+    if (pagingState === undefined) throw new Error('the preliminary has no next page');
     const next = await frankfurt.execute(limited, { ...ask, pagingState, icg: 1 });
     expect(next.map(({ icg, rows }) => [icg, rows.length])).toEqual([[undefined, 1]]);
   });

@@ -83,8 +83,8 @@ async function openWays(): Promise<Ways> {
   return { 'two requests': twice, 'a gateway': gateway, 'one request': once };
 }
 
-/** What one way says: the views, and the error if it ends with one. */
-interface Said {
+/** The outcome of one way: its views, and the error if it ends with one. */
+interface WayOutcome {
   readonly levels: readonly string[];
   readonly weak: unknown;
   readonly final: unknown;
@@ -97,9 +97,9 @@ interface AskOptions {
   readonly levels?: readonly ('weak' | 'strong')[];
 }
 
-async function ask(client: Client<Levels>, operation: Operation, options: AskOptions = {}): Promise<Said> {
+async function ask(client: Client<Levels>, operation: Operation, options: AskOptions = {}): Promise<WayOutcome> {
   const viewed: string[] = [];
-  const reported: { -readonly [K in keyof Said]: Said[K] } = {
+  const reported: { -readonly [K in keyof WayOutcome]: WayOutcome[K] } = {
     levels: viewed,
     weak: undefined,
     final: undefined,
@@ -124,11 +124,11 @@ async function ask(client: Client<Levels>, operation: Operation, options: AskOpt
   return reported;
 }
 
-/** Asks all ways the same, and expects them to say the same. @returns what they said */
-async function askAll(operation: Operation, options?: AskOptions): Promise<Said> {
+/** Reads in all ways, and expects the same outcome of each. @returns that outcome */
+async function askAll(operation: Operation, options?: AskOptions): Promise<WayOutcome> {
   const names = Object.keys(ways) as WayName[];
   const reported = await Promise.all(names.map((name) => ask(ways[name], operation, options)));
-  const [first] = reported as [Said];
+  const [first] = reported as [WayOutcome];
   for (const [at, item] of reported.entries())
     expect({ way: names[at], ...item }).toEqual({ way: names[at], ...first });
   return first;

@@ -175,7 +175,7 @@ test('authentication and TLS: asked for → who does not know the password or th
   const { credentials } = cluster.access;
   if (credentials === undefined) throw new Error('there are no credentials');
   const wrong = { ...credentials, password: 'wrong' };
-  // The driver trusts anybody unless it is told to check.
+  // The driver accepts any certificate unless it is configured to check.
   const tls = { ca: [readFileSync(cluster.certificate ?? '')], rejectUnauthorized: true };
   const read = async (way: Way, access: WayOptions): Promise<Seen> => {
     const { store, close } = await openStore(

@@ -62,7 +62,7 @@ function historyOfRun(operations: readonly ClientOperation[]): QueueOperation[] 
   return operations.flatMap(({ client, operation, args, submittedAtMs, replies, error }) => {
     if (operation !== 'enqueue' && operation !== 'dequeue') return [];
     const [first] = replies;
-    // What was told to have failed has done nothing.
+    // An operation that was reported as failed has done nothing.
     if (first === undefined && error !== 'UNKNOWN') return [];
     const kind = operation === 'enqueue' ? 'enqueue' : 'dequeue';
     const reported = withItem(kind === 'enqueue' ? args['text'] : first?.value);
@@ -84,8 +84,8 @@ test('an item got twice → not linearizable', async () => {
   expect(await checkQueues(program, [...history, later])).toBe('not linearizable');
 });
 
-// Few clients, each of which waits for its answers: the search grows exponentially with operations that overlap, or whose
-// outcome nobody knows. So no red log halts: of most that comes after that nobody knows.
+// Few clients, each of which waits for its replies: the search grows exponentially with operations that overlap, or
+// have an unknown outcome. So no red log halts: most outcomes after that are unknown.
 const SEARCHABLE = {
   scenario: 'classic',
   workload: 'queues',

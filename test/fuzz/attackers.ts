@@ -58,7 +58,7 @@ export class Attackers {
         () => true,
         () => false,
       );
-      // Nobody listens any more.
+      // The listener is gone.
       if (!wasReached) return;
       this.#underWay.delete(seed);
     }

@@ -1,4 +1,4 @@
-/** What one hostile client does, from its seed alone: the bytes that it says, piece by piece, and how it leaves. */
+/** What one hostile client does, from its seed alone: the bytes that it sends, piece by piece, and how it leaves. */
 import type { Random } from '../../src/server/collections/random.ts';
 import {
   encode,
@@ -19,7 +19,7 @@ export interface ClientScript {
   /** One of the stormed addresses. */
   readonly site: string;
   readonly pieces: readonly Buffer[];
-  /** Before which piece to wait for an answer to what was said. */
+  /** The pieces before which it waits for a reply. */
   readonly awaitsBefore: ReadonlySet<number>;
   readonly leaving: Leaving;
   readonly frames: number;
@@ -129,7 +129,7 @@ function drawUpgrade(random: Random, site: SiteFacts): ClientScript {
   const request = Buffer.from(upgradeRequest({ path, port: site.port, subprotocol, headers }), 'latin1');
   const frames = random.between(0, 3);
   const pieces: Buffer[] = [request];
-  // Pipelined: said before the upgrade is answered.
+  // Pipelined: sent before the upgrade is answered.
   for (let i = 0; i < frames; i++) pieces.push(anyFrame(random, site, 'json'));
   const joined = random.chance(0.5) ? [Buffer.concat(pieces)] : pieces;
   return scriptOf(random, site.name, { pieces: damagePieces(random, joined), frames, requests: 1 });

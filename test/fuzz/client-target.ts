@@ -1,5 +1,5 @@
 /**
- * The process of the clients: each visit is one client of a hostile server, which must be told the truth and come to an
+ * The process of the clients: each visit is one client of a hostile server, whose outcomes must be true, and which must
  * end.
  */
 import { WebSocket } from 'ws';

@@ -172,7 +172,7 @@ class Storm {
     this.#progress(`${finding.kind} (--seed ${finding.seed}): ${finding.what}`);
   }
 
-  /** Sends clients to the hostile server, a few at a time, and judges what they were told. */
+  /** Sends clients to the hostile server, a few at a time, and judges their outcomes. */
   async #visit(clients: Target, server: HostileServer, isOver: () => boolean): Promise<void> {
     let next = server.seed;
     const reported: MarkedOutcome[] = [];
@@ -216,7 +216,7 @@ class Storm {
     for (const subject of unserved.slice(0, NAMED_MAX)) this.#find({ kind: 'unserved', seed, what: subject });
   }
 
-  /** Waits until the process holds no more than before, and knows nobody: says what is left where it still does. */
+  /** Waits until the process holds no more than before, and no clients. Reports what is left otherwise. */
   async #judgeLeaks(name: string, target: Target, before: Measure | undefined, { seed }: Bout): Promise<void> {
     const untilMs = performance.now() + SETTLE_MS;
     const leftMb = LEFT_MB + (this.#tally.connections * LEFT_BYTES_A_CONNECTION) / 2 ** 20;

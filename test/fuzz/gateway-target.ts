@@ -9,13 +9,13 @@ import type { FromTarget, ToTarget } from './messages.ts';
 import { contract, service } from './service.ts';
 
 const store = new CountingStore();
-// Some answers come later than what is said next.
+// Some replies come later than the next messages.
 store.delayMs = 1;
 const bounds = { maxMalformedMessages: 200, heartbeatIntervalMs: 1_000, helloTimeoutMs: 1_000, clientIdleMs: 1_000 };
 const open = createGatewayWith(bounds, { binding: store });
 // The honest ones are two, and the others more than there is room for: many a hello is refused.
 const few = { ...bounds, maxConnectionsPerPrincipal: 2, maxOperationsPerSecond: 5_000 };
-/** Lets in who says who he is, for as long as he says, and knows hooks that fail. */
+/** Accepts every token as a user, for as long as the token allows, and has hooks that fail. */
 const closed = createGatewayWith(few, {
   binding: store,
   authenticate: async (token) => {

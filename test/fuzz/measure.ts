@@ -12,7 +12,7 @@ export function rememberedBy({ clients, replies, replyBytes, inFlight }: Gateway
   return { clients, replies, replyBytes, inFlight };
 }
 
-/** What no status tells: the principals that are counted, who would be let in no more. */
+/** Figures that no status has: the counted principals, who would be rejected. */
 export function leftWith(gateway: Gateway): Measure['remembered'] {
   const { principals } = gateway as unknown as { readonly principals: Principals };
   return { principals: principals.size };

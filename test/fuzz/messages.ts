@@ -11,7 +11,7 @@ export interface Measure {
   readonly remembered: Readonly<Record<string, number>>;
 }
 
-/** What a client of the client process was told about one of its updates. */
+/** The outcome of one write of the client process. */
 export interface MarkedOutcome {
   readonly mark: string;
   readonly code: string;

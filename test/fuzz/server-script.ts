@@ -31,7 +31,7 @@ const HTTP_ANSWERS: readonly [string, ...string[]] = [
 export class HostileServer implements AsyncDisposable {
   /** How often updates were executed, by mark. */
   readonly executed = new Map<string, number>();
-  /** The visits that were told lies: what their clients say of operations proves nothing. */
+  /** Visits that got lies: the outcomes of their clients prove nothing. */
   readonly liedTo = new Set<number>();
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
@@ -184,7 +184,7 @@ class HostileConnection {
     this.#leave();
   }
 
-  /** Says what no server of ours says: the client must stay whole, whatever it makes of it. */
+  /** Sends what no server of ours sends: the client must stay whole, however it handles that. */
   #lie(reply: RawMessage): void {
     const random = this.#random;
     for (let n = random.between(1, 6); n > 0; n--) {

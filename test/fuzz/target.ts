@@ -1,4 +1,4 @@
-/** A process that is stormed, as its parent sees it: what it says, what it holds, and how it died. */
+/** An attacked process, as its parent sees it: its output, its resources, and how it died. */
 import { fork, type ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { FromTarget, ToTarget } from './messages.ts';

@@ -1,4 +1,4 @@
-/** Clients that keep the rules, beside the storm: they must be served, and told the truth. Some come by a bad network. */
+/** Clients that keep the rules, beside the attack: they must be served, with true outcomes. Some use a bad network. */
 import { WebSocket } from 'ws';
 import { exponentialBackoff, redblue } from '../../src/bindings/redblue/index.ts';
 import { remote } from '../../src/bindings/remote/index.ts';
@@ -29,7 +29,7 @@ interface Manner {
   readonly lossy?: Random;
 }
 
-/** One client and what it was told. */
+/** One client and its outcomes. */
 class Honest {
   readonly updates: Update[] = [];
   readonly manner: Manner;
@@ -65,7 +65,7 @@ class Honest {
     return i % 2 === 0 ? contract.bump({ mark }) : contract.bumpRed({ mark });
   }
 
-  /** Half of those whose network is bad wait long enough to be told what became of it. */
+  /** Half of those with a bad network wait long enough for their outcome. */
   #patience(): Parameters<AnyClient['invokeStrong']>[1] {
     const { lossy } = this.manner;
     if (lossy === undefined || lossy.chance(0.5)) return { timeoutMs: TIMEOUT_MS };
@@ -144,7 +144,7 @@ export class WellBehavedClients {
     this.#running = Promise.all(this.#all.map((item) => item.run(isOver)));
   }
 
-  /** Waits until all were told how their last update ended, by a network that is as it should be. */
+  /** Waits until all have the outcome of their last write, by a good network. */
   async ended(): Promise<void> {
     await Promise.all(this.#paths.map((path) => path.heal()));
     await this.#running;

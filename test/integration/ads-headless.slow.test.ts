@@ -1,4 +1,4 @@
-/** The headless contests as a user runs them: figures that hold together, and a history that says the same. */
+/** The headless contests as a user runs them: figures that hold together, and a history that matches them. */
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ const PERFORMANCE = ['avgMs', 'p50Ms', 'p95Ms', 'p99Ms', 'opsPerSec', 'opsPerSec
 test.each([
   ['demo:ads', ADS, { profiles: 500, ads: 1150 }],
   ['demo:twissandra', TIMELINES, { timelines: 110, tweets: 325 }],
-])('%s --headless --json → faster with speculation, nothing wrong, the history says the same', async (...row) => {
+])('%s --headless --json → faster with speculation, no wrong delivery, and the history matches', async (...row) => {
   const [, program, sizes] = row;
   const folder = await mkdtemp(join(tmpdir(), 'ads-'));
   const path = join(folder, 'history.jsonl');

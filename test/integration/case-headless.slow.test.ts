@@ -1,4 +1,4 @@
-/** The case studies as a user runs them: figures that hold together, and what is wrong said by exit code. */
+/** The case studies as a user runs them: figures that hold together, and an exit code for each problem. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -25,7 +25,7 @@ test('tpcw --headless --json → every interaction counted, blue and red, invari
   expect(shares.readOnly + shares.update).toBeCloseTo(1, 3);
   expect(requests['home']?.red).toBeNull();
   expect(requests['shoppingCart']?.red).toBeNull();
-  // A red purchase crosses the 85 ms between the sites, whichever of them it comes from; what is blue waits for nobody.
+  // A red purchase crosses the 85 ms between the sites, from either of them; a blue one waits for no other site.
   const { blue, red } = { blue: requests['home']?.blue, red: requests['buyConfirm']?.red };
   expect(red?.p50).toBeGreaterThanOrEqual(85);
   expect(blue?.p50).toBeLessThan(red?.p50 as number);

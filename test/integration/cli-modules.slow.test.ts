@@ -12,7 +12,7 @@ const CLI = 'dist/cli/main.js';
 const TICKETS = await built('demo/tickets/service.ts');
 const served = `export { service } from ${JSON.stringify(TICKETS)};\n`;
 
-/** Serves a module with this text until it has said that it serves, and sends the signal. */
+/** Serves a module with this text until it has printed its address, and sends the signal. */
 async function servedUntil(signal: NodeJS.Signals, text: string): ReturnType<Program['ended']> {
   await using folder = await modules({ 'service.mjs': text });
   using server = serveModule(folder.path);
@@ -21,11 +21,14 @@ async function servedUntil(signal: NodeJS.Signals, text: string): ReturnType<Pro
   return await server.ended();
 }
 
-test.each(['SIGINT', 'SIGTERM'] as const)('a module keeps a timer, %s → ends, and says why so late', async (signal) => {
-  const { code, stderr } = await servedUntil(signal, `${served}setInterval(() => {}, 60_000);\n`);
-  expect(stderr).toContain(`error: a module keeps something open after ${signal}`);
-  expect(code).toBe(0);
-});
+test.each(['SIGINT', 'SIGTERM'] as const)(
+  'a module keeps a timer, %s → ends, and reports the cause of the delay',
+  async (signal) => {
+    const { code, stderr } = await servedUntil(signal, `${served}setInterval(() => {}, 60_000);\n`);
+    expect(stderr).toContain(`error: a module keeps something open after ${signal}`);
+    expect(code).toBe(0);
+  },
+);
 
 test.each(['SIGINT', 'SIGTERM'] as const)('a module closes what is its own at %s → is called, once', async (signal) => {
   const pool = 'const pool = setInterval(() => {}, 60_000);\n';
@@ -51,7 +54,7 @@ test.each(['SIGHUP', 'SIGUSR2'] as const)(
   },
 );
 
-test('a module listens for SIGHUP once, or nobody does → SIGHUP ends the process', async () => {
+test('a module listens for SIGHUP once, or no module does → SIGHUP ends the process', async () => {
   const once = `${served}process.once('SIGHUP', () => setImmediate(() => console.log('heard')));\n`;
   for (const text of [once, served]) {
     await using folder = await modules({ 'service.mjs': text });
@@ -68,8 +71,8 @@ test('a module listens for SIGHUP once, or nobody does → SIGHUP ends the proce
 
 test('SIGINT, and the thread that serves is stuck → SIGTERM ends the process', async () => {
   // At once: what a thread prints otherwise waits for it.
-  const says = `import { writeSync } from 'node:fs';\nprocess.on('SIGUSR2', () => {\n  writeSync(2, 'stuck\\n');`;
-  const stuck = `${served}${says}\n  for (;;);\n});\n`;
+  const handler = `import { writeSync } from 'node:fs';\nprocess.on('SIGUSR2', () => {\n  writeSync(2, 'stuck\\n');`;
+  const stuck = `${served}${handler}\n  for (;;);\n});\n`;
   await using folder = await modules({ 'service.mjs': stuck });
   using server = serveModule(folder.path);
   await server.line();
@@ -83,8 +86,8 @@ test('SIGINT, and the thread that serves is stuck → SIGTERM ends the process',
   expect(code).toBeNull();
 });
 
-test('nobody reads stdout any more, and a module goes on writing → goes on serving', async () => {
-  const text = `${served}process.on('SIGHUP', () => {\n  console.log('lost');\n  console.error('told');\n});\n`;
+test('stdout is closed, and a module goes on writing → goes on serving', async () => {
+  const text = `${served}process.on('SIGHUP', () => {\n  console.log('lost');\n  console.error('written');\n});\n`;
   await using folder = await modules({ 'service.mjs': text });
   using server = serveModule(folder.path);
   await server.line();
@@ -122,7 +125,7 @@ test.each([
   ['CommonJS', { 'a.cjs': "module.exports = {};\nthrow new Error('boom');\n" }, 'boom', 'a.cjs:2:7'],
   ['TypeScript', { 'a.ts': 'type A = 1;\nconst a: A = 1;\nthrow new Error(`boom ${a}`);\n' }, 'boom 1', 'a.ts:3:7'],
   [
-    'in the package of somebody else',
+    'in a dependency',
     {
       'a.mjs': "import { b } from './node_modules/b.mjs';\n\nb();\n",
       'node_modules/b.mjs': "export const b = () => {\n  throw new Error('boom');\n};\n",
@@ -157,14 +160,14 @@ test.each([
   },
 );
 
-test('a module is a directory → exit code 2, and says so', async () => {
+test('a module is a directory → exit code 2, and the error names it', async () => {
   await using folder = await modules({});
   const { code, stderr } = await runProgram([CLI, 'serve', '--ephemeral', '--service', folder.path]);
   expect(stderr).toContain(`--service names ${folder.path}, which is a directory`);
   expect(code).toBe(2);
 });
 
-test('a module awaits what never comes → says which, exit code 13 as of Node', async () => {
+test('a module awaits a promise that never settles → the error names it, exit code 13 as of Node', async () => {
   await using folder = await modules({ 'a.mjs': 'await new Promise(() => {});\n' });
   const path = join(folder.path, 'a.mjs');
   const { code, stderr } = await runProgram([CLI, 'serve', '--ephemeral', '--service', path]);
@@ -205,7 +208,7 @@ test.each([
   expect(code).toBe(2);
 });
 
-/** Serves `service.mjs` of the folder; its first line says that it does. Its labels are looked at elsewhere. */
+/** Serves `service.mjs` of the folder; its first line has its address. Its labels are checked elsewhere. */
 function serveModule(folder: string): Program {
   const args = ['--service', join(folder, 'service.mjs'), '--skip-color-check', '--sites', 'a', '--port', '0'];
   return new Program([CLI, 'serve', ...args, '--ephemeral', '--json']);

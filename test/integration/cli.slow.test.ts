@@ -77,7 +77,7 @@ describe('correctables serve', () => {
   test('SIGTERM twice, the thread that serves is stuck → ends by the second', async () => {
     using server = await serving('stuck-service');
     while ((await server.line()) !== 'stuck');
-    // The first is passed on to the thread. Whether it has been nothing tells: so there are more until one counts.
+    // The first is passed on to the thread. It is unknown when it gets there, so send more until one counts.
     const again = setInterval(() => server.signal('SIGTERM'), 100);
     try {
       expect(await server.ended()).toMatchObject({ code: null });

@@ -35,10 +35,10 @@ const rows = new Set(
 );
 const tested = new Set<string>();
 
-/** The name of the test of one row, by what that says is closed. */
+/** Returns the name of the test of one row, from the text for what is closed. */
 function row(closed: string): string {
   tested.add(closed);
-  return `${closed} → closes what the table says, and no more`;
+  return `${closed} → closes what the table lists, and no more`;
 }
 
 const codeOf = (operation: PromiseLike<unknown>): Promise<string> =>

@@ -83,7 +83,7 @@ test('--keep → data and logs stay, and the next start goes on with them', asyn
   expect(processes()).toEqual([]);
 });
 
-test('a flag that makes no sense → exit code 2 and the flag named; a port that is taken → says what to change', async () => {
+test('an invalid flag → exit code 2 and the flag named; a port in use → the error names what to change', async () => {
   const { code, stderr } = await runProgram([DEMO, '--headless', '--kill', 'mars']);
   expect({ code, stderr }).toEqual({
     code: 2,

@@ -19,7 +19,7 @@ function beginWork(client: Client, name: string): () => Promise<string[]> {
         acknowledged.push(key);
       } catch (error) {
         if ((error as Error).message.startsWith('The client is closed')) return;
-        // What only the lost site has is told as unknown.
+        // Data that only the lost site has is reported as unknown.
         expect(error).toMatchObject({ code: expect.stringMatching(/^(UNKNOWN|SESSION_LOST|SESSION_BEHIND)$/) });
       }
     }
@@ -74,7 +74,7 @@ test(
     await cluster.start('virginia', ['--rebuild']);
     const acknowledged = [...(await end())];
     await before();
-    // It serves reads while it joins; the error says that nothing was done.
+    // It serves reads while it joins; the error shows that nothing was done.
     const writer = cluster.client('virginia');
     await vi.waitFor(() => writer.invokeStrong(take({ key: 'after' })), WHILE_JOINING);
     await expectSame(cluster, SITES, [...acknowledged, 'after']);

@@ -48,7 +48,7 @@ test.each(['virginia', 'ireland'])('kill -9 of %s while clients work → nothing
         await client.invokeStrong(add({ key }));
         acknowledged.push(key);
       } catch (error) {
-        // What only the killed site has is told as unknown.
+        // Data that only the killed site has is reported as unknown.
         expect(error).toMatchObject({ code: 'UNKNOWN' });
       }
     }

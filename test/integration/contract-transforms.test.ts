@@ -71,7 +71,7 @@ const tenant: Binding<RedBlueLevels> = {
   close: async () => {},
 };
 
-/** A store of one's own, which asks the contract itself: nobody does it for one that is used in its own process. */
+/** A custom store, which parses by the contract itself: nothing else does in the same process. */
 const own: Binding<readonly ['now']> = {
   name: 'own',
   consistencyLevels: () => ['now'],

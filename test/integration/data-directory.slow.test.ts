@@ -23,7 +23,7 @@ function temporary(): Disposable & { readonly dataDir: string } {
   return { dataDir: join(folder, 'data'), [Symbol.dispose]: remove };
 }
 
-/** Whether the system lets a command be run; says why not. */
+/** Whether the system can run a command; prints the cause if not. */
 function canRun(command: readonly string[]): boolean {
   const { status, error, stderr } = spawnSync(command[0] as string, command.slice(1), { encoding: 'utf8' });
   if (status === 0) return true;
@@ -97,7 +97,8 @@ describe.concurrent('two processes', () => {
         await first.end();
         expect(await write(fresh, 'd', 20)).toBe(20);
         expect(fs.existsSync(join(place.dataDir, 'lock'))).toBe(true);
-        // What runs it ignores SIGTERM. It gives the folder back: nobody has to wait until its lock is stale.
+        // Its launcher ignores SIGTERM. It releases the directory: the next start need not wait until its lock is
+        // stale.
         await second.end('SIGKILL');
         expect(fs.existsSync(join(place.dataDir, 'lock'))).toBe(false);
       }

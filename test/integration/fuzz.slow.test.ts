@@ -1,4 +1,4 @@
-/** The fuzzer itself: a short storm, and what its command line says to what it cannot run. */
+/** The fuzzer itself: a short run, and the errors of its command line. */
 import { expect, test } from 'vitest';
 import { built } from '../support/programs.ts';
 import { runProgram } from '../support/run-program.ts';

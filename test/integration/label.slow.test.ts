@@ -98,7 +98,7 @@ test.each([
 export const service = { ...bank, generators: { ...bank.generators, deposit } };
 `,
   ],
-])('a module that ends stdout %s → exit 1, and says so', async (_when, text) => {
+])('a module that ends stdout %s → exit code 1, with the cause', async (_when, text) => {
   await using module = await moduleOfBank(text);
   for (const flags of [[], ['--json']]) {
     const { code, stdout, stderr } = await label(module.path, '--runs', '5', ...flags);
@@ -107,7 +107,7 @@ export const service = { ...bank, generators: { ...bank.generators, deposit } };
   }
 });
 
-test.runIf(existsSync('/dev/full'))('what was found cannot be printed → exit 1, and says so', async () => {
+test.runIf(existsSync('/dev/full'))('the report cannot be printed → exit code 1, with the cause', async () => {
   const command = `"${process.execPath}" dist/cli/main.js label ${BUILT} --runs 5 > /dev/full`;
   const { code, stderr } = await new Promise<{ code: number | null; stderr: string }>((resolve) => {
     const shell = spawn('sh', ['-c', command], { cwd: root, stdio: ['ignore', 'ignore', 'pipe'] });
@@ -197,7 +197,7 @@ test('serve, of a service that is unsafe → refused with the story; with --skip
   }
 });
 
-test.concurrent('serve, of a service whose generator never returns → says so, and serves', async () => {
+test.concurrent('serve, of a service whose generator never returns → reports it, and serves', async () => {
   await using module = await moduleOfBank(
     `${NEVER_RETURNS}
 export const service = { ...bank, generators: { ...bank.generators, deposit } };
@@ -228,7 +228,7 @@ export const service = {
 };
 `;
 
-test.concurrent('what was found before code of the service does not return is printed; what it has opened keeps nobody', async () => {
+test.concurrent('findings before code of the service hangs are printed; open handles of the service do not delay the end', async () => {
   await using module = await moduleOf(`setInterval(() => {}, 1000);\n${UNSAFE_AND_STUCK}`);
   const { code, stdout, stderr } = await label(module.path, '--json');
   const { shadows, runs } = JSON.parse(stdout) as { readonly shadows: readonly object[]; readonly runs: number };

@@ -1,4 +1,4 @@
-/** What is published: whoever has the package alone finds what its pages point to. */
+/** The published package: its pages point only to files that it has. */
 import { execFile } from 'node:child_process';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -71,7 +71,7 @@ function programOf(command: string): string {
   return value === undefined ? program : `${program} ${value}`;
 }
 
-/** What the program says of its flags, asked for once for all the commands that name it. */
+/** Returns the help of a program, run once for all the commands that name it. */
 async function helpOf(program: string): Promise<Ended> {
   const [, path = '', ...args] = program.replace('--import tsx ', '').split(' ');
   return runProgram([path.endsWith('.ts') ? await built(path) : path, ...args, '--help']);

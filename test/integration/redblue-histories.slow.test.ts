@@ -12,7 +12,7 @@ test(`history: ${LOAD_MS / 1000} s of all kinds of operations under cuts, moves,
   const found = await redblueHistories.run({ untilMs, seed: SEED, history, progress: () => {} });
   expect(found.faults).toEqual([]);
   expect(found.serversAlive).toBe(true);
-  // How far a busy machine gets in that time nobody knows. Of what was not done nothing can be wrong.
+  // How far a busy machine gets in that time is unknown. Calls that were not made cannot be wrong.
   const done = new Set(history.calls.filter(({ outcome }) => outcome === 'success').map(({ kind }) => kind));
   for (const kind of ['note', 'deposit', 'withdraw', 'look', 'enqueue', 'claim']) expect([...done]).toContain(kind);
   expect(Object.values(found.injected).reduce((sum, count) => sum + count, 0)).toBeGreaterThan(0);

@@ -1,4 +1,4 @@
-/** The headless sale as a user runs it: figures that hold together, and a history that says the same. */
+/** The headless sale as a user runs it: figures that hold together, and a history that matches them. */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -29,7 +29,7 @@ async function sell(...flags: readonly string[]): Promise<Ran> {
   return { figures: JSON.parse(stdout), history: lines.map((line) => JSON.parse(line)), stderr };
 }
 
-test('demo:tickets --headless --json → retailers at three sites: nobody revoked, nothing sold twice or lost', async () => {
+test('demo:tickets --headless --json → retailers at three sites: no ticket revoked, sold twice or lost', async () => {
   const { figures, history, stderr } = await sell('--tickets', '200');
   expect(figures).toMatchObject({
     ...CLEAN_SALE,
@@ -37,7 +37,7 @@ test('demo:tickets --headless --json → retailers at three sites: nobody revoke
     confirmed: 200,
     client: ['ireland', 'frankfurt', 'virginia', 'frankfurt'],
   });
-  // How many are told early depends on how busy the machine is; on any, most of the time somebody is.
+  // How many get an early answer depends on how busy the machine is; on any machine, some do most of the time.
   expect(figures.confirmedEarly).toBeGreaterThan(0);
   expect(figures.confirmedEarly + figures.heldBack).toBeGreaterThanOrEqual(150);
   expect(verifySales(history, { threshold: 20 })).toEqual(expect.objectContaining(judgedOf(figures)));
@@ -46,7 +46,7 @@ test('demo:tickets --headless --json → retailers at three sites: nobody revoke
   expect(stderr).toContain('sold out');
 });
 
-test('demo:tickets --stock rights --threshold 0 → all sold, nobody revoked, nothing sold twice, and most at once', async () => {
+test('demo:tickets --stock rights --threshold 0 → all sold, no ticket revoked or sold twice, and most at once', async () => {
   const { figures, history } = await sell('--stock', 'rights', '--threshold', '0', '--tickets', '200');
   expect(figures).toMatchObject({ ...CLEAN_SALE, stock: 'rights', tickets: 200, confirmed: 200 });
   expect(verifySales(history, { threshold: 0 })).toEqual(expect.objectContaining(judgedOf(figures)));
@@ -56,12 +56,12 @@ test('demo:tickets --stock rights --threshold 0 → all sold, nobody revoked, no
   expect(local.length).toBeGreaterThan(150);
 });
 
-test("demo:tickets --client paper --fixed → the paper's sale: most told early, without the trip that all wait for otherwise", async () => {
+test("demo:tickets --client paper --fixed → the paper's sale: most answers early, without the round trip of the others", async () => {
   const { figures } = await sell('--tickets', '120', '--client', 'paper', '--fixed');
   expect(figures).toMatchObject({ ...CLEAN_SALE, tickets: 120, confirmed: 120, heldBack: 0 });
   expect(figures.confirmedEarly).toBeGreaterThanOrEqual(90);
-  // A quarter on a quiet machine, a half on a busy one, since what is told early waits for the processor alone; a trip that
-  // it had to wait for would make them equal.
+  // A quarter on a quiet machine, a half on a busy one, since an early answer waits only for the processor; a round
+  // trip would make them equal.
   expect(figures.latencyMs.purchaseAbove.p50).toBeLessThan((figures.baseline.purchase.p50 as number) * 0.75);
 });
 
@@ -85,8 +85,8 @@ test('demo:tickets: a flag that makes no sense → exit code 2 and the flag name
 });
 
 test.each([
-  ['customers told yes beyond the stock', ['a', 'b'], [{ kind: 'failed', code: 'UNKNOWN' }]],
-  ['a customer told yes, and nothing afterwards', ['a'], []],
+  ['more early yes than tickets', ['a', 'b'], [{ kind: 'failed', code: 'UNKNOWN' }]],
+  ['a customer with an early yes, and nothing afterwards', ['a'], []],
 ])('verify:tickets: %s → exit code 1', async (_, customers, end) => {
   const folder = await mkdtemp(join(tmpdir(), 'tickets-'));
   const path = join(folder, 'history.jsonl');

@@ -9,7 +9,7 @@ import { startBackend } from '../../demo/tickets/server.ts';
 
 const SITES = ['ireland', 'frankfurt', 'virginia'] as const;
 
-test('openEvent: from three sites at once, with different stocks → one of them counts, all are told which', async () => {
+test('openEvent: from three sites at once, with different stocks → one of them counts, and all callers get it', async () => {
   const backend = await startBackend({ wan: 'none' });
   const shops = SITES.map((site) => createClient(redblue(ticketShop, { url: backend.siteUrl(site), WebSocket })));
   const event = 'concert';
@@ -30,7 +30,7 @@ test('openEvent: from three sites at once, with different stocks → one of them
   await backend.close();
 });
 
-test('openEvent: the largest stock → on sale, and a glance says how many are left', async () => {
+test('openEvent: the largest stock → on sale, and a peek shows how many are left', async () => {
   const backend = await startBackend({ wan: 'none' });
   const shop = createClient(redblue(ticketShop, { url: backend.siteUrl('frankfurt'), WebSocket }));
   await shop.invokeStrong(ticketShop.openEvent({ event: 'festival', tickets: TICKETS_MAX }));

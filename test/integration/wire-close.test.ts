@@ -73,7 +73,7 @@ test('close: operation that does not end → closed all the same after the time 
   expect(await scene.client.closed).toMatchObject({ code: 1001 });
 });
 
-test('close: submission that crosses the goaway → not executed here, and its client is told so', async () => {
+test('close: a submission that crosses the goaway → not executed here, and its client gets the failure', async () => {
   await using scene = await underWay(GET);
   const { server, client, sink } = scene;
   const { closed } = await scene.goAway(5_000);
@@ -139,7 +139,7 @@ test.each([
   [1_500.5, 1_501],
   [Infinity, 2 ** 30],
   [2 ** 40, 2 ** 30],
-])('close: drainMs is %d → a client is told %d, and gets its final', async (drainMs, reported) => {
+])('close: drainMs is %d → a client gets %d, and its final view', async (drainMs, reported) => {
   await using scene = await underWay(GET);
   const { client, sink } = scene;
   const { closed } = await scene.goAway(drainMs, reported);
@@ -177,7 +177,7 @@ test('close: connections while draining → HTTP 503', async () => {
   await closed;
 });
 
-test('close: client says goodbye → the server has nothing left of its replies', async () => {
+test('close: the client sends goodbye → the server keeps none of its replies', async () => {
   await using server = await startGateway();
   server.store.answer = ({ sink }) => sink.view('v', 'strong');
   const store = remote({ url: server.url, levels: LEVELS, WebSocket });

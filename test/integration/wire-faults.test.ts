@@ -85,7 +85,10 @@ describe('wire: connection sick', () => {
   });
 });
 
-/** A store that executes each name once, whoever asks: what was under way elsewhere may be asked of it again. */
+/**
+ * A store that executes each name once, for every client: an operation in flight elsewhere may be submitted to it
+ * again.
+ */
 function onceStore(): StoreDouble {
   return Object.assign(new StoreDouble(), { isExactlyOnce: true });
 }
@@ -100,7 +103,7 @@ describe('wire: server restarted', () => {
     const before = await first.store.next();
     before.sink.view('guess', 'weak');
     await sink.call(0);
-    // What a crash leaves behind: nobody listens on the port, nothing was said.
+    // The state after a crash: the port is closed, and no goodbye was sent.
     proxy.cut();
     await first[Symbol.asyncDispose]();
     await using second = await startGateway({ store: onceStore() });

@@ -1,4 +1,4 @@
-/** Clients that break the rules: each is told so, none takes the gateway down. */
+/** Clients that break the rules: each gets an error, and none takes the gateway down. */
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { CorrectableError } from '../../src/correctable/errors.ts';
@@ -9,7 +9,7 @@ import { LEVELS, RawClient, startGateway, StoreDouble, type RunningGateway } fro
 const GET = ['get', 'read', 3, { key: 'x' }];
 const PUT = ['put', 'write', 3, { key: 'x' }];
 
-/** The gateway is well if it still serves somebody else. */
+/** The gateway is well if it still serves another client. */
 async function expectServing(server: RunningGateway): Promise<void> {
   await using client = new RawClient(server.url);
   expect(await client.greet({ client: 'b'.repeat(32) })).toMatchObject([0, 'welcome', {}]);
@@ -18,7 +18,7 @@ async function expectServing(server: RunningGateway): Promise<void> {
   expect(await client.row()).toEqual([1, 'view', 1, 0, 'fine']);
 }
 
-describe('wire: greeting', () => {
+describe('wire: handshake', () => {
   test('welcome → version, levels, limits', async () => {
     await using server = await startGateway({ limits: { maxFrameBytes: 5_000, maxInFlight: 7 } });
     await using client = new RawClient(server.url);
@@ -43,7 +43,7 @@ describe('wire: greeting', () => {
     ['another version', { version: PROTOCOL_VERSION + 1 }, 'hello.version'],
     ['other levels', { levels: ['strong', 'weak'] }, 'hello.levels'],
     ['a contract that the server does not have', { contract: { name: 'shop', hash: 'x' } }, 'hello.contract'],
-  ])('%s → told why, closed with 4406', async (_, overrides, field) => {
+  ])('%s → fails with the cause, closed with 4406', async (_, overrides, field) => {
     await using server = await startGateway();
     await using client = new RawClient(server.url);
     expect(await client.greet(overrides)).toMatchObject([0, 'fail', 'PROTOCOL', expect.any(String), null, { field }]);
@@ -176,7 +176,7 @@ describe('wire: operations', () => {
     expect(executed.toSorted((a, b) => a - b)).toEqual([1, 3, 5, 7, 9, 12, 20]);
   });
 
-  test('write cancelled → told that it runs on; its reply is still there for a repetition', async () => {
+  test('a cancelled write → UNKNOWN, since it runs on; a resend still gets its reply', async () => {
     await using server = await startGateway();
     await using client = new RawClient(server.url);
     await client.greet();

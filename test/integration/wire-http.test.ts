@@ -92,7 +92,7 @@ describe('HTTP', () => {
 });
 
 describe('listening', () => {
-  test('where others can reach it, without authentication → INVALID_ARGUMENT that says what to do', async () => {
+  test('where others can reach it, without authentication → INVALID_ARGUMENT with the fix', async () => {
     const sites = { here: createGateway({ binding: new StoreDouble() }) };
     await expect(listenGateways({ sites, host: '0.0.0.0' })).rejects.toMatchObject({
       code: 'INVALID_ARGUMENT',

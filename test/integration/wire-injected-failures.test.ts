@@ -28,8 +28,8 @@ interface Case {
   readonly provoke: (client: RawClient, gateway: Gateway, store: CountingStore) => unknown;
 }
 
-/** The client comes in, and then says this. */
-const says =
+/** The client connects, and then sends these rows. */
+const sends =
   (...rows: unknown[]): Case['provoke'] =>
   async (client) => {
     await client.greet();
@@ -70,11 +70,11 @@ const CASES: Readonly<Record<string, Case>> = {
   },
   'an operation is submitted, the end of the token cannot be read any more': {
     options: () => ({ authenticate: () => principalFailing('expiresAt', 4) }),
-    provoke: says(UPDATE),
+    provoke: sends(UPDATE),
   },
   'a token is renewed, its principal cannot be read any more': {
     options: () => ({ authenticate: (token) => (token === 'fresh' ? principalFailing('id', 2) : ANN) }),
-    provoke: says([0, 'renew', 'fresh']),
+    provoke: sends([0, 'renew', 'fresh']),
   },
   'an operation is refused late, the reason cannot be written': {
     options: () => ({ authorize: () => Promise.resolve(false) }),
@@ -110,7 +110,7 @@ const CASES: Readonly<Record<string, Case>> = {
       store.release();
     },
   },
-  'a connection is closed for another reason, what was said last cannot be sent': {
+  'a connection is closed for another reason, its last message cannot be sent': {
     provoke: async (client) => {
       await client.greet();
       failFrame();
@@ -126,7 +126,7 @@ const CASES: Readonly<Record<string, Case>> = {
   },
 };
 
-/** Somebody else, whose codec makes no mistakes. */
+/** Another client, whose codec makes no mistakes. */
 async function honest(url: string, store: CountingStore): Promise<string | undefined> {
   await using client = createClient(remote({ url, levels: LEVELS, WebSocket, token: 'honest' }));
   const reported = await getCallOutcome(client.invokeStrong(bump('honest')));
@@ -144,7 +144,7 @@ test.each(Object.entries(CASES))('wire: %s → that connection is closed, with a
     logger,
     ...options,
     binding,
-    // Whoever makes mistakes makes none for others.
+    // The mistakes of one client do not affect others.
     authenticate: authenticate && ((token, peer) => (token === 'honest' ? ANN : authenticate(token, peer))),
     authorize:
       authorize &&
@@ -165,7 +165,7 @@ test.each(Object.entries(CASES))('wire: %s → that connection is closed, with a
   if (gateway.status().state === 'serving') expect(await honest(url, binding)).toBeUndefined();
   await listener.close({ drainMs: 0 });
   expect(gateway.status()).toMatchObject({ connections: 0, inFlight: 0 });
-  // What nobody caught may be thrown after all is done.
+  // An unhandled rejection may come after all is done.
   await new Promise(setImmediate);
   expect(guard.fatal).toEqual([]);
 });

@@ -17,7 +17,7 @@ let server: RunningServer<Site> | undefined;
 const sockets: WebSocket[] = [];
 
 afterEach(async () => {
-  // Nobody is waited for who says nothing any more.
+  // Do not wait for clients that send nothing any more.
   for (const socket of sockets.splice(0)) socket.terminate();
   await server?.close();
   server = undefined;
@@ -26,7 +26,7 @@ afterEach(async () => {
 const start = async (): Promise<RunningServer<Site>> =>
   (server = await serve({ service: bankService(), sites: ['ireland', 'frankfurt', 'virginia'] }));
 
-/** A client that says what it likes: rows in, the rows about operations out. */
+/** A client of raw rows: sends these rows, and returns the rows about operations. */
 async function speak(
   url: string,
   client: string,

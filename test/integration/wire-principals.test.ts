@@ -1,4 +1,4 @@
-/** Several users, one after the other, on one client of a real gateway: each is served as whoever submitted. */
+/** Several users, one after the other, on one client of a real gateway: each operation is served as its submitter. */
 import { WebSocket } from 'ws';
 import { expect, onTestFinished, test } from 'vitest';
 import { memory } from '../../src/bindings/memory/index.ts';

@@ -1,4 +1,4 @@
-/** Levels and errors of the domain over the wire: what a client of a served site is told. */
+/** Levels and domain errors over the wire: what a client of a served site gets. */
 import { expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { z } from 'zod';

@@ -15,7 +15,7 @@ function authenticate(token: string | undefined): Principal {
 const PUT = ['put', 'write', 2, { key: 'x', value: 1 }] as const;
 
 describe('tokens', () => {
-  test('welcome → says how long the token lasts', async () => {
+  test('welcome → has the remaining time of the token', async () => {
     await using server = await startGateway({ authenticate });
     await using client = new RawClient(server.url);
     const [, , welcome] = await client.greet({ token: 'ada:60000' });
@@ -45,8 +45,8 @@ describe('tokens', () => {
   });
 
   test.each([
-    ['refused', 'nobody', 4401],
-    ["somebody else's", 'eve:60000', 4402],
+    ['rejected', 'none', 4401],
+    ['of another user', 'eve:60000', 4402],
     ['over', 'ada:-1', 4402],
   ])('fresh token is %s → closed with %s', async (_, token, code) => {
     await using server = await startGateway({ authenticate });
@@ -81,7 +81,7 @@ describe('tokens', () => {
   test('expired while the client had no fresh one → it comes back with the next, its write is executed once', async () => {
     const store = new StoreDouble();
     await using server = await startGateway({ authenticate, store });
-    const tokens = ['ada:60', 'nobody', 'ada:60000'];
+    const tokens = ['ada:60', 'none', 'ada:60000'];
     const never = new Promise<string>(() => {});
     const reconnect = exponentialBackoff({ initialDelayMs: 5, maxDelayMs: 20 });
     const asks = { count: 0 };

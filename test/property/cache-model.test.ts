@@ -1,8 +1,7 @@
 /**
- * What a cache shows is never older than it may be, of nobody else, and nothing once it was cleared, whatever happens to the
- * store behind, to the store of the cache, to the other tabs and to the page: judged by the truth alone, which is one line of
- * writes (docs/spec/cache.md, P1–P6, P9; test/support/cache-model).
- *
+ * A cache never shows a view that is too old, of another user, or cleared, whatever happens to the store behind, to the
+ * store of the cache, to the other tabs and to the page. It is judged by the truth alone, which is one line of writes
+ * (docs/spec/cache.md, P1–P6, P9; test/support/cache-model).
  * `CACHE_MODEL_SEED=7 CACHE_MODEL_RUNS=100000` repeats a run, or makes it longer.
  */
 import fc from 'fast-check';
@@ -40,7 +39,7 @@ const SEEN_PER_THOUSAND: Readonly<Record<string, number>> = {
   'clear, refused': 20,
   'invalidate, done': 40,
   'invalidate, refused': 10,
-  // What goes wrong, and what the store behind says of which view is the newer one.
+  // Faults, and how the store behind orders two views.
   reload: 1_500,
   disk: 900,
   land: 700,

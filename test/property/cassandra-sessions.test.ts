@@ -118,7 +118,7 @@ async function play(world: World, note: Note): Promise<void> {
         const known = seen.get(key);
         if (known !== undefined && sight.at > known.at) note('newer than what the session knew');
         if (sight.isAbsence && known !== undefined) note(known.isAbsence ? 'gone, still' : 'gone, what was seen');
-        // A deletion that one replica has heard of may not have been made yet, and nobody can tell from its answer.
+        // A deletion that one replica has may not have been made yet, which its reply does not show.
         const isSure = (level === 'strong' || replicas.answered?.consistency === 'ALL') && level !== 'weak';
         if (sight.isAbsence && !isSure) continue;
         raise(before, key, sight);

@@ -1,6 +1,6 @@
 /**
- * The bound of docs/spec/thresholds.md, executed: however long each update of others is on its way to its place in the order
- * and its answer on the way back, no stretch of the order holds more of them than `computeMaxConcurrentWrites` says.
+ * The bound of docs/spec/thresholds.md, executed: however long each write of others takes to its place in the order,
+ * and its reply on the way back, no stretch of the order holds more of them than `computeMaxConcurrentWrites` returns.
  */
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -21,8 +21,8 @@ function orderedAt(pace: Throttle, trips: readonly Trip[], note: Note = unnoted)
   let nowMs = 0;
   return trips.map(({ thereMs, backMs }) => {
     while (!places.tryAcquire(nowMs)) {
-      note('somebody waits for a place');
-      if (places.nextFreeAtMs !== undefined) note('somebody waits for a turn');
+      note('an operation waits for a place');
+      if (places.nextFreeAtMs !== undefined) note('an operation waits for a turn');
       const [first] = inFlight.sort((a, b) => a.endsAtMs - b.endsAtMs);
       const endsAtMs = first?.endsAtMs ?? Infinity;
       nowMs = Math.max(nowMs, Math.min(endsAtMs, places.nextFreeAtMs ?? Infinity));
@@ -83,8 +83,8 @@ test('others at their pace: any stretch of the order → no more of theirs than 
 testShares('the sellers → most wait for their places, and come near the bound', async () => {
   const shares = await sharesOf(paced);
   for (const description of [
-    'somebody waits for a place',
-    'somebody waits for a turn',
+    'an operation waits for a place',
+    'an operation waits for a turn',
     'several in one stretch',
     'several sellers',
   ]) {
@@ -94,7 +94,7 @@ testShares('the sellers → most wait for their places, and come near the bound'
   expect(shares['as many as the bound']).toBeGreaterThan(0.05);
 });
 
-test('the bound is no larger than it has to be: somebody reaches it', () => {
+test('the bound is no larger than it has to be: some run reaches it', () => {
   const own = { maxInFlight: 3, minSlotIntervalMs: 20 };
   const first = Array.from({ length: 3 }, () => ({ thereMs: 20, backMs: 0 }));
   const next = Array.from({ length: 9 }, () => ({ thereMs: 0, backMs: 0 }));

@@ -10,7 +10,7 @@ import { scaleRuns } from '../support/lane.ts';
 const LEVELS = ['weak', 'causal', 'strong'] as const;
 type Level = (typeof LEVELS)[number];
 
-/** What the binding does, or whoever cancels. */
+/** What the binding does, or a caller that cancels. */
 type Step =
   | { readonly kind: 'write'; readonly level: Level; readonly value: number; readonly version: number | undefined }
   | { readonly kind: 'confirm'; readonly level: Level; readonly seq: number }
@@ -69,7 +69,7 @@ const history = fc.tuple(
   }),
 );
 
-/** The delivery rules, in the simplest form that says them. */
+/** The delivery rules, in their simplest form. */
 class Model {
   readonly lines: string[] = [];
   readonly #refining: boolean;
@@ -138,13 +138,13 @@ function lineOf(view: ToldView): string {
   return `${view.value} ${view.level}${view.confirms ? ' confirms' : ''}${regressed ? ' regressed' : ''}`;
 }
 
-/** Somebody who listens, and what he was told. */
+/** A listener, and the lines that it got. */
 interface Listener {
   readonly lines: string[];
   /** How many views and failures there were when he came. */
   readonly cameAt: number;
   readonly leave: (() => void) | undefined;
-  /** How many lines he had been told when he left. */
+  /** How many lines it had when it left. */
   countWhenLeft: number | undefined;
 }
 
@@ -190,7 +190,7 @@ class Play {
     const lines: string[] = [];
     let isReturned = false;
     const tell = (line: string): void => {
-      if (!isReturned) lines.push('told inside the call that attached it');
+      if (!isReturned) lines.push('called inside the call that attached it');
       lines.push(line);
       this.#playInside();
     };
@@ -253,11 +253,11 @@ const deliveries = (note: Note): fc.IRawProperty<unknown> =>
     expect(subject.c.state).toBe(model.state);
     const views = model.lines.filter((line) => line.includes(' '));
     expect(subject.c.latest && lineOf(subject.c.latest)).toBe(views.at(-1));
-    if (joins.afterView) note('somebody comes after a view');
-    if (joins.afterEnd) note('somebody comes after the end');
-    if (joins.inside) note('somebody comes inside a delivery');
+    if (joins.afterView) note('a listener comes after a view');
+    if (joins.afterEnd) note('a listener comes after the end');
+    if (joins.inside) note('a listener comes inside a delivery');
     const heardOn = listeners.some(({ cameAt, lines }) => cameAt > 0 && lines.length > 1);
-    if (heardOn) note('who comes late hears more than what he has missed');
+    if (heardOn) note('a late listener gets more than what it has missed');
     if (views.length > 1) note('several views');
     if (views.some((line) => line.includes('confirms'))) note('a view confirms');
     if (model.state !== 'pending') note('an end');
@@ -265,22 +265,22 @@ const deliveries = (note: Note): fc.IRawProperty<unknown> =>
     if (views.some((line) => line.includes('regressed'))) note('a final that is older');
   });
 
-test('C1–C4, C6, C7: any history → everybody hears what the model says, from what was the latest when he came', async () => {
+test('C1–C4, C6, C7: any history → every listener gets the lines of the model, from the latest view when it came', async () => {
   await fc.assert(deliveries(unnoted), { numRuns: scaleRuns(2000) });
 });
 
 testShares('C1–C4, C6, C7: the histories → most meet what matters', async () => {
   const shares = await sharesOf(deliveries);
   for (const description of [
-    'somebody comes after a view',
-    'somebody comes after the end',
-    'who comes late hears more than what he has missed',
+    'a listener comes after a view',
+    'a listener comes after the end',
+    'a late listener gets more than what it has missed',
     'several views',
     'an end',
   ]) {
     expect(shares[description], description).toBeGreaterThan(0.5);
   }
-  for (const subject of ['a view confirms', 'somebody comes inside a delivery', 'a failure']) {
+  for (const subject of ['a view confirms', 'a listener comes inside a delivery', 'a failure']) {
     expect(shares[subject], subject).toBeGreaterThan(0.2);
   }
   expect(shares['a final that is older']).toBeGreaterThan(0.05);

@@ -35,7 +35,7 @@ interface Copying {
   left: number;
 }
 
-/** A copy of `original` but for what `copying` says. */
+/** Copies `original` with the changes of `copying`. */
 function copyOf(original: unknown, copying: Copying): unknown {
   if (copying.left-- === 0) return changed(original);
   const copy = (item: unknown): unknown => copyOf(item, copying);

@@ -1,4 +1,7 @@
-/** What a table of identifiers remembers is what the rules say (docs/spec/exactly-once.md), told once more in plain lists. */
+/**
+ * A table of identifiers remembers what the rules require (docs/spec/exactly-once.md), compared with a model of plain
+ * lists.
+ */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { getClient, formatOperationId, getSequence } from '../../src/server/records/operation-id.ts';

@@ -43,7 +43,7 @@ const someEffect = fc
       ][kind] as Effect,
   );
 const operation = fc.array(someEffect, { minLength: 1, maxLength: 3 });
-/** What befalls an overlay: an operation comes into flight, one of those goes, one is committed beneath, somebody looks. */
+/** Events of an overlay: an operation starts, one of those leaves, one is committed beneath, a read comes. */
 const change = fc.oneof(
   { weight: 4, arbitrary: fc.record({ add: operation }) },
   { weight: 2, arbitrary: fc.record({ remove: fc.nat(3) }) },

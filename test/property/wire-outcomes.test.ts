@@ -1,11 +1,11 @@
 /**
- * What a client is told is true, whatever happens to the network, the gateways, the sites and the client: real clients
- * and real gateways, joined by a network in memory, on virtual time, against stores that know what they executed.
- *
- * Executed never → never told "success". Told retryable, refused, or `ABORTED` → never executed, also not later. Executed
- * twice → never. Told `UNKNOWN` → had left the client. Views rise, are what the store said, and end once; a result is that
- * of the one run. And it is of use: where nothing goes wrong and there is time enough → every view, and "success".
- * `OUTCOMES_SEED=7 OUTCOMES_RUNS=10000` repeats a run, or makes it longer.
+ * The outcomes of a client are true, whatever happens to the network, the gateways, the sites and the client: real
+ * clients and real gateways, joined by a network in memory, on virtual time, against stores that know what they
+ * executed.
+ * Never executed → never reported "success". Reported as retryable, rejected, or `ABORTED` → never executed, also not
+ * later. Executed twice → never. Reported `UNKNOWN` → had left the client. Views rise, are those of the store, and end
+ * once; a result is that of the one run. And it is of use: without faults and with time enough → every view, and
+ * "success". `OUTCOMES_SEED=7 OUTCOMES_RUNS=10000` repeats a run, or makes it longer.
  */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -42,7 +42,7 @@ const SEEN_PER_THOUSAND: Readonly<Record<string, number>> = {
   'close, with a write in flight': 25,
 };
 
-/** The same where nothing goes wrong: a promise that is held to nobody is kept. */
+/** The same without faults: so that an outcome that is only useless is noticed too. */
 const CALM_PER_THOUSAND: Readonly<Record<string, number>> = {
   'held to be of use': 350,
   'held to several views': 100,
@@ -80,7 +80,7 @@ const DEPLOYMENTS: [string, () => Deployment, Readonly<Record<string, number>>, 
 ];
 
 test.each(DEPLOYMENTS)(
-  `%s, any schedule, seed ${SEED} → what clients are told is true`,
+  `%s, any schedule, seed ${SEED} → the outcomes of clients are true`,
   async (_, make, more) => {
     // One for all schedules: what they share, as the modules of the package do, must not see time go back.
     using time = new VirtualTime();

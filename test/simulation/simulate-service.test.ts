@@ -72,7 +72,7 @@ describe('checkService', () => {
     ['nothing', undefined, 'draw: gave undefined: operation'],
     ['an operation that the contract does not have', { name: 'sell', access: 'write' }, 'shop has no operation sell'],
     ['arguments that do not fit', { ...shop.buy({ key: 'a' }), args: { key: 5 } }, 'key'],
-  ])('draw gives %s → ServiceFault that says so', (_, value, message) => {
+  ])('draw gives %s → ServiceFault with the cause', (_, value, message) => {
     const call = (): unknown => simulateService(shopService('red'), { runs: 1, draw: () => value as never });
     expect(call).toThrow(expect.objectContaining({ checker: 'draw', message: expect.stringContaining(message) }));
   });
@@ -110,7 +110,7 @@ describe('checkService', () => {
     const ONCE =
       /^oracle: (buy|left) at site \d asked for items\.left of a and, run again on the same, did not: what a service/;
 
-    test('an item once sold out, for ever → ServiceFault that says what was asked for, and what was not', () => {
+    test('an item once sold out, forever → ServiceFault that names the call and the missing one', () => {
       const soldOut = new Set<string>();
       const service = keeping({
         buy: (args: { key: string }, context: never) => {
@@ -123,7 +123,7 @@ describe('checkService', () => {
       expect(faultIn(service)).toMatchObject({ checker: 'oracle', message: expect.stringMatching(ONCE) });
     });
 
-    test('that is asked only after the tables → ServiceFault that says what was answered, and otherwise', () => {
+    test('a set that is checked only after the tables → ServiceFault with both replies', () => {
       const soldOut = new Set<string>();
       const service = keeping({
         buy: (args: { key: string }, context: never) => {
@@ -187,7 +187,7 @@ describe('checkService', () => {
     test.each([
       ['of one kind of call', (n: number) => n % 7, [1, 2, 3, 4]],
       ['that comes to its end', (n: number) => (n < 40 ? n : undefined), [1]],
-    ])('a draw with a state, %s → says nothing of the service', (_, next, seeds) => {
+    ])('a draw with a state, %s → the result is no judgement of the service', (_, next, seeds) => {
       for (const seed of seeds) {
         let n = 0;
         const draw: SimulateServiceOptions['draw'] = ({ pick }) => {
@@ -214,7 +214,7 @@ describe('checkService', () => {
     expect(counts?.blue).toBeGreaterThan(20);
   });
 
-  test('an invariant that gives a promise → ServiceFault that says so', () => {
+  test('an invariant that returns a promise → ServiceFault with the cause', () => {
     const holds = (async () => true) as unknown as () => boolean;
     const service = {
       ...(shopService('red') as unknown as Service),
@@ -288,7 +288,7 @@ describe('checkService', () => {
       put: { access: 'write', args: key, result: z.unknown(), errors: { no: z.unknown() } },
       show: { access: 'read', args: key, result: z.unknown() },
     });
-    /** It stands in each kind of field that takes any, in what is replied, and in what a read tells. */
+    /** The value is in each kind of field that takes any, in a reply, and in the result of a read. */
     const giving = (make: () => unknown): Service =>
       defineService(put, {
         tables: { rows: table({ last: register(), all: log(), own: cell() }) },
@@ -330,12 +330,12 @@ describe('checkService', () => {
       ['half a surrogate', () => ['\ud800']],
       ['a date that is none', () => new Date(Number.NaN)],
       ['a map', () => new Map()],
-    ])('%s, which cannot be sent → ServiceFault that says so', (_, make) => {
+    ])('%s, which cannot be sent → ServiceFault with the cause', (_, make) => {
       expect(() => check(giving(make))).toThrow(/^generators: \w+ at site \d fails: INVALID_VALUE effects\.0\.value/);
     });
   });
 
-  test('an operation that its contract declares blue, withColors red → ServiceFault that says so', () => {
+  test('an operation that its contract declares blue, withColors red → ServiceFault with the cause', () => {
     const till = defineContract('till', { pay: { access: 'write', args: key, result: z.null(), color: 'blue' } });
     const service: Service = defineService(till, {
       tables: { rows: table({ paid: counter() }) },

@@ -123,7 +123,7 @@ describe('simulation: shrinking', () => {
     expect(size(result)).toBeLessThanOrEqual(size(found));
     const again = simulate(result.seed, 'swarm', { planted, overrides: parseOverrides(formatOverrides(overrides)) });
     expect(again).toEqual(result);
-    // Who runs that one is told of the same fault, and of none that is simpler still.
+    // Running that one finds the same fault, and no simpler one.
     expect(shrinkRun(again, 'swarm', createSetup({ planted, overrides })).result).toEqual(result);
   });
 });

@@ -2,7 +2,7 @@
 import { isFenced } from '../../src/server/storage/disk/files.ts';
 import { SimulatedDisk } from '../../src/testing/simulator/disk.ts';
 
-/** Says at once that all is synced. */
+/** Reports at once that all is synced. */
 export class LyingDisk extends SimulatedDisk {
   protected override onWritten(done: (error: undefined) => void): void {
     this.options.timeline.schedule(0, () => done(undefined));
@@ -10,7 +10,7 @@ export class LyingDisk extends SimulatedDisk {
   protected override synced(): void {}
 }
 
-/** Says of what it does not take any more that it has it. */
+/** Reports that it has stored what it does not accept any more. */
 export class BoastfulDisk extends SimulatedDisk {
   protected override synced(error: Error | undefined, done: (error: Error | undefined) => void): void {
     done(error !== undefined && isFenced(error) ? undefined : error);

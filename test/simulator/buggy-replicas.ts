@@ -154,7 +154,7 @@ class UnwaitingRedPath extends RedPath {
   }
 }
 
-/** Keeps what was given up before it had left: whoever stands behind it waits for ever. */
+/** Keeps an operation that was abandoned before it was sent: those behind it wait forever. */
 class ClingingRedPath extends RedPath {
   override onWithdrawn(record: RedRecord): void {
     this.onNotWithdrawn(record);
@@ -270,7 +270,7 @@ class ArrivalOrderState extends SiteState {
   }
 }
 
-/** Takes any claim for its own: whoever claimed executes, whoever claimed first. */
+/** Takes any claim for its own: every site with a claim executes, not only the first. */
 class GreedyWalks extends OperationLookups {
   readonly #site: Origin;
 
@@ -316,7 +316,7 @@ class EndlessWalks extends OperationLookups {
   }
 }
 
-/** Tells what a slot says when the entry is appended, not when it counts. */
+/** Returns the decision of a slot when the entry is appended, not when it counts. */
 class HastySlots extends DedupSlots {
   override decide(id: OperationId, hop: number, decision: SlotDecision): DedupSlot {
     const slot = super.decide(id, hop, decision);
@@ -401,7 +401,7 @@ class ForgetfulBluePath extends BluePath {
   }
 }
 
-/** Gives away entries that a checkpoint contains, whoever may lack them. */
+/** Removes entries that a checkpoint contains, even if other sites still lack them. */
 class HastyMachine extends SiteMachine {
   override get retainedFrom(): LogPositions {
     return { local: Infinity, red: Infinity };

@@ -55,7 +55,7 @@ class ForgetfulRights extends Rights {
   }
 }
 
-/** A red take draws on whatever stands, whoever holds it. */
+/** A red take draws on all rights, whichever site holds them. */
 class GreedyRights extends Rights {
   protected override getPool({ table, key, field }: RightsNeed, state: StateReader): number {
     return (state.read(table, key, field) as Ledger).left;

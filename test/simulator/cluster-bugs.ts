@@ -127,7 +127,7 @@ export const CLUSTER_BUGS: Readonly<Record<string, InjectedBug>> = {
     overrides: { ...OLD_DIRECTORY, crashEveryMs: Infinity, thinkMeanMs: 300, downMeanMs: 20 },
     makeMachine: BUGGY_CLUSTERS.unknownStarts,
   },
-  'old-directory-that-waits-for-nobody': {
+  'old-directory-without-peer': {
     rule: 'a start takes no update before another site has accepted it',
     caughtBy: ['red total order', 'oracle', 'causal order', 'exactly once', 'durability'],
     profile: 'cluster',

@@ -77,7 +77,7 @@ export const INJECTED_BUGS: Readonly<Record<string, InjectedBug>> = {
     makeMachine: BUGGY_REPLICAS.sightlessCertifier,
   },
   'sightless-takes': {
-    rule: 'a red take commits only if nobody has drawn on the pool since',
+    rule: 'a red take commits only if no other take has drawn on the pool since',
     caughtBy: ['rights', 'serializability'],
     profile: 'calm',
     overrides: RIGHTS,
@@ -178,7 +178,8 @@ export const INJECTED_BUGS: Readonly<Record<string, InjectedBug>> = {
   },
   'no-sync': {
     rule: 'acknowledged means in a synced log',
-    // A start that finds holes among what was said to be on the disk is refused, mostly before anything else is missed.
+    // A start that finds holes among entries that were reported as synced is rejected, mostly before other losses are
+    // noticed.
     caughtBy: ['durability', 'crash'],
     profile: 'crashes',
     overrides: { syncMeanMs: 100 },
@@ -268,7 +269,7 @@ export const INJECTED_BUGS: Readonly<Record<string, InjectedBug>> = {
     overrides: MOVING,
     makeMachine: BUGGY_REPLICAS.endlessWalks,
   },
-  'told-before-synced': {
+  'result-before-sync': {
     rule: 'a slot is decided by an entry that is synced, and read back (hole 3)',
     caughtBy: ['exactly once', 'durability'],
     profile: 'moves',
@@ -293,7 +294,7 @@ export const INJECTED_BUGS: Readonly<Record<string, InjectedBug>> = {
     makeMachine: BUGGY_REPLICAS.noHandover,
   },
   'unrecorded-answers': {
-    rule: 'an answer without effects is an entry before it is told (hole 6)',
+    rule: 'a result without effects is an entry before it is returned (hole 6)',
     caughtBy: ['exactly once'],
     profile: 'moves',
     shownBy: 65,
@@ -301,7 +302,7 @@ export const INJECTED_BUGS: Readonly<Record<string, InjectedBug>> = {
     makeMachine: BUGGY_REPLICAS.unrecordedAnswers,
   },
   'conflict-without-record': {
-    rule: 'CONFLICT is a record before it is told (hole 7)',
+    rule: 'CONFLICT is a record before it is returned (hole 7)',
     caughtBy: ['exactly once'],
     profile: 'moves',
     overrides: { ...MOVING, maxAttempts: 1 },
@@ -379,14 +380,14 @@ export const INJECTED_BUGS: Readonly<Record<string, InjectedBug>> = {
     overrides: { siteCount: 3 },
     makeMachine: BUGGY_REPLICAS.selfishBluePath,
   },
-  'done-and-said-to-be-refused': {
-    rule: 'OVERLOADED says that nothing was done',
+  'done-but-reported-as-rejected': {
+    rule: 'OVERLOADED means that nothing was done',
     caughtBy: ['exactly once'],
     profile: 'calm',
     makeMachine: LYING_REPLICAS.done,
   },
-  'given-up-and-said-to-be-undone': {
-    rule: 'ABORTED of what is given up says that nothing was done, nor will be',
+  'abandoned-but-reported-as-undone': {
+    rule: 'ABORTED of an abandoned operation means that nothing was done, nor will be',
     caughtBy: ['exactly once'],
     profile: 'leaving',
     makeMachine: LYING_REPLICAS.given,
@@ -405,7 +406,7 @@ export const INJECTED_BUGS: Readonly<Record<string, InjectedBug>> = {
     makeMachine: LYING_REPLICAS.guesses,
   },
   'meta-of-its-own': {
-    rule: 'what a final says beside its value comes out of its place too',
+    rule: 'the details of a final view come out of its place too',
     caughtBy: ['oracle'],
     profile: 'calm',
     makeMachine: LYING_REPLICAS.meta,
@@ -423,35 +424,35 @@ export const INJECTED_BUGS: Readonly<Record<string, InjectedBug>> = {
     makeMachine: LYING_REPLICAS.codes,
   },
   'conflict-at-once': {
-    rule: 'CONFLICT is told after as many executions as there may be',
+    rule: 'CONFLICT comes after the maximum number of executions',
     caughtBy: ['answers'],
     profile: 'calm',
     overrides: { ...HOT, maxAttempts: 10 },
     makeMachine: LYING_REPLICAS.attempts,
   },
   'refused-where-there-is-room': {
-    rule: 'OVERLOADED is told where as much waits as may',
+    rule: 'OVERLOADED comes if as much waits as may',
     caughtBy: ['refusals'],
     profile: 'calm',
     overrides: { clientCount: 6, thinkMeanMs: 5, maxRedInFlight: 5 },
     makeMachine: LYING_REPLICAS.halfFull,
   },
   'behind-at-once': {
-    rule: 'REPLICA_BEHIND is told after the time that a session is waited for',
+    rule: 'REPLICA_BEHIND comes after the session timeout',
     caughtBy: ['refusals'],
     profile: 'partitions',
     overrides: { siteCount: 3, moveChance: 0.8, sessionChance: 1, clientTimeoutMs: 150 },
     makeMachine: LYING_REPLICAS.behindAtOnce,
   },
   'rights-away-at-once': {
-    rule: 'UNAVAILABLE is told after the time that rights are waited for',
+    rule: 'UNAVAILABLE comes after the wait time for rights',
     caughtBy: ['refusals'],
     profile: 'partitions',
     overrides: RIGHTS,
     makeMachine: LYING_REPLICAS.rightsAwayAtOnce,
   },
-  'told-twice': {
-    rule: 'a submission is told one end',
+  'outcome-twice': {
+    rule: 'a submission gets one outcome',
     caughtBy: ['answers'],
     profile: 'calm',
     makeMachine: LYING_REPLICAS.twice,
@@ -493,7 +494,7 @@ export const INJECTED_BUGS: Readonly<Record<string, InjectedBug>> = {
     makeMachine: BUGGY_RIGHTS.patient,
   },
   'blue-called-strong': {
-    rule: 'strong is said out of the red order only, in any service',
+    rule: 'views at strong come out of the red order only, in any service',
     caughtBy: ['oracle'],
     profile: 'calm',
     overrides: { scenario: 'roster' },

@@ -9,11 +9,11 @@ import type { MachineFactory } from '../../src/testing/simulator/simulated-site.
 type View = SiteOutput & { kind: 'view' };
 type SubmitterOutput = SiteOutput & { kind: 'view' | 'failed' };
 
-/** What is told in the place of a view, `isWrite` or not. */
+/** The outputs in the place of a view, for a write or a read. */
 type Lie = (view: View, isUpdate: boolean) => readonly SubmitterOutput[];
 
-/** Tells every so many views otherwise. */
-const telling =
+/** Replaces every n-th view. */
+const replaceEvery =
   (everyNth: number, lie: Lie): MachineFactory =>
   (...args) => {
     let views = 0;
@@ -39,7 +39,7 @@ function failed({ serial }: Pick<SubmitterOutput, 'serial'>, code: ErrorCode): S
   return { kind: 'failed', serial, stage: undefined, error: new CorrectableError(code, 'Nothing was done.') };
 }
 
-/** Says of what is given up that nothing was done, however far it has got. */
+/** Reports abandoned operations as not done, however far they have got. */
 class ReassuringMachine extends SiteMachine {
   #given: number | undefined;
 
@@ -58,7 +58,7 @@ class ReassuringMachine extends SiteMachine {
   }
 }
 
-/** Refuses sooner than it is told to. */
+/** Rejects sooner than its limits allow. */
 const hasty =
   (change: (options: SiteOptions) => Partial<SiteOptions>): MachineFactory =>
   (options, ...found) =>
@@ -66,23 +66,23 @@ const hasty =
 
 /** What a site can lie about, by name. */
 export const LYING_REPLICAS = {
-  /** What is done is said to have been refused. */
-  done: telling(5, (view, isUpdate) => (isUpdate && view.isLast ? [failed(view, 'OVERLOADED')] : [view])),
-  guesses: telling(1, (view) => [view.stage === 'tentative' ? { ...view, reply: { value: 'garbage' } } : view]),
-  meta: telling(1, (view) => {
+  /** A write that is done is reported as rejected. */
+  done: replaceEvery(5, (view, isUpdate) => (isUpdate && view.isLast ? [failed(view, 'OVERLOADED')] : [view])),
+  guesses: replaceEvery(1, (view) => [view.stage === 'tentative' ? { ...view, reply: { value: 'garbage' } } : view]),
+  meta: replaceEvery(1, (view) => {
     const { reply } = view;
     return [reply.meta === undefined ? view : { ...view, reply: { ...reply, meta: { remaining: -7 } } }];
   }),
-  weakViews: telling(1, (view) => {
+  weakViews: replaceEvery(1, (view) => {
     if (view.isLast || view.stage !== 'causal') return [view];
     const error = new CorrectableError('FINAL_FAILED', 'Not here.');
     return [{ kind: 'failed', serial: view.serial, stage: view.stage, error }];
   }),
-  codes: telling(20, (view, isUpdate) => (isUpdate || !view.isLast ? [view] : [failed(view, 'CONFLICT')])),
-  twice: telling(10, (view) => (view.isLast ? [view, { ...view }] : [view])),
-  levels: telling(1, (view) => [view.stage === 'committed' ? { ...view, stage: 'strong' } : view]),
+  codes: replaceEvery(20, (view, isUpdate) => (isUpdate || !view.isLast ? [view] : [failed(view, 'CONFLICT')])),
+  twice: replaceEvery(10, (view) => (view.isLast ? [view, { ...view }] : [view])),
+  levels: replaceEvery(1, (view) => [view.stage === 'committed' ? { ...view, stage: 'strong' } : view]),
   given: (...args: Parameters<MachineFactory>) => new ReassuringMachine(...args),
-  /** It executes nothing a second time, and says that it has tried. */
+  /** It executes nothing a second time, and reports that it has tried. */
   attempts: hasty(() => ({ maxAttempts: 1 })),
   halfFull: hasty(({ maxRedInFlight = Infinity }) => ({ maxRedInFlight: maxRedInFlight / 2 })),
   behindAtOnce: hasty(({ sessionTimeoutMs }) => ({ sessionTimeoutMs: sessionTimeoutMs / 2 })),

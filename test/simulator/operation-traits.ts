@@ -15,7 +15,7 @@ export function isBlue({ operation, replies }: ClientOperation): boolean {
   return BLUE.has(operation);
 }
 
-/** Whether an answered update says that it changed something. */
+/** Whether the reply of an update shows that it changed something. */
 export function tookEffect({ operation, replies }: Pick<ClientOperation, 'operation' | 'replies'>): boolean {
   const value = replies[0]?.value;
   if (replies.length === 0) return false;

@@ -97,7 +97,7 @@ export function simulatedService(): Service {
       tag: (args, { shadow }) => shadow.tag(args, null),
       untag: (args, { shadow }) => shadow.untag(args, null),
       note: (args, { shadow }) => shadow.note(args, null),
-      // It says which title it found: those of blue writes too.
+      // Its reply has the title that it found: also that of a blue write.
       sign: (args, { tables, shadow }) => {
         const { title, signed } = tables.notes.row(args.key);
         return shadow.sign(args, { before: `${title ?? ''} ${signed ?? ''}` });

@@ -7,7 +7,7 @@ import type { RunResult, SimulateOptions } from '../../src/testing/simulator/sim
 import type { InjectedBug } from './injected-bugs.ts';
 import { getScenario } from './scenarios/index.ts';
 
-/** How to run a seed otherwise than its profile says. */
+/** How to run a seed, if not as its profile specifies. */
 export interface SimulationSetup {
   readonly planted?: InjectedBug | undefined;
   /** Take the place of what is drawn. */

@@ -24,7 +24,7 @@ import { defineContract, keyValueOperations } from '../../src/contract/index.ts'
 const base = { contactPoints: ['frankfurt:9042'], keyspace: 'shop' } as const;
 
 describe('levels', () => {
-  test('unless told otherwise: weak, strong', () => {
+  test('by default: weak, strong', () => {
     expectTypeOf(createClient(cassandra(base)).levels).toEqualTypeOf<readonly ['weak', 'strong']>();
     expectTypeOf(createClient(cassandra({ contactPoints: ['a'], keyspace: 'b' })).strongest).toEqualTypeOf<'strong'>();
   });
@@ -128,7 +128,7 @@ describe('contract', () => {
         result: oneRow((row) => Number(row['n'])),
       },
     });
-    // @ts-expect-error the contract says a number
+    // @ts-expect-error the contract has a number
     implementStatements(contract, { count: { cql: 'SELECT …', result: oneRow((row) => String(row['n'])) } });
     // @ts-expect-error an operation has no statement
     implementStatements(contract, {});

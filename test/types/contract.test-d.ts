@@ -73,8 +73,8 @@ const tables = { accounts: table({ balance: counter() }) };
 type LevelOf<B extends (args: never) => Operation> =
   ReturnType<B> extends Operation<unknown, infer Reach extends { readonly levels: string }> ? Reach['levels'] : never;
 
-describe('what is written of an operation', () => {
-  test('color → says the levels, inline and by operation()', () => {
+describe('the declaration of an operation', () => {
+  test('color → determines the levels, inline and by operation()', () => {
     expectTypeOf<LevelOf<typeof bank.pay>>().toEqualTypeOf<'causal'>();
     expectTypeOf<LevelOf<typeof apart.pay>>().toEqualTypeOf<'causal'>();
     expectTypeOf<LevelOf<typeof within.pay>>().toEqualTypeOf<'causal'>();
@@ -116,7 +116,7 @@ describe('what is written of an operation', () => {
     });
   });
 
-  test('what does not fit → is told where it is written', () => {
+  test('a type error → reported where it is written', () => {
     const string = z.string();
     const owned = z.object({ owner: string });
     // @ts-expect-error no such argument

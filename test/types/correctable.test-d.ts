@@ -61,7 +61,7 @@ test('invoke: all levels → the tuple of the binding', () => {
     expectTypeOf(view).toEqualTypeOf<PreliminaryView<number | undefined, Three>>();
     expectTypeOf(view.level).toEqualTypeOf<'weak' | 'causal' | 'strong'>();
   });
-  // Nobody has said which levels the operation has.
+  // The levels of the operation are unknown.
   read.onFinal((_value, view) => expectTypeOf(view.level).toEqualTypeOf<'weak' | 'causal' | 'strong'>());
 });
 
@@ -93,7 +93,7 @@ test('policies: made by their functions, the counters for reading', () => {
   void client.invoke(get('k'), { retry: false, dedupeReads: false, levels: ['weak'] });
   void client.invokeWeak(get('k'), { retry: retryPolicy({ backoff: exponentialBackoff({ initialDelayMs: 5 }) }) });
   expectTypeOf(client.stats.confirmed).toEqualTypeOf<number>();
-  // @ts-expect-error nobody sets a counter
+  // @ts-expect-error counters are read-only
   client.stats.confirmed = 0;
   // @ts-expect-error a policy is made by retries
   createClient(three, { retry: { attempts: 3 } });
@@ -209,7 +209,7 @@ test('speculate, chain: what is followed may be weaker → the final may have ei
   >;
   const causal = correctable<Date, Three>(['weak', 'causal', 'strong'], () => {}) as Correctable<Date, Three, 'causal'>;
   expectTypeOf(strong.chain(() => causal)).toEqualTypeOf<Correctable<Date, Three, 'causal' | 'strong'>>();
-  // Said outright, the type of the value says nothing of the level.
+  // An explicit type of the value does not determine the level.
   // @ts-expect-error: what is followed may be weaker
   strong.chain<Date>(() => causal);
   // @ts-expect-error: what is followed may be weaker
@@ -235,7 +235,7 @@ test('correctable: levels from the tuple, values from the type argument; sinks t
   expectTypeOf(correctableFromPromise(Promise.resolve('x'))).toEqualTypeOf<Correctable<string, readonly ['final']>>();
 });
 
-test('correctable in two steps: the value is said, the levels are inferred', () => {
+test('correctable in two steps: the value is explicit, the levels are inferred', () => {
   const make = correctable(['quoted', 'charged']);
   const price = make<number>((sink, signal) => {
     expectTypeOf(signal).toEqualTypeOf<AbortSignal>();
@@ -376,7 +376,7 @@ test('a Correctable of known levels → fits where any is wanted', () => {
   expectTypeOf(createClient(three)).toExtend<AnyClient>();
 });
 
-test('all: parts whose names an interface says', () => {
+test('all: parts whose names come from an interface', () => {
   interface Page {
     readonly user: Correctable<string, Three>;
     readonly cart: Correctable<number, Three>;

@@ -204,7 +204,7 @@ describe('service types', () => {
     expectTypeOf(item.get({})).toExtend<Operation<string>>();
   });
 
-  test('results: a generator must give what the contract says', () => {
+  test('results: a generator must return what the contract declares', () => {
     const item = defineContract('one', { get: { access: 'read', args: z.object({}), result: z.number() } });
     const implementation = { tables: {}, shadowOperations: () => ({}) };
     // @ts-expect-error a string is no number
@@ -216,13 +216,13 @@ describe('service types', () => {
   });
 
   test('schemas: of any zod 4, none of zod 3', () => {
-    /** What zod says of itself is another literal in each 4.x. */
+    /** The version literal of zod differs in each 4.x. */
     type OfAnother<S extends z.ZodType> = Omit<S, '_zod'> & {
       readonly _zod: Omit<S['_zod'], 'version'> & { readonly version: { major: 4; minor: 0; patch: number } };
     };
     const ofAnother = <S extends z.ZodType>(schema: S) => schema as unknown as OfAnother<S>;
     const args = ofAnother(z.object({ key: z.string().transform(Number) }));
-    // @ts-expect-error so that the test is about what it says
+    // @ts-expect-error so that the test is about this error
     const own: z.ZodType = args;
     const others = defineContract('others', { get: { access: 'read', args, result: z.string() } });
     expectTypeOf(others.get).parameter(0).toEqualTypeOf<{ key: string }>();
@@ -240,7 +240,7 @@ describe('service types', () => {
     const client = createClient(createEmbedded(service, { sites: ['ireland', 'frankfurt'] }).site('ireland'));
     const added = client.invoke(contract.add({ id: 'n', size: '3' }));
     type L = readonly ['tentative', 'causal', 'strong'];
-    // Nothing is said of its color: blue or red.
+    // Its color is unknown: blue or red.
     expectTypeOf(added).toEqualTypeOf<Correctable<number, L, 'causal' | 'strong'>>();
     expectTypeOf(client.invoke(contract.take({ id: 'n' }))).resolves.toEqualTypeOf<string | null>();
     // @ts-expect-error sizes are given as strings
@@ -261,7 +261,7 @@ describe('service types', () => {
     total: { access: 'read', args: z.object({}), result: z.int() },
   });
 
-  test('levels: what the contract says of an operation is what its final can be', () => {
+  test('levels: the contract of an operation determines the level of its final view', () => {
     const client = createClient(redblue(ledger, { url: 'ws://localhost/ireland' }));
     type Final<C> = C extends Correctable<unknown, infer _L, infer F> ? F : never;
     const [note, pay, total] = [ledger.note({ id: 'x' }), ledger.pay({ id: 'x' }), ledger.total({})];
@@ -422,7 +422,7 @@ describe('service types', () => {
       generators: { note: () => null, pay: () => null, total: () => 0 },
       invariants: { accounts: { 'never negative': ({ left }) => left >= 0 } },
       snapshotInvariants: {
-        'nobody has two': ({ accounts }) => {
+        'no owner has two': ({ accounts }) => {
           expectTypeOf(accounts.row('a').owner).toEqualTypeOf<string | undefined>();
           // @ts-expect-error no index
           accounts.by.left();

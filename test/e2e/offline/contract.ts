@@ -1,4 +1,4 @@
-/** The notes of the offline page: each user has one, which nobody else may see. */
+/** The notes of the offline page: each user has one, which no other user may see. */
 import * as z from 'zod';
 import { defineContract, operation } from '../../../src/contract/index.ts';
 

@@ -8,7 +8,7 @@ import type { Levels } from '../../../src/correctable/level-types.ts';
 import type { AnyView } from '../../../src/correctable/view.ts';
 import { notes } from './contract.ts';
 
-/** Whoever is signed in, also after the page was loaded again where nothing answers. */
+/** The signed-in user, also after the page was loaded again without a network. */
 const REMEMBERED = 'user';
 
 interface SignedIn {
@@ -60,11 +60,11 @@ async function signOut(): Promise<void> {
   showSignedIn(false);
 }
 
-/** Shows each view of the note as it comes: what the device has kept, then what the site says. */
+/** Shows each view of the note as it comes: the one that the device has kept, then that of the site. */
 function ask(): void {
   if (here === undefined) return;
   const { client, user } = here;
-  // Nobody waits for the one before any more: it is not sent when the connection is back.
+  // The one before has no listener any more: it is not sent when the connection is back.
   note?.cancel();
   const requested = (note = client.invoke(notes.read({ owner: user }), { timeoutMs: 2_000 }));
   const isShown = (): boolean => note === requested && here?.user === user;

@@ -100,7 +100,7 @@ export class NotesSite implements AsyncDisposable {
       binding: this.#deployment.site('here'),
       site: 'here',
       contract: notes,
-      // Whoever says a name is taken for that user: this test is of the device, not of the door.
+      // A name is accepted as a token: this test is about the device, not about authentication.
       authenticate: (token = '') => ({ id: token }),
       authorize: ({ id }, { name, args }) => {
         if (name === 'read') this.reads += 1;

@@ -11,7 +11,7 @@ declare module 'vitest' {
 
 export async function setup({ provide }: TestProject): Promise<(() => Promise<void>) | undefined> {
   const { server } = await serveChromium();
-  // Where there is none, each file says why.
+  // Without a browser, each file shows why.
   if (server === undefined) return undefined;
   provide('chromium', server.wsEndpoint());
   return () => server.close();

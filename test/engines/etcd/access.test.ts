@@ -34,14 +34,14 @@ describe('TLS and a user', () => {
   test.each([
     ['no certificate', { certificate: undefined, key: undefined }],
     ['no authority', { ca: undefined }],
-  ])('%s → says that there is no connection', async (_, change) => {
+  ])('%s → reports that there is no connection', async (_, change) => {
     const { tls, ...others } = servers();
     const set = Object.fromEntries(Object.entries({ ...tls, ...change }).filter(([, value]) => value !== undefined));
     const adapter = open({ ...others, tls: set });
     await expect.poll(() => adapter.adapter.status.problem).toMatch(/^https:.*(no connection|cannot log in)/);
   });
 
-  test('a wrong password → says so, with the user', async () => {
+  test('a wrong password → reported, with the user', async () => {
     const adapter = open({ ...servers(), user: { ...USER, password: 'another' } });
     await expect.poll(() => adapter.adapter.status.problem).toContain('cannot log in as shop');
     expect(adapter.adapter.status.problem).not.toContain('another');

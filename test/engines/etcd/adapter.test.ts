@@ -111,7 +111,7 @@ test('too large a value → fails, and the connection goes on', async () => {
   expect(adapter.list('etcd.disconnected')).toEqual([]);
 });
 
-test('reconnect → the next endpoint in a circle, without being told that the last one is over', async () => {
+test('reconnect → the next endpoint in a circle, without noticing that the last one is over', async () => {
   const [adapter, keys] = await connect();
   const endpoints = it.cluster.endpoints();
   for (let times = 2; times <= 4; times += 1) {
@@ -139,7 +139,7 @@ test('the way is cut → disconnected, and at the next endpoint; no reply to wha
   expect(adapter.adapter.status).toEqual({ endpoint: it.cluster.endpoint('virginia'), isConnected: true });
 });
 
-test('no server can be reached → goes on trying, and says why', async () => {
+test('no server can be reached → goes on trying, and reports the cause', async () => {
   await using route = await CuttableRoute.open(it.cluster.endpoint('ireland').replace('http://', ''), 0);
   route.down();
   const adapter = new TestAdapter({ endpoints: [`http://${route.address}`] });
@@ -181,7 +181,7 @@ test('a server stands still → close lets go of it at once, and so does the nex
   await expect.poll(countSockets).toBe(before - 1);
 });
 
-test('a server that is cut off from the others → says so', async () => {
+test('a server that is cut off from the others → reported', async () => {
   const [adapter, keys] = await connect({ endpoints: [it.cluster.endpoint('ireland')] });
   adapter.send(watchFrom(keys, 0));
   for (const site of ['frankfurt', 'virginia'] as const) it.cluster.signal(site, 'SIGSTOP');

@@ -89,7 +89,7 @@ describe('servers of etcd fail', () => {
     await expectTaken(sites, ['a', 'b']);
   });
 
-  test('the quota is used up → said, and the record waits; freed → taken', async () => {
+  test('the quota is used up → reported, and the record waits; freed → taken', async () => {
     const sites = open();
     await servers().useUpQuota();
     sites.propose(0, 'a');

@@ -17,7 +17,7 @@ export async function setup({ provide }: TestProject): Promise<void> {
   provide('cassandraRun', `cassandra/tests-${process.pid}`);
 }
 
-/** Logs stay until the next run, for whoever asks why a test failed. */
+/** Logs stay until the next run, so that a failed test can be explained. */
 export async function teardown(): Promise<void> {
   await stopRun(`cassandra/tests-${process.pid}`);
 }

@@ -49,7 +49,7 @@ export class CuttableRoute implements AsyncDisposable {
     this.#isDown = false;
   }
 
-  /** Lets so many packets of the client pass, then goes down; `onDown` is told. */
+  /** Lets so many packets of the client pass, then goes down and calls `onDown`. */
   downAfter(packets: number, onDown: () => void): void {
     this.#packetsLeft = packets;
     this.#onDown = onDown;

@@ -8,7 +8,7 @@ type Kind = EtcdReply['kind'];
 type ReplyOf<K extends Kind> = Extract<EtcdReply, { readonly kind: K }>;
 type WithoutId<T> = T extends { readonly id: number } ? Omit<T, 'id'> : never;
 
-/** An adapter that keeps what it is told. */
+/** An adapter that records what it reports. */
 export class TestAdapter {
   readonly adapter: EtcdAdapter;
   readonly replies: EtcdReply[] = [];

@@ -69,7 +69,7 @@ export class EtcdSites {
     return this;
   }
 
-  /** Starts a site. What ran for it before goes on as a process does that nobody reads. */
+  /** Starts a site. Its earlier process goes on, but nothing reads from it any more. */
   start(index: number, { endpoints = this.#cluster.endpoints(), ...options }: StartOptions = {}): EtcdSite {
     const disk = [...(options.entries ?? [])];
     const place = { site: siteAt(index), sites: sitesTo(SITES), leader: siteAt(0), resendAfterMs: 10 };

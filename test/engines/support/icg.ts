@@ -14,7 +14,7 @@ export function read(answer: Answer | undefined): (string | undefined)[][] {
   return (answer?.rows ?? []).map((row) => row.map((value) => value?.toString()));
 }
 
-/** What each answer says it is. */
+/** The kind of each reply, as it is marked. */
 export function codes(answers: readonly Answer[]): (number | undefined)[] {
   return answers.map(({ icg }) => icg);
 }

@@ -1,4 +1,4 @@
-/** What the tests of engines do where a tool is missing: they fail, unless they were told to be skipped. */
+/** What the tests of engines do if a tool is missing: they fail, unless an option skips them. */
 import { EngineUnavailable } from '../../../engines/engine.ts';
 
 /**
@@ -16,7 +16,7 @@ export function missingTools(require: () => unknown): string | undefined {
   }
 }
 
-/** @throws `error`, unless it says that a tool is missing and the environment has `SKIP_ENGINES=1` */
+/** @throws `error`, unless it reports a missing tool and the environment has `SKIP_ENGINES=1` */
 export function reasonToSkip(error: unknown): string {
   if (!(error instanceof EngineUnavailable) || process.env['SKIP_ENGINES'] !== '1') throw error;
   return `SKIP_ENGINES=1: ${error.message}`;

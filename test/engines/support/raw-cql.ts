@@ -64,7 +64,7 @@ interface Waiting {
 }
 
 export class RawCql implements AsyncDisposable {
-  /** Frames for streams on which nobody waits: must stay empty, but for preliminaries that were asked for aside. */
+  /** Frames for streams without a pending request: must stay empty, except for requested preliminary replies. */
   readonly aside: Answer[] = [];
   readonly #socket: Socket;
   readonly #waiting = new Map<number, Waiting>();
@@ -96,7 +96,7 @@ export class RawCql implements AsyncDisposable {
     return client;
   }
 
-  /** What SUPPORTED says. */
+  /** The content of SUPPORTED. */
   async options(): Promise<Readonly<Record<string, readonly string[]>>> {
     const [answer] = await this.send(OPCODE.options, Buffer.alloc(0));
     if (answer?.opcode !== OPCODE.supported) throw new Error(`no SUPPORTED but opcode ${String(answer?.opcode)}`);

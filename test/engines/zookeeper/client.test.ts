@@ -54,7 +54,7 @@ describe('operations', () => {
     expect(await zk.exists('/a')).toBeNull();
   });
 
-  test('data: null and empty → told apart', async () => {
+  test('data: null and empty → stay different', async () => {
     await zk.create('/null', null);
     await zk.create('/empty', '');
     expect((await zk.get('/null')).data).toBeNull();
@@ -154,7 +154,7 @@ describe('ACLs', () => {
 });
 
 describe('watches', () => {
-  test('once: data, existence, children → told once', async () => {
+  test('once: data, existence, children → each fires once', async () => {
     await using zk = await connect();
     const seen: string[] = [];
     const watch = (event: WatchEvent): void => void seen.push(`${event.type} ${event.path}`);
@@ -169,7 +169,7 @@ describe('watches', () => {
     expect(seen).toEqual(['created /w', 'data-changed /w', 'children-changed /w']);
   });
 
-  test('persistent and recursive: every change → told, until removed', async () => {
+  test('persistent and recursive: every change → reported, until removed', async () => {
     await using zk = await connect();
     await zk.create('/p', null);
     const flat: string[] = [];
@@ -185,7 +185,7 @@ describe('watches', () => {
     expect(deep).toEqual(['created /p/a', 'data-changed /p', 'data-changed /p']);
   });
 
-  test('after a lost connection: all kinds → told what was missed, and what follows', async () => {
+  test('after a lost connection: all kinds → missed events are reported, and later ones too', async () => {
     await using zk = await connect();
     await using other = new ZooKeeper(`${cluster.ensemble.connectString('virginia')}/t${tests}`);
     await zk.create('/r', null);
@@ -206,7 +206,7 @@ describe('watches', () => {
 });
 
 describe('connections', () => {
-  test('a cut connection: requests sent → lost and said so; the session goes on', async () => {
+  test('a cut connection: requests in flight → fail with CONNECTION_LOSS; the session goes on', async () => {
     await using zk = await connect();
     await zk.create('/e', null, { mode: 'ephemeral' });
     const id = zk.sessionId;

@@ -1,4 +1,7 @@
-/** Servers with preliminary replies: found out by the client, faithful on every part of the ensemble, missed by nobody. */
+/**
+ * Servers with preliminary replies: the client detects them, every part of the ensemble keeps the rules, and plain
+ * clients work.
+ */
 import { describe, expect, test } from 'vitest';
 import { SITES, type Site } from '../../../engines/wan.ts';
 import { CREATOR_ALL_ACL, ZooKeeper, zookeeper, type Acl } from '../../../src/bindings/zookeeper/index.ts';
@@ -9,7 +12,7 @@ import { withEnsemble } from '../support/zookeeper.ts';
 const COUNT = 30;
 const SEQUENTIAL = { mode: 'persistent-sequential' } as const;
 
-/** Makes nodes in one tick; returns the names told before and those that they have. */
+/** Creates nodes in one tick. Returns their preliminary names, and their final ones. */
 async function race(zk: ZooKeeper, parent: string): Promise<{ readonly early: string[]; readonly made: string[] }> {
   const early: string[] = [];
   const onPreliminary = (path: string): void => void early.push(path);
@@ -41,7 +44,7 @@ describe('with preliminary replies', () => {
     await Promise.all(clients.map((zk) => zk.close()));
   });
 
-  test('ACL: who may not create, or not look at the parent → told nothing early', async () => {
+  test('ACL: a user who may not create, or not read the parent → no preliminary reply', async () => {
     await using owner = new ZooKeeper(cluster.ensemble.address('frankfurt'));
     owner.addAuth('digest', 'ada:secret');
     const createOnly: readonly Acl[] = [...CREATOR_ALL_ACL, { scheme: 'world', id: 'anyone', permissions: ['create'] }];
@@ -79,7 +82,7 @@ describe('with preliminary replies', () => {
     expect(early).toEqual(made);
   });
 
-  test('binding: used without being told → fewer bytes, the same queue', async () => {
+  test('binding: used without an option → fewer bytes, the same queue', async () => {
     expect(await bytesPerOperation('frankfurt', cluster.ensemble.address('frankfurt'))).toBeLessThan(620);
   });
 

@@ -9,7 +9,7 @@ withZooKeeperTools();
 const RUN_MS = 15_000;
 const SEED = 24;
 
-test('histories: shops, cuts, moves, deaths, a seed → what they were told can be', async () => {
+test('histories: shops, cuts, moves, deaths, a seed → all reported outcomes are possible', async () => {
   using history = new History();
   const reported: string[] = [];
   const progress = (line: string): void => void reported.push(line);

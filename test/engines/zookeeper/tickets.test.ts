@@ -38,7 +38,7 @@ const NO_FAULT = { revoked: 0, contradicted: 0, oversold: 0, duplicates: 0, unkn
 const FAULTLESS = { tickets: TICKETS, confirmed: TICKETS, ...NO_FAULT };
 
 test.each([20, 0])(
-  'tickets: retailers of one process, threshold %d → nobody revoked, most told early',
+  'tickets: retailers of one process, threshold %d → no ticket revoked, most answers early',
   async (threshold) => {
     const servers = cluster.ensemble.connectString('frankfurt');
     const shop: Shop = createClient(zookeeper({ servers, root: `/one-${threshold}` }));
@@ -54,7 +54,7 @@ test.each([
   [['ireland', 'virginia']],
   [['frankfurt', 'frankfurt', 'frankfurt', 'frankfurt']],
 ] as const)(
-  'tickets: retailers at %j, each with a binding of its own, no threshold but the safe one → nobody revoked',
+  'tickets: retailers at %j, each with a binding of its own, only the safe threshold → no ticket revoked',
   async (sites) => {
     const shops = bindingsOf({ root: `/at-${sites.join('-')}`, sites }).map((binding): Shop => createClient(binding));
     const verdict = await sell(shops, { threshold: 0 });
@@ -63,7 +63,7 @@ test.each([
   },
 );
 
-test('tickets: bindings without a pace → nothing bounds what others take, nobody is told early', async () => {
+test('tickets: bindings without a pace → no bound on other takes, so no early answer', async () => {
   const shops = bindingsOf({
     root: '/unpaced',
     sites: ['ireland', 'virginia'],

@@ -1,6 +1,6 @@
 /**
- * Levels are true: an update is answered at `strong` only out of the red order, and one that might be red by one site
- * alone only where it turned out blue, or its generator said that this site will do.
+ * Levels are true: an update is final at `strong` only out of the red order. An update that may be red is final at one
+ * site alone only if it turned out blue, or its generator accepts the result of one site.
  */
 import type { Origin } from '../../../src/server/records/origin.ts';
 import { isBlue, isRead } from '../operation-traits.ts';

@@ -1,4 +1,4 @@
-/** No item is taken twice and none is lost: seen from outside, by what clients were told. */
+/** No item is taken twice and none is lost, judged by the views of clients. */
 import { getReply, type ClientOperation } from '../../../src/testing/simulator/history.ts';
 import type { QueueView } from '../../../src/server/service/fields/pending-queue.ts';
 import { assertProperty, type Checker, type FinalState } from '../../../src/testing/simulator/checkers/checker.ts';
@@ -15,7 +15,7 @@ export class QueueChecker implements Checker {
       assertProperty(other === undefined, () => `${String(item)} was given to ${operation.id} and to ${String(other)}`);
       takenBy.set(item, operation.id);
     }
-    // Whoever does not know whether it took something may have.
+    // A client with an unknown outcome may have taken an item.
     const takers = history.operations.filter(
       ({ operation, replies, error }) => operation === 'dequeue' && replies.length === 0 && error === 'UNKNOWN',
     ).length;

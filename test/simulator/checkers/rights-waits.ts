@@ -1,6 +1,6 @@
 /**
- * Nobody waits for long for what stands (docs/spec/rights.md, R-16): while all sites are up and hear each other, and enough
- * stands of a field for all who want some of it, whoever takes is told what came of it within a bound.
+ * No take waits long for rights that exist (docs/spec/rights.md, R-15). While all sites are up and hear each other, and
+ * enough of a field is left for all takes, each take ends within a bound.
  */
 import type { Ledger } from '../../../src/server/service/fields/ledger.ts';
 import type { Origin } from '../../../src/server/records/origin.ts';
@@ -109,7 +109,7 @@ export class RightsWaitsChecker implements Checker {
     this.#stands = new Map(KEYS.map((key) => [key, new Stand(healthyPeriods, origins.sites)]));
   }
 
-  /** Whoever waited at an earlier start is told nothing. */
+  /** A take of an earlier start gets no result. */
   onStarted(site: Origin): void {
     for (const [key, take] of this.#takes) if (take.site === site) this.#end(key, take);
     for (const stand of this.#stands.values()) stand.shows(site, 0);
@@ -145,7 +145,7 @@ export class RightsWaitsChecker implements Checker {
     assertProperty(
       waitedMs <= this.#boundMs,
       () =>
-        `${operation.id} wanted ${amount} of ${keys.join(' and ')} at site ${site} and was told ${code ?? stage} after ${Math.round(waitedMs)} ms in which enough stood for all and nothing was in the way: ${this.#boundMs} are the most`,
+        `${operation.id} wanted ${amount} of ${keys.join(' and ')} at site ${site} and ended with ${code ?? stage} after ${Math.round(waitedMs)} ms in which enough stood for all and nothing was in the way: ${this.#boundMs} are the most`,
     );
   }
 

@@ -1,7 +1,7 @@
 /**
- * Rights are neither made nor lost, and nobody takes beyond them (docs/spec/rights.md): at every site, after every
- * operation, each holder has none or some, and rights + pool + taken = given; and what customers were told to have was
- * given, whichever sites were lost since.
+ * Rights are neither made nor lost, and no take goes beyond them (docs/spec/rights.md). At every site, after every
+ * operation, each holder has none or some, and rights + pool + taken = given. Successful takes were given, whichever
+ * sites were lost since.
  */
 import type { Ledger } from '../../../src/server/service/fields/ledger.ts';
 import type { Origin } from '../../../src/server/records/origin.ts';
@@ -12,7 +12,7 @@ import type { ClientOperation } from '../../../src/testing/simulator/history.ts'
 
 const FIELD = 'free';
 
-/** What an operation takes of a row, if it says that it has, and what it may have given. */
+/** The amounts that an operation takes of a row, if its reply shows that it has, and those that it may have given. */
 interface Amounts {
   readonly taken: number;
   readonly given: number;
@@ -50,7 +50,7 @@ export class RightsChecker implements Checker {
       }
       assertProperty(
         taken <= value,
-        () => `${taken} of ${key} were told to be taken, and no more than ${value} were given`,
+        () => `${taken} of ${key} were reported as taken, and no more than ${value} were given`,
       );
     }
   }

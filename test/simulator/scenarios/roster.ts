@@ -105,7 +105,7 @@ const service = defineService(contract, {
     },
     train: (args, { shadow }) => shadow.train(args, null),
     untrain: (args, { shadow }) => shadow.untrain(args, null),
-    // Whoever has the skill first, from the end.
+    // The first one with the skill, from the end.
     cover: (args, { tables, shadow }) => {
       const seen = [...tables.doctors.by.skills({ prefix: args.text.slice(0, 1), reverse: true, limit: 1 })];
       const [first] = seen;
