@@ -47,7 +47,7 @@ describe.skipIf(browser === undefined)(subject, () => {
     expect(visit.errors).toEqual([]);
   });
 
-  test('a request that fails → nothing is shown of the one before, and for whom there is nothing', async () => {
+  test('a request that fails → nothing of the one before is shown, and the page names the user without ads', async () => {
     const other = await startAdPage(OPTIONS);
     await using visit = await open(other.url, {}, withFakeTime);
     const { page } = visit;

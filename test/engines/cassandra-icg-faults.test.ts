@@ -120,7 +120,7 @@ describe('replicas that differ', () => {
   });
 });
 
-describe('who may see what', () => {
+describe('permissions of roles', () => {
   const query = (): string => `SELECT email FROM ${table('people')} WHERE k = 'ada'`;
 
   test('no permission → the error of plain Cassandra, nothing before it', async () => {

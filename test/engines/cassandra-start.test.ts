@@ -168,7 +168,7 @@ test("no plugin, the paper's delays → by proxies, a quorum and all take the tr
   expect(took.quorum).toBeLessThan(took.all);
 });
 
-test('authentication and TLS: asked for → who does not know the password or the certificate is refused', async (context) => {
+test('authentication and TLS: required → a client without the password or the certificate is rejected', async (context) => {
   context.skip(isShort, 'it starts a cluster of its own: not with --short');
   const guarded = { ...options('guarded'), plugin: true, authentication: true, tls: true };
   await using cluster = await Cluster.start(guarded);

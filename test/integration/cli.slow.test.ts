@@ -86,7 +86,7 @@ describe('correctables serve', () => {
     }
   });
 
-  test('started → prints what it lays open: addresses, who may connect, data, HTTP; with --json the same as data', async () => {
+  test('started → prints its addresses, authentication, data and HTTP options; with --json the same as data', async () => {
     const service = ['--service', BUILT, '--skip-color-check', '--sites', 'ireland,near'];
     const args = [CLI, 'serve', ...service, '--port', '0', '--ephemeral'];
     using plain = new Program([...args, '--origins', 'https://shop.example, app://shop']);

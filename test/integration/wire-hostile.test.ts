@@ -57,7 +57,7 @@ describe('wire: handshake', () => {
   });
 });
 
-describe('wire: who may connect', () => {
+describe('wire: authentication of connections', () => {
   test.each([
     ['a page of elsewhere', { origin: 'https://evil.example' }],
     ['a page of another port of this machine', { origin: 'http://127.0.0.1:1' }],

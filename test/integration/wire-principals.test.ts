@@ -47,7 +47,7 @@ async function setUp() {
   };
 }
 
-test('what one has queued while there was no gateway → is not done for who signs in meanwhile', async () => {
+test('operations of one user that waited while there was no gateway → not done for the user who signs in meanwhile', async () => {
   const { url, page, owner, stop, start, token, principal } = await setUp();
   await stop();
   const client = createClient(remote({ url, levels: LEVELS, WebSocket, token, principal }));
@@ -60,7 +60,7 @@ test('what one has queued while there was no gateway → is not done for who sig
   await client.close();
 });
 
-test('the same without `principal` → goes out as the one who submitted it', async () => {
+test('the same without `principal` → sent for the user who submitted them', async () => {
   const { url, page, stop, start, token } = await setUp();
   await stop();
   const client = createClient(remote({ url, levels: LEVELS, WebSocket, token }));

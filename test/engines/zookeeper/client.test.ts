@@ -136,7 +136,7 @@ describe('operations', () => {
 });
 
 describe('ACLs', () => {
-  test('digest: who has the password may, others may not', async () => {
+  test('digest: a client with the password has access, others have none', async () => {
     await using owner = await connect();
     owner.addAuth('digest', 'ada:secret');
     await owner.create('/mine', 'x', { acl: CREATOR_ALL_ACL });

@@ -17,7 +17,7 @@ function setUp() {
   return { holds, binding, client };
 }
 
-test('C1: one who listened has left → held as before', () => {
+test('C1: a listener has unsubscribed → the process is held as before', () => {
   const { holds, client } = setUp();
   client
     .invoke(get('k'))

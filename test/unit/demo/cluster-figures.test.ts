@@ -23,7 +23,7 @@ function purchase({ customer, retailer, sites, item, answer = item === null ? 'n
   ];
 }
 
-test('every ticket sold once, one customer moved → all is well, and who moved where is counted', () => {
+test('every ticket sold once, one customer moved → all is well, and the moves are counted', () => {
   const history = [
     ...stock('#1', '#2'),
     ...purchase({ customer: 'a', retailer: 0, sites: ['frankfurt', 'frankfurt', 'ireland'], item: '#1' }),

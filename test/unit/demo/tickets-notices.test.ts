@@ -33,7 +33,7 @@ test('notices: a site cut off by hand → offers to plug it in; lost otherwise �
   );
 });
 
-test('notices: turned away → counts those who still wait', () => {
+test('notices: turned away → counts the customers that still wait', () => {
   const rows = [row({ retries: 2 }), row({ retries: 1, answer: 'yes', finalItem: '#1' }), row({})];
   expect(notices({ rows })).toEqual([
     { about: 'busy', text: expect.stringMatching(/^2 customers were turned away.*; 1 wait to try again\.$/) },

@@ -31,7 +31,7 @@ test('headline: medians of both sales, and how many were taken back', () => {
   );
 });
 
-test('selling: sold out while a site is away → who waits for the connection', () => {
+test('selling: sold out while a site is away → names the customers that wait for the connection', () => {
   const lost = { left: 0, lostSites: ['virginia'] };
   expect(formatSelling({ ...lost, rows: [row({})] })).toBe('Sold out; 1 customer in Virginia waits for the connection');
   expect(formatSelling({ ...lost, rows: [row({}), row({}), row({ answer: 'yes' })] })).toBe(

@@ -98,7 +98,7 @@ describe('another user submits', () => {
     expect(submittedOn(platform.socket)).toEqual([2]);
   });
 
-  test('who hears of it submits again → as the one who is signed in now, once', async () => {
+  test('a listener of the failure submits again → for the user who is signed in now, once', async () => {
     const { page, platform, connection } = await startPageOpen();
     const sink = submit(connection, readX);
     const { fail } = sink;

@@ -85,7 +85,7 @@ describe('cache: a view that its store cannot keep', () => {
   });
 });
 
-describe('cache: a store that refuses, and users who come and go', () => {
+describe('cache: a store that rejects writes, and users who sign in and out', () => {
   /** A store that is full, or not. */
   interface Fillable {
     readonly store: CacheStore;

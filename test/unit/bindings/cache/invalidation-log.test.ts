@@ -49,7 +49,7 @@ describe('cache: authors', () => {
     expect(authors.has('bob', ['x'])).toBe(true);
   });
 
-  test('more authors than are remembered, or one of whom nothing is known → anybody', () => {
+  test('more authors than are remembered, or an unknown one → any user may be the author', () => {
     const many = new WriteAuthors(2);
     for (const caller of ['ann', 'bob', 'eve']) many.add(caller, ['x']);
     const unknown = new WriteAuthors(2);

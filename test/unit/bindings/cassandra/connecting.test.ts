@@ -211,7 +211,7 @@ test('connection: many operations at once → one connection', async () => {
   expect(fake.made).toHaveLength(1);
 });
 
-test('connection: fails → UNAVAILABLE for those who wait, and the next operation tries again', async () => {
+test('connection: fails → UNAVAILABLE for waiting operations, and the next operation tries again', async () => {
   const { fake, binding, client } = open();
   fake.answerAll(() => ({ rows: [] }));
   fake.connect = () => Promise.reject(Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' }));

@@ -53,7 +53,7 @@ test('a new key is executed once, though all sites are asked at once', () => {
   expect([S, T, rebuilt].map((site) => world.read(site, balance))).toEqual([300, 300, 300]);
 });
 
-test('a site that has not heard of the change executes it, or follows who has claimed it there', () => {
+test('a site that has not heard of the change executes it, or follows the site that has claimed it there', () => {
   for (let steps = 0; steps < 12; steps += 1) {
     const world = createWorld();
     // The home claims it for the third site, which gets the answer late.

@@ -127,7 +127,7 @@ test('window: an operation whose deadline would pass first gets no place, and th
   await next;
 });
 
-test('window: who has entered, was refused or gave up → listens to no signal any more', async () => {
+test('window: an operation that has entered, was rejected or was cancelled → listens to no signal any more', async () => {
   const window = new ThrottleGate({ maxInFlight: 1, minSlotIntervalMs: 0 }, () => 0);
   const { signal } = new AbortController();
   const hasty = new AbortController();

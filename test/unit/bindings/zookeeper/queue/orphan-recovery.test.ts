@@ -29,7 +29,7 @@ test.each(['at-most-once', 'at-least-once'] as const)(
   },
 );
 
-test('a claim of a seller who lives, and has not read its item yet → stays, and the item is sold once', async () => {
+test('a claim of a live seller that has not read its item yet → stays, and the item is sold once', async () => {
   await using ensemble = await FakeEnsemble.start(2);
   await using seller = open(ensemble, { servers: ensemble.at(0).address });
   await using other = open(ensemble, { servers: ensemble.at(1).address });

@@ -20,7 +20,7 @@ const APPEND: SequencedMessage<RedRecord> = { kind: 'log.append', position: 7, e
 const NEWS: SequencedMessage<RedRecord> = { kind: 'log.append', position: 7, entries: [], committed: 7 };
 const ANSWER: SequencedMessage<RedRecord> = { kind: 'log.appended', length: 3, committed: 3 };
 
-test('what a message brings → the proposal of its sender, or entries with who has proposed them', () => {
+test('the records of a message → the proposal of its sender, or entries with their proposers', () => {
   const getProposedRecords = (message: SequencedMessage<RedRecord>): unknown =>
     SEQUENCED_MESSAGE_FORMAT.getProposedRecords(message, FROM).map(({ origin, record }) => [origin, record]);
   expect([PROPOSAL, APPEND, NEWS, ANSWER].map(getProposedRecords)).toEqual([

@@ -54,7 +54,7 @@ describe('certifier: memory', () => {
     expect(certifier.decide(reading('in time/1', 7))).toMatchObject({ kind: 'commit' });
   });
 
-  test('restart → what rows a commit brought in is known, to those who scanned', () => {
+  test('restart → rows that a commit created are known, so that scans conflict with them', () => {
     const [before, after] = [new Certifier(), new Certifier()];
     before.decide(operation('a/1', { effects: [write('k')], created: [toRowName('t', 'k')] }));
     before.changeAll();

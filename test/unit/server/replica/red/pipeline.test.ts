@@ -154,7 +154,7 @@ describe('a run depends on an earlier one that ends differently', () => {
     expect(new Set(textsAt(sites))).toEqual(new Set(['pr']));
   });
 
-  test('an index from which a rejected one would have taken a row → who missed that row runs again', () => {
+  test('an index from which a rejected one would have taken a row → an operation that missed that row runs again', () => {
     const sites = start({ maxAttempts: 3 });
     for (const name of ['ann', 'bob']) sites.submit(LEADER, { name: 'hire', args: { key: name } });
     sites.settle();
@@ -166,7 +166,7 @@ describe('a run depends on an earlier one that ends differently', () => {
     expect(valuesOf([note, remaining, look])).toEqual([null, false, ['ann', 'bob']]);
   });
 
-  test('a row removed and brought in again by one on another → who scanned in between runs again', () => {
+  test('a row removed and created again by one on another → an operation that scanned in between runs again', () => {
     const sites = start({ maxAttempts: 3 });
     const room = { key: 'r', text: 'ann' };
     sites.submit(LEADER, { name: 'open', args: room });
@@ -241,7 +241,7 @@ function putMeanwhile(sites: Sites): void {
 }
 
 describe('what lies under a run', () => {
-  test('a blue write of the same field since → who reads it waits, and finds the later one of both', () => {
+  test('a blue write of the same field since → an operation that reads it waits, and finds the later one of both', () => {
     const sites = start();
     const [first, second] = [sites.submit(SITE, append('a')), sites.submit(SITE, append('b'))];
     putMeanwhile(sites);

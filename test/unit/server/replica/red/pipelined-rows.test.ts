@@ -60,10 +60,10 @@ function looksAfter(proposed: 'bump' | 'dropRed', then: 'bump' | 'look', meanwhi
   return { second: second.value, look: look.value, atEnd };
 }
 
-test('another site removes a row that is laid, by a later time → who reads it sees it gone', () => {
+test('another site removes a row that is in flight, by a later time → a reader sees it gone', () => {
   expect(looksAfter('bump', 'bump', 'drop')).toEqual({ second: null, look: false, atEnd: [false, false] });
 });
 
-test('another site adds to a row whose removal is laid, by a later time → who reads it sees it there', () => {
+test('another site adds to a row whose removal is in flight, by a later time → a reader sees it there', () => {
   expect(looksAfter('dropRed', 'look', 'touch')).toEqual({ second: false, look: true, atEnd: [true, true] });
 });

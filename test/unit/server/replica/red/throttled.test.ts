@@ -107,7 +107,7 @@ describe('places', () => {
   });
 });
 
-test('so many wait that those who come had to wait for long → refused at once, and nothing is done', () => {
+test('so many wait that later ones had to wait for long → rejected at once, and nothing is done', () => {
   const sites = stocked();
   const waiting = Array.from({ length: 2 + 8 * 2 }, (_, n) => sites.ask(1, dequeue, { id: `x/${n + 1}` }));
   const sent = sites.sent.length;

@@ -30,7 +30,7 @@ test.each([
   expect(all.isOnItsWay(FRK, SEATS_NAME, 5, nowMs)).toBe(true);
 });
 
-test('on its way → until who asks has seen it', () => {
+test('in flight → until the requesting site has seen it', () => {
   const all = answered();
   expect([4, 5].map((seen) => all.isOnItsWay(IRL, SEATS_NAME, seen, 200))).toEqual([true, false]);
 });

@@ -58,7 +58,7 @@ test('one draws on the pool while a larger one waits for more of it → nothing 
   expect([large.value, ledgerAt(sites, 0).left]).toEqual([{ sold: true }, 0]);
 });
 
-test('most of it has come together in the pool → who has his share of what sites hold asks for nothing', () => {
+test('most rights have come together in the pool → a site with its share of the others requests nothing', () => {
   const sites = opened(30);
   sites.submit(1, contract.sellInOrder({ seats: 15 }));
   sites.abandon(1);

@@ -29,7 +29,7 @@ function isGivingBack(message: SentMessage): boolean {
   return record?.kind === 'operation' && record.effects.some(({ action }) => action === 'transfer');
 }
 
-describe('whom it is asked of', () => {
+describe('the sites that are asked', () => {
   const holds = (holder: string): number => ({ ireland: 3, frankfurt: 0, virginia: 8, tko: 3 })[holder] ?? 0;
   const holders = ['ireland', 'frankfurt', 'virginia', 'tko'];
 
@@ -158,7 +158,7 @@ describe('a take of more than its site holds', () => {
     expect(proposed).toBeLessThan(9);
   });
 
-  test('who was to draw on the pool gives up → who has waited for it draws', () => {
+  test('an operation that was to draw on the pool is abandoned → the one that waited for it draws', () => {
     const sites = getPool(12);
     sites.ask(1, sell({ seats: 12 }), { id: 'c/1', home: 1 });
     const first = sites.lastSerial;
@@ -168,7 +168,7 @@ describe('a take of more than its site holds', () => {
     expect(second.value).toEqual(SOLD);
   });
 
-  test('one whose preview took nothing takes all, and is given up → who waits behind it looks again', () => {
+  test('one whose preview took nothing takes all, and is abandoned → the one behind it is tried again', () => {
     const sites = pooled(12, 10, { windows: { ...DEFAULT_SEND_WINDOWS, maxProposed: 1 } });
     sites.crash(2);
     // With this on its way no other proposal leaves the site.
@@ -184,7 +184,7 @@ describe('a take of more than its site holds', () => {
     expect([all.code, next.value]).toEqual(['ABORTED', SOLD]);
   });
 
-  test('given up while rights come together → who draws on the pool next gives the rest back to all', () => {
+  test('abandoned while rights come together → the next draw on the pool gives the rest back to all', () => {
     const sites = opened(12);
     const taken = sites.submit(1, sell({ seats: 10 }));
     sites.abandon(1);

@@ -41,7 +41,7 @@ test('what takes nothing → does not wait for it', () => {
   expect(counted.value).toBe(89);
 });
 
-test('it is not rejected again for long → who has waited goes on', () => {
+test('not rejected again for long → the waiting operation goes on', () => {
   const { sites } = rejected();
   const near = sites.submit(0, item);
   for (let ms = 0; ms < MET_MS; ms += 10) {

@@ -78,7 +78,7 @@ describe('what operations lack', () => {
   });
 });
 
-describe('who tries, where one has not found what he lacks', () => {
+describe('which operations are tried if one has not found what it lacks', () => {
   test.each([
     [true, true, 1, [1]],
     [true, false, 1, [1, 2]],

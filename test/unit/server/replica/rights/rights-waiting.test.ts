@@ -149,7 +149,7 @@ describe('behind one that waits for rights in the red order', () => {
     expect(takes.map(({ code }) => code)).toEqual(takes.map(() => 'UNAVAILABLE'));
   });
 
-  test('who wants less, and can have it → has it at once', () => {
+  test('an operation that wants less, and can have it → gets it at once', () => {
     const sites = opened(60);
     sites.crash(1);
     const large = sites.submit(0, sellInOrder({ seats: 45 }));
@@ -160,7 +160,7 @@ describe('behind one that waits for rights in the red order', () => {
     expect([large.code, ledgerAt(sites, 0).left]).toEqual(['UNAVAILABLE', 57]);
   });
 
-  test('who has waited for its end, until it was rejected → waits for rights beside it', () => {
+  test('an operation that waited for another, until that was rejected → waits for rights beside it', () => {
     const sites = opened(6, { maxPipelineLength: 0 });
     sites.submit(1, sellInOrder({ seats: 2 }));
     sites.abandon(1);

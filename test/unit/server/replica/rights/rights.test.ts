@@ -50,7 +50,7 @@ describe('rights', () => {
     expect(takes.filter(({ value }) => !(value as { sold: boolean }).sold)).toHaveLength(5);
   });
 
-  test('a site with little left → asks who has most, before its rights run out, for half of what he has at most', () => {
+  test('a site with little left → asks the site with the most, before its rights run out, for at most half of them', () => {
     const sites = opened(30);
     for (let n = 0; n < 6; n += 1) sites.submit(1, item);
     sites.sync(1);

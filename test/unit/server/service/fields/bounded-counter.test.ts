@@ -128,7 +128,7 @@ describe('a ledger', () => {
     ]);
   });
 
-  test('who has had rights, and has none → the ledger is shown as if he never had', () => {
+  test('a site that has had rights, and has none → the ledger is shown as if it never had any', () => {
     const value = { effect: give(2), stamp: getStamp(IRL) };
     const there = { effect: createTransferEffect(address, { to: FRK, amount: 2 }), stamp: getStamp(IRL) };
     const back = { effect: createTransferEffect(address, { to: IRL, amount: 2 }), stamp: getStamp(FRK) };
