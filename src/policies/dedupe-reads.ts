@@ -24,9 +24,9 @@ import { getPrincipal, submitOrFail, forwardViews } from './forward-views.ts';
  * const [header, sidebar] = [store.invoke(get('user:7')), store.invoke(get('user:7'))]; // one submission
  * const fresh = store.invoke(get('user:7'), { dedupeReads: false }); // another
  */
-export function dedupeReads(...given: readonly []): Policy {
-  // It may have been given to the client without being called.
-  check(given.length === 0, 'options', 'there are none: write dedupeReads()');
+export function dedupeReads(...options: readonly []): Policy {
+  // It may have been passed to the client without being called.
+  check(options.length === 0, 'options', 'there are none: write dedupeReads()');
   const clients = new WeakMap<Environment, InFlightReads>();
   return (submit) => dedupeSubmit(submit, clients);
 }

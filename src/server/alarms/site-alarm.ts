@@ -124,23 +124,23 @@ export function shortenText(text: string, max = MAX_TEXT_LENGTH): string {
 
 /** Returns what raises the alarms of a site's disk. */
 export function createStorageAlarms(site: string, onAlarm: OnAlarm): StorageEvents {
-  const tell = (kind: SiteAlarm['kind'], description: string): void =>
+  const raise = (kind: SiteAlarm['kind'], description: string): void =>
     void onAlarm({ kind, site, message: `Site ${site}: ${description}` });
   return {
     onFullChanged: (because) => {
       if (because !== undefined && isNoSpace(because)) {
-        tell('disk-full', 'the disk is full. Writes are refused until there is room; reads are served.');
+        raise('disk-full', 'the disk is full. Writes are refused until there is room; reads are served.');
       } else if (because !== undefined) {
-        tell('disk-full', `no log file can be made (${because.message}). Writes are refused until one can be.`);
-      } else tell('disk-has-room', 'there is room on the disk again, and writes are taken.');
+        raise('disk-full', `no log file can be made (${because.message}). Writes are refused until one can be.`);
+      } else raise('disk-has-room', 'there is room on the disk again, and writes are taken.');
     },
     onCheckpointFailed: ({ message }) =>
-      tell('checkpoint-failed', `no checkpoint could be written (${message}). Nothing is lost; it is tried again.`),
-    onDamaged: (description) => tell('data-damaged', `${description}.`.replace(/\.\.$/, '.')),
+      raise('checkpoint-failed', `no checkpoint could be written (${message}). Nothing is lost; it is tried again.`),
+    onDamaged: (description) => raise('data-damaged', `${description}.`.replace(/\.\.$/, '.')),
     onStopped: ({ message }) =>
-      tell('site-stopped', `its log cannot be written (${message}), so it has stopped. Fix the disk and restart.`),
+      raise('site-stopped', `its log cannot be written (${message}), so it has stopped. Fix the disk and restart.`),
     onFenced: ({ message }) =>
-      tell('site-fenced', `another one has its data, so it has stopped (${message}). One process a data directory.`),
+      raise('site-fenced', `another one has its data, so it has stopped (${message}). One process a data directory.`),
   };
 }
 
@@ -162,14 +162,14 @@ export function createRedHaltedAlarm(site: string, onAlarm: OnAlarm): (halt: Red
 
 /** Reports changes at the servers that keep the red log. */
 export function createRedLogServerAlarm(site: string, onAlarm: OnAlarm): (state: RedLogServerState) => void {
-  const tell = (kind: SiteAlarm['kind'], description: string): void =>
+  const raise = (kind: SiteAlarm['kind'], description: string): void =>
     void onAlarm({ kind, site, message: `Site ${site}: ${description}.` });
   return ({ kind, message }) => {
     const waits = 'Red operations and strong reads wait; blue operations go on';
-    if (kind === 'unavailable') tell('red-log-unreachable', `the red log cannot be reached (${message}). ${waits}`);
-    else if (kind === 'available') tell('red-log-reachable', 'the red log can be reached again');
-    else if (message === undefined) tell('red-log-has-room', 'etcd has room again, and red operations are taken');
-    else tell('red-log-full', `etcd is nearly full: ${message}. New red operations and strong reads are refused`);
+    if (kind === 'unavailable') raise('red-log-unreachable', `the red log cannot be reached (${message}). ${waits}`);
+    else if (kind === 'available') raise('red-log-reachable', 'the red log can be reached again');
+    else if (message === undefined) raise('red-log-has-room', 'etcd has room again, and red operations are taken');
+    else raise('red-log-full', `etcd is nearly full: ${message}. New red operations and strong reads are refused`);
   };
 }
 

@@ -297,7 +297,7 @@ class BindingGateway implements Gateway, GatewayContext {
   }
 }
 
-/** How long closed connections may take to go, and cut ones to tell that they have gone. */
+/** How long closed connections may take to go, and cut ones to report that they have gone. */
 const CLOSE_GRACE_MS = 1_000;
 
 /** The longest time that is sent to clients, some 12 days: they wait a little longer, and timers end at twice as much. */
@@ -354,7 +354,7 @@ class Shutdown {
     for (const connection of this.#connections) connection.close(CloseCode.goingAway, 'the server is shutting down');
     await this.#waitUntilEmpty(CLOSE_GRACE_MS);
     for (const connection of this.#connections) connection.terminate();
-    // A socket that was cut tells so in its own time.
+    // A socket that was cut reports that later.
     await this.#waitUntilEmpty(CLOSE_GRACE_MS);
   }
 

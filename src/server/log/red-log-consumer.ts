@@ -98,7 +98,7 @@ export class RedLogConsumer<R> {
   }
 }
 
-/** What tells that a log is not the one that was read before, or not all of it. */
+/** Describes why a log is not the one that was read before, or not all of it. */
 function describeMismatch<R>(
   { identity, position, digest }: SavedLog,
   log: Pick<RedLog<R>, 'identity' | 'digest'>,

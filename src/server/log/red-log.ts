@@ -67,7 +67,7 @@ export interface RedLogOptions<R> {
   readonly leader: Origin;
   /** What the log is called; `red` unless given. */
   readonly identity?: string | undefined;
-  /** Tells its new proposals from old ones: as `createEpoch`, larger than at any earlier start that its files tell of. */
+  /** Distinguishes its new proposals from old ones: as `createEpoch`, larger than at any earlier start in its files. */
   readonly epoch: number;
   /** What its log held at the start from position `start` (default 0) on, all synced. */
   readonly entries?: readonly LogEntry<R>[];

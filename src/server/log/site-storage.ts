@@ -16,10 +16,10 @@ export interface CheckpointSource {
   onCheckpointed?(contained: LogPositions): void;
 }
 
-/** What a storage tells its site: the same as a log tells its holder. */
+/** The events of a storage for its site: the same as those of a log for its holder. */
 export type StorageListener = LocalLogListener;
 
-/** What a site's storage tells of. */
+/** The events of a site's storage. */
 export interface StorageEvents {
   /** No log file can be made, and why; or one can again. */
   onFullChanged(because: Error | undefined): void;

@@ -21,7 +21,7 @@ export interface LeavingOutcome {
   readonly cutOff: readonly Origin[];
 }
 
-/** The other sites, as one hears of them. */
+/** The other sites, with their last messages. */
 export class AbsentSites {
   readonly #origins: Origins;
   readonly #site: Origin;

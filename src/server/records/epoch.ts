@@ -1,6 +1,6 @@
 /**
- * The *epoch* of a start of a site: the number by which others tell one start from another, in the red log and in messages.
- * It has two parts: how many starts the files of the site tell of, and chance, for where such a file is lost.
+ * The *epoch* of a start of a site: the number by which others distinguish its starts, in the red log and in messages.
+ * It has two parts: the number of starts in the files of the site, and a random part, in case such a file is lost.
  */
 
 /** From one number of a start to the next: between them there is room for chance. */

@@ -190,7 +190,7 @@ export interface StreamPoint {
   readonly digest?: number | undefined;
 }
 
-/** What sites tell each other about their blue streams. */
+/** What sites send each other about their blue streams. */
 export type BlueMessage =
   /** Operations of one origin's stream, in order: of the sender's, or passed on; `digest` is of what stands before them. */
   | {

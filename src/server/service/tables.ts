@@ -145,8 +145,8 @@ function createPlainField(kind: FieldKindName, value: readonly unknown[]): Field
  * blue((a: { account: string; cents: number }) => [accounts.row(a.account).balance.add(a.cents)])
  */
 export function counter(): Field<number, { add(amount: number): Effect<undefined, 'blue', false> }>;
-export function counter(...given: readonly unknown[]): Field {
-  return createPlainField('counter', given);
+export function counter(...options: readonly unknown[]): Field {
+  return createPlainField('counter', options);
 }
 
 /**
@@ -156,8 +156,8 @@ export function counter(...given: readonly unknown[]): Field {
  * blue((a: { account: string; owner: string }) => [accounts.row(a.account).owner.write(a.owner)])
  */
 export function register<T>(): Field<T | undefined, { write(value: T): Effect<undefined, 'blue', false> }>;
-export function register(...given: readonly unknown[]): Field {
-  return createPlainField('register', given);
+export function register(...options: readonly unknown[]): Field {
+  return createPlainField('register', options);
 }
 
 /**
@@ -172,8 +172,8 @@ export function set<T extends string | number>(): Field<
   ReadonlySet<T>,
   { add(element: T): Effect<undefined, 'blue', false>; remove(element: T): Effect<undefined, 'blue', false> }
 >;
-export function set(...given: readonly unknown[]): Field {
-  return createPlainField('set', given);
+export function set(...options: readonly unknown[]): Field {
+  return createPlainField('set', options);
 }
 
 /**
@@ -183,8 +183,8 @@ export function set(...given: readonly unknown[]): Field {
  * blue((a: { note: string; text: string }) => [notes.row(a.note).comments.append(a.text)])
  */
 export function log<T>(): Field<readonly T[], { append(line: T): Effect<undefined, 'blue', false> }>;
-export function log(...given: readonly unknown[]): Field {
-  return createPlainField('log', given);
+export function log(...options: readonly unknown[]): Field {
+  return createPlainField('log', options);
 }
 
 /**
@@ -194,8 +194,8 @@ export function log(...given: readonly unknown[]): Field {
  * red((a: { seat: string; guest: string }) => [seats.row(a.seat).guest.assign(a.guest)], ([previous]) => previous ?? null)
  */
 export function cell<T>(): Field<T | undefined, { assign(value: T): Effect<T | undefined, 'red'> }>;
-export function cell(...given: readonly unknown[]): Field {
-  return createPlainField('cell', given);
+export function cell(...options: readonly unknown[]): Field {
+  return createPlainField('cell', options);
 }
 
 /**
@@ -208,8 +208,8 @@ export function queue<T>(): Field<
   QueueView<T>,
   { push(item: T): Effect<PushResult, 'red'>; pop(): Effect<PopResult<T>, 'red'> }
 >;
-export function queue(...given: readonly unknown[]): Field {
-  return createPlainField('queue', given);
+export function queue(...options: readonly unknown[]): Field {
+  return createPlainField('queue', options);
 }
 
 /**
@@ -230,8 +230,8 @@ export function stock(): Field<
     take(amount: number, options?: TakeOptions): Effect<TakeResult, 'red'>;
   }
 >;
-export function stock(...given: readonly unknown[]): Field {
-  return createPlainField('stock', given);
+export function stock(...options: readonly unknown[]): Field {
+  return createPlainField('stock', options);
 }
 
 const BOUNDED_COUNTER_OPTIONS: OptionNamesOf<{ readonly min: number }> = { min: true };

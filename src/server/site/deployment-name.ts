@@ -5,8 +5,8 @@ const HASH_LABEL = 'correctables deployment';
 const NAME_LENGTH = 16;
 
 /**
- * Tells deployments apart, whatever machines they run on: the same wherever one has its cluster key and its service, and
- * over restarts with its data directory. It says nothing of the key.
+ * Names a deployment, on any machines: the same for one cluster key and service, and over restarts with its data
+ * directory. It does not reveal the key.
  */
 export function hashDeploymentName(key: string | Uint8Array, service: string): string {
   const name = createHmac('sha256', key).update(JSON.stringify([HASH_LABEL, service]));

@@ -1,4 +1,4 @@
-/** Tells of invariants that operations break, while a service is being developed. */
+/** Reports invariants that operations break, while a service is being developed. */
 import { performance } from 'node:perf_hooks';
 import { RowInvariantCheck } from '../replica/core/row-invariants.ts';
 import type { BrokenInvariant } from '../replica/core/row-invariants.ts';
@@ -44,7 +44,7 @@ export function createInvariantObserver(
   elapsedMs: () => number = () => performance.now(),
 ): InvariantObserver {
   const reported = new Set<string>();
-  const tell = (name: string, description: string, { error }: BrokenInvariant): void => {
+  const report = (name: string, description: string, { error }: BrokenInvariant): void => {
     if (reported.has(name) || reported.size >= MAX_REPORTED_ROWS) return;
     reported.add(name);
     const instead = error === undefined ? '' : ` (the condition ${error})`;
@@ -52,7 +52,7 @@ export function createInvariantObserver(
   };
   const rows = new RowInvariantCheck(service);
   const looksAtAll = Object.keys(service.snapshotInvariants).length > 0;
-  const snapshot = looksAtAll ? createSnapshotObserver(service, elapsedMs, tell) : undefined;
+  const snapshot = looksAtAll ? createSnapshotObserver(service, elapsedMs, report) : undefined;
   return {
     onApplied: (operation, state) => {
       const { id, shadow, effects } = operation;
@@ -61,7 +61,7 @@ export function createInvariantObserver(
         const description = `${shadow} (${id}) left row '${key}' of ${table} without "${invariant}"`;
         // A promise is there whatever the row.
         const name = broken.error === RETURNED_PROMISE ? [table, invariant] : [table, key, invariant];
-        tell(name.join('\n'), description, broken);
+        report(name.join('\n'), description, broken);
       }
       snapshot?.onApplied(operation, state);
     },
@@ -70,8 +70,8 @@ export function createInvariantObserver(
 
 type ReportBroken = (name: string, description: string, broken: BrokenInvariant) => void;
 
-/** What there was no time to look at is looked at with the next operation. */
-function createSnapshotObserver(service: Service, elapsedMs: () => number, tell: ReportBroken): InvariantObserver {
+/** Invariants that there was no time to check are checked with the next operation. */
+function createSnapshotObserver(service: Service, elapsedMs: () => number, report: ReportBroken): InvariantObserver {
   const check = new SnapshotInvariantCheck(service);
   const time = new CpuBudget(SNAPSHOT_CPU_BUDGET, elapsedMs);
   const changed = new Set<string>();
@@ -83,7 +83,7 @@ function createSnapshotObserver(service: Service, elapsedMs: () => number, tell:
       changed.clear();
       for (const broken of found) {
         const description = `"${broken.invariant}" does not hold of all tables after ${shadow} (${id}), or one just before it`;
-        tell(broken.invariant, description, broken);
+        report(broken.invariant, description, broken);
       }
     },
   };

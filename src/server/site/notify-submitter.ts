@@ -18,7 +18,7 @@ export interface DeliveredView {
   readonly isLast: boolean;
 }
 
-/** Tells a view; where that throws, the submission fails at this level, or as a whole where it was the last one. */
+/** Delivers a view. If that throws, the submission fails at this level, or as a whole if it was the last one. */
 export function deliverView(submitter: Submitter, { stage, reply, seen, isLast }: DeliveredView): void {
   try {
     submitter.onView(stage, reply, seen);

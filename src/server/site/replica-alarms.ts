@@ -10,20 +10,20 @@ import type { OnAlarm, SiteAlarm } from '../alarms/site-alarm.ts';
 
 /** Returns what raises the alarms about other sites: their clocks, and those that are away for too long. */
 export function createClockObserver(origins: Origins, site: Origin, onAlarm: OnAlarm): ReplicaObserver {
-  const tell = (kind: SiteAlarm['kind'], peer: Origin, description: string): void => {
+  const raise = (kind: SiteAlarm['kind'], peer: Origin, description: string): void => {
     const names = { site: origins.getName(site), peer: origins.getName(peer) };
     onAlarm({ kind, ...names, message: `Site ${names.peer}, as ${names.site} sees it: ${description}` });
   };
   return {
     onQuarantined: (peer, aheadMs) =>
-      tell(
+      raise(
         'clock-quarantined',
         peer,
         `its clock is ${aheadMs} ms ahead. Its writes are refused until the clock is corrected.`,
       ),
-    onReleased: (peer) => tell('clock-released', peer, 'its clock is right again, and what it writes is taken.'),
+    onReleased: (peer) => raise('clock-released', peer, 'its clock is right again, and what it writes is taken.'),
     onLeftBehind: (peer) =>
-      tell(
+      raise(
         'site-left-behind',
         peer,
         'it has been away for too long, and no more operations are kept for it. Once it is back, it takes the state of another site.',
@@ -50,7 +50,7 @@ const readClock: Clock = () => performance.now();
 
 /** Passes on so many a window; with each goes how many were left out before it, in words. */
 function throttleAlarms<A extends readonly unknown[]>(
-  tell: (leftOut: string, ...args: A) => void,
+  raise: (leftOut: string, ...args: A) => void,
   elapsedMs: Clock,
 ): (...args: A) => void {
   let windowFromMs = -Infinity;
@@ -69,11 +69,11 @@ function throttleAlarms<A extends readonly unknown[]>(
     reported += 1;
     const others = leftOut === 0 ? '' : ` (${leftOut} more alarms of this kind were left out before it)`;
     leftOut = 0;
-    tell(others, ...args);
+    raise(others, ...args);
   };
 }
 
-/** Tells of what generators throw by mistake, so many a second. */
+/** Reports undeclared errors of generators, so many a second. */
 export function createGeneratorAlarm(site: string, onAlarm: OnAlarm, elapsedMs: Clock = readClock): OnGeneratorError {
   return throttleAlarms((leftOut, caller, cause) => {
     const message = `Site ${site}: ${caller} threw ${shortenText(formatThrownSafely(cause))}${leftOut}`;
@@ -81,7 +81,7 @@ export function createGeneratorAlarm(site: string, onAlarm: OnAlarm, elapsedMs: 
   }, elapsedMs);
 }
 
-/** Tells of messages that a site does not take, so many a second. */
+/** Reports messages that a site does not accept, so many a second. */
 export function createRejectionAlarm(
   origins: Origins,
   site: Origin,
@@ -98,7 +98,7 @@ export function createRejectionAlarm(
   }, elapsedMs);
 }
 
-/** Tells of a link that has no room, so many a second. */
+/** Reports a link that has no room, so many a second. */
 export function createLinkAlarm(
   site: string,
   peer: string,

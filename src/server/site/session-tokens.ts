@@ -9,7 +9,7 @@ import type { Vector } from '../records/vector.ts';
 export interface SignedTokensOptions {
   /** The same at all sites. */
   readonly key: string | Uint8Array;
-  /** Tells the deployment from others, the same at all its sites and starts: its name, or its sites where these stay. */
+  /** Identifies the deployment, the same at all its sites and starts: its name, or its sites if these stay. */
   readonly scope: string | readonly string[];
   /** The site that makes them: a client keeps only the newest of each (`makerOf`). */
   readonly site: Origin;

@@ -456,7 +456,7 @@ function createOpaqueIdentity(name: unknown, site: Origin): SubmissionIdentity {
   return { id: operationIdOf(UNOWNED_PREFIX + name, 1), home: site, hop: 0, acknowledged: 0 };
 }
 
-/** Of a SHA-256 that is cut to a number: enough to tell the uses of one key apart. */
+/** The length of a SHA-256 that is cut to a number: enough to distinguish the uses of one key. */
 const VARIANT_BYTES = 6;
 
 /**

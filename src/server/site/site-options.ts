@@ -42,8 +42,8 @@ export interface SiteOptions extends ReplicaOptions {
   /** The partition that it is of; 0 unless given. */
   readonly partition?: number | undefined;
   /**
-   * So many entries of the red log are known to be committed at the start, beside what the site's own log says of it: it has
-   * answered by these, and shows them before it hears of others. None unless given.
+   * How many entries of the red log are known to be committed at the start, beside those by the site's own log. It has
+   * answered by these, and shows them before other sites reply. Default: 0.
    */
   readonly committedRedEntries?: number | undefined;
   /** How much is kept for a site that is away. Unless given there is no bound, and updates are refused in the end. */
@@ -56,11 +56,11 @@ export interface SiteOptions extends ReplicaOptions {
   readonly maxHaltedBytes?: number | undefined;
   /** Names the data directory of this node. One that is known by another name at other sites is not heard there. */
   readonly directory?: string | undefined;
-  /** Of the red log: sites that go by different ones do not hear each other. 0 unless given. */
+  /** The generation of the red log: sites with different ones ignore each other. Default: 0. */
   readonly generation?: number | undefined;
   /**
-   * Whether a start of a site ends that does not know of another one, rather than go on above it: this one once it hears of a
-   * later one, and a start of another site that began before the last one of it that was accepted here.
+   * Whether a start of a site ends if it does not know of another one, rather than goes on above it. It ends once it
+   * learns of a later one. A start of another site ends if it began before the last one accepted here.
    */
   readonly stopsOnUnknownStart?: boolean | undefined;
   /** Whether updates wait until another site has accepted this start, or for `ALONE_AFTER_MS`. */

@@ -245,7 +245,7 @@ export class DurableStorage implements SiteStorage {
 }
 
 /**
- * Reads what a site has, and tells of what is damaged.
+ * Reads what a site has, and reports what is damaged.
  *
  * @param site as `recover` wants it
  * @throws CorrectableError `UNAVAILABLE` when something is missing that was on the disk once.

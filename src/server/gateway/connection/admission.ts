@@ -67,9 +67,9 @@ export function admit(row: SubmitMessage, client: ConnectedClient, frame: Receiv
 }
 
 /**
- * What the application says: nothing where it allows the operation at once, a promise where it takes its time. Throws
- * why the operation is refused, and so does the promise. Only `true` allows it: a hook that forgot to answer does not.
- * One that cannot tell has not said no: the client may retry.
+ * Calls the application's `authorize`. Returns nothing if that allows the operation at once, a promise if it takes
+ * time. Throws or rejects with the reason of a rejection. Only `true` allows the operation: a hook that forgot to
+ * answer does not. A hook that could not decide has not rejected it: the client may retry.
  */
 export function authorize(operation: Operation, client: ConnectedClient): Promise<void> | undefined {
   const { host, principal } = client;

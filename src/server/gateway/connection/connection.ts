@@ -61,8 +61,8 @@ export class GatewayConnection implements ClientConnection, ClientOutlet, Messag
   readonly #load: ConnectionLoad;
   readonly #handshake: Handshake;
   /**
-   * Whether the client was sent that the server goes away, and has read that. The connection lives until then: what crosses
-   * would be lost with it, and the client could not tell whether it had begun.
+   * Whether the client was sent that the server goes away, and has read that. The connection lives until then: messages
+   * that cross would be lost with it, and the client could not know whether an operation had begun.
    */
   #goaway: 'sent' | 'seen' | undefined;
   readonly #expiry: TokenExpiry;

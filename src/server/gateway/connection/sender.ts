@@ -17,8 +17,8 @@ const WINDOW_BYTES = 1 << 17;
 const PART_BYTES = 1 << 16;
 
 /**
- * After so many bytes the client is asked for a sign of life. The buffers of the system hold some MiB, and tell that
- * they have room only when a third of them is free: that a slow client reads shows in its answers much sooner.
+ * After so many bytes the client is asked for an acknowledgment. The buffers of the system hold some MiB, and report
+ * room only when a third of them is free: answers show much sooner that a slow client reads.
  */
 const ACK_INTERVAL_BYTES = 1 << 16;
 
@@ -91,7 +91,7 @@ export class Sender {
   /** How often it was asked, and up to which time it has answered: of several it may answer the last alone. */
   #askedCount = 0;
   #answeredAt = 0;
-  /** Parts in the socket that it will tell of when they are gone. */
+  /** Parts in the socket whose departure it will report. */
   #partsInSocket = 0;
   #movedAt = 0;
   #cancelTimer: (() => void) | undefined;
@@ -168,7 +168,7 @@ export class Sender {
     this.#enqueue(frame);
   }
 
-  /** A client hears nothing of a frame until all of it has come: it must not take that for silence. */
+  /** A client sees nothing of a frame until all of it has come: it must not take that for silence. */
   #announce(bytes: number): void {
     const { codec } = this.#parts;
     this.#enqueue(codec.frame([codec.encodeMessage([bytes, 'incoming'])]));
@@ -194,7 +194,7 @@ export class Sender {
     return socket.bufferedBytes + length <= this.#windowBytes;
   }
 
-  /** Gives the socket as much as it should have. One part at least is always in flight, to tell when there is room. */
+  /** Fills the socket. At least one part is always in flight, so that the socket reports room. */
   #pump(): void {
     const { socket } = this.#parts;
     for (let next = this.#queue[0]; next !== undefined; next = this.#queue[0]) {

@@ -21,8 +21,8 @@ export class HookTimeoutError extends CorrectableError {
 }
 
 /**
- * Whether a hook could not tell, rather than said no: it gave no answer in time, or an error of this package that may
- * pass, such as `UNAVAILABLE`, since what it asks itself is down.
+ * Whether a hook could not decide, rather than rejected: it gave no answer in time, or a temporary error of this
+ * package, such as `UNAVAILABLE`, since the service that it uses is down.
  */
 export function isUndecided(error: unknown): boolean {
   try {

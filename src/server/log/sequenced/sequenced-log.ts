@@ -320,7 +320,7 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
     return matched === undefined || matched < this.length || (this.#mustAnnounce && committed < this.#committed);
   }
 
-  /** With more than three sites a follower cannot tell from its own log what a majority has, nor can one that has no vote. */
+  /** Whether a follower cannot see from its own log what a majority has: with more than three sites, or no vote. */
   get #mustAnnounce(): boolean {
     return this.#voters.length > 3 || this.#hasNonVoter;
   }
@@ -372,7 +372,7 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
       follower.wasReminded = false;
       follower.sent = Math.max(follower.sent, length);
     }
-    // It asks what counts: by what it has delivered it may have no vote, so that it cannot tell by itself.
+    // It asks what counts: by what it has delivered it may have no vote, so it cannot decide by itself.
     else if (committed < this.#committed) this.#announceTo(from, follower);
     this.#advanceCommitted();
     this.#sendWindow(from, follower);
@@ -510,7 +510,7 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
     this.#outputs.push({ kind: 'deliver', from, next, records });
   }
 
-  /** An append without entries: it tells what is committed, and is answered by how much the follower has. */
+  /** An append without entries: it reports what is committed, and the answer how much the follower has. */
   #announceTo(site: Origin, { sent }: Follower): void {
     this.#append(site, sent, []);
   }

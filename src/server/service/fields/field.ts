@@ -37,7 +37,7 @@ export interface StateParts {
   save(number: number): unknown;
   /** Makes a part of what `save` gave, in the order of their numbers. */
   restore(number: number, saved: unknown): void;
-  /** Throws unless all parts are there that the rest of the state tells of. */
+  /** Throws unless all parts exist that the rest of the state names. */
   checkRestored(): void;
 }
 

@@ -113,7 +113,7 @@ export class OwnedFifo {
     return this.#entries.slice();
   }
 
-  /** Takes out what `owner` has, if that is the oldest, and tells of each; says whether it is. */
+  /** Takes out the effects of `owner`, if they are the oldest, and passes each to `taken`. Returns whether they are. */
   takeOldest(owner: number, taken: (owned: OwnedEffect) => void): boolean {
     if (this.#entries.at(0)?.owner !== owner) return false;
     while (this.#entries.at(0)?.owner === owner) taken(this.#entries.shift() as OwnedEffect);

@@ -98,7 +98,7 @@ export function openSites(folder: DataDirectory, deployment: DurableDeployment):
   }
 }
 
-/** What a site has, and whom to tell of it. */
+/** What a site has, and the receiver of its events. */
 type FoundSite = Required<Pick<DurableStorageOptions, 'site' | 'directory' | 'events' | 'recovered'>>;
 
 /**

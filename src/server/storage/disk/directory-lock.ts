@@ -39,7 +39,7 @@ export interface DirectoryLock {
   /** Whether it still is this process's. Looks only where some time has passed, so it may be asked all the time. */
   isHeld(): boolean;
   /** Calls back once if it turns out that it is not. */
-  onLost(tell: (error: CorrectableError) => void): void;
+  onLost(notify: (error: CorrectableError) => void): void;
   /** Releases the lock. A lock that another process has put in its place stays. */
   release(): void;
 }
@@ -116,8 +116,8 @@ class OwnedDirectoryLock implements DirectoryLock {
     return Math.max(gapMs, wallGapMs) <= RECHECK_GAP_MS || this.#touch();
   }
 
-  onLost(tell: (error: CorrectableError) => void): void {
-    this.#listeners.push(tell);
+  onLost(notify: (error: CorrectableError) => void): void {
+    this.#listeners.push(notify);
   }
 
   release(): void {
@@ -165,7 +165,7 @@ class OwnedDirectoryLock implements DirectoryLock {
   #lose(): void {
     this.#isLost = true;
     clearInterval(this.#toucher);
-    for (const tell of this.#listeners.splice(0)) tell(lockLostError());
+    for (const notify of this.#listeners.splice(0)) notify(lockLostError());
   }
 }
 

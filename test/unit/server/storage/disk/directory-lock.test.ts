@@ -129,7 +129,7 @@ describe('the owner', () => {
     clock.nowMs += nowMs;
     clock.nowWallMs += nowWallMs;
     expect([lock.isHeld(), lock.isHeld()]).toEqual([false, false]);
-    expect(reported).toEqual([expect.stringContaining('another one has taken it over')]);
+    expect(reported).toEqual([expect.stringContaining('another process has taken it over')]);
   });
 
   test('a gap, and no other process has taken over → held, and its time has moved', () => {

@@ -238,7 +238,7 @@ describe('a deployment that has opened its directory', () => {
     const now = Date.now;
     const paused = vi.spyOn(Date, 'now').mockImplementation(() => now() + 5000);
     onTestFinished(() => paused.mockRestore());
-    const message = expect.stringContaining('another one has taken it over');
+    const message = expect.stringContaining('another process has taken it over');
     expect(late.begin).toThrow(expect.objectContaining({ code: 'UNAVAILABLE', field: 'dataDir', message }));
     expect(contents()).toEqual(before);
     await createClient(taker.site('ireland')).invoke(put('k', 'w'));
