@@ -8,7 +8,7 @@ import { Tally, type RunFigures } from '../../demo/case-studies/figures.ts';
 import { openStudy, soundnessOf, workFor } from '../../demo/case-studies/run.ts';
 import type { Interaction } from '../../demo/case-studies/user.ts';
 
-/** Who works, and for how long. */
+/** The users of a load, and how long they work. */
 export interface Load {
   readonly mix: Mix;
   /** At each place, each with one click under way at any time. */

@@ -4,10 +4,10 @@ import type { WorkloadOptions } from '../ycsb/workload.ts';
 import type { HistoryEvent } from './history.ts';
 
 /**
- * Who reads: C1, C2 and C3 ask one, two or three replicas and have one view; CC2 and CC3 have a preliminary view of one
- * replica and a final one of two or three, `CC2 twice` by two requests whatever the way, through `cassandra-driver`;
- * `C1 + C2` has both views too, by a request for each through the client that C1 and C2 go through. With `driver`, through
- * `cassandra-driver` alone.
+ * The systems under test. C1, C2 and C3 read one, two or three replicas and have one view. CC2 and CC3 have a
+ * preliminary view of one replica and a final one of two or three; `CC2 twice` always by two requests, through
+ * `cassandra-driver`. `C1 + C2` has both views too, by a request for each, through the client of C1 and C2. Names with
+ * `driver` use `cassandra-driver` alone.
  */
 export const SYSTEMS = [
   'C1',

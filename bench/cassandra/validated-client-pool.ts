@@ -3,7 +3,7 @@ import { checkViews } from '../harness/preconditions.ts';
 import type { Site } from '../../engines/wan.ts';
 import type { LoadOrder, LoadReport, System } from './messages.ts';
 
-/** Who carries out a load, by the client beside each site. */
+/** Carries out a load, by the client beside each site. */
 interface Loaded {
   load(order: Omit<LoadOrder, 'kind'>): Promise<ReadonlyMap<Site, LoadReport>>;
 }

@@ -62,7 +62,7 @@ const EVEN_FLAGS = '--no-allocation-site-pretenuring';
 
 type Samples = ReadonlyMap<string, readonly number[]>;
 
-/** Who is measured, with so many operations. */
+/** The systems under test, with so many operations. */
 export function contendersOf(operations: number): readonly Contender[] {
   const strings = valuesOf('string');
   const objects = valuesOf('object');

@@ -1,4 +1,4 @@
-/** Who is first in one round is last in the next: what a machine does meanwhile befalls all alike. */
+/** The first system of one round is the last of the next, so that changes of the machine affect all alike. */
 
 /** All of them, in order, from another one on in each round; rounds count from 0. */
 export function rotate<T>(all: readonly T[], round: number): readonly T[] {

@@ -14,7 +14,7 @@ export type Workload = (typeof WORKLOADS)[number];
 const EPHEMERAL: readonly Name[] = ['one site', 'the same parts', "a day's work"];
 const DURABLE: readonly Name[] = ['one site, durable', "a day's work, durable"];
 
-/** Who is measured with what. */
+/** The systems that each workload measures. */
 export const NAMES_OF: Readonly<Record<Workload, readonly Name[]>> = {
   mix: [...EPHEMERAL, ...DURABLE],
   read: EPHEMERAL,

@@ -1,4 +1,4 @@
-/** Who is measured beside whom. */
+/** The systems that are measured together. */
 import type { Target } from '../load/messages.ts';
 import type { Name } from './goals.ts';
 

@@ -1,4 +1,4 @@
-/** Who is measured beside whom, and what they are held to. */
+/** The systems that are measured together, and their goals. */
 import type { Target } from '../load/messages.ts';
 
 export const TARGETS = {
@@ -22,7 +22,7 @@ export const OPEN_WINDOW = 8192;
 /** The window of the bars that name one. */
 export const NAMED: Window = 64;
 
-/** Who is measured with red operations. */
+/** The systems that are measured with red operations. */
 export const RED: readonly Name[] = ['ephemeral', 'ephemeral, tuned', 'three sites', 'durable', 'durable, tuned'];
 
 /** What each pair is held to at each window: least that is acceptable, and the aim. */
@@ -48,7 +48,7 @@ export type Pair = (typeof PAIRS)[number];
 
 /** With several client processes it is the server that is measured, where there are processors for all of them. */
 export const CLIENTS = [2, 4] as const;
-/** Who is measured with several, and in open loops. */
+/** The systems that are measured with several connections, and in open loops. */
 export const PAIRED: readonly Name[] = PAIRS.flatMap(({ of, to }) => [of, to]);
 
 /** Shares of the rate that the slower of a pair reaches in a closed loop, at which both are asked in open ones. */

@@ -18,7 +18,7 @@ const VALIDATION_SHARE_MAX = 0.05;
 /** By contender, one a round. */
 export type Samples = ReadonlyMap<Mode, readonly Measured[]>;
 
-/** Who is held to whom, by the views that are asked for. */
+/** The pairs of systems that are compared, by the requested views. */
 export const PAIRS = [
   { name: 'one-view', views: 'one view', of: 'gateway', to: 'echo-equal' },
   { name: 'both-views', views: 'both views', of: 'gateway-views', to: 'echo-equal-views' },

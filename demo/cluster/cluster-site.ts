@@ -32,7 +32,7 @@ export class ClusterSite {
   #state: SiteState = 'killed';
   #failure: string | undefined;
   #process: ServeProcess | undefined;
-  /** Who asks whether it has caught up; undefined once it has. */
+  /** Ends the check whether it has caught up; undefined once it has. */
   #catchingUp: AbortController | undefined;
 
   constructor(options: ClusterSiteOptions) {

@@ -44,7 +44,7 @@ export interface ClusterState extends NodeOptions {
 /** How a node does: it serves and reaches so many nodes, it runs without serving, or it does not run. */
 export type NodeHealth = { readonly inReach: number } | 'not serving' | 'down';
 
-/** Who may log in to a new cluster with authentication. */
+/** The login of a new cluster with authentication. */
 export const SUPERUSER = { username: 'cassandra', password: 'cassandra' } as const;
 
 const POM = fileURLToPath(new URL('pom.xml', import.meta.url));

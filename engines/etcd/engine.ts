@@ -9,7 +9,7 @@ import { whenInterrupted } from '../when-interrupted.ts';
 import { EtcdCluster, type EtcdClusterState, type EtcdKind } from './cluster.ts';
 
 const NAME = 'etcd';
-/** Who clients log in as where `--auth` is given. */
+/** The login of clients with `--auth`. */
 const USER = { name: 'root', password: 'correctables' };
 
 export const etcd: Engine = {

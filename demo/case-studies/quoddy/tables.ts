@@ -19,7 +19,7 @@ export const tables = {
       /** The key of the update that is shown. */
       status: register<string>(),
       friends: set<string>(),
-      /** Who wants to be a friend. */
+      /** The users that want to be friends. */
       requests: set<string>(),
       follows: set<string>(),
     },

@@ -97,7 +97,7 @@ export function enter({ store, random, scale }: Seat): Readonly<Record<RequestNa
     },
     async buyConfirm() {
       const mine = await openCart();
-      // Who was on the way to a purchase when the run began has something in the cart.
+      // A customer on the way to a purchase when the run began has something in the cart.
       if (inCart.length === 0) await store.ask(tpcw.doCart({ cart: mine, item: seen ?? null, quantities: [] }));
       const wish = {
         cart: mine,

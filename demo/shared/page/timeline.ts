@@ -34,8 +34,8 @@ const CONTENT = 'text, media';
 const HEIGHT = 176;
 
 /**
- * Draws `trace` as an SVG element. Colors are those of the page, so that it follows its theme. It is hidden from those
- * who hear the page: where it stands says the same in words.
+ * Draws `trace` as an SVG element. It has the colors of the page, and so follows its theme. It is hidden from screen
+ * readers: the page around it has the same in words.
  */
 export function timeline(trace: Trace, { endMs, untilMs, things, width }: TimelineOptions): Element {
   const bars = computeGoalResults(trace, untilMs, things);

@@ -1,7 +1,7 @@
 /**
- * In which span of time a slice counts what ends. At first all workers begin at once, at last one after the other stops:
- * who is served among few is served sooner, so that a rate by the time of the workers would be up to twice what is done where
- * many queue.
+ * The span of time in which a slice counts operations that end. At first all workers begin at once, and at the end one
+ * after the other stops. With few workers each is served sooner. So a rate by the time of the workers would be up to
+ * twice the rate under full load.
  */
 
 /** The span that counts. Times are as of `performance.now()`. */

@@ -17,7 +17,7 @@ final class SettledClient extends ClientState {
         this.seesMasked = seesMasked;
     }
 
-    /** Who has been authorised to read the table. */
+    /** A client that may read the table. */
     static SettledClient of(ClientState client, TableMetadata table) {
         return new SettledClient(!table.hasMaskedColumns() || client.hasTablePermission(table, Permission.UNMASK));
     }
