@@ -45,9 +45,9 @@ export function samplesMin(looks = 1): number {
 }
 
 /**
- * Between which of the values the true median is, with at least 95 % confidence, whatever their distribution: how many of
- * them are below it is binomial. With fewer values than `samplesMin`, their whole range, which is less sure. Who may look
- * several times, until an interval tells what he hoped for, says how often: each look may be wrong so much less often.
+ * Returns two of the values that enclose the true median with at least 95 % confidence, for any distribution: the
+ * number of values below it is binomial. With fewer values than `samplesMin`, returns their whole range, which is less
+ * sure. If you look several times until an interval decides, pass `looks`: each look then may be wrong less often.
  */
 export function medianInterval(values: readonly number[], looks = 1): { readonly low: number; readonly high: number } {
   const sorted = [...values].sort((a, b) => a - b);

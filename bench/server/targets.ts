@@ -48,7 +48,7 @@ export type Pair = (typeof PAIRS)[number];
 
 /** With several client processes it is the server that is measured, where there are processors for all of them. */
 export const CLIENTS = [2, 4] as const;
-/** The systems that are measured with several connections, and in open loops. */
+/** The systems that are measured with several clients, and in open loops. */
 export const PAIRED: readonly Name[] = PAIRS.flatMap(({ of, to }) => [of, to]);
 
 /** Shares of the rate that the slower of a pair reaches in a closed loop, at which both are asked in open ones. */
