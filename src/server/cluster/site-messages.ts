@@ -47,9 +47,12 @@ export function receiveEnvelopes(
   for (const content of contents) {
     try {
       const envelope = codec.decode(content, origins, deployment);
-      const sender = origins.getName(envelope.from.site);
-      if (sender !== from)
-        throw new RejectedMessageError('address', `it came over the link of ${from}`, envelope.from.site);
+      const { site } = envelope.from;
+      if (origins.getName(site) !== from) {
+        // The sender may have joined in a record of the red log that is not here yet.
+        const reason = site < origins.size ? 'address' : 'origin';
+        throw new RejectedMessageError(reason, `it came over the link of ${from}`, site);
+      }
       envelopes.push(envelope);
     } catch (error) {
       if (!(error instanceof RejectedMessageError)) throw error;

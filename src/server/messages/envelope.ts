@@ -95,7 +95,7 @@ export type MessageRejectionReason =
   | 'rules'
   /** It is for another site, or from one that is not known here. */
   | 'address'
-  /** It is from or about an origin that is not known here yet, or was closed. */
+  /** It is from, for or about an origin that is not known here yet, or was closed. */
   | 'origin'
   /** A later start of the same sender has been heard of. */
   | 'term'

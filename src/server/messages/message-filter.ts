@@ -166,7 +166,10 @@ export class MessageFilter {
     const rejection = findForeignReason(envelope, own, newestRules);
     if (rejection !== undefined) return rejection;
     if (to.site !== ownSite.site || to.partition !== ownSite.partition) {
-      return createRejection('address', `it is for partition ${to.partition} at ordinal ${to.site}`, from);
+      // A sender may not know yet that this site was rebuilt, or know it before its old node does.
+      const isOwnName = to.site >= origins.size || origins.getName(to.site) === origins.getName(ownSite.site);
+      const reason = isOwnName && to.partition === ownSite.partition ? 'origin' : 'address';
+      return createRejection(reason, `it is for partition ${to.partition} at ordinal ${to.site}`, from);
     }
     if (from.partition !== ownSite.partition || from.site === ownSite.site || !(from.site >= 1)) {
       return createRejection('address', `it is from partition ${from.partition} at ordinal ${from.site}`, from);

@@ -1,11 +1,15 @@
 /** Who is let in: messages of this deployment, for this replica, of the latest start of a site that is known. */
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
+import { receiveEnvelopes } from '../../../../src/server/cluster/site-messages.ts';
+import { SEQUENCED_MESSAGE_FORMAT } from '../../../../src/server/log/sequenced/sequenced-messages.ts';
+import { EnvelopeCodec } from '../../../../src/server/messages/envelope-codec.ts';
 import { MessageFilter } from '../../../../src/server/messages/message-filter.ts';
 import { RULES_VERSION } from '../../../../src/server/records/deployment-version.ts';
 import type { Envelope, RejectedMessageError } from '../../../../src/server/messages/envelope.ts';
 import { createEpoch, MAX_START } from '../../../../src/server/records/epoch.ts';
 import { Origins } from '../../../../src/server/records/origin.ts';
 import type { Origin } from '../../../../src/server/records/origin.ts';
+import type { SiteDriver } from '../../../../src/server/site/site-driver.ts';
 import { siteAt } from '../../../support/origins.ts';
 import { envelopeOf, ORIGINS } from './sample-messages.ts';
 
@@ -67,6 +71,34 @@ test('from an origin that has joined, as others know → counted, and no alarm',
   const { door, reported } = doorOf(IRL);
   expect(door.open(envelopeOf(HEARTBEAT, { from: { site: 9 as Origin, partition: 0 } }))).toBeUndefined();
   expect([door.rejections.origin, reported, door.takeResponses()]).toEqual([1, [], []]);
+});
+
+test('for an earlier or a later origin of its own site → counted, and no alarm', () => {
+  const origins = Origins.create(['ireland', 'frankfurt']);
+  const own = origins.add({ site: 'frankfurt', incarnation: 4, state: 'open' });
+  const reported: RejectedMessageError[] = [];
+  const onRejected = (rejection: RejectedMessageError): void => void reported.push(rejection);
+  const ownSite = { site: own, partition: 0 };
+  const door = new MessageFilter({ deployment: 'shop#1', origins, ownSite, epoch: 5, onRejected });
+  const from = { site: IRL, partition: 0 };
+  for (const to of [
+    { site: FRK, partition: 0 },
+    { site: (own + 1) as Origin, partition: 0 },
+  ])
+    expect(door.open(envelopeOf(HEARTBEAT, { from, to }))).toBeUndefined();
+  expect([door.rejections.origin, reported]).toEqual([2, []]);
+});
+
+test.for([
+  [9, 'origin'],
+  [VRG, 'address'],
+] as const)('over the link of another site, from ordinal %s → rejected because of its %s', ([site, reason]) => {
+  const codec = new EnvelopeCodec(SEQUENCED_MESSAGE_FORMAT);
+  const bytes = codec.encode(envelopeOf(HEARTBEAT, { from: { site: site as Origin, partition: 0 } }));
+  const rejectMessage = vi.fn<SiteDriver['rejectMessage']>();
+  const driver = { rejectMessage } as unknown as SiteDriver;
+  receiveEnvelopes('frankfurt', bytes, { codec, deployment: 'shop#1', origins: ORIGINS, driver });
+  expect(rejectMessage.mock.calls.map(([rejection]) => rejection.reason)).toEqual([reason]);
 });
 
 test('from a closed site → counted, and the sender gets a message that it is closed', () => {
