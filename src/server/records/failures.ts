@@ -15,6 +15,10 @@ interface ClientLimits {
   readonly maxBytesPerClient?: number;
 }
 
+/** What to do about a write that may have taken effect, or may still do so. */
+export const UNKNOWN_ADVICE =
+  'Retry only with the same idempotency key, or it may be done twice. Without a key, read the state once all sites can be reached.';
+
 /** The plain form of an error: what a log keeps of it. Generators may cut text anywhere; logs take no halves of pairs. */
 export function toFailure({ code, message, field, domain }: CorrectableError): Failure {
   const retained = { code, message: toWellFormed(message) };
@@ -123,8 +127,8 @@ export function haltedFullError(maxBytes: number): CorrectableError {
 /** The same, of an operation that another site, or an earlier start of this one, may have begun. */
 export function mayHaveStartedError(): CorrectableError {
   const message =
-    'The site takes no more of its kind now, and the operation may have been begun before: it may still take effect. Retry.';
-  return new CorrectableError('UNKNOWN', message);
+    'The site takes no more of its kind now, and the operation may have been begun before: it may still take effect.';
+  return new CorrectableError('UNKNOWN', `${message} ${UNKNOWN_ADVICE}`);
 }
 
 /** What is left belongs to sites that did not hand it in. */

@@ -13,6 +13,7 @@ import {
   keyTakenError,
   mayHaveStartedError,
   unacknowledgedError,
+  UNKNOWN_ADVICE,
 } from '../../records/failures.ts';
 import { EXPIRED } from './id-table.ts';
 import { getClient, isKeyed } from '../../records/operation-id.ts';
@@ -395,15 +396,10 @@ export class OperationLookups {
   #unknownError({ site }: OperationLookup): CorrectableError {
     const { origins } = this.#host.core.options;
     const name = origins.getName(site);
-    if (!origins.isMember(site)) {
-      const closed = `Site ${name}, where the operation belongs, was closed, and no other site knows what became of it`;
-      return new CorrectableError(
-        'UNKNOWN',
-        `${closed}. Read whether it took effect before you do it under another name.`,
-      );
-    }
-    const message = `Site ${name}, where the operation was sent before, cannot be reached. It may still take effect: retry.`;
-    return new CorrectableError('UNKNOWN', message);
+    const problem = origins.isMember(site)
+      ? `Site ${name}, where the operation was sent before, cannot be reached. It may still take effect`
+      : `Site ${name}, where the operation belongs, was closed, and no other site knows what became of it`;
+    return new CorrectableError('UNKNOWN', `${problem}. ${UNKNOWN_ADVICE}`);
   }
 
   #fail(lookup: OperationLookup, error: CorrectableError): void {

@@ -123,7 +123,7 @@ describe('idempotency keys', () => {
     sites.crash(H);
     const outcome = ask(sites, S);
     sites.pass(200);
-    expect(outcome.code).toBe('UNKNOWN');
+    expect([outcome.code, outcome.retryable]).toEqual(['UNKNOWN', false]);
     expect(sites.read(S, total)).toBe(0);
   });
 
