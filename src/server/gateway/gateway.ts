@@ -198,9 +198,9 @@ class BindingGateway implements Gateway, GatewayContext {
     return this.#currentState === 'serving' && this.#connections.size < this.limits.maxConnections;
   }
 
-  /** A binding that has failed for good serves no client, however long its gateway stays. */
+  /** A binding that has failed for good serves no client, even once its gateway is closed so that clients move on. */
   get #currentState(): GatewayStatus['state'] {
-    return this.#state === 'serving' && this.binding.failure !== undefined ? 'stopped' : this.#state;
+    return this.binding.failure === undefined ? this.#state : 'stopped';
   }
 
   acceptsFrom(address: string | undefined): boolean {

@@ -20,5 +20,8 @@ test('the store has failed → /ready and /health say 503, for that site and for
   expect(await look()).toEqual([200, 200, 200, 200, 'ok']);
   failing.failure = new CorrectableError('UNAVAILABLE', 'the disk has failed');
   expect(await look()).toEqual([200, 503, 503, 503, 'stopped']);
+  // A node of a cluster lets its clients move on, and listens for operators.
+  await sites.ill.close();
+  expect(await look()).toEqual([200, 503, 503, 503, 'stopped']);
   await listener.close();
 });
