@@ -7,12 +7,14 @@ import { findDeployedSites, type DeployedSites, type SiteReport } from './deploy
 import { createUsageError, readNames, readText, type RawOptions } from './options.ts';
 import { printLines } from './print.ts';
 
-const ACTIONS: Readonly<Record<string, (file: ClusterFile, options: RawOptions) => Promise<void>>> = {
-  init: createDeployment,
-  status: showStatus,
-  retire: retireSite,
-  'restore-red': restoreRed,
-  activate: activateVersion,
+type Action = readonly [what: string, run: (file: ClusterFile, options: RawOptions) => Promise<void>];
+
+const ACTIONS: Readonly<Record<string, Action>> = {
+  init: ['Create the key file that the cluster file names, once', createDeployment],
+  status: ['Print where each site stands, and the alarms of the last hour', showStatus],
+  retire: ['Take the site of --site out of the deployment. What only that site had is lost', retireSite],
+  'restore-red': ['Let another site lead the red log, if its leader is lost: see --without and --leader', restoreRed],
+  activate: ['Bring the version that all sites run into force, after an upgrade', activateVersion],
 };
 /** A site that is sealed lets its operations in flight end before. */
 const RESTORE_TIMEOUT_MS = 40_000;
@@ -22,6 +24,7 @@ export const CLUSTER: Command = {
   name: 'cluster',
   summary: `Manage a deployment whose sites are processes: ${ACTION_NAMES}`,
   argument: { typed: '<action>', names: `action (${ACTION_NAMES})` },
+  actions: Object.entries(ACTIONS).map(([name, [what]]) => [name, what] as const),
   flags: [
     ['--cluster <file>', 'Use this cluster.json, the same file as at the sites'],
     ['--site <name>', 'Retire this site: it is lost or switched off for good'],
@@ -34,7 +37,7 @@ export const CLUSTER: Command = {
 };
 
 async function runAction(options: RawOptions, action: string | undefined): Promise<void> {
-  const run = action !== undefined && Object.hasOwn(ACTIONS, action) ? ACTIONS[action] : undefined;
+  const [, run] = (action !== undefined && Object.hasOwn(ACTIONS, action) && ACTIONS[action]) || [];
   if (run === undefined) throw createUsageError('<action>', `must be one of ${ACTION_NAMES}, got "${action ?? ''}"`);
   const path = readText(options, 'cluster');
   const { readClusterFile } = await import('../server/cluster/cluster-file.ts');
@@ -66,55 +69,57 @@ async function showStatus(file: ClusterFile, options: RawOptions): Promise<void>
   await printLines(lines);
 }
 
-/** Asks the other sites, one after the other, to take a site out of the deployment. */
+/** Takes a site out of the deployment. */
 async function retireSite(file: ClusterFile, options: RawOptions): Promise<void> {
   const name = readText(options, 'site');
-  const [{ request, members }, { CHANGE, CHANGE_TIMEOUT_MS }] = await Promise.all([
+  const [deployed, { CHANGE }] = await Promise.all([
     findDeployedSites(file),
     import('../server/cluster/become-member.ts'),
   ]);
-  const problems: string[] = [];
-  for (const site of members) {
-    if (site === name) continue;
-    try {
-      const reply = await request(site, CHANGE, { name, directory: null }, CHANGE_TIMEOUT_MS);
-      const { problem } = reply as { readonly problem?: string };
-      if (problem !== undefined) throw new Error(`${name} was not retired: ${problem}`);
-      return await printLines([
-        options['json'] === true
-          ? JSON.stringify({ retired: name })
-          : `Retired ${name}. Remove it from the cluster file of each site. Its clients use other sites.`,
-      ]);
-    } catch (error) {
-      problems.push(`${site}: ${(error as Error).message}`);
-    }
+  const { members, retired, reports } = deployed;
+  if (retired.includes(name))
+    return printResult(options, { retired: name }, `${name} was retired before. Nothing was changed.`);
+  if (!members.includes(name)) throw createUsageError('site', `must be one of ${members.join(', ')}, got "${name}"`);
+  if (findRedLeader(reports) === name) {
+    const command = `correctables cluster restore-red --cluster ${file.path} --without ${name}`;
+    throw new Error(`--site ${name}: this site leads the red log. First stop it, and run: ${command}`);
   }
-  throw new Error(`--site ${name}: the change was not confirmed. ${problems.join('. ')}`);
+  const reply = await requestFirst(deployed, { kind: CHANGE, body: { name, directory: null }, without: name });
+  const { problem } = reply as { readonly problem?: string };
+  if (problem !== undefined) throw new Error(`--site ${name}: the site was not retired: ${problem}.`);
+  const text = `Retired ${name}. Remove it from the cluster file of each site. Its clients use other sites.`;
+  await printResult(options, { retired: name }, text);
 }
 
-/** Asks the sites, one after the other, to bring the version that all of them run into force. */
+/** Brings the version that all sites run into force. */
 async function activateVersion(file: ClusterFile, options: RawOptions): Promise<void> {
-  const [{ request, members }, { ACTIVATE, formatVersion }, { CHANGE_TIMEOUT_MS }] = await Promise.all([
+  const [deployed, { ACTIVATE, formatVersion }] = await Promise.all([
     findDeployedSites(file),
     import('../server/cluster/activate.ts'),
-    import('../server/cluster/become-member.ts'),
   ]);
+  const reply = await requestFirst(deployed, { kind: ACTIVATE, body: null });
+  const { version, isNew, problem } = reply as ActivateReply;
+  if (version === undefined) throw new Error(`cluster activate: nothing was activated: ${problem}.`);
+  const name = formatVersion(version);
+  const text = isNew === true ? `In force at all sites from now on: ${name}.` : `Already in force: ${name}.`;
+  await printResult(options, { version, isNew }, text);
+}
+
+/** Sends a request to the sites, one after the other, until one of them replies. */
+async function requestFirst(
+  { request, members }: DeployedSites,
+  { kind, body, without }: { readonly kind: string; readonly body: unknown; readonly without?: string },
+): Promise<unknown> {
+  const { CHANGE_TIMEOUT_MS } = await import('../server/cluster/become-member.ts');
   const problems: string[] = [];
-  for (const site of members) {
-    let reply: ActivateReply;
+  for (const site of members.filter((item) => item !== without)) {
     try {
-      reply = (await request(site, ACTIVATE, null, CHANGE_TIMEOUT_MS)) as ActivateReply;
+      return await request(site, kind, body, CHANGE_TIMEOUT_MS);
     } catch (error) {
       problems.push(`${site}: ${(error as Error).message}`);
-      continue;
     }
-    const { version, isNew, problem } = reply;
-    if (version === undefined) throw new Error(`cluster activate: nothing was activated: ${problem}.`);
-    const name = formatVersion(version);
-    const text = isNew === true ? `In force at all sites from now on: ${name}.` : `Already in force: ${name}.`;
-    return await printLines([options['json'] === true ? JSON.stringify({ version, isNew }) : text]);
   }
-  throw new Error(`cluster activate: no site confirmed it, and it may be in force. ${problems.join('. ')}`);
+  throw new Error(`no site confirmed the change, and it may be in force. ${problems.join('. ')}`);
 }
 
 /** Lets the red log go on at another site, since that of its leader is lost. */
@@ -146,29 +151,32 @@ async function restoreRed(file: ClusterFile, options: RawOptions): Promise<void>
     ? `The red log goes on from the copy of ${opened.leader}`
     : `${opened.leader} leads the red log now`;
   const lost = without.length === 0 ? '' : ` If ${without.join(', ')} will not come back, run cluster retire.`;
-  await printLines([
-    options['json'] === true ? JSON.stringify(opened) : `${place}, generation ${opened.generation}.${advice}${lost}`,
-  ]);
+  await printResult(options, opened, `${place}, generation ${opened.generation}.${advice}${lost}`);
+}
+
+function printResult(options: RawOptions, result: object, text: string): Promise<void> {
+  return printLines([options['json'] === true ? JSON.stringify(result) : text]);
+}
+
+/** The leader of the newest generation of the red log: a site that was away may report an earlier one. */
+function findRedLeader(reports: readonly SiteReport[]): string | null | undefined {
+  const known = reports.flatMap(({ status }) => status ?? []);
+  return known.toSorted((a, b) => b.redGeneration - a.redGeneration)[0]?.redLeader;
 }
 
 async function formatReports(deployed: DeployedSites): Promise<string[]> {
   const { isSameName } = await import('../server/cluster/activate.ts');
   const { reports } = deployed;
-  const redLeader = reports.find(({ status }) => status !== null)?.status?.redLeader ?? '';
+  const redLeader = findRedLeader(reports) ?? '';
   const rows = reports.map((report) => formatRow(report, redLeader, deployed));
   const table = [['site', 'state', 'red', 'lag', 'kept', 'links down'], ...rows];
-  const widths = table[0]!.map((_, column) => Math.max(...table.map((row) => row[column]!.length)));
-  const lines = table.map((row) =>
-    row
-      .map((text, column) => text.padEnd(widths[column]!))
-      .join('  ')
-      .trimEnd(),
-  );
+  const pad = (text: string, at: number): string => text.padEnd(Math.max(...table.map((row) => row[at]!.length)));
+  const lines = table.map((row) => row.map(pad).join('  ').trimEnd());
   const isActive = reports.every(({ status }) => status === null || isSameName(status.version, status.version.inForce));
   if (!isActive) lines.push('Some sites run a newer version than the one in force. Once all do, run cluster activate.');
   const alarms = reports.flatMap(({ site, status }) => (status?.alarms ?? []).map((alarm) => ({ ...alarm, site })));
-  for (const { atMs, site, message } of alarms.toSorted((a, b) => a.atMs - b.atMs))
-    lines.push(`${new Date(atMs).toISOString()}  ${site}  ${message}`);
+  for (const { atMs, site, kind, message } of alarms.toSorted((a, b) => a.atMs - b.atMs))
+    lines.push(`${new Date(atMs).toISOString()}  ${site}  ${kind}: ${message}`);
   for (const { site, status } of reports) {
     if (status?.problem !== undefined) lines.push(`${site}: ${status.problem}`);
     if (status?.redLog.engine === 'etcd') lines.push(`${site}: ${formatEtcd(status.redLog)}`);
@@ -214,10 +222,12 @@ function formatState({ state, transfer }: NodeStatus): string {
 
 /** How many operations of each other site this one lacks, as far as that site has answered. */
 function formatLag({ site, members, progress }: NodeStatus, reports: readonly SiteReport[]): string {
-  const lags = members.flatMap(({ site: name, origin, state }) => {
+  const lags = new Map<string, number>();
+  for (const { site: name, origin, state } of members) {
     const own = reports.find((report) => report.site === name)?.status?.progress?.streams[origin];
-    if (name === site || own === undefined || state === 'closed') return [];
-    return [`${name} ${Math.max(0, own - (progress?.streams[origin] ?? 0))}`];
-  });
-  return lags.join(' ') || '-';
+    if (name === site || own === undefined || state === 'closed') continue;
+    // A site that is being rebuilt has two origins.
+    lags.set(name, (lags.get(name) ?? 0) + Math.max(0, own - (progress?.streams[origin] ?? 0)));
+  }
+  return [...lags].flat().join(' ') || '-';
 }

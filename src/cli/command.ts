@@ -11,6 +11,8 @@ export interface Command {
   readonly summary: string;
   /** The one word that it takes besides flags, and what such a word names. Default: none */
   readonly argument?: { readonly typed: `<${string}>`; readonly names: string };
+  /** The values of the argument, if it takes only these, each with its help text. */
+  readonly actions?: readonly (readonly [name: string, what: string])[];
   readonly flags: readonly Flag[];
   readonly example: string;
   /** Whether it runs in a thread of its own (`worker-thread.ts`). */

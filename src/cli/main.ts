@@ -7,7 +7,7 @@ import type { Command } from './command.ts';
 import { CLUSTER } from './cluster.ts';
 import { INSPECT } from './inspect.ts';
 import { LABEL } from './label.ts';
-import { rejectDots, readTypedOptions, findVariableFor, withEnvironment } from './options.ts';
+import { rejectDots, readTypedOptions, findVariableFor, getVariableNames, withEnvironment } from './options.ts';
 import { isWorkerThread, runInWorkerThread } from './worker-thread.ts';
 import { waitUntilWritten } from './print.ts';
 import { EXIT_CLOSED_DIRECTORY, SERVE } from './serve.ts';
@@ -25,10 +25,6 @@ const COMMANDS: readonly Command[] = [SERVE, INSPECT, LABEL, CLUSTER];
 const EXIT_FAILED = 1;
 const EXIT_USAGE = 2;
 
-const ENVIRONMENT_TITLE = 'Environment';
-const ENVIRONMENT_HELP =
-  '  Set any flag by a variable instead: CORRECTABLES_RED_LEADER for --red-leader. PORT sets --port.';
-
 const cli = cac('correctables');
 for (const { name, summary, argument, flags, example } of COMMANDS) {
   const declared = cli.command(argument === undefined ? name : `${name} ${argument.typed}`, summary);
@@ -36,7 +32,7 @@ for (const { name, summary, argument, flags, example } of COMMANDS) {
   declared.example(example);
 }
 cli.option('-v, --version', 'Print the version');
-cli.help((sections) => [...sections, { title: ENVIRONMENT_TITLE, body: ENVIRONMENT_HELP }]);
+cli.help((sections) => [...sections, ...createHelpSections(cli.matchedCommandName)]);
 
 try {
   rejectDots(process.argv);
@@ -48,6 +44,19 @@ try {
 } catch (error) {
   console.error(`error: ${error instanceof Error ? formatCliError(error) : String(error)}`);
   process.exitCode = chooseExitCode(error);
+}
+
+/** What the help of a command has beside its flags: its actions, and only those variables that it reads. */
+function createHelpSections(command: string | undefined): { readonly title: string; readonly body: string }[] {
+  const { actions, flags } = COMMANDS.find(({ name }) => name === command) ?? SERVE;
+  const [[typed]] = flags as [Command['flags'][number]];
+  const first = typed.replace(/ .*/, '');
+  const port = flags.some(([flag]) => flag === '--port <n>') ? ' PORT sets --port.' : '';
+  const [variable] = getVariableNames(first.slice('--'.length));
+  const environment = `  Set any flag by a variable instead: ${variable} for ${first}.${port}`;
+  const list = actions?.map(([name, what]) => `  ${name.padEnd(13)}${what}`).join('\n') ?? '';
+  const sections = [{ title: 'Actions', body: list }];
+  return [...(list === '' ? [] : sections), { title: 'Environment', body: environment }];
 }
 
 function chooseExitCode(error: unknown): number {

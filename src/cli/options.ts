@@ -155,7 +155,7 @@ function findTypedText(argv: readonly string[], name: string): string | undefine
 }
 
 /** The environment variables of a flag, the first one first: `--red-leader` is `CORRECTABLES_RED_LEADER`. */
-function getVariableNames(name: string): readonly string[] {
+export function getVariableNames(name: string): readonly string[] {
   const own = `${ENVIRONMENT_PREFIX}${formatFlag(name).slice('--'.length).replaceAll('-', '_').toUpperCase()}`;
   // Platforms that start containers specify the port to listen on like this.
   return name === 'port' ? [own, 'PORT'] : [own];

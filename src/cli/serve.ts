@@ -254,7 +254,8 @@ async function startServer(
     const cannot = error instanceof Error && 'code' in error && LISTEN_ERRORS[String(error.code)];
     if (cannot) {
       // In a cluster, the place is that of the cluster file unless flags set it.
-      const refused = { host, port, ...pickAddress(error) };
+      const { address, port: taken } = error as { readonly address?: string; readonly port?: number };
+      const refused = { host: address ?? host, port: taken ?? port };
       throw createUsageError(cannot.flag, `is ${refused[cannot.flag]}, ${cannot.problem}`);
     }
     if (!isCorrectableError(error, 'INVALID_ARGUMENT')) throw error;
@@ -268,11 +269,6 @@ async function startServer(
       `${problem}: name an address of this machine alone, say who may connect (--auth, --auth-keys), or add --allow-unauthenticated`,
     );
   }
-}
-
-/** What an error of the system says of the address. */
-function pickAddress({ address, port }: Error & { readonly address?: string; readonly port?: number }): object {
-  return { ...(address !== undefined && { host: address }), ...(port !== undefined && { port }) };
 }
 
 /** What is wrong with the round trip of a pair, which the error names. */
