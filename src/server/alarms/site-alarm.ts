@@ -201,7 +201,7 @@ export function createOutdatedAlarm(site: string, onAlarm: OnAlarm): (problem: s
 /** Returns what raises the alarm of a site that has heard no other one since its start. */
 export function createAloneAlarm(site: string, onAlarm: OnAlarm): () => void {
   return () => {
-    const message = `Site ${site} has heard no other site since its start, and accepts updates without that. Check the links. If the data directory is a copy, stop the site.`;
+    const message = `Site ${site} has heard no other site since its start, and accepts updates without that. Check the links. If the data directory is a copy, stop the site, unless all sites go back to this backup.`;
     onAlarm({ kind: 'site-alone', site, message });
   };
 }

@@ -50,7 +50,7 @@ function moveAside(files: Files, found: NodeIdentity | undefined): void {
 
 /** The site of a directory was retired, or has gone on elsewhere. The field names the option that allows a start on it. */
 export function closedDirectoryError(site: string, reason: string): CorrectableError {
-  const advice = `Start ${site} on its newest data directory, or with --rebuild. If it was retired, do not start it`;
+  const advice = `If ${site} was retired, do not start it, or add it again on an empty directory with --join. Otherwise start it on its newest data directory, or with --rebuild`;
   const message = `The data cannot be used: ${reason}. Nothing was changed. ${advice}.`;
   return new CorrectableError('UNAVAILABLE', message, { retryable: false, field: 'rebuild' });
 }

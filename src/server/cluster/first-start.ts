@@ -93,6 +93,6 @@ async function ask(
 }
 
 function refusedStartError(problem: string, advice: string): CorrectableError {
-  const message = `dataDir: ${problem}. Nothing was changed. ${advice}.`;
+  const message = `dataDir: ${problem}. No data was changed. ${advice}.`;
   return new CorrectableError('UNAVAILABLE', message, { retryable: false, field: 'dataDir' });
 }
