@@ -187,6 +187,7 @@ export class ClusterNode {
       onConnected: (name) => this.#setConnected(name, true),
       onDisconnected: (name) => this.#setConnected(name, false),
       isServing: () => this.#site !== undefined,
+      getRedLeader: () => this.#redLog.getLeader(this.red),
       isJoining: () => this.#identity.origin === null,
     }));
     this.#transfers = new StateTransfers({

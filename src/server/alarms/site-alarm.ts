@@ -34,7 +34,7 @@ export interface SiteAlarm {
     | 'message-rejected'
     /** Too many messages are in flight to another site. More are dropped. The necessary ones are resent. */
     | 'link-overflow'
-    /** The link to another site has been down for 5 s. Operations continue at this site. */
+    /** The link to another site has been down for 5 s. Red operations wait if it leads the red log, others continue. */
     | 'link-down'
     | 'link-up'
     /** The site was taken out of the deployment, or replaced. It has stopped. */

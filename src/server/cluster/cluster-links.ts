@@ -44,6 +44,8 @@ export interface ClusterLinksOptions {
   isJoining?(): boolean;
   /** Whether the own site takes operations. Default: it does */
   isServing?(): boolean;
+  /** The site that leads the red log, if a site does. Default: none */
+  getRedLeader?(): string | null;
   readonly limits?: LinkLimits;
   readonly heartbeatIntervalMs?: number;
   /** How long a link may be down without an alarm. Default: 5000 */
@@ -348,16 +350,17 @@ export class ClusterLinks {
     peer.downTimer = setTimeout(() => {
       peer.isReportedDown = true;
       const cause = peer.lastError === undefined ? '' : ` (${peer.lastError.message})`;
-      const effect =
-        this.#options.isServing?.() === false
-          ? 'This site does not serve yet'
-          : 'Operations continue; what the other site needs is sent once the link is up';
-      this.#report(
-        'link-down',
-        name,
-        `the link to ${name} at ${address} has been down for ${downMs} ms${cause}. ${effect}.`,
-      );
+      const problem = `the link to ${name} at ${address} has been down for ${downMs} ms${cause}`;
+      this.#report('link-down', name, `${problem}. ${this.#describeEffect(name)}.`);
     }, downMs);
     peer.downTimer.unref();
+  }
+
+  #describeEffect(name: string): string {
+    const { isServing, getRedLeader } = this.#options;
+    if (isServing?.() === false) return 'This site does not serve yet';
+    if (getRedLeader?.() !== name) return 'Operations continue; what the other site needs is sent once the link is up';
+    const advice = `If ${name} is lost for good, run cluster restore-red`;
+    return `It leads the red log: red operations and strong reads wait for it, blue operations continue. ${advice}`;
   }
 }

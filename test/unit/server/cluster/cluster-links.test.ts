@@ -90,6 +90,12 @@ test('messages arrive in order; slices and requests arrive too, and traffic is c
   expect([a.alarms, b.alarms]).toEqual([[], []]);
 });
 
+test('the link to the leader of the red log is down → the alarm reports what waits, and what to run', async () => {
+  const a = await openNode('a', await createAddresses('a', 'b'), { downAlarmMs: 1, getRedLeader: () => 'b' });
+  const message = expect.stringMatching(/red operations and strong reads wait.*run cluster restore-red\.$/);
+  await vi.waitFor(() => expect(a.alarms).toEqual([expect.objectContaining({ kind: 'link-down', message })]));
+});
+
 test('a link that is lost → alarm, and another one when it is up again', async () => {
   const addresses = await createAddresses('a', 'b');
   const a = await openNode('a', addresses, { downAlarmMs: 1 });
