@@ -5,6 +5,7 @@ import { createTransferAlarms } from './alarms/transfer-alarms.ts';
 import { NodeVersions } from './cluster/activate.ts';
 import {
   CHANGE,
+  describeJoining,
   install,
   installShared,
   parseChange,
@@ -16,11 +17,11 @@ import { claimDirectory, closedDirectoryError } from './cluster/claim-directory.
 import { ClusterLinks, type ControlRequest } from './cluster/cluster-links.ts';
 import { formatAddress, getFirstLeader, readClusterFile } from './cluster/cluster-file.ts';
 import type { ClusterFile, ClusterSite } from './cluster/cluster-file.ts';
-import { IDENTIFY, waitUntilUnknown, type IdentifyReply } from './cluster/first-start.ts';
+import { IDENTIFY, formatWaiting, waitUntilUnknown, type IdentifyReply } from './cluster/first-start.ts';
 import { readKeyFile, type ClusterKeys } from './cluster/key-file.ts';
 import type { NodeEvents } from './cluster/node-events.ts';
 import { NodeRedLog } from './cluster/red-log/node-red-log.ts';
-import { RecentAlarms, type NodeStatus } from './cluster/node-status.ts';
+import { RecentAlarms, describeState, type NodeStatus } from './cluster/node-status.ts';
 import { OneAtATime } from './cluster/one-at-a-time.ts';
 import { PendingChanges, type ChangeOutcome } from './cluster/pending-changes.ts';
 import { RedFollower } from './cluster/red-log/red-follower.ts';
@@ -93,8 +94,8 @@ export class ClusterNode {
   readonly #follower: RedFollower;
   #links: ClusterLinks | undefined;
   #transfers: StateTransfers | undefined;
-  /** Whether the site has become a member in this process, and has not started since. */
-  #isJoining = false;
+  /** What the site has last waited for before it ran. */
+  #waitingFor: string | undefined;
   readonly #restarts = new OneAtATime();
   /** Calls of `onStarted` and `onStopping`. */
   readonly #reports = new OneAtATime();
@@ -186,7 +187,7 @@ export class ClusterNode {
       onRequest: (request) => this.#answer(request),
       onConnected: (name) => this.#setConnected(name, true),
       onDisconnected: (name) => this.#setConnected(name, false),
-      isServing: () => this.#site !== undefined,
+      isServing: () => this.status.state === 'serving',
       getRedLeader: () => this.#redLog.getLeader(this.red),
       isJoining: () => this.#identity.origin === null,
     }));
@@ -196,9 +197,10 @@ export class ClusterNode {
       files: this.#directory.files,
       links,
       admit: (site, receiver) => findRefusal(this.#site && this.#origins, { ...receiver, donor: this.name, site }),
-      onProgress: (progress) => this.#events.onProgress?.(formatProgress(progress)),
+      onProgress: (progress) => this.#onProgress(formatProgress(progress)),
       ...createTransferAlarms(this.name, this.#onAlarm),
     });
+    await this.#events.onOpening?.(this);
     if (this.#identity.origin === null) await this.#becomeMember(this.#transfers, own);
     else if (this.#directory.manifest === undefined) {
       await waitUntilUnknown({
@@ -207,13 +209,27 @@ export class ClusterNode {
         founders: this.#founders,
         service: this.#own.service.hash,
         links,
-        onWaiting: (sites) => this.#events.onWaiting?.(sites),
+        onWaiting: (sites) => {
+          this.#waitingFor = formatWaiting(sites);
+          this.#events.onWaiting?.(sites);
+        },
         signal: this.#aborted.signal,
       });
     }
     await this.#follower.begin();
     // If the site is behind, it has begun to restart at once: wait until it serves.
     await this.#restarts.run(async () => {});
+    const onProblem = (message: string): void => this.#onProgress(message);
+    await waitWhileJoining(() => this.#joiningProblem, { signal: this.#aborted.signal, onProblem });
+  }
+
+  #onProgress(message: string): void {
+    this.#waitingFor = message;
+    this.#events.onProgress?.(message);
+  }
+
+  get #joiningProblem(): string | undefined {
+    return describeJoining(this.#identity.origin, this.#origins, this.#site?.driver);
   }
 
   #createFollower(red: RedGeneration): RedFollower {
@@ -254,7 +270,7 @@ export class ClusterNode {
     const { directory } = this.#identity;
     const change = { name: this.name, directory, address: { url, cluster: formatAddress(cluster) } };
     const { signal } = this.#aborted;
-    const onProblem = (message: string): void => this.#events.onProgress?.(`waiting to become a member: ${message}`);
+    const onProblem = (message: string): void => this.#onProgress(`waiting to become a member: ${message}`);
     const others = [...this.file.sites].filter(([name]) => name !== this.name);
     const sites = new Map(others.map(([name, site]) => [name, site.cluster]));
     const origin = (await requestChange(change, { sites, keys: this.#keys, signal, onProblem })) as Origin;
@@ -263,7 +279,6 @@ export class ClusterNode {
     this.#directory.adopt();
     await this.#follower.adopt();
     this.#saveIdentity({ origin });
-    this.#isJoining = true;
   }
 
   /**
@@ -284,7 +299,7 @@ export class ClusterNode {
         receive: (donors, ...ending) => transfers.receive(origin, () => donors, ...ending),
         recover: () => recoverSite(files, this.#place.directory, this.name),
         install: (merged) => install({ ...this.#place, ...merged }),
-        onProblem: (problem) => this.#events.onProgress?.(problem),
+        onProblem: (problem) => this.#onProgress(problem),
         ...createTransferAlarms(this.name, this.#onAlarm),
       });
       if (closed === undefined) return onCopied?.();
@@ -357,10 +372,6 @@ export class ClusterNode {
     made.driver.start();
     this.#redLog.connect((reply) => made.driver.onReply(reply));
     this.#transfers?.setStorage(siteStorage);
-    if (this.#isJoining) {
-      this.#isJoining = false;
-      await waitWhileJoining(() => this.#site === made && origins.get(site).state === 'joining');
-    }
     // Another call may have stopped the site meanwhile: then that call starts it again.
     await this.#reports.run(async () => {
       if (this.#site === made && !this.#aborted.signal.aborted) await this.#events.onStarted?.(this);
@@ -369,7 +380,9 @@ export class ClusterNode {
   }
 
   async #reportStopping(): Promise<void> {
-    await this.#reports.run(async () => this.#events.onStopping?.());
+    await this.#reports.run(async () => {
+      if (!this.#aborted.signal.aborted) await this.#events.onStopping?.(this);
+    });
   }
 
   /** Ends the site; the links and the directory stay open. */
@@ -385,13 +398,10 @@ export class ClusterNode {
 
   get status(): NodeStatus {
     const driver = this.#site?.driver;
-    const problem = driver?.failure?.message;
     const transfer = this.#transfers?.progress;
-    const stopped = transfer === undefined ? 'waiting' : 'transferring';
     return {
       site: this.name,
-      state: driver === undefined ? stopped : problem === undefined ? 'serving' : 'stopped',
-      problem,
+      ...describeState(driver, transfer, driver === undefined ? this.#waitingFor : this.#joiningProblem),
       members: driver?.members ?? this.#origins.sites.map((origin) => ({ ...this.#origins.get(origin), origin })),
       redLeader: this.#redLog.getLeader(this.red),
       redGeneration: this.red.generation,
@@ -414,6 +424,7 @@ export class ClusterNode {
     while (isNeeded() && performance.now() < untilMs)
       await new Promise((resolve) => setTimeout(resolve, DRAIN_CHECK_MS));
     await this.stopSite();
+    await this.#reports.run(async () => {});
     this.#transfers?.close();
     await this.#links?.close();
     await this.#directory.close();

@@ -1,10 +1,11 @@
 /** One site of a cluster behind its gateway, in a process of its own. */
 import { checkOptionNames, type OptionNamesOf } from '../correctable/validate.ts';
 import type { ClusterNode } from './cluster-node.ts';
+import { formatWaiting } from './cluster/first-start.ts';
 import type { NodeStatus } from './cluster/node-status.ts';
 import { openClusterNode } from './open-cluster-node.ts';
 import { CLUSTER_NODE_OPTIONS, type ClusterNodeOptions } from './cluster-options.ts';
-import { createGateway, type Gateway } from './gateway/gateway.ts';
+import { createGatewayWith, type Gateway } from './gateway/gateway.ts';
 import type { SiteAddress } from './gateway/listen/http-handler.ts';
 import { listenGateways, type GatewayListener } from './gateway/listen/listen.ts';
 import { silentLogger } from './gateway/context/logger.ts';
@@ -12,6 +13,7 @@ import { CLIENT_OPTIONS, type ServeOptions } from './serve.ts';
 import { requireService, type Service } from './service/service.ts';
 import { formatHome } from './records/origin.ts';
 import { SiteBinding } from './site/site-binding.ts';
+import type { SiteDriver } from './site/site-driver.ts';
 import { createLinkMetrics, createRedLogMetrics, createSiteMetrics } from './site-metrics.ts';
 
 /** Options of `serve` that concern clients, and mean the same. */
@@ -75,12 +77,15 @@ export async function serveCluster(options: ServeClusterOptions): Promise<Runnin
   const nodeOptions = Object.fromEntries(Object.entries(options).filter(isNodeOption)) as unknown as ClusterNodeOptions;
   const clients = new ClientListener(options);
   const node = await openClusterNode(service, nodeOptions, {
-    onWaiting: (waitingFor) =>
-      logger.info({ waitingFor }, `waiting for the sites ${waitingFor.join(', ')} before the first start`),
+    onOpening: (opening) => clients.open(opening),
+    onWaiting: (waitingFor) => logger.info({ waitingFor }, formatWaiting(waitingFor)),
     onProgress: createProgressLog((message) => logger.info({}, message)),
-    onStarted: (started) => clients.open(started),
-    onStopping: () => clients.close(),
+    onStarted: (started) => clients.open(started, started.site.driver),
+    onStopping: (stopping) => clients.open(stopping),
     onFailed: () => clients.leave(),
+  }).catch(async (error: unknown) => {
+    await clients.close({ drainMs: 0 });
+    throw error;
   });
   const { url } = clients.listener;
   return {
@@ -100,7 +105,7 @@ export async function serveCluster(options: ServeClusterOptions): Promise<Runnin
   };
 }
 
-/** Listens for the clients of a node while its site runs. */
+/** Listens for the clients of a node. It accepts them while the site serves. */
 class ClientListener {
   readonly #options: ServeClusterOptions;
   #gateway: Gateway | undefined;
@@ -115,17 +120,19 @@ class ClientListener {
     return this.#listener;
   }
 
-  /** Listens; again where it did before, so that clients come back. */
-  async open(node: ClusterNode): Promise<void> {
+  /** Listens for a site that runs, or does not; again where it did before, so that clients come back. */
+  async open(node: ClusterNode, driver?: SiteDriver): Promise<void> {
+    await this.close();
     const { service, origins, authenticate, authorize, limits, logger, ...options } = this.#options;
     const { name: site } = node;
     const { contract } = service;
     const address = getListenAddress(node.addresses.get(site) as string);
-    const { driver } = node.site;
-    const binding = new SiteBinding(site, driver);
+    // No client submits anything as long as there is no driver.
+    const binding = new SiteBinding(site, driver ?? ({ contract } as unknown as SiteDriver));
     // Clients name it as the home of what they send: a later incarnation has done nothing of what an earlier one has.
-    const home = formatHome(driver.origins.get(driver.site));
-    const gateway = createGateway({ site: home, binding, contract, origins, authenticate, authorize, limits, logger });
+    const home = driver && formatHome(driver.origins.get(driver.site));
+    const common = { binding, contract, origins, authenticate, authorize, limits, logger };
+    const gateway = createGatewayWith({}, { site: home, ...common }, () => findWaiting(node.status, driver));
     const listening = listenGateways({
       sites: { [site]: gateway },
       host: options.host ?? address.host,
@@ -136,7 +143,7 @@ class ClientListener {
       logger,
       siteAddresses: () => listAddresses(node),
       metrics: [
-        ...createNodeMetrics(node),
+        ...(driver === undefined ? [] : createNodeMetrics(node)),
         ...createLinkMetrics(site, () => node.links.status),
         ...createRedLogMetrics(site, () => node.status.redLog),
       ],
@@ -158,6 +165,11 @@ class ClientListener {
   leave(): void {
     void this.#gateway?.close({ drainMs: 0 });
   }
+}
+
+/** Why a node accepts no clients, if so. Without a driver its site does not run, or is about to be stopped. */
+function findWaiting({ state, problem }: NodeStatus, driver: SiteDriver | undefined): string | undefined {
+  return state === 'serving' && driver !== undefined ? undefined : (problem ?? state);
 }
 
 /** Where a node listens unless that is set. A `wss:` address is that of a proxy, which ends TLS. */

@@ -5,6 +5,8 @@
 import { CorrectableError } from '../../correctable/errors.ts';
 import { isNonEmptyString, isRecord } from '../../correctable/validate.ts';
 import type { Checkpoint } from '../records/checkpoint.ts';
+import type { Origins } from '../records/origin.ts';
+import type { SiteDriver } from '../site/site-driver.ts';
 import { createSiteFromShared } from '../log/recovered-state.ts';
 import { installSite, type SiteInstallation } from '../storage/transfer/install-site.ts';
 import { parseAddress, type ClusterAddress } from './cluster-file.ts';
@@ -27,8 +29,6 @@ export const CHANGE = 'change';
 /** Longer than a site waits for the outcome. */
 export const CHANGE_TIMEOUT_MS = 40_000;
 const RETRY_MS = 500;
-/** All other sites have to confirm a new one: one that is away must not keep it from serving reads. */
-const MAX_JOINING_MS = 10_000;
 const CHECK_MS = 10;
 /** Another change may be under way: it soon ends unless a site is away. */
 const REFUSED_FOR_MS = 30_000;
@@ -73,10 +73,28 @@ export function parseChange(body: unknown): MemberChange {
   return { name, directory, address: { url, cluster } };
 }
 
-/** A site that has just become a member waits until it takes writes, or a little while: it serves reads before. */
-export async function waitWhileJoining(isJoining: () => boolean): Promise<void> {
-  const untilMs = performance.now() + MAX_JOINING_MS;
-  while (isJoining() && performance.now() < untilMs) await new Promise((resolve) => setTimeout(resolve, CHECK_MS));
+/** Waits until the site takes writes. */
+export async function waitWhileJoining(
+  findWaiting: () => string | undefined,
+  { signal, onProblem }: Pick<ChangeTargets, 'signal' | 'onProblem'>,
+): Promise<void> {
+  for (let waiting = findWaiting(); waiting !== undefined; waiting = findWaiting()) {
+    signal.throwIfAborted();
+    onProblem(waiting);
+    await new Promise((resolve) => setTimeout(resolve, CHECK_MS));
+  }
+}
+
+/** What a site that has become a member waits for before it takes writes; `undefined` once it takes them. */
+export function describeJoining(
+  site: number | null,
+  origins: Origins,
+  driver: Pick<SiteDriver, 'progress'> | undefined,
+): string | undefined {
+  if (site === null || !origins.isSite(site) || origins.get(site).state !== 'joining') return undefined;
+  const missing = driver?.progress.unconfirmed.filter((origin) => origin !== site) ?? [];
+  const names = missing.map((origin) => origins.getName(origin)).join(', ');
+  return `waiting for ${names || 'the red log'} to confirm that ${origins.getName(site)} joins`;
 }
 
 /** Writes what another site has sent as the directory of a site that has nothing of its own. */

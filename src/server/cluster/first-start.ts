@@ -37,6 +37,10 @@ export interface FirstStartOptions {
 
 const RETRY_MS = 250;
 
+export function formatWaiting(sites: readonly string[]): string {
+  return `waiting for the sites ${sites.join(', ')} before the first start`;
+}
+
 /**
  * Resolves once every other site has answered that it does not know this one. Waits for sites that cannot be reached.
  *

@@ -10,10 +10,11 @@ import type { TransferProgress } from './state-transfers.ts';
 export interface NodeStatus {
   readonly site: string;
   /**
-   * `waiting`: for other sites, before the first start. `transferring`: it takes the state of another site. `stopped`: the
-   * site has failed, see `problem`.
+   * `waiting`: for other sites, before the first start. `transferring`: it takes the state of another site. `joining`: it is
+   * a member, and other members have not confirmed it. `stopped`: the site has failed.
    */
-  readonly state: 'waiting' | 'transferring' | 'serving' | 'stopped';
+  readonly state: 'waiting' | 'transferring' | 'joining' | 'serving' | 'stopped';
+  /** Why it has failed, or what it waits for. */
   readonly problem?: string | undefined;
   readonly members: readonly MemberStatus[];
   /** The site that orders red operations, or `etcd`; `null` while the red log is being restored. */
@@ -37,6 +38,17 @@ export interface RecentAlarm {
   readonly atMs: number;
   readonly kind: SiteAlarm['kind'];
   readonly message: string;
+}
+
+/** What a site does, and why it does not serve. */
+export function describeState(
+  driver: { readonly failure?: Error | undefined } | undefined,
+  transfer: TransferProgress | undefined,
+  waitingFor: string | undefined,
+): Pick<NodeStatus, 'state' | 'problem'> {
+  if (driver?.failure !== undefined) return { state: 'stopped', problem: driver.failure.message };
+  if (driver !== undefined) return { state: waitingFor === undefined ? 'serving' : 'joining', problem: waitingFor };
+  return transfer === undefined ? { state: 'waiting', problem: waitingFor } : { state: 'transferring' };
 }
 
 const ALARM_AGE_MS = 3_600_000;

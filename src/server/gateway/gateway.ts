@@ -68,8 +68,9 @@ const OPTIONS: OptionNamesOf<GatewayOptions> = {
 
 /** The state and load of a gateway. */
 export interface GatewayStatus extends Readonly<GatewayStats> {
-  /** `stopped` means that the hosted binding has failed permanently. */
-  readonly state: 'serving' | 'stopped' | 'draining' | 'closed';
+  /** `waiting`: it does not serve yet, since it waits for `waitingFor`. `stopped`: the hosted binding has failed for good. */
+  readonly state: 'serving' | 'waiting' | 'stopped' | 'draining' | 'closed';
+  readonly waitingFor?: string | undefined;
   readonly connections: number;
   /** Operations that the store has not ended or that wait for `authorize`, even if no client waits for them. */
   readonly inFlight: number;
@@ -127,12 +128,13 @@ export function createGateway<L extends Levels>(options: GatewayOptions<L>): Gat
   return new BindingGateway(options);
 }
 
-/** Creates a gateway as `createGateway` does, with internal bounds that no option sets; for tests. */
+/** Creates a gateway with internal bounds that no option sets, which accepts no clients while `findWaiting` gives a reason. */
 export function createGatewayWith<L extends Levels>(
   bounds: Partial<InternalLimits>,
   options: GatewayOptions<L>,
+  findWaiting?: () => string | undefined,
 ): Gateway {
-  return new BindingGateway(options, bounds);
+  return new BindingGateway(options, bounds, findWaiting);
 }
 
 const CODECS: readonly Codec[] = [msgpackCodec, jsonCodec];
@@ -158,12 +160,14 @@ class BindingGateway implements Gateway, GatewayContext {
   readonly #addresses = new ConnectionsPerAddress();
   readonly #levelSets = new Map<number, readonly string[]>();
   readonly #authenticate: Authenticate;
+  readonly #findWaiting: (() => string | undefined) | undefined;
   readonly #stopTimers: readonly (() => void)[];
   #state: GatewayStatus['state'] = 'serving';
   #shutdown: Shutdown | undefined;
 
-  constructor(options: GatewayOptions, bounds: Partial<InternalLimits> = {}) {
+  constructor(options: GatewayOptions, bounds: Partial<InternalLimits> = {}, findWaiting?: () => string | undefined) {
     checkGatewayOptions(options, OPTIONS);
+    this.#findWaiting = findWaiting;
     const { binding, contract, authenticate } = options;
     this.site = options.site;
     this.binding = binding.openHandle?.() ?? binding;
@@ -200,7 +204,8 @@ class BindingGateway implements Gateway, GatewayContext {
 
   /** A binding that has failed for good serves no client, even once its gateway is closed so that clients move on. */
   get #currentState(): GatewayStatus['state'] {
-    return this.binding.failure === undefined ? this.#state : 'stopped';
+    if (this.binding.failure !== undefined) return 'stopped';
+    return this.#state === 'serving' && this.#findWaiting?.() !== undefined ? 'waiting' : this.#state;
   }
 
   acceptsFrom(address: string | undefined): boolean {
@@ -259,6 +264,7 @@ class BindingGateway implements Gateway, GatewayContext {
     const { stats, clients, load } = this;
     return {
       state: this.#currentState,
+      waitingFor: this.#currentState === 'waiting' ? this.#findWaiting?.() : undefined,
       connections: this.#connections.size,
       inFlight: load.operations,
       inFlightBytes: load.bytes,

@@ -69,6 +69,11 @@ export class Membership {
     return this.#origins.get(site).state === 'open' && !this.#isOpening;
   }
 
+  /** The members that have not confirmed the pending change. */
+  get unconfirmed(): readonly Origin[] {
+    return [...(this.#change?.awaiting ?? [])];
+  }
+
   /**
    * Takes a record of the red log, which stands at `place`, from 1 on.
    *

@@ -190,6 +190,7 @@ export class SiteMachine {
       stable: [...replica.state.stable],
       streams: replica.blue.save().map(({ synced }) => synced),
       backlog,
+      unconfirmed: replica.membership.unconfirmed,
       halt: this.#redLogReader.halt?.message,
     };
   }

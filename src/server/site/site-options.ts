@@ -101,6 +101,8 @@ export interface SiteProgress {
   readonly streams: readonly number[];
   /** Entries that are kept because another site lacks them. */
   readonly backlog: number;
+  /** The members that have not confirmed the pending change of the members. */
+  readonly unconfirmed: readonly Origin[];
   /** Why the red log has halted, if it has. */
   readonly halt: string | undefined;
 }

@@ -13,7 +13,8 @@ import { createEmbedded } from '../../../src/server/embedded.ts';
 import type { ClusterNode } from '../../../src/server/cluster-node.ts';
 import { openClusterNode } from '../../../src/server/open-cluster-node.ts';
 import { createKeyFile } from '../../../src/server/cluster/key-file.ts';
-import { serveCluster, type RunningNode } from '../../../src/server/serve-cluster.ts';
+import { silentLogger } from '../../../src/server/gateway/context/logger.ts';
+import { serveCluster, type RunningNode, type ServeClusterOptions } from '../../../src/server/serve-cluster.ts';
 import { SiteBinding } from '../../../src/server/site/site-binding.ts';
 import type { Service } from '../../../src/server/service/service.ts';
 import { clusterContract, service as marks } from '../../support/cluster-service.ts';
@@ -166,15 +167,58 @@ test.each([
   );
 });
 
+async function serveSite(files: Files, site: string, more: Partial<ServeClusterOptions> = {}): Promise<RunningNode> {
+  const options = { service, cluster: files.cluster, dataDir: files.dataDir(site), checkColors: false };
+  const node = await serveCluster({ ...options, site, ...more });
+  onTestFinished(() => node.close({ drainMs: 0 }));
+  return node;
+}
+
+/** Files of a deployment of a, b and c, and of d, which is to join. */
+async function createFilesOfFour(): Promise<readonly [Files, Files]> {
+  const four = await createFiles([...NAMES, 'd']);
+  const file = JSON.parse(readFileSync(four.cluster, 'utf8'));
+  delete file.sites.d;
+  const cluster = join(dirname(four.cluster), 'three.json');
+  writeFileSync(cluster, JSON.stringify(file));
+  return [{ ...four, cluster }, four];
+}
+
+test('a site joins while another one is away → it is not ready, names that site, and clients use the next site', async () => {
+  const [three, four] = await createFilesOfFour();
+  const [a, , c] = (await Promise.all(NAMES.map((site) => serveSite(three, site)))) as RunningNode[];
+  await c?.close({ drainMs: 0 });
+  const log: string[] = [];
+  const logger = { ...silentLogger, info: (_: object, message: string) => log.push(message) };
+  const opening = serveSite(four, 'd', { rebuild: true, logger });
+  const reason = 'waiting for c to confirm that d joins';
+  await vi.waitFor(() => expect(log).toContain(reason), { timeout: 20_000 });
+  const { url } = JSON.parse(readFileSync(four.cluster, 'utf8')).sites.d as { readonly url: string };
+  const get = (path: string): Promise<Response> => fetch(`${url.replace('ws:', 'http:')}/${path}`);
+  const ready = await get('ready');
+  expect([ready.status, await ready.json()]).toEqual([503, { ready: false, reason }]);
+  expect((await get('health')).status).toBe(200);
+  expect(await (await get('metrics')).text()).toContain('correctables_serving{site="d"} 0');
+  const client = createClient(redblue(clusterContract, { url: [`${url}/d`, a?.siteUrl ?? ''], WebSocket }));
+  onTestFinished(() => client.close());
+  await client.invokeStrong(add({ key: 'meanwhile' }));
+  await serveSite(three, 'c');
+  const d = await opening;
+  expect(d.status()).toMatchObject({ state: 'serving', problem: undefined });
+  expect((await get('ready')).status).toBe(200);
+});
+
+test('a port for clients that is taken → the site does not become a member', async () => {
+  const [three, four] = await createFilesOfFour();
+  const [a] = (await Promise.all(NAMES.map((site) => serveSite(three, site)))) as [RunningNode];
+  const port = Number(new URL(a.url).port);
+  await expect(serveSite(four, 'd', { rebuild: true, port })).rejects.toThrow('EADDRINUSE');
+  expect(a.status().members.map(({ site }) => site)).toEqual(NAMES);
+});
+
 test('/sites lists the addresses of all sites, and findSites takes them', async () => {
   const files = await createFiles(['a', 'b']);
-  const serveSite = async (site: string): Promise<RunningNode> => {
-    const options = { service, cluster: files.cluster, dataDir: files.dataDir(site), checkColors: false };
-    const node = await serveCluster({ ...options, site });
-    onTestFinished(() => node.close({ drainMs: 0 }));
-    return node;
-  };
-  const [a, b] = await Promise.all([serveSite('a'), serveSite('b')]);
+  const [a, b] = await Promise.all([serveSite(files, 'a'), serveSite(files, 'b')]);
   const urls = await findSites([a.url, b.url]);
   expect(urls.toSorted()).toEqual([a.siteUrl, b.siteUrl].toSorted());
   const client = createClient(redblue(clusterContract, { url: urls, WebSocket }), { timeoutMs: 20_000 });

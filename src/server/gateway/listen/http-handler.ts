@@ -122,20 +122,21 @@ async function checkKnownClient(request: IncomingMessage, sites: GatewaysBySite)
 function getHealth(sites: GatewaysBySite, isKnownClient: boolean): HttpResponse {
   const entries = Object.entries(sites).map(([name, gateway]) => [name, gateway.status()] as const);
   const states = entries.map(([, { state }]) => state);
-  const serving = states.every((state) => state === 'serving');
-  const status = serving ? 'ok' : states.includes('stopped') ? 'stopped' : 'draining';
+  const isLive = states.every((state) => state === 'serving' || state === 'waiting');
+  const status = isLive ? 'ok' : states.includes('stopped') ? 'stopped' : 'draining';
   return {
-    status: serving ? 200 : 503,
+    status: isLive ? 200 : 503,
     body: isKnownClient ? { status, sites: Object.fromEntries(entries) } : { status },
   };
 }
 
-/** Whether new clients may come: to one site, or to all. */
+/** Whether new clients may come: to one site, or to all. The reason is that of a site that does not serve yet. */
 function getReadiness(sites: GatewaysBySite, name: string | undefined): HttpResponse {
   if (name !== undefined && !Object.hasOwn(sites, name)) return { status: 404, body: { ready: false } };
   const requested = name === undefined ? Object.values(sites) : [sites[name] as Gateway];
   const ready = requested.every(({ isAccepting }) => isAccepting);
-  return { status: ready ? 200 : 503, body: { ready } };
+  const reason = requested.map((gateway) => gateway.status().waitingFor).find((item) => item !== undefined);
+  return { status: ready ? 200 : 503, body: { ready, reason } };
 }
 
 /** The sites, each with its websocket path on the same host and port, or at its own address. */

@@ -245,7 +245,7 @@ function checkSites(sites: unknown): void {
 function checkGateway(field: string, gateway: unknown): void {
   if (!isGateway(gateway)) throw createInvalidArgumentError(field, 'must be a gateway, made by createGateway');
   const { state } = gateway.status();
-  if (state !== 'serving')
+  if (state !== 'serving' && state !== 'waiting')
     throw createInvalidArgumentError(field, `is ${state} and accepts no clients: create another gateway`);
 }
 

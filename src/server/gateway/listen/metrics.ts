@@ -3,7 +3,7 @@ import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client';
 import type { Gateway, GatewayStatus } from '../gateway.ts';
 
 /** A number of a gateway's status. */
-type StatusField = { [K in keyof GatewayStatus]: GatewayStatus[K] extends number ? K : never }[keyof GatewayStatus];
+type StatusField = { [K in keyof GatewayStatus]-?: GatewayStatus[K] extends number ? K : never }[keyof GatewayStatus];
 
 /** What is shown of each site: the field of its status, and what it means. Counters count since the gateway was made. */
 const SITE_METRICS: readonly (readonly [StoreMetric['kind'], name: string, field: StatusField, help: string])[] = [
