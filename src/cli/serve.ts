@@ -2,7 +2,7 @@
 import fs from 'node:fs';
 import { resolve } from 'node:path';
 import { findClosestName } from '../correctable/unknown-option.ts';
-import { isCorrectableError, type CorrectableError } from '../correctable/errors.ts';
+import { CorrectableError, isCorrectableError } from '../correctable/errors.ts';
 import { MAX_BUSY_POLL_US } from '../server/gateway/connection/busy-poll.ts';
 import type { ServeOptions } from '../server/serve.ts';
 import type { ServeClusterOptions } from '../server/serve-cluster.ts';
@@ -218,9 +218,24 @@ const NOT_IN_CLUSTER: Readonly<Record<string, string>> = {
   ephemeral: 'keeps nothing, and a site of a cluster must keep its data: give --data',
 };
 
+/** @throws CorrectableError `UNAVAILABLE` if the site of this directory was closed: its service may still have --join */
+export function checkJoiningDirectory(dataDir: string): void {
+  let closed: unknown;
+  try {
+    closed = (JSON.parse(fs.readFileSync(resolve(dataDir, 'node.json'), 'utf8')) as { readonly forked?: unknown })
+      .forked;
+  } catch {
+    // There is none, or the start reports that it is damaged.
+  }
+  if (closed === undefined) return;
+  const message = `--join: ${dataDir} cannot be used: ${String(closed)}. Nothing was changed. Join on an empty directory.`;
+  throw new CorrectableError('UNAVAILABLE', message, { retryable: false, field: 'rebuild' });
+}
+
 function parseNode(options: RawOptions): NodeOfCluster {
   for (const [flag, problem] of Object.entries(NOT_IN_CLUSTER))
     if (options[flag] !== undefined && options[flag] !== false) throw createUsageError(flag, problem);
+  if (options['join'] === true) checkJoiningDirectory(resolveDataDir(options) as string);
   return {
     cluster: readText(options, 'cluster'),
     site: readText(options, 'site'),
