@@ -187,7 +187,7 @@ export class ClusterNode {
       onRequest: (request) => this.#answer(request),
       onConnected: (name) => this.#setConnected(name, true),
       onDisconnected: (name) => this.#setConnected(name, false),
-      isServing: () => this.status.state === 'serving',
+      isServing: () => this.state.state === 'serving',
       getRedLeader: () => this.#redLog.getLeader(this.red),
       isJoining: () => this.#identity.origin === null,
     }));
@@ -396,19 +396,23 @@ export class ClusterNode {
     await storage?.close();
   }
 
+  get state(): Pick<NodeStatus, 'state' | 'problem'> {
+    const problem = this.#site === undefined ? this.#waitingFor : this.#joiningProblem;
+    return describeState(this.#site?.driver, this.#transfers?.progress, problem);
+  }
+
   get status(): NodeStatus {
     const driver = this.#site?.driver;
-    const transfer = this.#transfers?.progress;
     return {
       site: this.name,
-      ...describeState(driver, transfer, driver === undefined ? this.#waitingFor : this.#joiningProblem),
+      ...this.state,
       members: driver?.members ?? this.#origins.sites.map((origin) => ({ ...this.#origins.get(origin), origin })),
       redLeader: this.#redLog.getLeader(this.red),
       redGeneration: this.red.generation,
       redLog: this.#redLog.status,
       version: this.#versions.current,
       directory: this.#identity.directory,
-      transfer,
+      transfer: this.#transfers?.progress,
       progress: driver?.progress,
       links: this.#links?.status ?? [],
       alarms: this.#alarms.list(),
@@ -457,9 +461,7 @@ export class ClusterNode {
       // Not while the site acts. A site that is being stopped finds it again once it is started.
       const catchUp = async (): Promise<void> => (this.#follower.isSealing ? undefined : this.#catchUp(output.message));
       setImmediate(() => void catchUp().catch((error: Error) => this.#onCannotStart(error)));
-      return;
-    }
-    if (output.kind === 'changed') this.#changes.onChanged(output);
+    } else if (output.kind === 'changed') this.#changes.onChanged(output);
     else if (output.kind === 'retired') this.#onRetired(output).catch((error: Error) => this.#onCannotStart(error));
   }
 

@@ -132,7 +132,7 @@ class ClientListener {
     // Clients name it as the home of what they send: a later incarnation has done nothing of what an earlier one has.
     const home = driver && formatHome(driver.origins.get(driver.site));
     const common = { binding, contract, origins, authenticate, authorize, limits, logger };
-    const gateway = createGatewayWith({}, { site: home, ...common }, () => findWaiting(node.status, driver));
+    const gateway = createGatewayWith({}, { site: home, ...common }, () => findWaiting(node.state, driver));
     const listening = listenGateways({
       sites: { [site]: gateway },
       host: options.host ?? address.host,
@@ -168,7 +168,7 @@ class ClientListener {
 }
 
 /** Why a node accepts no clients, if so. Without a driver its site does not run, or is about to be stopped. */
-function findWaiting({ state, problem }: NodeStatus, driver: SiteDriver | undefined): string | undefined {
+function findWaiting({ state, problem }: ClusterNode['state'], driver: SiteDriver | undefined): string | undefined {
   return state === 'serving' && driver !== undefined ? undefined : (problem ?? state);
 }
 

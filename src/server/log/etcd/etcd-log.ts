@@ -37,7 +37,7 @@ type Output<R> = LogOutput<R, DigestMessage>;
 
 const DEFAULT_MARK_EVERY = 1024;
 const WAKE_INTERVAL_MS = 250;
-const TELL_INTERVAL_MS = 1000;
+const DIGEST_INTERVAL_MS = 1000;
 const STATUS_INTERVAL_MS = 5000;
 /** How long an endpoint may take to reply, and to show an own group that is stored, before another one is used. */
 const ANSWER_TIMEOUT_MS = 3000;
@@ -197,9 +197,9 @@ export class EtcdLog<R> implements RedLog<R, DigestMessage> {
     if (!this.#reader.isWatching) return;
     this.#compareLengths();
     this.#sendNext();
-    if (nowMs - this.#reportedAtMs < TELL_INTERVAL_MS) return;
+    if (nowMs - this.#reportedAtMs < DIGEST_INTERVAL_MS) return;
     this.#reportedAtMs = nowMs;
-    this.#tellOthers();
+    this.#sendDigests();
     this.#reader.askProgress();
     this.#trimmer.trim(this.#members);
     if (nowMs - this.#askedStatusAtMs >= STATUS_INTERVAL_MS) this.#askStatus();
@@ -395,7 +395,7 @@ export class EtcdLog<R> implements RedLog<R, DigestMessage> {
     return 'the other sites have not yet replied with how much of the log they have';
   }
 
-  #tellOthers(): void {
+  #sendDigests(): void {
     const message = this.#createDigestMessage();
     for (const to of this.#others) this.#outputs.push({ kind: 'send', to, message });
   }
