@@ -3,13 +3,14 @@
  * once it is acknowledged and a watch has delivered it. A site does no less for a red operation.
  */
 import * as grpc from '@grpc/grpc-js';
-import { openLoop, timeRun } from '../load/loops.ts';
+import { runLoop, timeRun } from '../load/loops.ts';
 
 /** To the process, for one run. */
 export interface EtcdOrder {
   /** Size of each value. */
   readonly bytes: number;
-  readonly perSecond: number;
+  /** One operation after the other in each loop of the window unless given. */
+  readonly perSecond?: number | undefined;
   readonly window: number;
   readonly durationMs: number;
 }
@@ -36,7 +37,7 @@ await new Promise<void>((resolve) => {
 process.send?.({ ready: true });
 process.on('message', ({ bytes, ...order }: EtcdOrder) => {
   const value = Buffer.alloc(bytes, 1);
-  void timeRun(() => openLoop(() => putAndSee(value), order)).then((report) => process.send?.(report));
+  void timeRun(() => runLoop(() => putAndSee(value), order)).then((report) => process.send?.(report));
 });
 process.on('disconnect', () => process.exit());
 

@@ -24,7 +24,11 @@ export interface RedOnEtcdRow {
   readonly redMs: number;
   readonly etcdMs: number;
   readonly tripMs: number;
+  /** The same with one operation after the other. */
+  readonly alone: Latencies;
 }
+
+type Latencies = Pick<RedOnEtcdRow, 'redMs' | 'etcdMs' | 'tripMs'>;
 
 /** Measures one site of three. */
 export async function measureRedOnEtcd({
@@ -37,19 +41,24 @@ export async function measureRedOnEtcd({
     const client = startChild(new URL('../load/client.ts', import.meta.url), [nodes[SITES[0]].siteUrl]);
     const bare = startChild(new URL('etcd-client.ts', import.meta.url), [new URL(etcd.endpoint(SITES[0])).host]);
     await Promise.all([answer(client), answer(bare)]);
-    const atSite = (order: Omit<ClientOrder, 'window' | 'durationMs'>): Promise<ClientReport> =>
+    const atSite = (
+      order: Omit<ClientOrder, 'window' | 'durationMs'> & { readonly window?: number },
+    ): Promise<ClientReport> =>
       ask<ClientReport>(client, { window: WINDOW, durationMs, ...order } satisfies ClientOrder);
     await atSite({ workload: 'withdraw' });
     const rows: RedOnEtcdRow[] = [];
     for (let round = 1; round <= rounds; round += 1) {
       const { operations, elapsedMs } = await atSite({ workload: 'withdraw' });
       const redPerSecond = (operations * 1000) / elapsedMs;
-      const perSecond = redPerSecond * LOAD_SHARE;
-      const red = await atSite({ workload: 'withdraw', perSecond });
-      const order: EtcdOrder = { bytes: await readGroupBytes(etcd), perSecond, window: WINDOW, durationMs };
-      const put = await ask<ClientReport>(bare, order);
-      const trip = await atSite({ workload: 'read', perSecond });
-      const row = { redPerSecond, redMs: red.p50Ms, etcdMs: put.p50Ms, tripMs: trip.p50Ms };
+      const bytes = await readGroupBytes(etcd);
+      const measure = async (load: Pick<ClientOrder, 'window' | 'perSecond'>): Promise<Latencies> => {
+        const red = await atSite({ workload: 'withdraw', ...load });
+        const put = await ask<ClientReport>(bare, { bytes, durationMs, ...load } satisfies EtcdOrder);
+        const trip = await atSite({ workload: 'read', ...load });
+        return { redMs: red.p50Ms, etcdMs: put.p50Ms, tripMs: trip.p50Ms };
+      };
+      const atATenth = await measure({ window: WINDOW, perSecond: redPerSecond * LOAD_SHARE });
+      const row = { redPerSecond, ...atATenth, alone: await measure({ window: 1 }) };
       progress(`red on etcd, round ${round} of ${rounds}: ${rounded(ratioOf(row))} times what etcd and the trip take`);
       rows.push(row);
     }
@@ -64,15 +73,16 @@ export async function measureRedOnEtcd({
 export function computeRedOnEtcdGoals(rows: readonly RedOnEtcdRow[]): GoalResult[] {
   return [
     limitTime('red-latency-vs-etcd', estimate(rows.map(ratioOf)), { aim: AIM }),
+    reported('red-latency-vs-etcd-alone', estimate(rows.map((row) => ratioOf(row.alone)))),
     reported('red-per-second-on-etcd', estimate(rows.map((row) => row.redPerSecond)), 'operations a second'),
   ];
 }
 
-function ratioOf({ redMs, etcdMs, tripMs }: RedOnEtcdRow): number {
+function ratioOf({ redMs, etcdMs, tripMs }: Latencies): number {
   return redMs / (etcdMs + tripMs);
 }
 
-/** The size of the last group in the log: at that load it has one record. */
+/** The size of the last group in the log. */
 async function readGroupBytes(etcd: EtcdCluster): Promise<number> {
   const toBase64 = (text: string): string => Buffer.from(text).toString('base64');
   const range = { key: toBase64('/'), range_end: toBase64('0'), sort_order: 'DESCEND', sort_target: 'MOD', limit: 100 };

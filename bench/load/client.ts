@@ -1,5 +1,5 @@
 /** A client process under load. */
-import { closedLoop, openLoop, timeRun, type Submit } from './loops.ts';
+import { runLoop, timeRun, type Submit } from './loops.ts';
 import { BASELINE_PATH } from './baseline-protocol.ts';
 import { WRITTEN, type ClientOrder, type ClientReport, type Workload } from './messages.ts';
 import { KEYS, mixOf } from './mix.ts';
@@ -98,12 +98,8 @@ function booked(n: number, cents: number, sign: 1 | -1 = 1): number {
   return cents;
 }
 
-async function measure({ workload, window, durationMs, perSecond }: ClientOrder): Promise<ClientReport> {
+async function measure({ workload, ...order }: ClientOrder): Promise<ClientReport> {
   const submit = submits[workload];
   written.begin();
-  return timeRun(() =>
-    perSecond === undefined
-      ? closedLoop(submit, window, durationMs)
-      : openLoop(submit, { perSecond, window, durationMs }),
-  );
+  return timeRun(() => runLoop(submit, order));
 }

@@ -1,5 +1,6 @@
 /** How operations are begun: one after the other in so many loops, or at a rate that does not care how they end. */
-import { cpuUsedUs, type ClientReport } from './messages.ts';
+import { Worker } from 'node:worker_threads';
+import { cpuUsedUs, type ClientOrder, type ClientReport } from './messages.ts';
 
 /** Begins the n-th operation. */
 export type Submit = (n: number) => PromiseLike<unknown>;
@@ -48,13 +49,19 @@ export interface OpenLoop {
   readonly soon?: (run: () => void, waitMs: number) => void;
 }
 
-/** A timer may be late by this much, so the end of each wait is spent checking. */
-const TIMER_SLACK_MS = 1.5;
+/** Waits more exactly than a timer, without a processor: that may be what is measured. */
+const WAITER = `const { parentPort } = require('node:worker_threads');
+const cell = new Int32Array(new SharedArrayBuffer(4));
+parentPort.on('message', (waitMs) => parentPort.postMessage(Atomics.wait(cell, 0, 0, waitMs)));`;
+let waiter: Worker | undefined;
 
-/** Leaves the processor to others while there is time: they may be what is measured. */
 function runSoon(run: () => void, waitMs: number): void {
-  if (waitMs > 1 + TIMER_SLACK_MS) setTimeout(run, waitMs - TIMER_SLACK_MS);
-  else setImmediate(run);
+  if (waitMs <= 0) return void setImmediate(run);
+  waiter ??= new Worker(WAITER, { eval: true });
+  waiter.unref();
+  waiter.once('message', run);
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin
+  waiter.postMessage(waitMs);
 }
 
 /**
@@ -85,6 +92,15 @@ export function openLoop(submit: Submit, options: OpenLoop): Promise<Driven> {
     if (total === 0) resolve({ operations: 0, latenciesMs });
     else begin();
   });
+}
+
+/** An open loop at a rate, or closed ones. */
+export function runLoop(
+  submit: Submit,
+  { perSecond, window, durationMs }: Pick<ClientOrder, 'perSecond' | 'window' | 'durationMs'>,
+): Promise<Driven> {
+  if (perSecond === undefined) return closedLoop(submit, window, durationMs);
+  return openLoop(submit, { perSecond, window, durationMs });
 }
 
 /** Times a run, with the processor time of this process. */

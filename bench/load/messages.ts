@@ -42,7 +42,7 @@ export interface ClientOrder {
    * Begins so many operations a second, whether those before have ended or not, and counts how long each takes from when
    * it should have begun: a server that stalls is not spared those that wait meanwhile.
    */
-  readonly perSecond?: number;
+  readonly perSecond?: number | undefined;
 }
 
 /** From a client process, for one run. */
