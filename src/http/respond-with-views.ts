@@ -79,7 +79,13 @@ export async function respondWithViews(correctable: AnyCorrectable, options: Res
       await chunks.return();
     },
   });
-  return new Response(body, { status, headers });
+  try {
+    return new Response(body, { status, headers });
+  } catch (error) {
+    // A header of the application that cannot be sent.
+    release(error);
+    throw error;
+  }
 }
 
 /**
@@ -99,9 +105,7 @@ export async function sendViews(
   const { status, headers, chunks, release } = await startReply(correctable, options, watchClose(response));
   try {
     if (!response.destroyed) response.writeHead(status, headers);
-    for await (const chunk of chunks) {
-      if (!response.destroyed && !response.write(chunk)) await waitForDrain(response);
-    }
+    for await (const chunk of chunks) if (!response.destroyed && !response.write(chunk)) await waitForDrain(response);
     if (!response.destroyed) response.end();
   } finally {
     release();

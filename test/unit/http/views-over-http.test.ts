@@ -1,6 +1,6 @@
 /** Views as an HTTP reply, and back: formats, failures, disconnects. No server runs here, the reply is read as it is. */
 import { EventEmitter } from 'node:events';
-import { describe, expect, expectTypeOf, test } from 'vitest';
+import { describe, expect, expectTypeOf, test, vi } from 'vitest';
 import {
   fetchViews,
   respondWithViews,
@@ -199,6 +199,15 @@ describe('failures', () => {
     sink.view({ socket: new Map() }, 'weak');
     await expect(request()).rejects.toMatchObject({ code: 'INVALID_VALUE' });
     expect(served.state).toBe('error');
+  });
+
+  test('a header that cannot be sent → rejected, and operation and session end', async () => {
+    const session = { tokens: [], close: vi.fn(), [Symbol.dispose]: () => {} };
+    const { served, sink, serve } = open({ session, headers: { 'x-shelf': '⌘' } });
+    sink.view(1, 'weak');
+    await expect(serve('/')).rejects.toThrow(TypeError);
+    expect(served.state).toBe('error');
+    expect(session.close).toHaveBeenCalledOnce();
   });
 
   test.each([
