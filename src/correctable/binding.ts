@@ -153,6 +153,8 @@ export interface Binding<L extends Levels = Levels, out C extends boolean = bool
    * that hosts it reports this in its health check.
    */
   readonly failure?: CorrectableError | undefined;
+  /** Executes at once what it has collected, if it collects operations. A gateway calls it between parts of a large frame. */
+  flush?(): void;
   /**
    * Returns the application's name of the principal that is signed in now. Absent if the binding does not know it. A
    * submission belongs to the principal of its time: a cache in front files views under it, and shows them to no other.

@@ -58,6 +58,8 @@ export interface SubmissionPort {
   /** Why the site has stopped, where its storage has failed. */
   readonly failure?: CorrectableError | undefined;
   submit(submission: Submitter): void;
+  /** Does at once what the submissions so far lead to, if it collects them. */
+  endTurn?(): void;
   /** Fails what came through `door` and is in flight; the site itself goes on. */
   endSubmissions(door: object): void;
 }
@@ -119,6 +121,10 @@ export class SiteBinding implements Binding<RedBlueLevels, true> {
 
   get isClosed(): boolean {
     return this.#isClosed;
+  }
+
+  flush(): void {
+    this.#site.endTurn?.();
   }
 
   openHandle(): SiteBinding {

@@ -274,12 +274,14 @@ export class SiteDriver implements SubmissionPort {
     return effect === 'read' ? undefined : writeRejection;
   }
 
+  endTurn(): void {
+    this.#turn = undefined;
+    if (!this.#closed) this.#applyOutputs();
+  }
+
   #beginTurn(): EventLoopTurn {
     // Runs after the messages that have already arrived were read, and before the loop waits for more.
-    setImmediate(() => {
-      this.#turn = undefined;
-      if (!this.#closed) this.#applyOutputs();
-    });
+    setImmediate(() => this.endTurn());
     const { maxBacklogEntries, storage, absence } = this.#options;
     const { fullReason } = storage;
     const writeRejection =

@@ -38,7 +38,7 @@ export interface DurableStorageOptions {
 
 const SEGMENT_BYTES = 8 * 1024 * 1024;
 /** As many as a full frame of a busy client has. */
-const LARGE_GROUP = 256;
+const LARGE_GROUP = 32;
 const MAX_CHECKPOINT_RETRY_MS = 60_000;
 /** On a full disk it is the checkpoint that makes room, and who waits for it is refused meanwhile. */
 const FULL_CHECKPOINT_RETRY_MS = 2000;

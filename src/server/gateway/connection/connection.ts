@@ -246,6 +246,11 @@ export class GatewayConnection implements ClientConnection, ClientOutlet, Messag
     this.#sender.onAlive(answer);
   }
 
+  onHalf(): void {
+    this.#host.binding.flush?.();
+    this.#sender.flush();
+  }
+
   /** The client has taken some of what waited for it. */
   #onMoved(): void {
     this.#hasHeard = true;

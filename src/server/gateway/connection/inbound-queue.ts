@@ -11,6 +11,9 @@ import { systemClock } from '../../../correctable/clock.ts';
 import { compileSchema } from '../context/compile-schema.ts';
 import { ReceivedFrame } from '../limits/in-flight-load.ts';
 
+/** A shorter frame is handled whole: a client sends a frame for each that it gets, so each would be half the one before. */
+const MIN_SPLIT_ROWS = 64;
+
 const checkMessage = createMessageCheck(clientMessageKinds, { compile: compileSchema, isSimple: isSimpleSubmit });
 
 /** Serves the rows. */
@@ -18,6 +21,8 @@ export interface MessageHandler {
   /** Whether the next row may be served now; if not, `resume` follows. */
   readonly canRead: boolean;
   onMessage(row: ClientMessage, frame: ReceivedFrame): void;
+  /** Half of a large frame is handled: its replies can leave now, so that the client works while the rest is handled. */
+  onHalf(): void;
   /** A row, of the operation `id` if that can be known, or a whole frame is none. */
   onMalformed(id: number, error: unknown): void;
 }
@@ -76,7 +81,9 @@ export class InboundQueue {
 
   #handleAll(rows: unknown[]): void {
     this.#messages = [];
+    const half = rows.length < MIN_SPLIT_ROWS ? -1 : rows.length >> 1;
     for (let at = 0; at < rows.length; at++) {
+      if (at === half) this.#handler.onHalf();
       if (!this.#handler.canRead) {
         this.#messages = rows.slice(at);
         return;
