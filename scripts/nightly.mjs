@@ -16,8 +16,9 @@ process.exitCode = await runParts([
   { command: ['node', 'scripts/test.mjs', '--lane', 'nightly'] },
   { command: ['node', '--import', 'tsx', 'test/simulator/cli.ts', '--planted'] },
   { command: tsx('test/fuzz/cli.ts') },
+  { command: tsx('test/chaos/cli.ts', '--embedded') },
   { command: ['node', 'scripts/test.mjs', '--lane', 'nightly', '--project', 'engines'] },
   // Two minutes are enough to notice what grows fast: run `npm run soak` for the rest.
   { command: ['node', '--import', 'tsx', 'test/soak/cli.ts', '--minutes', '2'] },
-  ...['redblue', 'zookeeper', 'cassandra'].map((engine) => ({ command: tsx('test/histories/main.ts', engine) })),
+  ...['zookeeper', 'cassandra'].map((engine) => ({ command: tsx('test/histories/main.ts', engine) })),
 ]);

@@ -9,10 +9,9 @@ import { cassandraHistories } from './cassandra/index.ts';
 import type { Histories, HistoriesReport } from './histories.ts';
 import { History } from './history.ts';
 import { parseOptions, type Options } from './options.ts';
-import { redblueHistories } from './redblue/index.ts';
 import { zookeeperHistories } from './zookeeper/index.ts';
 
-const ALL: readonly Histories[] = [cassandraHistories, redblueHistories, zookeeperHistories];
+const ALL: readonly Histories[] = [cassandraHistories, zookeeperHistories];
 
 const EXIT_FOUND = 1;
 const EXIT_USAGE = 2;

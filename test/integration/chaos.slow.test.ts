@@ -20,8 +20,12 @@ test.each([
   expect(code).toBe(2);
 });
 
-test('chaos: a round in which a node is killed → nothing is found', async () => {
-  const { code, stdout } = await runProgram([CLI, '--minutes', '0.15', '--seed', '7', '--faults', 'kill', '--json']);
+test.each([
+  ['of a cluster', []],
+  ['of three sites in one process', ['--embedded']],
+])('chaos: a round %s in which a node is killed → nothing is found', async (_, deployment) => {
+  const args = ['--minutes', '0.15', '--seed', '7', '--faults', 'kill', '--json', ...deployment];
+  const { code, stdout } = await runProgram([CLI, ...args]);
   const report = JSON.parse(stdout) as { readonly faults: readonly string[]; readonly injected: object };
   expect(report.faults).toEqual([]);
   expect(report.injected).toHaveProperty('kill');

@@ -4,7 +4,7 @@
  * write knows all that its session had read or written before it. A read is wrong if its session knows a write that
  * knows the one that was read.
  */
-import { Bits } from '../../histories/redblue/checks/bitset.ts';
+import { Bits } from './bitset.ts';
 import { getReportedOutcome } from '../../histories/reported-outcomes.ts';
 import type { Overview } from '../contract.ts';
 import type { Evidence, RecordedCall } from '../evidence.ts';
