@@ -1,7 +1,6 @@
 /** Plays the scripts of hostile clients, several at a time. */
 import { Random } from '../../src/server/collections/random.ts';
 import { RawPeer } from '../support/hostile/raw-peer.ts';
-import { within } from '../support/hostile/guard.ts';
 import { closeFrame } from '../support/hostile/ws-frames.ts';
 import { describeScript, drawClient, type ClientScript, type SiteFacts } from './client-script.ts';
 
@@ -100,5 +99,16 @@ export class Attackers {
       ANSWER_MS,
       undefined,
     );
+  }
+}
+
+/** The result of `work`, or `late` if that takes longer than `limitMs`: an outer limit for what may hang. */
+async function within<T>(work: Promise<T>, limitMs: number, late: T): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const limit = new Promise<T>((resolve) => (timer = setTimeout(() => resolve(late), limitMs)));
+  try {
+    return await Promise.race([work, limit]);
+  } finally {
+    clearTimeout(timer);
   }
 }

@@ -1,6 +1,6 @@
 /**
- * `npm run fuzz -- [--minutes N] [--seed S] [--frames N] [--json]`: hostile clients against gateways, hostile servers
- * against clients. Exit 0 iff nothing was found; progress goes to stderr.
+ * `npm run fuzz -- [--minutes N] [--seed S] [--frames N] [--json]`: hostile clients against gateways.
+ * Exit 0 iff nothing was found; progress goes to stderr.
  */
 import { UsageError } from '../../engines/usage-error.ts';
 import { parseOptions, type Options } from './options.ts';

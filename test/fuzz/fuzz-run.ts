@@ -1,18 +1,16 @@
-/** The storm: processes that are stormed, those who storm them, honest clients beside, and the verdict. */
+/** The storm: a process of gateways, the clients that storm it, honest clients beside, and the verdict. */
 import { Attackers, type Tally } from './attackers.ts';
 import type { SiteFacts } from './client-script.ts';
 import { WellBehavedClients } from './well-behaved-clients.ts';
-import type { Measure, MarkedOutcome } from './messages.ts';
+import type { Measure } from './messages.ts';
 import type { Options } from './options.ts';
-import { HostileServer } from './server-script.ts';
 import { contract } from './service.ts';
 import { Target } from './target.ts';
-import { untruth } from '../support/hostile/outcomes.ts';
 import { LEVELS } from '../support/wire.ts';
 
 /** Something that should not be. */
-export interface Finding {
-  readonly kind: 'crash' | 'leak' | 'untrue' | 'unserved' | 'hung';
+interface Finding {
+  readonly kind: 'crash' | 'leak' | 'untrue' | 'unserved';
   /** `--seed` of a run that begins with it. */
   readonly seed: number;
   readonly what: string;
@@ -24,24 +22,20 @@ export interface Report {
   readonly frames: number;
   readonly connections: number;
   readonly requests: number;
-  /** Clients that met hostile servers. */
-  readonly visits: number;
-  /** Updates of honest clients, and those among them that went by a bad network. */
+  /** Updates of honest clients. */
   readonly honest: number;
-  readonly honestLossy: number;
   readonly crashes: number;
   readonly leaks: number;
   readonly untrueOutcomes: number;
   readonly findings: readonly Finding[];
 }
 
-/** What is known of the processes that are stormed together, until one dies. */
+/** What is known of the process that is stormed, until it dies. */
 interface Bout {
   readonly seed: number;
   isDead: boolean;
 }
 
-const VISITORS = 16;
 const WARM_CONNECTIONS = 200;
 const CRASHES_MAX = 3;
 const MINUTE_MS = 60_000;
@@ -67,9 +61,7 @@ class Storm {
   readonly #tally: Tally = { frames: 0, connections: 0, requests: 0 };
   readonly #findings: Finding[] = [];
   readonly #fromMs = performance.now();
-  #visits = 0;
   #honest = 0;
-  #honestLossy = 0;
   #untilMs = 0;
 
   constructor(options: Options, progress: (text: string) => void) {
@@ -85,9 +77,7 @@ class Storm {
       seed,
       minutes: Math.round(((performance.now() - this.#fromMs) / MINUTE_MS) * 100) / 100,
       ...this.#tally,
-      visits: this.#visits,
       honest: this.#honest,
-      honestLossy: this.#honestLossy,
       crashes: of('crash'),
       leaks: of('leak'),
       untrueOutcomes: of('untrue'),
@@ -112,17 +102,14 @@ class Storm {
     return performance.now() > this.#untilMs || this.#tally.frames >= this.#options.frames;
   }
 
-  /** Goes on until a process dies, or the time is over; returns the seed to go on from. */
+  /** Goes on until the process dies, or the time is over; returns the seed to go on from. */
   async #bout(seed: number): Promise<number> {
     const bout = { seed, isDead: false };
-    await using gateways = await Target.start('gateway-target.ts');
-    await using clients = await Target.start('client-target.ts');
-    await using server = await HostileServer.start(seed, this.#tally);
+    await using gateways = await Target.start();
     const attackers = new Attackers(seed, listSites(gateways.urls), this.#tally);
-    const honest = await WellBehavedClients.connect(gateways.urls, seed);
+    const honest = await WellBehavedClients.connect(gateways.urls);
     void gateways.died.then(() => honest.close());
-    this.#watch(gateways, 'the process of the gateways', attackers, bout);
-    this.#watch(clients, 'the process of the clients', attackers, bout);
+    this.#watch(gateways, attackers, bout);
 
     const isOver = (): boolean => bout.isDead || this.#isTimeOver();
     // Before anything is measured, everything has been used once.
@@ -132,27 +119,26 @@ class Storm {
     await attackers.run(isWarm);
     await honest.ended();
     if (isOver()) return attackers.next;
-    const before = [await gateways.measure(), await clients.measure()];
+    const before = await gateways.measure();
 
     honest.start(isOver);
-    await Promise.all([attackers.run(isOver), this.#visit(clients, server, isOver)]);
+    await attackers.run(isOver);
     await honest.ended();
     if (gateways.death === undefined) {
       await this.#judgeHonest(honest, gateways, bout);
       await honest.close();
-      await this.#judgeLeaks('gateways', gateways, before[0]?.measure, bout);
+      await this.#judgeLeaks(gateways, before?.measure, bout);
     }
-    if (clients.death === undefined) await this.#judgeLeaks('clients', clients, before[1]?.measure, bout);
     return attackers.next;
   }
 
   #inWords(): string {
     const { frames, connections, requests } = this.#tally;
     const seconds = Math.round((performance.now() - this.#fromMs) / 1000);
-    return `${seconds} s: ${frames} frames, ${connections} connections, ${requests} requests, ${this.#visits} visits, ${this.#findings.length} findings`;
+    return `${seconds} s: ${frames} frames, ${connections} connections, ${requests} requests, ${this.#findings.length} findings`;
   }
 
-  #watch(target: Target, name: string, attackers: Attackers, bout: Bout): void {
+  #watch(target: Target, attackers: Attackers, bout: Bout): void {
     void target.died.then(({ code, signal, stderr }) => {
       bout.isDead = true;
       // At the end it is killed by us.
@@ -161,7 +147,7 @@ class Storm {
       this.#find({
         kind: 'crash',
         seed: attackers.seed,
-        what: `${name} ended with ${code ?? signal}: ${reason.trim()}`,
+        what: `the process of the gateways ended with ${code ?? signal}: ${reason.trim()}`,
       });
       this.#progress(`${stderr}\nthe last inputs:\n${attackers.last.join('\n')}`);
     });
@@ -172,52 +158,17 @@ class Storm {
     this.#progress(`${finding.kind} (--seed ${finding.seed}): ${finding.what}`);
   }
 
-  /** Sends clients to the hostile server, a few at a time, and judges their outcomes. */
-  async #visit(clients: Target, server: HostileServer, isOver: () => boolean): Promise<void> {
-    let next = server.seed;
-    const reported: MarkedOutcome[] = [];
-    let inFlight = 0;
-    const ended = new Promise<void>((resolve) => {
-      void clients.died.then(() => resolve());
-      const send = (): void => {
-        inFlight++;
-        clients.tell({ kind: 'visit', url: server.url, seed: next++ });
-      };
-      clients.onMessage = (message) => {
-        if (message.kind !== 'visited') return;
-        inFlight--;
-        this.#visits++;
-        reported.push(...message.outcomes);
-        for (const mark of message.hung) this.#find({ kind: 'hung', seed: seedOf(mark) ?? 0, what: mark });
-        if (!isOver()) send();
-        else if (inFlight === 0) resolve();
-      };
-      for (let i = 0; i < VISITORS; i++) send();
-    });
-    await ended;
-    // Judged at the end: what comes late counts.
-    for (const { mark, ...outcome } of reported) {
-      const seed = seedOf(mark) as number;
-      if (server.liedTo.has(seed)) continue;
-      const problem = untruth(outcome, server.executed.get(mark) ?? 0);
-      if (problem !== undefined && this.#findings.length < 2 * NAMED_MAX) {
-        this.#find({ kind: 'untrue', seed, what: `a client of a hostile server, ${mark}: ${problem}` });
-      }
-    }
-  }
-
   async #judgeHonest(honest: WellBehavedClients, gateways: Target, { seed }: Bout): Promise<void> {
     const counted = (await gateways.measure())?.executed;
     if (counted === undefined) return;
-    const { updates, lossyUpdates, untrue, unserved } = await honest.verdict(counted);
+    const { updates, untrue, unserved } = await honest.verdict(counted);
     this.#honest += updates;
-    this.#honestLossy += lossyUpdates;
     for (const description of untrue.slice(0, NAMED_MAX)) this.#find({ kind: 'untrue', seed, what: description });
     for (const subject of unserved.slice(0, NAMED_MAX)) this.#find({ kind: 'unserved', seed, what: subject });
   }
 
   /** Waits until the process holds no more than before, and no clients. Reports what is left otherwise. */
-  async #judgeLeaks(name: string, target: Target, before: Measure | undefined, { seed }: Bout): Promise<void> {
+  async #judgeLeaks(target: Target, before: Measure | undefined, { seed }: Bout): Promise<void> {
     const untilMs = performance.now() + SETTLE_MS;
     const leftMb = LEFT_MB + (this.#tally.connections * LEFT_BYTES_A_CONNECTION) / 2 ** 20;
     let leaks: string[] = [];
@@ -240,13 +191,8 @@ class Storm {
         leaks.push(`memory: ${before.memoryMb} MB before, ${now.memoryMb} MB after`);
       if (leaks.length > 0) await new Promise((resolve) => setTimeout(resolve, MEASURE_EVERY_MS));
     } while (leaks.length > 0 && performance.now() < untilMs);
-    for (const subject of leaks) this.#find({ kind: 'leak', seed, what: `${name}: ${subject}` });
+    for (const subject of leaks) this.#find({ kind: 'leak', seed, what: subject });
   }
-}
-
-function seedOf(mark: string): number | undefined {
-  const found = /^visit-(\d+)-/.exec(mark);
-  return found === null ? undefined : Number(found[1]);
 }
 
 const REDBLUE_LEVELS = ['tentative', 'causal', 'strong'];

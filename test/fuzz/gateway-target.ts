@@ -5,7 +5,7 @@ import { listenGateways } from '../../src/server/gateway/listen/listen.ts';
 import { serve } from '../../src/server/index.ts';
 import { CountingStore } from '../support/hostile/counting-store.ts';
 import { leftWith, measured, rememberedBy } from './measure.ts';
-import type { FromTarget, ToTarget } from './messages.ts';
+import type { FromTarget } from './messages.ts';
 import { contract, service } from './service.ts';
 
 const store = new CountingStore();
@@ -35,9 +35,7 @@ const shared = await listenGateways({ sites: { third }, server });
 
 const tell = (message: FromTarget): void => void process.send?.(message);
 
-process.on('message', (message: ToTarget) => {
-  if (message.kind === 'measure') void measure();
-});
+process.on('message', () => void measure());
 process.on('disconnect', () => process.exit());
 
 async function measure(): Promise<void> {

@@ -1,7 +1,7 @@
 /** What this process holds. Needs `--expose-gc`. */
+import { readdirSync } from 'node:fs';
 import type { Gateway, GatewayStatus } from '../../src/server/gateway/gateway.ts';
 import type { Principals } from '../../src/server/gateway/limits/principal-shares.ts';
-import { activeResources, descriptors } from '../support/hostile/guard.ts';
 import type { Measure } from './messages.ts';
 
 const HANDLES = ['TCPSocketWrap', 'TCPServerWrap', 'TCPConnectWrap', 'Timeout'];
@@ -18,8 +18,7 @@ export function leftWith(gateway: Gateway): Measure['remembered'] {
   return { principals: principals.size };
 }
 
-/** @param remembered none in a process without gateways */
-export async function measured(connections: number, remembered: Measure['remembered'] = {}): Promise<Measure> {
+export async function measured(connections: number, remembered: Measure['remembered']): Promise<Measure> {
   const { gc } = globalThis as { gc?: () => void };
   // Finalizers run between collections, and let go of more.
   for (let i = 0; i < 3; i++) {
@@ -35,4 +34,20 @@ export async function measured(connections: number, remembered: Measure['remembe
     connections,
     remembered,
   };
+}
+
+/** Descriptors that are open; 0 where the system does not tell. */
+function descriptors(): number {
+  try {
+    return readdirSync('/proc/self/fd').length;
+  } catch {
+    return 0;
+  }
+}
+
+/** What keeps the process alive, counted by kind. */
+function activeResources(): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const kind of process.getActiveResourcesInfo()) counts.set(kind, (counts.get(kind) ?? 0) + 1);
+  return counts;
 }

@@ -1,4 +1,4 @@
-/** What the storm and its targets, which are processes of their own, tell each other. */
+/** What the target, which is a process of its own, sends: its addresses, and what it holds whenever it is asked. */
 
 /** What a process holds, after the collector has run. */
 export interface Measure {
@@ -11,19 +11,6 @@ export interface Measure {
   readonly remembered: Readonly<Record<string, number>>;
 }
 
-/** The outcome of one write of the client process. */
-export interface MarkedOutcome {
-  readonly mark: string;
-  readonly code: string;
-  readonly retryable: boolean;
-  readonly message: string;
-}
-
 export type FromTarget =
   | { readonly kind: 'ready'; readonly urls: Readonly<Record<string, string>> }
-  | { readonly kind: 'measured'; readonly measure: Measure; readonly executed: Readonly<Record<string, number>> }
-  | { readonly kind: 'visited'; readonly outcomes: readonly MarkedOutcome[]; readonly hung: readonly string[] };
-
-export type ToTarget =
-  | { readonly kind: 'measure' }
-  | { readonly kind: 'visit'; readonly url: string; readonly seed: number };
+  | { readonly kind: 'measured'; readonly measure: Measure; readonly executed: Readonly<Record<string, number>> };

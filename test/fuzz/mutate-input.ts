@@ -39,7 +39,7 @@ export function damaged(random: Random, value: unknown): unknown {
   const keys = Object.keys(value);
   const key =
     random.chance(0.25) || keys.length === 0
-      ? random.pick(['extra', '$x', 'toString'])
+      ? random.pick(['extra', '$x', 'constructor', 'toString'])
       : keys[random.between(0, keys.length - 1)]!;
   return { ...value, [key]: damaged(random, (value as Record<string, unknown>)[key]) };
 }

@@ -22,7 +22,7 @@ const MINUTES_MAX = 24 * 60;
 export function parseOptions(argv: readonly string[]): Options | undefined {
   const cli = cac('npm run fuzz --');
   cli
-    .command('[...none]', 'Storms gateways with hostile clients, and clients with hostile servers')
+    .command('[...none]', 'Storms gateways with hostile clients')
     .option('--minutes <n>', 'How long', { default: 1 })
     .option('--frames <n>', 'End as soon as so many frames were sent')
     .option('--seed <n>', 'What everything is drawn from: begins with what a finding with this seed shows')

@@ -1,12 +1,12 @@
 /** An attacked process, as its parent sees it: its output, its resources, and how it died. */
 import { fork, type ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import type { FromTarget, ToTarget } from './messages.ts';
+import type { FromTarget } from './messages.ts';
 
 const STDERR_KEPT = 4_000;
 
 /** How a process ended that should not have. */
-export interface Death {
+interface Death {
   readonly code: number | null;
   readonly signal: string | null;
   readonly stderr: string;
@@ -15,7 +15,6 @@ export interface Death {
 export class Target implements AsyncDisposable {
   readonly urls: Readonly<Record<string, string>>;
   death: Death | undefined;
-  onMessage: ((message: FromTarget) => void) | undefined;
   readonly died: Promise<Death>;
   readonly #child: ChildProcess;
   #waiting: ((message: FromTarget & { kind: 'measured' }) => void)[] = [];
@@ -27,16 +26,13 @@ export class Target implements AsyncDisposable {
     void died.then((death) => (this.death = death));
     child.on('message', (message: FromTarget) => {
       if (message.kind === 'measured') for (const resolve of this.#waiting.splice(0)) resolve(message);
-      this.onMessage?.(message);
     });
   }
 
-  /** @param program its address, from this folder: TypeScript, or built, which starts sooner */
-  static async start(program: string): Promise<Target> {
-    const path = fileURLToPath(new URL(program, import.meta.url));
-    const loader = path.endsWith('.ts') ? ['--import', 'tsx'] : [];
-    const child = fork(path, [], {
-      execArgv: ['--expose-gc', ...loader],
+  static async start(): Promise<Target> {
+    const program = fileURLToPath(new URL('gateway-target.ts', import.meta.url));
+    const child = fork(program, [], {
+      execArgv: ['--expose-gc', '--import', 'tsx'],
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     });
     let stderr = '';
@@ -46,19 +42,15 @@ export class Target implements AsyncDisposable {
     });
     const urls = await new Promise<Readonly<Record<string, string>>>((resolve, reject) => {
       child.once('message', (message: FromTarget) => message.kind === 'ready' && resolve(message.urls));
-      void died.then(() => reject(new Error(`${program} did not start: ${stderr}`)));
+      void died.then(() => reject(new Error(`the gateways did not start: ${stderr}`)));
     });
     return new Target(child, urls, died);
-  }
-
-  tell(message: ToTarget): void {
-    if (this.#child.connected) this.#child.send(message, () => {});
   }
 
   /** What the process holds now; `undefined` if it is dead. */
   async measure(): Promise<(FromTarget & { kind: 'measured' }) | undefined> {
     const measured = new Promise<FromTarget & { kind: 'measured' }>((resolve) => this.#waiting.push(resolve));
-    this.tell({ kind: 'measure' });
+    if (this.#child.connected) this.#child.send('measure', () => {});
     return Promise.race([measured, this.died.then(() => undefined)]);
   }
 

@@ -10,8 +10,13 @@ import { createGatewayWith, type Gateway } from '../../src/server/gateway/gatewa
 import { listenGateways } from '../../src/server/gateway/listen/listen.ts';
 import { silentLogger } from '../../src/server/gateway/context/logger.ts';
 import { bump, CountingStore } from '../support/hostile/counting-store.ts';
-import { Guard } from '../support/hostile/guard.ts';
-import { failEncoding, failFrame, INJECTED_FAILURE, principalFailing } from '../support/hostile/injected-failures.ts';
+import {
+  failEncoding,
+  failFrame,
+  Guard,
+  INJECTED_FAILURE,
+  principalFailing,
+} from '../support/hostile/injected-failures.ts';
 import { getCallOutcome, untruth } from '../support/hostile/outcomes.ts';
 import { LEVELS, RawClient, type BoundedOptions } from '../support/wire.ts';
 

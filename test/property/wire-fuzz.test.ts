@@ -16,7 +16,7 @@ import { createMessageCheck } from '../../src/protocol/messages/message-check.ts
 import { serverMessageKinds } from '../../src/protocol/messages/server-messages.ts';
 import { compileSchema } from '../../src/server/gateway/context/compile-schema.ts';
 import { Random } from '../../src/server/collections/random.ts';
-import { EDGE_CASE_VALUES } from '../support/edge-case-values.ts';
+import { damaged, spoilt } from '../fuzz/mutate-input.ts';
 import { scaleRuns } from '../support/lane.ts';
 
 const SEED = Number(process.env['FUZZ_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
@@ -48,33 +48,18 @@ const numbers = new Random(SEED);
 const random = (below: number): number => numbers.between(0, below - 1);
 const pick = <T>(from: readonly T[]): T => from[random(from.length)] as T;
 
-/** A row with one place, at any depth, replaced, removed or added. */
-function damaged(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null || random(3) === 0) return pick(EDGE_CASE_VALUES);
-  if (Array.isArray(value)) {
-    const copy: unknown[] = [...(value as unknown[])];
-    const at = random(copy.length + 1);
-    if (random(4) === 0) copy.splice(at, 1);
-    else copy[at] = damaged(copy[at]);
-    return copy;
-  }
-  const keys = Object.keys(value);
-  const key = random(4) === 0 ? pick(['extra', '$x', 'constructor', 'toString']) : (keys[random(keys.length)] ?? 'k');
-  return { ...value, [key]: damaged((value as Record<string, unknown>)[key]) };
-}
-
 function frameOf(codec: Codec): EncodedData {
-  const rows = Array.from({ length: ROWS_A_FRAME }, () => (random(10) === 0 ? pick(GOOD) : damaged(pick(GOOD))));
+  const rows = Array.from({ length: ROWS_A_FRAME }, () =>
+    random(10) === 0 ? pick(GOOD) : damaged(numbers, pick(GOOD)),
+  );
   if (codec === jsonCodec) return JSON.stringify(rows);
   return new Uint8Array(packr.pack(rows));
 }
 
-/** Flips bytes of a frame, or cuts it. */
-function spoilt(frame: EncodedData): EncodedData {
-  const bytes = new Uint8Array(Buffer.from(frame as Uint8Array));
-  for (let n = random(3); n >= 0; n--) bytes[random(bytes.length)] = random(256);
-  const remaining = random(4) === 0 ? bytes.slice(0, random(bytes.length)) : bytes;
-  return typeof frame === 'string' ? Buffer.from(remaining).toString() : remaining;
+/** The frame with bytes changed, cut out or repeated. */
+function spoiltFrame(frame: EncodedData): EncodedData {
+  const bytes = spoilt(numbers, Buffer.from(frame as Uint8Array));
+  return typeof frame === 'string' ? bytes.toString() : new Uint8Array(bytes);
 }
 
 interface Tally {
@@ -113,7 +98,7 @@ test(`wire: ${ROWS} damaged rows, seed ${SEED} → each is served or refused wit
   for (let rows = 0; rows < ROWS; rows += ROWS_A_FRAME) {
     const codec = random(2) === 0 ? jsonCodec : msgpackCodec;
     const frame = frameOf(codec);
-    read(codec, random(2) === 0 ? frame : spoilt(frame), stats);
+    read(codec, random(2) === 0 ? frame : spoiltFrame(frame), stats);
   }
   // The test has teeth only while all four happen often.
   for (const count of Object.values(stats)) expect(count).toBeGreaterThan(ROWS / 1000);

@@ -1,8 +1,8 @@
-/** A TCP proxy between client and gateway, which can cut, swallow, hold back or crumble what passes. */
+/** A TCP proxy between client and gateway, which can cut, swallow or crumble what passes. */
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 
 /** What happens to the bytes of a direction. */
-type Mode = 'pass' | 'swallow' | 'hold' | 'crumble';
+type Mode = 'pass' | 'swallow' | 'crumble';
 
 /** A proxy in front of one port of this machine. */
 export class CutProxy implements AsyncDisposable {
@@ -10,8 +10,6 @@ export class CutProxy implements AsyncDisposable {
   readonly #pairs = new Set<readonly [Socket, Socket]>();
   readonly #waiting: (() => void)[] = [];
   readonly #onSwallowed: (() => void)[] = [];
-  readonly #held: (readonly [bytes: Buffer, to: Socket])[] = [];
-  readonly #onHeld: (() => void)[] = [];
   #target: number;
   #mode: Mode = 'pass';
   /** Connections so far. */
@@ -51,18 +49,6 @@ export class CutProxy implements AsyncDisposable {
   swallow(): Promise<void> {
     this.#mode = 'swallow';
     return new Promise((resolve) => this.#onSwallowed.push(resolve));
-  }
-
-  /** Bytes are kept back, connections stay: a stall. Fulfilled when the first are. */
-  hold(): Promise<void> {
-    this.#mode = 'hold';
-    return new Promise((resolve) => this.#onHeld.push(resolve));
-  }
-
-  /** Ends the stall: all that was kept back arrives, in order. */
-  release(): void {
-    this.#mode = 'pass';
-    for (const [bytes, to] of this.#held.splice(0)) to.write(bytes);
   }
 
   /** Bytes arrive one by one. */
@@ -105,11 +91,6 @@ export class CutProxy implements AsyncDisposable {
   #forward(bytes: Buffer, to: Socket): void {
     if (this.#mode === 'swallow') {
       for (const resolve of this.#onSwallowed.splice(0)) resolve();
-      return;
-    }
-    if (this.#mode === 'hold') {
-      this.#held.push([bytes, to]);
-      for (const resolve of this.#onHeld.splice(0)) resolve();
       return;
     }
     if (this.#mode === 'pass') to.write(bytes);

@@ -4,7 +4,7 @@ import type { Operation } from '../../../src/correctable/operation.ts';
 import { LEVELS, type TestLevels } from '../wire.ts';
 
 /** What an operation carries so that it can be counted. */
-export interface Marked {
+interface Marked {
   readonly mark: string;
   /** How many characters a read answers with. */
   readonly size?: number;
@@ -15,15 +15,8 @@ export function bump(mark: string): Operation {
   return { name: 'bump', access: 'write', args: { mark } satisfies Marked };
 }
 
-/** A read of the count of a mark. */
-export function count(mark: string, size = 0): Operation {
-  return { name: 'count', access: 'read', args: { mark, size } satisfies Marked };
-}
-
-/**
- * How the store answers: at once, only when the test wants it, or with a preliminary view at once and the final then.
- */
-export type Manner = 'at-once' | 'held' | 'preliminary';
+/** How the store answers: at once, or only when the test wants it. */
+type Manner = 'at-once' | 'held';
 
 /** Has no memory of names: what is submitted twice is executed twice. */
 export class CountingStore implements Binding<TestLevels> {
@@ -56,9 +49,8 @@ export class CountingStore implements Binding<TestLevels> {
     // An object, since replies that are a mere number are kept in another way.
     const value = isUpdate ? { times: this.timesOf(mark) } : `${this.timesOf(mark)}${'x'.repeat(sizeOf(input))}`;
     const reported = sink as Sink;
-    if (this.manner === 'preliminary') reported.view(value, 'weak');
     const finish = (): void => {
-      if (levels.includes('weak') && this.manner !== 'preliminary') reported.view(value, 'weak');
+      if (levels.includes('weak')) reported.view(value, 'weak');
       reported.view(value, 'strong');
     };
     if (this.manner !== 'at-once') this.#held.push(finish);

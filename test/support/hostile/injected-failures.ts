@@ -1,4 +1,4 @@
-/** Mistakes on purpose, each at its time, in what a gateway is given by others: the binding, hooks, and codecs. */
+/** Mistakes on purpose, each at its time, in what a gateway is given by others, and a guard for what comes of them. */
 import { vi } from 'vitest';
 import { jsonCodec } from '../../../src/protocol/codec/json-codec.ts';
 import type { Principal } from '../../../src/server/gateway/context/gateway-context.ts';
@@ -32,4 +32,36 @@ export function failFrame(): void {
   vi.spyOn(jsonCodec, 'frame').mockImplementationOnce(() => {
     throw INJECTED_FAILURE;
   });
+}
+
+type Handler = (...args: unknown[]) => void;
+const FATAL = ['uncaughtException', 'unhandledRejection'] as const;
+
+/** From its making to its end, errors that would end the process are kept instead. */
+export class Guard implements Disposable {
+  /** What would have ended the process. */
+  readonly fatal: string[] = [];
+  readonly #others = new Map<string, Handler[]>();
+  readonly #onFatal: Handler = (error) => {
+    this.fatal.push(
+      String((error as Error)?.stack ?? error)
+        .split('\n', 2)
+        .join(' '),
+    );
+  };
+
+  constructor() {
+    for (const event of FATAL) {
+      this.#others.set(event, process.listeners(event as 'exit') as Handler[]);
+      process.removeAllListeners(event);
+      process.on(event, this.#onFatal);
+    }
+  }
+
+  [Symbol.dispose](): void {
+    for (const event of FATAL) {
+      process.off(event, this.#onFatal);
+      for (const handler of this.#others.get(event) ?? []) process.on(event, handler);
+    }
+  }
 }

@@ -18,7 +18,6 @@ export const say = {
   ping: (n: number): RawMessage => [n, 'ping'],
   pong: (n: number): RawMessage => [n, 'pong'],
   renew: (token: string): RawMessage => [0, 'renew', token],
-  goaway: (drainMs: number): RawMessage => [0, 'goaway', drainMs],
 };
 
 interface HelloParts {
@@ -34,11 +33,6 @@ export function createHello({ client, levels, attempt = 1, token, contract }: He
   return [0, 'hello', { version: PROTOCOL_VERSION, client, attempt, levels, ...optional }];
 }
 
-export function createWelcome(levels: readonly string[], more: object = {}): RawMessage {
-  const limits = { maxFrameBytes: 1 << 20, maxInFlight: 16_384 };
-  return [0, 'welcome', { version: PROTOCOL_VERSION, levels, limits, memoryId: 'm'.repeat(22), ...more }];
-}
-
 interface SubmitMessageParts {
   readonly id: number;
   readonly name: string;
@@ -52,27 +46,9 @@ export function createSubmit({ id, name, access, levels, args }: SubmitMessagePa
   return [id, 'submit', name, access, levels, args];
 }
 
-/** Whether the client marks this submission as sent before, to a server with another memory. */
-export function isRepeated(submit: RawMessage): boolean {
-  return submit[11] === true;
-}
-
-export function createViewMessage(id: number, level: number, seq: number, value: unknown): RawMessage {
-  return [id, 'view', level, seq, value];
-}
-
-export function toFailMessage(id: number, code: string, message: string): RawMessage {
-  return [id, 'fail', code, message];
-}
-
 const packr = new Packr({ useRecords: false });
 
 /** One frame with these rows. */
 export function encode(rows: readonly RawMessage[], codec: CodecName): Buffer {
   return codec === 'json' ? Buffer.from(JSON.stringify(rows)) : Buffer.from(packr.pack(rows));
-}
-
-/** The rows of a frame. */
-export function decode(payload: Uint8Array, isBinary: boolean): RawMessage[] {
-  return (isBinary ? packr.unpack(payload) : JSON.parse(Buffer.from(payload).toString())) as RawMessage[];
 }

@@ -1,10 +1,8 @@
 /** Websocket frames and upgrades as bytes (RFC 6455): correct ones, and every way to get them wrong. */
-import { createHash } from 'node:crypto';
-
 export const OPCODE = { continuation: 0, text: 1, binary: 2, close: 8, ping: 9, pong: 10 } as const;
 
 /** How a frame is to be written; clients mask, servers do not. */
-export interface FrameShape {
+interface FrameShape {
   readonly opcode?: number;
   readonly isFinal?: boolean;
   readonly isMasked: boolean;
@@ -45,75 +43,8 @@ export function closeFrame(code: number, isMasked: boolean, reason = ''): Buffer
   return frame(payload, { opcode: OPCODE.close, isMasked });
 }
 
-/** A frame that was read, or a message whose fragments have been put together. */
-export interface ReadFrame {
-  readonly opcode: number;
-  readonly payload: Buffer;
-}
-
-interface RawFrame extends ReadFrame {
-  readonly isFinal: boolean;
-}
-
-/** Takes messages out of a stream of bytes. */
-export class FrameReader {
-  #rest: Buffer = Buffer.alloc(0);
-  /** What came of `#rest` since it was joined last: joining for each packet of a large frame would cost its square. */
-  #more: Buffer[] = [];
-  #moreBytes = 0;
-  #neededBytes = 2;
-  #fragments: RawFrame[] = [];
-
-  push(bytes: Buffer): ReadFrame[] {
-    this.#more.push(bytes);
-    this.#moreBytes += bytes.length;
-    if (this.#rest.length + this.#moreBytes < this.#neededBytes) return [];
-    this.#rest = Buffer.concat([this.#rest, ...this.#more.splice(0)]);
-    this.#moreBytes = 0;
-    const messages: ReadFrame[] = [];
-    for (let item = this.#next(); item !== undefined; item = this.#next()) this.#collect(item, messages);
-    return messages;
-  }
-
-  #collect(item: RawFrame, messages: ReadFrame[]): void {
-    const isControl = item.opcode >= OPCODE.close;
-    if (isControl || (item.isFinal && item.opcode !== OPCODE.continuation)) {
-      messages.push(item);
-      return;
-    }
-    this.#fragments.push(item);
-    if (!item.isFinal) return;
-    const all = this.#fragments.splice(0);
-    messages.push({ opcode: all[0]?.opcode ?? 0, payload: Buffer.concat(all.map(({ payload }) => payload)) });
-  }
-
-  #next(): RawFrame | undefined {
-    const bytes = this.#rest;
-    this.#neededBytes = 2;
-    if (bytes.length < 2) return undefined;
-    const isMasked = ((bytes[1] as number) & 0x80) !== 0;
-    let length = (bytes[1] as number) & 0x7f;
-    let at = 2;
-    if (length === 126) at = 4;
-    if (length === 127) at = 10;
-    const end = at + (isMasked ? 4 : 0);
-    if (bytes.length < end) return undefined;
-    if (length === 126) length = bytes.readUInt16BE(2);
-    else if (length === 127) length = Number(bytes.readBigUInt64BE(2));
-    this.#neededBytes = end + length;
-    if (bytes.length < this.#neededBytes) return undefined;
-    const payload = Buffer.from(bytes.subarray(end, end + length));
-    if (isMasked) {
-      for (let i = 0; i < length; i++) payload[i] = (payload[i] as number) ^ (bytes[at + (i % 4)] as number);
-    }
-    this.#rest = bytes.subarray(end + length);
-    this.#neededBytes = 2;
-    return { opcode: (bytes[0] as number) & 0x0f, isFinal: ((bytes[0] as number) & 0x80) !== 0, payload };
-  }
-}
-
 /** An upgrade request, as text. */
-export interface UpgradeParts {
+interface UpgradeParts {
   readonly path: string;
   readonly port: number;
   readonly subprotocol: string;
@@ -130,23 +61,6 @@ export function upgradeRequest({ path, port, subprotocol, headers = [] }: Upgrad
     'Sec-WebSocket-Version: 13',
     `Sec-WebSocket-Protocol: ${subprotocol}`,
     ...headers,
-  ];
-  return `${lines.join('\r\n')}\r\n\r\n`;
-}
-
-const GUID = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11';
-
-/** The answer that accepts an upgrade request. */
-export function upgradeAnswer(request: string): string {
-  const key = /sec-websocket-key: *(\S+)/i.exec(request)?.[1] ?? '';
-  const subprotocol = /sec-websocket-protocol: *([^,\r\n]+)/i.exec(request)?.[1] ?? '';
-  const accept = createHash('sha1').update(`${key}${GUID}`).digest('base64');
-  const lines = [
-    'HTTP/1.1 101 Switching Protocols',
-    'Upgrade: websocket',
-    'Connection: Upgrade',
-    `Sec-WebSocket-Accept: ${accept}`,
-    `Sec-WebSocket-Protocol: ${subprotocol}`,
   ];
   return `${lines.join('\r\n')}\r\n\r\n`;
 }
