@@ -1,19 +1,18 @@
 /**
  * What docs/operate/tls.md explains of Node, which its own program cannot show: an authority from outside the program.
  */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:https';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { memory } from '../../src/bindings/memory/index.ts';
 import { createGateway, listenGateways } from '../../src/server/index.ts';
 import { TLS_CERT, TLS_KEY } from '../unit/bindings/cassandra/preliminary-replies/test-certificate.ts';
 import { output } from './bundle.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 test('NODE_EXTRA_CA_CERTS → a client without options trusts that authority; without it, it does not', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'tls-test-'));
-  onTestFinished(() => rm(folder, { recursive: true }));
+  const folder = temporaryFolder();
   const authority = join(folder, 'ca.pem');
   await writeFile(authority, TLS_CERT);
   const server = createServer({ key: TLS_KEY, cert: TLS_CERT });

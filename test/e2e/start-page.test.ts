@@ -1,9 +1,8 @@
 /** The launcher as a person meets it: its program, its start page in a real browser, and demos below its address. */
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { gzipSync } from 'node:zlib';
@@ -15,6 +14,7 @@ import { accessibilityFaults } from '../support/axe.ts';
 import { Program, runProgram } from '../support/run-program.ts';
 import { contextIn, openBrowser } from './support/browser.ts';
 import { layoutShift, smallTargets } from './support/page-quality.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const LAUNCHER = ['--import', 'tsx', 'demo/main.ts'];
 
@@ -119,12 +119,11 @@ describe.skipIf(browser === undefined)(subject, () => {
     const files = await staticFiles();
     const bytes = [...files.values()].reduce((sum, body) => sum + gzipSync(body).length, 0);
     expect(bytes).toBeLessThan(60_000);
-    const folder = await mkdtemp(join(tmpdir(), 'correctables-landing-'));
+    const folder = temporaryFolder();
     for (const [name, body] of files) await writeFile(join(folder, name), body);
     await using visit = await visitOf(pathToFileURL(join(folder, 'index.html')).href);
     await visit.page.locator('#headline', { hasText: 'usable after' }).waitFor();
     expect(visit.errors).toEqual([]);
-    await rm(folder, { recursive: true });
   });
 
   test('a demo opened by keyboard → below the same address; the launcher comes back → so does the open page', async () => {

@@ -1,6 +1,5 @@
 /** The headless contests as a user runs them: figures that hold together, and a history that matches them. */
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Figures } from '../../demo/shared/speculation/headless.ts';
@@ -8,6 +7,7 @@ import { count } from '../../demo/shared/speculation/report.ts';
 import type { HistoryLine } from '../../demo/shared/speculation/request.ts';
 import { built } from '../support/programs.ts';
 import { runProgram } from '../support/run-program.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const ADS = await built('demo/ad-server/cli.ts');
 const TIMELINES = await built('demo/twissandra/cli.ts');
@@ -20,7 +20,7 @@ test.each([
   ['demo:twissandra', TIMELINES, { timelines: 110, tweets: 325 }],
 ])('%s --headless --json → faster with speculation, no wrong delivery, and the history matches', async (...row) => {
   const [, program, sizes] = row;
-  const folder = await mkdtemp(join(tmpdir(), 'ads-'));
+  const folder = temporaryFolder();
   const path = join(folder, 'history.jsonl');
   const { code, stdout, stderr } = await runProgram([program, ...SMALL, '--history', path]);
   expect(code, stderr).toBe(0);
@@ -46,7 +46,6 @@ test.each([
   expect(new Set(history.map(({ kind }) => kind))).toEqual(new Set(['preliminary', 'final', 'delivered']));
   expect(Object.keys(history[0] ?? {})).toEqual(['request', 'user', 'kind', 'ads', 'atMs']);
   expect(stderr).toContain('loading');
-  await rm(folder, { recursive: true });
 });
 
 test('demo:ads: a flag that makes no sense → exit code 2 and the flag named', async () => {

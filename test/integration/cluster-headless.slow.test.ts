@@ -1,15 +1,15 @@
 /** `npm run demo:cluster` as a user runs it: a sale through faults, and nothing left behind however the demo ends. */
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import type { Figures } from '../../demo/cluster/headless.ts';
 import { verifySales } from '../../demo/tickets/verify/verify-sales.ts';
 import { built } from '../support/programs.ts';
 import { Program, runProgram } from '../support/run-program.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const DEMO = await built('demo/cluster/cli.ts');
 const VERIFY = await built('demo/tickets/verify/cli.ts');
@@ -17,11 +17,7 @@ const VERIFY = await built('demo/tickets/verify/cli.ts');
 /** Where the demo makes its temporary directory. */
 let folder: string;
 
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'cluster-demo-'));
-});
-
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
+beforeEach(() => void (folder = temporaryFolder()));
 
 /** Command lines of processes that work in the folder. */
 function processes(): string[] {

@@ -1,6 +1,5 @@
 /** A cluster of three processes is upgraded one node at a time while clients work, the program and its service. */
-import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { copyFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { WebSocket } from 'ws';
@@ -10,6 +9,7 @@ import { ClusterProcesses, SITES, type PackageBuild } from '../support/cluster-p
 import { copyPackage, type Replacements } from '../support/patched-package.ts';
 import { root } from '../support/run-program.ts';
 import { contractV1, contractV2 } from '../support/versioned-service.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 /** What makes a build the next version of the program. */
 const NEXT_PROGRAM: Replacements = [
@@ -21,8 +21,7 @@ const NEXT_PROGRAM: Replacements = [
 
 /** A build with a version of the service, which has to be made by the package that serves it. */
 async function createBuild(replacements: Replacements, name: 'shopV1' | 'shopV2'): Promise<PackageBuild> {
-  const directory = await mkdtemp(join(tmpdir(), 'correctables-build-'));
-  onTestFinished(() => rm(directory, { recursive: true }));
+  const directory = temporaryFolder();
   const cli = await copyPackage(join(directory, 'package'), replacements);
   const service = join(directory, 'package', 'service.ts');
   await copyFile(join(root, 'test/support/versioned-service.ts'), join(directory, 'package', 'versions.ts'));

@@ -1,11 +1,11 @@
 /** The published package: its pages point only to files that it has. */
 import { execFile } from 'node:child_process';
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join, posix } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { root } from '../support/run-program.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 interface Packed {
   readonly files: readonly { readonly path: string }[];
@@ -124,11 +124,10 @@ test('package: a CommonJS bundle for Node has the WebSocket of ws', async () => 
     console.log(binding.consistencyLevels().join());
     void binding.close();`;
   const text = await bundle(program, { platform: 'node', format: 'cjs', target: 'node20' });
-  const folder = await mkdtemp(join(tmpdir(), 'correctables-bundle-'));
+  const folder = temporaryFolder();
   await writeFile(join(folder, 'bundle.cjs'), text);
   const { stdout } = await promisify(execFile)(process.execPath, ['bundle.cjs'], { cwd: folder });
   expect(stdout.trim()).toBe('weak');
-  await rm(folder, { recursive: true });
 });
 
 test('package: what pages load has no import.meta.url', async () => {

@@ -1,6 +1,5 @@
 /** The headless sale as a user runs it: figures that hold together, and a history that matches them. */
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { verifySales, type Verdict } from '../../demo/tickets/verify/verify-sales.ts';
@@ -9,6 +8,7 @@ import type { SaleEvent } from '../../demo/tickets/serve-customer.ts';
 import { built } from '../support/programs.ts';
 import { runProgram } from '../support/run-program.ts';
 import { CLEAN_SALE } from '../support/clean-sale.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const SHOP = await built('demo/tickets/cli.ts');
 
@@ -20,12 +20,11 @@ interface Ran {
 }
 
 async function sell(...flags: readonly string[]): Promise<Ran> {
-  const folder = await mkdtemp(join(tmpdir(), 'tickets-'));
+  const folder = temporaryFolder();
   const path = join(folder, 'history.jsonl');
   const { code, stdout, stderr } = await runProgram([SHOP, '--headless', '--json', ...flags, '--history', path]);
   expect(code, stderr).toBe(0);
   const lines = (await readFile(path, 'utf8')).trimEnd().split('\n');
-  await rm(folder, { recursive: true });
   return { figures: JSON.parse(stdout), history: lines.map((line) => JSON.parse(line)), stderr };
 }
 
@@ -88,7 +87,7 @@ test.each([
   ['more early yes than tickets', ['a', 'b'], [{ kind: 'failed', code: 'UNKNOWN' }]],
   ['a customer with an early yes, and nothing afterwards', ['a'], []],
 ])('verify:tickets: %s → exit code 1', async (_, customers, end) => {
-  const folder = await mkdtemp(join(tmpdir(), 'tickets-'));
+  const folder = temporaryFolder();
   const path = join(folder, 'history.jsonl');
   const sale = customers.flatMap((operation) =>
     [{ kind: 'answered', answer: 'yes', early: true }, ...end].map((line) => ({ operation, atMs: 1, ...line })),
@@ -96,6 +95,5 @@ test.each([
   const lines = [{ kind: 'stocked', item: '#1', atMs: 0 }, ...sale].map((line) => JSON.stringify(line));
   await writeFile(path, lines.join('\n'));
   const { code, stdout } = await runProgram([await built('demo/tickets/verify/cli.ts'), path]);
-  await rm(folder, { recursive: true });
   expect(code, stdout).toBe(1);
 });

@@ -1,12 +1,10 @@
 /** Text that no disk takes, sent by hand to sites that write down what they do. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { defineContract } from '../../src/contract/index.ts';
 import { counter, defineService, red, serve, table } from '../../src/server/index.ts';
 import { RawClient } from '../support/wire.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const LEVELS = ['tentative', 'causal', 'strong'];
 const args = z.object({ key: z.string() });
@@ -43,22 +41,18 @@ const TEXTS = { sent: String.raw`\ud800`, 'made by the service': '😀' };
 test.each(
   Object.entries(TEXTS).flatMap(([from, key]) => ['read', 'scan', 'fail'].map((name) => ({ from, key, name }))),
 )('half of a surrogate pair, $from, $name → refused; the site goes on', async ({ key, name }) => {
-  const dataDir = mkdtempSync(join(tmpdir(), 'correctables-'));
+  const dataDir = temporaryFolder();
   const options = { service, sites: ['ireland', 'frankfurt', 'virginia'], dataDir } as const;
-  try {
-    const server = await serve(options);
-    {
-      // Gone before the server is closed, which would wait for it.
-      await using client = new RawClient(server.siteUrl('ireland'));
-      await client.greet({ levels: LEVELS });
-      client.sendText(`[[1,"submit","${name}","write",4,{"key":"${key}"}]]`);
-      expect(await client.row()).toMatchObject([1, 'fail', expect.any(String), expect.any(String), null, {}]);
-      client.send([2, 'submit', 'read', 'write', 4, { key: 'k' }]);
-      expect(await client.row()).toMatchObject([2, 'view', 2, 0, null]);
-    }
-    await server.close();
-    await (await serve(options)).close();
-  } finally {
-    rmSync(dataDir, { recursive: true, force: true });
+  const server = await serve(options);
+  {
+    // Gone before the server is closed, which would wait for it.
+    await using client = new RawClient(server.siteUrl('ireland'));
+    await client.greet({ levels: LEVELS });
+    client.sendText(`[[1,"submit","${name}","write",4,{"key":"${key}"}]]`);
+    expect(await client.row()).toMatchObject([1, 'fail', expect.any(String), expect.any(String), null, {}]);
+    client.send([2, 'submit', 'read', 'write', 4, { key: 'k' }]);
+    expect(await client.row()).toMatchObject([2, 'view', 2, 0, null]);
   }
+  await server.close();
+  await (await serve(options)).close();
 });

@@ -1,7 +1,4 @@
 /** Updates that a caller names: retried by another client of the same principal, at any site, before and after restarts. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { WebSocket } from 'ws';
 import { expect, onTestFinished, test } from 'vitest';
 import * as z from 'zod';
@@ -16,6 +13,7 @@ import { listenGateways } from '../../src/server/gateway/listen/listen.ts';
 import { defineService } from '../../src/server/service/service.ts';
 import { blue, red } from '../../src/server/service/shadow-operation.ts';
 import { counter, table } from '../../src/server/service/tables.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const args = z.object({ amount: z.number() });
 const shop = defineContract('shop', {
@@ -123,8 +121,7 @@ test('a process that ends before the answer comes → another one gets it', asyn
 });
 
 test('all sites started again from their directory → what was done is known', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'correctables-keys-'));
-  onTestFinished(() => rm(folder, { recursive: true }));
+  const folder = temporaryFolder();
   const before = await start(folder);
   const updates = [shop.order({ amount: 5 }), shop.pay({ amount: 7 })];
   const first = [];

@@ -1,11 +1,11 @@
 /** The commands for a deployment: what they print of its sites, and what they refuse. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { CLUSTER } from '../../../src/cli/cluster.ts';
 import { findDeployedSites, type DeployedSites } from '../../../src/cli/deployed-sites.ts';
 import { printLines } from '../../../src/cli/print.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 vi.mock(import('../../../src/cli/deployed-sites.ts'));
 vi.mock(import('../../../src/cli/print.ts'));
@@ -27,8 +27,7 @@ function reportOf(site: string, redGeneration: number, redLeader: string, stream
 
 /** Runs an action in a deployment that ireland leads, as far as frankfurt does not know better. Gives what it prints. */
 async function run(action: string, site?: string, reply: object = {}): Promise<readonly string[]> {
-  const folder = mkdtempSync(join(tmpdir(), 'correctables-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = temporaryFolder();
   const cluster = join(folder, 'cluster.json');
   const sites = { ireland: { url: 'ws://127.0.0.1:1', cluster: '127.0.0.1:2' } };
   writeFileSync(cluster, JSON.stringify({ sites, redLog: { engine: 'built-in', leader: 'ireland' }, keyFile: 'key' }));

@@ -1,14 +1,13 @@
 /** Which sites the commands for a deployment ask: also those that joined after the cluster file was written. */
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { findDeployedSites } from '../../../src/cli/deployed-sites.ts';
 import { formatAddress, type ClusterAddress, type ClusterFile } from '../../../src/server/cluster/cluster-file.ts';
 import { ClusterLinks } from '../../../src/server/cluster/cluster-links.ts';
 import { createKeyFile, readKeyFile } from '../../../src/server/cluster/key-file.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 async function findAddress(): Promise<ClusterAddress> {
   const server = createServer().listen(0, '127.0.0.1');
@@ -22,8 +21,7 @@ type Table = readonly (readonly [site: string, state: string, address?: ClusterA
 
 /** Sites that answer with these tables of members, and a cluster file that names only `listed`. */
 async function createDeployment(listed: readonly string[], tables: Readonly<Record<string, Table>>) {
-  const folder = mkdtempSync(join(tmpdir(), 'correctables-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = temporaryFolder();
   const keyFile = join(folder, 'cluster.key');
   createKeyFile(keyFile);
   const keys = readKeyFile(keyFile);

@@ -1,9 +1,9 @@
 /** What makes the demos build their pages again. */
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { inputsHash } from '../../../demo/page-cache/inputs.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 let root: string;
 const write = async (path: string, text: string): Promise<void> => {
@@ -12,13 +12,12 @@ const write = async (path: string, text: string): Promise<void> => {
 };
 
 beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), 'correctables-inputs-'));
+  root = temporaryFolder();
   await write('demo/shop/page.ts', 'one');
   await write('demo/shop/style.css', 'red');
   await write('dist/index.js', 'built');
   await write('dist/index.d.ts', 'types');
 });
-afterEach(() => rm(root, { recursive: true }));
 
 test('nothing has changed → the same', async () => {
   expect(await inputsHash(root)).toBe(await inputsHash(root));

@@ -1,21 +1,15 @@
 /** Histories of runs: written to their file line by line, discarded without one, and failures reported. */
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { openHistory } from '../../../demo/shared/speculation/history-file.ts';
 import type { HistoryLine } from '../../../demo/shared/speculation/request.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const line = (request: string): HistoryLine => ({ request, user: '1', kind: 'final', ads: ['ad-1'], atMs: 1 });
 
-async function newFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'correctables-history-'));
-  onTestFinished(() => rm(folder, { recursive: true }));
-  return folder;
-}
-
 test('lines → in the file before it is closed, one JSON line each', async () => {
-  const path = join(await newFolder(), 'history.jsonl');
+  const path = join(temporaryFolder(), 'history.jsonl');
   const history = openHistory(path);
   history.write(line('a'));
   await expect.poll(() => readFile(path, 'utf8').catch(() => '')).toBe(`${JSON.stringify(line('a'))}\n`);
@@ -32,7 +26,7 @@ test('no file → lines go nowhere', async () => {
 });
 
 test('a file that cannot be created → reported at the close', async () => {
-  const history = openHistory(join(await newFolder(), 'not-there', 'history.jsonl'));
+  const history = openHistory(join(temporaryFolder(), 'not-there', 'history.jsonl'));
   history.write(line('a'));
   await expect(history.close()).rejects.toMatchObject({ code: 'ENOENT' });
 });

@@ -1,7 +1,5 @@
 /** The record of a run. */
 import { readFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { callFaults } from '../../histories/checks/calls.ts';
@@ -12,9 +10,10 @@ import { memory } from '../../../src/bindings/memory/index.ts';
 import { createClient } from '../../../src/index.ts';
 import { dequeue, get } from '../../../src/operations/index.ts';
 import { dequeued, NOT_MADE, UNKNOWN } from './build.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 test('calls → in the history when they begin, in the file when they have ended, or at the end of all', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'histories-'));
+  const folder = temporaryFolder();
   const file = join(folder, 'h.jsonl');
   const lines = (): string[] => readFileSync(file, 'utf8').split('\n').slice(0, -1);
   {
@@ -28,7 +27,6 @@ test('calls → in the history when they begin, in the file when they have ended
     expect(history.calls).toHaveLength(2);
   }
   expect(lines()[1]).toBe('{"session":"s","kind":"put","key":"k","input":"7","beginMs":2}');
-  await rm(folder, { recursive: true });
 });
 
 test('an operation → its views and outcome', async () => {

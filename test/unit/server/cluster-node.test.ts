@@ -1,8 +1,7 @@
 /** Nodes of a cluster in one process, over real links: what a node refuses, and how its members change. */
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
@@ -19,6 +18,7 @@ import { SiteBinding } from '../../../src/server/site/site-binding.ts';
 import type { Service } from '../../../src/server/service/service.ts';
 import { clusterContract, service as marks } from '../../support/cluster-service.ts';
 import { durableContract, service as values } from '../../support/durable-service.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const { add, take, keys } = clusterContract;
 const [service, otherService] = [marks, values] as unknown as readonly [Service, Service];
@@ -39,8 +39,7 @@ interface Files {
 }
 
 async function createFiles(names: readonly string[] = NAMES): Promise<Files> {
-  const folder = mkdtempSync(join(tmpdir(), 'correctables-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = temporaryFolder();
   const sites: Record<string, object> = {};
   for (const name of names)
     sites[name] = { url: `ws://127.0.0.1:${await findPort()}`, cluster: `127.0.0.1:${await findPort()}` };

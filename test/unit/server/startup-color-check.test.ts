@@ -1,7 +1,4 @@
 /** The short look at labels before a service starts. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { CorrectableError } from '../../../src/correctable/errors.ts';
 import { createEmbedded } from '../../../src/server/embedded.ts';
@@ -9,6 +6,7 @@ import { checkColorsAtStartup } from '../../../src/server/startup-color-check.ts
 import type { SiteAlarm } from '../../../src/server/alarms/site-alarm.ts';
 import type { Service } from '../../../src/server/service/service.ts';
 import { bankService } from './color-analysis/bank.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 let dataDir = '';
 /** The clock moves only when a test moves it: the runs in a second depend on the machine. */
@@ -17,13 +15,12 @@ let nowMs = 0;
 beforeEach(() => {
   nowMs = 0;
   vi.spyOn(performance, 'now').mockImplementation(() => nowMs);
-  dataDir = mkdtempSync(join(tmpdir(), 'correctables-label-first-'));
+  dataDir = temporaryFolder();
 });
 
 afterEach(() => {
   vi.restoreAllMocks();
   vi.unstubAllEnvs();
-  rmSync(dataDir, { recursive: true });
 });
 
 const WORDS = { source: 'service', skipFlag: 'forced' };

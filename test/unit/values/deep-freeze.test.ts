@@ -1,8 +1,5 @@
 /** A generator that changes what it has read: refused, whatever kind of field it is in, also after restarts. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { InvocationContext, Sink } from '../../../src/correctable/binding.ts';
 import { createClient } from '../../../src/index.ts';
@@ -19,6 +16,7 @@ import { defineService } from '../../../src/server/service/service.ts';
 import { blue, red } from '../../../src/server/service/shadow-operation.ts';
 import { cell, counter, log, queue, register, set, table } from '../../../src/server/service/tables.ts';
 import type { SiteAlarm } from '../../../src/server/alarms/site-alarm.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 interface Cart {
   readonly items: string[];
@@ -72,10 +70,7 @@ const service = defineService(contract, {
 });
 
 let dataDir: string;
-beforeEach(() => {
-  dataDir = mkdtempSync(join(tmpdir(), 'correctables-'));
-});
-afterEach(() => rmSync(dataDir, { recursive: true, force: true }));
+beforeEach(() => void (dataDir = temporaryFolder()));
 
 test('every kind of field → FINAL_FAILED and an alarm, nothing changed at any site; the same after restarts', async () => {
   const cart = { items: ['a'] };

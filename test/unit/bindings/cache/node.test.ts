@@ -1,8 +1,7 @@
 /** `directoryStore`: who may have a directory open, and what it does with what cannot be written. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, symlink } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import type { CacheOptions } from '../../../../src/bindings/cache/index.ts';
@@ -10,12 +9,7 @@ import { directoryStore } from '../../../../src/bindings/cache/node.ts';
 import { get } from '../../../../src/operations/index.ts';
 import { cachedValue, fill, setUp } from './set-up.ts';
 import type { StoreLevels } from './store-behind.ts';
-
-async function freshDirectory(): Promise<string> {
-  const path = await mkdtemp(join(tmpdir(), 'correctables-cache-'));
-  onTestFinished(() => rm(path, { recursive: true, force: true }));
-  return path;
-}
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
 function page(options: CacheOptions<StoreLevels>): ReturnType<typeof setUp> {
   const opened = setUp(options);
@@ -26,8 +20,8 @@ function page(options: CacheOptions<StoreLevels>): ReturnType<typeof setUp> {
 const inUse = { code: 'UNAVAILABLE', field: 'directory' };
 
 test('another store has the directory open, by another name → reported, in memory; written once that store is closed', async () => {
-  const directory = await freshDirectory();
-  const alias = join(await freshDirectory(), 'alias');
+  const directory = temporaryFolder();
+  const alias = join(temporaryFolder(), 'alias');
   await symlink(directory, alias);
   const first = page({ store: directoryStore({ directory }) });
   await first.binding.ready();
@@ -48,7 +42,7 @@ test('another store has the directory open, by another name → reported, in mem
 });
 
 test('another process has it open, and is killed → refused, then opened', async () => {
-  const directory = await freshDirectory();
+  const directory = temporaryFolder();
   const open = `new (require('classic-level').ClassicLevel)(process.argv[1]).open().then(() => console.log('open'))`;
   const script = `${open}; setInterval(() => {}, 1_000)`;
   const holder = spawn(process.execPath, ['-e', script, directory], { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -64,7 +58,7 @@ test('another process has it open, and is killed → refused, then opened', asyn
 });
 
 test('two caches on one store, one closes → the other keeps the directory', async () => {
-  const directory = await freshDirectory();
+  const directory = temporaryFolder();
   const store = directoryStore({ directory });
   const [item, other] = [page({ store }), page({ store })];
   await Promise.all([item.binding.ready(), other.binding.ready()]);
@@ -77,7 +71,7 @@ test('two caches on one store, one closes → the other keeps the directory', as
 });
 
 test('a view that cannot be written, a Blob → reported once, in memory only; all other views are written', async () => {
-  const directory = await freshDirectory();
+  const directory = temporaryFolder();
   const onError = vi.fn<(error: unknown) => void>();
   const shop = page({ store: directoryStore({ directory }), onError });
   for (const [key, value] of Object.entries({ x: 1, a: new Blob(['a']), y: 2, b: new Blob(['b']) }))

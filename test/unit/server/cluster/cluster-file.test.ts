@@ -1,10 +1,10 @@
 /** `cluster.json`: what is read, and how what is wrong is named. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { parseClusterFile, readClusterFile } from '../../../../src/server/cluster/cluster-file.ts';
 import { readEtcdServers } from '../../../../src/server/cluster/red-log/red-log-settings.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
 const SITES = {
   ireland: { url: 'wss://10.0.1.1:7420', cluster: '10.0.1.1:7421' },
@@ -41,8 +41,7 @@ test('a red log on etcd → addresses, and files beside the cluster file', () =>
 });
 
 test('the files of a red log on etcd → their contents; one that is missing is named', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'correctables-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = temporaryFolder();
   for (const name of ['ca.pem', 'password']) writeFileSync(join(folder, name), `${name}\n`);
   const settings = { engine: 'etcd', endpoints: ['https://a:1'], user: 'shop' } as const;
   const passwordFile = join(folder, 'password');
@@ -97,8 +96,7 @@ test.each<readonly [object | null, string]>([
 });
 
 test('a missing or malformed file → the error names the file', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'correctables-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = temporaryFolder();
   const path = join(folder, 'cluster.json');
   expect(() => readClusterFile(path)).toThrow('there is no such file');
   writeFileSync(path, '{ "sites"');

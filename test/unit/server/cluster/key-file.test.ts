@@ -1,13 +1,12 @@
 /** The key file: made once, for its owner alone. */
-import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { createKeyFile, readKeyFile } from '../../../../src/server/cluster/key-file.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
 function createPath(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'correctables-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = temporaryFolder();
   return join(folder, 'cluster.key');
 }
 

@@ -1,6 +1,4 @@
 /** State transfers between nodes: over links that come and go, of one donor or of another. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { EMPTY_OWN_STATE } from '../../../../src/server/records/checkpoint.ts';
@@ -8,6 +6,7 @@ import { StateTransfers, type TransferRefusal } from '../../../../src/server/clu
 import { NodeFiles, nodeTiming } from '../../../../src/server/storage/disk/node-files.ts';
 import { DurableStorage } from '../../../../src/server/storage/durable-storage.ts';
 import { siteAt } from '../../../support/origins.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
 const ROWS = new Map(Array.from({ length: 50 }, (_, row) => [`row ${row}`, 'x'.repeat(100_000)] as const));
 const VIRGINIA = siteAt(1);
@@ -22,16 +21,15 @@ let sliceCount: number;
 let garbage: Map<string, Uint8Array>;
 let events: string[];
 beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), 'correctables-transfers-'));
+  root = temporaryFolder();
   nodes = new Map();
   down = new Set();
   refusals = new Map();
   sliceCount = 0;
   garbage = new Map();
   events = [];
-  return async () => {
+  return () => {
     for (const node of nodes.values()) node.close();
-    await rm(root, { recursive: true });
   };
 });
 

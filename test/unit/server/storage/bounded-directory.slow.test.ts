@@ -1,6 +1,5 @@
 /** Rights in a data folder: over restarts in the middle of things, and in a service that had none before. */
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -12,6 +11,7 @@ import { defineService } from '../../../../src/server/service/service.ts';
 import type { Service } from '../../../../src/server/service/service.ts';
 import { blue, red } from '../../../../src/server/service/shadow-operation.ts';
 import { boundedCounter, cell, register, table } from '../../../../src/server/service/tables.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
 const SITES = ['ireland', 'frankfurt', 'virginia'] as const;
 type Site = (typeof SITES)[number];
@@ -70,12 +70,9 @@ function soldEvents(): Service {
 
 let dataDir: string;
 let open: Embedded<Site> | undefined;
-beforeEach(() => {
-  dataDir = mkdtempSync(join(tmpdir(), 'correctables-'));
-});
+beforeEach(() => void (dataDir = temporaryFolder()));
 afterEach(async () => {
   await open?.close();
-  rmSync(dataDir, { recursive: true, force: true });
 });
 
 async function restarted(service: Service): Promise<Embedded<Site>> {

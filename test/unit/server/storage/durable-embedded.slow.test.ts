@@ -2,8 +2,7 @@
  * A deployment in a data directory: results that were delivered survive a restart, and no other process gets in
  * meanwhile.
  */
-import { mkdtempSync, readdirSync, rmSync, writeFileSync, readFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, writeFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createClient } from '../../../../src/index.ts';
@@ -14,19 +13,17 @@ import { serve } from '../../../../src/server/serve.ts';
 import type { SiteAlarm } from '../../../../src/server/alarms/site-alarm.ts';
 import { openStorage } from '../../../../src/server/storage/directory/open-storage.ts';
 import { cellsService, notesService, valuesService } from './notes-service.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
 const SITES = ['ireland', 'frankfurt', 'virginia'] as const;
 type Site = (typeof SITES)[number];
 
 let dataDir: string;
 let open: Embedded<Site>[] = [];
-beforeEach(() => {
-  dataDir = mkdtempSync(join(tmpdir(), 'correctables-'));
-});
+beforeEach(() => void (dataDir = temporaryFolder()));
 afterEach(async () => {
   await Promise.all(open.map((item) => item.close()));
   open = [];
-  rmSync(dataDir, { recursive: true, force: true });
 });
 
 function start(

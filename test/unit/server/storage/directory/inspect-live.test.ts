@@ -1,6 +1,5 @@
 /** A data folder that is looked at while a process is working in it: nothing is taken for lost that only moved on. */
-import { cpSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { createClient } from '../../../../../src/index.ts';
@@ -9,14 +8,14 @@ import { createEmbedded } from '../../../../../src/server/embedded.ts';
 import { inspectDataDirectory } from '../../../../../src/server/storage/directory/inspect.ts';
 import { NodeFiles } from '../../../../../src/server/storage/disk/node-files.ts';
 import { valuesService } from '../notes-service.ts';
+import { temporaryFolder } from '../../../../support/temporary-folder.ts';
 
 const SITES = ['ireland', 'frankfurt'] as const;
 let dataDir: string;
 beforeEach(() => {
-  dataDir = mkdtempSync(join(tmpdir(), 'correctables-live-'));
+  dataDir = temporaryFolder();
   return () => {
     vi.restoreAllMocks();
-    rmSync(dataDir, { recursive: true });
   };
 });
 

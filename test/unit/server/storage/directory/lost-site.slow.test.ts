@@ -1,6 +1,5 @@
 /** A site that has lost its past, in a deployment whose other sites have theirs: no start, and what to do. */
-import { cpSync, existsSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, existsSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { createClient } from '../../../../../src/index.ts';
@@ -13,13 +12,11 @@ import { inspectDataDirectory } from '../../../../../src/server/storage/director
 import { describeMissingHistory } from '../../../../../src/server/storage/directory/missing-history.ts';
 import type { HeldEntries, Holding } from '../../../../../src/server/storage/directory/missing-history.ts';
 import { notesService } from '../notes-service.ts';
+import { temporaryFolder } from '../../../../support/temporary-folder.ts';
 
 const SITES = ['ireland', 'frankfurt', 'virginia'] as const;
 let dataDir: string;
-beforeEach(() => {
-  dataDir = mkdtempSync(join(tmpdir(), 'correctables-lost-'));
-  return () => rmSync(dataDir, { recursive: true });
-});
+beforeEach(() => void (dataDir = temporaryFolder()));
 
 const start = (): Embedded => createEmbedded(notesService(), { sites: SITES, dataDir, onAlarm: () => {} });
 const folderOf = (site: string): string => join(dataDir, 'sites', site);

@@ -1,17 +1,12 @@
 /** Storage in a folder of this machine: who waits for its disk. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { beforeEach, expect, test } from 'vitest';
 import { openStorage } from '../../../../../src/server/storage/directory/open-storage.ts';
 import { notesService } from '../notes-service.ts';
+import { temporaryFolder } from '../../../../support/temporary-folder.ts';
 
 let dataDir: string;
-beforeEach(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'correctables-storage-'));
-  return () => rm(dataDir, { recursive: true });
-});
+beforeEach(() => void (dataDir = temporaryFolder()));
 
 test('an appended entry is not synced at once, but by the end of close', async () => {
   const storage = openStorage(dataDir, {

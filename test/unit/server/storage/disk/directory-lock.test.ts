@@ -2,8 +2,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
@@ -12,17 +10,17 @@ import { FencedFiles } from '../../../../../src/server/storage/disk/fenced-files
 import { NodeFiles } from '../../../../../src/server/storage/disk/node-files.ts';
 import { getMachineId, getStartTime } from '../../../../../src/server/storage/disk/process-identity.ts';
 import type { DirectoryLock, LockClock } from '../../../../../src/server/storage/disk/directory-lock.ts';
+import { temporaryFolder } from '../../../../support/temporary-folder.ts';
 
 let root: string;
 let path: string;
 let retained: DirectoryLock[] = [];
 beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), 'correctables-lock-'));
+  root = temporaryFolder();
   path = join(root, 'lock');
   return async () => {
     for (const lock of retained) lock.release();
     retained = [];
-    await rm(root, { recursive: true });
   };
 });
 

@@ -1,19 +1,15 @@
 /** A real disk: which flags files are opened with, and what goes on in the background. */
 import fs from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { openDataDirectory } from '../../../../../src/server/storage/directory/data-directory.ts';
 import type { SyncedFile } from '../../../../../src/server/storage/disk/files.ts';
 import { NodeFiles } from '../../../../../src/server/storage/disk/node-files.ts';
 import { notesService } from '../notes-service.ts';
+import { temporaryFolder } from '../../../../support/temporary-folder.ts';
 
 let root: string;
-beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), 'correctables-files-'));
-  return () => rm(root, { recursive: true });
-});
+beforeEach(() => void (root = temporaryFolder()));
 
 /** The flags with which this process has a file open. */
 function flagsOf(path: string): number {

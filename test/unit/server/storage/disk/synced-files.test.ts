@@ -1,16 +1,12 @@
 /** What is written to a log file is on the disk when the write is done: the file is open with `O_DSYNC`. */
 import fs from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { NodeFiles } from '../../../../../src/server/storage/disk/node-files.ts';
+import { temporaryFolder } from '../../../../support/temporary-folder.ts';
 
 let root: string;
-beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), 'correctables-synced-'));
-  return () => rm(root, { recursive: true });
-});
+beforeEach(() => void (root = temporaryFolder()));
 
 /** The flags of the descriptors that this process has of a file, as Linux reports them. */
 function flagsOf(path: string): number[] {
