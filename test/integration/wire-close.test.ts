@@ -27,8 +27,7 @@ interface Scene extends AsyncDisposable {
 /** A client at a gateway. */
 async function connected(): Promise<Scene> {
   const server = await startGateway();
-  const client = new RawClient(server.url);
-  await client.greet();
+  const client = await RawClient.greeted(server.url);
   return {
     server,
     client,

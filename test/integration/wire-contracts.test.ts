@@ -64,8 +64,7 @@ test.each([
   const requested: unknown[] = [];
   const authorize = (__: unknown, operation: Operation): boolean => requested.push(operation.key) > 0;
   await using gateway = await startGateway({ store: answering(), contract: value, authorize });
-  await using client = new RawClient(gateway.url);
-  await client.greet();
+  await using client = await RawClient.greeted(gateway.url);
   client.send(otherKey);
   expect(await client.row()).toEqual([1, 'view', 1, 0, { key: 'ada/notes' }]);
   expect([requested, gateway.store.submitted[0]?.operation.key]).toEqual([[key], key]);

@@ -46,8 +46,7 @@ test.each(
   const server = await serve(options);
   {
     // Gone before the server is closed, which would wait for it.
-    await using client = new RawClient(server.siteUrl('ireland'));
-    await client.greet({ levels: LEVELS });
+    await using client = await RawClient.greeted(server.siteUrl('ireland'), { levels: LEVELS });
     client.sendText(`[[1,"submit","${name}","write",4,{"key":"${key}"}]]`);
     expect(await client.row()).toMatchObject([1, 'fail', expect.any(String), expect.any(String), null, {}]);
     client.send([2, 'submit', 'read', 'write', 4, { key: 'k' }]);

@@ -82,12 +82,10 @@ describe('wire: authentication of connections', () => {
   test("another principal with the same client id → does not see the first one's replies", async () => {
     await using server = await startGateway({ authenticate: (token) => ({ id: token ?? '' }) });
     server.store.answer = ({ sink, context }) => sink.view(context.operationId, 'strong');
-    await using ada = new RawClient(server.url);
-    await ada.greet({ token: 'ada' });
+    await using ada = await RawClient.greeted(server.url, { token: 'ada' });
     ada.send([1, 'submit', ...PUT]);
     await ada.row();
-    await using eve = new RawClient(server.url);
-    await eve.greet({ token: 'eve', attempt: 2 });
+    await using eve = await RawClient.greeted(server.url, { token: 'eve', attempt: 2 });
     eve.send([1, 'submit', ...PUT]);
     expect(await eve.row()).toMatchObject([1, 'view', 1, 0, expect.stringMatching(/^eve\//)]);
     expect(server.store.submitted).toHaveLength(2);
@@ -103,8 +101,7 @@ describe('wire: operations', () => {
 
   test('unknown to the store → UNSUPPORTED', async () => {
     await using server = await startGateway();
-    await using client = new RawClient(server.url);
-    await client.greet();
+    await using client = await RawClient.greeted(server.url);
     client.send([1, 'submit', 'unknown', 'read', 1, null]);
     expect((await client.row()).slice(0, 3)).toEqual([1, 'fail', 'UNSUPPORTED']);
   });
@@ -116,8 +113,7 @@ describe('wire: operations', () => {
     ['at a level that does not exist', ['dequeue', 'write', 4, { queue: 'q' }], 'UNKNOWN_LEVEL', 'levels'],
   ])('%s → refused, not executed', async (_, row, code, field) => {
     await using server = await startGateway({ contract: shop });
-    await using client = new RawClient(server.url);
-    await client.greet({ contract: { name: 'shop', hash: 'f00' } });
+    await using client = await RawClient.greeted(server.url, { contract: { name: 'shop', hash: 'f00' } });
     client.send([1, 'submit', ...row]);
     const [, , got, , , details] = await client.row();
     expect(got).toBe(code);
@@ -136,16 +132,14 @@ describe('wire: operations', () => {
       }
     }
     await using server = await startGateway({ store: new PromisingStore() });
-    await using client = new RawClient(server.url);
-    await client.greet();
+    await using client = await RawClient.greeted(server.url);
     client.send([1, 'submit', ...GET]);
     expect((await client.row()).slice(0, 3)).toEqual([1, 'fail', code]);
   });
 
   test('submitted twice on one connection → executed once, answered in full', async () => {
     await using server = await startGateway();
-    await using client = new RawClient(server.url);
-    await client.greet();
+    await using client = await RawClient.greeted(server.url);
     client.send([1, 'submit', ...PUT], [1, 'submit', ...PUT]);
     const { sink } = await server.store.next();
     sink.view('v', 'weak');
@@ -160,8 +154,7 @@ describe('wire: operations', () => {
   test('numbers in any order, over and over, acknowledged in between → each executed at most once', async () => {
     await using server = await startGateway();
     server.store.answer = ({ operation, sink }) => sink.view(operation.args, 'strong');
-    await using client = new RawClient(server.url);
-    await client.greet();
+    await using client = await RawClient.greeted(server.url);
     const order = [9, 3, 7, 3, 12, 9, 1, 12, 5, 7, 1, 20, 3];
     for (const id of order) client.send([id, 'submit', 'put', 'write', 2, id]);
     client.send([7, 'ack']);
@@ -178,8 +171,7 @@ describe('wire: operations', () => {
 
   test('a cancelled write → UNKNOWN, since it runs on; a resend still gets its reply', async () => {
     await using server = await startGateway();
-    await using client = new RawClient(server.url);
-    await client.greet();
+    await using client = await RawClient.greeted(server.url);
     client.send([1, 'submit', ...PUT], [1, 'cancel']);
     expect((await client.row()).slice(0, 3)).toEqual([1, 'fail', 'UNKNOWN']);
     (await server.store.next()).sink.view('done', 'strong');
@@ -192,8 +184,7 @@ describe('wire: operations', () => {
 describe('wire: limits', () => {
   test('more in flight than allowed → OVERLOADED, retryable, with a delay; the others go on', async () => {
     await using server = await startGateway({ limits: { maxInFlight: 2 } });
-    await using client = new RawClient(server.url);
-    await client.greet();
+    await using client = await RawClient.greeted(server.url);
     client.send([1, 'submit', ...GET], [2, 'submit', ...GET], [3, 'submit', ...GET]);
     const details = { retryable: true, retryAfterMs: expect.any(Number) as number };
     expect(await client.row()).toMatchObject([3, 'fail', 'OVERLOADED', expect.any(String), null, details]);
@@ -203,8 +194,7 @@ describe('wire: limits', () => {
 
   test('repetition of what was executed, at the limit → its reply, never OVERLOADED', async () => {
     await using server = await startGateway({ limits: { maxInFlight: 1 } });
-    await using client = new RawClient(server.url);
-    await client.greet();
+    await using client = await RawClient.greeted(server.url);
     client.send([1, 'submit', ...PUT]);
     (await server.store.next()).sink.view('done', 'strong');
     expect(await client.row()).toEqual([1, 'view', 1, 0, 'done']);
@@ -214,8 +204,7 @@ describe('wire: limits', () => {
 
   test('frame beyond the limit → closed with 1009, others are served', async () => {
     await using server = await startGateway({ limits: { maxFrameBytes: 1_000 } });
-    await using client = new RawClient(server.url);
-    await client.greet();
+    await using client = await RawClient.greeted(server.url);
     client.send([1, 'submit', 'get', 'read', 1, 'x'.repeat(2_000)]);
     expect(await client.closed).toMatchObject({ code: 1009 });
     await expectServing(server);
@@ -224,8 +213,7 @@ describe('wire: limits', () => {
   test('client that never reads → cut off', async () => {
     await using server = await startGateway({ bounds: { stallTimeoutMs: 50 } });
     server.store.answer = ({ sink }) => setImmediate(() => sink.view('x'.repeat(50_000), 'strong'));
-    await using client = new RawClient(server.url);
-    await client.greet();
+    await using client = await RawClient.greeted(server.url);
     client.socket.pause();
     // In one frame, so that nothing has been sent yet when they are taken: else they would be refused as overload.
     client.send(...Array.from({ length: 400 }, (_, n) => [n + 1, 'submit', ...GET]));
@@ -237,12 +225,10 @@ describe('wire: limits', () => {
 describe('wire: one client, two connections', () => {
   test('newer connection → the older is closed with 4409 and its writes answer on the newer', async () => {
     await using server = await startGateway();
-    await using older = new RawClient(server.url);
-    await older.greet({ attempt: 1 });
+    await using older = await RawClient.greeted(server.url, { attempt: 1 });
     older.send([1, 'submit', ...PUT]);
     const { sink } = await server.store.next();
-    await using newer = new RawClient(server.url);
-    await newer.greet({ attempt: 2 });
+    await using newer = await RawClient.greeted(server.url, { attempt: 2 });
     expect(await older.closed).toMatchObject({ code: 4409 });
     newer.send([1, 'submit', ...PUT], [7, 'ping']);
     expect(await newer.row()).toEqual([7, 'pong']);
@@ -252,8 +238,7 @@ describe('wire: one client, two connections', () => {
 
   test('older connection that arrives late → refused, the newer stays', async () => {
     await using server = await startGateway();
-    await using newer = new RawClient(server.url);
-    await newer.greet({ attempt: 2 });
+    await using newer = await RawClient.greeted(server.url, { attempt: 2 });
     await using older = new RawClient(server.url);
     await older.opened();
     older.send([0, 'hello', { ...RawClient.hello(), attempt: 1 }]);
@@ -267,8 +252,7 @@ describe('wire: malformed', () => {
   test('bad row → fails alone with the path of the field, its neighbors are served', async () => {
     await using server = await startGateway();
     server.store.answer = ({ sink }) => sink.view('v', 'strong');
-    await using client = new RawClient(server.url);
-    await client.greet();
+    await using client = await RawClient.greeted(server.url);
     client.send([1, 'submit', ...GET], [2, 'submit', 'get', 'destroy', 3, null], [3, 'submit', ...GET]);
     const rows = [await client.row(), await client.row(), await client.row()];
     expect(rows.find(([id]) => id === 2)).toMatchObject([
@@ -284,16 +268,14 @@ describe('wire: malformed', () => {
 
   test('again and again → closed with 4400', async () => {
     await using server = await startGateway({ bounds: { maxMalformedMessages: 3 } });
-    await using client = new RawClient(server.url);
-    await client.greet();
+    await using client = await RawClient.greeted(server.url);
     for (let i = 0; i < 3; i++) client.sendText('{');
     expect(await client.closed).toMatchObject({ code: 4400 });
   });
 
   test('binary frame on the text protocol → malformed, connection goes on', async () => {
     await using server = await startGateway();
-    await using client = new RawClient(server.url);
-    await client.greet();
+    await using client = await RawClient.greeted(server.url);
     client.socket.send(Buffer.from([1, 2, 3]));
     expect((await client.row()).slice(0, 3)).toEqual([0, 'fail', 'PROTOCOL']);
   });

@@ -31,16 +31,14 @@ function get(url: string, headers: Record<string, string> = {}, method = 'GET'):
 describe('HTTP', () => {
   test('/health while serving → 200 with what each site is doing', async () => {
     await using server = await startGateway();
-    await using client = new RawClient(server.url);
-    await client.greet();
+    await using _client = await RawClient.greeted(server.url);
     const sites = { here: expect.objectContaining({ state: 'serving', connections: 1 }) as unknown };
     expect(await get(`${server.listener.url}/health`)).toMatchObject({ status: 200, body: { status: 'ok', sites } });
   });
 
   test('/health while draining → 503', async () => {
     await using server = await startGateway();
-    await using client = new RawClient(server.url);
-    await client.greet();
+    await using client = await RawClient.greeted(server.url);
     client.send([1, 'submit', 'get', 'read', 3, null]);
     const { sink } = await server.store.next();
     const closed = server.listener.close({ drainMs: 5_000 });
@@ -142,15 +140,13 @@ describe('HTTP: readiness and metrics', () => {
     expect(await get(`${url}/ready`)).toMatchObject({ status: 200, body: { ready: true } });
     expect((await get(`${url}/ready/here`)).status).toBe(200);
     expect((await get(`${url}/ready/there`)).status).toBe(404);
-    await using client = new RawClient(server.url);
-    await client.greet();
+    await using _client = await RawClient.greeted(server.url);
     expect(await get(`${url}/ready/here`)).toMatchObject({ status: 503, body: { ready: false } });
   });
 
   test('/metrics → the documented names with the site as label, and figures that fit', async () => {
     await using server = await startGateway();
-    await using client = new RawClient(server.url);
-    await client.greet();
+    await using client = await RawClient.greeted(server.url);
     client.send([1, 'submit', 'put', 'write', 2, null], [2, 'bogus']);
     await server.store.next();
     await client.row();

@@ -26,15 +26,13 @@ describe('tokens', () => {
 
   test('expired → closed with 4402, which a client takes as a reason to come back', async () => {
     await using server = await startGateway({ authenticate });
-    await using client = new RawClient(server.url);
-    await client.greet({ token: 'ada:20' });
+    await using client = await RawClient.greeted(server.url, { token: 'ada:20' });
     expect((await client.closed).code).toBe(4402);
   });
 
   test('renewed on the live connection → goes on beyond the first end, operations in flight too', async () => {
     await using server = await startGateway({ authenticate });
-    await using client = new RawClient(server.url);
-    await client.greet({ token: 'ada:60000' });
+    await using client = await RawClient.greeted(server.url, { token: 'ada:60000' });
     client.send([1, 'submit', ...PUT], [0, 'renew', 'ada:90000']);
     const { sink } = await server.store.next();
     const [id, kind, expiresInMs] = await client.row();
@@ -50,8 +48,7 @@ describe('tokens', () => {
     ['over', 'ada:-1', 4402],
   ])('fresh token is %s → closed with %s', async (_, token, code) => {
     await using server = await startGateway({ authenticate });
-    await using client = new RawClient(server.url);
-    await client.greet({ token: 'ada:60000' });
+    await using client = await RawClient.greeted(server.url, { token: 'ada:60000' });
     client.send([0, 'renew', token]);
     expect((await client.closed).code).toBe(code);
   });
@@ -104,8 +101,7 @@ describe('rate', () => {
   test('more operations a second than allowed → OVERLOADED with the time to wait; the first ones are served', async () => {
     await using server = await startGateway({ limits: { maxOperationsPerSecond: 10 } });
     server.store.answer = ({ sink }) => sink.view('v', 'strong');
-    await using client = new RawClient(server.url);
-    await client.greet();
+    await using client = await RawClient.greeted(server.url);
     client.send(...Array.from({ length: 30 }, (_, n) => [n + 1, 'submit', ...PUT]));
     const kinds = new Map<unknown, number>();
     for (let n = 0; n < 30; n++) {

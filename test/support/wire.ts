@@ -220,6 +220,13 @@ export class RawClient implements AsyncDisposable {
     return this.row();
   }
 
+  /** A client that has been welcomed. */
+  static async greeted(url: string, overrides: object = {}): Promise<RawClient> {
+    const client = new RawClient(url);
+    await client.greet(overrides);
+    return client;
+  }
+
   static hello(): object {
     return { version: PROTOCOL_VERSION, client: 'a'.repeat(32), attempt: 1, levels: LEVELS };
   }

@@ -56,8 +56,7 @@ test('writes that are not acknowledged → the metrics say how much the site rem
     const text = await (await fetch(`${server.url}/metrics`)).text();
     return text.match(/^correctables_repl\w+\{site="ireland",log="own"\} \d+$/gm) ?? [];
   };
-  await using client = new RawClient(server.siteUrl('ireland'));
-  await client.greet({ levels });
+  await using client = await RawClient.greeted(server.siteUrl('ireland'), { levels });
   client.send([1, 'submit', 'add', 'write', 2, { key: 'k' }], [2, 'submit', 'add', 'write', 2, { key: 'k' }]);
   await client.row();
   await client.row();

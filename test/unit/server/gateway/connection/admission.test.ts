@@ -32,8 +32,7 @@ describe('admission that takes time', () => {
   test('decided in another order → executed in the order of submission', async () => {
     const { authorize, decide } = byHand();
     await using server = await startGateway({ authorize });
-    await using client = new RawClient(server.url);
-    await client.greet();
+    await using client = await RawClient.greeted(server.url);
     client.send([1, 'submit', ...UPDATE], [2, 'submit', ...READ], [3, 'submit', ...UPDATE]);
     await ponged(client);
     decide(2, true);
@@ -50,8 +49,7 @@ describe('admission that takes time', () => {
     const slow: Authorize = (principal, operation) =>
       operation.access === 'read' ? true : authorize(principal, operation);
     await using server = await startGateway({ authorize: slow });
-    await using client = new RawClient(server.url);
-    await client.greet();
+    await using client = await RawClient.greeted(server.url);
     client.send([1, 'submit', ...UPDATE], [2, 'submit', ...READ]);
     await ponged(client);
     expect(executed(server.store)).toEqual([]);
@@ -65,8 +63,7 @@ describe('admission that takes time', () => {
     const { authorize, decide } = byHand();
     await using server = await startGateway({ authorize });
     server.store.answer = ({ sink }) => sink.view('v', 'strong');
-    await using client = new RawClient(server.url);
-    await client.greet();
+    await using client = await RawClient.greeted(server.url);
     client.send([1, 'submit', ...UPDATE], [1, 'submit', ...UPDATE]);
     await ponged(client);
     decide(0, true);
@@ -78,12 +75,10 @@ describe('admission that takes time', () => {
   test('the connection ends in the meantime → nothing starts; the client sends it again on its next connection', async () => {
     const { authorize, decide } = byHand();
     await using server = await startGateway({ authorize });
-    await using first = new RawClient(server.url);
-    await first.greet({ attempt: 1 });
+    await using first = await RawClient.greeted(server.url, { attempt: 1 });
     first.send([1, 'submit', ...UPDATE]);
     await ponged(first);
-    await using second = new RawClient(server.url);
-    await second.greet({ attempt: 2 });
+    await using second = await RawClient.greeted(server.url, { attempt: 2 });
     await first.closed;
     decide(0, true);
     second.send([1, 'submit', ...UPDATE]);
@@ -98,8 +93,7 @@ describe('admission that takes time', () => {
     const { authorize, decide } = byHand();
     const principal: Principal & { expiresAt: number } = { id: 'ada', expiresAt: Date.now() + 60_000 };
     await using server = await startGateway({ authorize, authenticate: () => principal });
-    await using client = new RawClient(server.url);
-    await client.greet();
+    await using client = await RawClient.greeted(server.url);
     client.send([1, 'submit', ...UPDATE]);
     await ponged(client);
     principal.expiresAt = Date.now() - 1;
@@ -111,8 +105,7 @@ describe('admission that takes time', () => {
   test('the server drains meanwhile → it waits for the decision and for the answer', async () => {
     const { authorize, decide } = byHand();
     await using server = await startGateway({ authorize });
-    await using client = new RawClient(server.url);
-    await client.greet();
+    await using client = await RawClient.greeted(server.url);
     client.send([1, 'submit', ...UPDATE]);
     await ponged(client);
     const closed = server.listener.close({ drainMs: 10_000 });
@@ -130,8 +123,7 @@ describe('token that has ended', () => {
   test('between two operations, before its timer → the second is not executed', async () => {
     const principal: Principal & { expiresAt: number } = { id: 'ada', expiresAt: Date.now() + 60_000 };
     await using server = await startGateway({ authenticate: () => principal });
-    await using client = new RawClient(server.url);
-    await client.greet();
+    await using client = await RawClient.greeted(server.url);
     client.send([1, 'submit', ...UPDATE]);
     await ponged(client);
     principal.expiresAt = Date.now() - 1;
@@ -151,8 +143,7 @@ describe('token that has ended', () => {
 describe('write that was sent before, under another memory', () => {
   test('to a store that keeps no names, unknown here → UNKNOWN, not executed', async () => {
     await using server = await startGateway();
-    await using client = new RawClient(server.url);
-    await client.greet();
+    await using client = await RawClient.greeted(server.url);
     client.send([1, 'submit', ...UPDATE, ...AGAIN]);
     const row = await client.row();
     expect(row.slice(0, 3)).toEqual([1, 'fail', 'UNKNOWN']);
@@ -163,8 +154,7 @@ describe('write that was sent before, under another memory', () => {
   test('known here → its reply', async () => {
     await using server = await startGateway();
     server.store.answer = ({ sink }) => sink.view('v', 'strong');
-    await using client = new RawClient(server.url);
-    await client.greet();
+    await using client = await RawClient.greeted(server.url);
     client.send([1, 'submit', ...UPDATE], [1, 'submit', ...UPDATE, ...AGAIN]);
     expect(await client.row()).toEqual([1, 'view', 1, 0, 'v']);
     expect(await client.row()).toEqual([1, 'view', 1, 0, 'v']);
@@ -175,16 +165,14 @@ describe('write that was sent before, under another memory', () => {
     const store = new StoreDouble();
     store.isExactlyOnce = true;
     await using server = await startGateway({ store });
-    await using client = new RawClient(server.url);
-    await client.greet();
+    await using client = await RawClient.greeted(server.url);
     client.send([1, 'submit', ...UPDATE, ...AGAIN]);
     expect((await store.next()).context.operationId).toMatch(/\/1$/);
   });
 
   test('moved on while it is in flight here, to a store that keeps no names → not executed twice', async () => {
     await using server = await startGateway({ site: 'ireland' });
-    await using client = new RawClient(server.url);
-    await client.greet();
+    await using client = await RawClient.greeted(server.url);
     client.send([1, 'submit', ...UPDATE], [1, 'submit', ...UPDATE, null, null, null, null, ['ireland', 2], true]);
     (await server.store.next()).sink.view('v', 'strong');
     expect(await client.row()).toEqual([1, 'view', 1, 0, 'v']);
@@ -196,8 +184,7 @@ describe('numbers', () => {
   test('up to the acknowledged one → REPLY_EXPIRED for a write, executed for a read', async () => {
     await using server = await startGateway();
     server.store.answer = ({ sink }) => sink.view('v', 'strong');
-    await using client = new RawClient(server.url);
-    await client.greet();
+    await using client = await RawClient.greeted(server.url);
     client.send([7, 'ack'], [3, 'submit', ...READ], [4, 'submit', ...UPDATE], [7, 'submit', ...UPDATE]);
     expect(await client.row()).toEqual([3, 'view', 1, 0, 'v']);
     for (const id of [4, 7]) expect((await client.row()).slice(0, 3)).toEqual([id, 'fail', 'REPLY_EXPIRED']);
@@ -257,8 +244,7 @@ describe('welcome', () => {
 describe('time limits', () => {
   test('deadline of an operation, the machine’s clock is set → by that clock, which bindings read', async () => {
     await using server = await startGateway();
-    await using client = new RawClient(server.url);
-    await client.greet();
+    await using client = await RawClient.greeted(server.url);
     client.send([1, 'submit', ...READ, null, 5_000]);
     const { context } = await server.store.next();
     const offByMs = (): number => Math.abs(context.deadlineAt! - 5_000 - Date.now());
@@ -281,8 +267,7 @@ describe('idempotency keys', () => {
     await using server = await startGateway({ store, authenticate: (token) => ({ id: token ?? '' }) });
     const keys: unknown[] = [];
     for (const [index, token] of ['ada', 'ada', 'b/ob'].entries()) {
-      await using client = new RawClient(server.url);
-      await client.greet({ token, client: String(index).repeat(32) });
+      await using client = await RawClient.greeted(server.url, { token, client: String(index).repeat(32) });
       client.send(withKey(1));
       keys.push((await store.next()).context.idempotencyKey);
     }
@@ -291,8 +276,7 @@ describe('idempotency keys', () => {
 
   test('a store without keys → UNSUPPORTED for a write, and a read goes without its key', async () => {
     await using server = await startGateway();
-    await using client = new RawClient(server.url);
-    await client.greet();
+    await using client = await RawClient.greeted(server.url);
     client.send(withKey(1), withKey(2, 'read'));
     const [id, kind, code, message, level, details] = await client.row();
     expect([id, kind, code, level, details]).toEqual([

@@ -16,8 +16,7 @@ describe('replies that are kept, to the end', () => {
       authorize: () => allowed,
     });
     server.store.answer = ({ sink }) => sink.view(null, 'strong');
-    await using client = new RawClient(server.url);
-    await client.greet();
+    await using client = await RawClient.greeted(server.url);
     client.send([1, 'submit', ...UPDATE], [2, 'submit', ...UPDATE], [3, 'submit', ...UPDATE]);
     expect((await client.row()).slice(0, 3)).toEqual([3, 'fail', 'OVERLOADED']);
     allow(true);
@@ -29,8 +28,7 @@ describe('one connection', () => {
   // Nothing of a frame is served once it has closed its connection
   test('closed by a row in the middle of a frame → the rest of the frame is not executed', async () => {
     await using server = await startGateway({ bounds: { maxMalformedMessages: 1 } });
-    await using client = new RawClient(server.url);
-    await client.greet();
+    await using client = await RawClient.greeted(server.url);
     client.send([1, 'submit', ...UPDATE], ['nonsense'], [2, 'submit', ...UPDATE]);
     await client.closed;
     expect(server.store.submitted).toHaveLength(1);
@@ -39,8 +37,7 @@ describe('one connection', () => {
 
   test('the same attempt again → replaced itself; the older connection stays', async () => {
     await using server = await startGateway();
-    await using first = new RawClient(server.url);
-    await first.greet();
+    await using first = await RawClient.greeted(server.url);
     await using second = new RawClient(server.url);
     await second.opened();
     second.send([0, 'hello', RawClient.hello()]);
@@ -79,8 +76,7 @@ describe('one connection', () => {
       authorize: (principal) => seen.push((principal as unknown as { role: string }).role) > 0,
     });
     server.store.answer = ({ sink }) => sink.view(null, 'strong');
-    await using client = new RawClient(server.url);
-    await client.greet({ token: 'early' });
+    await using client = await RawClient.greeted(server.url, { token: 'early' });
     client.send([0, 'renew', 'late']);
     await client.row();
     client.send([1, 'submit', ...READ]);
@@ -97,8 +93,7 @@ describe('one connection', () => {
         return { id: 'ann' };
       },
     });
-    await using first = new RawClient(server.url);
-    await first.greet({ token: 'quick' });
+    await using first = await RawClient.greeted(server.url, { token: 'quick' });
     const second = new RawClient(server.url);
     await second.opened();
     second.send([0, 'hello', { ...RawClient.hello(), attempt: 2, token: 'slow' }]);
@@ -116,8 +111,7 @@ describe('one connection', () => {
 
   test('read in flight, the connection goes → its signal aborts', async () => {
     await using server = await startGateway();
-    await using client = new RawClient(server.url);
-    await client.greet();
+    await using client = await RawClient.greeted(server.url);
     client.send([1, 'submit', ...READ]);
     const { context } = await server.store.next();
     client.socket.terminate();
@@ -141,10 +135,8 @@ describe('one connection', () => {
   test('an older connection that was replaced closes late → the client has not left', async () => {
     await using server = await startGateway({ bounds: { clientIdleMs: 20 } });
     server.store.answer = ({ sink }) => sink.view(null, 'strong');
-    await using first = new RawClient(server.url);
-    await first.greet();
-    await using second = new RawClient(server.url);
-    await second.greet({ attempt: 2 });
+    await using first = await RawClient.greeted(server.url);
+    await using second = await RawClient.greeted(server.url, { attempt: 2 });
     await first.closed;
     second.send([1, 'submit', ...UPDATE]);
     await second.row();
@@ -160,8 +152,7 @@ test('a write that has moved here replaces the earlier one → if the earlier on
   const store = new StoreDouble();
   store.isExactlyOnce = true;
   await using server = await startGateway({ store, site: 'here' });
-  await using client = new RawClient(server.url);
-  await client.greet();
+  await using client = await RawClient.greeted(server.url);
   client.send([1, 'submit', ...UPDATE]);
   const early = await store.next();
   client.send([1, 'submit', ...UPDATE, null, null, null, null, ['here', 2]]);
@@ -199,12 +190,10 @@ describe('store that executes each write once', () => {
     const store = new StoreDouble();
     store.isExactlyOnce = true;
     await using server = await startGateway({ store });
-    await using client = new RawClient(server.url);
-    await client.greet({ attempt: 1 });
+    await using client = await RawClient.greeted(server.url, { attempt: 1 });
     client.send([1, 'submit', ...UPDATE]);
     const { context } = await store.next();
-    await using newer = new RawClient(server.url);
-    await newer.greet({ attempt: 2 });
+    await using _newer = await RawClient.greeted(server.url, { attempt: 2 });
     expect(context.signal.aborted).toBe(false);
   });
 });

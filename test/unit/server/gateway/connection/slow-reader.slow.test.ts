@@ -17,8 +17,7 @@ describe('slow reader', () => {
     await using server = await startGateway();
     const text = 'x'.repeat(bytes);
     server.store.answer = ({ sink }) => setImmediate(() => sink.view(text, 'strong'));
-    await using client = new RawClient(server.url);
-    await client.greet();
+    await using client = await RawClient.greeted(server.url);
     client.send(...Array.from({ length: count }, (_, n) => [n + 1, 'submit', ...READ]));
     for (let n = 1; n <= count; n++) {
       const [id, kind, , , value] = await client.row();
@@ -33,8 +32,7 @@ describe('slow reader', () => {
       server.store.answer = ({ operation, sink }) => {
         sink.view(operation.args === null ? 'x'.repeat(70_000) : 'small', 'strong');
       };
-      await using client = new RawClient(server.url);
-      await client.greet();
+      await using client = await RawClient.greeted(server.url);
       for (let round = 0; round < 3; round++) {
         const first = round * 20 + 1;
         const args = (n: number) => (n % 7 === 0 ? null : 'small');
@@ -50,8 +48,7 @@ describe('slow reader', () => {
     await using server = await startGateway({ bounds: { heartbeatIntervalMs, stallTimeoutMs: 10_000 } });
     const text = 'x'.repeat(4 * MIB);
     server.store.answer = ({ sink }) => setImmediate(() => sink.view(text, 'strong'));
-    await using client = new RawClient(server.url);
-    await client.greet();
+    await using client = await RawClient.greeted(server.url);
     client.socket.pause();
     client.send(...Array.from({ length: 6 }, (_, n) => [n + 1, 'submit', ...READ]));
     const got: unknown[] = [];
@@ -102,8 +99,7 @@ describe('slow reader', () => {
     await using server = await startGateway({ bounds: { stallTimeoutMs: 300 }, logger });
     const text = 'x'.repeat(8 * MIB);
     server.store.answer = ({ sink }) => setImmediate(() => sink.view(text, 'strong'));
-    await using client = new RawClient(server.url);
-    await client.greet();
+    await using client = await RawClient.greeted(server.url);
     client.socket.pause();
     client.send(...Array.from({ length: 3 }, (_, n) => [n + 1, 'submit', ...READ]));
     await wasCut;
@@ -114,8 +110,7 @@ describe('slow reader', () => {
   test('asks for the same reply over and over without reading → what waits is bounded, all is answered once it reads', async () => {
     await using server = await startGateway({ bounds: { maxSendBufferBytes: MIB } });
     server.store.answer = ({ sink }) => sink.view('x'.repeat(100_000), 'strong');
-    await using client = new RawClient(server.url);
-    await client.greet();
+    await using client = await RawClient.greeted(server.url);
     client.send([1, 'submit', ...UPDATE]);
     await client.row();
     const before = process.memoryUsage().arrayBuffers;
@@ -126,8 +121,7 @@ describe('slow reader', () => {
     }
     // Served after all of that has been read, as far as it is read at all.
     for (let n = 0; n < 3; n++) {
-      await using other = new RawClient(server.url);
-      await other.greet({ client: 'b'.repeat(32), attempt: n + 1 });
+      await using _other = await RawClient.greeted(server.url, { client: 'b'.repeat(32), attempt: n + 1 });
     }
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(40 * MIB);
     client.socket.resume();
@@ -137,8 +131,7 @@ describe('slow reader', () => {
   test('submits on and on without reading → OVERLOADED, then not read from', async () => {
     await using server = await startGateway({ bounds: { maxSendBufferBytes: 100_000 } });
     server.store.answer = ({ sink }) => sink.view('x'.repeat(50_000), 'strong');
-    await using client = new RawClient(server.url);
-    await client.greet();
+    await using client = await RawClient.greeted(server.url);
     client.send(...Array.from({ length: 200 }, (_, n) => [n + 1, 'submit', ...READ]));
     const codes = new Map<unknown, number>();
     for (let n = 0; n < 200; n++) {
@@ -155,8 +148,7 @@ describe('replies that are kept', () => {
   test('of one client beyond its bytes → its writes are refused until it acknowledges, reads are served', async () => {
     await using server = await startGateway({ bounds: { budget: { ...BOUNDLESS, client: 50_000 } } });
     server.store.answer = ({ sink }) => sink.view({ text: 'x'.repeat(20_000) }, 'strong');
-    await using client = new RawClient(server.url);
-    await client.greet();
+    await using client = await RawClient.greeted(server.url);
     for (const id of [1, 2]) {
       client.send([id, 'submit', ...UPDATE]);
       expect((await client.row())[1]).toBe('view');

@@ -5,8 +5,7 @@ import { RawClient, startGateway } from '../../../../support/wire.ts';
 test('a client sends much and reads no replies → reading pauses; once it reads, all its requests get replies', async () => {
   await using server = await startGateway({ bounds: { maxSendBufferBytes: 1 << 18 } });
   server.store.answer = ({ sink }) => sink.view('x'.repeat(100_000), 'strong');
-  await using client = new RawClient(server.url);
-  await client.greet();
+  await using client = await RawClient.greeted(server.url);
   client.send([1, 'submit', 'put', 'write', 2, null]);
   await client.row();
   client.socket.pause();
@@ -14,8 +13,7 @@ test('a client sends much and reads no replies → reading pauses; once it reads
   for (let n = 0; n < repetitions; n++) client.send([1, 'submit', 'put', 'write', 2, 'y'.repeat(100_000)]);
   // Served after all of that has been read, as far as it is read at all.
   for (let n = 0; n < 30; n++) {
-    await using other = new RawClient(server.url);
-    await other.greet({ client: 'b'.repeat(32), attempt: n + 1 });
+    await using _other = await RawClient.greeted(server.url, { client: 'b'.repeat(32), attempt: n + 1 });
   }
   expect(client.socket.bufferedAmount).toBeGreaterThan(0);
   client.socket.resume();

@@ -23,8 +23,7 @@ async function ponged(client: RawClient): Promise<void> {
 describe('operations in flight', () => {
   test('cancelled again and again → count until the store has ended them', async () => {
     await using server = await startGateway({ limits: { maxInFlight: 2 } });
-    await using client = new RawClient(server.url);
-    await client.greet();
+    await using client = await RawClient.greeted(server.url);
     for (const id of [1, 2, 3]) client.send([id, 'submit', ...READ], [id, 'cancel']);
     expect(await answer(client)).toBe('OVERLOADED');
     expect([inFlight(server), server.store.submitted.length]).toEqual([2, 2]);
@@ -39,8 +38,7 @@ describe('operations in flight', () => {
     const decisions: ((allowed: boolean) => void)[] = [];
     const authorize: Authorize = () => new Promise((resolve) => decisions.push(resolve));
     await using server = await startGateway({ authorize, limits: { maxInFlight: 2 } });
-    await using client = new RawClient(server.url);
-    await client.greet();
+    await using client = await RawClient.greeted(server.url);
     for (const id of [1, 2, 3]) client.send([id, 'submit', ...READ], [id, 'cancel']);
     expect([await answer(client), await answer(client), await answer(client)]).toEqual([
       'ABORTED',
@@ -57,8 +55,7 @@ describe('operations in flight', () => {
   test('decided but waiting for its turn, then cancelled → does not count any more', async () => {
     const authorize: Authorize = (_, { access }) => (access === 'read' ? true : new Promise(() => {}));
     await using server = await startGateway({ authorize });
-    await using client = new RawClient(server.url);
-    await client.greet();
+    await using client = await RawClient.greeted(server.url);
     client.send([1, 'submit', ...UPDATE], [2, 'submit', ...READ]);
     await ponged(client);
     client.send([2, 'cancel']);
@@ -68,8 +65,7 @@ describe('operations in flight', () => {
 
   test('refused once it was decided → does not count', async () => {
     await using server = await startGateway({ authorize: async () => false });
-    await using client = new RawClient(server.url);
-    await client.greet();
+    await using client = await RawClient.greeted(server.url);
     client.send([1, 'submit', ...READ]);
     expect(await answer(client)).toBe('FORBIDDEN');
     expect(inFlight(server)).toBe(0);
@@ -86,8 +82,7 @@ describe('operations in flight', () => {
     const left = inFlight(server);
     expect(left).toBeGreaterThan(100);
     expect(left).toBeLessThan(160);
-    await using client = new RawClient(server.url);
-    await client.greet();
+    await using client = await RawClient.greeted(server.url);
     client.send(...Array.from({ length: 5 }, (_, n) => [n + 1, 'submit', ...READ]));
     expect([await answer(client), await answer(client)]).toEqual(['OVERLOADED', 'OVERLOADED']);
     await ponged(client);
@@ -96,12 +91,10 @@ describe('operations in flight', () => {
 
   test('of a client that comes back → count on its new connection', async () => {
     await using server = await startGateway({ limits: { maxInFlight: 1 } });
-    await using first = new RawClient(server.url);
-    await first.greet();
+    await using first = await RawClient.greeted(server.url);
     first.send([1, 'submit', ...UPDATE]);
     await ponged(first);
-    await using second = new RawClient(server.url);
-    await second.greet({ attempt: 2 });
+    await using second = await RawClient.greeted(server.url, { attempt: 2 });
     second.send([1, 'submit', ...UPDATE], [2, 'submit', ...UPDATE]);
     expect((await second.row()).slice(0, 3)).toEqual([2, 'fail', 'OVERLOADED']);
     expect(inFlight(server)).toBe(1);
@@ -119,8 +112,7 @@ describe('bytes of operations in flight', () => {
     const authorize: Authorize = () => new Promise(() => {});
     for (const waits of [false, true]) {
       await using server = await startGateway(waits ? { authorize, bounds } : { bounds });
-      await using client = new RawClient(server.url);
-      await client.greet();
+      await using client = await RawClient.greeted(server.url);
       for (const id of [1, 2, 3]) client.send(large(id));
       expect(await answer(client)).toBe('OVERLOADED');
       expect(inFlight(server)).toBe(2);
@@ -130,8 +122,7 @@ describe('bytes of operations in flight', () => {
   test('a frame counts until the last of its operations has ended', async () => {
     const store = new StoreDouble();
     await using server = await startGateway({ store, bounds });
-    await using client = new RawClient(server.url);
-    await client.greet();
+    await using client = await RawClient.greeted(server.url);
     client.send(large(1), [2, 'submit', ...READ]);
     client.send(large(3), [4, 'submit', ...READ]);
     await ponged(client);
@@ -149,8 +140,7 @@ describe('bytes of operations in flight', () => {
   test('one that is larger than all → served while nothing else is in flight', async () => {
     await using server = await startGateway({ bounds: { budget: { ...BOUNDLESS, client: 100 } } });
     server.store.answer = ({ sink }) => sink.view('v', 'strong');
-    await using client = new RawClient(server.url);
-    await client.greet();
+    await using client = await RawClient.greeted(server.url);
     client.send([1, 'submit', 'get', 'read', 2, 'x'.repeat(4_000)]);
     expect(await answer(client)).toBe('view');
   });
@@ -167,8 +157,7 @@ describe('trace', () => {
   ])('%s → refused beyond 4 KiB', async (_, trace, isAllowed) => {
     await using server = await startGateway();
     server.store.answer = ({ sink, context }) => sink.view(context.trace, 'strong');
-    await using client = new RawClient(server.url);
-    await client.greet();
+    await using client = await RawClient.greeted(server.url);
     client.send([1, 'submit', ...READ, null, null, trace]);
     const row = await client.row();
     if (isAllowed) expect(row).toEqual([1, 'view', 1, 0, trace]);

@@ -25,8 +25,7 @@ test('warns once of each origin that is not in `origins`, by websocket and by HT
   const pages = await fetch(`${gateway.server.listener.url}/sites`, { headers: EVIL });
   expect(pages.status).toBe(403);
   expect(gateway.warnings).toEqual([[EVIL, 'refused a page, because its origin is not in `origins`']]);
-  await using client = new RawClient(gateway.server.url);
-  await client.greet();
+  await using _client = await RawClient.greeted(gateway.server.url);
   expect(gateway.warnings).toHaveLength(1);
 });
 

@@ -100,8 +100,7 @@ describe('authenticate', () => {
 
   test.each(cases)('%s at renew → the connection is closed', async (_, hook, code) => {
     await using server = await start(hook);
-    await using client = new RawClient(server.url);
-    await client.greet({ token: 'good' });
+    await using client = await RawClient.greeted(server.url, { token: 'good' });
     client.send([0, 'renew', 'odd']);
     expect((await client.closed).code).toBe(code);
     await expectServing(server);
@@ -109,8 +108,7 @@ describe('authenticate', () => {
 
   test.each(UNDECIDED)('%s at renew → the connection goes on, and takes a later token', async (_, hook) => {
     await using server = await start(hook);
-    await using client = new RawClient(server.url);
-    await client.greet({ token: 'good' });
+    await using client = await RawClient.greeted(server.url, { token: 'good' });
     client.send([0, 'renew', 'odd'], [0, 'renew', 'good'], [1, 'ping']);
     const rows = [await client.row(), await client.row()];
     expect(rows.map(([, kind]) => kind).toSorted()).toEqual(['pong', 'renewed']);
@@ -156,8 +154,7 @@ describe('authorize', () => {
   ])('%s → refused, not executed', async (_, hook, code) => {
     const logger = { debug: vi.fn(), info: vi.fn(), warn: vi.fn(), error: vi.fn() };
     await using server = await startGateway({ bounds, logger, authorize: hook as Authorize });
-    await using client = new RawClient(server.url);
-    await client.greet();
+    await using client = await RawClient.greeted(server.url);
     client.send([1, 'submit', ...UPDATE]);
     const [id, kind, reported, message, , details] = await client.row();
     expect([id, kind, reported]).toEqual([1, 'fail', code]);
@@ -193,8 +190,7 @@ describe('the hosted binding', () => {
     ['submitOperation', 'gives what cannot be awaited', () => ({ then: throws }), 'FINAL_FAILED'],
   ])('%s %s', async (method, _, hook, code) => {
     await using server = await startGateway({ store: storeWith(method, hook) });
-    await using client = new RawClient(server.url);
-    await client.greet();
+    await using client = await RawClient.greeted(server.url);
     client.send([1, 'submit', ...READ, ...(method === 'openSession' ? [null, null, null, []] : [])]);
     expect((await client.row()).slice(0, 3)).toEqual([1, 'fail', code]);
     expect(client.frames.join()).not.toContain('secret');
@@ -223,8 +219,7 @@ describe('the hosted binding', () => {
       sink.view('v', 'strong');
     };
     await using server = await startGateway({ store });
-    await using client = new RawClient(server.url);
-    await client.greet();
+    await using client = await RawClient.greeted(server.url);
     client.send([1, 'submit', 'x', effect, 3, null, null, null, null, []]);
     expect((await client.row()).slice(0, 3)).toEqual([1, 'fail', code]);
     await expectServing(server);
@@ -235,8 +230,7 @@ describe('the hosted binding', () => {
     const store = new StoreDouble();
     store.answer = ({ context }) => context.signal.addEventListener('abort', throws);
     await using server = await startGateway({ store, logger });
-    await using client = new RawClient(server.url);
-    await client.greet();
+    await using client = await RawClient.greeted(server.url);
     client.send([1, 'submit', ...READ], [2, 'submit', ...READ], [2, 'cancel'], [3, 'ping']);
     expect(await client.row()).toEqual([3, 'pong']);
     client.socket.terminate();
@@ -250,8 +244,7 @@ describe('the hosted binding', () => {
     Object.assign(store, { openSession: (tokens: readonly string[]) => ({ tokens: tokens[0] && tokens, close }) });
     store.answer = ({ sink }) => sink.view('v', 'strong');
     await using server = await startGateway({ store });
-    await using client = new RawClient(server.url);
-    await client.greet();
+    await using client = await RawClient.greeted(server.url);
     client.send([1, 'submit', ...READ, null, null, null, ['t']], [2, 'submit', ...READ, null, null, null, []]);
     expect((await client.row())[1]).toBe('view');
     expect((await client.row())[2]).toBe('UNSUPPORTED');
@@ -294,8 +287,7 @@ describe('the hosted binding', () => {
       else sink.confirm(String(first), Number(level));
     };
     await using server = await startGateway({ store });
-    await using client = new RawClient(server.url);
-    await client.greet();
+    await using client = await RawClient.greeted(server.url);
     for (const [id, effect] of [
       [1, 'read'],
       [2, 'write'],
@@ -347,8 +339,7 @@ describe('the logger', () => {
     await stranger.opened();
     stranger.send([0, 'hello', RawClient.hello()]);
     expect((await stranger.closed).code).toBe(4401);
-    await using client = new RawClient(server.url);
-    await client.greet({ token: 'good' });
+    await using client = await RawClient.greeted(server.url, { token: 'good' });
     store.answer = ({ sink }) => {
       sink.view('v', 'nowhere');
       sink.fail(new Error('of the store'));
