@@ -3,22 +3,21 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { redblue } from '../../src/bindings/redblue/index.ts';
 import { createClient } from '../../src/correctable/client/client.ts';
-import { PROTOCOL_VERSION } from '../../src/protocol/codec/version.ts';
 import { CorrectableError } from '../../src/correctable/errors.ts';
 import { createGateway } from '../../src/server/gateway/gateway.ts';
 import { listenGateways } from '../../src/server/gateway/listen/listen.ts';
-import { StoreDouble } from '../support/wire.ts';
+import { RawClient, StoreDouble } from '../support/wire.ts';
 import { serve, type RunningServer } from '../../src/server/serve.ts';
 import { bank, bankService } from '../unit/server/replica/services.ts';
 
 type Site = 'ireland' | 'frankfurt' | 'virginia';
 let server: RunningServer<Site> | undefined;
 
-const sockets: WebSocket[] = [];
+const clients: RawClient[] = [];
 
 afterEach(async () => {
   // Do not wait for clients that send nothing any more.
-  for (const socket of sockets.splice(0)) socket.terminate();
+  for (const client of clients.splice(0)) await client[Symbol.asyncDispose]();
   await server?.close();
   server = undefined;
 });
@@ -26,34 +25,18 @@ afterEach(async () => {
 const start = async (): Promise<RunningServer<Site>> =>
   (server = await serve({ service: bankService(), sites: ['ireland', 'frankfurt', 'virginia'] }));
 
-/** A client of raw rows: sends these rows, and returns the rows about operations. */
+/** A client of raw rows: sends a row, and returns the next row that comes. */
 async function speak(
   url: string,
   client: string,
   levels: readonly string[] = ['tentative', 'causal', 'strong'],
 ): Promise<(row: readonly unknown[]) => Promise<readonly unknown[]>> {
-  const socket = new WebSocket(url, 'correctables.v1+json');
-  sockets.push(socket);
-  const waiting: ((row: readonly unknown[]) => void)[] = [];
-  const rows: (readonly unknown[])[] = [];
-  socket.on('message', (data: Buffer) => {
-    for (const row of JSON.parse(data.toString()) as (readonly unknown[])[]) {
-      const take = waiting.shift();
-      if (take === undefined) rows.push(row);
-      else take(row);
-    }
-  });
-  await new Promise((resolve) => socket.once('open', resolve));
-  const next = (): Promise<readonly unknown[]> =>
-    rows.length > 0
-      ? Promise.resolve(rows.shift() as readonly unknown[])
-      : new Promise((resolve) => waiting.push(resolve));
   const contract = levels.length === 3 ? { contract: { name: bank.name, hash: bank.hash } } : {};
-  socket.send(JSON.stringify([[0, 'hello', { version: PROTOCOL_VERSION, client, attempt: 1, levels, ...contract }]]));
-  await next();
+  const raw = await RawClient.greeted(url, { client, levels, ...contract });
+  clients.push(raw);
   return async (row) => {
-    socket.send(JSON.stringify([row]));
-    return (await next()).slice(0, 4);
+    raw.send(row);
+    return (await raw.row()).slice(0, 4);
   };
 }
 
@@ -81,7 +64,7 @@ describe('over two gateways', () => {
     const put = [1, 'submit', 'put', 'write', 2, { key: 'k' }];
     const first = ireland(put);
     const { sink: firstSink } = await store.next();
-    void ireland([...put, null, null, null, null, ['ireland', 2]]);
+    ireland([...put, null, null, null, null, ['ireland', 2]]).catch(() => {});
     const { sink, context } = await store.next();
     expect(context.origin).toMatchObject({ home: 'ireland', hop: 2, sequence: 1 });
     firstSink.fail(new CorrectableError('ABORTED', 'asked elsewhere since'));
