@@ -65,17 +65,6 @@ test('C4: callbacks → called without a receiver, so that they cannot reach the
   expect(receivers).toEqual([undefined, undefined, undefined]);
 });
 
-test('C4: attached late while pending → the latest view, then what follows', async () => {
-  const { c, sink } = manual<number>();
-  sink.view(1, 'weak');
-  sink.view(2, 'causal');
-  const lines = record(c);
-  expect(lines).toEqual([]);
-  await settled();
-  sink.view(3, 'strong');
-  expect(lines).toEqual(['write 2 causal', 'final 3 strong']);
-});
-
 test('C4: attached late, and a view comes before the latest was delivered → both, in order, once', async () => {
   const { c, sink } = manual<number>();
   sink.view(1, 'weak');
@@ -221,17 +210,6 @@ test('C4: one listener ends the next inside a delivery → it is not called, lat
   c.subscribe(() => seen.push('third'));
   sink.view(1, 'weak');
   expect(seen).toEqual(['third']);
-});
-
-test('C5: await → the final value, and delivery to others goes on', async () => {
-  const { c, sink } = manual<number>();
-  const lines = record(c);
-  setTimeout(() => {
-    sink.view(1, 'weak');
-    sink.view(2, 'strong');
-  }, 0);
-  expect(await c).toBe(2);
-  expect(lines).toEqual(['write 1 weak', 'final 2 strong']);
 });
 
 test('C5: eager → the work begins without a consumer', () => {

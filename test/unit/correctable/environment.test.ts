@@ -75,24 +75,3 @@ test('C6: the strongest level fails with an error with or without a level → th
   const own = new CorrectableError('CONFLICT', 'not now', { level: 'causal' });
   expect(await failing(own)).toMatchObject({ code: 'CONFLICT', level: 'causal', message: 'not now' });
 });
-
-test('C10: no time limit, and the operation has closed → nothing of it stays on its signal', async () => {
-  const { signal } = new AbortController();
-  let listeners = 0;
-  const add = signal.addEventListener.bind(signal);
-  const remove = signal.removeEventListener.bind(signal);
-  signal.addEventListener = (...given: Parameters<typeof add>) => {
-    listeners++;
-    add(...given);
-  };
-  signal.removeEventListener = (...given: Parameters<typeof remove>) => {
-    listeners--;
-    remove(...given);
-  };
-  const binding = scriptedBinding(LEVELS);
-  const read = createClient(binding).invoke(get('k'), { signal, timeoutMs: Infinity });
-  expect(listeners).toBe(1);
-  (await binding.next()).view(1, 'strong');
-  await read;
-  expect(listeners).toBe(0);
-});

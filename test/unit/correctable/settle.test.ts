@@ -7,14 +7,6 @@ import { scriptedBinding } from '../../../src/testing/scripted-binding.ts';
 import { virtualClock } from '../../../src/testing/virtual-clock.ts';
 import { codeOf, heldBytes, LEVELS, manual, unhandledDuring } from './support.ts';
 
-test('C9: settle without conditions → the final view', async () => {
-  const { c, sink } = manual<number>();
-  const settledView = c.settle();
-  sink.view(1, 'weak');
-  sink.view(2, 'strong');
-  expect(await settledView).toMatchObject({ value: 2, final: true });
-});
-
 test('C9: settle enough → the first view that satisfies it; the operation goes on', async () => {
   const { c, sink } = manual<number>();
   const view = c.settle({ enough: ({ value }) => value > 1 });
@@ -166,11 +158,6 @@ test('C9: when(level) withinMs → LEVEL_NOT_REACHED, the operation goes on', as
   await clock.advance(5);
   expect(await code).toBe('LEVEL_NOT_REACHED');
   expect(c.state).toBe('pending');
-});
-
-test('C9: when(an unknown level) → UNKNOWN_LEVEL', async () => {
-  // @ts-expect-error the level does not exist
-  expect(await codeOf(manual().c.when('eventual'))).toBe('UNKNOWN_LEVEL');
 });
 
 test('C9: 20 000 settles that leave early → nothing of them stays on a long-lived Correctable', async () => {

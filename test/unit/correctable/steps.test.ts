@@ -86,13 +86,14 @@ for (const step of ['speculate', 'chain'] as const) {
 
 describe('a step of a confirmed input', () => {
   test.each([
+    ['a promise', never],
     ['correctableFrom', () => correctableFromPromise(never())],
     ['correctable', () => correctable(LEVELS, never)],
     [
       'all, which joins it to a read',
       (client: Client<Three>) => all([client.invoke(get('k')), correctableFromPromise(never())]),
     ],
-  ])('it gave one of %s, the deadline passes → as of a promise', async (_, step) => {
+  ])('it gave %s, the deadline passes → TIMEOUT, not retryable, and why', async (_, step) => {
     const { read, binding, clock, client } = setUp();
     const error = errorOf(read.chain<unknown, string>(() => step(client)));
     binding.calls[0]!.view(1, 'strong');
@@ -111,25 +112,12 @@ describe('a step of a confirmed input', () => {
     expect((await error).message.endsWith(UNSEEN)).toBe(true);
   });
 
-  test('it returned a correctableFromPromise with a retryable error → so is the result', async () => {
+  test.each<[string, (error: Error) => PromiseLike<number>]>([
+    ['a promise', (error) => Promise.reject(error)],
+    ['a correctableFromPromise', (error) => correctableFromPromise(Promise.reject(error))],
+  ])('it returned %s with a retryable error → so is the result', async (_, step) => {
     const { read, binding } = setUp();
-    const error = errorOf(read.chain(() => correctableFromPromise(Promise.reject(awayError))));
-    binding.calls[0]!.view(1, 'strong');
-    expect(await error).toMatchObject({ code: 'UNAVAILABLE', retryable: true });
-  });
-
-  test('it gave a promise, the deadline passes → TIMEOUT, not retryable, and why', async () => {
-    const { read, binding, clock } = setUp();
-    const error = errorOf(read.chain(never));
-    binding.calls[0]!.view(1, 'strong');
-    await clock.advance(TIMEOUT_MS);
-    expect(await error).toMatchObject({ code: 'TIMEOUT', retryable: false });
-    expect((await error).message.endsWith(UNSEEN)).toBe(true);
-  });
-
-  test('it returned a promise with a retryable error → so is the result', async () => {
-    const { read, binding } = setUp();
-    const error = errorOf(read.chain(() => Promise.reject(awayError)));
+    const error = errorOf(read.chain(() => step(awayError)));
     binding.calls[0]!.view(1, 'strong');
     expect(await error).toMatchObject({ code: 'UNAVAILABLE', retryable: true });
   });

@@ -6,7 +6,7 @@ import { createEnvironment } from '../../../src/correctable/environment.ts';
 import { createLevelOrder } from '../../../src/correctable/level-order.ts';
 import { setTimeLimit, Source, getSource } from '../../../src/correctable/source.ts';
 import { virtualClock } from '../../../src/testing/virtual-clock.ts';
-import { codeOf, LEVELS, manual } from './support.ts';
+import { LEVELS, manual } from './support.ts';
 
 test('C4: many come and go while two stay → the seats of two are kept', () => {
   const { c } = manual();
@@ -39,15 +39,4 @@ test('C12: one of another copy of the package fails after a snapshot → the nex
   foreign.state = 'error';
   tell(error);
   expect(getSnapshot(value)).toMatchObject({ state: 'error', error });
-});
-
-test('C8: a step throws on the final view → SPECULATION_FAILED', async () => {
-  const { c, sink } = manual();
-  const failed = codeOf(
-    c.speculate(() => {
-      throw new Error('mistake');
-    }),
-  );
-  sink.view(1, 'strong');
-  expect(await failed).toBe('SPECULATION_FAILED');
 });

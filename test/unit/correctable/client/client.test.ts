@@ -50,13 +50,6 @@ test.each([
   expect(await failed).toMatchObject({ code, message: expect.stringMatching(message) as string });
 });
 
-test('C14: a policy that is none → INVALID_ARGUMENT, nothing is submitted', async () => {
-  const binding = scriptedBinding(LEVELS);
-  const failed = errorOf(createClient(binding).invoke(get('k'), { retry: true as never }));
-  expect(await failed).toMatchObject({ code: 'INVALID_ARGUMENT', field: 'retry' });
-  expect(binding.calls).toEqual([]);
-});
-
 test('C5: a callback throws, and the platform has a place for that → reported there', async () => {
   const report = vi.fn<(error: unknown) => void>();
   vi.stubGlobal('reportError', report);
