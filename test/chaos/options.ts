@@ -1,5 +1,6 @@
 /** The command line, parsed and checked. */
 import { cac } from 'cac';
+import { parseFlags } from '../../demo/shared/flags.ts';
 import { UsageError } from '../../engines/usage-error.ts';
 import { numberOf } from '../fuzz/options.ts';
 import { FAULT_KINDS, type FaultKind } from './faults/plan.ts';
@@ -50,14 +51,8 @@ export function parseOptions(argv: readonly string[]): Options | undefined {
     .option('--embedded', 'Run the three sites in one process')
     .option('--engine <name>', `What keeps the red log: ${ENGINES.join(', ')}`, { default: ENGINES[0] })
     .option('--json', 'Print one JSON object on stdout');
-  cli.help();
-  const { args, options } = cli.parse(['node', 'chaos', ...argv], { run: false });
-  if (options['help'] === true) return undefined;
-  if (args.length > 0) throw new UsageError(`unexpected argument "${args[0]}"; see --help`);
-  const known = new Set(cli.commands[0]?.options.map((option) => option.name));
-  for (const name of Object.keys(options)) {
-    if (name !== '--' && !known.has(name)) throw new UsageError(`unknown option --${name}; see --help`);
-  }
+  const options = parseFlags(cli, argv);
+  if (options === undefined) return undefined;
   const text = (name: string): string | undefined =>
     options[name] === undefined ? undefined : String(options[name] as unknown);
   return {

@@ -1,5 +1,6 @@
 /** The command line of the fuzzer, parsed and checked. */
 import { cac } from 'cac';
+import { parseFlags } from '../../demo/shared/flags.ts';
 import { UsageError } from '../../engines/usage-error.ts';
 
 export interface Options {
@@ -27,14 +28,8 @@ export function parseOptions(argv: readonly string[]): Options | undefined {
     .option('--frames <n>', 'End as soon as so many frames were sent')
     .option('--seed <n>', 'What everything is drawn from: begins with what a finding with this seed shows')
     .option('--json', 'Print one JSON object on stdout');
-  cli.help();
-  const { args, options } = cli.parse(['node', 'fuzz', ...argv], { run: false });
-  if (options['help'] === true) return undefined;
-  if (args.length > 0) throw new UsageError(`unexpected argument "${args[0]}"; see --help`);
-  const known = new Set(cli.commands[0]?.options.map((option) => option.name));
-  for (const name of Object.keys(options)) {
-    if (name !== '--' && !known.has(name)) throw new UsageError(`unknown option --${name}; see --help`);
-  }
+  const options = parseFlags(cli, argv);
+  if (options === undefined) return undefined;
   return {
     minutes: numberOf(options, 'minutes', { min: 0.01, max: MINUTES_MAX, what: 'a number of minutes' }) ?? 1,
     frames: numberOf(options, 'frames', { min: 1, max: 1e12, what: 'an integer', whole: true }) ?? Infinity,

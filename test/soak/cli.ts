@@ -3,6 +3,7 @@
  * grows; progress goes to stderr.
  */
 import { cac } from 'cac';
+import { parseFlags } from '../../demo/shared/flags.ts';
 import { UsageError } from '../../engines/usage-error.ts';
 import { ENGINES, parseEngine } from '../chaos/options.ts';
 import { numberOf } from '../fuzz/options.ts';
@@ -30,10 +31,8 @@ async function main(argv: readonly string[]): Promise<void> {
     .option('--rate <n>', 'Operations a second, of all clients together', { default: 400 })
     .option('--engine <name>', `What keeps the red log: ${ENGINES.join(', ')}`, { default: 'etcd' })
     .option('--json', 'Print one JSON object on stdout');
-  cli.help();
-  const { args, options } = cli.parse(['node', 'soak', ...argv], { run: false });
-  if (options['help'] === true) return;
-  if (args.length > 0) throw new UsageError(`unexpected argument "${args[0]}"; see --help`);
+  const options = parseFlags(cli, argv);
+  if (options === undefined) return;
   const report = await runSoak(
     {
       minutes: numberOf(options, 'minutes', { min: 0.2, max: MINUTES_MAX, what: 'a number of minutes' }) ?? 60,
