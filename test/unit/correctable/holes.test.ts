@@ -1,29 +1,7 @@
-/** Branches of the core that other tests do not reach: wrong calls, and events that are reported exactly once. */
+/** Branches of the core that other tests do not reach: events that are reported exactly once. */
 import { expect, test } from 'vitest';
 import { ThrottleSlots } from '../../../src/correctable/throttle/throttle-slots.ts';
-import type { Correctable } from '../../../src/index.ts';
 import { manual, record, settled } from './support.ts';
-
-/** As JavaScript may call it. */
-type Loose = Record<'chain' | 'speculate' | 'map', (...given: unknown[]) => unknown>;
-const loose = (c: Correctable<unknown, readonly [string, ...string[]]>): Loose => c as unknown as Loose;
-const step = (): number => 1;
-
-test.each([
-  ['chain', [], 'next'],
-  ['chain', [42], 'next'],
-  ['chain', [step, 42], 'abort'],
-  ['chain', [step, null], 'abort'],
-  ['speculate', [], 'run'],
-  ['speculate', [{}], 'run'],
-  ['speculate', [step, 'undo'], 'abort'],
-  ['map', ['length'], 'transform'],
-] as const)('C14: %s(%j) → INVALID_ARGUMENT at once, which names %s', (method, value, field) => {
-  const c = loose(manual().c);
-  expect(() => c[method](...value)).toThrow(
-    expect.objectContaining({ code: 'INVALID_ARGUMENT', field }) as unknown as Error,
-  );
-});
 
 test('C8: the result of a run is confirmed at a level that its input does not support → no second equal preview', async () => {
   const { c, sink } = manual<number>();

@@ -113,26 +113,20 @@ const ofConnections: Mistakes = {
       ['nothing', 'directory', (f) => f()],
       ['a websocket address', 'directory', (f) => f(url)],
       ['a time that is a text', 'timeoutMs', (f) => f('http://127.0.0.1:1', { timeoutMs: '5' })],
+      ['no time', 'timeoutMs', (f) => f('http://127.0.0.1:1', { timeoutMs: 0 })],
       ['a fetch that is none', 'fetch', (f) => f('http://127.0.0.1:1', { fetch: true })],
+      ['a clock that is none', 'now', (f) => f('http://127.0.0.1:1', { now: 5 })],
       ['an option that is misspelt', 'timeout', (f) => f('http://127.0.0.1:1', { timeout: 500 })],
     ],
   },
 };
 
-/** What is wrong with one option of a connection, whichever binding it is for. */
+/** What is wrong with one option of a connection, whichever binding it is for. More: test/unit/transport/options. */
 const badOptions: readonly (readonly [what: string, field: string, options: object])[] = [
   ['no url', 'url', { WebSocket: Socket }],
-  ['a url that is null', 'url', { url: null, WebSocket: Socket }],
-  ['a url that is a number', 'url', { url: 7420, WebSocket: Socket }],
-  ['no url in a list', 'url', { url: [], WebSocket: Socket }],
-  ['an address of pages', 'url', { url: 'http://127.0.0.1:7420', WebSocket: Socket }],
   ['a WebSocket that is a module', 'WebSocket', { url, WebSocket: { WebSocket: Socket } }],
-  ['a policy that is a number', 'reconnect', { url, WebSocket: Socket, reconnect: 1000 }],
   ['a policy that is switched off', 'reconnect', { url, WebSocket: Socket, reconnect: false }],
   ['a time that is a text', 'heartbeatIntervalMs', { url, WebSocket: Socket, heartbeatIntervalMs: '15s' }],
-  ['a time that is null-like', 'connectTimeoutMs', { url, WebSocket: Socket, connectTimeoutMs: 0 }],
-  ['an unknown codec', 'codec', { url, WebSocket: Socket, codec: 'xml' }],
-  ['a principal that is an object', 'principal', { url, WebSocket: Socket, principal: { id: 'ann' } }],
   ['an option that is misspelt', 'principle', { url, WebSocket: Socket, principle: 'ann' }],
 ];
 
@@ -153,6 +147,7 @@ export const callsOfBindings: Readonly<Record<string, Mistakes>> = {
         ['a delay of no level', 'delaysMs.week', (f) => f({ delaysMs: { week: 5 } })],
         ['a delay that is a text', 'delaysMs.weak', (f) => f({ delaysMs: { weak: '5' } })],
         ['a delay below 0', 'lagMs', (f) => f({ lagMs: -1 })],
+        ['a delay without end', 'lagMs', (f) => f({ lagMs: Infinity })],
         ['levels without a list', 'levels', (f) => f({ levels: 'weak' })],
         ['no levels', 'levels', (f) => f({ levels: [] })],
         ['a store of its own', 'store', (f) => f({ store: new Map() })],

@@ -124,6 +124,7 @@ export const callsOfEngines: Readonly<Record<string, Mistakes>> = {
         ['an address that is none', 'servers', (f) => f({ servers: ':2181' })],
         ['a root that is no path', 'root', (f) => f({ servers, root: 'shop' })],
         ['a time that is a text', 'sessionTimeoutMs', (f) => f({ servers, sessionTimeoutMs: '5s' })],
+        ['no place', 'maxInFlight', (f) => f({ servers, maxInFlight: 0 })],
         ['a turn that is a text', 'minSlotIntervalMs', (f) => f({ servers, minSlotIntervalMs: '5' })],
         ['a recovery that is switched on', 'orphanRecovery', (f) => f({ servers, orphanRecovery: true })],
         [

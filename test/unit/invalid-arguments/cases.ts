@@ -7,9 +7,20 @@ import { callsOfBindings } from './cases-bindings.ts';
 import { callsOfEngines } from './cases-engines.ts';
 import { callsOfFrontEnds } from './cases-front-ends.ts';
 import { callsOfServer } from './cases-server.ts';
-import { binding, contract, method, type Mistakes } from './untyped.ts';
+import { binding, contract, method, type Mistakes, type Untyped } from './untyped.ts';
 
 const two = ['weak', 'strong'];
+const read = { name: 'get', args: { key: 'k' }, access: 'read', key: 'k' };
+
+/** An executor that brings nothing: what is asked of its Correctable ends by itself. */
+function open(): void {}
+
+/** Invokes on a client, which `create` makes. */
+const invoke = (create: Untyped, ...args: readonly unknown[]): unknown => method(create(binding()), 'invoke')(...args);
+
+/** Calls a method of a Correctable, which `create` makes. */
+const call = (create: Untyped, name: string, ...args: readonly unknown[]): unknown =>
+  method(create(two, open), name)(...args);
 
 export const mistakes: Readonly<Record<string, Mistakes>> = {
   '.': {
@@ -34,33 +45,21 @@ export const mistakes: Readonly<Record<string, Mistakes>> = {
         ['a switch for a callback', 'trace', (f) => f(binding(), { trace: true })],
         ['retries without a policy', 'retry', (f) => f(binding(), { retry: { attempts: 3 } })],
         ['shared reads without a policy', 'dedupeReads', (f) => f(binding(), { dedupeReads: true })],
-        ['invoke: retries without a policy', 'retry', (f) => method(f(binding()), 'invoke')(read, { retry: 3 })],
-        [
-          'invoke: shared reads asked for',
-          'dedupeReads',
-          (f) => method(f(binding()), 'invoke')(read, { dedupeReads: true }),
-        ],
-        ['invoke: no operation', 'operation', (f) => method(f(binding()), 'invoke')()],
-        ['invoke: the name of an operation', 'operation', (f) => method(f(binding()), 'invoke')('get', 'k')],
-        ['invoke: a builder that was not called', 'operation', (f) => method(f(binding()), 'invoke')(contract().get)],
-        ['invoke: a list of levels', 'options', (f) => method(f(binding()), 'invoke')(read, ['strong'])],
-        ['invoke: a level', 'options', (f) => method(f(binding()), 'invoke')(read, 'strong')],
-        ['invoke: null', 'options', (f) => method(f(binding()), 'invoke')(read, null)],
-        ['invoke: one level without a list', 'levels', (f) => method(f(binding()), 'invoke')(read, { levels: 'weak' })],
-        ['invoke: a session of no client', 'session', (f) => method(f(binding()), 'invoke')(read, { session: {} })],
-        ['invoke: half a time', 'timeoutMs', (f) => method(f(binding()), 'invoke')(read, { timeoutMs: -1 })],
-        ['invoke: an option that is misspelt', 'levles', (f) => method(f(binding()), 'invoke')(read, { levles: two })],
-        ['invoke: an option of the client', 'onEvent', (f) => method(f(binding()), 'invoke')(read, { onEvent: open })],
-        [
-          'invoke: a controller for its signal',
-          'signal',
-          (f) => method(f(binding()), 'invoke')(read, { signal: new AbortController() }),
-        ],
-        [
-          'invoke: one time for all levels',
-          'levelTimeoutsMs',
-          (f) => method(f(binding()), 'invoke')(read, { levelTimeoutsMs: 50 }),
-        ],
+        ['invoke: retries without a policy', 'retry', (f) => invoke(f, read, { retry: 3 })],
+        ['invoke: shared reads asked for', 'dedupeReads', (f) => invoke(f, read, { dedupeReads: true })],
+        ['invoke: no operation', 'operation', (f) => invoke(f)],
+        ['invoke: the name of an operation', 'operation', (f) => invoke(f, 'get', 'k')],
+        ['invoke: a builder that was not called', 'operation', (f) => invoke(f, contract().get)],
+        ['invoke: a list of levels', 'options', (f) => invoke(f, read, ['strong'])],
+        ['invoke: a level', 'options', (f) => invoke(f, read, 'strong')],
+        ['invoke: null', 'options', (f) => invoke(f, read, null)],
+        ['invoke: one level without a list', 'levels', (f) => invoke(f, read, { levels: 'weak' })],
+        ['invoke: a session of no client', 'session', (f) => invoke(f, read, { session: {} })],
+        ['invoke: half a time', 'timeoutMs', (f) => invoke(f, read, { timeoutMs: -1 })],
+        ['invoke: an option that is misspelt', 'levles', (f) => invoke(f, read, { levles: two })],
+        ['invoke: an option of the client', 'onEvent', (f) => invoke(f, read, { onEvent: open })],
+        ['invoke: a controller for its signal', 'signal', (f) => invoke(f, read, { signal: new AbortController() })],
+        ['invoke: one time for all levels', 'levelTimeoutsMs', (f) => invoke(f, read, { levelTimeoutsMs: 50 })],
         ['invokeWeak: levels', 'levels', (f) => method(f(binding()), 'invokeWeak')(read, { levels: two })],
         ['invokeWeak: a number', 'options', (f) => method(f(binding()), 'invokeWeak')(read, 500)],
         ['invokeStrong: a list', 'options', (f) => method(f(binding()), 'invokeStrong')(read, ['strong'])],
@@ -108,52 +107,44 @@ export const mistakes: Readonly<Record<string, Mistakes>> = {
         ['a text for a switch', 'isRefining', (f) => f(two, () => {}, { isRefining: 'yes' })],
         ['withSink: an option that is misspelt', 'timeout', (f) => method(f(two), 'withSink')({ timeout: 5 })],
         ['a controller for its signal', 'signal', (f) => f(two, () => {}, { signal: new AbortController() })],
-        ['onUpdate: nothing', 'onUpdate', (f) => method(f(two, open), 'onUpdate')()],
-        ['onFinal: what a function gave', 'onFinal', (f) => method(f(two, open), 'onFinal')(open())],
-        ['onError: a value', 'onError', (f) => method(f(two, open), 'onError')(5)],
-        ['setCallbacks: a function', 'callbacks', (f) => method(f(two, open), 'setCallbacks')(open)],
-        ['setCallbacks: nothing', 'callbacks', (f) => method(f(two, open), 'setCallbacks')()],
-        ['setCallbacks: one misspelt', 'onView', (f) => method(f(two, open), 'setCallbacks')({ onView: open })],
-        ['setCallbacks: a value', 'onFinal', (f) => method(f(two, open), 'setCallbacks')({ onFinal: 5 })],
-        [
-          'setCallbacks: a signal without its name',
-          'options',
-          (f) => method(f(two, open), 'setCallbacks')({ onFinal: open }, null),
-        ],
-        ['subscribe: nothing', 'observer', (f) => method(f(two, open), 'subscribe')()],
-        ['subscribe: null', 'observer', (f) => method(f(two, open), 'subscribe')(null)],
-        ['subscribe: the names of callbacks', 'observer', (f) => method(f(two, open), 'subscribe')({ onUpdate: open })],
-        ['subscribe: a value', 'observer', (f) => method(f(two, open), 'subscribe')({ next: 1, complete: open })],
+        ['onUpdate: nothing', 'onUpdate', (f) => call(f, 'onUpdate')],
+        ['onFinal: what a function gave', 'onFinal', (f) => call(f, 'onFinal', open())],
+        ['onError: a value', 'onError', (f) => call(f, 'onError', 5)],
+        ['setCallbacks: a function', 'callbacks', (f) => call(f, 'setCallbacks', open)],
+        ['setCallbacks: nothing', 'callbacks', (f) => call(f, 'setCallbacks')],
+        ['setCallbacks: one misspelt', 'onView', (f) => call(f, 'setCallbacks', { onView: open })],
+        ['setCallbacks: a value', 'onFinal', (f) => call(f, 'setCallbacks', { onFinal: 5 })],
+        ['setCallbacks: a signal without its name', 'options', (f) => call(f, 'setCallbacks', { onFinal: open }, null)],
+        ['subscribe: nothing', 'observer', (f) => call(f, 'subscribe')],
+        ['subscribe: null', 'observer', (f) => call(f, 'subscribe', null)],
+        ['subscribe: the names of callbacks', 'observer', (f) => call(f, 'subscribe', { onUpdate: open })],
+        ['subscribe: a value', 'observer', (f) => call(f, 'subscribe', { next: 1, complete: open })],
         [
           'subscribe: a controller for its signal',
           'signal',
-          (f) => method(f(two, open), 'subscribe')(open, { signal: new AbortController() }),
+          (f) => call(f, 'subscribe', open, { signal: new AbortController() }),
         ],
-        [
-          'subscribe: three callbacks, as of old in RxJS',
-          'options',
-          (f) => method(f(two, open), 'subscribe')(open, null, open),
-        ],
-        ['speculate: a value', 'run', (f) => method(f(two, open), 'speculate')(5)],
-        ['speculate: a promise', 'run', (f) => method(f(two, open), 'speculate')(Promise.resolve(1))],
-        ['speculate: options for the undo', 'abort', (f) => method(f(two, open), 'speculate')(open, { abort: open })],
-        ['map: nothing', 'transform', (f) => method(f(two, open), 'map')()],
-        ['chain: a Correctable', 'next', (f) => method(f(two, open), 'chain')(f(two, open))],
-        ['chain: null for the undo', 'abort', (f) => method(f(two, open), 'chain')(open, null)],
-        ['settle: a number', 'options', (f) => method(f(two, open), 'settle')(500)],
-        ['settle: a level', 'options', (f) => method(f(two, open), 'settle')('weak')],
-        ['settle: null', 'options', (f) => method(f(two, open), 'settle')(null)],
-        ['settle: a text for the time', 'withinMs', (f) => method(f(two, open), 'settle')({ withinMs: 'soon' })],
-        ['settle: an option that is misspelt', 'enuf', (f) => method(f(two, open), 'settle')({ enuf: open })],
-        ['settle: a level for the condition', 'enough', (f) => method(f(two, open), 'settle')({ enough: 'weak' })],
-        ['settle: an unknown end', 'afterEarly', (f) => method(f(two, open), 'settle')({ afterEarly: 'abort' })],
-        ['settle: half a time', 'withinMs', (f) => method(f(two, open), 'settle')({ withinMs: -1 })],
-        ['when: no level', 'level', (f) => method(f(two, open), 'when')(), 'UNKNOWN_LEVEL'],
-        ['when: an unknown level', 'level', (f) => method(f(two, open), 'when')('nosuch'), 'UNKNOWN_LEVEL'],
-        ['when: a condition', 'level', (f) => method(f(two, open), 'when')(open), 'UNKNOWN_LEVEL'],
-        ['when: an option that is misspelt', 'within', (f) => method(f(two, open), 'when')('weak', { within: 5 })],
-        ['when: a number', 'options', (f) => method(f(two, open), 'when')('weak', 500)],
-        ['when: null', 'options', (f) => method(f(two, open), 'when')('weak', null)],
+        ['subscribe: three callbacks, as of old in RxJS', 'options', (f) => call(f, 'subscribe', open, null, open)],
+        ['speculate: a value', 'run', (f) => call(f, 'speculate', 5)],
+        ['speculate: a promise', 'run', (f) => call(f, 'speculate', Promise.resolve(1))],
+        ['speculate: options for the undo', 'abort', (f) => call(f, 'speculate', open, { abort: open })],
+        ['map: nothing', 'transform', (f) => call(f, 'map')],
+        ['chain: a Correctable', 'next', (f) => call(f, 'chain', f(two, open))],
+        ['chain: null for the undo', 'abort', (f) => call(f, 'chain', open, null)],
+        ['settle: a number', 'options', (f) => call(f, 'settle', 500)],
+        ['settle: a level', 'options', (f) => call(f, 'settle', 'weak')],
+        ['settle: null', 'options', (f) => call(f, 'settle', null)],
+        ['settle: a text for the time', 'withinMs', (f) => call(f, 'settle', { withinMs: 'soon' })],
+        ['settle: an option that is misspelt', 'enuf', (f) => call(f, 'settle', { enuf: open })],
+        ['settle: a level for the condition', 'enough', (f) => call(f, 'settle', { enough: 'weak' })],
+        ['settle: an unknown end', 'afterEarly', (f) => call(f, 'settle', { afterEarly: 'abort' })],
+        ['settle: half a time', 'withinMs', (f) => call(f, 'settle', { withinMs: -1 })],
+        ['when: no level', 'level', (f) => call(f, 'when'), 'UNKNOWN_LEVEL'],
+        ['when: an unknown level', 'level', (f) => call(f, 'when', 'nosuch'), 'UNKNOWN_LEVEL'],
+        ['when: a condition', 'level', (f) => call(f, 'when', open), 'UNKNOWN_LEVEL'],
+        ['when: an option that is misspelt', 'within', (f) => call(f, 'when', 'weak', { within: 5 })],
+        ['when: a number', 'options', (f) => call(f, 'when', 'weak', 500)],
+        ['when: null', 'options', (f) => call(f, 'when', 'weak', null)],
       ],
     },
     correctableFromPromise: {
@@ -259,8 +250,3 @@ export const mistakes: Readonly<Record<string, Mistakes>> = {
   ...callsOfEngines,
   ...callsOfServer,
 };
-
-const read = { name: 'get', args: { key: 'k' }, access: 'read', key: 'k' };
-
-/** An executor that brings nothing: what is asked of its Correctable ends by itself. */
-function open(): void {}

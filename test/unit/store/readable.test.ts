@@ -64,9 +64,3 @@ test("Svelte's own get → the present state", () => {
   expectTypeOf(snapshot).toEqualTypeOf<Snapshot<string, Two>>();
   expect(snapshot.latest?.value).toBe('old');
 });
-
-test('no Correctable, no function → INVALID_ARGUMENT', () => {
-  expect(() => readable(Promise.resolve(1) as never)).toThrow(expect.objectContaining({ field: 'correctable' }));
-  const { correctable: views } = create();
-  expect(() => readable(views).subscribe(undefined as never)).toThrow(expect.objectContaining({ field: 'run' }));
-});

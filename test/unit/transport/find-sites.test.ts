@@ -61,15 +61,6 @@ test('no server → UNAVAILABLE, rather than no addresses', async () => {
   await expect(findSites([], played({}).options)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
 });
 
-test.each<[what: string, options: Readonly<Record<string, unknown>>, code: string]>([
-  ['an option that is misspelt', { timeOutMs: 5 }, 'INVALID_ARGUMENT'],
-  ['a clock that is none', { now: 5 }, 'INVALID_ARGUMENT'],
-  ['a fetch that is none', { fetch: 'fetch' }, 'INVALID_ARGUMENT'],
-  ['no time', { timeoutMs: 0 }, 'INVALID_ARGUMENT'],
-])('%s → %s', async (_what, value, code) => {
-  await expect(findSites(HOME, { ...played({}).options, ...value })).rejects.toMatchObject({ code });
-});
-
 test.each([1, 0.5, 2 ** 31 - 1, 2 ** 31, Number.MAX_VALUE, Infinity])(
   '%d ms for an answer → taken',
   async (timeoutMs) => {

@@ -253,18 +253,6 @@ describe('primary-backup: closing and options', () => {
     await expect(store.invoke(put('x', 1))).rejects.toMatchObject({ code: 'UNSUPPORTED' });
   });
 
-  const tier: Tier = () => 1;
-  test.each([
-    ['levels', { levels: [], tiers: {} }],
-    ['levels', { levels: ['a', 'a'], tiers: { a: tier } }],
-    ['tiers.b', { levels: ['a', 'b'], tiers: { a: tier } }],
-    ['tiers.b', { levels: ['a'], tiers: { a: tier, b: tier } }],
-    ['mode', { levels: ['a'], tiers: { a: tier }, mode: 'both' }],
-  ])('bad %s → INVALID_ARGUMENT names it', (field, { levels, tiers, ...options }) => {
-    const create = tiered as (...args: unknown[]) => unknown;
-    expect(() => create(levels, tiers, options)).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT', field }));
-  });
-
   test('creates a binding from names, functions and options', async () => {
     const close = vi.fn<() => void>();
     const supports = ({ name }: { name: string }): boolean => name === 'get';

@@ -85,13 +85,6 @@ test('names: any → one part of a path', () => {
   expect(parseSequenceNumber('id.3-0000000042')).toBe(42);
 });
 
-test('binding: options that make no sense → the field named', () => {
-  expect(() => zookeeper({ servers: 'a:b' })).toThrow(/^servers/);
-  expect(() => zookeeper({ servers: 'a', root: 'x' })).toThrow(/^root/);
-  expect(() => zookeeper({ servers: 'a', maxInFlight: 0 })).toThrow(/^maxInFlight/);
-  expect(() => zookeeper({ servers: 'a', minSlotIntervalMs: -1 })).toThrow(/^minSlotIntervalMs/);
-});
-
 test('threshold: what others may take while agreement takes so long → no less will do', () => {
   const consumers = { consumers: 4, maxInFlight: 5, minSlotIntervalMs: 40, commitLatencyMs: 110 };
   expect(computeMinThreshold(consumers)).toBe(60);
