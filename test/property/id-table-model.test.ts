@@ -1,6 +1,6 @@
 /**
  * A table of identifiers remembers what the rules require (docs/spec/exactly-once.md), compared with a model of plain
- * lists.
+ * lists, also when it was saved and loaded in between.
  */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -38,6 +38,7 @@ const client = fc.constantFrom(...CLIENTS);
 const step = fc.oneof(
   { weight: 6, arbitrary: fc.record({ client, set: fc.integer({ min: 1, max: NUMBERS_AHEAD }), bytes: fc.nat(6) }) },
   { weight: 1, arbitrary: fc.record({ client, expire: fc.integer({ min: 0, max: 3 }) }) },
+  { weight: 1, arbitrary: fc.constantFrom('save' as const, 'load' as const) },
 );
 
 interface Operation {
@@ -142,15 +143,47 @@ function principalOf(name: string): string {
   return name.slice(0, Math.max(0, name.indexOf('/')));
 }
 
+/** What checkpoints keep of a table: the changes of each, the later ones over the earlier. */
+class Saved {
+  readonly #rows: Record<string, Map<string, unknown>> = {};
+
+  constructor(table: IdTable<string>) {
+    for (const section of Object.values(table.sections('t'))) section.changeAll();
+  }
+
+  take(table: IdTable<string>): void {
+    for (const [name, section] of Object.entries(table.sections('t'))) {
+      const rows = (this.#rows[name] ??= new Map());
+      for (const [key, value] of section.takeChanges(Infinity)) {
+        if (value === undefined) rows.delete(key);
+        else rows.set(key, JSON.parse(JSON.stringify(value)));
+      }
+    }
+  }
+
+  load(): IdTable<string> {
+    const table = new IdTable<string>(LIMITS, CODEC);
+    for (const [name, section] of Object.entries(table.sections('t'))) section.restore(this.#rows[name] ?? new Map());
+    return table;
+  }
+}
+
 const IDS = CLIENTS.flatMap((item) => Array.from({ length: NUMBER_MAX }, (_, n) => formatOperationId(item, n + 1)));
 
 const asTheRulesSay = (note: Note): fc.IRawProperty<unknown> =>
   fc.property(fc.array(step, { minLength: 20, maxLength: STEPS_MAX, size: 'max' }), (steps) => {
-    const plain = new PlainTable(onceEach(note));
-    const table = new IdTable<string>(LIMITS, CODEC);
+    const once = onceEach(note);
+    const plain = new PlainTable(once);
+    let table = new IdTable<string>(LIMITS, CODEC);
+    let saved: Saved | undefined;
     for (const [at, item] of steps.entries()) {
       const low = Math.floor(at / STEPS_PER_NUMBER);
-      if ('set' in item) {
+      if (typeof item === 'string') {
+        if (item === 'load' && saved !== undefined && table.size > 1) once('loaded, saved before that');
+        saved ??= new Saved(table);
+        saved.take(table);
+        if (item === 'load') [table, saved] = [saved.load(), undefined];
+      } else if ('set' in item) {
         const value = String(at).padEnd(item.bytes, '.').slice(0, item.bytes);
         table.set(formatOperationId(item.client, low + item.set), value);
         plain.set(item.client, low + item.set, value);
@@ -163,7 +196,7 @@ const asTheRulesSay = (note: Note): fc.IRawProperty<unknown> =>
     }
   });
 
-test('set and acknowledged in any order → remembered and forgotten as the rules say', async () => {
+test('set, acknowledged, saved and loaded in any order → remembered and forgotten as the rules say', async () => {
   await fc.assert(asTheRulesSay(unnoted), { numRuns: RUNS });
 });
 
@@ -179,6 +212,7 @@ testShares('what the rules are asked about → each reason to forget', async () 
     'a value becomes shorter',
     'a client is forgotten',
     'a client without operations has been heard of',
+    'loaded, saved before that',
   ]) {
     expect(shares[description], description).toBeGreaterThan(0.2);
   }
