@@ -1,9 +1,8 @@
 /** The cache in a real browser: what IndexedDB keeps over a reload, for whom, and offline. */
-import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { openBrowser } from './support/browser.ts';
+import { bundlePage } from './support/page-bundle.ts';
 
 const ORIGIN = 'https://reader.test/';
 const { browser, reason } = await openBrowser();
@@ -20,15 +19,7 @@ describe.skipIf(browser === undefined)(subject, () => {
   let page: Page;
 
   beforeAll(async () => {
-    const entry = fileURLToPath(new URL('cache-indexeddb.page.ts', import.meta.url));
-    const { outputFiles } = await build({
-      entryPoints: [entry],
-      bundle: true,
-      format: 'esm',
-      platform: 'browser',
-      write: false,
-    });
-    script = outputFiles[0]?.text ?? '';
+    script = await bundlePage('cache-indexeddb.page.ts');
   });
 
   beforeEach(async () => {

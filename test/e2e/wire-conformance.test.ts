@@ -1,14 +1,13 @@
 /** A store behind a gateway keeps the promises of a binding in a real browser too, over both codecs. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, test } from 'vitest';
 import { memory, type MemoryBinding, type MemoryLevels } from '../../src/bindings/memory/index.ts';
 import { createGateway } from '../../src/server/gateway/gateway.ts';
 import { listenGateways, type GatewayListener } from '../../src/server/gateway/listen/listen.ts';
 import { openBrowser } from './support/browser.ts';
+import { bundlePage } from './support/page-bundle.ts';
 
 /** Its final views take longer than any test. */
 const FOREVER = { weak: 0, strong: 600_000 };
@@ -35,14 +34,7 @@ describe.skipIf(browser === undefined)(subject, () => {
   const givenUp: string[] = [];
 
   beforeAll(async () => {
-    const { outputFiles } = await build({
-      entryPoints: [fileURLToPath(new URL('wire-conformance.page.ts', import.meta.url))],
-      bundle: true,
-      format: 'esm',
-      platform: 'browser',
-      write: false,
-    });
-    const script = outputFiles[0]?.text ?? '';
+    const script = await bundlePage('wire-conformance.page.ts');
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     // The page's own origin: it must be let in without being listed, and pages of others not.
     const slow = reportingStore((key) => givenUp.push(key));
