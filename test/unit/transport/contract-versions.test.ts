@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { ConnectionTarget } from '../../../src/transport/options/options.ts';
 import { readX, SinkDouble, quietContext, writeX } from '../../support/wire.ts';
 import { FakePlatform } from './fake-platform.ts';
-import { connectBy, submit, welcome } from './set-up.ts';
+import { connectBy, reconnect, submit, welcome } from './set-up.ts';
 
 const OWN = { get: 'g1', put: 'p1' };
 const contract: ConnectionTarget['contract'] = { name: 'shop', hash: 'own', getOperationHashes: () => OWN };
@@ -52,18 +52,14 @@ describe('another version of the contract', () => {
     await welcome(platform, served());
     const sink = submit(connection, writeX);
     platform.tick();
-    platform.socket.lose();
-    platform.advance(100);
-    await welcome(platform, served({ get: 'g1' }));
+    await reconnect(platform, served({ get: 'g1' }));
     expect(await sink.failure(0)).toMatchObject({ code: 'UNKNOWN', cause: { code: 'UNSUPPORTED' } });
   });
 
   test('the server comes back with the client’s version → served again', async () => {
     const { platform, connection } = start();
     await welcome(platform, served({}));
-    platform.socket.lose();
-    platform.advance(100);
-    await welcome(platform, served());
+    await reconnect(platform, served());
     submit(connection, writeX);
     platform.tick();
     expect(platform.socket.rows('submit')).toHaveLength(1);

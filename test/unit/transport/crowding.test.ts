@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { onceEach, sharesOf, testShares, unnoted, type Note } from '../../support/property-shares.ts';
 import { quietContext, readX, writeX } from '../../support/wire.ts';
 import type { FakePlatform } from './fake-platform.ts';
-import { LIMITS, start, submit, welcome, type Fixture } from './set-up.ts';
+import { LIMITS, reconnect, start, submit, welcome, type Fixture } from './set-up.ts';
 import { scaleRuns } from '../../support/lane.ts';
 
 async function startWith(maxInFlight: number): Promise<Fixture> {
@@ -63,9 +63,7 @@ test('more wait than there are places, and the connection is lost → on the nex
   const { platform, connection } = await startWith(31);
   for (let n = 0; n < 40; n++) submit(connection, readX);
   platform.tick();
-  platform.socket.lose();
-  platform.advance(100);
-  await welcome(platform, { limits: { ...LIMITS, maxInFlight: 31 } });
+  await reconnect(platform, { limits: { ...LIMITS, maxInFlight: 31 } });
   expect(sent(platform)).toEqual(Array.from({ length: 31 }, (_, n) => n + 1));
 });
 

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { readX, writeX } from '../../support/wire.ts';
 import type { FakePlatform } from './fake-platform.ts';
-import { start, submit, welcome } from './set-up.ts';
+import { reconnect, start, submit, welcome } from './set-up.ts';
 
 const CHANGED = 'the principal has changed; submit again what is still needed';
 
@@ -16,9 +16,7 @@ async function comeBack(before: string | undefined, after: string | undefined) {
   await welcome(platform, { principal: before });
   const sink = submit(connection, writeX);
   platform.tick();
-  platform.socket.lose();
-  platform.advance(100);
-  await welcome(platform, { principal: after });
+  await reconnect(platform, { principal: after });
   return { platform, sink };
 }
 

@@ -4,7 +4,7 @@ import { PROTOCOL_VERSION } from '../../../src/protocol/codec/version.ts';
 import { neverReconnect } from '../../../src/correctable/backoff.ts';
 import { LEVELS, quietContext, readX, SUBPROTOCOL_JSON, writeX } from '../../support/wire.ts';
 import { settled, type FakePlatform } from './fake-platform.ts';
-import { LIMITS, start, startOpen, submit, welcome } from './set-up.ts';
+import { LIMITS, reconnect, start, startOpen, submit, welcome } from './set-up.ts';
 
 describe('connection: handshake', () => {
   test('the socket opens → sends hello with version, levels, client and token; ready on welcome', async () => {
@@ -122,9 +122,7 @@ describe('connection: operations', () => {
     controller.abort();
     platform.tick();
     platform.advance(20);
-    platform.socket.lose();
-    platform.advance(100);
-    await welcome(platform);
+    await reconnect(platform);
     expect(platform.socket.rows('submit')).toEqual([]);
     expect(sink.calls).toEqual([]);
   });
@@ -195,9 +193,7 @@ describe('connection: loss and return', () => {
     platform.socket.receive([1, 'view', 1, 0, 'done']);
     platform.advance(2_000);
     expect(platform.socket.rows('ack')).toEqual([[1, 'ack']]);
-    platform.socket.lose();
-    platform.advance(100);
-    await welcome(platform);
+    await reconnect(platform);
     expect(platform.socket.rows('ack')).toEqual([[1, 'ack']]);
   });
 
@@ -208,9 +204,7 @@ describe('connection: loss and return', () => {
       const update = submit(connection, writeX);
       const read = submit(connection, readX);
       platform.tick();
-      platform.socket.lose();
-      platform.advance(100);
-      await welcome(platform, { memoryId: 'another' });
+      await reconnect(platform, { memoryId: 'another' });
       platform.socket.receive([1, 'fail', code, 'no'], [2, 'fail', code, 'no']);
       expect(await update.failure(0)).toMatchObject({ code: 'UNKNOWN', retryable: false });
       expect(await read.failure(0)).toMatchObject({ code });
@@ -221,9 +215,7 @@ describe('connection: loss and return', () => {
     const { platform, connection } = await startOpen();
     const update = submit(connection, writeX);
     platform.tick();
-    platform.socket.lose();
-    platform.advance(100);
-    await welcome(platform);
+    await reconnect(platform);
     platform.socket.receive([1, 'fail', 'OVERLOADED', 'busy']);
     expect(await update.failure(0)).toMatchObject({ code: 'OVERLOADED', retryable: true });
   });

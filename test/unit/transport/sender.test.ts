@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { collectGarbage } from '../../support/garbage.ts';
 import { quietContext, readX, SinkDouble } from '../../support/wire.ts';
 import { settled } from './fake-platform.ts';
-import { LIMITS, start, startOpen, submit, welcome } from './set-up.ts';
+import { LIMITS, reconnect, start, startOpen, submit, welcome } from './set-up.ts';
 
 test('one level is wanted → only that is asked for', async () => {
   const { platform, connection } = await startOpen();
@@ -47,9 +47,7 @@ test('an argument is a getter that submits another operation → after a loss th
   };
   submit(connection, { ...readX, args });
   platform.tick();
-  platform.socket.lose();
-  platform.advance(100);
-  await welcome(platform);
+  await reconnect(platform);
   expect(platform.socket.rows('submit').map(([id]) => id)).toEqual([31, 32]);
 });
 

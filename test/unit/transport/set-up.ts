@@ -30,6 +30,13 @@ export async function welcome(platform: FakePlatform, more: object = {}): Promis
   platform.tick();
 }
 
+/** The connection is lost, and the next attempt succeeds. `more` adds to the welcome. */
+export async function reconnect(platform: FakePlatform, more: object = {}): Promise<void> {
+  platform.socket.lose();
+  platform.advance(100);
+  await welcome(platform, more);
+}
+
 /** A client, its platform and the states that it went through. */
 export interface Fixture {
   readonly platform: FakePlatform;

@@ -4,7 +4,7 @@ import type { ReconnectingClient } from '../../../src/transport/reconnecting-cli
 import type { ConnectionOptions } from '../../../src/transport/options/options.ts';
 import { quietContext, readX, writeX } from '../../support/wire.ts';
 import { settled, type FakePlatform, type FakeSocket } from './fake-platform.ts';
-import { start, submit, welcome } from './set-up.ts';
+import { reconnect, start, submit, welcome } from './set-up.ts';
 
 /** A page on which users sign in and out. */
 function startPage(options: Partial<ConnectionOptions> = {}) {
@@ -256,9 +256,7 @@ describe('without the option', () => {
     submit(connection, writeX);
     page.user = 'boss';
     await settled();
-    platform.socket.lose();
-    platform.advance(100);
-    await welcome(platform);
+    await reconnect(platform);
     expect(hellos(platform)).toMatchObject([{ token: 'token of ada' }]);
     expect(page.asked).toBe(1);
   });
