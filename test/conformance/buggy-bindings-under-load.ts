@@ -37,13 +37,6 @@ class LosesUnderLoad extends Tally {
   }
 }
 
-class RepeatsUnderLoad extends Tally {
-  protected override apply(call: Call): void {
-    super.apply(call);
-    if ([...this.calls].filter(isUpdate).length > 10) super.apply(call);
-  }
-}
-
 /** Answers the updates all the same. */
 class DropsWithReads extends Tally {
   readonly #dropped = new Set<Call>();
@@ -280,11 +273,6 @@ export const PLANTED_IN_CIRCUMSTANCES: Readonly<Record<string, Planted>> = {
     make: LosesUnderLoad,
     test: 'write: many objects at once → each done once',
     message: 'acknowledged as one of 20 writes at once: the final view is wrong: 0, not 1',
-  },
-  'does writes twice under load': {
-    make: RepeatsUnderLoad,
-    test: 'write: many objects at once → each done once',
-    message: 'acknowledged as one of 20 writes at once: the final view is wrong: 2, not 1',
   },
   'drops writes with a read that is aborted': {
     make: DropsWithReads,

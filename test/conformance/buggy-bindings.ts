@@ -377,12 +377,6 @@ class GuessesByAnyKey extends Tally {
   }
 }
 
-class GuessesGarbage extends Tally {
-  protected override answerWeak(call: Call): void {
-    call.guess = call.sink.view('502 Bad Gateway', 'weak', {});
-  }
-}
-
 class GuessesGarbageAlone extends Tally {
   protected override answerWeak(call: Call): void {
     if (call.levels.includes('strong')) super.answerWeak(call);
@@ -531,11 +525,6 @@ export const PLANTED: Readonly<Record<string, Planted>> = {
     make: GuessesByAnyKey,
     test: 'read: weaker levels → what the object is, or was',
     message: 'which this has never been: 0',
-  },
-  'gives garbage as preliminary views': {
-    make: GuessesGarbage,
-    test: 'read: weaker levels → what the object is, or was',
-    message: 'asked for weak, strong: the view at weak is "502 Bad Gateway", which this has never been: 0',
   },
   'gives garbage where a preliminary view alone is asked for': {
     make: GuessesGarbageAlone,
