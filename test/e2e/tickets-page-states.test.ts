@@ -99,12 +99,6 @@ await describeShop('tickets page states', (open) => {
       expect(ink).toBe(colorScheme === 'dark' ? 'rgb(230, 232, 234)' : 'rgb(28, 33, 38)');
     },
   );
-
-  test('an invalid name of an event → the page shows what it may be', async () => {
-    await using visited = await open('?event=a%20b');
-    await inPhase(visited.page, 'failed');
-    expect(await visited.page.textContent('#failure-detail')).toContain('event: "a b" is no name of an event');
-  });
 });
 
 /** Presses Enter for too long: the second press is the keyboard's own. */

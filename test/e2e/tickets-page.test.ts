@@ -72,12 +72,6 @@ await describeShop('tickets page', (open) => {
     expect(await visited.page.textContent('#failure-detail')).toContain('tickets: "many" is not an integer from 1');
   });
 
-  test('an unknown site → the page lists the known ones', async () => {
-    await using visited = await open('?retailers=frankfurt,tky');
-    await inPhase(visited.page, 'failed');
-    expect(await visited.page.textContent('#failure-detail')).toContain('no site "tky"');
-  });
-
   test('the backend goes away in the middle of a sale → the page explains how to start it again, and then sells', async () => {
     const other = await startShop({ port: 0 });
     await using visited = await open('?tickets=500&pace=50', {}, { at: other.url, prepare: withFakeTime });
