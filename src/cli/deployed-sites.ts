@@ -28,11 +28,7 @@ type Member = NodeStatus['members'][number];
 /** How far an origin has got: it never goes back. */
 const PROGRESS: Readonly<Record<Member['state'], number>> = { joining: 1, open: 2, closing: 3, closed: 4 };
 
-/**
- * Asks the sites of the file for their status, and those that they name.
- *
- * @throws CorrectableError `INVALID_ARGUMENT` if the key file cannot be used
- */
+/** Asks the sites of the file for their status, and those that they name. Throws if the key file is wrong. */
 export async function findDeployedSites({ keyFile, sites }: ClusterFile): Promise<DeployedSites> {
   const [{ requestOfOperator }, { readKeyFile }, { parseAddress }] = await Promise.all([
     import('../server/cluster/operator-request.ts'),

@@ -21,10 +21,7 @@ const MAX_RUNS = 1_000_000_000;
 const EXIT_VIOLATIONS = 1;
 const PROGRESS_INTERVAL_MS = 2000;
 
-/**
- * How long code of a service may take. A run takes some milliseconds, so what takes `stuckMs` never returns. Runs share a
- * guard for `guardedMs`. What was found is made simpler for at most `shrinkingMs` beyond that.
- */
+/** A run takes milliseconds: after `stuckMs` it never returns. Runs share a guard; shrinking gets extra time. */
 const TIME_LIMITS = { stuckMs: 10_000, guardedMs: 500, shrinkingMs: 5000 };
 
 export const LABEL: Command = {

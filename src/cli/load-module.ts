@@ -9,13 +9,7 @@ import type { Service } from '../server/service/service.ts';
 /** What Node ends with where a top-level `await` never settles and nothing is left that could settle it. */
 const EXIT_UNSETTLED_AWAIT = 13;
 
-/**
- * What a module exports.
- *
- * @param flag the flag or the word that names it
- * @throws CorrectableError `INVALID_ARGUMENT` when there is no such module, or it or what it imports cannot be parsed or
- * throws, with the file, the line and the column
- */
+/** Returns what a module exports. Throws `INVALID_ARGUMENT` if it is missing or broken, with the place. */
 export async function loadModule(flag: string, path: string): Promise<Readonly<Record<string, unknown>>> {
   const url = pathToFileURL(resolve(path)).href;
   if (/\.[mc]?tsx?$/.test(path)) await registerTypeScript(flag, path);
@@ -79,10 +73,7 @@ interface SyntaxErrorLocation {
 /** An error must not take longer to appear. */
 const PARSE_TIMEOUT_MS = 10_000;
 
-/**
- * Parses a module and what it imports by its path, and runs none of it. What cannot be parsed ends the process, which then
- * prints where it is.
- */
+/** Parses a module and its relative imports without running them. A syntax error ends the process, which prints its place. */
 const PARSE_SCRIPT = `
   import { readFileSync } from 'node:fs';
   import { SourceTextModule } from 'node:vm';
@@ -94,10 +85,7 @@ const PARSE_SCRIPT = `
   }
 `;
 
-/**
- * Where the fault is that kept the module at `url` from being loaded; `undefined` where it is another, or not found. Node
- * says so only in what it prints when it ends for that reason: an `import()` rejects with neither file nor line.
- */
+/** Finds the place of a syntax error: Node only prints it, an `import()` rejects without file and line. */
 async function findSyntaxError(error: unknown, url: string): Promise<SyntaxErrorLocation | undefined> {
   if (!(error instanceof Error)) return undefined;
   const transformed = parseTransformError(error.message);
@@ -132,12 +120,7 @@ function printSyntaxError(url: string): Promise<string> {
   });
 }
 
-/**
- * The service that a module exports.
- *
- * @param flag what names the module
- * @throws CorrectableError `INVALID_ARGUMENT` when there is none
- */
+/** Returns the service that a module exports. Throws `INVALID_ARGUMENT` if there is none. */
 export function findService(module: Readonly<Record<string, unknown>>, flag: string, path: string): Service {
   const service = module['service'] ?? module['default'];
   if (isService(service)) return service;

@@ -8,10 +8,7 @@ const NEEDS_VALUE = 'needs a value';
 
 export type RawOptions = Readonly<Record<string, unknown>>;
 
-/**
- * A command line that cannot be run, because of the flag of this name: `red-leader`, or `redLeader` as options have it; of
- * the word that `<service>` stands for; or of a word as it was typed, as `--Json`.
- */
+/** A usage error. `name` is a flag (`red-leader` or `redLeader`), a word (`<service>`), or a word as typed (`--Json`). */
 export function createUsageError(name: string, message: string): CorrectableError {
   const typed = formatFlagOrArgument(name);
   const field = typed.replaceAll(/^(-+|<)|>$/g, '');

@@ -7,11 +7,7 @@ const write = stdout.write.bind(stdout);
 let hasStdoutEnded = false;
 stdout.once('finish', () => (hasStdoutEnded = true));
 
-/**
- * A program that reads the line of `--json` is to find nothing beside it that a module prints: that goes to stderr.
- *
- * @returns what lets modules have stdout from then on; how they may have changed it meanwhile stays
- */
+/** With `--json`, output of modules goes to stderr until the returned function is called. */
 export function redirectModuleOutput(): () => void {
   let isOver = false;
   const toStderr = stderr.write.bind(stderr);
@@ -21,11 +17,7 @@ export function redirectModuleOutput(): () => void {
   };
 }
 
-/**
- * Prints lines. A reader may close the pipe early.
- *
- * @throws Error where they cannot be written, as on a full disk
- */
+/** Prints lines. A reader may close the pipe early. Throws if they cannot be written, as on a full disk. */
 export async function printLines(lines: readonly string[]): Promise<void> {
   const hasModuleEnded = hasStdoutEnded || stdout.writableEnded;
   const problem = await waitUntilWritten(lines.map((line) => `${line}\n`).join(''));

@@ -75,10 +75,7 @@ const SERVE_FLAGS: readonly Flag[] = [
 
 const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 const STDERR = 2;
-/**
- * Exit code of a node whose data directory must not serve any more: its site was retired, or has gone on elsewhere. To start
- * it again does not help.
- */
+/** The data directory must not serve any more: its site was retired, or has gone on elsewhere. A restart does not help. */
 export const EXIT_CLOSED_DIRECTORY = 3;
 /** A count that no client would wait for. */
 const MAX_ATTEMPTS = 1_000_000;
@@ -332,12 +329,7 @@ function parseLatency(value: string, sites: readonly string[]): SiteLatency {
 const UNITS: Readonly<Record<string, number>> = { '': 1, KiB: 1 << 10, MiB: 1 << 20, GiB: 1 << 30 };
 const PAIR = /^([A-Za-z]+)=(?:(none)|(\d+(?:\.\d+)?)(KiB|MiB|GiB|))$/;
 
-/**
- * What `--limits` says, pairs as `maxMemoryBytes=1GiB,maxConnections=1000,heartbeatIntervalMs=none`, over what was `given`
- * otherwise.
- *
- * @throws CorrectableError `INVALID_ARGUMENT` naming the flag, and the limit at fault
- */
+/** Reads `--limits`, pairs as `maxMemoryBytes=1GiB,heartbeatIntervalMs=none`, over the limits `value` of a module. */
 export function parseLimits(options: RawOptions, value?: Partial<GatewayLimits>): Partial<GatewayLimits> | undefined {
   if (options['limits'] === undefined) return value;
   const limits: Record<string, number> = {};
@@ -364,10 +356,7 @@ export function parseLimits(options: RawOptions, value?: Partial<GatewayLimits>)
   return { ...value, ...limits };
 }
 
-/**
- * Creates a writer of lines to an open file. A line that cannot be written, as on a full disk, is dropped, and has no
- * other effect. The log may be on the same full disk that it reports.
- */
+/** Writes lines to an open file. Drops those that cannot be written: the log may be on the full disk that it reports. */
 export function createLineWriter(descriptor: number): { write(line: string): void } {
   let isTorn = false;
   return {
@@ -395,11 +384,7 @@ interface Auth {
 const FUNCTIONS = ['authenticate', 'authorize'] as const;
 const EXPORTS: readonly string[] = [...FUNCTIONS, 'limits'];
 
-/**
- * What `--auth` and `--auth-keys` say. A module may leave `authenticate` to the keys, and say who may do what.
- *
- * @throws CorrectableError `INVALID_ARGUMENT` naming the flag at fault
- */
+/** Reads `--auth` and `--auth-keys`. With keys, the module may have `authorize` alone. */
 export async function loadAuth(options: RawOptions): Promise<Auth> {
   const value = options['auth'] === undefined ? {} : await loadAuthModule(readText(options, 'auth'));
   if (options['authKeys'] === undefined) {

@@ -130,10 +130,7 @@ interface KeySet {
   reload(): Promise<void>;
 }
 
-/**
- * @param keys the path of a JWK set, or the https address of one
- * @throws CorrectableError `INVALID_ARGUMENT` where there are no such keys
- */
+/** Reads the keys. Throws `INVALID_ARGUMENT` if there are none. */
 async function loadKeys(keys: string): Promise<KeySet> {
   if (keys.startsWith('https://')) return new RemoteKeys(parseKeysUrl(keys));
   if (keys.startsWith('http://'))
@@ -154,12 +151,7 @@ async function loadKeys(keys: string): Promise<KeySet> {
   }
 }
 
-/**
- * Whether signatures can be checked by it. What is for something else, or of a kind that is not known, is passed over
- * before it is read (RFC 7517, §5); one that is damaged, too short or private is not.
- *
- * @throws Error naming what is wrong with it
- */
+/** Whether it can verify signatures. Unknown kinds are skipped (RFC 7517, §5); damaged, short or private keys throw. */
 async function canVerifySignatures(key: JWK, at: number): Promise<boolean> {
   const name = key.kid === undefined ? `key ${at}` : `key "${key.kid}"`;
   if (key.d !== undefined) throw new Error(`${name} is a private one: keep that where tokens are made`);

@@ -77,10 +77,7 @@ function pipeLines(from: Readable, to: Writable): void {
   from.on('data', (chunk: Uint8Array) => to.write(chunk));
 }
 
-/**
- * In the own thread, before modules are loaded: has those signals passed on for which they listen. Once they have, all
- * are passed on: one that has come while a listener leaves would be lost to either.
- */
+/** Before modules are loaded: forwards the signals that they listen for, from the first listener on. */
 export function forwardSignals(): void {
   const isPassedOn = new Set<ForwardedSignal>();
   const listeners: EventEmitter = process;
@@ -93,10 +90,7 @@ export function forwardSignals(): void {
   });
 }
 
-/**
- * In the own thread: the signal that asks the process to end. It may as soon as this has been called; until then, the
- * listeners of modules get the others. If `ended` resolves first, the process ends as if by that signal.
- */
+/** Resolves with the signal that ends the process, or with that of `ended`. Modules get the other signals. */
 export function waitForEndSignal(ended: Promise<Signal>): Promise<Signal> {
   const from = getParentPort();
   const interrupted = new Promise<Signal>((resolve) => {
@@ -133,10 +127,7 @@ function callListeners(signal: Signal | ForwardedSignal): boolean {
   return listeners.emit(signal, signal, constants.signals[signal]);
 }
 
-/**
- * Runs in the worker, once no client is served any more. It passes the signal to the modules, which close what they
- * opened. Open handles that they leave would keep the process alive forever, and are released.
- */
+/** Passes the signal to modules, which close what they opened. After a time, open handles are dropped. */
 export function closeModules(signal: Signal): void {
   const problem = `a module keeps something open after ${signal}: close it in process.on('${signal}', …)`;
   const end = (): never => {

@@ -49,10 +49,7 @@ export function toErrorFacts(error: unknown): ErrorFacts {
   };
 }
 
-/**
- * Returns the error of `operation`. Pass a `level` if only that level failed. A code of a newer server counts as
- * `FINAL_FAILED`.
- */
+/** Returns the error of `operation`, at `level` if only that failed. Unknown codes become `FINAL_FAILED`. */
 export function fromErrorFacts(facts: ErrorFacts, level?: string, operation?: string): CorrectableError {
   const { code, message, retryable, retryAfterMs, field, domain: reported } = facts;
   const known: ErrorCode = Object.hasOwn(ERROR_CODES, code) ? (code as ErrorCode) : 'FINAL_FAILED';

@@ -1,9 +1,4 @@
-/**
- * A service at one place, neither replicated nor certified: generators run on its store, effects are applied, logged and
- * answered; what comes in one turn is logged and answered together. What its client may ask for again it answers from
- * memory, as the backend does. It is for tests of a service's own logic, and the baseline for what the backend's promises
- * cost (RedBlue, OSDI 2012, Table 5).
- */
+/** A service at one place, without replication: for tests of its logic, and as a baseline (RedBlue, OSDI 2012, Table 5). */
 import type { Binding } from '../correctable/binding.ts';
 import { CorrectableError, isCorrectableError } from '../correctable/errors.ts';
 import { checkOptionTypes, checkOptionNames, type OptionNamesOf } from '../correctable/validate.ts';

@@ -198,10 +198,7 @@ export class HeartbeatDeadline {
     return true;
   }
 
-  /**
-   * How long it may still last while so many bytes of large messages are not answered. If there is more than one
-   * message, some must be answered meanwhile.
-   */
+  /** The time left while so many bytes of large messages are unanswered; some must be answered meanwhile. */
   getRemainingMs(nowMs: number, bytes: number, maxBytes: number): number {
     // Also what was given up is on its way.
     const uploadBytes = Math.min(maxBytes, Math.max(bytes, this.#sentBytes));

@@ -1,7 +1,4 @@
-/**
- * Operations on their way out: each is submitted on the line that is open when it comes, waits for one where there is
- * none, and is submitted again where a line went without having answered.
- */
+/** Submits operations on the open line, or once there is one, and again if a line is lost before it has answered. */
 import type { InvocationContext, Sink } from '../correctable/binding.ts';
 import { CorrectableError } from '../correctable/errors.ts';
 import type { Operation } from '../correctable/operation.ts';

@@ -28,10 +28,7 @@ export class SitePool {
     this.#isLeaving = true;
   }
 
-  /**
-   * There will be another attempt. A connection that was lost is tried once more at the same site, since moving costs
-   * the operations in flight more than a moment; a site that could not be reached is left.
-   */
+  /** Another attempt follows: at the same site after one lost connection, else at the next. Moving costs time. */
   recordFailure(wasOpen: boolean): void {
     this.#lossCount++;
     if (wasOpen && this.#lossCount === 1 && !this.#isLeaving) return;
@@ -41,10 +38,7 @@ export class SitePool {
   }
 }
 
-/**
- * A connection that has held for so long counts as one that worked. Being welcomed is not enough: a server that welcomes
- * a client only to lose it again would be retried and again without a pause.
- */
+/** A connection counts as good after this time: a server that welcomes and drops clients must not be hammered. */
 const STABLE_AFTER_MS = 5_000;
 
 /** Counts the failures of one client in a row. */

@@ -14,10 +14,7 @@ export interface CanonicalStringOptions {
   readonly isLoose?: boolean;
 }
 
-/**
- * Returns the same string for structurally equal values, and another for others. `undefined` for what is large, for what is
- * not plain data, and for what cannot be read: of that nothing is known but its identity.
- */
+/** Returns equal strings for structurally equal values only; `undefined` if a value is large or no plain data. */
 export function toCanonicalString(value: unknown, writing: CanonicalStringOptions = {}): string | undefined {
   try {
     return serializeParts(value, writing);

@@ -16,10 +16,7 @@ export class NotPlainDataError extends Error {
 /** A copy, and whether a store returns its like. */
 export interface CopyResult<T> {
   readonly value: T;
-  /**
-   * Path of the first part that stores change: an object without a prototype, a symbol, a Blob of a class of its own.
-   * `undefined` if there is none.
-   */
+  /** Path of the first part that stores change, such as an object without a prototype or a symbol; `undefined` for none. */
   readonly lossyPath: string | undefined;
 }
 

@@ -1,7 +1,4 @@
-/**
- * Values in the state of sites. No code may change them, least of all a generator that has read them. Bytes and dates
- * cannot be frozen, so readers get copies of values that contain some.
- */
+/** Frozen values of the state. Bytes and dates cannot be frozen, so readers get copies of values with some. */
 import { getBuiltInClass } from '../correctable/built-in-class.ts';
 import { MAX_DEPTH, isBytes, isDate, isPlain } from './value-kinds.ts';
 
@@ -202,10 +199,7 @@ function fillMap(copy: Map<unknown, unknown>, value: ReadonlyMap<unknown, unknow
   return false;
 }
 
-/**
- * Whether there is more to it than items, entries and open names. Of lists, a match of a regular expression alone is known
- * to have names: to look through those of all lists would cost more than to copy them.
- */
+/** Whether it has more than items, entries and own names. Of arrays only matches of regular expressions are looked at. */
 function hasNonIndexProperties(value: object): boolean {
   if (Array.isArray(value)) return Object.hasOwn(value, 'groups');
   const openNames = isPlain(value) ? Object.keys(value).length : 0;

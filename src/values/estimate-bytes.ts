@@ -6,10 +6,7 @@ const CELL_BYTES = 16;
 /** Texts are counted as if each character took two bytes, which is the most. */
 const CHARACTER_BYTES = 2;
 
-/**
- * Returns about how many bytes a plain value takes in memory: the same wherever it is counted. What is `undefined` counts
- * nothing, since logs and checkpoints leave it out and sites that read them must count alike.
- */
+/** Returns about how many bytes a plain value takes in memory. Skips `undefined`, as logs do, so that sites agree. */
 export function measurePlainData(value: unknown): number {
   if (value === undefined) return 0;
   if (typeof value === 'string') return CELL_BYTES + CHARACTER_BYTES * value.length;

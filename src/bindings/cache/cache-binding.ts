@@ -264,11 +264,7 @@ export class CacheBinding<L extends Levels> implements Binding<LevelsWithCache<L
     );
   }
 
-  /**
-   * The cache learns of a view; where an update ends with it, there or for its caller (`hasNoHigherEpoch`), the
-   * promise that the store
-   * has heard of it.
-   */
+  /** The cache learns of a view. If an update ends with it, returns the promise that the store has heard of it. */
   #recordView(
     subject: CacheOperation,
     view: InnerView,
@@ -338,11 +334,7 @@ export class CacheBinding<L extends Levels> implements Binding<LevelsWithCache<L
     return new CacheSession(inner, (version, than) => this.#isSurelyOlder(version, than), maxFloors, goesOnAt);
   }
 
-  /**
-   * Returns the present principal. If it differs from the one before, or is unknown, memory is empty.
-   *
-   * @throws the errors of the application's functions, and an error if they do not agree
-   */
+  /** Returns the present principal, or throws what its functions throw. If it has changed or is unknown, memory is empty. */
   #readPrincipal(): string {
     let present: string | undefined;
     try {

@@ -49,10 +49,7 @@ export interface CacheOperation {
   /** What was known of the store's transactions then. */
   readonly knownTransaction: KnownTransaction;
   readonly session: CacheSession | undefined;
-  /**
-   * Until when what was learnt of its view is surely no newer than what is still to come of it: what was known before it
-   * began, and its own views since, which come in order.
-   */
+  /** Until when all that was learnt of its view is surely no newer than what is still to come of it. */
   orderedUntil: number;
   /** Present if the caller of an update got its final view at a weaker level. */
   earlyFinal?: EarlyFinal;
@@ -205,10 +202,7 @@ export class CacheCoherence {
     return change;
   }
 
-  /**
-   * The caller of an update gets its final view at a weaker level. The previous value is not shown any more, although
-   * the present one is unknown. Returns what is invalidated.
-   */
+  /** An update ends for its caller at a weaker level: the value from before is hidden. Returns what is invalidated. */
   recordEarlyFinal(subject: CacheOperation): Invalidation {
     const { touches, startedAt, session, principal } = subject;
     const change = { kind: 'write', scope: getScope(touches), principal } as const;
@@ -257,10 +251,7 @@ export class CacheCoherence {
     return levels.includes(level) && committed.has(level) && (ttlMs === Infinity || (ageMs >= 0 && ageMs < ttlMs));
   }
 
-  /**
-   * Takes over what a store kept as of `asOf`, or as of before everything: as if it had been here before all that this page
-   * has learnt, which is judged against it now.
-   */
+  /** Takes over what a store had as of `asOf`, as if from before this page: what the page has learnt since decides. */
   restore(id: string, entry: CacheEntry, asOf = FIRST_TIME): void {
     // Of what has changed since, it knows nothing.
     if (this.#getInvalidationSince(asOf, id, entry.touches) !== 'none') return;

@@ -1,7 +1,4 @@
-/**
- * Keeps the cache from breaking a session's promises: a cached view that may be older than what the session has read or
- * written is skipped, as if it were not there.
- */
+/** Keeps a session's guarantees: skips a cached view that may be older than what the session has read or written. */
 import type { BindingSession } from '../../correctable/binding.ts';
 import type { CacheEntry } from './cache-store.ts';
 import { compareVersions, type IsOlder } from './view-precedence.ts';
@@ -146,10 +143,7 @@ function isLaterThan(view: KnownFloor, known: KnownFloor): boolean {
   return known.learnedAt < view.startedAt && (view.isStrongest || known.isKnownToInner);
 }
 
-/**
- * Returns what a view adds to what was known before it. After another operation, the version of a weaker view says nothing:
- * a store that was restored from a backup has given higher ones before both.
- */
+/** After another operation, the version of a weaker view proves nothing: a backup may have had higher ones. */
 function toFloorAfter(view: KnownFloor, known: KnownFloor): KnownFloor {
   return view.isStrongest || view.id === known.id ? view : { ...view, id: undefined, version: undefined };
 }

@@ -1,7 +1,4 @@
-/**
- * A cache in front of any binding (Correctables, OSDI 2016, §5.2): one more level, weaker and faster than those of the
- * store behind, coherent by write-through, bypassed by `invokeStrong`, used alone by `invokeWeak`.
- */
+/** A cache in front of any binding (Correctables, OSDI 2016, §5.2): one more level, weaker and faster than the others. */
 import type { Binding } from '../../correctable/binding.ts';
 import { bindMethods } from '../../correctable/binding.ts';
 import type { Levels } from '../../correctable/level-types.ts';

@@ -1,7 +1,4 @@
-/**
- * `correctables/bindings/cache/node`: cached views that outlive a Node process, in a directory. Needs the package
- * `classic-level`.
- */
+/** `correctables/bindings/cache/node`: cached views in a directory. Needs the package `classic-level`. */
 import { mkdir, realpath } from 'node:fs/promises';
 import { deserialize, serialize } from 'node:v8';
 import { ClassicLevel } from 'classic-level';

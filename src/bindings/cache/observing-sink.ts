@@ -30,10 +30,7 @@ export interface SinkObservation {
   readonly mapError: (error: unknown) => unknown;
 }
 
-/**
- * A view of the store, kept for `confirm`: what the store gave, whatever its receivers make of theirs. `outerSeq` is the
- * client's number for it if it was handed on.
- */
+/** A view as the store gave it, for `confirm`. `outerSeq` is the client's number for it if it was handed on. */
 interface ObservedView {
   readonly value: unknown;
   readonly details: ViewDetails;

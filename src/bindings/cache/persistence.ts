@@ -1,7 +1,4 @@
-/**
- * Reads what a cache's store keeps, then writes the changes of the cache behind its back: in order, one call at a time,
- * the last change of an entry only. What the store refuses is tried again.
- */
+/** Reads a cache's store, then writes the changes in the background: in order, one call at a time, with retries. */
 import { exponentialBackoff } from '../../correctable/backoff.ts';
 import type { Clock, Timer } from '../../correctable/clock.ts';
 import type { CorrectableError } from '../../correctable/errors.ts';
@@ -60,10 +57,7 @@ export interface PersistenceOptions {
   readonly onInvalidation: (change: Invalidation) => void;
   /** The cache's own moment; asked when a reading begins where nothing waits to be written, so that the store has it all. */
   readonly tick: () => number;
-  /**
-   * The store was read as of `asOf`, or as of before everything: with the views that nothing has changed since. Called before
-   * anything is written.
-   */
+  /** The store was read as of `asOf` (default: before everything). Called before anything is written. */
   readonly onRead: (stored: StoredEntries, asOf: number | undefined) => void;
 }
 
@@ -128,11 +122,7 @@ export class Persistence {
     return this.#ledger.invalidations.data;
   }
 
-  /**
-   * Reads what is stored, after the calls that are in flight: once for all who ask until it begins.
-   *
-   * @throws whatever the store does; then it is read before the next writing
-   */
+  /** Reads the store after the calls in flight, once for all callers until it begins. Throws what the store throws. */
   read(): Promise<void> {
     this.#nextRead ??= this.#enqueueStoreCall(() => {
       this.#nextRead = undefined;
@@ -169,31 +159,19 @@ export class Persistence {
     this.#scheduleWrite();
   }
 
-  /**
-   * Resolves when what changed until now is in the store.
-   *
-   * @throws CorrectableError `UNAVAILABLE` where it is not within `limitMs`, or at once where the store is known to hang
-   */
+  /** Resolves when earlier changes are in the store. Throws `UNAVAILABLE` after `limitMs`, at once if the store hangs. */
   async waitUntilWritten(limitMs: number = STORE_TIMEOUT_MS): Promise<void> {
     if (!this.#pending.isEmpty) this.#scheduleWrite();
     const rejection = await this.limitTime('write', this.#lastBatch, limitMs);
     if (rejection !== undefined) throw rejection;
   }
 
-  /**
-   * Fences `scope` and, where ids are chosen, removes those from the store, also what others have written.
-   *
-   * @throws CorrectableError `UNAVAILABLE` where the store could not
-   */
+  /** Invalidates `scope` and removes the chosen ids, of other pages too. Throws `UNAVAILABLE` if the store fails. */
   invalidateScope(scope: TagScope, isChosen?: (id: string) => boolean): Promise<void> {
     return this.#runExclusive(() => this.#invalidateScope({ kind: 'drop', scope }, isChosen));
   }
 
-  /**
-   * As `fence`, after `close()`.
-   *
-   * @throws CorrectableError `UNAVAILABLE` where the store could not
-   */
+  /** Works as `invalidate`, after `close()`. Throws `UNAVAILABLE` if the store fails. */
   invalidateAfterClose(change: Invalidation): Promise<void> {
     return this.#runExclusive(() => this.#invalidateScope(change));
   }
@@ -243,11 +221,7 @@ export class Persistence {
     ).catch(onError);
   }
 
-  /**
-   * Waits for the store.
-   *
-   * @throws CorrectableError `UNAVAILABLE` after `limitMs`; at once where such a call is known to hang
-   */
+  /** Waits for the store. Throws `UNAVAILABLE` after `limitMs`, at once if such a call is known to hang. */
   limitTime<T>(call: StoreCall, work: Promise<T>, limitMs: number = STORE_TIMEOUT_MS): Promise<T> {
     if (this.#hangingCalls.has(call)) {
       // The result of the call is not needed any more.
@@ -428,12 +402,7 @@ export class Persistence {
     return batch;
   }
 
-  /**
-   * It may be one view that a store does not take, and it would keep all others from it, and what has changed: that is written
-   * first, and the views that the store has are removed.
-   *
-   * @throws what the store does, where it does not take that
-   */
+  /** One view that a store rejects must not keep all else from it: writes the invalidations first, then views by halves. */
   async #writeSeparately(batch: UnsavedChanges, page: string): Promise<void> {
     const written = await this.#write(batch, page, removeViews);
     // That transaction has judged them: it counts as known from then on.

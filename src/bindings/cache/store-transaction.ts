@@ -1,7 +1,4 @@
-/**
- * What is written of a page's changes, decided inside the store's transaction: other pages may have written since, and
- * have changed objects that a view of this page was read before.
- */
+/** What is written of a page's changes, decided in the store's transaction: other pages may have written since. */
 import { isRecord } from '../../correctable/validate.ts';
 import type { WriteAuthorsData } from './updated-tags.ts';
 import { InvalidationLog, type Invalidation, type InvalidationLogData } from './invalidation-log.ts';

@@ -1,7 +1,4 @@
-/**
- * When something last happened to what has a mark. Marks are names of people and their things: digests of them are kept
- * alone.
- */
+/** When something last happened to each tag. Tags are names of people and their data, so only hashes are stored. */
 import type { TagScope } from './tags.ts';
 
 /** As plain data that JSON keeps: digests of marks, the oldest first, and the time of each; the floor counts for every mark. */
@@ -62,10 +59,7 @@ export class TagTimestamps {
   }
 }
 
-/**
- * A name of 32 bits for a text, never empty: it shows no text, though who knows one can look for its digest. Enough to
- * tell those of one device apart: two that share one cost a view that would have been kept.
- */
+/** A hash of 32 bits, which shows no text. If two texts share one, a view is dropped that could have stayed. */
 export function hashTag(text: string): string {
   let bits = 0x811c9dc5;
   for (let at = 0; at < text.length; at++) bits = Math.imul(bits ^ text.charCodeAt(at), 0x01000193);

@@ -14,10 +14,7 @@ export interface ProgramMoment {
   readonly count: number;
 }
 
-/**
- * The number of a transaction, a time at or after it in milliseconds since the epoch, and its number as counted by the
- * page that made it.
- */
+/** The number of a transaction, a time at or after it in milliseconds, the program that made it, and its count there. */
 export type LogEntry = readonly [seq: number, atMs: number, by?: string, count?: number];
 
 /** A moment by the two clocks of a device, in milliseconds, and as this program counts. */
@@ -53,10 +50,7 @@ export class TransactionLog {
     this.#entries = [...before, [seq, nowMs, programId, count] as const].slice(-MAX_LOG_ENTRIES);
   }
 
-  /**
-   * The last transaction that surely ended before `moment`, 0 where none did: judged at `read`, when this log was read. Where
-   * the clock was set between the two, only what this program has done itself did.
-   */
+  /** The last transaction that surely ended before `moment`; 0 for none. If the clock was set, only own ones count. */
   findLastEndedBefore({ wallMs, monotonicMs, programMoment }: StoreMoment, read: StoreMoment): number {
     const wasSetByMs = read.wallMs - wallMs - (read.monotonicMs - monotonicMs);
     const isClockWell = Math.abs(wasSetByMs) < CLOCK_TOLERANCE_MS;

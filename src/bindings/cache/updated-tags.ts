@@ -1,7 +1,4 @@
-/**
- * Which principal has updated what. Weaker levels may lag behind an update for any time. Its author never sees them
- * again for what it touched, and other principals need not wait for it.
- */
+/** Who has updated what: at weaker levels, an author never sees the old value again. Other principals need not wait. */
 import type { TagScope } from './tags.ts';
 import { hashTag } from './tag-timestamps.ts';
 

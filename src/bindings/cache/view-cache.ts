@@ -13,10 +13,7 @@ export interface CacheLimits {
 /** A cached view with what orders it against others. */
 export interface CachedView {
   readonly entry: CacheEntry;
-  /**
-   * When, in this cache's own counting, the operation that gave the view began. One that a store kept has a number of its
-   * own not above `BEFORE_LOCAL_TIME`.
-   */
+  /** When its operation began, in the cache's own counting; at most `BEFORE_LOCAL_TIME` if it comes from a store. */
   readonly startedAt: number;
   /** When it was learnt, in the same counting. */
   readonly learnedAt: number;

@@ -21,9 +21,7 @@ export interface ViewRecency {
   readonly version: unknown;
   /** How strong its level is, from 0. */
   readonly rank: number;
-  /**
-   * When its operation began, in the time of the judging page; at most `BEFORE_LOCAL_TIME` if it has another time.
-   */
+  /** When its operation began, in the time of the judging page; at most `BEFORE_LOCAL_TIME` if it has another time. */
   readonly startedAt: number;
   /** When it was learnt, in the same counting: an operation that begins later is executed later. */
   readonly learnedAt: number;
@@ -44,10 +42,7 @@ export const BEFORE_LOCAL_TIME = 0;
  */
 export type PrecedenceVerdict = 'take' | 'keep' | 'same' | 'neither';
 
-/**
- * Whether what a view depends on may have changed since it was read: by an update, then only a version newer than that of
- * a view from after it lets it in; or was to be dropped, then nothing does.
- */
+/** What happened since a view was read. After a `write` only a newer version is let in, after a `drop` nothing. */
 export type InvalidationKind = 'none' | 'write' | 'drop';
 
 /** The stronger of these fences. */

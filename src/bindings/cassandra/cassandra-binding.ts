@@ -1,7 +1,4 @@
-/**
- * Reads and writes on Apache Cassandra (Correctables, OSDI 2016, §5.2 and §6.2.1): preliminary views from one replica, final
- * ones from a quorum. Works with an unmodified cluster.
- */
+/** Apache Cassandra (Correctables, OSDI 2016, §5.2, §6.2.1): one replica answers first, then a quorum. */
 import type { Binding, BindingSession, InvocationContext, Sink } from '../../correctable/binding.ts';
 import { bindMethods } from '../../correctable/binding.ts';
 import { CorrectableError, createInvalidArgumentError } from '../../correctable/errors.ts';

@@ -110,8 +110,7 @@ export class Cluster {
     try {
       return await this.#executeOnce(connected, execution, retry);
     } catch (error) {
-      // The driver has prepared the statement again, in vain, and gives no reason. Preparing it from the start gives
-      // one, for example that the table is gone. Nothing has been executed.
+      // The driver could not prepare it again, and gives no reason. Nothing was executed: a fresh PREPARE shows the reason.
       if (!isUnprepared(error) || !forgetStatement(connected.client, execution.cql)) throw error;
       return this.#executeOnce(connected, execution, retry);
     }
@@ -198,10 +197,7 @@ interface DriverOptions {
   readonly encoding?: object;
 }
 
-/**
- * Returns the values for the markers as the bytes of their types. The driver knows the types once it has prepared the
- * statement. It reads the values after that, and again if it has to prepare the statement again.
- */
+/** The values as bytes of their types, which the driver knows only once it has prepared the statement: hence getters. */
 function toDriverParameters(
   client: DriverClient,
   values: ValueConverter,

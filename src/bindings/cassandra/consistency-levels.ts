@@ -1,7 +1,4 @@
-/**
- * What the final level is called: `strong` only where every read meets every write, R + W > N, whatever the replication;
- * otherwise `quorum`, which says how it was made and promises no more (Correctables, OSDI 2016, §5.2).
- */
+/** The final level is `strong` only if R + W > N in every replication, otherwise `quorum` (Correctables, OSDI 2016, §5.2). */
 
 /** What a read can ask for. */
 export const READ_CONSISTENCIES = [

@@ -106,10 +106,7 @@ interface RetryAttempt {
 /** A policy by which the driver asks again. `onRepeat`: an update has failed and is sent once more. */
 export type RetryPolicyClass = new (onRepeat?: (error: Error) => void) => object;
 
-/**
- * Asks again only what may be repeated (the driver asks about others not at all), and never an operation that the
- * coordinator has refused for want of replicas: the caller hears of it at once and decides.
- */
+/** Retries only idempotent requests, and none that was refused for want of replicas: its caller decides. */
 export function createRetryPolicyClass(driver: CassandraDriver): RetryPolicyClass {
   const Base = driver.policies.retry.RetryPolicy;
   return class extends Base {

@@ -1,7 +1,4 @@
-/**
- * Way 1, any cluster: two reads through one coordinator, started together. The later one confirms the earlier one where
- * both gave the same.
- */
+/** Way 1, any cluster: two reads through one coordinator at once. If both give the same, the later one confirms. */
 import { structurallyEqual } from '../../correctable/structural-equality.ts';
 import type { Cluster } from './cluster.ts';
 import type { Consistency } from './consistency-levels.ts';

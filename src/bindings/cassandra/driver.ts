@@ -1,7 +1,4 @@
-/**
- * The part of `cassandra-driver` that the binding uses, and how it is found. It is written down here, so that the types
- * do not require the package if you use another way to your cluster.
- */
+/** The part of `cassandra-driver` that is used. It is written here, so that the types do not need the package. */
 import { CorrectableError } from '../../correctable/errors.ts';
 
 /** Options of `Client.execute`. */

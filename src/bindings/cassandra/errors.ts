@@ -20,10 +20,7 @@ const SERVER_ERROR_CODES: Readonly<Record<number, ErrorCode>> = {
 
 /** Refusals by which an update is certain not to have been made. Beside those of the driver, before anything was sent. */
 const REJECTION_CODES: ReadonlySet<number> = new Set([0x0100, 0x1002, 0x2000, 0x2100, 0x2200, 0x2300, 0x2500]);
-/**
- * Too few replicas, or too much to do. Cassandra looks before each write of a statement that makes several, and before it
- * commits a condition that has been decided: a refusal only of what is one plain write.
- */
+/** Too few replicas or too much load. Only for one plain write does that prove that nothing was done. */
 const REPLICA_SHORTAGE_CODES: ReadonlySet<number> = new Set([0x1000, 0x1001]);
 
 /** Of this package's own protocol client. */
@@ -54,10 +51,7 @@ export interface RequestInfo {
   readonly hint?: string | undefined;
 }
 
-/**
- * What the errors of the driver and of the protocol client have, whatever their class: duplicates of the package must
- * not matter.
- */
+/** The fields of errors of the driver and the protocol client, whatever their class: packages may be installed twice. */
 interface DriverFailure {
   readonly name: string;
   readonly message: string;

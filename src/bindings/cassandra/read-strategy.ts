@@ -36,17 +36,11 @@ export interface ReadStatement {
 export interface ReadRequest {
   /** How many replicas the final view asks. */
   readonly consistency: Consistency;
-  /**
-   * How many the preliminary view asks (`ONE` or `LOCAL_ONE`); `undefined` where only the final view is wanted. A
-   * coordinator that gives preliminary replies asks one by its nature.
-   */
+  /** How many the preliminary view asks (`ONE` or `LOCAL_ONE`); `undefined` if none is wanted. */
   readonly preliminaryConsistency: Consistency | undefined;
 }
 
-/**
- * Where a read path delivers. It calls `preliminary` at most once and first, then exactly one of `confirm`, `final` and
- * `fail`. Calls may be synchronous. No method throws.
- */
+/** Gets at most one preliminary view first, then one of `confirm`, `deliverFinal` and `fail`. No method throws. */
 export interface ReadSink {
   /** What one replica has. Not called where the path has nothing early to say. */
   deliverPreliminary(page: Page): void;
@@ -79,10 +73,7 @@ export interface ReadStrategyOptions {
   readonly tls: object | undefined;
   /** How long to wait for an answer, in milliseconds. */
   readonly requestTimeoutMs: number;
-  /**
-   * Two reads through the driver: for cases that a strategy does not cover, such as a read while its coordinator is
-   * away. The binding owns it: a strategy that falls back to it does not close it.
-   */
+  /** Two reads through the driver, for what a strategy does not cover. The binding closes it. */
   readonly driverReads: ReadStrategy;
 }
 

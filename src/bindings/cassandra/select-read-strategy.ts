@@ -16,10 +16,7 @@ import type {
 export interface ReadStrategySelection {
   readonly option: PreliminaryRepliesOption;
   readonly options: ReadStrategyOptions;
-  /**
-   * Opens a path to a coordinator that gives preliminary replies; `undefined` if the preferred coordinator is an ordinary
-   * one. Rejects if it cannot be reached.
-   */
+  /** Opens a path to a coordinator with preliminary replies; `undefined` for an ordinary one. May reject. */
   readonly open: (driver: CassandraDriver, settings: ReadStrategyOptions) => Promise<ReadStrategy | undefined>;
   /** Resolves once the cluster is connected and is what the options say. */
   readonly connect: () => Promise<{ readonly driver: CassandraDriver }>;

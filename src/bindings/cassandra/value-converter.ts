@@ -40,22 +40,14 @@ export class ValueConverter {
     return toPlainValue(value, type, this.#driverEncoding.types);
   }
 
-  /**
-   * A parameter as the bytes of its marker's type; `null`, and what is not to be touched, as they are.
-   *
-   * @throws CorrectableError `INVALID_ARGUMENT` that names the marker
-   */
+  /** A parameter as bytes; `null` and unset stay as they are. Throws `INVALID_ARGUMENT` that names the marker. */
   toDriverValue(value: unknown, marker: NamedCqlType): unknown {
     const bytes = this.encode(value, marker);
     if (bytes === undefined) return this.#driverEncoding.types.unset ?? null;
     return bytes === null || Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes);
   }
 
-  /**
-   * The same; `undefined` for what is not to be touched.
-   *
-   * @throws CorrectableError `INVALID_ARGUMENT` that names the marker
-   */
+  /** The same; `undefined` for unset. */
   encode(value: unknown, { name, type }: NamedCqlType): Uint8Array | null | undefined {
     if (value === undefined || value === this.#driverEncoding.types.unset) return undefined;
     try {
@@ -71,9 +63,7 @@ export class ValueConverter {
     return this.toPlain(this.#driverEncoding.encoder?.decode(bytes, type), type);
   }
 
-  /**
-   * Returns a parameter of unknown type as the driver takes it: it has its own classes for big integers and bytes.
-   */
+  /** Returns a parameter of unknown type as the driver takes it: it has its own classes for big integers and bytes. */
   toEncodable(value: unknown): unknown {
     if (typeof value === 'bigint') return String(value);
     if (typeof value !== 'object' || value === null || isDate(value) || Buffer.isBuffer(value)) return value;

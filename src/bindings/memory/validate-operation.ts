@@ -1,7 +1,4 @@
-/**
- * What a memory binding takes. Behind a gateway without a contract, names, effects and arguments are whatever a client
- * claims: they are looked at once, at the door, and what is executed later is a copy of what was found good.
- */
+/** Behind a gateway without a contract, clients may send any name and arguments: only a checked copy is executed. */
 import { CorrectableError } from '../../correctable/errors.ts';
 import type { Access, Operation } from '../../correctable/operation.ts';
 import { checkName } from '../../operations/check-name.ts';
@@ -37,11 +34,7 @@ export function isSupported({ name, access }: Operation): boolean {
   return OPERATION_KINDS.get(name)?.access === access;
 }
 
-/**
- * The operation as it is executed.
- *
- * @throws CorrectableError `UNSUPPORTED` for an operation that there is not; `INVALID_ARGUMENT` with the field
- */
+/** The operation as it is executed. Throws `UNSUPPORTED` or `INVALID_ARGUMENT` with the field. */
 export function validateOperation({ name, access, args }: Operation): Operation {
   const kind = OPERATION_KINDS.get(name);
   if (kind?.access !== access) {

@@ -4,11 +4,7 @@ import { isMap, isPlain, isSet } from '../../values/value-kinds.ts';
 
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
-/**
- * The text, or the value around texts, which an engine can keep as it is.
- *
- * @throws {CorrectableError} `INVALID_ARGUMENT` that names `field`
- */
+/** Returns the value if an engine can store its texts as they are. Throws `INVALID_ARGUMENT` that names `field`. */
 export function checkWellFormed<T>(value: T, field: string): T {
   if (isWellFormed(value)) return value;
   throw createInvalidArgumentError(

@@ -156,11 +156,7 @@ export class TieredRun {
     if (!this.#isStopped) sink.fail(error);
   }
 
-  /**
-   * Before the operation fails, waits a short time until no weaker tier can show anything better. Their views are worth
-   * most if no stronger view can be had, and none is delivered after the failure. A deadline that passes meanwhile ends
-   * the operation with the reason.
-   */
+  /** Waits shortly for weaker tiers before a failure: after it, none of their views would be delivered. */
   async #waitForWeakerTiers(failure: unknown, level: string): Promise<void> {
     if (this.#weakerOutcomes.length === 0 || this.#isStopped) return;
     const { context } = this.#options;

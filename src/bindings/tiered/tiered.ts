@@ -1,7 +1,4 @@
-/**
- * Binding to any storage that answers each consistency level by a function of its own: a primary and its backups, a
- * cache in front of an origin (Correctables, OSDI 2016, §5.1, Listing 7; three tiers in §4.4).
- */
+/** A function for each level (Correctables, OSDI 2016, §5.1, Listing 7; three tiers in §4.4). */
 import type { Binding, InvocationContext, Sink } from '../../correctable/binding.ts';
 import { bindMethods } from '../../correctable/binding.ts';
 import { check, CorrectableError } from '../../correctable/errors.ts';

@@ -1,7 +1,4 @@
-/**
- * Where things are kept: `ROOT/keys/KEY`, `ROOT/queues/QUEUE/{i,c}` for the items and claims of a queue, and
- * `ROOT/consumers/ID` for those who are alive. Below `i` and `c` all nodes are sequential: their numbers are the recipe.
- */
+/** `ROOT/keys/KEY`, `ROOT/queues/QUEUE/{i,c}` for items and claims, `ROOT/consumers/ID` for live bindings. */
 import { checkWellFormed } from '../shared/well-formed-text.ts';
 
 export class Paths {

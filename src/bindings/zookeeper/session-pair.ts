@@ -1,7 +1,4 @@
-/**
- * The two sessions of a binding, both at the same server. ZooKeeper answers each session in order, so that a read behind
- * an update of the same session waits for it: preliminary views need a session of their own.
- */
+/** Two sessions: ZooKeeper answers each in order, so a preliminary read must not wait behind an update. */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { CorrectableError } from '../../correctable/errors.ts';
@@ -23,10 +20,7 @@ type SessionRole = 'reader' | 'writer';
 export class SessionPair {
   /** Names this binding in claims. */
   readonly consumerId: string = randomBytes(ID_BYTES).toString('base64url').replaceAll(/[-_]/g, '0');
-  /**
-   * Whether the writer's server gives preliminary replies (`engines/zookeeper-czk`); undefined until one has been asked for
-   * at this server.
-   */
+  /** Whether the writer's server gives preliminary replies (`engines/zookeeper-czk`); undefined until one was tried. */
   hasPreliminaryReplies: boolean | undefined;
   readonly #options: ResolvedBindingOptions;
   readonly #paths: Paths;
@@ -103,10 +97,7 @@ export class SessionPair {
     }
   }
 
-  /**
-   * `persist`, for what must not be given up lightly: what a busy server refuses is repeated too, with longer and
-   * longer pauses.
-   */
+  /** Like `retryLost`, and also retries what a busy server refuses, with growing pauses. */
   async retryBusy<T>(role: SessionRole, request: (zk: ZooKeeper) => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt += 1) {
       try {

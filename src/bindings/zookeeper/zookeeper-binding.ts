@@ -1,7 +1,4 @@
-/**
- * Replicated queues and values on Apache ZooKeeper (Correctables, OSDI 2016, §5.2 and §6.2.2): preliminary views from the
- * nearest server, final ones after atomic broadcast. Works with an unmodified ensemble.
- */
+/** Queues and values on Apache ZooKeeper (Correctables, OSDI 2016, §5.2, §6.2.2): the nearest server answers first. */
 import type { Binding, BindingSession, InvocationContext, Sink } from '../../correctable/binding.ts';
 import { bindMethods } from '../../correctable/binding.ts';
 import { CorrectableError } from '../../correctable/errors.ts';

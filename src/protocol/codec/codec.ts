@@ -41,17 +41,11 @@ export class UndecodableMessage {
   }
 }
 
-/**
- * A way to write frames. A frame is an array of rows; rows are encoded one by one, so that one bad row fails alone and
- * frames can be split at a size limit.
- */
+/** A frame is an array of rows, encoded one by one: a bad row fails alone, and frames can be split. */
 export interface Codec {
   /** The websocket subprotocol that stands for this codec. */
   readonly subprotocol: string;
-  /**
-   * Encodes one value. Throws `INVALID_VALUE`, naming the field, for what is outside the domain; `where` says what the
-   * value is, for example `args`.
-   */
+  /** Encodes one value. Throws `INVALID_VALUE` with the path, which begins with `where`. */
   encodeValue(value: unknown, where?: string): EncodedData;
   /** Encodes one row, whose fields may be `EncodedField`s. Throws like `encodeValue`; `fields` are their names. */
   encodeMessage(row: readonly unknown[], fields?: readonly string[]): EncodedMessage;
@@ -59,10 +53,7 @@ export interface Codec {
   byteLength(encoded: EncodedMessage): number;
   /** Joins encoded rows to one frame. */
   frame(rows: readonly EncodedMessage[]): EncodedData;
-  /**
-   * Reads a frame. Its elements are untrusted: each is an `UndecodableMessage` or a value to check. Throws `PROTOCOL` when
-   * the frame cannot be read at all.
-   */
+  /** Reads untrusted rows: each is an `UndecodableMessage` or a value to check. Throws `PROTOCOL` for no frame. */
   decode(frame: EncodedData): unknown[];
 }
 
@@ -82,10 +73,7 @@ export const MAX_MESSAGES_PER_FRAME = 320;
 const MESSAGE_OVERHEAD_BYTES = 1;
 const FRAME_OVERHEAD_BYTES = 8;
 
-/**
- * Splits encoded rows into as few frames as will do, of about as many rows, of at most `maxBytes`. Each row must fit on
- * its own.
- */
+/** Splits encoded rows into few frames of similar size, of at most `maxBytes`. Each row must fit on its own. */
 export function packFrames(codec: Codec, rows: readonly EncodedMessage[], maxBytes: number): EncodedData[] {
   if (rows.length <= MAX_MESSAGES_PER_FRAME && getMaxFrameBytes(rows) <= maxBytes) return [codec.frame(rows)];
   const frames: EncodedData[] = [];

@@ -30,10 +30,7 @@ let messageStart = 0;
 /** Between `begin` and what ends it. */
 let isWriting = false;
 
-/**
- * Begins to write; what was written before stays where it is. `written`, `span` or `rewind` must follow. `bytes` says how
- * many will be written at most, where that is known.
- */
+/** Begins to write. One of `takeWritten`, `takeSpan` and `rewindWriter` must follow. `bytes`: maximum size if known. */
 export function beginWriting(bytes = 0): void {
   // Reading a property can run code of the application, which must not write into what is being written.
   if (isWriting) throw new CorrectableError('INVALID_VALUE', 'a getter of a value may not use the store');

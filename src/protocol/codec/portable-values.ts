@@ -5,11 +5,7 @@ import { PortabilityError, VALUE_DEPTH } from './codec.ts';
 import { fromJsonValue, toJsonField, toJsonValue } from './json-values.ts';
 import { isWellFormed } from './tagged-values.ts';
 
-/**
- * The value as it would come out at the other end.
- *
- * @throws CorrectableError `INVALID_VALUE` with the path of what cannot be sent, which begins with `where`
- */
+/** The value as it arrives at the other end. Throws `INVALID_VALUE` with the path, which begins with `where`. */
 export function copyForWire(value: unknown, where: string): unknown {
   if (isBytes(value)) return new Uint8Array(value);
   if (isFlat(value)) return copyFlatObject(value);
@@ -28,22 +24,13 @@ function copyFlatObject(value: Readonly<Record<string, unknown>>): Record<string
   return copy;
 }
 
-/**
- * Checks that a value can be written to a log and sent. Nearly all are scalars, bytes or flat objects of them: those are
- * seen through without the codec.
- *
- * @throws CorrectableError `INVALID_VALUE` with the path of what cannot, which begins with `where` and, of a list, `at`
- */
+/** Throws `INVALID_VALUE` with the path (`where`, `at` in a list) unless the value can be logged and sent. */
 export function checkPortable(value: unknown, where: string, at?: number): void {
   const problem = findPortabilityError(value, where, at);
   if (problem !== undefined) throw problem;
 }
 
-/**
- * Why a value cannot be written to a log and sent, if it cannot: what `checkPortable` would throw.
- *
- * @param depth how much of the path within it the error contains: keys of objects may be data
- */
+/** Returns what `checkPortable` would throw. `depth`: maximum path length, since keys may be data. */
 export function findPortabilityError(
   value: unknown,
   where: string,

@@ -40,10 +40,7 @@ export function toWellFormed(text: string): string {
   return text.replace(LONE_SURROGATES, '\ufffd');
 }
 
-/**
- * What an object with the single key `tag`, one that begins with one `$`, stands for. `$bytes` is the codec's own
- * business.
- */
+/** What an object with the single key `tag` stands for, except `$bytes`, which codecs decode themselves. */
 export function decodeTagged(tag: string, content: unknown): unknown {
   if (tag === '$undefined' && content === true) return undefined;
   if (tag === '$bigint' && typeof content === 'string') {

@@ -14,12 +14,7 @@ export class CheckedOperation extends ParsedOperation implements Operation {
   readonly key?: string;
   readonly #checkedBy: OperationRegistry['operations'];
 
-  /**
-   * What a client submits, checked by `catalogue`: its schemas may be compiled ones of those in `checkedBy`, the
-   * operations of the contract.
-   *
-   * @throws CorrectableError `UNSUPPORTED` or `INVALID_ARGUMENT`, as `parseArgs` and `computeKey`.
-   */
+  /** Checks what a client submits. `catalogue` may have compiled schemas of the operations in `checkedBy`. */
   constructor(
     name: string,
     effect: Access,

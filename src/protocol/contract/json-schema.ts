@@ -30,10 +30,7 @@ export interface JsonSchema {
   readonly multipleOf?: number;
 }
 
-/**
- * Returns the schema's input as JSON Schema. A type without a form there, such as a date, becomes any value, and so
- * does a schema that cannot be converted. The result serves to draw values, which the schema itself then checks.
- */
+/** Returns the schema's input as JSON Schema, to draw values from. What has no form there becomes any value. */
 export function toInputJsonSchema(schema: Schema): JsonSchema {
   try {
     return toJSONSchema(schema as z.core.$ZodType, { io: 'input', unrepresentable: 'any' }) as JsonSchema;

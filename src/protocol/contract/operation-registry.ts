@@ -46,10 +46,7 @@ export function isRegistered(catalogue: OperationRegistry, operation: Operation)
   return findEntry(catalogue, operation)?.access === operation.access;
 }
 
-/**
- * Checks an operation and returns it as it is sent, with the caller's arguments. The schema's output is for the store
- * that executes it, and may not be an input of the same schema. Throws `UNSUPPORTED` or `INVALID_ARGUMENT`.
- */
+/** Checks an operation and returns it with the caller's arguments: the schema's output may be no valid input. */
 export function checkOperation<T>(catalogue: OperationRegistry, operation: Operation<T>): Operation<T> {
   parseArgs(catalogue, operation);
   return restoreInputArgs(operation);
@@ -84,9 +81,7 @@ function findEntry({ operations }: OperationRegistry, { name }: Operation): Regi
   return Object.hasOwn(operations, name) ? operations[name] : undefined;
 }
 
-/**
- * Keeps what was parsed for this very object. A copy, whose arguments may have been changed, is an ordinary operation.
- */
+/** Keeps what was parsed for this very object. A copy, whose arguments may have been changed, is an ordinary operation. */
 export class ParsedOperation {
   readonly #input: unknown;
 

@@ -40,11 +40,7 @@ function safeParseArgs(schema: Schema, args: unknown, operation: string): z.core
 /** What a contract gives as `key`. */
 type KeyFunction = (args: never) => unknown;
 
-/**
- * The key of an operation, which is called `name`, with these parsed arguments. None where the contract makes none.
- *
- * @throws CorrectableError `INVALID_ARGUMENT` where `make` throws, or gives what is no string
- */
+/** The key of an operation with these parsed arguments, if any. Throws `INVALID_ARGUMENT` if `make` fails. */
 export function computeKey(make: KeyFunction | undefined, args: unknown, name: string): string | undefined {
   try {
     const key = make?.(args as never) ?? undefined;

@@ -1,7 +1,4 @@
-/**
- * Parses synchronously. A schema that answers later makes promises that no code awaits, and a rejected one ends the
- * process. Such a schema is found before it runs, if possible. Otherwise its promise is handled where it is made.
- */
+/** Parses synchronously. A rejected promise of a schema would end the process, so asynchronous schemas are refused. */
 import { getBuiltInClass, getToStringTag } from '../../correctable/built-in-class.ts';
 import { $ZodAsyncError, util } from 'zod/v4/core';
 import * as z from 'zod/v4-mini';
@@ -17,11 +14,7 @@ const isAsyncBySchema = new WeakMap<object, boolean>();
 const watchedFunctions = new WeakSet<object>();
 let isParsing = false;
 
-/**
- * `safeParse`.
- *
- * @throws $ZodAsyncError for a schema that answers later; whatever a function of the schema throws
- */
+/** `safeParse`. Throws $ZodAsyncError for an asynchronous schema, and what a function of the schema throws. */
 export function parseSync(schema: Schema, value: unknown): z.core.util.SafeParseResult<unknown> {
   if (isAsyncSchema(schema)) throw new $ZodAsyncError();
   const isInner = isParsing;
@@ -33,10 +26,7 @@ export function parseSync(schema: Schema, value: unknown): z.core.util.SafeParse
   }
 }
 
-/**
- * The schema of an application as generated code, which parses at a small share of the time: where it can be compiled, by
- * zod from 4.5 on. One that answers later fails at each operation, compiled or not.
- */
+/** The schema as generated code, which parses much faster, if zod 4.5 can compile it and it is not asynchronous. */
 export function toCompiledSchema(schema: Schema): Schema {
   return isAsyncSchema(schema) || !canCompile() ? schema : z.compile(schema as z.core.$ZodType);
 }
@@ -46,10 +36,7 @@ export function canCompile(): boolean {
   return typeof z.compile === 'function' && util.allowsEval.value;
 }
 
-/**
- * Whether a schema can be seen to answer later. To be asked before the schema is compiled: what its functions give is
- * watched from then on.
- */
+/** Whether a schema is visibly asynchronous. Ask before compiling: from then on its functions are watched. */
 export function isAsyncSchema(schema: Schema): boolean {
   const known = isAsyncBySchema.get(schema);
   if (known !== undefined) return known;
@@ -129,10 +116,7 @@ export type ResultCheck = (operation: string, result: unknown) => unknown;
 /** What is needed of a contract's operations. */
 export type ResultSchemas = Readonly<Record<string, { readonly result: Schema }>>;
 
-/**
- * Compiles the result schemas of a contract into a check. The check throws `INVALID_VALUE` with the path of what does
- * not fit, `UNSUPPORTED` for a schema that answers later, and nothing but `CorrectableError`s.
- */
+/** A check of results by their schemas. It throws `INVALID_VALUE` with the path, `UNSUPPORTED` for an async schema. */
 export function createResultCheck(operations: ResultSchemas): ResultCheck {
   const schemas = new Map(Object.entries(operations).map(([name, { result }]) => [name, toCompiledSchema(result)]));
   return (operation, result) => {

@@ -1,7 +1,4 @@
-/**
- * The portable vocabulary as contract operations. Names, arguments and results are those of the builders in
- * `correctables/operations`, so that code written with them runs on a service which includes these.
- */
+/** The portable operations for contracts, with the names and arguments of the builders in `correctables/operations`. */
 import * as z from 'zod/v4-mini';
 import { operation, type OperationSpec } from './contract.ts';
 

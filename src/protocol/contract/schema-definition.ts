@@ -42,10 +42,7 @@ const NAMED_PATTERN = /^(hostname|hex|(md5|sha1|sha256|sha384|sha512)_(hex|base6
 /** In the pattern of a domain that `z.httpUrl()` has, in each 4.x. */
 const DOMAIN_PATTERN = '([a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?\\.)+[a-zA-Z]{2,';
 
-/**
- * Returns a description of a schema, or of none: the same of schemas that are defined alike, however many objects they are
- * made of, and however often these contain each other.
- */
+/** Returns a description that equal schemas share, however many objects they consist of, recursive ones included. */
 export function getDefinition(schema: object | undefined): unknown {
   if (!isSchemaPart(schema)) return null;
   const start = simplify(schema);

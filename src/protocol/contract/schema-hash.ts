@@ -1,8 +1,4 @@
-/**
- * A short fingerprint of a contract's schemas, by which client and server notice that they differ. It is read off the
- * schemas' own definitions, so that a browser bundle carries no schema converter. It guards against mistakes, not
- * against an adversary.
- */
+/** A fingerprint of schemas, to notice mistakes, not adversaries. Read off zod's definitions: no converter in bundles. */
 import { getDefinition, hashText } from './schema-definition.ts';
 
 /** The part of an operation that the fingerprint covers. */

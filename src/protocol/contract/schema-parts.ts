@@ -37,10 +37,7 @@ export function canCreateObject({ _zod: { def } }: Schema): boolean {
   return type === 'object' && isPlain;
 }
 
-/**
- * The schema that a lazy one stands for; `undefined` of others. Throws what its getter throws, as where that refers to
- * what is not there yet: `innerType`, asked then, would have none for ever.
- */
+/** The schema behind a lazy one. Throws what its getter throws: after such a failure, `innerType` would stay empty. */
 export function getLazySchema({ _zod: internals }: SchemaPart): unknown {
   const { type, getter } = internals.def;
   if (type !== 'lazy' || typeof getter !== 'function') return undefined;

@@ -1,7 +1,4 @@
-/**
- * One kind of message, from one list: the elements of its row by name, in their order. From it come the type of the row,
- * its schema, the names of its elements, and where each of them stands.
- */
+/** One kind of message, from one list of its elements: the row's type, its schema, names and positions. */
 import * as z from 'zod/v4-mini';
 import type { Codec, EncodedMessage } from '../codec/codec.ts';
 

@@ -30,10 +30,7 @@ function hasSimpleHead(row: readonly unknown[]): boolean {
   return isCount(id) && id > 0 && isCount(level) && level <= MAX_LEVEL_INDEX && isCount(row[SEQ]);
 }
 
-/**
- * Whether a row is a well-formed `submit` without `session`, `move` and `isResend`. What is not may be well-formed all the
- * same.
- */
+/** Whether a row is a simple `submit`. A row that is not may be well-formed all the same. */
 export function isSimpleSubmit(row: unknown): row is SubmitMessage {
   const { at } = submit;
   if (!Array.isArray(row) || row[KIND_AT] !== 'submit' || row.length <= at.args || row.length > at.session)

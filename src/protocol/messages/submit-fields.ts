@@ -1,7 +1,4 @@
-/**
- * The names of a submission's elements, as `submit` has them; the compiler holds them to it. Apart, since a page that only
- * sends it need not carry its schema.
- */
+/** The names of a submission's elements, apart from the schema, which pages need not carry. */
 import type { submit } from './submit.ts';
 
 export const submitFields: (typeof submit)['fields'] = [

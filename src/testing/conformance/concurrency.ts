@@ -35,10 +35,7 @@ export async function executesConcurrentWrites(trial: TestContext): Promise<void
   });
 }
 
-/**
- * Checks that a read that begins after an acknowledged update shows it, rather than the answer of an older read in
- * flight. It is unknown which of the older reads took their answers before the update, so there are several.
- */
+/** Checks that a read begun after an acknowledged update shows it, not the answer of an older read in flight. */
 export async function readsAcknowledgedWrites(trial: TestContext): Promise<void> {
   await trial.withClient(async (client, binding) => {
     const marks = [...createMarks(trial.subject, binding, ROUNDS).entries()];

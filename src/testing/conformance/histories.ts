@@ -36,10 +36,7 @@ export async function followsManyHistories(trial: TestContext): Promise<void> {
   });
 }
 
-/**
- * One object, equal steps that follow each other all at once. In any order, together they have the answers that they
- * would have had in turn. A binding that confirms previews without a check gives two of them the same.
- */
+/** Equal steps at once: in any order, together they have the answers that they would have had in turn. */
 export async function followsEqualSteps(trial: TestContext): Promise<void> {
   await trial.withClient(async (client, binding) => {
     for (const history of createHistories(trial.subject, binding)) {
@@ -196,10 +193,7 @@ export function createMark(subject: ConformanceSubject, binding: Binding): Marke
   return isOther ? { write: first.operation, read: second.operation, expected: second.expected } : undefined;
 }
 
-/**
- * As many marks, each of an object of its own; none where the histories do not begin with an update and what shows it, or
- * where there is only one object.
- */
+/** As many marks as possible, each of its own object; none if histories begin otherwise or there is only one object. */
 export function createMarks(subject: ConformanceSubject, binding: Binding, count: number): readonly MarkedWrite[] {
   const marks = Array.from({ length: count }, () => createMark(subject, binding)).filter((mark) => mark !== undefined);
   const [first, second] = marks;

@@ -96,11 +96,7 @@ export class ConformanceError extends Error {
   override readonly name = 'ConformanceError';
 }
 
-/**
- * Goes on where `isKept` is true.
- *
- * @throws ConformanceError with the sentence
- */
+/** Throws a `ConformanceError` with the sentence unless `isKept`. */
 export function assertHolds(isKept: boolean, sentence: string | (() => string), cause?: unknown): asserts isKept {
   if (isKept) return;
   const message = typeof sentence === 'string' ? sentence : sentence();
@@ -241,10 +237,7 @@ export class TestContext {
     return this.withTimeout(closed, `${formatOperation(operation)}${when}: neither a final view nor a failure`);
   }
 
-  /**
-   * Reads until the strongest read shows the update: the store decides how long an update without a caller takes.
-   * Between two reads the event loop gets its turn, since otherwise no timeout would ever end this.
-   */
+  /** Reads until the strongest read shows the update. The event loop gets its turn between reads, or no timeout would fire. */
   async waitUntilShown(
     client: AnyClient,
     description: string,

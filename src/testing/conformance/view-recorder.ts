@@ -94,11 +94,7 @@ export class ViewRecorder implements Sink {
     this.#onEnd(error);
   }
 
-  /**
-   * Holds what was said until now to the contract.
-   *
-   * @throws ConformanceError
-   */
+  /** Throws a `ConformanceError` unless all that was delivered until now keeps the contract. */
   check(): void {
     const requested = `${formatOperation(this.operation)}, asked for ${this.requested.join(', ')}`;
     assertHolds(

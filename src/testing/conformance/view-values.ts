@@ -32,10 +32,7 @@ interface UnreadObject {
   readonly knownValues: unknown[];
 }
 
-/**
- * Checks that a read returns, at any level, what the strongest level has returned before or after one of the updates.
- * No other client updates the object. A second object shows what is taken from the first.
- */
+/** Checks that any level shows only past or present values of the strongest. A second object shows mixed-up data. */
 export async function showsPastValues(trial: TestContext): Promise<void> {
   await trial.withClient(async (client, binding) => {
     await runConcurrently(createHistories(trial.subject, binding), (history) =>
@@ -135,11 +132,7 @@ async function checkReachedLevels(
   });
 }
 
-/**
- * A guess is what the update would give to the object as it was at some time. As long as nothing else was done to it than
- * this one update, again and again, that is one of the answers that it has had. What an update gives is known where its
- * history says so.
- */
+/** With one equal update after another, a preliminary view must be one of the answers so far. They come from histories. */
 export async function guessesPastValues(trial: TestContext): Promise<void> {
   await trial.withClient(async (client, binding) => {
     await runConcurrently(createHistories(trial.subject, binding), async (history) => {

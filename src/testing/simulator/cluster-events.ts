@@ -1,7 +1,4 @@
-/**
- * What befalls the sites of a cluster beside crashes: directories are lost, put back older, or run twice; sites join, are
- * retired, and are away for long. And what operators do about that: they change the members, and transfer the state.
- */
+/** Lost, old or copied directories, joins, retirements and absences, and what operators do: change members, send state. */
 import { isCorrectableError } from '../../correctable/errors.ts';
 import { getSavedSite, type RecoveredState } from '../../server/log/recovered-state.ts';
 import type { createSiteFromShared, mergeSharedIntoSite } from '../../server/log/recovered-state.ts';

@@ -1,7 +1,4 @@
-/**
- * A disk that takes its time, and when its site crashes loses what was not synced or keeps some sectors of it, in no
- * order; so may files that were being removed be there again. The storage of production runs on it, byte by byte.
- */
+/** A disk that loses unsynced writes at a crash, or some sectors of them. The storage of production runs on it. */
 import { createFencedError, type Files, type SyncedFile } from '../../server/storage/disk/files.ts';
 import { drawDamage, type Damage } from './disk-damage.ts';
 import type { Random } from '../../server/collections/random.ts';

@@ -1,7 +1,4 @@
-/**
- * A red log as an engine that is not ours may be: it delivers again what it has delivered, leaves records out without a
- * word, and comes back with less than it had. What lies beneath is steady, so that a site that starts again has it all.
- */
+/** A red log of a bad engine: it repeats records, skips some, and comes back shorter. The log beneath is correct. */
 import type { Origin } from '../../server/records/origin.ts';
 import type { LogMembers, LogMessage, LogOutput, RedLog, SavedLog } from '../../server/log/red-log.ts';
 import type { Position } from '../../server/log/position.ts';

@@ -8,10 +8,7 @@ import type { ReplyOrError } from '../../server/records/reply.ts';
 import type { GeneratorRun } from './checkers/checker.ts';
 import type { Outcome } from './oracle/execute.ts';
 
-/**
- * Wraps the ways in which a site runs generators on what it shows, and on that with what it has proposed. `name` is
- * that of the site at this start, as in the identifiers that generators draw.
- */
+/** Wraps the methods by which a site runs generators. `name` is that of the site's start, as in drawn identifiers. */
 export function observeGenerators(state: SiteState, name: string, noted: (run: GeneratorRun) => void): void {
   const run = state.run.bind(state);
   const runLaid = state.runPipelined.bind(state);

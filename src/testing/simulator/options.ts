@@ -279,10 +279,7 @@ function drawCluster(seed: number): Partial<SimulationOptions> {
   };
 }
 
-/**
- * For some runs, tables that forget nothing by themselves; drawn separately, for the same reason. With small tables an
- * operation may expire. Here each expired one that its client has not acknowledged is a fault.
- */
+/** For some runs, tables that forget nothing: then an operation that expires without an acknowledgement is a fault. */
 function drawTables(seed: number): Partial<SimulationOptions> {
   if (!new Random(seed ^ 0x1d5).chance(0.25)) return {};
   const { maxOperations, maxOperationsPerClient = Infinity, maxBytesPerClient = Infinity } = ID_TABLE_LIMITS;

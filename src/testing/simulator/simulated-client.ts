@@ -1,7 +1,4 @@
-/**
- * A client of a run: one operation after the other, each again and again until it is answered, here or at another site.
- * It keeps its requests and now and then one of them comes again, late.
- */
+/** A client: one operation at a time, retried until it is answered, here or elsewhere. Old requests may come late. */
 import { ID_TABLE_LIMITS } from '../../server/replica/exactly-once/id-table.ts';
 import type { Origin } from '../../server/records/origin.ts';
 import type { Submission } from '../../server/records/submissions.ts';

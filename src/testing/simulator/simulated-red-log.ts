@@ -70,10 +70,7 @@ export class SimulatedRedLog {
     return this.etcd !== undefined && !this.#host.isHealthy();
   }
 
-  /**
-   * Copies the disks, and puts the copy back once most sites have taken more. If fewer had, those that have could be away
-   * while the others go on without it.
-   */
+  /** Copies the disks, and puts the copy back once most sites are ahead: fewer could be away while others go on. */
   #planPutBack(): void {
     const { etcd } = this;
     const { timeline, sites, isHealthy } = this.#host;

@@ -1,7 +1,4 @@
-/**
- * One simulated run: the replica and the log of production on a virtual clock, network and disks. Phase 1 checks safety
- * under faults; in phase 2 everything heals, and all clients must end and all sites converge.
- */
+/** One run: the replica on a virtual clock, network and disks. First with faults, then healed until all is settled. */
 import type { ReplicaObserver } from '../../server/replica/core/replica-port.ts';
 import { createSiteFromShared, mergeSharedIntoSite } from '../../server/log/recovered-state.ts';
 import { SiteMachine } from '../../server/site/site-machine.ts';

@@ -1,7 +1,4 @@
-/**
- * A service whose generators note what they read from the tables. If a generator reads less in a second run on the same
- * tables, it depends on other state, even if both results are equal.
- */
+/** Notes what generators read from tables. If a second run reads less, the generator depends on other state. */
 import { formatThrown } from '../../server/records/failures.ts';
 import { freezeFunctions } from '../../values/deep-freeze.ts';
 import type { ScanOptions } from '../../server/records/read-range.ts';

@@ -1,7 +1,4 @@
-/**
- * One socket and what was agreed on it: operations go out here, and their answers come back here. A client submits on
- * one line at a time; earlier ones may still bring answers.
- */
+/** One socket and what was agreed on it. A client submits on one line at a time; earlier ones may still bring answers. */
 import { CorrectableError } from '../../correctable/errors.ts';
 import { canFitFrame, type Codec, type EncodedData } from '../../protocol/codec/codec.ts';
 import { FrameBatcher } from '../../protocol/codec/frame-batcher.ts';

@@ -15,10 +15,7 @@ function createClientId(): string {
 /** A question that is older than this is asked again, and an answer that is older is not used. */
 const MAX_TOKEN_AGE_MS = 60_000;
 
-/**
- * A token that was asked for before there was a connection is not used when it is older than this: some last no longer
- * than it takes to connect.
- */
+/** An early token is not used if it is older than this: some last no longer than connecting takes. */
 const MAX_EARLY_TOKEN_AGE_MS = 10_000;
 
 /** The identity of the client, and the principal that servers see. */
@@ -83,10 +80,7 @@ export class Handshake {
     else if (this.#requestedAt < now - MAX_TOKEN_AGE_MS) this.#requestToken();
   }
 
-  /**
-   * Requests a token, unless an earlier request is pending: the user may be signing in while servers time out. If that
-   * takes too long, it is requested once more, in case the first request was lost. The first answer counts.
-   */
+  /** Requests a token unless a request is pending, and once more if that takes long. The first answer counts. */
   #requestToken(): void {
     const round = this.#round;
     const askedAt = this.#now();

@@ -91,10 +91,7 @@ export class InFlightOperation implements SubmissionStatus {
   wasSentBefore = false;
   /** What the server remembered that it was sent to before; none, where that differed from one time to the next. */
   memoryId: string | undefined = undefined;
-  /**
-   * No caller wants the views any more. A read is forgotten at once, and so is an update that is on no connection. An
-   * update that was sent is kept until the server is known to have it, or the connection is gone.
-   */
+  /** No caller wants the views any more. A sent update stays until the server is known to have it. */
   isCancelled = false;
   /** Where it went: the site that it was sent to first, the one it was sent to last, and how often it moved. */
   home: string | undefined = undefined;

@@ -23,10 +23,7 @@ function createNoReplyError(operation: InFlightOperation, cause: CorrectableErro
   return new CorrectableError(code, `${name}: ${message}${fate}`, { retryable, retryAfterMs, field, cause });
 }
 
-/**
- * The errors of a server's admission, before it checks what was done. They mean nothing for an update that another
- * server may have executed before.
- */
+/** Errors of admission, before a server checks what was done: no proof if another server may have executed it. */
 const ADMISSION_ERROR_CODES: ReadonlySet<ErrorCode> = new Set([
   'OVERLOADED',
   'UNAVAILABLE',

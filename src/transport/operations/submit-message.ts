@@ -88,10 +88,7 @@ export interface Destination {
   readonly memoryId: string | undefined;
 }
 
-/**
- * The row for this destination: an update that was sent to another site before says where it began, and how often it moved;
- * one that was sent to a server that remembered something else says that it is sent again.
- */
+/** The row for this destination, with the moves of an update and whether another memory may know it. */
 export function createMessageFor(destination: Destination, operation: InFlightOperation, codec: Codec): EncodedMessage {
   if (operation.access !== 'write') return operation.message;
   const move = destination.site === undefined ? undefined : recordMove(destination.site, operation);

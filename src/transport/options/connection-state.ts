@@ -1,7 +1,4 @@
-/**
- * The life of a client's connection as a pure state machine: states × events → next state and what to do. The shell in
- * `connection.ts` does the I/O. `docs/reference/wire-protocol.md` has the table; a test runs through all of it.
- */
+/** The life of a connection as a pure state machine; docs/reference/wire-protocol.md has the table. */
 
 /**
  * - `connecting`: a socket is being opened.

@@ -1,7 +1,4 @@
-/**
- * Calls the application's functions for the transport. An exception or an invalid result is reported as an uncaught
- * error, and the connection goes on as if the call had succeeded.
- */
+/** Calls the application's functions. A failure or an invalid result is reported as uncaught, and has no other effect. */
 import { exponentialBackoff, type Backoff } from '../../correctable/backoff.ts';
 import { defaultEnvironment } from '../../correctable/environment.ts';
 import { CorrectableError, createInvalidArgumentError } from '../../correctable/errors.ts';
@@ -47,10 +44,7 @@ export interface Credentials {
 /** How often to ask for a token in a row, where each time another principal has come before the answer. */
 const MAX_TOKEN_REQUESTS = 8;
 
-/**
- * Wraps a source of tokens. It always returns a promise: of a string, of nothing, or rejected with the reason. The
- * token is that of the principal beside it, who was signed in at the request and at the answer.
- */
+/** Always returns a promise of the token and its principal, who was signed in at the request and at the answer. */
 export function guardToken(token: () => unknown, principal?: () => string): () => Promise<Credentials> {
   return async () => {
     for (let asks = 0; asks < MAX_TOKEN_REQUESTS; asks++) {

@@ -1,7 +1,4 @@
-/**
- * Types named by the classes that Cassandra keeps them in: `org.apache.cassandra.db.marshal.VectorType(…FloatType ,
- * 3)`. Version 4 of the protocol has no other name for vectors, for what is in them, and for durations.
- */
+/** Types that version 4 of the protocol names by Java classes: vectors, what is in them, and durations. */
 import { TYPE, type CqlType } from './cql-types.ts';
 
 const PACKAGE = 'org.apache.cassandra.db.marshal.';

@@ -1,7 +1,4 @@
-/**
- * Decimals as text, and back: all digits and the scale, as Cassandra writes them (`1E+3` is not `1000`: it has no digits behind
- * the 1). What is read can be written back and is the same value in the same bytes.
- */
+/** Decimals as text and back, with all digits and the scale: `1E+3` is not `1000`, so that bytes stay the same. */
 import { decodeBigint, encodeBigint } from './integers.ts';
 
 const SCALE_BYTES = 4;

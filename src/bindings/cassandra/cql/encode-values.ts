@@ -1,7 +1,4 @@
-/**
- * Encodes values as the bytes of their column's type. Values that the type does not take are rejected: the driver would
- * silently truncate them, or replace a value that is no number by 0.
- */
+/** Values as the bytes of their column's type. What does not fit is refused: the driver would truncate it, or write 0. */
 import { getToStringTag } from '../../../correctable/built-in-class.ts';
 import { isDate, isMap, isSet } from '../../../values/value-kinds.ts';
 import type { CassandraDriver, DriverEncoder } from '../driver.ts';
@@ -25,11 +22,7 @@ import {
 export type DriverEncoding = Pick<CassandraDriver, 'types'> & { readonly encoder: DriverEncoder | undefined };
 
 const NULL_LENGTH_BYTES = encodeFixedInteger(-1n, 4)!;
-/**
- * The bytes of a value; `null` for null.
- *
- * @throws Misfit
- */
+/** The bytes of a value; `null` for null. Throws `CqlTypeError`. */
 export function encodeValue(value: unknown, input: CqlType, foreign: DriverEncoding): Uint8Array | null {
   if (value === null) return null;
   const type = resolveType(input);
@@ -88,10 +81,7 @@ function encodeTuple(items: readonly unknown[], type: CqlType, foreign: DriverEn
   return Buffer.concat(types.map((item, at) => encodeSizedOrNull(items[at], item, foreign)));
 }
 
-/**
- * A field that is not given is null. One that the type does not have is a mistake, and would be left out in silence. What an
- * object of a class has may be hidden in it: that has to give every field.
- */
+/** A missing field is null, an unknown one a mistake. An object of a class must have every field: some may be hidden. */
 function encodeUserType(value: unknown, type: CqlType, foreign: DriverEncoding): Uint8Array {
   const { name, fields } = getUserTypeInfo(type);
   if (!isPlainObject(value) && !isDriverValue(value)) throw createCqlTypeError(value, type, 'an object is');

@@ -1,7 +1,4 @@
-/**
- * One TCP or TLS connection to one node: handshake, requests answered in any order, heartbeats, and the end. A node that is
- * frozen, not gone, is noticed by its silence.
- */
+/** One connection to a node: handshake, requests answered in any order, heartbeats that notice a frozen node. */
 import { connect as connectTcp, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { formatAddress } from '../../shared/server-address.ts';
@@ -123,11 +120,7 @@ export class Connection {
     clearTimeout(timer);
   }
 
-  /**
-   * Sends a request that has one answer.
-   *
-   * @param timeoutMs how long it is waited for; as long as the connection stands unless given
-   */
+  /** Sends a request with one answer, and waits up to `timeoutMs`. Default: as long as the connection lasts. */
   request(frame: Buffer, timeoutMs?: number): Promise<Response> {
     return new Promise((resolve, reject) => {
       let isGivenUp = false;

@@ -14,11 +14,7 @@ export interface Frame {
 
 const HEADER_OFFSETS = { version: 0, flags: 1, stream: 2, opcode: 4, length: 5 } as const;
 
-/**
- * Splits answers. Throws a CqlError `PROTOCOL` for another version of the protocol or a length that cannot be.
- *
- * @param maxBytes the longest body that is accepted
- */
+/** Splits answers of at most `maxBytes`. Throws a `PROTOCOL` error for another version or an impossible length. */
 export function createResponseSplitter(maxBytes: number): FrameSplitter<Frame> {
   return new FrameSplitter({
     headerBytes: HEADER_BYTES,

@@ -17,10 +17,7 @@ export type SendRequest = (frame: Buffer) => Promise<Response>;
 const ICG_OPTION = 'CORRECTABLES_ICG';
 const ICG_VERSION = '1';
 
-/**
- * @returns whether the node gives preliminary replies
- * @throws CqlError `AUTHENTICATION`, `SERVER` or `PROTOCOL`
- */
+/** Returns whether the node gives preliminary replies. Throws `AUTHENTICATION`, `SERVER` or `PROTOCOL`. */
 export async function performHandshake(
   ask: SendRequest,
   { credentials, keyspace }: HandshakeOptions,

@@ -14,10 +14,7 @@ const DEFAULT_LIMITS = {
   maxFrameBytes: 256 * 1024 * 1024,
   /** How long connecting and the handshake may take, in milliseconds. */
   connectTimeoutMs: 5_000,
-  /**
-   * How long the node may say nothing at all, in milliseconds: it is asked for a word after a third of it, and given up
-   * after all of it. Longer than a node works on a read.
-   */
+  /** Maximum silence of the node in milliseconds, longer than any read. It gets a heartbeat after a third of it. */
   maxSilenceMs: 6_000,
   /** Upper bound of the first pause before connecting again, in milliseconds; each is twice the one before. */
   initialReconnectDelayMs: 50,

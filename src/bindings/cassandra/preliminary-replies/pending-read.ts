@@ -1,7 +1,4 @@
-/**
- * One read in flight: its two views in order, over another connection where one is lost, and over the plain way where
- * there is none.
- */
+/** One read in flight: two views in order, over another connection if one is lost, or through the driver. */
 import { isCorrectableError } from '../../../correctable/errors.ts';
 import { CONSISTENCY_CODES } from '../consistency-levels.ts';
 import { setOwnProperty } from '../cql/plain-values.ts';

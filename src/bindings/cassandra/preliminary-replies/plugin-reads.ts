@@ -1,7 +1,4 @@
-/**
- * Way 3: one read to a coordinator that gives preliminary replies, two views back (Correctables, OSDI 2016, §5.2; what goes
- * over the wire is in docs/spec/cassandra-icg.md). While the coordinator is away, reads go the plain way.
- */
+/** Way 3: one read, two views (Correctables, OSDI 2016, §5.2; docs/spec/cassandra-icg.md). Without a coordinator: way 1. */
 import { formatAddress } from '../../shared/server-address.ts';
 import type { CassandraDriver } from '../driver.ts';
 import type { ReadStrategy, ReadStrategyOptions, ReadRequest, ReadSink, ReadStatement } from '../read-strategy.ts';
@@ -19,11 +16,7 @@ export interface PluginReadStrategy extends ReadStrategy {
   readonly bytes: { readonly sent: number; readonly received: number };
 }
 
-/**
- * Opens a path to the first contact point; `undefined` if that is an ordinary node. The driver's encoder writes parameters
- * and reads rows: a driver without one cannot be used either. Rejects with a CqlError if the coordinator cannot be reached
- * or refuses.
- */
+/** Opens a path to the first contact point; `undefined` for an ordinary node or a driver without an encoder. */
 export async function openPluginReads(
   driver: CassandraDriver,
   settings: ReadStrategyOptions,

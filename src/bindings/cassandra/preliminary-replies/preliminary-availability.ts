@@ -1,8 +1,4 @@
-/**
- * Whether a coordinator gives preliminary views of a statement (docs/spec/cassandra-icg.md has which), learnt from its
- * answers. Under load, or where the final view is first, some reads have none by chance, and two requests instead of one
- * would make it worse: a statement that had one stays covered until many in a row had none.
- */
+/** Whether a coordinator gives preliminary views of a statement, learnt from its answers: some have none by chance. */
 import { structurallyEqual } from '../../../correctable/structural-equality.ts';
 
 /** So many answers without one, and none before: it is no chance. */

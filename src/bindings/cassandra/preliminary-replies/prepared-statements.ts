@@ -30,11 +30,7 @@ export class PreparedStatements {
     return this.#prepared.get(cql);
   }
 
-  /**
-   * Prepares a statement, whether it is known or not; those who want the same at the same time share one request.
-   *
-   * @throws CqlError
-   */
+  /** Prepares a statement, also a known one. Concurrent callers share one request. */
   prepare(connection: Connection, cql: string): Promise<PreparedStatement> {
     const inFlight = this.#preparing.get(connection) ?? new Map<string, Promise<PreparedStatement>>();
     this.#preparing.set(connection, inFlight);

@@ -74,11 +74,7 @@ export function encodeExecute({ id, consistency, values, isIncremental, pageSize
   return writer.frame(OPCODE.execute, isIncremental ? FRAME_FLAG.payload : 0);
 }
 
-/**
- * The parameters of a statement as bytes.
- *
- * @throws CorrectableError `INVALID_ARGUMENT` that names the parameter; CqlError `BAD_VALUE` for too many or too few
- */
+/** The parameters as bytes. Throws `INVALID_ARGUMENT` for a wrong one, `BAD_VALUE` for too many or too few. */
 export function encodeParameters(
   value: readonly unknown[],
   columns: readonly Column[],

@@ -69,10 +69,7 @@ export class SeenVersions {
     this.#learn(object, isSettled, this.get(object.id) ?? NOTHING_SEEN);
   }
 
-  /**
-   * What a read has shown that surely knew of all that was answered before it began. Of what was learnt of the object
-   * since, it may not have known: that stands beside it. `upTo`: whatever it may have found gone was written up to then.
-   */
+  /** An authoritative read: what it lacks was gone by `upTo`. What was learnt since the read began stays beside it. */
   learnCertain(object: ObjectVersion, isSettled: boolean, before: PriorKnowledge, upTo: number): void {
     const { id, version } = object;
     const known = this.get(id) ?? NOTHING_SEEN;

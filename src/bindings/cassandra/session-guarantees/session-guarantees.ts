@@ -65,10 +65,7 @@ export interface ReadCertainty {
   readonly isSettled: boolean;
 }
 
-/**
- * One read in a session. What the session's other operations see while it is in flight does not count: the read began
- * before them.
- */
+/** One read in a session, judged by what was known when it began. */
 export class SessionRead {
   readonly #seenVersions: SeenVersions;
   readonly #learnedBefore: number;

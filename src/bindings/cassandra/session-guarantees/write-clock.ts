@@ -24,12 +24,7 @@ export class WriteClock {
     this.#now = now;
   }
 
-  /**
-   * A time of writing: later than all before, also when the wall clock is set back. Given `id`, of the object that is
-   * written, also later than the versions of it that were read.
-   *
-   * @throws CorrectableError `CONFLICT` where there is no later one
-   */
+  /** A later time than all before, and than all that was read of `id`. Throws `CONFLICT` if there is none. */
   next(id?: string): number {
     const time = Math.max(this.#now(), this.#last + 1);
     const ahead = id === undefined ? undefined : this.#ahead.get(id);
@@ -62,17 +57,11 @@ function createNoLaterTimestampError(id: string, version: number): CorrectableEr
 /** All copies of the package find it under this name: npm may install several, and a bundle has one of its own. */
 const GLOBAL_CLOCK_KEY: unique symbol = Symbol.for('correctables.cassandra.writeClock');
 
-/**
- * The one of this process, for all its bindings and for all that they write: with two, a write could be earlier than one
- * that was answered before it began. Threads of a process have one each.
- */
+/** One for the process: with two, a write could get an earlier time than one that was answered before it began. */
 export const writeClock: WriteClock = ((globalThis as { [GLOBAL_CLOCK_KEY]?: WriteClock })[GLOBAL_CLOCK_KEY] ??=
   new WriteClock());
 
-/**
- * The wall clock with microseconds: those of the monotonic clock, held within the millisecond that the wall clock shows.
- * Whole milliseconds would be rounded down, below what a server has given to a conditional write just before.
- */
+/** The wall clock with the monotonic clock's microseconds: whole milliseconds could be below what a server has given. */
 export function createWallClock(): () => number {
   let offsetMs = performance.timeOrigin;
   return () => {

@@ -35,10 +35,7 @@ export function isConditional(cql: string): boolean {
   return /\bif\b/i.test(removeLiterals(cql));
 }
 
-/**
- * Whether the statement is one plain write of one partition: then it is refused before anything is done. Of a batch, or of
- * several keys, a part may have been made by then, and of a condition (`IF`) the decision.
- */
+/** Whether it is one plain write of one partition. Batches, `IN` and `IF` may be refused after a part was done. */
 export function isSinglePartitionChange(cql: string): boolean {
   const words = removeLiterals(cql);
   return /^[\s_]*(insert|update|delete)\b/i.test(words) && !/\b(if|in)\b/i.test(words);

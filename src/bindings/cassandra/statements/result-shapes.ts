@@ -1,7 +1,4 @@
-/**
- * How the rows of a statement become its result. Nothing is ever cut off in silence: what is more than asked for is an
- * error, or a page that says where the next one begins.
- */
+/** How the rows of a statement become its result. More rows than requested are an error or a page, never cut off. */
 import { check, CorrectableError, isCorrectableError } from '../../../correctable/errors.ts';
 import { checkOptionNames } from '../../../correctable/validate.ts';
 import type { Page, Row } from '../read-strategy.ts';

@@ -1,7 +1,4 @@
-/**
- * Schemas by the Standard Schema interface (standardschema.dev), which zod, valibot and arktype have: the binding checks
- * arguments and rows by them without choosing a library for you.
- */
+/** The Standard Schema interface (standardschema.dev), which zod, valibot and arktype have. */
 import { CorrectableError } from '../../../correctable/errors.ts';
 
 export interface Issue {

@@ -1,7 +1,4 @@
-/**
- * The application's own prepared statements as operations: a catalog of names with typed arguments and results. Callers
- * name a statement. Its text, and how rows are read, stay with the author of the binding.
- */
+/** The application's prepared statements as operations, by name: CQL stays with the author of the binding. */
 import { check, CorrectableError, createInvalidArgumentError } from '../../../correctable/errors.ts';
 import {
   checkOptionTypes,

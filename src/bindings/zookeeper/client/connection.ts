@@ -1,7 +1,4 @@
-/**
- * One TCP connection to one server: handshake, requests answered in order, heartbeats, and the end. A server that is
- * frozen, not gone, is noticed by its silence.
- */
+/** One connection to a server: handshake, requests answered in order, heartbeats that notice a frozen server. */
 import { connect, type Socket } from 'node:net';
 import { formatAddress, type ServerAddress } from '../../shared/server-address.ts';
 import { HeartbeatMonitor } from '../../shared/heartbeat-monitor.ts';

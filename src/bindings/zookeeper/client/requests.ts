@@ -101,11 +101,7 @@ export function writeCreate(writer: JuteWriter, { path, data, acl, mode, ttlMs }
   if (getCreateOpCode(mode, false) === OP.createTtl) writer.long(BigInt(ttlMs));
 }
 
-/**
- * Reads what became of a create of `asked`.
- *
- * @throws ZooKeeperError `PROTOCOL_ERROR` for the path of another one
- */
+/** Reads the result of a create. Throws `PROTOCOL_ERROR` if the path is that of another one. */
 export function readCreated(reader: JuteReader, type: number, requested: RequestedPath): CreateResult {
   const path = reader.string();
   const isOwn = requested.mode.endsWith('sequential')

@@ -10,11 +10,7 @@ export interface ConnectString {
   readonly chroot: string;
 }
 
-/**
- * Parses `host:port,host:port/chroot`. IPv6 addresses stand in brackets.
- *
- * @throws ZooKeeperError `BAD_ARGUMENTS` that names the part that makes no sense
- */
+/** Parses `host:port,host:port/chroot`, IPv6 in brackets. Throws `BAD_ARGUMENTS` that names the wrong part. */
 export function parseConnectString(text: string): ConnectString {
   if (typeof text !== 'string') {
     throw new ZooKeeperError('BAD_ARGUMENTS', { hint: "servers: give a text, as new ZooKeeper('127.0.0.1:2181')" });

@@ -1,7 +1,4 @@
-/**
- * A session with an ensemble: outlives connections, is taken up again at another server, and ends when the ensemble says
- * so or when it is closed.
- */
+/** A session outlives connections. It ends when the ensemble expires it, or when it is closed. */
 import { waitUntilSettled } from '../wait-until-settled.ts';
 import { Connection, encodeFrame, type AcceptedSession, type PendingRequest } from './connection.ts';
 import { ZooKeeperError } from './errors.ts';

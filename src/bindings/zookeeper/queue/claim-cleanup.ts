@@ -69,10 +69,7 @@ export class ClaimCleanup {
     }
   }
 
-  /**
-   * Removes a claim without an item. Without the claim nothing is removed. The item went with it, and an item of this
-   * number may belong to a queue that was made again.
-   */
+  /** Removes a claim whose item is gone. The item's number may belong to a queue that was made again: it stays. */
   async #removeClaim({ name }: Claim): Promise<void> {
     const removing = this.#sessions.retryBusy('writer', (zk) => zk.delete(this.#paths.claim(name)));
     await removing.catch(replaceErrorWith('NO_NODE', undefined));

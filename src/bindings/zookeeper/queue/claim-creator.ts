@@ -1,7 +1,4 @@
-/**
- * Claims (Correctables, OSDI 2016, §6.2.2: "independent of contention", its future work): claim number n takes item
- * number n. A claim is one sequential node, made without a condition, so no consumer has to retry.
- */
+/** Claim n takes item n (Correctables, OSDI 2016, §6.2.2). A claim is one sequential node, so no consumer retries. */
 import { isZooKeeperError, type ZooKeeperError } from '../client/errors.ts';
 import { isConnectionLost, throwNotApplied } from '../errors.ts';
 import { parseSequenceNumber, type QueuePaths } from '../paths.ts';
@@ -34,10 +31,7 @@ export class ClaimCreator {
     this.#paths = paths;
   }
 
-  /**
-   * Makes a claim. Where its answer is lost, looks afterwards whether it was made: claims carry the name of the binding
-   * and a number of its own.
-   */
+  /** Makes a claim. If the answer is lost, its unique name shows whether it was made. */
   async create({ onSend, onPreliminary }: ClaimOptions): Promise<Claim> {
     this.#sequence += 1;
     const prefix = `${this.#sessions.consumerId}.${this.#sequence}-`;

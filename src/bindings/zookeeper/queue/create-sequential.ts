@@ -1,7 +1,4 @@
-/**
- * Sequential creates at servers that may give preliminary replies: found out at the first one of a connection, from then on
- * relied upon, or done without.
- */
+/** Sequential creates. Whether a server gives preliminary replies is learnt from the first one. */
 import type { SessionPair } from '../session-pair.ts';
 import { parseSequenceNumber } from '../paths.ts';
 

@@ -1,7 +1,4 @@
-/**
- * One dequeue. Preliminary view: the operation simulated on the follower's state plus our own dequeues in flight (§5.2).
- * Final view: the item of the claim that the ensemble has ordered.
- */
+/** One dequeue. Preliminary: simulated on the follower and own dequeues in flight (§5.2). Final: the item of its claim. */
 import type { SubmissionStatus } from '../../../correctable/binding.ts';
 import { isZooKeeperError } from '../client/errors.ts';
 import type { Claim } from './claim-creator.ts';
@@ -138,10 +135,7 @@ class Dequeue implements SubmissionStatus {
     }
   }
 
-  /**
-   * Asks whether nothing is left: first the server as it is, then, if so or if it does not say, after it has caught up. Of
-   * what is left it tells no guess: only a claim in flight knows which others are before it.
-   */
+  /** Whether nothing is left: asks the server as it is, then after a sync. Only a claim can give a preliminary view. */
   async #checkEmpty(): Promise<boolean> {
     const { queue, sessions } = this.#access;
     let left: number | undefined;
@@ -181,10 +175,7 @@ class Dequeue implements SubmissionStatus {
     }
   }
 
-  /**
-   * Before the claim goes out: asks for the estimate, or, where the server gives the claim's number by itself, waits to hear
-   * of it. Returns who hears.
-   */
+  /** Before the claim: asks for an estimate, or returns who hears the claim's number from a server that predicts it. */
   #preparePreliminary(inFlight: InFlightWrite): ((number: number) => void) | undefined {
     const { queue, sessions } = this.#access;
     if (sessions.hasPreliminaryReplies !== true) {

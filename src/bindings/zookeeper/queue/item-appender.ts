@@ -1,7 +1,4 @@
-/**
- * Adds items at the end of one queue, in the order in which they were handed in. The queue is made on first use: until it
- * is known to be there one of them goes ahead, and the others wait for what becomes of it.
- */
+/** Adds items in order. The queue is created on first use: one item goes ahead, the others wait for it. */
 import { isZooKeeperError, ZooKeeperError } from '../client/errors.ts';
 import { toNotAppliedError } from '../errors.ts';
 import { parseSequenceNumber, type QueuePaths } from '../paths.ts';

@@ -35,20 +35,13 @@ export async function readItem(zk: ZooKeeper, paths: QueuePaths, number: number)
   return { number, czxid: node.stat.czxid, bytes, isPlaceholder: bytes.length === 0 };
 }
 
-/**
- * Looks for an item after the server has caught up. The tail is read first: an item before it that is not there then has
- * been taken away; one at or behind it has never been made.
- */
+/** Looks for an item after a sync. The tail is read first: a missing item before it was taken, one behind it never made. */
 export async function findItem(zk: ZooKeeper, paths: QueuePaths, number: number): Promise<FoundItem> {
   const [, items, item] = await Promise.all([zk.sync(paths.base), zk.exists(paths.items), readItem(zk, paths, number)]);
   return { item, tail: computeNextNumber(items) };
 }
 
-/**
- * An item has to fit in the request that puts it back, which says more than the one that brings it.
- *
- * @throws CorrectableError `INVALID_ARGUMENT`
- */
+/** An item must fit in the request that puts it back, which is larger. Throws `INVALID_ARGUMENT`. */
 export function checkItemSize(bytes: Uint8Array, { base }: QueuePaths): void {
   const max = DEFAULT_MAX_REQUEST_BYTES - REQUEUE_OVERHEAD_BYTES - REQUEUE_PATH_COUNT * Buffer.byteLength(base);
   if (bytes.length <= max) return;

@@ -1,7 +1,4 @@
-/**
- * The number that the next child of a node gets, by the answers of all servers so far. A node that was deleted and made
- * again counts from 0 again. The transactions that made them distinguish the two.
- */
+/** The number of a node's next child, from all answers so far. A recreated node, seen by its czxid, counts from 0. */
 import type { Stat } from '../client/stat-and-acl.ts';
 
 /** What tells the number. */
@@ -48,10 +45,7 @@ export class NextNumber {
   }
 }
 
-/**
- * (cversion + numChildren) / 2: a server tells twice the children ever made, without those that are there. It counts in 32
- * bits, so that the sum has to be put back into them.
- */
+/** (cversion + numChildren) / 2: cversion counts creations and deletions, in 32 bits. */
 export function computeNextNumber(stat: Omit<ChildCounters, 'czxid'> | null): number {
   return stat === null ? 0 : ((stat.cversion + stat.numChildren) | 0) >>> 1;
 }

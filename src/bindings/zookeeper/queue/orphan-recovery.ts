@@ -73,8 +73,7 @@ class RecoveryRound {
       });
     }
     if (late.length === 0) return;
-    // No consumer is left to add fillers for their numbers, so they would take the next items of the queue. Items that
-    // are added meanwhile go back in any case: no consumer can have got them.
+    // No live consumer adds fillers for these numbers. Items added meanwhile go back: no consumer can have got them.
     const appends = new ItemAppender(this.#sessions, queue);
     const fillers = new Placeholders(this.#sessions, queue, (bytes) => appends.add(bytes));
     await Promise.all(late.map(({ number }) => fillers.fillUpTo(number)));

@@ -76,10 +76,7 @@ export class QueueContext {
     return this.queue.incarnation + this.sessions.writerCount;
   }
 
-  /**
-   * Ensures that the writer notices when the queue is deleted, before any answer about one that was made again. Call it
-   * before a claim is sent. It costs one request a session.
-   */
+  /** Has the writer notice a deletion of the queue before any answer about a new one. One request a session. */
   watchDeletion(): void {
     const { writer } = this.sessions;
     if (this.#watchedSession === writer) return;

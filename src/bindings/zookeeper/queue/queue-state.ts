@@ -1,7 +1,4 @@
-/**
- * One queue as this binding knows it: two answers of constant size tell where it begins and ends, however long it is
- * (`next-number.ts`).
- */
+/** One queue as this binding knows it, from two answers of constant size (`next-number.ts`). */
 import type { ZooKeeper } from '../client/zookeeper.ts';
 import type { QueuePaths } from '../paths.ts';
 import { readItem, type Item } from './items.ts';
@@ -123,10 +120,7 @@ export class QueueState {
     return Math.max(0, (this.#tail.value ?? 0) - number - 1);
   }
 
-  /**
-   * Asks where the queue begins and ends, and knows as much as any answer before. The tail is read first: what happens
-   * in between makes the queue look shorter than it is, never longer.
-   */
+  /** Asks where the queue begins and ends. The tail is read first: a change in between never makes it look longer. */
   async readBounds(zk: ZooKeeper): Promise<QueueBounds> {
     const { paths } = this;
     let zxid = 0n;
@@ -136,10 +130,7 @@ export class QueueState {
     return { tail: this.#tail.value ?? 0, head: this.#head.value ?? 0, zxid };
   }
 
-  /**
-   * The number of the next item, as it is known if that is after `number`: items only become more, so that what is known
-   * errs to the safe side. Asked for again, beside, when it is old.
-   */
+  /** The number of the next item. A known one errs to the safe side, and is refreshed in the background if it is old. */
   async getTailAfter(zk: ZooKeeper, number: number): Promise<number> {
     const tail = this.#tail.value;
     if (tail === undefined || tail <= number) return this.readTail(zk);
@@ -163,10 +154,7 @@ export class QueueState {
     if (this.#tail.observeStat(items)) this.reset();
   }
 
-  /**
-   * `count` after the server has caught up with all that was committed before. The head is read first: if it has reached
-   * the tail then, the queue was empty at that moment.
-   */
+  /** The bounds after a sync. The head is read first: if it has reached the tail, the queue was empty at that moment. */
   async readSyncedBounds(zk: ZooKeeper): Promise<QueueBounds> {
     const { paths } = this;
     let zxid = 0n;
@@ -209,10 +197,7 @@ export class QueueState {
     this.#lastPlaceholder = Math.max(this.#lastPlaceholder, number);
   }
 
-  /**
-   * Whether some of the items that count as left behind `number` are known to be fillers, which no consumer gets. They
-   * come last: the end of the queue is read whenever it has moved. An item that cannot be read may be one.
-   */
+  /** Whether fillers, which no consumer gets, count as left behind `number`. They come last, so the end is read. */
   async hasPlaceholders(
     zk: ZooKeeper,
     { number, tail }: { readonly number: number; readonly tail: number },
@@ -249,10 +234,7 @@ export class QueueState {
     return this.#readAhead.get(number);
   }
 
-  /**
-   * Whether an item is certainly one of this queue, not of one of this name before: the server that was asked ahead may not
-   * have heard of its end. `zxid`: what the session that heard of it has seen since.
-   */
+  /** Whether an item is surely of this queue, not of an earlier one; `zxid`: what the session has seen since. */
   isOfThisQueue({ czxid }: Item, zxid: bigint): boolean {
     this.#minZxid ??= zxid;
     return czxid >= this.#minZxid;

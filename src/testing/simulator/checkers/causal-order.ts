@@ -1,7 +1,4 @@
-/**
- * An operation becomes visible at a site only after everything that was visible at its own site when its generator ran.
- * It counts operations, so that it does not rely on the vectors that it checks.
- */
+/** An operation becomes visible only after all that its generator saw. Counts operations instead of comparing vectors. */
 import { RED, type Origin } from '../../../server/records/origin.ts';
 import { CountingChecker, getExecutionName, isRed, assertProperty, SiteChecker, type AnyOperation } from './checker.ts';
 

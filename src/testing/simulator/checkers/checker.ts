@@ -18,10 +18,7 @@ export function isRed(operation: AnyOperation): operation is RedOperation {
   return 'attempt' in operation;
 }
 
-/**
- * Names one execution of a red operation. The clock would not do: after a restart a site may give a proposal the stamp of
- * one that its crash made it forget.
- */
+/** Names one execution of a red operation. A clock would not do: after a crash, a stamp may be used again. */
 export function getExecutionName({ id, site, epoch, clock, attempt, snapshot }: RedOperation): string {
   return `red ${id} (site ${site}, start ${epoch}, clock ${clock}, attempt ${attempt}, on ${snapshot.join()})`;
 }

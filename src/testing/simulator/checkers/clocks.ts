@@ -1,7 +1,4 @@
-/**
- * A site with a wild clock drags no other along: while its clock is far ahead of all that the others have ever shown, no
- * site shows a stamp of it that is.
- */
+/** A wild clock drags no site along: while it is far ahead of the others, they show no stamp of it. */
 import type { Origin } from '../../../server/records/origin.ts';
 import { isRed, assertProperty, type AnyOperation, type Checker } from './checker.ts';
 import type { Envelope } from '../../../server/messages/envelope.ts';

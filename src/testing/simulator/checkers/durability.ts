@@ -1,7 +1,4 @@
-/**
- * What was acknowledged is there, at every site that is left. Only a blue operation may be gone, with the site that
- * answered it, when that is lost for good before another has it.
- */
+/** Acknowledged operations are at every remaining site, except blue ones of sites that were lost before others had them. */
 import type { Origin } from '../../../server/records/origin.ts';
 import { SiteChecker, canBeLost, assertProperty, type AnyOperation, type Checker, type FinalState } from './checker.ts';
 import { encodeValue } from '../../../server/storage/format/value-text.ts';

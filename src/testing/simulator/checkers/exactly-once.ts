@@ -1,7 +1,4 @@
-/**
- * An operation takes effect once at every site, or not at all. Its client's replies match that, and a retry gets the
- * same reply.
- */
+/** An operation takes effect once at every site, or nowhere. Replies match that, and retries get the same reply. */
 import type { Origin } from '../../../server/records/origin.ts';
 import { encodeValue } from '../../../server/storage/format/value-text.ts';
 import type { ClientOperation, History } from '../history.ts';

@@ -36,10 +36,7 @@ function describeFailure(broken: BrokenInvariant | undefined): string {
   return broken?.error === undefined ? '' : `, which ${broken.error}`;
 }
 
-/**
- * A generator throws only errors of its domain, and returns only what sites accept. Otherwise a site answers with a
- * failure and an alarm, so it is a mistake of the author, whom this checker notifies.
- */
+/** A generator throws only errors of its domain and returns only what sites accept: all else is the author's mistake. */
 export class GeneratorChecker implements Checker {
   readonly name = 'generators';
   readonly #thrown: () => string | undefined;

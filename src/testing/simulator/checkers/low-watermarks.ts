@@ -1,7 +1,4 @@
-/**
- * A floor is true: whatever of its site becomes visible after it, blue or red, had seen what it says. Removals that all
- * floors cover are forgotten, so that anything older would bring back what they took.
- */
+/** A floor is true: whatever comes after it had seen what it covers. Removals covered by all floors are forgotten. */
 import type { Origin } from '../../../server/records/origin.ts';
 import { SiteChecker, isRed, assertProperty, type AnyOperation } from './checker.ts';
 

@@ -1,7 +1,4 @@
-/**
- * The table of origins is a function of the red log: all sites agree about each origin. A closed stream has one end. No
- * site shows more of it, and at the end all remaining sites show that much.
- */
+/** All sites agree about each origin. A closed stream has one end, which no site exceeds and all reach. */
 import type { KnownOrigin, Origin, Origins } from '../../../server/records/origin.ts';
 import { encodeValue } from '../../../server/storage/format/value-text.ts';
 import { CountingChecker, assertProperty, type FinalState } from './checker.ts';

@@ -1,7 +1,4 @@
-/**
- * Sessions read their own writes and never go back in time, wherever their client goes. It counts the operations that a
- * site shows, so that it does not rely on the vectors that sessions are kept by.
- */
+/** Sessions read their own writes and never go back, at any site. Counts operations instead of comparing vectors. */
 import { RED, type Origin, type Origins } from '../../../server/records/origin.ts';
 import { CountingChecker, assertProperty, setCount, type ClientSubmission, type SubmissionEvent } from './checker.ts';
 import type { Vector } from '../../../server/records/vector.ts';

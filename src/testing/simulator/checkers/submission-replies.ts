@@ -1,7 +1,4 @@
-/**
- * Each submission has one end, with a possible code. A failed level ends nothing, and occurs only if a stronger one
- * follows. `CONFLICT` is reported after exactly the allowed number of executions.
- */
+/** Each submission has one end with a possible code. `CONFLICT` comes after exactly the allowed executions. */
 import type { Origin } from '../../../server/records/origin.ts';
 import type { Conflict } from '../../../server/records/certification-result.ts';
 import type { RedOperation } from '../../../server/records/records.ts';

@@ -1,8 +1,4 @@
-/**
- * A service's state as plain as can be: all changes that were ever made, and for each question the answer that those of
- * a given set of operations add up to. It shares no code with the replica and keeps nothing that could go stale, so that
- * it is slow and hardly wrong.
- */
+/** A service's state, computed from all changes that were ever made: slow, simple, without code of the replica. */
 import type { Effect } from '../../../server/records/effect.ts';
 import type { Field, Tables } from '../../../server/service/tables.ts';
 import { compareByPlace, compareByTime, compareBySeen, hasSeen, createLedger } from './model-operation.ts';
