@@ -44,7 +44,6 @@ async function runAction(options: RawOptions, action: string | undefined): Promi
   await run(readClusterFile(path), options);
 }
 
-/** Makes the key file, once. */
 async function createDeployment({ path, sites, keyFile }: ClusterFile, options: RawOptions): Promise<void> {
   const { createKeyFile, readKeyFile } = await import('../server/cluster/key-file.ts');
   const created = createKeyFile(keyFile);
@@ -69,7 +68,6 @@ async function showStatus(file: ClusterFile, options: RawOptions): Promise<void>
   await printLines(lines);
 }
 
-/** Takes a site out of the deployment. */
 async function retireSite(file: ClusterFile, options: RawOptions): Promise<void> {
   const name = readText(options, 'site');
   const [deployed, { CHANGE }] = await Promise.all([
@@ -91,7 +89,6 @@ async function retireSite(file: ClusterFile, options: RawOptions): Promise<void>
   await printResult(options, { retired: name }, text);
 }
 
-/** Brings the version that all sites run into force. */
 async function activateVersion(file: ClusterFile, options: RawOptions): Promise<void> {
   const [deployed, { ACTIVATE, formatVersion }] = await Promise.all([
     findDeployedSites(file),

@@ -4,10 +4,8 @@ import type { RawOptions } from './options.ts';
 /** A flag as it is typed, its help text, and its default. */
 export type Flag = readonly [typed: string, what: string, defaultValue?: string | number];
 
-/** One command. */
 export interface Command {
   readonly name: string;
-  /** Help text in the list of commands. */
   readonly summary: string;
   /** The one word that it takes besides flags, and what such a word names. Default: none */
   readonly argument?: { readonly typed: `<${string}>`; readonly names: string };

@@ -5,7 +5,6 @@ import type { NodeStatus } from '../server/cluster/node-status.ts';
 /** Sends a request to the node of a site, with the key of the deployment. */
 export type RequestNode = (to: string, kind: string, body: unknown, timeoutMs?: number) => Promise<unknown>;
 
-/** What a site has answered, or why it has not. */
 export interface SiteReport {
   readonly site: string;
   readonly status: NodeStatus | null;
@@ -18,7 +17,6 @@ export interface DeployedSites {
   readonly reports: readonly SiteReport[];
   /** The names of the sites that are members now. If no site answers, those of the file. */
   readonly members: readonly string[];
-  /** Those that were members. */
   readonly retired: readonly string[];
   readonly request: RequestNode;
 }

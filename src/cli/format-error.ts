@@ -2,7 +2,6 @@
 import { fileURLToPath } from 'node:url';
 import { inspect } from 'node:util';
 
-/** Returns the error with the place that threw it. */
 export function formatThrownWithLocation(error: unknown): string {
   if (!(error instanceof Error)) return inspect(error);
   const message = error.message === '' ? error.name : error.message;

@@ -15,7 +15,6 @@ import { createUsageError, readInteger, type RawOptions } from './options.ts';
 import { redirectModuleOutput, printLines } from './print.ts';
 import { serializeArgs } from '../server/color-analysis/values/format-values.ts';
 
-/** The argument that names the service. */
 const SERVICE_ARGUMENT = '<service>';
 const MAX_RUNS = 1_000_000_000;
 const EXIT_VIOLATIONS = 1;
@@ -70,7 +69,6 @@ async function label(options: RawOptions, path: string | undefined): Promise<voi
   }
 }
 
-/** Prints it, and has it in the exit code. */
 async function printReport(
   report: ColorReport,
   { asJson, startedAtMs }: { readonly asJson: boolean; readonly startedAtMs: number },
@@ -116,7 +114,6 @@ function runWithTimeLimit(run: () => unknown, timeMaxMs: number, description: ()
   }
 }
 
-/** Reports the number of completed runs from time to time. */
 function createProgressReporter(runs: number, startedAtMs: number): (made: number) => true {
   let reportedAtMs = startedAtMs;
   return (made) => {
@@ -183,7 +180,6 @@ function formatCounterexample({ name, declaredColor, verdict, counterexample }: 
   return ['', `${name} (${wrong}):`, ...explanation.map((line) => `  ${line}`), `  Again: --seed ${seed} --runs 1`];
 }
 
-/** What is printed with `--json`. */
 function formatJsonLine({ shadows, ...rest }: TimedReport): string {
   return JSON.stringify({ ...rest, shadows: shadows.map(serializeVerdict) });
 }

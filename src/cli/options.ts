@@ -36,7 +36,6 @@ function parseFlagName(word: string): string | undefined {
     .replaceAll(/-[a-z]/g, ([, letter = '']) => letter.toUpperCase());
 }
 
-/** Returns the part before the value. */
 function parseFlag(word: string): string {
   return word.replace(/=.*/s, '');
 }

@@ -27,7 +27,6 @@ import { createStartPage } from './start-page.ts';
 import { fillLimits, type GatewayLimits } from '../server/gateway/limits/limits.ts';
 import type { Authenticate, Authorize } from '../server/gateway/context/gateway-context.ts';
 
-/** Default of `--data`. */
 const DEFAULT_DATA_DIR = 'correctables-data';
 const DEFAULT_SITES = 'ireland,frankfurt,virginia';
 const DEFAULT_HOST = '127.0.0.1';
@@ -191,9 +190,7 @@ async function loadServerModules() {
   return { pino, serve, serveCluster, labelFirst: checkColorsAtStartup, ...information };
 }
 
-/** Sites that all run in this process. */
 type SitesInProcess = Pick<ServeOptions, 'sites' | 'redLeader' | 'latency' | 'dataDir'>;
-/** One site of a cluster. */
 type NodeOfCluster = Pick<ServeClusterOptions, 'cluster' | 'site' | 'rebuild' | 'dataDir'>;
 
 function parseSites(options: RawOptions): SitesInProcess {
@@ -241,7 +238,6 @@ function parseNode(options: RawOptions): NodeOfCluster {
   };
 }
 
-/** A server with what is printed about it. */
 type StartedServer = ServedSites & { close(): Promise<void> };
 
 type CommonOptions = Omit<ServeOptions, keyof SitesInProcess>;
@@ -299,7 +295,6 @@ function resolveDataDir(options: RawOptions): string | undefined {
   throw createUsageError('ephemeral', 'keeps nothing, and --data names a directory to keep it in: give one of them');
 }
 
-/** Returns whether invariants are checked, if the flag is set. */
 function parseCheckInvariants({ checkInvariants: value }: RawOptions): { readonly checkInvariants?: boolean } {
   if (value === undefined) return {};
   if (value === 'on' || value === 'off') return { checkInvariants: value === 'on' };

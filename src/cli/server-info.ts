@@ -2,7 +2,6 @@
 import { HTTP_PATHS } from '../server/gateway/listen/http-handler.ts';
 import { isLoopbackHost } from '../server/gateway/context/origins.ts';
 
-/** The sites that a process serves. */
 export interface ServedSites {
   /** Base address for HTTP. */
   readonly url: string;
@@ -11,7 +10,6 @@ export interface ServedSites {
   readonly sites: Readonly<Record<string, string>>;
 }
 
-/** Addresses, access and data of a running server. */
 export interface ServerInfo extends ServedSites {
   /** The clients that may connect: those with a token, or programs of this machine, or all clients. */
   readonly access: 'authenticated' | 'loopback' | 'everybody';
@@ -19,7 +17,6 @@ export interface ServerInfo extends ServedSites {
   readonly origins: readonly string[];
   /** The data directory; `null` where nothing is kept. */
   readonly data: string | null;
-  /** HTTP paths, open to every client that may connect. */
   readonly http: readonly string[];
 }
 
@@ -27,7 +24,6 @@ export interface ServerInfo extends ServedSites {
 export interface ServerInfoOptions {
   readonly origins: readonly string[];
   readonly dataDir: string | undefined;
-  /** Whether clients are asked for a token. */
   readonly requiresToken: boolean;
 }
 
@@ -52,7 +48,6 @@ const ACCESS: Readonly<Record<ServerInfo['access'], string>> = {
   everybody: 'EVERYBODY who can reach this address, without a token',
 };
 
-/** The lines for a terminal. */
 export function formatServerInfo({ url, redLeader, sites, access, origins, data, http }: ServerInfo): string[] {
   const names = Object.keys(sites);
   const longest = Math.max(...names.map((name) => name.length));

@@ -121,7 +121,6 @@ const ALGORITHMS = ['RS', 'PS', 'ES']
 /** With less, `jose` checks nothing. */
 const MIN_MODULUS_BITS = 2048;
 
-/** A set of keys. */
 interface KeySet {
   readonly getKey: JWTVerifyGetKey;
   /** How often it has been asked for: where that is more than before, a key that is missing was not there meanwhile. */

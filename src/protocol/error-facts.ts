@@ -2,7 +2,6 @@
 import { CorrectableError, isCorrectableError, type ErrorCode } from '../correctable/errors.ts';
 import type { FailDetails } from './messages/fail.ts';
 
-/** An error in plain data. */
 export interface ErrorFacts extends FailDetails {
   readonly code: string;
   readonly message: string;

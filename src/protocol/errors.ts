@@ -5,7 +5,6 @@ import { fail, type FailMessage } from './messages/fail.ts';
 
 const { at } = fail;
 
-/** Returns the row that reports `error` to a client. */
 export function toFailMessage(id: number, error: unknown, level?: number): FailMessage {
   const { code, message, ...details } = toErrorFacts(error);
   const row = [id, 'fail', code, message, level ?? null] as const;

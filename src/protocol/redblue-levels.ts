@@ -6,5 +6,4 @@ export const REDBLUE_LEVELS = ['tentative', 'causal', 'strong'] as const;
 /** Type of `REDBLUE_LEVELS`. */
 export type RedBlueLevels = typeof REDBLUE_LEVELS;
 
-/** One of them. */
 export type RedBlueLevel = RedBlueLevels[number];

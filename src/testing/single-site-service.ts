@@ -25,7 +25,6 @@ const SITE_NAME = 'plain';
 const ORIGINS = Origins.create([SITE_NAME]);
 const [SITE] = ORIGINS.sites as [Origin];
 
-/** Of the one site, which holds the log. */
 const TERM = 1;
 
 /** What is global is looked up again at each call. */

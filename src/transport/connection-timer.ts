@@ -5,13 +5,10 @@ import type { ResolvedConnectionOptions } from './options/options.ts';
 
 const CLOSE_TIMEOUT_MS = 1_000;
 
-/** What the timer needs to know of the present line. */
 interface PendingReplies {
-  /** How many answers are awaited. */
   readonly awaitedCount: number;
   /** How many bytes of large messages are not answered. */
   readonly awaitedBytes: number;
-  /** As many bytes as one message may have. */
   readonly maxFrameBytes: number;
 }
 
@@ -130,7 +127,6 @@ export function adjustTolerance(patience: number, wasAnswered: boolean): number 
 /** The slowest link for which a large message is allowed its time at once, in bytes a second. */
 const SLOW_LINK_BYTES_PER_SECOND = 1 << 15;
 
-/** The silence on the present line. */
 export class HeartbeatDeadline {
   readonly #heartbeatIntervalMs: number;
   readonly #awaitedIntervalMs: number;
@@ -158,7 +154,6 @@ export class HeartbeatDeadline {
     this.#silentSinceMs = nowMs;
   }
 
-  /** The server said something. */
   recordReceived(nowMs: number): void {
     this.#silentSinceMs = nowMs;
     this.#allowanceMs = 0;

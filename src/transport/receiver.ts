@@ -17,7 +17,6 @@ const MAX_MALFORMED_MESSAGES = 8;
 
 const checkMessage = createMessageCheck(serverMessageKinds, { isSimple: isSimpleView });
 
-/** What concerns a line as a whole. */
 export interface ReceiverEvents {
   onWelcome(line: Connection, welcome: Welcome): void;
   onRenewed(line: Connection, expiresInMs: number | undefined): void;
@@ -28,7 +27,6 @@ export interface ReceiverEvents {
   onMalformed(line: Connection, error: CorrectableError): void;
 }
 
-/** Reads the frames of all lines of a client. */
 export class Receiver {
   readonly #codec: Codec;
   readonly #inFlight: InFlightOperations;

@@ -286,7 +286,6 @@ class WebSocketClient implements ConnectionEvents, ReceiverEvents {
     }
   }
 
-  /** Parts with the present line. */
   #releaseConnection(how: (line: Connection) => void): void {
     const line = this.#connection;
     this.#connection = undefined;

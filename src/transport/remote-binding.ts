@@ -21,7 +21,6 @@ export interface RemoteBinding<L extends Levels, out C extends boolean = boolean
   wake(): void;
 }
 
-/** What a binding adds to its connection. */
 export interface RemoteBindingParts<L extends Levels> {
   readonly name: string;
   readonly levels: L;
@@ -34,7 +33,6 @@ export interface RemoteBindingParts<L extends Levels> {
   readonly hasSessions: boolean;
 }
 
-/** Makes the binding. */
 export function createRemoteBinding<L extends Levels, C extends boolean = boolean>(
   parts: RemoteBindingParts<L>,
 ): RemoteBinding<L, C> {

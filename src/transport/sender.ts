@@ -14,11 +14,9 @@ import type { Outage } from './operations/outage.ts';
 import { checkSendable, createSubmitMessage } from './operations/submit-message.ts';
 import type { Scheduling } from './options/scheduling.ts';
 
-/** What the sender reports. */
 export interface SenderEvents {
   /** An operation was submitted on the open line. */
   onReplyExpected(isLarge: boolean): void;
-  /** A line that was kept for its answers has gone. */
   onDrained(): void;
 }
 
@@ -115,7 +113,6 @@ export class Sender {
     this.#draining.endIfAnswered(line);
   }
 
-  /** Ends all operations. */
   abandonAll(reason: CorrectableError): void {
     this.#waiting.clear();
     this.inFlight.abandonAll(reason);

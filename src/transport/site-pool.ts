@@ -2,7 +2,6 @@
 import { guardReconnect } from './options/guard-callbacks.ts';
 import type { ResolvedConnectionOptions } from './options/options.ts';
 
-/** The addresses of the sites, in order of preference. */
 export class SitePool {
   readonly #urls: readonly string[];
   #index = 0;
@@ -13,7 +12,6 @@ export class SitePool {
     this.#urls = urls;
   }
 
-  /** The address to use now. */
   get url(): string {
     return this.#urls[this.#index] as string;
   }

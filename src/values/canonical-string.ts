@@ -6,7 +6,6 @@ const MAX_DEPTH = 100;
 /** So many characters of a text count as one part. */
 const ESTIMATED_PART_LENGTH = 8;
 
-/** How values are written out. */
 export interface CanonicalStringOptions {
   /** At most so many parts: what shares parts, level upon level, ends. Default: 10 000. */
   readonly maxParts?: number;

@@ -147,7 +147,6 @@ class Copier {
 type NodeBufferConstructor = { from(bytes: ArrayBuffer): ArrayBufferView; isBuffer(value: unknown): boolean };
 type ArrayBufferViewClass = new (bytes: ArrayBuffer) => ArrayBufferView;
 
-/** Copies the bytes that are visible. */
 function copyArrayBufferView(value: ArrayBufferView, kind: string): ArrayBufferView {
   const { Buffer, [kind]: Class } = globalThis as unknown as { Buffer?: NodeBufferConstructor } & Record<
     string,

@@ -50,7 +50,6 @@ const SHORT_LENGTH = 256;
 /** A bigint is written in decimal digits: so many for each hexadecimal one. */
 const BYTES_PER_DIGIT = 1.25;
 
-/** What a text counts. */
 export function estimateStringBytes(text: string): number {
   const { length } = text;
   return VALUE_BYTES + (length <= SHORT_LENGTH ? ENCODED_CHARACTER_BYTES * length : Buffer.byteLength(text));

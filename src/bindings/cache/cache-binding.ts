@@ -31,7 +31,6 @@ type LevelsWithCache<L extends Levels> = readonly ['cache', ...L];
 
 const ARGS_CHANGED_MESSAGE = 'its arguments were changed after it was asked: retry with an object of its own';
 
-/** One submission on its way. */
 interface CacheSubmission {
   readonly operation: CacheOperation;
   /** The levels wanted of the store behind; none when the cache was asked alone. */
@@ -408,7 +407,6 @@ export class CacheBinding<L extends Levels> implements Binding<LevelsWithCache<L
     else if (description === 'change') this.#persistence?.writeView(id, view?.isDurable === true ? view : undefined);
   }
 
-  /** Acts, telling the store of changes as `tell` says. */
   #runWithNotification(tell: NotificationChoice, act: () => void): void {
     this.#chooseNotification = tell;
     act();
@@ -465,7 +463,6 @@ const notifyChange: NotificationChoice = () => 'change';
 const notifyRetraction: NotificationChoice = () => 'retract';
 const notifyNothing: NotificationChoice = () => 'nothing';
 
-/** How the store behind is asked. */
 interface RequestOptions {
   /** The error to hand on for a failure. */
   readonly mapError?: (error: unknown) => unknown;
@@ -492,7 +489,6 @@ function createErrorReporter(onError: ((error: unknown) => void) | undefined): (
   };
 }
 
-/** What one of them has seen would be shown to the other. */
 function createInvalidPrincipalError(caller: unknown): CorrectableError {
   const fix = `must return a string, got ${typeof caller}: return '' if no user is signed in`;
   return new CorrectableError('INVALID_ARGUMENT', `principal: ${fix}`, { field: 'principal' });

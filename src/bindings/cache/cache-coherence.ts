@@ -32,7 +32,6 @@ import { TagTimestamps } from './tag-timestamps.ts';
 import type { KnownTransaction } from './transaction-log.ts';
 import { ViewCache, type CacheLimits, type CachedView, type ChangeListener } from './view-cache.ts';
 
-/** An operation as the cache sees it. */
 export interface CacheOperation {
   readonly operation: Operation;
   /** An update as it was asked for, with arguments of its own; where these cannot be copied, why not. */
@@ -57,24 +56,19 @@ export interface CacheOperation {
 
 /** What is known of an update that was promised. */
 interface EarlyFinal {
-  /** When. */
   readonly at: number;
-  /** What it changes. */
   readonly tags: readonly string[];
   /** Whether something else had changed that by then, since the update began. */
   readonly invalidation: InvalidationKind;
 }
 
-/** A view as the store behind gave it. */
 export interface InnerView {
   readonly value: unknown;
   readonly level: string;
   readonly details: ViewDetails;
 }
 
-/** What the rules depend on. */
 export interface CacheCoherenceOptions {
-  /** The levels of the store behind, weakest first. */
   readonly levels: readonly string[];
   readonly committed: ReadonlySet<string>;
   readonly isOlder: IsOlder;
@@ -84,7 +78,6 @@ export interface CacheCoherenceOptions {
   readonly writeThrough: (operation: Operation, result: unknown) => CachedWrite | undefined;
   readonly isCacheable: (operation: Operation) => boolean;
   readonly touches: (operation: Operation) => readonly string[] | undefined;
-  /** Returns what an operation's view is filed under. */
   readonly getViewId: (principal: string, operation: Operation) => string | undefined;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
@@ -131,7 +124,6 @@ export class CacheCoherence {
     return this.#principalEpoch;
   }
 
-  /** Whether a view is filed under `id`. */
   has(id: string): boolean {
     return this.#cache.peek(id) !== undefined;
   }
@@ -160,7 +152,6 @@ export class CacheCoherence {
     return typeof version === 'object' ? { ...shown, version: copyOrReuse(version) } : shown;
   }
 
-  /** A read gave a view. */
   recordRead(subject: CacheOperation, view: InnerView): void {
     const { id, touches, startedAt, session, principalEpoch, principal } = subject;
     if (!this.#options.committed.has(view.level)) return;
@@ -243,7 +234,6 @@ export class CacheCoherence {
     this.#principalEpoch += 1;
   }
 
-  /** Whether what a store kept may still be shown. */
   isFresh({ level, cachedAt }: CacheEntry): boolean {
     const ageMs = this.#options.now() - cachedAt;
     const { ttlMs, levels, committed } = this.#options;
@@ -389,7 +379,6 @@ export class CacheCoherence {
     }
   }
 
-  /** Once for the operations of one name. */
   #reportOncePerName(
     id: string,
     description: string,
@@ -491,7 +480,6 @@ export class CacheCoherence {
   }
 }
 
-/** Where a view would be filed. */
 interface PlacementContext {
   readonly current: CachedView | undefined;
   readonly invalidation: InvalidationKind;

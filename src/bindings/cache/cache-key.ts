@@ -26,17 +26,14 @@ export function isViewId(id: string): boolean {
   }
 }
 
-/** The principal that a view id belongs to. */
 export function getViewPrincipal(id: string): string {
   return (JSON.parse(id) as [string])[0];
 }
 
-/** The name of the operation whose view an id is for. */
 export function getViewOperationName(id: string): string {
   return (JSON.parse(id) as [string, string])[1];
 }
 
-/** Returns the hash of that operation, as its contract was then. */
 export function getViewOperationHash(id: string): string | undefined {
   return (JSON.parse(id) as string[])[4];
 }

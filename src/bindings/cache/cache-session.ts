@@ -12,11 +12,9 @@ export interface SessionFloor {
   readonly startedAt: number;
   /** Whether it shows all that had ended before it began. */
   readonly isStrongest: boolean;
-  /** When the session came to know it. */
   readonly learnedAt: number;
 }
 
-/** A cached view that a session might be shown. */
 export interface CandidateView {
   readonly id: string;
   readonly entry: CacheEntry;
@@ -25,7 +23,6 @@ export interface CandidateView {
   readonly isStrongest: boolean;
 }
 
-/** What a session has come to know of something. */
 interface KnownFloor extends SessionFloor {
   /** Whether the store behind, which gave it, goes on in this session from there: it knows nothing of what the cache shows. */
   readonly isKnownToInner: boolean;
@@ -67,7 +64,6 @@ export class CacheSession implements BindingSession {
     this.#learnView(touches, { ...floor, isKnownToInner: false });
   }
 
-  /** An update of the session was committed. */
   learnWrite(touches: readonly string[] | undefined, floor: SessionFloor): void {
     const known = { ...floor, isKnownToInner: true };
     this.#lastLearned = { ...known, id: undefined };
@@ -75,7 +71,6 @@ export class CacheSession implements BindingSession {
     else this.#learn(touches, known);
   }
 
-  /** Whether the session may be shown this view. */
   canShow(candidate: CandidateView): boolean {
     const { touches } = candidate.entry;
     const isNewerThan = (at: number): boolean => at === 0 || (candidate.isStrongest && candidate.startedAt > at);

@@ -25,7 +25,6 @@ export interface CacheEntry {
   readonly stamp?: WriteStamp;
 }
 
-/** Whether what a store gives is an entry. */
 export function isCacheEntry(found: unknown): found is CacheEntry {
   if (typeof found !== 'object' || found === null) return false;
   const { level, cachedAt, touches, meta } = found as Partial<Record<keyof CacheEntry, unknown>>;

@@ -4,7 +4,6 @@ import type { TagScope } from './tags.ts';
 import type { InvalidationKind } from './view-precedence.ts';
 import { TagTimestamps, type TagTimestampsData } from './tag-timestamps.ts';
 
-/** Fences as plain data. */
 export interface InvalidationLogData {
   readonly writes: TagTimestampsData;
   readonly drops: TagTimestampsData;
@@ -60,9 +59,7 @@ export class InvalidationLog {
   }
 }
 
-/** A view, as far as changes are concerned. */
 export interface ViewContext {
-  /** Whose it is. */
   readonly principal: string;
   readonly startedAt: number;
   readonly isStrongest: boolean;

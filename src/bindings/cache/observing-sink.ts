@@ -8,12 +8,10 @@ import { copyOrReuse } from '../../values/deep-copy.ts';
 /** How many values of one operation are kept for confirmations, as a client keeps them (C7). */
 const MAX_CONFIRMABLE_VIEWS = 1024;
 
-/** What becomes of the views and failures of the store behind. */
 export interface SinkObservation {
   readonly sink: Sink;
   /** Whether the client wants views at this level. A view at the strongest wanted level or above ends the operation. */
   readonly requestedLevels: readonly string[];
-  /** The levels of the store behind, weakest first. */
   readonly levels: readonly string[];
   /** Whether the store was asked for a stronger level than any wanted: it answers where those have failed. */
   readonly isStrongerRequested: boolean;
@@ -40,7 +38,6 @@ interface ObservedView {
 export class ObservingSink implements Sink {
   readonly #observation: SinkObservation;
   readonly #finalRank: number;
-  /** Those of the latest views. */
   readonly #recentViews = new Map<number, ObservedView>();
   #viewCount = 0;
   #isClosed = false;

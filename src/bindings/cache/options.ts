@@ -108,7 +108,6 @@ const OPTIONS: OptionNamesOf<CacheOptions> = {
   clock: true,
 };
 
-/** Refuses options that do not fit the binding. */
 export function checkOptions(binding: Binding, options: CacheOptions): void {
   check(isBinding(binding), 'binding', `give the one to put a cache in front of, as ${CALL}`);
   checkOptionNames(options, { call: CALL }, OPTIONS);

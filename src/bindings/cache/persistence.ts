@@ -36,7 +36,6 @@ import type { CachedView } from './view-cache.ts';
 
 const backoff = exponentialBackoff({ initialDelayMs: 1_000, maxDelayMs: 30_000 });
 
-/** What a cache's store is used with. */
 export interface PersistenceOptions {
   readonly store: CacheStore;
   readonly clock: Clock;
@@ -44,16 +43,13 @@ export interface PersistenceOptions {
   readonly maxTags: number;
   /** About as much is held of what the store has not taken yet of users who have left. */
   readonly maxBytes: number;
-  /** Whether memory has a view under `id`. */
   readonly isKnown: (id: string) => boolean;
-  /** Whether a view belongs to the present principal. */
   readonly isOfCurrentPrincipal: (id: string) => boolean;
   /** The store has not taken a view, and has taken what else was to be written. */
   readonly onRejected: (id: string, cause: unknown) => void;
   readonly onError: (error: unknown) => void;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
-  /** Another cache on the store has changed something. */
   readonly onInvalidation: (change: Invalidation) => void;
   /** The cache's own moment; asked when a reading begins where nothing waits to be written, so that the store has it all. */
   readonly tick: () => number;
@@ -61,12 +57,10 @@ export interface PersistenceOptions {
   readonly onRead: (stored: StoredEntries, asOf: number | undefined) => void;
 }
 
-/** What a store kept. */
 export type StoredEntries = readonly (readonly [id: string, entry: CacheEntry])[];
 
 /** What a cache tells the others on its store after each transaction. */
 interface BroadcastMessage {
-  /** The number of the transaction. */
   readonly seq: number;
   readonly changes: readonly Invalidation[];
 }
@@ -94,9 +88,7 @@ export class Persistence {
   #isCollecting = false;
   /** One that has not begun. */
   #nextRead: Promise<void> | undefined;
-  /** Of the calls of the store. */
   #storeCallQueue: Promise<unknown> = Promise.resolve();
-  /** Whether the last call of the store has failed. */
   #hasFailed = false;
   #isClosed = false;
   /** Of who clears or closes. */
@@ -146,7 +138,6 @@ export class Persistence {
     this.#hasRead = false;
   }
 
-  /** Files a view in the store, or removes it. */
   writeView(id: string, view: CachedView | undefined): void {
     this.#pending.setView(id, view);
     // A store that refuses is tried again in its own time: each try looks at all that waits.
@@ -343,7 +334,6 @@ export class Persistence {
     this.#lastBatch = this.#enqueueStoreCall(() => this.#writePending());
   }
 
-  /** One call of the store after the other. */
   #enqueueStoreCall<T>(call: () => Promise<T>): Promise<T> {
     const done = this.#storeCallQueue.then(call);
     this.#storeCallQueue = done.catch(() => {});

@@ -4,7 +4,6 @@ import { CorrectableError, isCorrectableError } from '../../correctable/errors.t
 /** How long anything waits for a store, in milliseconds. */
 export const STORE_TIMEOUT_MS = 1_000;
 
-/** What a store may hang at. */
 export type StoreCall = 'load' | 'ready' | 'write' | 'close';
 
 export function createStoreTimeoutError(call: StoreCall): CorrectableError {

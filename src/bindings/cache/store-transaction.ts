@@ -13,7 +13,6 @@ import type { CachedView } from './view-cache.ts';
 /** Beside the views: the number of the store's last transaction, and when what was last changed by it. */
 export const LEDGER_ID = '["ledger"]';
 
-/** What a page wants written. */
 export interface WriteBatch {
   /** By id: the view to file, or `undefined` to remove what is there. */
   readonly views: ReadonlyMap<string, CachedView | undefined>;
@@ -21,7 +20,6 @@ export interface WriteBatch {
   readonly invalidations: readonly Invalidation[];
 }
 
-/** What comes of it. */
 export type WrittenChanges = readonly CacheChange[];
 
 /** The ledger alone is written; what would be filed is removed. */
@@ -29,7 +27,6 @@ export function removeViews(written: WrittenChanges): WrittenChanges {
   return written.map(([id, entry]) => [id, id === LEDGER_ID ? entry : undefined]);
 }
 
-/** The writer of a transaction. */
 export interface TransactionContext {
   readonly cacheId: string;
   /** The last transaction of the store that the page knows of. */
@@ -52,7 +49,6 @@ export type PrecedenceRule = (
   fence: InvalidationKind,
 ) => PrecedenceVerdict;
 
-/** The store's own memory of its transactions. */
 export class StoreLedger {
   seq: number;
   readonly invalidations: InvalidationLog;

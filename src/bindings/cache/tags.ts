@@ -17,17 +17,14 @@ export function getPrincipalScope(principal: string | undefined): TagScope {
   return principal === undefined ? undefined : [getPrincipalTag(principal)];
 }
 
-/** The marks of a view. */
 export function getTags(id: string, touches: readonly string[] | undefined): readonly string[] {
   return [getPrincipalTag(getViewPrincipal(id)), ...getObjectTags(touches)];
 }
 
-/** Those of them that are of objects. */
 export function getObjectTags(touches: readonly string[] | undefined): readonly string[] {
   return touches?.map(getObjectTag) ?? [ANY_OBJECT_TAG];
 }
 
-/** The mark of one view alone. */
 export function getViewTag(id: string): string {
   return `view ${id}`;
 }

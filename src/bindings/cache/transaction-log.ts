@@ -1,6 +1,5 @@
 /** When the last transactions of a store took place: tells which of them a page that has not read it yet came after. */
 
-/** How many of the last transactions are remembered. */
 const MAX_LOG_ENTRIES = 32;
 
 /** By how much two readings of clocks of one device may differ, in milliseconds. */
@@ -8,7 +7,6 @@ const CLOCK_TOLERANCE_MS = 10;
 
 /** A moment among all that one program does on one store: exact, where clocks are not. */
 export interface ProgramMoment {
-  /** The program, by a name of its own. */
   readonly programId: string;
   /** From 1. */
   readonly count: number;
@@ -25,7 +23,6 @@ export interface StoreMoment {
   readonly programMoment: ProgramMoment;
 }
 
-/** What a page knew of the store when an operation began. */
 export interface KnownTransaction {
   /** The last transaction that it knew to have ended. */
   readonly seq: number;

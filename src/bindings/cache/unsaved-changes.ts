@@ -17,7 +17,6 @@ export const ANY_WRITE: Invalidation = { kind: 'write', scope: undefined };
 export class UnsavedChanges implements WriteBatch {
   readonly views = new Map<string, CachedView | undefined>();
   #changes: Invalidation[] = [];
-  /** Whether memory has a view under `id`. */
   readonly #isKnown: (id: string) => boolean;
 
   constructor(isKnown: (id: string) => boolean) {
@@ -32,7 +31,6 @@ export class UnsavedChanges implements WriteBatch {
     return this.views.size === 0 && this.#changes.length === 0;
   }
 
-  /** A view is to be filed, or removed. */
   setView(id: string, view: CachedView | undefined): void {
     this.views.set(id, view);
     if (this.views.size > MAX_PENDING_CHANGES) this.#discardViews();

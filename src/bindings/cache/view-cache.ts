@@ -4,13 +4,11 @@ import { estimateBytes } from '../../values/estimate-bytes.ts';
 import type { CacheEntry } from './cache-store.ts';
 import type { KnownTransaction } from './transaction-log.ts';
 
-/** The bounds of a cache. */
 export interface CacheLimits {
   readonly maxEntries: number;
   readonly maxBytes: number;
 }
 
-/** A cached view with what orders it against others. */
 export interface CachedView {
   readonly entry: CacheEntry;
   /** When its operation began, in the cache's own counting; at most `BEFORE_LOCAL_TIME` if it comes from a store. */
@@ -86,7 +84,6 @@ export class ViewCache {
     if (this.#removeSlot(id)) this.#onChange(id, undefined);
   }
 
-  /** Removes every view that a change of `scope` reaches. */
   deleteInScope(scope: TagScope): void {
     const ids =
       scope === undefined ? this.#slots.keys() : scope.flatMap((mark) => [...(this.#idsByTag.get(mark) ?? [])]);

@@ -7,7 +7,6 @@ export type IsOlder = (version: unknown, than: unknown) => boolean;
 /** How one version stands to another. `'unknown'`: absent, concurrent, or without an order, such as entity tags. */
 export type VersionOrder = 'older' | 'same' | 'newer' | 'unknown';
 
-/** How `version` stands to `other`. */
 export function compareVersions(version: unknown, other: unknown, isOlder: IsOlder): VersionOrder {
   if (version === undefined || other === undefined) return 'unknown';
   if (isOlder(version, other)) return 'older';
@@ -15,7 +14,6 @@ export function compareVersions(version: unknown, other: unknown, isOlder: IsOld
   return structurallyEqual(version, other) ? 'same' : 'unknown';
 }
 
-/** What orders one view against another. */
 export interface ViewRecency {
   readonly value: unknown;
   readonly version: unknown;
@@ -27,7 +25,6 @@ export interface ViewRecency {
   readonly learnedAt: number;
 }
 
-/** A view that may take the place of another. */
 export interface SuccessorView extends ViewRecency {
   /** Whether the store behind has nothing stronger to say of it. */
   readonly isStrongest: boolean;
@@ -45,12 +42,10 @@ export type PrecedenceVerdict = 'take' | 'keep' | 'same' | 'neither';
 /** What happened since a view was read. After a `write` only a newer version is let in, after a `drop` nothing. */
 export type InvalidationKind = 'none' | 'write' | 'drop';
 
-/** The stronger of these fences. */
 export function getStrongestInvalidation(...fences: readonly InvalidationKind[]): InvalidationKind {
   return fences.includes('drop') ? 'drop' : fences.includes('write') ? 'write' : 'none';
 }
 
-/** Judges `next` against what is there. */
 export function comparePrecedence(
   next: SuccessorView,
   current: ViewRecency | undefined,

@@ -28,7 +28,6 @@ function getServerIdentity(contactPoints: readonly ServerAddress[], tls: { reado
   };
 }
 
-/** One execution of a prepared statement. */
 export interface StatementExecution {
   readonly cql: string;
   readonly params: readonly unknown[];
@@ -77,7 +76,6 @@ export class Cluster {
     return this.#connecting;
   }
 
-  /** Whether requests go out at once. */
   get isConnected(): boolean {
     return this.#connection !== undefined && !this.#isClosed;
   }

@@ -15,7 +15,6 @@ export const READ_CONSISTENCIES = [
 /** A Cassandra consistency level: the number of replicas for a request. */
 export type Consistency = (typeof READ_CONSISTENCIES)[number];
 
-/** What they are in the native protocol. */
 export const CONSISTENCY_CODES: Readonly<Record<Consistency, number>> = {
   ONE: 0x01,
   TWO: 0x02,

@@ -11,7 +11,6 @@ const RETRY = 1;
 
 type PolicyCallback<T> = (error: Error | null, value?: T) => void;
 
-/** Finds the address of a name. */
 export type HostLookup = (host: string) => Promise<{ readonly address: string }>;
 
 /** Nodes that could not be found are not looked for more often. */
@@ -31,7 +30,6 @@ export function createCoordinatorPolicy(
 ): object {
   const Base = driver.policies.loadBalancing.LoadBalancingPolicy as new () => object;
   return new (class CoordinatorPolicy extends Base {
-    /** The address of each contact point, in their order. */
     #addresses: readonly (string | undefined)[] = contactPoints.map(formatAddress);
     #hosts: DriverHosts | undefined;
     #looking: Promise<void> | undefined;

@@ -33,7 +33,6 @@ export interface DriverStatements {
   getPreparedInfo?(keyspace: string | undefined, cql: string): DriverStatement | undefined;
 }
 
-/** One of them. */
 interface DriverStatement {
   /** What nodes know it by; it is prepared where there is none. */
   queryId?: unknown;
@@ -50,13 +49,11 @@ export interface DriverClient {
   shutdown(): Promise<void>;
 }
 
-/** A node, as the driver knows it. */
 export interface DriverHost {
   /** `address:port`. */
   readonly address: string;
 }
 
-/** The hosts of a cluster. */
 export interface DriverHosts {
   values(): DriverHost[];
 }

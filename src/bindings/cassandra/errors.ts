@@ -38,10 +38,8 @@ const PROTOCOL_ERROR = 0x000a;
 const INVALID = 0x2200;
 const UNPREPARED = 0x2500;
 
-/** What was asked when the error came. */
 export interface RequestInfo {
   readonly access: Access;
-  /** Names the operation in messages. */
   readonly operation: string;
   /** Of an update: whether it is one plain write (see `Plan`). */
   readonly isSingleMutation?: boolean | undefined;
@@ -90,7 +88,6 @@ export function isUnprepared(error: unknown): boolean {
   return answers.length > 0 && answers.every((item) => (item as DriverFailure).code === UNPREPARED);
 }
 
-/** The error for whatever is asked of a closed binding. */
 export function createClosedError(): CorrectableError {
   return new CorrectableError('UNAVAILABLE', 'the Cassandra binding is closed: make another', { retryable: false });
 }

@@ -9,17 +9,14 @@ import type { Page } from './read-strategy.ts';
 import { writeClock } from './session-guarantees/write-clock.ts';
 import type { ValueCodec } from './value-converter.ts';
 
-/** What the built-in operations work on. */
 export interface KeyValueOptions {
   readonly keyspace: string;
   readonly table: string;
   readonly codec: ValueCodec;
 }
 
-/** Keys of one `getMany`. */
 const MAX_KEYS = 1_000;
 
-/** The planners of the built-in operations, by name. */
 export function createKeyValuePlanners({ keyspace, table, codec }: KeyValueOptions): ReadonlyMap<string, Planner> {
   const name = `${keyspace}.${table}`;
   const select = `SELECT key, value, WRITETIME(value) AS written FROM ${name} WHERE key`;

@@ -9,7 +9,6 @@ import type { ReadCertainty, SessionGuarantees, SessionRead } from './session-gu
 import type { ReadObservation } from './session-guarantees/read-stats.ts';
 import { writeClock } from './session-guarantees/write-clock.ts';
 
-/** One operation in the hands of the binding. */
 export interface OperationCall {
   readonly plan: StatementPlan;
   readonly levels: readonly Level[];
@@ -18,7 +17,6 @@ export interface OperationCall {
   readonly context: InvocationContext;
 }
 
-/** What a run works with. */
 export interface ReadRunOptions extends OperationCall {
   readonly observation: ReadObservation;
   readonly strategy: ReadStrategy;
@@ -26,7 +24,6 @@ export interface ReadRunOptions extends OperationCall {
   /** How many replicas the final view asks, and what its level is called. */
   readonly readConsistency: Consistency;
   readonly finalLevel: 'strong' | 'quorum';
-  /** Called when no view can follow. */
   readonly onEnded: () => void;
 }
 
@@ -62,7 +59,6 @@ export class ReadRun implements ReadSink {
     this.#readPage(undefined, both ? weakConsistency : undefined);
   }
 
-  /** The binding closes. */
   close(): void {
     if (this.#end()) this.#options.sink.fail(createClosedError());
   }

@@ -21,7 +21,6 @@ export interface Page {
   readonly pageState: string | undefined;
 }
 
-/** A prepared statement that reads, with its values. */
 export interface ReadStatement {
   readonly cql: string;
   /** A value for each bind marker, in the order of the markers. The coordinator's metadata says how each is written. */
@@ -32,7 +31,6 @@ export interface ReadStatement {
   readonly pageState?: string | undefined;
 }
 
-/** Which views are wanted. */
 export interface ReadRequest {
   /** How many replicas the final view asks. */
   readonly consistency: Consistency;
@@ -62,7 +60,6 @@ export interface ReadStrategy {
   close(): Promise<void>;
 }
 
-/** What a way needs to know of the cluster. */
 export interface ReadStrategyOptions {
   /** The preferred coordinator first. */
   readonly contactPoints: readonly ServerAddress[];
@@ -71,7 +68,6 @@ export interface ReadStrategyOptions {
   readonly credentials: { readonly username: string; readonly password: string } | undefined;
   /** Options for `tls.connect`; `undefined` for plain TCP. */
   readonly tls: object | undefined;
-  /** How long to wait for an answer, in milliseconds. */
   readonly requestTimeoutMs: number;
   /** Two reads through the driver, for what a strategy does not cover. The binding closes it. */
   readonly driverReads: ReadStrategy;

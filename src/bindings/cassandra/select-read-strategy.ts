@@ -12,7 +12,6 @@ import type {
   ReadStatement,
 } from './read-strategy.ts';
 
-/** What there is to choose from. */
 export interface ReadStrategySelection {
   readonly option: PreliminaryRepliesOption;
   readonly options: ReadStrategyOptions;

@@ -6,7 +6,6 @@ import { writeClock } from './session-guarantees/write-clock.ts';
 import { isSinglePartitionChange } from './statements/cql-text.ts';
 import type { Statement } from './statements/statements.ts';
 
-/** What an answer means. */
 export interface ReadResult {
   readonly value: unknown;
   /** When it was written, in microseconds since the epoch, where the answer says so. */
@@ -15,7 +14,6 @@ export interface ReadResult {
   readonly objects: readonly ObjectVersion[] | undefined;
 }
 
-/** One object in an answer. */
 export interface ObjectVersion {
   readonly id: string;
   /** `undefined` where it is not there. */
@@ -24,7 +22,6 @@ export interface ObjectVersion {
   readonly content?: string | undefined;
 }
 
-/** One operation, bound to its arguments. */
 export interface StatementPlan {
   readonly name: string;
   readonly access: Access;
@@ -50,7 +47,6 @@ export interface StatementPlan {
 /** Makes a plan of an operation's arguments. @throws CorrectableError `INVALID_ARGUMENT` or `INVALID_VALUE` */
 export type Planner = (operation: Operation) => StatementPlan;
 
-/** How a statement of the application is executed. */
 export function createStatementPlanner(statement: Statement): Planner {
   const { name, access, cql, isIdempotent, result } = statement;
   const { versionColumn } = result;

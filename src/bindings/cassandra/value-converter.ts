@@ -15,10 +15,8 @@ export interface NamedCqlType {
   readonly type: CqlType;
 }
 
-/** The native protocol's version in which values are written. */
 const VERSION = 4;
 
-/** Translates the values of one driver. */
 export class ValueConverter {
   readonly #driverEncoding: DriverEncoding;
 
@@ -35,7 +33,6 @@ export class ValueConverter {
     return plain;
   }
 
-  /** The plain form of a value of the driver. */
   toPlain(value: unknown, type?: CqlType): unknown {
     return toPlainValue(value, type, this.#driverEncoding.types);
   }

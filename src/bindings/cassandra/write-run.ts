@@ -7,15 +7,12 @@ import type { ReadResult, StatementPlan } from './statement-plan.ts';
 import type { OperationCall } from './read-run.ts';
 import type { ReadStatsCollector } from './session-guarantees/read-stats.ts';
 
-/** What a run works with. */
 export interface WriteRunOptions extends OperationCall {
   readonly cluster: Cluster;
   readonly statsCollector: ReadStatsCollector;
-  /** How many replicas are to have it. */
   readonly writeConsistency: Consistency;
   /** What its only view is called: fewer replicas than `write` promise nothing. */
   readonly level: Level;
-  /** Called when no view can follow. */
   readonly onEnded: () => void;
 }
 
@@ -53,7 +50,6 @@ export class WriteRun implements SubmissionStatus {
     }
   }
 
-  /** The binding closes. */
   close(): void {
     this.#fail(this.#mayHaveBeenSent ? createAbandonedError(this.#options.plan.name) : createClosedError());
   }

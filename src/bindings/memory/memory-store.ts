@@ -17,7 +17,6 @@ export interface PendingWrite {
   readonly idempotencyKey?: string | undefined;
 }
 
-/** Gets every update in the primary's order. */
 type WriteListener = (update: PendingWrite) => void;
 
 /** Updates with idempotency keys that are remembered, the latest. */
@@ -32,7 +31,6 @@ export class Primary implements MemoryStore {
     return this.#replica.applied;
   }
 
-  /** Whether an update with its idempotency key was executed. */
   hasOutcomeOf({ idempotencyKey }: PendingWrite): boolean {
     return idempotencyKey !== undefined && this.#outcomes.has(idempotencyKey);
   }

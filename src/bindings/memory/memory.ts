@@ -96,13 +96,11 @@ function checkOptions(options: MemoryOptions<Levels>): void {
 
 const STRONGEST_DELAY_MS = 20;
 
-/** One submitted operation. */
 interface MemoryCall extends PendingWrite {
   readonly levels: readonly string[];
   readonly sink: Sink;
   readonly session: MemorySession | undefined;
   readonly context: InvocationContext;
-  /** The strongest level requested. */
   readonly strongest: string;
   /** How strong the best answer so far is, by rank; -1 before the first. What is slower and weaker has nothing to say. */
   deliveredRank: number;
@@ -247,7 +245,6 @@ class InMemoryBinding<L extends Levels> implements MemoryBinding<L> {
   }
 }
 
-/** Whether it is a read whose caller has left. */
 function isCallAbandoned({ operation, context }: MemoryCall): boolean {
   return operation.access === 'read' && context.signal.aborted;
 }

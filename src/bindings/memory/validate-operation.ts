@@ -29,7 +29,6 @@ const OPERATION_KINDS: ReadonlyMap<string, OperationKind> = new Map<string, Oper
   ['peek', { access: 'read', readArgs: readQueue }],
 ]);
 
-/** Whether there is such an operation, with this effect. */
 export function isSupported({ name, access }: Operation): boolean {
   return OPERATION_KINDS.get(name)?.access === access;
 }

@@ -7,7 +7,6 @@ export abstract class ByteReader {
     this.#bytes = bytes;
   }
 
-  /** How many bytes are left. */
   get remaining(): number {
     return this.#bytes.length - this.#offset;
   }
@@ -49,7 +48,6 @@ export abstract class ByteReader {
     }
   }
 
-  /** UTF-8 of so many bytes. */
   protected text(length: number): string {
     const at = this.#advance(length);
     return this.#bytes.toString('utf8', at, at + length);

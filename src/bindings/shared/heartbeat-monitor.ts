@@ -1,6 +1,5 @@
 /** Detects that the other end of a connection is silent. Sockets report that after minutes, if at all. */
 export interface HeartbeatMonitorOptions {
-  /** How often to look, milliseconds. */
   readonly intervalMs: number;
   /** The longest silence that is borne, milliseconds. */
   readonly maxSilenceMs: number;
@@ -24,7 +23,6 @@ export class HeartbeatMonitor {
     this.#timer = setInterval(() => this.#checkSoon(), options.intervalMs);
   }
 
-  /** Something has come. */
   recordReceived(): void {
     this.#lastReceivedAt = performance.now();
   }

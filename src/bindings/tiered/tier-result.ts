@@ -29,7 +29,6 @@ export function withDetails<T>(value: T, details: ViewDetails = {}): ValueWithDe
 /** Means that a tier has no answer, for example on a cache miss. The tier returns it, and its level is skipped. */
 export const skipLevel: unique symbol = Symbol.for('correctables.skipLevel');
 
-/** Returns whether a tier made its result with `withDetails`. */
 export function isValueWithDetails(result: unknown): result is ValueWithDetails {
   return typeof result === 'object' && result !== null && VALUE_WITH_DETAILS in result;
 }

@@ -12,12 +12,10 @@ import { TierCall, type Tier } from './tier.ts';
 /** Whether a read calls its tiers one after the other, as in Listing 7, or all at once. */
 export type TierMode = 'sequential' | 'parallel';
 
-/** What a run works on. */
 export interface TieredRunOptions {
   readonly operation: Operation;
   /** All levels of the binding, weakest first. */
   readonly levels: Levels;
-  /** Those requested, in the same order. */
   readonly requestedLevels: readonly string[];
   readonly tiers: Readonly<Record<string, Tier>>;
   readonly mode: TierMode;
@@ -44,7 +42,6 @@ export class TieredRun {
     return this.#options.operation.access === 'write';
   }
 
-  /** Whether its caller has left. */
   get isAbandoned(): boolean {
     return this.#options.context.signal.aborted;
   }

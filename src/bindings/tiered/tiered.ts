@@ -27,7 +27,6 @@ export interface TieredOptions {
   readonly close?: () => void | PromiseLike<void>;
 }
 
-/** The options with what they apply to. */
 interface TieredSetup<L extends Levels> extends TieredOptions {
   readonly levels: L;
   readonly tiers: Tiers<L>;

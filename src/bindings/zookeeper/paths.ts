@@ -20,7 +20,6 @@ export class Paths {
     return this.encodedQueue(encodeNodeName(checkWellFormed(queue, 'queue')));
   }
 
-  /** A queue by the name of its node. */
   encodedQueue(name: string): QueuePaths {
     return new QueuePaths(`${this.queues}/${name}`);
   }
@@ -54,12 +53,10 @@ export class QueuePaths {
   }
 }
 
-/** The number at the end of a sequential node's name or path. */
 export function parseSequenceNumber(name: string): number {
   return Number(name.slice(name.lastIndexOf('-') + 1));
 }
 
-/** A name as one part of a path. */
 export function encodeNodeName(name: string): string {
   const encoded = encodeURIComponent(name);
   return /^\.+$/.test(encoded) ? encoded.replaceAll('.', '%2E') : encoded;

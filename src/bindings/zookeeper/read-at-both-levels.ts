@@ -6,7 +6,6 @@ import { toCorrectableError } from './errors.ts';
 import { isRequested, type OperationCall } from './operation-call.ts';
 import type { SessionPair } from './session-pair.ts';
 
-/** What a read gave. */
 export interface ZooKeeperReadResult extends ViewDetails {
   readonly value: unknown;
   /** The servers that answered had applied all transactions up to this one, by their own answers. */

@@ -80,7 +80,6 @@ export class SessionPair {
     }
   }
 
-  /** Payload bytes of both sessions so far. */
   get bytes(): { readonly sent: number; readonly received: number } {
     const [reader, writer] = [this.#reader.bytes, this.#writer.bytes];
     return { sent: reader.sent + writer.sent, received: reader.received + writer.received };

@@ -78,7 +78,6 @@ interface OperationArgs {
   readonly value: unknown;
 }
 
-/** An operation in the hands of the binding. */
 interface InFlightOperation {
   readonly sink: Sink<unknown, Level>;
   readonly isWrite: boolean;

@@ -49,9 +49,7 @@ export interface Codec {
   encodeValue(value: unknown, where?: string): EncodedData;
   /** Encodes one row, whose fields may be `EncodedField`s. Throws like `encodeValue`; `fields` are their names. */
   encodeMessage(row: readonly unknown[], fields?: readonly string[]): EncodedMessage;
-  /** Size of an encoded row, in bytes. */
   byteLength(encoded: EncodedMessage): number;
-  /** Joins encoded rows to one frame. */
   frame(rows: readonly EncodedMessage[]): EncodedData;
   /** Reads untrusted rows: each is an `UndecodableMessage` or a value to check. Throws `PROTOCOL` for no frame. */
   decode(frame: EncodedData): unknown[];

@@ -18,7 +18,6 @@ export class FrameBatcher {
     this.#sendFrame = send;
   }
 
-  /** Takes a row for the frame of this tick. */
   push(row: EncodedMessage): void {
     // Mostly it is the only one: a list with room for more takes ten times the memory.
     if (this.#messages === undefined) this.#messages = [row];
@@ -28,7 +27,6 @@ export class FrameBatcher {
     this.#afterTick(this.#flushBound);
   }
 
-  /** Sends at once what was collected. */
   flush(): void {
     this.#isScheduled = false;
     const rows = this.#messages;
@@ -37,7 +35,6 @@ export class FrameBatcher {
     for (const frame of packFrames(this.#codec, rows, this.maxFrameBytes)) this.#sendFrame(frame);
   }
 
-  /** Forgets what was collected. */
   clear(): void {
     this.#messages = undefined;
   }

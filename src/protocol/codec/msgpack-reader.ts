@@ -26,13 +26,11 @@ let offset = 0;
 const cachedStringBytes = /* @__PURE__ */ new Uint8Array(MAX_CACHED_STRINGS * MAX_CACHED_STRING_LENGTH);
 const cachedStrings: string[] = Array.from({ length: MAX_CACHED_STRINGS }, () => '');
 
-/** Begins to read. */
 export function openFrame(frame: Uint8Array): void {
   frameBytes = frame;
   offset = 0;
 }
 
-/** Lets go of the frame. */
 export function closeFrame(): void {
   frameBytes = NO_BYTES;
 }
@@ -42,12 +40,10 @@ function getDataView(length: number): DataView {
   return new DataView(frameBytes.buffer, frameBytes.byteOffset + takeBytes(length), length);
 }
 
-/** Begins at the front again. */
 export function rewindReader(): void {
   offset = 0;
 }
 
-/** How far has been read, in bytes. */
 export function getPosition(): number {
   return offset;
 }

@@ -81,7 +81,6 @@ function reserve(bytes: number): void {
   startBlock(needed <= BLOCK_BYTES ? BLOCK_BYTES : Math.max(needed + BLOCK_BYTES, 2 * (offset - messageStart)));
 }
 
-/** Goes on in a new block. */
 function startBlock(bytes: number): void {
   const unfinished = block.subarray(messageStart, offset);
   block = new Uint8Array(bytes);
@@ -114,7 +113,6 @@ export function writeSpan(from: Uint8Array, first: number, end: number): void {
   return undefined;
 }
 
-/** The length of the head of an array of `length` elements. */
 export function getArrayHeadBytes(length: number): number {
   return length < 16 ? 1 : length < 0x10000 ? 3 : 5;
 }

@@ -2,10 +2,8 @@
 import { MAX_DEPTH } from '../../values/value-kinds.ts';
 import { PortabilityError } from './codec.ts';
 
-/** Decimal digits of a bigint. */
 export const BIGINT_PATTERN: RegExp = /^-?\d{1,1024}$/;
 
-/** Why a value does not travel. */
 export const portabilityMessages = {
   unsendable: (type: string): string => `a ${type} cannot be sent`,
   notFinite: (value: number): string => `${value} cannot be sent; use null or a string`,
@@ -30,7 +28,6 @@ const LONE_SURROGATES = /\p{Surrogate}/gu;
 /** Engines that have it know at once of text in Latin letters. */
 const platformIsWellFormed = (String.prototype as { isWellFormed?: (this: string) => boolean }).isWellFormed;
 
-/** Whether every surrogate of a string has its other half. */
 export function isWellFormed(text: string): boolean {
   return platformIsWellFormed === undefined ? !LONE_SURROGATE.test(text) : platformIsWellFormed.call(text);
 }

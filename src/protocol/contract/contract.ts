@@ -144,7 +144,6 @@ export function hasOperationName(operation: OperationSpec, name: string): boolea
   return operationNames.get(operation)?.has(name) ?? true;
 }
 
-/** Members of each contract. */
 const RESERVED_MEMBERS: readonly string[] = ['name', 'operations', 'hash'];
 
 /**
@@ -250,7 +249,6 @@ function createBuilder(name: string, spec: OperationSpec): (args: unknown) => Op
   };
 }
 
-/** What a key is made by. */
 type KeyedSpec = Pick<Required<OperationSpec>, 'key' | 'args'>;
 
 /** Returns the key of the parsed arguments, or undefined if they do not fit: `invoke` rejects those. */

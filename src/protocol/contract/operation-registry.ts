@@ -41,7 +41,6 @@ export function checkRegistry(value: unknown, call: string): void {
   check(isRecord((value as Partial<OperationRegistry> | null | undefined)?.operations), 'contract', `write ${call}`);
 }
 
-/** Whether the catalogue names the operation, with this effect. */
 export function isRegistered(catalogue: OperationRegistry, operation: Operation): boolean {
   return findEntry(catalogue, operation)?.access === operation.access;
 }

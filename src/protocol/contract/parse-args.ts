@@ -37,7 +37,6 @@ function safeParseArgs(schema: Schema, args: unknown, operation: string): z.core
   }
 }
 
-/** What a contract gives as `key`. */
 type KeyFunction = (args: never) => unknown;
 
 /** The key of an operation with these parsed arguments, if any. Throws `INVALID_ARGUMENT` if `make` fails. */

@@ -113,7 +113,6 @@ export function isPromiseAndHandled(value: unknown): boolean {
 /** Gives the result of an operation as its schema lets it out: without what that does not name. */
 export type ResultCheck = (operation: string, result: unknown) => unknown;
 
-/** What is needed of a contract's operations. */
 export type ResultSchemas = Readonly<Record<string, { readonly result: Schema }>>;
 
 /** A check of results by their schemas. It throws `INVALID_VALUE` with the path, `UNSUPPORTED` for an async schema. */

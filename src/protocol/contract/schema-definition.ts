@@ -4,7 +4,6 @@
  */
 import { isSchemaPart, getLazySchema, type SchemaPart } from './schema-parts.ts';
 
-/** A schema by itself. */
 interface SchemaNode {
   /** With a gap for each schema in it. */
   readonly description: string;
@@ -12,7 +11,6 @@ interface SchemaNode {
   readonly inner: readonly SchemaPart[];
 }
 
-/** Where a description is. */
 interface DescribeContext {
   /** Leaves a gap for a schema. */
   describeInner(inner: SchemaPart): unknown;

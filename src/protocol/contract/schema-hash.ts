@@ -26,7 +26,6 @@ export function hashOperations(operations: DescribedOperations): Readonly<Record
   return Object.fromEntries(hashes);
 }
 
-/** The fingerprint of one operation's effect and schemas. */
 export function hashOperation(operation: DescribedOperation): string {
   return hashText(JSON.stringify(describeOperation(operation)));
 }

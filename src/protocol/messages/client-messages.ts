@@ -6,8 +6,6 @@ import { submit } from './submit.ts';
 
 const KINDS = [hello, renew, submit, cancel, ack, ping, pong] as const;
 
-/** A row that a client sends. */
 export type ClientMessage = MessageOf<(typeof KINDS)[number]>;
 
-/** The kinds of rows that a client sends. */
 export const clientMessageKinds: readonly MessageKind<ClientMessage>[] = KINDS;

@@ -19,7 +19,6 @@ export interface MessageDefinition<L extends readonly MessageElement[]> extends 
   readonly at: ElementPositions<L>;
 }
 
-/** The rows of a kind. */
 export type MessageOf<K> = K extends MessageDefinition<infer L> ? ElementValues<L> : never;
 
 /** The position of the number that begins every row: in most rows that of an operation. */

@@ -16,15 +16,11 @@ export const connectionNumber: z.ZodMiniType<0> = z.literal(0);
 export const count: z.ZodMiniType<number> = z.int().check(z.minimum(0));
 /** Index of a level in the tuple that `hello` and `welcome` agreed on. */
 export const levelIndex: z.ZodMiniType<number> = z.int().check(z.minimum(0), z.maximum(MAX_LEVEL_INDEX));
-/** A short text: names and codes. */
 export const shortText: z.ZodMiniType<string> = z.string().check(z.minLength(1), z.maxLength(MAX_NAME_LENGTH));
-/** The names of the levels, weakest first. */
 export const levelNames: z.ZodMiniType<string[]> = z.array(shortText).check(z.minLength(1), z.maxLength(MAX_LEVELS));
-/** A token of a client. */
 export const authToken: z.ZodMiniType<string> = z.string().check(z.maxLength(MAX_TOKEN_LENGTH));
 /** A session's token, as opaque text. */
 export const sessionToken: z.ZodMiniType<string> = z.string().check(z.minLength(1), z.maxLength(4096));
-/** Extra facts about a view. */
 export const metaRecord: z.ZodMiniType<Readonly<Record<string, unknown>>> = z.record(z.string(), z.unknown());
 
 /** An element at the end of a row that may be left out, or be `null` where a later one follows. */

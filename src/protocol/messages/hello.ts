@@ -3,7 +3,6 @@ import * as z from 'zod/v4-mini';
 import { defineMessage } from './define-message.ts';
 import { connectionNumber, count, levelNames, shortText, authToken } from './field-schemas.ts';
 
-/** What the client says about itself. */
 export interface Hello {
   readonly version: number;
   /** Random id of the client, the same for all its connections: with an operation's number it names the operation. */
@@ -27,7 +26,6 @@ const helloBody: z.ZodMiniType<Hello> = z.strictObject({
   token: z.optional(authToken),
 });
 
-/** The kind `hello`, from the client. */
 export const hello = /* @__PURE__ */ defineMessage('hello', [
   ['id', connectionNumber],
   ['hello', helloBody],

@@ -3,7 +3,6 @@ import * as z from 'zod/v4-mini';
 import { UndecodableMessage } from '../codec/codec.ts';
 import { KIND_AT, NUMBER_AT, type MessageKind } from './define-message.ts';
 
-/** What is wrong with a row. */
 export interface MessageProblem {
   /** The operation that the row seems to be about; 0 if that cannot be known. */
   readonly id: number;

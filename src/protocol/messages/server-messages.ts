@@ -8,8 +8,6 @@ import { welcome } from './welcome.ts';
 
 const KINDS = [welcome, renewed, view, finalView, confirm, fail, goaway, incoming, ping, pong] as const;
 
-/** A row that a server sends. */
 export type ServerMessage = MessageOf<(typeof KINDS)[number]>;
 
-/** The kinds of rows that a server sends. */
 export const serverMessageKinds: readonly MessageKind<ServerMessage>[] = KINDS;

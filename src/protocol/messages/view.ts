@@ -24,6 +24,5 @@ const defineViewMessage = (kind: 'view' | 'final') =>
 /** The kind `view`. */
 export const view = /* @__PURE__ */ defineViewMessage('view');
 
-/** The kind `final`. */
 export const finalView: typeof view = /* @__PURE__ */ defineViewMessage('final');
 export type ViewMessage = MessageOf<typeof view>;

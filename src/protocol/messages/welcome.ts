@@ -3,7 +3,6 @@ import * as z from 'zod/v4-mini';
 import { defineMessage } from './define-message.ts';
 import { connectionNumber, count, levelNames, shortText } from './field-schemas.ts';
 
-/** The contract that the server has. */
 export interface ServedContract {
   readonly name: string;
   readonly hash: string;
@@ -11,7 +10,6 @@ export interface ServedContract {
   readonly operations?: Readonly<Record<string, string>> | undefined;
 }
 
-/** What the server says about itself. */
 export interface Welcome {
   readonly version: number;
   /** The levels of the hosted store, weakest first; rows name a level by its index in this tuple. */
@@ -53,7 +51,6 @@ const welcomeBody: z.ZodMiniType<Welcome> = z.strictObject({
   limits: z.strictObject({ maxFrameBytes: count, maxInFlight: count }),
 });
 
-/** The kind `welcome`, from the server. */
 export const welcome = /* @__PURE__ */ defineMessage('welcome', [
   ['id', connectionNumber],
   ['welcome', welcomeBody],

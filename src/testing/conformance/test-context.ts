@@ -103,12 +103,10 @@ export function assertHolds(isKept: boolean, sentence: string | (() => string), 
   throw new ConformanceError(message, cause === undefined ? undefined : { cause });
 }
 
-/** The operation, as sentences name it. */
 export function formatOperation({ name, key }: Operation): string {
   return key === undefined ? `"${name}"` : `"${name}" of "${key}"`;
 }
 
-/** A value, as sentences show it. */
 export function formatValue(value: unknown): string {
   try {
     return JSON.stringify(value, (_, part: unknown) => (typeof part === 'bigint' ? `${part}n` : part)) ?? String(value);
@@ -132,7 +130,6 @@ const DEFAULT_TIMEOUT_MS = 4_000;
 /** An update, and what `read` gives at the strongest level once it was done once. */
 export type MarkedWrite = Pick<ConformanceSubject, 'write' | 'read' | 'expected'>;
 
-/** An operation that was submitted. */
 interface Submitted {
   readonly operation: Operation;
   readonly closed: Promise<void>;
@@ -232,7 +229,6 @@ export class TestContext {
     }
   }
 
-  /** Waits for the end of an operation, whichever it is. */
   ends({ closed, operation }: Submitted, when = ''): Promise<void> {
     return this.withTimeout(closed, `${formatOperation(operation)}${when}: neither a final view nor a failure`);
   }

@@ -14,7 +14,6 @@ interface RecordedView {
   readonly text: string;
 }
 
-/** The parts of a context that the suite sets. */
 type ContextOptions = Partial<Pick<InvocationContext, 'signal' | 'operationId' | 'origin' | 'idempotencyKey'>>;
 
 export class ViewRecorder implements Sink {

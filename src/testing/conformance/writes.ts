@@ -145,7 +145,6 @@ export async function checkExactlyOnce(trial: TestContext): Promise<void> {
   });
 }
 
-/** The same for updates with an idempotency key. */
 export async function keepsIdempotencyKeys(trial: TestContext): Promise<void> {
   await trial.withBinding(async (binding) => {
     if (binding.hasIdempotencyKeys !== true) return;

@@ -55,7 +55,6 @@ interface Backup {
 }
 
 export class ClusterEvents {
-  /** What has happened, by kind. */
   readonly counts = {
     joins: 0,
     retirements: 0,
@@ -67,7 +66,6 @@ export class ClusterEvents {
   };
   readonly #host: ClusterHost;
   readonly #random: Random;
-  /** What operators are about to do. */
   readonly #tasks = new Set<string>();
   /** Nodes that must stop: directories that were put back, or copied, when all others knew more. */
   readonly #forks = new Set<SimulatedSite>();
@@ -87,7 +85,6 @@ export class ClusterEvents {
     return this.#tasks.size > 0 || this.#forks.size > 0;
   }
 
-  /** For messages. */
   describeTasks(): string {
     return [...this.#tasks, ...[...this.#forks].map(({ origin }) => `fork of site ${origin}`)].join(', ');
   }

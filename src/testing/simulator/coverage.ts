@@ -4,7 +4,6 @@ import type { History } from './history.ts';
 import type { SimulatedClient } from './simulated-client.ts';
 import type { SimulatedSite } from './simulated-site.ts';
 
-/** What is counted while a run goes on. */
 export const NO_COUNTS = {
   blue: 0,
   red: 0,
@@ -24,7 +23,6 @@ export const NO_COUNTS = {
   repeated: 0,
 };
 
-/** What there is at the end of a run. */
 export interface CoverageSources {
   readonly history: History;
   readonly clients: readonly SimulatedClient[];

@@ -9,10 +9,8 @@ import { decodeFrames, findFrames, HEADER_BYTES } from '../../server/storage/for
 import { parseFileNumbers, formatSegmentName } from '../../server/storage/format/file-names.ts';
 import type { Random } from '../../server/collections/random.ts';
 
-/** The contents of a directory's files, by name. */
 export type DirectoryFiles = ReadonlyMap<string, Uint8Array>;
 
-/** What happened. */
 export interface Damage {
   readonly kind: 'lost' | 'flipped' | 'old';
   readonly names: readonly string[];

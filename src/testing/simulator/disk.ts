@@ -4,7 +4,6 @@ import { drawDamage, type Damage } from './disk-damage.ts';
 import type { Random } from '../../server/collections/random.ts';
 import type { Timeline } from './timeline.ts';
 
-/** How a disk behaves. */
 export interface SimulatedDiskOptions {
   readonly timeline: Timeline;
   readonly random: Random;
@@ -24,7 +23,6 @@ interface PendingWrite {
 type OnWriteDone = (error: Error | undefined) => void;
 
 const SECTOR_BYTES = 512;
-/** A write of so many bytes is small. */
 const MAX_SMALL_WRITE_BYTES = SECTOR_BYTES;
 
 /** The files of one site, over its restarts. */

@@ -14,7 +14,6 @@ export class EtcdStore {
   readonly #versions = new Map<string, Version[]>();
   readonly #events: EtcdEntry[] = [];
 
-  /** Stores a value if the key does not exist. */
   create(key: string, value: Uint8Array): void {
     if (this.#find(key, this.revision) === undefined) this.#write(key, value, (this.revision += 1));
   }
@@ -37,7 +36,6 @@ export class EtcdStore {
     this.compacted = Math.max(this.compacted, revision);
   }
 
-  /** Values that were stored from a revision on. */
   getEvents({ key, end }: EtcdKeyRange, fromRevision: number): EtcdEntry[] {
     return this.#events.filter((event) => event.modRevision >= fromRevision && event.key >= key && event.key < end);
   }

@@ -32,7 +32,6 @@ export interface ClientOperation {
 
 /** What the operations of a service are, as far as checkers have to know. */
 export interface OperationTraits {
-  /** Whether the operation only reads. */
   isRead(operation: Pick<ClientOperation, 'operation'>): boolean;
   /** Whether an answered update is durable at the site that answered first, and then at the others. */
   isBlue(operation: ClientOperation): boolean;
@@ -61,7 +60,6 @@ export class History {
     return this.#traits.hasEffect(operation);
   }
 
-  /** Operations that were answered at least once. */
   getAnswered(operation?: string): ClientOperation[] {
     return this.operations.filter(
       (item) => item.replies.length > 0 && (operation === undefined || item.operation === operation),
@@ -69,7 +67,6 @@ export class History {
   }
 }
 
-/** The answer that counts. */
 export function getReply(operation: ClientOperation): unknown {
   return operation.replies[0]?.value;
 }

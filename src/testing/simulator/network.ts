@@ -15,7 +15,6 @@ export interface SentMessage {
 
 type Receive = (sent: SentMessage) => void;
 
-/** The links between the sites of one run. */
 export class HostileNetwork {
   /** Messages sent, by kind; and what became of them on their way, by kind and fate. */
   readonly stats = new Map<string, number>();
@@ -41,7 +40,6 @@ export class HostileNetwork {
     this.#planPartition();
   }
 
-  /** A site has joined. */
   addSite(site: Origin): void {
     this.#sites.push(site);
   }
@@ -63,7 +61,6 @@ export class HostileNetwork {
     this.#cutLinks.clear();
   }
 
-  /** Whether some site does not hear another one. */
   get isCut(): boolean {
     return this.#cutLinks.size > 0;
   }

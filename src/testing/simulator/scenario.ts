@@ -14,7 +14,6 @@ export interface DrawOptions {
   readonly options: SimulationOptions;
 }
 
-/** What clients ask for. */
 export type DrawnOperation = Pick<ClientOperation, 'operation' | 'args'>;
 
 /** What checkers of a world may use, beside the events that they get. */
@@ -30,7 +29,6 @@ export interface CheckerContext {
   readonly thrown: () => string | undefined;
 }
 
-/** A service in the simulator. */
 export interface Scenario {
   readonly service: Service;
   readonly traits: OperationTraits;

@@ -12,7 +12,6 @@ import type { SimulatedSite, SiteReply } from './simulated-site.ts';
 import type { Timeline } from './timeline.ts';
 import type { Scenario } from './scenario.ts';
 
-/** What a client needs. */
 export interface SimulatedClientOptions {
   readonly client: number;
   readonly sites: readonly SimulatedSite[];
@@ -21,11 +20,8 @@ export interface SimulatedClientOptions {
   readonly history: History;
   readonly options: SimulationOptions;
   readonly scenario: Scenario;
-  /** A site has reported something to it. */
   onSubmissionEvent(reported: Omit<SubmissionEvent, 'isRead'>): void;
-  /** A site has given a view. */
   onView(view: Omit<ClientView, 'isRead'>): void;
-  /** A site has refused the operation by an error of its domain. */
   onDomainError(rejection: Omit<ClientDomainError, 'isRead'>): void;
 }
 
@@ -66,7 +62,6 @@ const NOT_EXECUTED_CODES: ReadonlySet<string> = new Set(['OVERLOADED', 'UNAVAILA
 /** What only says that a request came late. */
 const LATE_CODES: ReadonlySet<string> = new Set(['ABORTED', 'REPLY_EXPIRED']);
 
-/** A client. */
 export class SimulatedClient {
   /** Counts of events by kind: moves, unknown results, and so on. */
   readonly stats = { moves: 0, unknown: 0, late: 0, expired: 0, refused: 0, givenUp: 0, undone: 0 };
@@ -185,7 +180,6 @@ export class SimulatedClient {
     return sending;
   }
 
-  /** The site where it is. */
   get #currentSite(): SimulatedSite {
     return this.#options.sites[this.#site] as SimulatedSite;
   }

@@ -24,9 +24,7 @@ const LATE_MEAN_MS = 600;
 const QUOTA_BYTES = 1e6;
 const MAX_EVENTS = 5;
 
-/** The servers of a run. */
 export class SimulatedEtcd {
-  /** What has happened, by kind. */
   readonly counts = {
     'etcd writes late': 0,
     'etcd replies lost': 0,

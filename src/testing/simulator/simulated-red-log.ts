@@ -14,7 +14,6 @@ import { SimulatedEtcd } from './simulated-etcd.ts';
 import type { SimulatedSite } from './simulated-site.ts';
 import type { Timeline } from './timeline.ts';
 
-/** What it needs of its run. */
 export interface RedLogHost extends Pick<LogFaults, 'random' | 'isHealthy' | 'onRepeated'> {
   readonly seed: number;
   readonly options: SimulationOptions;

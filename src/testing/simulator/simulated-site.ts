@@ -28,7 +28,6 @@ import type { ServerConnection } from './server-connection.ts';
 import type { InstalledCopy, SharedCopy } from './site-copies.ts';
 import type { Timeline } from './timeline.ts';
 
-/** What a site replies to a submission. */
 export type SiteReply =
   | {
       readonly kind: 'final' | 'preliminary';
@@ -55,7 +54,6 @@ export type MachineFactory = (
   wallMs: number,
 ) => SiteMachine;
 
-/** What a simulated site needs. */
 export interface SimulatedSiteOptions {
   readonly site: Omit<SiteOptions, 'origins' | 'epoch' | 'observer' | 'onMessageRejected'>;
   /** The table that each start begins with. */
@@ -78,7 +76,6 @@ export interface SimulatedSiteOptions {
   onStarted(saved: unknown): void;
   /** What checkers have noted of the site, to be given to `started` when it starts from this state. */
   save(): unknown;
-  /** An operation is submitted. */
   onSubmitted(submission: Omit<ClientSubmission, 'site'>): void;
   /** What a site says of itself and of the members, by `SiteOutput`; a site that was closed, or forked, has stopped. */
   onMembership(output: MembershipOutput, site: SimulatedSite): void;
@@ -110,7 +107,6 @@ export function createTiming(timeline: Timeline): Timing {
   };
 }
 
-/** A site that crashes, restarts and pauses. */
 export class SimulatedSite {
   readonly origin: Origin;
   machine: SiteMachine | undefined;

@@ -37,7 +37,6 @@ import { createOrigins, createReplicaLimits, REPLICA_LIMITS } from './replica-li
 import { SimulatedRedLog } from './simulated-red-log.ts';
 import type { Scenario } from './scenario.ts';
 
-/** What came of a run. */
 export interface RunResult {
   readonly seed: number;
   readonly options: SimulationOptions;
@@ -55,7 +54,6 @@ const [SETTLE_MS, CONVERGE_MS, SETTLE_STEP_MS] = [3000, 120_000, 250];
 /** A clock is set forwards by less than sites may differ: by more, it would be wild. */
 const MAX_CLOCK_STEP_MS = 500;
 
-/** A run. */
 export class Simulation {
   readonly #seed: number;
   readonly #options: SimulationOptions;
@@ -443,7 +441,6 @@ export class Simulation {
     return this.#remainingSites.length < this.#sites.length || !machine.isBusy;
   }
 
-  /** The sites that are not lost for good. */
   get #remainingSites(): SimulatedSite[] {
     return this.#sites.filter(({ isLost }) => !isLost);
   }
@@ -517,7 +514,6 @@ export interface RunReplacements {
   readonly EtcdLog?: typeof EtcdLog | undefined;
 }
 
-/** How to run a seed. */
 export interface SimulateOptions {
   /** What the run is about; one that is drawn with the other circumstances is made of them. */
   readonly scenario: Scenario | ((options: SimulationOptions, seed: number) => Scenario);
@@ -526,7 +522,6 @@ export interface SimulateOptions {
   readonly replacements?: RunReplacements | undefined;
 }
 
-/** Runs one seed. */
 export function simulate(seed: number, profile: Profile, value: SimulateOptions): RunResult {
   const { scenario, overrides, replacements = {} } = value;
   const options = { ...drawOptions(seed, profile), ...overrides };

@@ -6,7 +6,6 @@ interface PlannedEvent {
   readonly run: () => void;
 }
 
-/** A virtual clock and what is planned on it. */
 export class Timeline {
   nowMs = 0;
   #order = 0;

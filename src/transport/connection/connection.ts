@@ -9,7 +9,6 @@ import type { OperationConnection, InFlightOperation } from '../operations/in-fl
 import { createMessageFor } from '../operations/submit-message.ts';
 import type { WebSocketLike } from '../options/websocket.ts';
 
-/** What a line reports. */
 export interface ConnectionEvents {
   onOpen(line: Connection): void;
   onFrame(line: Connection, frame: EncodedData): void;
@@ -20,7 +19,6 @@ export interface ConnectionEvents {
 /** After how many submissions to acknowledge those that have ended. */
 const ACK_INTERVAL = 64;
 
-/** A socket that is being opened, or open. */
 export class Connection implements OperationConnection {
   /** Counts the client's lines. */
   readonly attempt: number;
@@ -112,7 +110,6 @@ export class Connection implements OperationConnection {
     return this.#unacknowledgedCount >= ACK_INTERVAL;
   }
 
-  /** All updates up to `watermark` have ended. */
   acknowledge(watermark: number): void {
     this.#unacknowledgedCount = 0;
     if (watermark === this.#acknowledgedUpTo || this.#welcome === undefined) return;
@@ -147,7 +144,6 @@ export class Connection implements OperationConnection {
   }
 }
 
-/** What a socket reports. */
 interface SocketEvents {
   onOpen(): void;
   onFrame(frame: EncodedData): void;
@@ -165,7 +161,6 @@ interface SocketErrorEvent {
   readonly error?: { readonly message?: unknown; readonly code?: unknown; readonly errors?: unknown } | null;
 }
 
-/** A socket under the transport's control. */
 export class SocketHandle {
   readonly #socket: WebSocketLike & { terminate?: () => void };
   readonly #events: SocketEvents;

@@ -30,7 +30,6 @@ export class Handshake {
   #lastServerIdentity: { readonly principal: string | undefined; readonly tag: string | undefined } | undefined;
   /** Whether a token was asked for, ahead of the first line or by one. */
   #hasRequestedToken = false;
-  /** The line that waits for a token. */
   #waitingConnection: Connection | undefined;
   #onNoToken: (reason: CorrectableError) => void = () => {};
   /** When the application was asked last, unless that question was answered or has failed. */
@@ -55,7 +54,6 @@ export class Handshake {
     this.#now = () => scheduling.now();
   }
 
-  /** The id of the client. */
   get client(): string {
     return this.#client;
   }
@@ -121,7 +119,6 @@ export class Handshake {
     this.#waitingConnection = undefined;
   }
 
-  /** From now on the client is another. */
   renewClientId(): void {
     this.#client = createClientId();
     this.#earlyToken = undefined;
@@ -158,7 +155,6 @@ export class Handshake {
   }
 }
 
-/** The reason that there is no token. */
 export function createNoTokenError(cause: unknown): CorrectableError {
   const reason = cause instanceof Error ? `: ${cause.message}` : '';
   const retryable = !isSignedOut(cause);

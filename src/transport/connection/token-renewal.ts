@@ -8,7 +8,6 @@ const RENEW_AFTER_RATIO = 0.75;
 /** The least time between two renewals, however short a server says that a token lasts. */
 const MIN_RENEW_INTERVAL_MS = 50;
 
-/** What comes of a renewal. */
 export interface RenewalEvents {
   onRenewed(credentials: Credentials): void;
   /** No fresh token could be had; it is tried again until the present one ends. */

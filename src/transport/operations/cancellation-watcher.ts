@@ -28,7 +28,6 @@ export class CancellationWatcher {
     this.#onCancelled = onCancelled;
   }
 
-  /** An operation was submitted. */
   scheduleCheck(): void {
     if (this.#cancelTimer === undefined) this.#arm();
   }

@@ -15,7 +15,6 @@ export class ConfirmableView {
   readonly seq: number;
   /** With what its confirmations have added. */
   readonly details: ViewDetails;
-  /** What the server gave. */
   readonly #serverValue: unknown;
   /** The same, as it was handed on. */
   readonly #deliveredValue: unknown;
@@ -63,7 +62,6 @@ export interface OperationConnection {
 /** How many views can be confirmed, the latest: as many as a gateway keeps of an operation. */
 const MAX_CONFIRMABLE_VIEWS = 1024;
 
-/** What an operation is made from. */
 export interface OperationParts {
   readonly id: number;
   readonly name: string;
@@ -102,7 +100,6 @@ export class InFlightOperation implements SubmissionStatus {
   #firstViewSeq = 0;
   /** The latest views by the server's numbers, where there are several. */
   #confirmableViews: Map<number, ConfirmableView> | undefined = undefined;
-  /** Stops listening to the caller's signal. */
   removeAbortListener: (() => void) | undefined = undefined;
 
   constructor(parts: OperationParts, row: EncodedMessage, outage: Outage) {

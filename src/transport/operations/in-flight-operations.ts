@@ -79,7 +79,6 @@ export class InFlightOperations {
     return this.#operations.get(operation.id) === operation;
   }
 
-  /** The number of the newest operation. */
   get lastId(): number {
     return this.#lastId;
   }
@@ -200,7 +199,6 @@ export class InFlightOperations {
     for (const operation of this.#select(() => true)) this.abandon(operation, cause);
   }
 
-  /** Those that wait to be submitted, oldest first. */
   getUnsubmitted(): InFlightOperation[] {
     return this.#select(({ connection }) => connection === undefined);
   }

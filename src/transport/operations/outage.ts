@@ -30,12 +30,10 @@ export class Outage {
     return new CorrectableError('UNAVAILABLE', message, { cause: this.#reason });
   }
 
-  /** There is no connection any more. */
   begin(): void {
     this.#since ??= this.#now();
   }
 
-  /** A connection to `url` is tried. */
   recordAttempt(url: string): void {
     this.#attempts++;
     if (this.#reason === undefined) this.#url = url;
@@ -48,7 +46,6 @@ export class Outage {
     this.#detail = detail;
   }
 
-  /** There is a connection. */
   end(): void {
     this.#since = undefined;
     this.#attempts = 0;

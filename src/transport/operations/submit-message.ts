@@ -40,11 +40,9 @@ export class WireSession implements BindingSession {
 
 const getServer = (token: string): string => token.slice(0, Math.max(0, token.indexOf('.')));
 
-/** What goes into the row. */
 export interface SubmitMessageParts {
   readonly id: number;
   readonly operation: Operation;
-  /** The requested levels, as bits. */
   readonly levels: number;
   readonly context: InvocationContext;
   readonly wallNowMs: number;

@@ -59,7 +59,6 @@ export type ConnectionAction =
   | 'abandon-operations'
   | 'end';
 
-/** What an event leads to. */
 export interface Transition {
   readonly state: ConnectionState;
   readonly actions: readonly ConnectionAction[];

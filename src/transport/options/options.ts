@@ -74,7 +74,6 @@ export interface ConnectionOptions {
   readonly random?: (() => number) | undefined;
 }
 
-/** Their names. */
 export const CONNECTION_OPTIONS: OptionNamesOf<ConnectionOptions> = {
   url: true,
   WebSocket: true,
@@ -98,7 +97,6 @@ export interface ConnectionTarget {
   readonly contract?: ClientContract | undefined;
 }
 
-/** The options with nothing left open. */
 export interface ResolvedConnectionOptions {
   readonly urls: readonly string[];
   readonly WebSocket: WebSocketConstructor;
@@ -187,7 +185,6 @@ function checkPositive(field: string, input: number | undefined, fallback: numbe
   return value;
 }
 
-/** The contract that a client was written for. */
 export interface ClientContract {
   readonly name: string;
   readonly hash: string;

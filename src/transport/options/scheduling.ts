@@ -13,7 +13,6 @@ export interface Scheduling {
   afterTick(fn: () => void): void;
 }
 
-/** The platform's time. */
 export function createPlatformScheduling(): Scheduling {
   return {
     now: readSystemClock,

@@ -41,13 +41,11 @@ export const TYPE = {
 
 const TYPE_NAMES = new Map<number, string>(Object.entries(TYPE).map(([name, code]) => [code, name]));
 
-/** A user-defined type. */
 export interface UserTypeInfo {
   readonly name: string;
   readonly fields: readonly { readonly name: string; readonly type: CqlType }[];
 }
 
-/** A vector. */
 export interface VectorInfo {
   readonly of: CqlType;
   readonly length: number;
@@ -57,7 +55,6 @@ export interface VectorInfo {
 export const getItemType = ({ info }: CqlType): CqlType => info as CqlType;
 /** The types of the keys and of the values of a map. */
 export const getEntryTypes = ({ info }: CqlType): readonly [CqlType, CqlType] => info as [CqlType, CqlType];
-/** The types of the items of a tuple. */
 export const getTupleTypes = ({ info }: CqlType): readonly CqlType[] => info as CqlType[];
 export const getUserTypeInfo = ({ info }: CqlType): UserTypeInfo => info as UserTypeInfo;
 export const getVectorInfo = ({ info }: CqlType): VectorInfo => info as VectorInfo;

@@ -42,7 +42,6 @@ export function readRowsMetadata(reader: BodyReader): RowsMetadata {
   return { columnCount, columns: readColumns(reader, columnCount, flags), pageState };
 }
 
-/** The columns of a statement's parameters. */
 export function readParameters(reader: BodyReader): readonly Column[] {
   const flags = reader.int();
   const count = reader.int();

@@ -11,7 +11,6 @@ import type { PluginOptions } from './options.ts';
 import { encodeOptions } from './requests.ts';
 import { readResponse, type Response } from './responses.ts';
 
-/** Receives the answers to one request. */
 export interface Exchange {
   /** @returns whether it was the last answer: then the request's number is free for others */
   handleResponse(response: Response): boolean;
@@ -31,7 +30,6 @@ export interface ConnectionEvents {
 
 /** How many requests may be given up on one connection before it is: their answers may never come. */
 const MAX_ORPHANS = 256;
-/** How long a farewell may take. */
 const CLOSE_TIMEOUT_MS = 1_000;
 /** The silence is looked at so often within the longest that is borne. */
 const HEARTBEATS_PER_TIMEOUT = 6;

@@ -20,7 +20,6 @@ export type CqlErrorCode =
   | 'OVERLOADED'
   | 'CLOSED';
 
-/** An ERROR message of a node. */
 export interface ServerError {
   /** As in the protocol, `0x1200` for a read time-out. What some codes have behind the message is in it, too. */
   readonly code: number;
@@ -41,13 +40,11 @@ export function isReplicaShortage({ code }: ServerError): boolean {
 }
 
 export interface CqlErrorDetails {
-  /** The node, `host:port`. */
   readonly node?: string | undefined;
   readonly server?: ServerError | undefined;
   readonly cause?: unknown;
 }
 
-/** A failed read or connection. */
 export class CqlError extends Error {
   override readonly name = 'CqlError';
   readonly code: CqlErrorCode;

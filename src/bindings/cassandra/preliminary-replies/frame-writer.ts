@@ -55,7 +55,6 @@ export class FrameWriter extends ByteWriter {
   }
 }
 
-/** Says which stream a frame goes out on. */
 export function setStream(frame: Buffer, stream: number): void {
   frame.writeInt16BE(stream, STREAM_OFFSET);
 }

@@ -10,7 +10,6 @@ export interface HandshakeOptions {
   readonly keyspace: string | undefined;
 }
 
-/** Sends a frame and waits for its answer. */
 export type SendRequest = (frame: Buffer) => Promise<Response>;
 
 /** The option of `SUPPORTED` that lists the versions of incremental reads, and the one spoken here. */

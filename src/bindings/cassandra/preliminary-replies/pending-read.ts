@@ -15,7 +15,6 @@ import type { PreparedStatement, PreparedStatements } from './prepared-statement
 type ResponseContent =
   /** What one replica has; more is to come. */
   | { readonly kind: 'preliminary'; readonly rows: RawRows }
-  /** The final view is the preliminary one. */
   | { readonly kind: 'confirmed' }
   | { readonly kind: 'final'; readonly rows: RawRows }
   | { readonly kind: 'error'; readonly error: ServerError }
@@ -86,7 +85,6 @@ export interface ReadHost {
   readonly values: ValueConverter;
   /** Has a read sent: calls `start` with a connection, at once or when one has room. */
   schedule(read: PendingRead): void;
-  /** The read is over. */
   handleFinished(read: PendingRead): void;
   /** The coordinator refused the read before it gave a preliminary view: has one fetched, then tells the sink. */
   fetchPreliminary(read: PendingRead, rejection: CqlError): void;
@@ -102,7 +100,6 @@ export class PendingRead implements Exchange {
   #reprepareCount = 0;
   /** What became of the preliminary view, whichever attempt it came from: there is one at most. */
   #preliminary: 'none' | 'delivered' | 'failed' = 'none';
-  /** This attempt has had a preliminary answer. */
   #hasPreliminary = false;
   #hasEnded = false;
   #isOrphaned = false;
@@ -162,7 +159,6 @@ export class PendingRead implements Exchange {
     else this.fail(error);
   }
 
-  /** Ends the read without a final view. */
   fail(error: Error): void {
     if (this.#finish()) this.sink.fail(error);
   }

@@ -9,7 +9,6 @@ import { encodePrepare } from './requests.ts';
 export interface PreparedStatement {
   readonly id: Buffer;
   readonly parameters: readonly Column[];
-  /** Whether the coordinator gives preliminary views of it. */
   readonly availability: StatementAvailability;
 }
 

@@ -9,7 +9,6 @@ const STABLE_AFTER_MS = 5_000;
 export interface ReconnectingConnectionEvents {
   /** The connection is ready, or has room again. */
   readonly onCapacity: () => void;
-  /** The connection was lost or could not be made. */
   readonly onDown: (reason: CqlError) => void;
 }
 

@@ -31,7 +31,6 @@ export function encodePrepare(query: string): Buffer {
   return new FrameWriter().longString(query).frame(OPCODE.prepare);
 }
 
-/** Chooses the keyspace for statements that name none. */
 export function encodeUse(keyspace: string): Buffer {
   const query = `USE "${keyspace.replaceAll('"', '""')}"`;
   return new FrameWriter().longString(query).short(CONSISTENCY_ONE).byte(0).frame(OPCODE.query);
@@ -46,7 +45,6 @@ export interface ExecuteRequest {
   readonly consistency: number;
   /** `undefined` for one that is not to be touched. */
   readonly values: readonly (Uint8Array | null | undefined)[];
-  /** Whether a preliminary view is wanted too. */
   readonly isIncremental: boolean;
   /** Most rows in one answer; all unless given. */
   readonly pageSize: number | undefined;

@@ -13,7 +13,6 @@ export interface RawRows {
   readonly reader: BodyReader;
 }
 
-/** A statement as a node has prepared it. */
 export interface PreparedResult {
   readonly id: Buffer;
   readonly parameters: readonly Column[];

@@ -38,13 +38,11 @@ export class ReadStatsCollector {
     return new ReadObservation(this.#stats, this.#seenVersions, this.#seenVersions.getFloors(ids));
   }
 
-  /** An update was made. */
   recordWrite({ objects }: ReadResult): void {
     objects?.forEach((object) => this.#seenVersions.learn(object));
   }
 }
 
-/** One read in the books. */
 export class ReadObservation {
   readonly #stats: MutableReadStats;
   readonly #seenVersions: SeenVersions;

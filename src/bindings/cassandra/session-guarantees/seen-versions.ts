@@ -2,7 +2,6 @@
 import type { ObjectVersion } from '../statement-plan.ts';
 import { RecentMap } from './recent-map.ts';
 
-/** What is known of one object. */
 export interface SeenVersion {
   /** The newest that was seen, and not found gone since; `undefined` where there is none. */
   readonly version: number | undefined;
@@ -16,7 +15,6 @@ export interface SeenVersion {
   readonly isForgotten: boolean;
 }
 
-/** What was known when a read began. */
 export interface PriorKnowledge {
   readonly seenVersion: SeenVersion | undefined;
   /** `SeenVersions.learnt` of then. */
@@ -43,7 +41,6 @@ export class SeenVersions {
     this.#versions = new RecentMap(max);
   }
 
-  /** How often something was learnt. */
   get learnedCount(): number {
     return this.#learnedCount;
   }

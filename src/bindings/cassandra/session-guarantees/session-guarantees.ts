@@ -26,7 +26,6 @@ const MAX_KEYS = 10_000;
 export interface SessionGuaranteesOptions {
   /** Whether final views show every write that was answered before they were asked for. */
   readonly isStrong: boolean;
-  /** How many keys are remembered. */
   readonly maxKeys?: number;
 }
 
@@ -48,7 +47,6 @@ export class SessionGuarantees implements BindingSession {
     return new SessionRead(this.#seenVersions, ids);
   }
 
-  /** An update of the session was made. */
   recordWrite(objects: readonly ObjectVersion[] | undefined): void {
     objects?.forEach((object) => this.#seenVersions.learn(object, this.#isStrong));
   }
@@ -108,7 +106,6 @@ export class SessionRead {
     }
   }
 
-  /** The final view. */
   recordFinal(objects: readonly ObjectVersion[] | undefined, { isCertain, isSettled }: ReadCertainty): void {
     const now = writeClock.current();
     for (const object of objects ?? []) {

@@ -25,12 +25,10 @@ export function findKeyspaces(cql: string): string[] {
     .map((name) => name.replaceAll('""', '"'));
 }
 
-/** Whether the statement is a `SELECT`. */
 export function isSelect(cql: string): boolean {
   return /^[\s_]*select\b/i.test(removeLiterals(cql));
 }
 
-/** Whether the statement is made under a condition. */
 export function isConditional(cql: string): boolean {
   return /\bif\b/i.test(removeLiterals(cql));
 }

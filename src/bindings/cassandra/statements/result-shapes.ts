@@ -141,7 +141,6 @@ export function noResult(): ResultShape<void> {
   return { kind: 'noResult', pageSize: PAGE_SIZE, versionColumn: undefined, buildResult: () => undefined };
 }
 
-/** What was given to `shape`, which has one option: `name`. */
 interface ShapeArguments {
   readonly mapper: unknown;
   readonly options: unknown;

@@ -24,7 +24,6 @@ export type SchemaInput<S extends AnySchema> = NonNullable<S['~standard']['types
 /** The output type of a schema. */
 export type SchemaOutput<S extends AnySchema> = NonNullable<S['~standard']['types']>['output'];
 
-/** How a misfit is reported. */
 export interface MismatchContext {
   readonly code: 'INVALID_ARGUMENT' | 'INVALID_VALUE';
   /** Names the value in the message and begins the path, for example `args`. */

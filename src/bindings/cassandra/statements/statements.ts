@@ -67,7 +67,6 @@ export interface Statements {
   readonly [STATEMENTS_KEY]: readonly Statement[];
 }
 
-/** The statements in a catalogue. */
 export function getStatements(statements: Statements): readonly Statement[] {
   const list: readonly Statement[] | undefined = (statements as Statements | null | undefined)?.[STATEMENTS_KEY];
   if (list !== undefined) return list;

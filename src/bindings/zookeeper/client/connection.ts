@@ -23,7 +23,6 @@ export function encodeFrame({ type, write }: Request<unknown>): Buffer {
   return writer.frame();
 }
 
-/** A request on its way. */
 export interface PendingRequest<T = unknown> {
   readonly request: Request<T>;
   /** As it goes out but for its number: the length, four bytes for the number, the rest. */
@@ -34,7 +33,6 @@ export interface PendingRequest<T = unknown> {
   readonly startedAtMs: number;
 }
 
-/** What the server answered to the handshake. */
 export interface AcceptedSession extends Credentials {
   /** As negotiated; 0 or less for a session that has expired. */
   readonly sessionTimeoutMs: number;
@@ -89,7 +87,6 @@ export class Connection {
     }, options.connectTimeoutMs);
   }
 
-  /** How many requests wait for their reply. */
   get pendingCount(): number {
     return this.#sentRequests.length - this.#head;
   }

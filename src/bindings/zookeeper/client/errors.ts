@@ -131,7 +131,6 @@ export function replaceErrorWith<T>(code: ZooKeeperErrorCode, value: T): (error:
   };
 }
 
-/** The code of a number in a reply. */
 export function getZooKeeperErrorCode(number: number): ZooKeeperErrorCode {
   return (CODES as Readonly<Record<number, ZooKeeperErrorCode>>)[number] ?? 'UNKNOWN_ERROR';
 }

@@ -36,7 +36,6 @@ export class JuteWriter extends ByteWriter {
     return this;
   }
 
-  /** The frame, with its length in front. */
   frame(): Buffer {
     const frame = this.toBuffer();
     frame.writeInt32BE(this.length, 0);

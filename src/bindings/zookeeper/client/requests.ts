@@ -3,7 +3,6 @@ import { ZooKeeperError } from './errors.ts';
 import type { JuteReader, JuteWriter } from './jute.ts';
 import { readAcl, readStat, writeAcl, type Acl, type Stat } from './stat-and-acl.ts';
 
-/** Numbers of the operations on the wire. */
 export const OP = {
   create: 1,
   delete: 2,

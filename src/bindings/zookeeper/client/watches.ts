@@ -69,7 +69,6 @@ export class Watches {
     };
   }
 
-  /** Whether anybody watches the path in this way. */
   isWatched(path: string, kind: WatchKind): boolean {
     return this.#listeners[kind].has(path);
   }

@@ -33,7 +33,6 @@ interface AuthIdentity {
 /** After all servers have been tried in vain: a pause, longer each time. */
 const RECONNECT_INTERVAL_MS = 50;
 const MAX_RECONNECT_INTERVAL_MS = 2_000;
-/** How long a farewell may take. */
 const CLOSE_TIMEOUT_MS = 2_000;
 
 export class ZooKeeperSession {

@@ -5,11 +5,8 @@ import { parseSequenceNumber, type QueuePaths } from '../paths.ts';
 import { createSequential } from './create-sequential.ts';
 import type { SessionPair } from '../session-pair.ts';
 
-/** A claim that the ensemble has accepted. */
 export interface Claim {
-  /** The item that it takes. */
   readonly number: number;
-  /** The name of its node. */
   readonly name: string;
 }
 

@@ -8,7 +8,6 @@ export interface SequentialCreate {
   readonly onPreliminary: ((number: number) => void) | undefined;
 }
 
-/** Makes a persistent sequential node and returns its path. */
 export async function createSequential(
   sessions: SessionPair,
   path: string,

@@ -54,9 +54,7 @@ class Dequeue implements SubmissionStatus {
   #endClaimWait: () => void = () => {};
   #isPreliminaryBegun = false;
   #hasEnded = false;
-  /** The number that the claim should get. */
   #predictedNumber: number | undefined;
-  /** The preliminary view, once it has been delivered. */
   #preliminary: PreliminaryItem | undefined;
 
   constructor(access: QueueContext, call: OperationCall) {

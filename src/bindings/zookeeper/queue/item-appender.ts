@@ -40,7 +40,6 @@ export class ItemAppender {
     });
   }
 
-  /** Makes the nodes of the queue. */
   async createNodes(): Promise<void> {
     // If there is a place for items, there is one for claims.
     await this.#sessions.createPath(this.#paths.claims);

@@ -1,13 +1,11 @@
 /** The number of a node's next child, from all answers so far. A recreated node, seen by its czxid, counts from 0. */
 import type { Stat } from '../client/stat-and-acl.ts';
 
-/** What tells the number. */
 export type ChildCounters = Pick<Stat, 'czxid' | 'cversion' | 'numChildren'>;
 
 export class NextNumber {
   /** The transaction that made the node which is counted. */
   #czxid = 0n;
-  /** That node has been deleted. */
   #isGone = false;
   #value: number | undefined;
 

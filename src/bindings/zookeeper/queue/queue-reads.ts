@@ -14,7 +14,6 @@ export function executePeek(access: QueueContext, call: OperationCall): Promise<
   return readAtBothLevels(access.sessions, call, (zk, isSynced) => readFirst(access, zk, isSynced));
 }
 
-/** Reads how many items are not taken. */
 export function executeLength(access: QueueContext, call: OperationCall): Promise<void> {
   return readAtBothLevels(access.sessions, call, (zk, isSynced) => countRemaining(access, zk, isSynced));
 }

@@ -6,7 +6,6 @@ import { NextNumber, computeNextNumber, type ChildCounters } from './next-number
 
 /** Where a queue begins and ends, in the state of one server. */
 export interface QueueBounds {
-  /** The number of the next item. */
   readonly tail: number;
   /** The number of the next claim: that of the first item that is not taken. */
   readonly head: number;
@@ -22,7 +21,6 @@ const LEARNING_RATE = 0.25;
 /** Predictions are given up when fewer come true, and taken up again when more do: now and then one does by chance. */
 const MIN_HIT_RATE = 0.5;
 const RESUME_HIT_RATE = 0.75;
-/** How old a known tail may be. */
 const MAX_TAIL_AGE_MS = 50;
 
 /** So many items are remembered that were read ahead of their claim. */
@@ -54,13 +52,11 @@ export class QueueState {
     this.paths = paths;
   }
 
-  /** The node of the items has been deleted. */
   handleItemsDeleted(): void {
     this.#tail.reset();
     this.reset();
   }
 
-  /** The node of the claims has been deleted. */
   handleClaimsDeleted(): void {
     this.#head.reset();
     this.reset();
@@ -142,13 +138,11 @@ export class QueueState {
     return tail;
   }
 
-  /** The number of the next item. */
   async readTail(zk: ZooKeeper): Promise<number> {
     this.recordItems(await zk.exists(this.paths.items));
     return this.#tail.value ?? 0;
   }
 
-  /** An answer about the node of the items. */
   recordItems(items: ChildCounters | null): void {
     this.#tailSeenAt = performance.now();
     if (this.#tail.observeStat(items)) this.reset();
@@ -192,7 +186,6 @@ export class QueueState {
     return this.#tailItem;
   }
 
-  /** A filler with this number is, or was, in the queue. */
   recordPlaceholder(number: number): void {
     this.#lastPlaceholder = Math.max(this.#lastPlaceholder, number);
   }

@@ -16,7 +16,6 @@ interface Waiter {
   readonly context: WaitContext;
   readonly enter: () => void;
   readonly reject: (error: unknown) => void;
-  /** Gives up. */
   readonly abandon: () => void;
 }
 

@@ -10,10 +10,8 @@ import type { SiteState } from '../../../server/replica/core/site-state.ts';
 import type { ClientOperation, History } from '../history.ts';
 import type { Outcome, RunInput } from '../oracle/execute.ts';
 
-/** An operation at a site, blue or red. */
 export type AnyOperation = BlueOperation | RedOperation;
 
-/** Whether the operation stands in the red order. */
 export function isRed(operation: AnyOperation): operation is RedOperation {
   return 'attempt' in operation;
 }
@@ -25,7 +23,6 @@ export function getExecutionName({ id, site, epoch, clock, attempt, snapshot }: 
 
 /** The end of a run, after all faults have healed. */
 export interface FinalState {
-  /** The sites that are left. */
   readonly sites: readonly { readonly site: Origin; readonly state: SiteState; readonly origins: Origins }[];
   /** Those that were lost for good, or closed. */
   readonly lost: ReadonlySet<Origin>;
@@ -82,7 +79,6 @@ export interface GeneratorRun {
   readonly isAlone: boolean;
 }
 
-/** A view that a client was given. */
 export interface ClientView {
   readonly site: Origin;
   readonly serial: number;
@@ -93,7 +89,6 @@ export interface ClientView {
   readonly meta: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** An error of the domain that a client was given. */
 export interface ClientDomainError {
   readonly site: Origin;
   readonly serial: number;
@@ -113,23 +108,18 @@ export interface Checker {
   save?(site: Origin): unknown;
   /** A generator run at `site` became an operation. */
   onCreated?(site: Origin, operation: AnyOperation): void;
-  /** An operation became visible at `site`. */
   onApplied?(site: Origin, operation: AnyOperation, state: SiteState): void;
   /** An execution was rejected, as `site` has seen in the red order. */
   onRejected?(site: Origin, operation: RedOperation, conflict: Conflict | undefined): void;
   /** The `start`-th start of `site` has taken a message of another one. */
   onMessageAccepted?(site: Origin, envelope: Envelope, start: number): void;
-  /** The table of origins has changed at `site`. */
   onMembers?(site: Origin, origins: Origins): void;
-  /** A client submitted an operation. */
   onSubmitted?(submission: ClientSubmission): void;
   /** A generator ran on what `site` shows. */
   onGeneratorRun?(site: Origin, run: GeneratorRun): void;
   /** A client got a reply. Called before the reply is used. */
   onSubmissionEvent?(reported: SubmissionEvent): void;
-  /** A client was given a view. */
   onView?(view: ClientView): void;
-  /** A client was refused by an error of the domain. */
   onDomainError?(rejection: ClientDomainError): void;
   /** A view that is no guess is given to that submission. */
   onSessionView?(site: Origin, serial: number): void;
@@ -155,7 +145,6 @@ export abstract class SiteChecker<Noted> implements Checker {
     return this.#copy(this.getState(site));
   }
 
-  /** What is noted of the site. */
   protected getState(site: Origin): Noted {
     return (this.#sites[site] ??= this.#copy());
   }
@@ -174,7 +163,6 @@ export abstract class CountingChecker extends SiteChecker<number[]> {
   }
 }
 
-/** A property did not hold. */
 export class PropertyViolation extends Error {
   override readonly name = 'Fault';
   /** The part that noticed the fault, if it was no checker. */
@@ -186,7 +174,6 @@ export class PropertyViolation extends Error {
   }
 }
 
-/** Throws unless `condition` holds. */
 export function assertProperty(condition: boolean, message: () => string): asserts condition {
   if (!condition) throw new PropertyViolation(message());
 }

@@ -5,7 +5,6 @@ import type { Envelope } from '../../../server/messages/envelope.ts';
 
 const MICROS_PER_MS = 1000;
 
-/** The clock of a site. */
 export interface SiteClock {
   readonly origin: Origin;
   readonly wallMs: number;

@@ -4,7 +4,6 @@ import { encodeValue } from '../../../server/storage/format/value-text.ts';
 import type { ClientOperation, History } from '../history.ts';
 import { SiteChecker, assertProperty, type AnyOperation, type FinalState } from './checker.ts';
 
-/** Notes how often each site shows an operation. */
 export class ExactlyOnceChecker extends SiteChecker<Map<string, number>> {
   readonly name = 'exactly once';
 

@@ -13,7 +13,6 @@ export function isLowWatermark({ shadow }: AnyOperation): boolean {
 /** By origin: what its last floor says. */
 type WatermarksByOrigin = (readonly number[])[];
 
-/** Notes the floors as each site has them. */
 export class LowWatermarkChecker extends SiteChecker<WatermarksByOrigin> {
   readonly name = 'floors';
 

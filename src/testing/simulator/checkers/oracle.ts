@@ -52,13 +52,11 @@ export const PURITY_ADVICE = `a generator takes time, randomness and identifiers
 /** A generator run at a site, as the model gave it too. */
 interface OracleRun {
   readonly input: RunInput;
-  /** What the site showed. */
   readonly seen: Counts;
   readonly outcome: Outcome;
   readonly isAlone?: boolean;
 }
 
-/** An operation at its place. */
 interface PlacedOperation {
   readonly id: string;
   readonly effects: readonly Effect[];

@@ -12,7 +12,6 @@ import type { SimulationOptions } from '../options.ts';
 import type { SimulatedSite } from '../simulated-site.ts';
 import { assertProperty, type Checker, type ClientSubmission, type SubmissionEvent } from './checker.ts';
 
-/** What it goes by. */
 export interface RejectionContext {
   readonly options: Pick<
     SimulationOptions,

@@ -10,15 +10,12 @@ import { SiteChecker, getExecutionName, isRed, assertProperty, type AnyOperation
 
 type LastWriters = Map<string, string>;
 
-/** What is known of a site. */
 interface ShownState {
   /** The last red writer of everything that is written. */
   readonly writers: LastWriters;
-  /** The executions that it has shown. */
   readonly executions: Set<string>;
 }
 
-/** An execution that a site has proposed. */
 interface ProposedExecution {
   readonly operation: RedOperation;
   /** In which order. */

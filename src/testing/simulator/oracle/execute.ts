@@ -177,14 +177,12 @@ class ModelScratchpad {
   }
 }
 
-/** Whether two runs gave the same. */
 export function isSame(a: Outcome, b: Outcome): boolean {
   if (a.hasFailed || b.hasFailed) return a.hasFailed === b.hasFailed;
   const isSameAnswer = isSameReply(a.reply ?? NONE, b.reply ?? NONE) && isSameSent(a.domainError, b.domainError);
   return a.shadow === b.shadow && isSameSentList(a.effects, b.effects) && isSameAnswer;
 }
 
-/** For messages. */
 export function describeOutcome({ hasFailed: isFailed, reason, shadow, effects, reply, domainError }: Outcome): string {
   if (isFailed) return reason === undefined ? 'fails' : `fails (${reason})`;
   if (domainError !== undefined) return `refuses: ${domainError.name} ${formatValue(domainError.data)}`;

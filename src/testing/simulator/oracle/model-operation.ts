@@ -17,7 +17,6 @@ export interface ModelOperation {
   readonly site: number;
 }
 
-/** One effect of one operation. */
 export interface Change {
   readonly by: ModelOperation;
   /** Among the effects of its operation. */
@@ -38,7 +37,6 @@ export function compareByTime(a: Change, b: Change): number {
   );
 }
 
-/** The red order. */
 export function compareByPlace(a: Change, b: Change): number {
   return a.by.place - b.by.place || a.index - b.index;
 }

@@ -70,7 +70,6 @@ function computeValue(kind: string, changes: Changes, min = 0): unknown {
   return add(changes, min);
 }
 
-/** What a scan comes to. */
 export interface ModelEntry {
   readonly value: string | number;
   readonly key: string;
