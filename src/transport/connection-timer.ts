@@ -1,16 +1,12 @@
 /** How long a connection may stay in each of its states. */
 import { setPeerDeadline } from '../protocol/peer-deadline.ts';
+import type { Connection } from './connection/connection.ts';
 import type { ConnectionState } from './options/connection-state.ts';
 import type { ResolvedConnectionOptions } from './options/options.ts';
 
 const CLOSE_TIMEOUT_MS = 1_000;
 
-interface PendingReplies {
-  readonly awaitedCount: number;
-  /** How many bytes of large messages are not answered. */
-  readonly awaitedBytes: number;
-  readonly maxFrameBytes: number;
-}
+type PendingReplies = Readonly<Pick<Connection, 'awaitedCount' | 'awaitedBytes' | 'maxFrameBytes'>>;
 
 const NO_PENDING_REPLIES: PendingReplies = { awaitedCount: 0, awaitedBytes: 0, maxFrameBytes: 0 };
 
@@ -201,7 +197,7 @@ export class HeartbeatDeadline {
     return this.#limitMs + this.#allowanceMs + uploadMs - (nowMs - this.#silentSinceMs);
   }
 
-  /** How long it may last where nothing large is on its way. */
+  /** How long it may last if nothing large is on its way. */
   get limitMs(): number {
     return this.#limitMs;
   }

@@ -22,10 +22,8 @@ const DEFAULT_TIMEOUT_MS = 2000;
 /** Platforms abort at once when asked to do so after more than this. */
 const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
-interface Probe {
-  /** The answer and how long it took. */
-  request(url: string): Promise<{ readonly response: Response; readonly tookMs: number }>;
-}
+/** Requests an address. Resolves with the answer and how long it took. */
+type Probe = (url: string) => Promise<{ readonly response: Response; readonly tookMs: number }>;
 
 /**
  * Requests lists of sites from servers and measures each site. Returns websocket addresses for the option `url` of
@@ -71,12 +69,10 @@ function createProbe({ fetch = globalThis.fetch, timeoutMs = DEFAULT_TIMEOUT_MS,
   }
   // Platforms take whole milliseconds.
   const withinMs = Math.ceil(Math.min(timeoutMs, MAX_TIMEOUT_MS));
-  return {
-    async request(url) {
-      const from = clock();
-      const response = await fetch(url, { signal: createTimeoutSignal(withinMs) });
-      return { response, tookMs: clock() - from };
-    },
+  return async (url) => {
+    const from = clock();
+    const response = await fetch(url, { signal: createTimeoutSignal(withinMs) });
+    return { response, tookMs: clock() - from };
   };
 }
 
@@ -91,15 +87,13 @@ function createTimeoutSignal(withinMs: number): AbortSignal {
 function parseBaseUrl(value: string | URL): URL {
   const base = parseUrl(value);
   if (base?.protocol === 'http:' || base?.protocol === 'https:') return base;
-  throw createInvalidArgumentError(
-    'directory',
-    `${String(value)} must be an address that begins with http:// or https://`,
-  );
+  const advice = `${String(value)} must be an address that begins with http:// or https://`;
+  throw createInvalidArgumentError('directory', advice);
 }
 
 async function listSites(base: URL, probe: Probe): Promise<readonly SiteUrls[] | CorrectableError> {
   try {
-    const { response } = await probe.request(new URL('/sites', base).href);
+    const { response } = await probe(new URL('/sites', base).href);
     if (!response.ok) throw new Error(`HTTP ${response.status}`);
     return readListedSites(await response.json()).map(({ name, url }) => {
       const isSecure = (url ?? base).protocol === (url === undefined ? 'https:' : 'wss:');
@@ -139,7 +133,7 @@ async function measureSite({ readyUrl }: SiteUrls, probe: Probe): Promise<number
   let fastestMs = Infinity;
   for (let n = 0; n < SAMPLES_PER_SITE; n++) {
     try {
-      const { response, tookMs } = await probe.request(readyUrl);
+      const { response, tookMs } = await probe(readyUrl);
       if (!response.ok) return Infinity;
       fastestMs = Math.min(fastestMs, tookMs);
     } catch {

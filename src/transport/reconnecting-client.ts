@@ -343,12 +343,8 @@ class WebSocketClient implements ConnectionEvents, ReceiverEvents {
       return this.#dispatch('rejected');
     }
     if (code === CloseCode.expired && this.#options.isTokenFixed) {
-      this.#setReason(
-        new CorrectableError(
-          'UNAUTHENTICATED',
-          'the token has expired: pass a function, which is called for a new one',
-        ),
-      );
+      const message = 'the token has expired: pass a function, which is called for a new one';
+      this.#setReason(new CorrectableError('UNAUTHENTICATED', message));
       return this.#dispatch('rejected');
     }
     // What the application itself gave as the reason stays.

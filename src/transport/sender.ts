@@ -5,7 +5,6 @@ import type { Operation } from '../correctable/operation.ts';
 import { SequenceMap } from '../protocol/sequence-map.ts';
 import { getStrongestIndex } from '../protocol/messages/level-bits.ts';
 import { submitFields } from '../protocol/messages/submit-fields.ts';
-import { CancellationWatcher } from './operations/cancellation-watcher.ts';
 import { InFlightOperations } from './operations/in-flight-operations.ts';
 import { InFlightOperation } from './operations/in-flight-operation.ts';
 import type { Connection } from './connection/connection.ts';
@@ -54,7 +53,20 @@ export class Sender {
 
   /** Throws why the operation cannot be submitted at all. */
   submit(operation: Operation, levels: readonly string[], sink: Sink, context: InvocationContext): void {
-    const submitted = this.#register(operation, levels, sink, context);
+    const { maxInFlight, codec } = this.#options;
+    if (this.inFlight.size >= maxInFlight) {
+      const message = `${maxInFlight} operations are in flight on this connection already`;
+      throw new CorrectableError('OVERLOADED', message, { retryAfterMs: 100 });
+    }
+    checkSendable(operation, context.idempotencyKey);
+    let bits = 0;
+    for (const level of levels) bits |= 1 << this.#levels.indexOf(level);
+    const id = this.inFlight.nextId();
+    const row = createSubmitMessage({ id, operation, levels: bits, context, wallNowMs: this.#getTickTime() });
+    const { name, access } = operation;
+    const parts = { id, name, access, strongest: getStrongestIndex(bits), sink, context };
+    const submitted = new InFlightOperation(parts, codec.encodeMessage(row, submitFields), this.#outage);
+    this.inFlight.add(submitted);
     context.submissionStatus = submitted;
     this.#sendOrWait(submitted);
   }
@@ -123,29 +135,6 @@ export class Sender {
     this.#cancellation.stop();
   }
 
-  #register(
-    operation: Operation,
-    levels: readonly string[],
-    sink: Sink,
-    context: InvocationContext,
-  ): InFlightOperation {
-    const { maxInFlight, codec } = this.#options;
-    if (this.inFlight.size >= maxInFlight) {
-      const message = `${maxInFlight} operations are in flight on this connection already`;
-      throw new CorrectableError('OVERLOADED', message, { retryAfterMs: 100 });
-    }
-    checkSendable(operation, context.idempotencyKey);
-    let bits = 0;
-    for (const level of levels) bits |= 1 << this.#levels.indexOf(level);
-    const id = this.inFlight.nextId();
-    const row = createSubmitMessage({ id, operation, levels: bits, context, wallNowMs: this.#getTickTime() });
-    const { name, access } = operation;
-    const parts = { id, name, access, strongest: getStrongestIndex(bits), sink, context };
-    const submitted = new InFlightOperation(parts, codec.encodeMessage(row, submitFields), this.#outage);
-    this.inFlight.add(submitted);
-    return submitted;
-  }
-
   /** The wall-clock time of the running stretch of code, read once for all operations that are submitted together. */
   #getTickTime(): number {
     if (this.#tickAtMs === undefined) {
@@ -211,10 +200,6 @@ export class DrainingConnections {
     return this.#timers.size;
   }
 
-  has(line: Connection): boolean {
-    return this.#timers.has(line);
-  }
-
   /** Keeps a line for at most `limitMs`. */
   add(line: Connection, limitMs: number): void {
     line.isDraining = true;
@@ -243,5 +228,65 @@ export class DrainingConnections {
 
   endAll(): void {
     for (const line of this.#timers.keys()) this.end(line);
+  }
+}
+
+const SIGNAL_CHECK_DELAY_MS = 20;
+
+/**
+ * Calls `onCancelled` for every operation in flight whose signal aborts. To look at a signal makes an `AbortController`,
+ * which costs more than all else of a submission. So it looks only at operations that have been in flight for a short
+ * while, or that have to wait.
+ */
+export class CancellationWatcher {
+  readonly #inFlight: InFlightOperations;
+  readonly #scheduling: Scheduling;
+  readonly #onCancelled: (operation: InFlightOperation) => void;
+  #cancelTimer: (() => void) | undefined;
+  /** Operations up to this number have been in flight for as long as the timer runs. */
+  #checkUpToId = 0;
+
+  constructor(
+    inFlight: InFlightOperations,
+    scheduling: Scheduling,
+    onCancelled: (operation: InFlightOperation) => void,
+  ) {
+    this.#inFlight = inFlight;
+    this.#scheduling = scheduling;
+    this.#onCancelled = onCancelled;
+  }
+
+  scheduleCheck(): void {
+    if (this.#cancelTimer === undefined) this.#arm();
+  }
+
+  /** An operation has to wait before it can be submitted, or submitted again: it must not be once it was cancelled. */
+  listenToSignal(operation: InFlightOperation): void {
+    if (operation.removeAbortListener !== undefined) return;
+    const { signal } = operation.context;
+    const cancel = (): void => this.#onCancelled(operation);
+    if (signal.aborted) return cancel();
+    signal.addEventListener('abort', cancel, { once: true });
+    operation.removeAbortListener = () => signal.removeEventListener('abort', cancel);
+  }
+
+  stop(): void {
+    this.#cancelTimer?.();
+  }
+
+  #arm(): void {
+    this.#checkUpToId = this.#inFlight.lastId;
+    this.#cancelTimer = this.#scheduling.setTimer(() => this.#checkSignals(), SIGNAL_CHECK_DELAY_MS);
+  }
+
+  #checkSignals(): void {
+    this.#cancelTimer = undefined;
+    let newer = false;
+    this.#inFlight.forEach((operation) => {
+      newer = operation.id > this.#checkUpToId;
+      if (!newer && !operation.isCancelled) this.listenToSignal(operation);
+      return !newer;
+    });
+    if (newer) this.#arm();
   }
 }

@@ -31,10 +31,10 @@ export class Connection implements OperationConnection {
   closeError: CorrectableError | undefined;
   /** How long the server that goes away stays for its answers, as it said. */
   drainMs = 0;
+  welcome: Welcome | undefined;
   readonly #codec: Codec;
   readonly #batcher: FrameBatcher;
   readonly #socket: SocketHandle;
-  #welcome: Welcome | undefined;
   #agreedOperations: ReadonlySet<string> | undefined;
   #maxInFlight = Infinity;
   #acknowledgedUpTo = 0;
@@ -57,21 +57,17 @@ export class Connection implements OperationConnection {
     );
   }
 
-  get welcome(): Welcome | undefined {
-    return this.#welcome;
-  }
-
   get memoryId(): string | undefined {
-    return this.#welcome?.memoryId;
+    return this.welcome?.memoryId;
   }
 
   get site(): string | undefined {
-    return this.#welcome?.site;
+    return this.welcome?.site;
   }
 
   /** The server lets the client in, which was written for `contract`. */
   acceptWelcome(welcome: Welcome, contract: ClientContract | undefined): void {
-    this.#welcome = welcome;
+    this.welcome = welcome;
     this.#agreedOperations = findAgreedOperations(contract, welcome.contract);
     this.#batcher.maxFrameBytes = welcome.limits.maxFrameBytes;
     this.#maxInFlight = Math.max(1, welcome.limits.maxInFlight);
@@ -112,7 +108,7 @@ export class Connection implements OperationConnection {
 
   acknowledge(watermark: number): void {
     this.#unacknowledgedCount = 0;
-    if (watermark === this.#acknowledgedUpTo || this.#welcome === undefined) return;
+    if (watermark === this.#acknowledgedUpTo || this.welcome === undefined) return;
     this.#acknowledgedUpTo = watermark;
     this.push([watermark, 'ack']);
   }
@@ -138,7 +134,7 @@ export class Connection implements OperationConnection {
   }
 
   #createContractMismatchError(): CorrectableError {
-    const { name, hash } = this.#welcome?.contract ?? { name: 'none', hash: 'none' };
+    const { name, hash } = this.welcome?.contract ?? { name: 'none', hash: 'none' };
     const message = `operation: the server has another version of it, or none (contract ${name}, ${hash}): update the older of the two`;
     return new CorrectableError('UNSUPPORTED', message, { field: 'operation' });
   }

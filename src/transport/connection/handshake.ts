@@ -23,7 +23,7 @@ export class Handshake {
   readonly #credentials: ResolvedConnectionOptions['credentials'];
   readonly #target: ConnectionTarget;
   readonly #setPrincipal: (principal: string | undefined) => boolean;
-  #client = createClientId();
+  client = createClientId();
   /** For whom the last hello was, as the application says. */
   #helloPrincipal: string | undefined;
   /** For whom the last server took the client, and who that was; none before the first welcome. */
@@ -52,10 +52,6 @@ export class Handshake {
     this.#target = target;
     this.#setPrincipal = identify;
     this.#now = () => scheduling.now();
-  }
-
-  get client(): string {
-    return this.#client;
   }
 
   /** Whether the present line waits for a token: what goes wrong meanwhile is no fault of the site. */
@@ -120,7 +116,7 @@ export class Handshake {
   }
 
   renewClientId(): void {
-    this.#client = createClientId();
+    this.client = createClientId();
     this.#earlyToken = undefined;
   }
 
@@ -147,7 +143,7 @@ export class Handshake {
     const { levels, contract } = this.#target;
     return {
       version: PROTOCOL_VERSION,
-      client: this.#client,
+      client: this.client,
       attempt,
       levels,
       ...(contract !== undefined && { contract: { name: contract.name, hash: contract.hash } }),

@@ -62,21 +62,14 @@ export interface OperationConnection {
 /** How many views can be confirmed, the latest: as many as a gateway keeps of an operation. */
 const MAX_CONFIRMABLE_VIEWS = 1024;
 
-export interface OperationParts {
-  readonly id: number;
-  readonly name: string;
-  readonly access: Access;
-  /** Index of the strongest requested level: a view at it or above ends the operation. */
-  readonly strongest: number;
-  readonly sink: Sink;
-  readonly context: InvocationContext;
-}
+export type OperationParts = Pick<InFlightOperation, 'id' | 'name' | 'access' | 'strongest' | 'sink' | 'context'>;
 
 /** One operation in flight, and where it is: the application's side asks that when it gives up. */
 export class InFlightOperation implements SubmissionStatus {
   readonly id: number;
   readonly name: string;
   readonly access: Access;
+  /** Index of the strongest requested level: a view at it or above ends the operation. */
   readonly strongest: number;
   readonly sink: Sink;
   readonly context: InvocationContext;

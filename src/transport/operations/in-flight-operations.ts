@@ -53,7 +53,8 @@ const NO_DETAILS: ViewDetails = {};
 export class InFlightOperations {
   readonly #levels: readonly string[];
   readonly #operations = new SequenceMap<InFlightOperation>();
-  #lastId = 0;
+  /** The number of the newest operation. */
+  lastId = 0;
   #lastWriteId = 0;
   #rejected: InFlightOperation[] = [];
   #watermark = 0;
@@ -67,7 +68,7 @@ export class InFlightOperations {
   }
 
   nextId(): number {
-    return ++this.#lastId;
+    return ++this.lastId;
   }
 
   add(operation: InFlightOperation): void {
@@ -77,10 +78,6 @@ export class InFlightOperations {
 
   has(operation: InFlightOperation): boolean {
     return this.#operations.get(operation.id) === operation;
-  }
-
-  get lastId(): number {
-    return this.#lastId;
   }
 
   /** The number up to which all updates have ended; a read in flight holds nothing back, since it is resent. */

@@ -4,21 +4,17 @@ import { CloseCode } from '../../protocol/close-codes.ts';
 
 /** The present time without a connection. One object for the life of the client: operations read it when they must. */
 export class Outage {
+  /** Why there is no connection, or why there was none. */
+  reason: CorrectableError | undefined;
   readonly #now: () => number;
   #since: number | undefined;
   #attempts = 0;
   #url = '';
   #detail = 'no attempt has ended yet';
-  #reason: CorrectableError | undefined;
 
   constructor(now: () => number) {
     this.#now = now;
     this.#since = now();
-  }
-
-  /** Why there is no connection, or why there was none. */
-  get reason(): CorrectableError | undefined {
-    return this.#reason;
   }
 
   /** Why operations do not get on, since when; `undefined` while there is a connection. */
@@ -27,7 +23,7 @@ export class Outage {
     const seconds = ((this.#now() - this.#since) / 1000).toFixed(1);
     const attempts = `${this.#attempts} ${this.#attempts === 1 ? 'attempt' : 'attempts'}`;
     const message = `no connection to ${this.#url} for ${seconds} s (${attempts}): ${this.#detail}`;
-    return new CorrectableError('UNAVAILABLE', message, { cause: this.#reason });
+    return new CorrectableError('UNAVAILABLE', message, { cause: this.reason });
   }
 
   begin(): void {
@@ -36,20 +32,20 @@ export class Outage {
 
   recordAttempt(url: string): void {
     this.#attempts++;
-    if (this.#reason === undefined) this.#url = url;
+    if (this.reason === undefined) this.#url = url;
   }
 
   /** Why the connection to `url` was lost or did not come about; `detail` says it where the address is known. */
   setReason(url: string, reason: CorrectableError, detail: string = reason.message): void {
     this.#url = url;
-    this.#reason = reason;
+    this.reason = reason;
     this.#detail = detail;
   }
 
   end(): void {
     this.#since = undefined;
     this.#attempts = 0;
-    this.#reason = undefined;
+    this.reason = undefined;
   }
 }
 
@@ -64,13 +60,8 @@ export function createRejectionError(
   reason: string,
   reported: CorrectableError | undefined,
 ): CorrectableError {
-  return (
-    reported ??
-    new CorrectableError(
-      ERROR_CODES_BY_CLOSE_CODE[code] ?? 'PROTOCOL',
-      `the server refused the connection: ${reason} (${code})`,
-    )
-  );
+  const message = `the server refused the connection: ${reason} (${code})`;
+  return reported ?? new CorrectableError(ERROR_CODES_BY_CLOSE_CODE[code] ?? 'PROTOCOL', message);
 }
 
 /** The error for a connection that was lost, or could not be opened, and will be tried again. */

@@ -20,21 +20,17 @@ const MAX_SESSION_TOKENS = 64;
 export class WireSession implements BindingSession {
   /** The id of the client that opened it: with another principal it takes another, and the session has ended. */
   readonly client: string | undefined;
-  #tokens: readonly string[];
+  tokens: readonly string[];
 
   constructor(tokens: readonly string[] = [], client?: string) {
     this.client = client;
-    this.#tokens = [...new Set(tokens)].slice(-MAX_SESSION_TOKENS);
-  }
-
-  get tokens(): readonly string[] {
-    return this.#tokens;
+    this.tokens = [...new Set(tokens)].slice(-MAX_SESSION_TOKENS);
   }
 
   /** Takes the token that came with a view: it contains all that was sent with the submission. */
   addToken(token: string): void {
-    const others = this.#tokens.filter((other) => getServer(other) !== getServer(token));
-    this.#tokens = [...others, token].slice(-MAX_SESSION_TOKENS);
+    const others = this.tokens.filter((other) => getServer(other) !== getServer(token));
+    this.tokens = [...others, token].slice(-MAX_SESSION_TOKENS);
   }
 }
 

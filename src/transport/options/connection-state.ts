@@ -11,53 +11,29 @@
  */
 export type ConnectionState = 'connecting' | 'handshaking' | 'open' | 'probing' | 'waiting' | 'closing' | 'closed';
 
-/**
- * - `opened`: the socket is open.
- * - `welcomed`: the server accepted the client.
- * - `principal-changed`: the server or the application uses another principal than before.
- * - `received`: any row arrived.
- * - `timeout`: the time allowed for the present state is over (in `open`: nothing was heard in it).
- * - `goaway`: the server is about to close, and takes no more submissions.
- * - `lost`: the socket closed or failed, and another attempt may help.
- * - `rejected`: the server refused this client for good, or the policy gives up.
- * - `wake`: there is reason to believe that the network is back.
- * - `close`: the application is done.
- */
 export type ConnectionEvent =
-  | 'opened'
-  | 'welcomed'
-  | 'principal-changed'
-  | 'received'
-  | 'timeout'
-  | 'goaway'
-  | 'lost'
-  | 'rejected'
-  | 'wake'
-  | 'close';
+  | 'opened' // the socket is open
+  | 'welcomed' // the server accepted the client
+  | 'principal-changed' // the server or the application uses another principal than before
+  | 'received' // any row arrived
+  | 'timeout' // the time allowed for the present state is over; in `open`, the server was silent
+  | 'goaway' // the server is about to close, and takes no more submissions
+  | 'lost' // the socket closed or failed, and another attempt may help
+  | 'rejected' // the server refused this client for good, or the policy gives up
+  | 'wake' // the network may be back
+  | 'close'; // the application is done
 
-/**
- * - `connect`: open a socket.
- * - `handshake`: send `hello`.
- * - `resume`: submit whatever has no final and waits for no answer, under the same ids.
- * - `ping`: send `ping`.
- * - `drain`: keep the socket beside the next one, for the answers that are still to come on it.
- * - `terminate`: forget the socket, closing it without waiting for the peer.
- * - `close-socket`: acknowledge what is done and close the socket in order.
- * - `fail`: fail whatever has no final.
- * - `abandon-operations`: fail whatever has no final, since it is another's, and take a new client id.
- * - `end`: notify the callers that wait for the end.
- */
 export type ConnectionAction =
-  | 'connect'
-  | 'handshake'
-  | 'resume'
+  | 'connect' // open a socket
+  | 'handshake' // send `hello`
+  | 'resume' // submit all operations without a final that wait for no answer, under the same ids
   | 'ping'
-  | 'drain'
-  | 'terminate'
-  | 'close-socket'
-  | 'fail'
-  | 'abandon-operations'
-  | 'end';
+  | 'drain' // keep the socket beside the next one, for the answers that are still to come on it
+  | 'terminate' // forget the socket, closing it without waiting for the peer
+  | 'close-socket' // acknowledge what is done and close the socket in order
+  | 'fail' // fail all operations without a final
+  | 'abandon-operations' // the same, since they belong to another principal, and take a new client id
+  | 'end'; // notify the callers that wait for the end
 
 export interface Transition {
   readonly state: ConnectionState;
@@ -72,8 +48,8 @@ const RETRY = createTransition('waiting', 'terminate');
 const RETIRE_AND_RETRY = createTransition('waiting', 'drain');
 // Retired first, so that what was said on it is sent.
 const RETIRE_AND_ABANDON = createTransition('waiting', 'drain', 'abandon-operations');
-const REJECTED = createTransition('closed', 'terminate', 'fail', 'end');
-const CLOSE_WITHOUT_SOCKET = createTransition('closed', 'terminate', 'fail', 'end');
+const FAIL_AND_END = createTransition('closed', 'terminate', 'fail', 'end');
+const END = createTransition('closed', 'terminate', 'end');
 const CLOSE_SOCKET = createTransition('closing', 'fail', 'close-socket');
 
 const TRANSITIONS: Readonly<Record<ConnectionState, TransitionRow>> = {
@@ -81,15 +57,15 @@ const TRANSITIONS: Readonly<Record<ConnectionState, TransitionRow>> = {
     opened: createTransition('handshaking', 'handshake'),
     timeout: RETRY,
     lost: RETRY,
-    rejected: REJECTED,
-    close: CLOSE_WITHOUT_SOCKET,
+    rejected: FAIL_AND_END,
+    close: FAIL_AND_END,
   },
   handshaking: {
     welcomed: createTransition('open', 'resume'),
     'principal-changed': createTransition('waiting', 'terminate', 'abandon-operations'),
     timeout: RETRY,
     lost: RETRY,
-    rejected: REJECTED,
+    rejected: FAIL_AND_END,
     close: CLOSE_SOCKET,
   },
   open: {
@@ -97,7 +73,7 @@ const TRANSITIONS: Readonly<Record<ConnectionState, TransitionRow>> = {
     goaway: RETIRE_AND_RETRY,
     'principal-changed': RETIRE_AND_ABANDON,
     lost: RETRY,
-    rejected: REJECTED,
+    rejected: FAIL_AND_END,
     wake: createTransition('probing', 'ping'),
     close: CLOSE_SOCKET,
   },
@@ -107,19 +83,19 @@ const TRANSITIONS: Readonly<Record<ConnectionState, TransitionRow>> = {
     goaway: RETIRE_AND_RETRY,
     'principal-changed': RETIRE_AND_ABANDON,
     lost: RETRY,
-    rejected: REJECTED,
+    rejected: FAIL_AND_END,
     close: CLOSE_SOCKET,
   },
   waiting: {
     timeout: createTransition('connecting', 'connect'),
-    rejected: REJECTED,
+    rejected: FAIL_AND_END,
     wake: createTransition('connecting', 'connect'),
-    close: CLOSE_WITHOUT_SOCKET,
+    close: FAIL_AND_END,
   },
   closing: {
-    timeout: createTransition('closed', 'terminate', 'end'),
-    lost: createTransition('closed', 'terminate', 'end'),
-    rejected: createTransition('closed', 'terminate', 'end'),
+    timeout: END,
+    lost: END,
+    rejected: END,
   },
   closed: {},
 };

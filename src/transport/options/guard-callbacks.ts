@@ -28,10 +28,8 @@ export function guardPrincipal(principal: () => unknown): () => string {
   return () => {
     const value = principal();
     if (typeof value === 'string') return value;
-    throw createInvalidArgumentError(
-      'principal',
-      `must return a string, got ${typeof value}: return '' if no user is signed in`,
-    );
+    const advice = `must return a string, got ${typeof value}: return '' if no user is signed in`;
+    throw createInvalidArgumentError('principal', advice);
   };
 }
 

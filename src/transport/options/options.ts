@@ -97,25 +97,21 @@ export interface ConnectionTarget {
   readonly contract?: ClientContract | undefined;
 }
 
-export interface ResolvedConnectionOptions {
+type DefaultedOptions = {
+  readonly [K in Exclude<keyof ConnectionOptions, 'url' | 'token' | 'principal' | 'codec'>]-?: NonNullable<
+    ConnectionOptions[K]
+  >;
+};
+
+export interface ResolvedConnectionOptions extends DefaultedOptions {
   readonly urls: readonly string[];
-  readonly WebSocket: WebSocketConstructor;
   /** Asks for a token, and for whom it is. */
   readonly credentials: () => Promise<Credentials>;
   /** Returns the signed-in user; absent if the application has no such option. Throws what its function throws. */
   readonly principal: (() => string) | undefined;
   /** The token is always the same: asking for it again gives no fresh one. */
   readonly isTokenFixed: boolean;
-  readonly reconnect: Backoff;
-  readonly connectTimeoutMs: number;
-  readonly heartbeatIntervalMs: number;
-  readonly pongTimeoutMs: number;
-  readonly maxInFlight: number;
   readonly codec: Codec;
-  readonly onStateChange: (state: ConnectionState, reason: CorrectableError | undefined) => void;
-  readonly onReconnect: () => void;
-  readonly scheduling: Scheduling;
-  readonly random: () => number;
 }
 
 /** Fills in defaults. Throws `INVALID_ARGUMENT` or `UNSUPPORTED`, naming the field. */

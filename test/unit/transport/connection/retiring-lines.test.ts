@@ -22,11 +22,10 @@ test('replies are pending → kept until the last has come; then waiting rows ar
   const { platform, ended, lines } = start();
   const { line: item, done } = line(2);
   lines.add(item, 1_000);
-  expect([item.isDraining, lines.has(item), lines.size]).toEqual([true, true, 1]);
-  expect(lines.has(line(2).line)).toBe(false);
+  expect([item.isDraining, lines.size]).toEqual([true, 1]);
   item.awaitedCount = 1;
   lines.endIfAnswered(item);
-  expect(lines.has(item)).toBe(true);
+  expect(lines.size).toBe(1);
   item.awaitedCount = 0;
   lines.endIfAnswered(item);
   lines.endIfAnswered(item);

@@ -1,6 +1,6 @@
 /** When it is noticed that an operation was cancelled: those that are under way for a while are looked at. */
 import { expect, test } from 'vitest';
-import { CancellationWatcher } from '../../../../src/transport/operations/cancellation-watcher.ts';
+import { CancellationWatcher } from '../../../../src/transport/sender.ts';
 import type { InFlightOperation } from '../../../../src/transport/operations/in-flight-operation.ts';
 import { InFlightOperations } from '../../../../src/transport/operations/in-flight-operations.ts';
 import { quietContext, readX } from '../../../support/wire.ts';
