@@ -103,7 +103,8 @@ export class CacheCoherence {
   /** Whether a store may have unread fences of an earlier page: then views that may lag are not shown. */
   hasUnreadStore = false;
   #time = FIRST_TIME;
-  #principalEpoch = 0;
+  /** Which principal it is whose views are filed, counted. */
+  principalEpoch = 0;
   #isStopped = false;
 
   constructor(options: CacheCoherenceOptions) {
@@ -117,11 +118,6 @@ export class CacheCoherence {
 
   get size(): { readonly entries: number; readonly bytes: number } {
     return this.#cache.size;
-  }
-
-  /** Which principal it is whose views are filed, counted. */
-  get principalEpoch(): number {
-    return this.#principalEpoch;
   }
 
   has(id: string): boolean {
@@ -231,7 +227,7 @@ export class CacheCoherence {
   /** Memory is empty, and stays so of what is in flight: for another principal, or at the end. */
   clear(): void {
     this.#cache.clear();
-    this.#principalEpoch += 1;
+    this.principalEpoch += 1;
   }
 
   isFresh({ level, cachedAt }: CacheEntry): boolean {
@@ -460,7 +456,7 @@ export class CacheCoherence {
 
   /** Whether what began in that reign is filed. */
   #isCurrentEpoch(reign: number): boolean {
-    return reign === this.#principalEpoch && !this.#isStopped;
+    return reign === this.principalEpoch && !this.#isStopped;
   }
 
   #toFloor(

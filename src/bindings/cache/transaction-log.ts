@@ -31,20 +31,16 @@ export interface KnownTransaction {
 }
 
 export class TransactionLog {
-  #entries: readonly LogEntry[];
+  data: readonly LogEntry[];
 
   constructor(entries: unknown) {
-    this.#entries = isLogEntries(entries) ? entries : [];
-  }
-
-  get data(): readonly LogEntry[] {
-    return this.#entries;
+    this.data = isLogEntries(entries) ? entries : [];
   }
 
   /** What is from the future is from before the clock was set back: it was no later than now. */
   add(seq: number, nowMs: number, { programId, count }: ProgramMoment): void {
-    const before = this.#entries.map(([of, atMs, ...counted]): LogEntry => [of, Math.min(atMs, nowMs), ...counted]);
-    this.#entries = [...before, [seq, nowMs, programId, count] as const].slice(-MAX_LOG_ENTRIES);
+    const before = this.data.map(([of, atMs, ...counted]): LogEntry => [of, Math.min(atMs, nowMs), ...counted]);
+    this.data = [...before, [seq, nowMs, programId, count] as const].slice(-MAX_LOG_ENTRIES);
   }
 
   /** The last transaction that surely ended before `moment`; 0 for none. If the clock was set, only own ones count. */
@@ -52,7 +48,7 @@ export class TransactionLog {
     const wasSetByMs = read.wallMs - wallMs - (read.monotonicMs - monotonicMs);
     const isClockWell = Math.abs(wasSetByMs) < CLOCK_TOLERANCE_MS;
     let ended = 0;
-    for (const [seq, atMs, by, count = Infinity] of this.#entries) {
+    for (const [seq, atMs, by, count = Infinity] of this.data) {
       if (by === programMoment.programId && count > programMoment.count) break;
       if (by === programMoment.programId || (isClockWell && atMs < wallMs - CLOCK_TOLERANCE_MS)) ended = seq;
     }

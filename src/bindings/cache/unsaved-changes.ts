@@ -16,19 +16,15 @@ export const ANY_WRITE: Invalidation = { kind: 'write', scope: undefined };
 
 export class UnsavedChanges implements WriteBatch {
   readonly views = new Map<string, CachedView | undefined>();
-  #changes: Invalidation[] = [];
+  invalidations: Invalidation[] = [];
   readonly #isKnown: (id: string) => boolean;
 
   constructor(isKnown: (id: string) => boolean) {
     this.#isKnown = isKnown;
   }
 
-  get invalidations(): readonly Invalidation[] {
-    return this.#changes;
-  }
-
   get isEmpty(): boolean {
-    return this.views.size === 0 && this.#changes.length === 0;
+    return this.views.size === 0 && this.invalidations.length === 0;
   }
 
   setView(id: string, view: CachedView | undefined): void {
@@ -39,8 +35,9 @@ export class UnsavedChanges implements WriteBatch {
   /** What was read before of what has changed is not to be found any more. */
   add(...changes: readonly Invalidation[]): void {
     for (const change of changes) this.#removeInvalidated(change);
-    this.#changes.push(...changes);
-    if (this.#changes.length > MAX_PENDING_CHANGES) this.#changes = [INVALIDATE_ALL, ...mergeAuthors(this.#changes)];
+    this.invalidations.push(...changes);
+    if (this.invalidations.length > MAX_PENDING_CHANGES)
+      this.invalidations = [INVALIDATE_ALL, ...mergeAuthors(this.invalidations)];
   }
 
   /** The store has refused what was to be written before this: what has changed since counts. */
@@ -48,9 +45,9 @@ export class UnsavedChanges implements WriteBatch {
     const since = [...this.views];
     this.views.clear();
     for (const [id, view] of refused.views) this.views.set(id, view);
-    for (const change of this.#changes) this.#removeInvalidated(change);
+    for (const change of this.invalidations) this.#removeInvalidated(change);
     for (const [id, view] of since) this.views.set(id, view);
-    this.#changes = [...refused.#changes, ...this.#changes];
+    this.invalidations = [...refused.invalidations, ...this.invalidations];
   }
 
   /** Of the views that are chosen no more is left than that what the store has of them is removed. */
@@ -72,7 +69,7 @@ export class UnsavedChanges implements WriteBatch {
 
   #discardViews(): void {
     this.views.clear();
-    this.#changes.push(INVALIDATE_ALL);
+    this.invalidations.push(INVALIDATE_ALL);
   }
 
   /** What a change reaches is not to be filed in the same transaction as if it came after it. */

@@ -19,15 +19,11 @@ export interface WriteRunOptions extends OperationCall {
 export class WriteRun implements SubmissionStatus {
   readonly blockedBy = undefined;
   readonly #options: WriteRunOptions;
-  #mayHaveBeenSent = false;
+  mayHaveBeenSent = false;
   #hasEnded = false;
 
   constructor(parts: WriteRunOptions) {
     this.#options = parts;
-  }
-
-  get mayHaveBeenSent(): boolean {
-    return this.#mayHaveBeenSent;
   }
 
   async start(): Promise<void> {
@@ -40,18 +36,18 @@ export class WriteRun implements SubmissionStatus {
         if (context.signal.aborted) this.#end();
       }
       if (this.#hasEnded) return;
-      this.#mayHaveBeenSent = true;
+      this.mayHaveBeenSent = true;
       this.#handleReply(await cluster.write({ ...plan, consistency: writeConsistency }));
     } catch (error) {
       const { name: operation, hint, isSingleMutation } = plan;
       // What failed before it could leave was a connection: however that ended, the update was not made.
-      const access = this.#mayHaveBeenSent ? 'write' : 'read';
+      const access = this.mayHaveBeenSent ? 'write' : 'read';
       this.#fail(toCorrectableError(error, { access, operation, hint, isSingleMutation }));
     }
   }
 
   close(): void {
-    this.#fail(this.#mayHaveBeenSent ? createAbandonedError(this.#options.plan.name) : createClosedError());
+    this.#fail(this.mayHaveBeenSent ? createAbandonedError(this.#options.plan.name) : createClosedError());
   }
 
   #handleReply(page: Parameters<StatementPlan['interpretPage']>[0]): void {

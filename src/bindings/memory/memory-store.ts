@@ -2,6 +2,7 @@
 import { structurallyEqual } from '../../correctable/structural-equality.ts';
 import { CorrectableError } from '../../correctable/errors.ts';
 import type { Operation } from '../../correctable/operation.ts';
+import { RecentMap } from '../shared/recent-map.ts';
 import type { ReplicaReply } from './replica.ts';
 import { Replica } from './replica.ts';
 
@@ -25,7 +26,7 @@ const KEYS_MAX = 100_000;
 export class Primary implements MemoryStore {
   readonly #replica = new Replica();
   readonly #listeners = new Set<WriteListener>();
-  readonly #outcomes = new Map<string, { readonly operation: Operation; readonly reply: ReplicaReply }>();
+  readonly #outcomes = new RecentMap<{ readonly operation: Operation; readonly reply: ReplicaReply }>(KEYS_MAX);
 
   get applied(): number {
     return this.#replica.applied;
@@ -47,18 +48,9 @@ export class Primary implements MemoryStore {
       throw new CorrectableError('INVALID_ARGUMENT', message, { field: 'idempotencyKey' });
     }
     const reply = this.#replica.apply(operation);
-    if (idempotencyKey !== undefined) this.#remember(idempotencyKey, operation, reply);
+    if (idempotencyKey !== undefined) this.#outcomes.set(idempotencyKey, { operation, reply });
     for (const follow of this.#listeners) follow(update);
     return reply;
-  }
-
-  #remember(key: string, operation: Operation, reply: ReplicaReply): void {
-    this.#outcomes.set(key, { operation, reply });
-    if (this.#outcomes.size <= KEYS_MAX) return;
-    for (const oldest of this.#outcomes.keys()) {
-      this.#outcomes.delete(oldest);
-      break;
-    }
   }
 
   /** Copies the state to `backup`, and passes later writes to `follower`. Returns what ends that. */
@@ -67,6 +59,40 @@ export class Primary implements MemoryStore {
     this.#listeners.add(follower);
     return () => this.#listeners.delete(follower);
   }
+}
+
+/** The updates of this site that its backup copy has not applied yet, by object, in the order of their submission. */
+export class InFlightWrites {
+  readonly #byKey = new Map<string, PendingWrite[]>();
+
+  add(update: PendingWrite): void {
+    const key = getWriteKey(update);
+    const updates = this.#byKey.get(key);
+    if (updates === undefined) this.#byKey.set(key, [update]);
+    else updates.push(update);
+  }
+
+  remove(update: PendingWrite): void {
+    const key = getWriteKey(update);
+    const updates = this.#byKey.get(key);
+    const at = updates?.indexOf(update) ?? -1;
+    if (updates === undefined || at < 0) return;
+    // Emptied in any case: a map that has grown goes on pointing to what it held before.
+    updates.splice(at, 1);
+    if (updates.length === 0) this.#byKey.delete(key);
+  }
+
+  /** The operations on the same object that were submitted before `update`. */
+  getEarlier(update: PendingWrite): Operation[] {
+    const updates = this.#byKey.get(getWriteKey(update)) ?? [];
+    const at = updates.indexOf(update);
+    return updates.slice(0, at < 0 ? undefined : at).map(({ operation }) => operation);
+  }
+}
+
+function getWriteKey({ operation }: PendingWrite): string {
+  const { key, queue } = operation.args as { readonly key?: string; readonly queue?: string };
+  return key === undefined ? `queue ${queue}` : `key ${key}`;
 }
 
 /**

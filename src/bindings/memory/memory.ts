@@ -19,9 +19,8 @@ import type { Levels } from '../../correctable/level-types.ts';
 import type { Operation } from '../../correctable/operation.ts';
 import { validateOperation, isSupported } from './validate-operation.ts';
 import { DelayQueue } from './delay-queue.ts';
-import { InFlightWrites } from './in-flight-writes.ts';
 import { Replica, type ReplicaReply } from './replica.ts';
-import { Primary, type MemoryStore, type PendingWrite } from './memory-store.ts';
+import { InFlightWrites, Primary, type MemoryStore, type PendingWrite } from './memory-store.ts';
 
 class MemorySession implements BindingSession {
   #seenVersion = 0;

@@ -24,10 +24,13 @@ export class SessionPair {
   hasPreliminaryReplies: boolean | undefined;
   readonly #options: ResolvedBindingOptions;
   readonly #paths: Paths;
-  #reader: ZooKeeper;
-  #writer: ZooKeeper;
+  /** For preliminary views: it waits for nothing. */
+  reader: ZooKeeper;
+  /** For updates and for reads after a `sync`, in the order in which they were made. */
+  writer: ZooKeeper;
+  /** Counts the sessions that have been writers: what a session hears of, a later one has not heard. */
+  writerCount = 0;
   #registered: Promise<void> | undefined;
-  #writerCount = 0;
   /** What sessions that are over had seen. */
   #minZxid = 0n;
   #isClosing = false;
@@ -36,23 +39,8 @@ export class SessionPair {
   constructor(options: ResolvedBindingOptions, paths: Paths) {
     this.#options = options;
     this.#paths = paths;
-    this.#writer = this.#open('writer');
-    this.#reader = this.#open('reader');
-  }
-
-  /** For preliminary views: it waits for nothing. */
-  get reader(): ZooKeeper {
-    return this.#reader;
-  }
-
-  /** For updates and for reads after a `sync`, in the order in which they were made. */
-  get writer(): ZooKeeper {
-    return this.#writer;
-  }
-
-  /** Counts the sessions that have been writers: what a session hears of, a later one has not heard. */
-  get writerCount(): number {
-    return this.#writerCount;
+    this.writer = this.#open('writer');
+    this.reader = this.#open('reader');
   }
 
   /** From now on nothing new is begun; what is in flight goes on until `close`. */
@@ -66,13 +54,13 @@ export class SessionPair {
     let timer: NodeJS.Timeout | undefined;
     const tooLate = new Promise<never>((_, reject) => {
       timer = setTimeout(() => {
-        const cause = this.#writer.blockedBy ?? this.#reader.blockedBy;
+        const cause = this.writer.blockedBy ?? this.reader.blockedBy;
         const message = `no connection to ${servers} within ${sessionTimeoutMs} ms${cause ? `: ${cause.message}` : ''}`;
         reject(new CorrectableError('UNAVAILABLE', message, { cause }));
       }, sessionTimeoutMs);
     });
     try {
-      await Promise.race([Promise.all([this.#reader.whenConnected(), this.#writer.whenConnected()]), tooLate]);
+      await Promise.race([Promise.all([this.reader.whenConnected(), this.writer.whenConnected()]), tooLate]);
     } catch (error) {
       throw toNotAppliedError(error);
     } finally {
@@ -81,7 +69,7 @@ export class SessionPair {
   }
 
   get bytes(): { readonly sent: number; readonly received: number } {
-    const [reader, writer] = [this.#reader.bytes, this.#writer.bytes];
+    const [reader, writer] = [this.reader.bytes, this.writer.bytes];
     return { sent: reader.sent + writer.sent, received: reader.received + writer.received };
   }
 
@@ -89,7 +77,7 @@ export class SessionPair {
   async retryLost<T>(role: SessionRole, request: (zk: ZooKeeper) => Promise<T>): Promise<T> {
     for (;;) {
       try {
-        return await request(role === 'reader' ? this.#reader : this.#writer);
+        return await request(role === 'reader' ? this.reader : this.writer);
       } catch (error) {
         if (!isConnectionLost(error) || this.#isClosed) throw error;
       }
@@ -140,7 +128,7 @@ export class SessionPair {
   async close(): Promise<void> {
     this.#isClosing = true;
     this.#isClosed = true;
-    await Promise.all([this.#reader.close(), this.#writer.close()]);
+    await Promise.all([this.reader.close(), this.writer.close()]);
   }
 
   async #registerNow(): Promise<void> {
@@ -170,7 +158,7 @@ export class SessionPair {
 
   #open(role: SessionRole): ZooKeeper {
     const { servers, sessionTimeoutMs, auth, onBackgroundError } = this.#options;
-    const other = (): ZooKeeper | undefined => (role === 'reader' ? this.#writer : this.#reader);
+    const other = (): ZooKeeper | undefined => (role === 'reader' ? this.writer : this.reader);
     const zk = new ZooKeeper(servers, {
       sessionTimeoutMs,
       // What one session has seen the other sees too, wherever it connects.
@@ -182,7 +170,7 @@ export class SessionPair {
       if (event.type === 'expired') this.#replace(role);
       else if (event.type === 'connected' && role === 'writer') {
         this.hasPreliminaryReplies = undefined;
-        this.#reader?.preferServer(event.server);
+        this.reader?.preferServer(event.server);
       }
     });
     return zk;
@@ -190,11 +178,11 @@ export class SessionPair {
 
   #replace(role: SessionRole): void {
     if (this.#isClosed) return;
-    this.#minZxid = getHigher(this.#minZxid, (role === 'reader' ? this.#reader : this.#writer).lastZxid);
-    if (role === 'reader') this.#reader = this.#open('reader');
+    this.#minZxid = getHigher(this.#minZxid, (role === 'reader' ? this.reader : this.writer).lastZxid);
+    if (role === 'reader') this.reader = this.#open('reader');
     else {
-      this.#writerCount += 1;
-      this.#writer = this.#open('writer');
+      this.writerCount += 1;
+      this.writer = this.#open('writer');
       const wasRegistered = this.#registered !== undefined;
       this.#registered = undefined;
       if (wasRegistered) void this.register().catch(this.#options.onBackgroundError);

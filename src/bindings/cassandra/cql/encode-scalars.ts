@@ -1,6 +1,6 @@
 /** Single values as the bytes of their type. What the type does not take is refused. */
+import { isIPv4, isIPv6 } from 'node:net';
 import { isBytes, isDate } from '../../../values/value-kinds.ts';
-import { encodeAddress } from './encode-address.ts';
 import { encodeDecimal } from './decimal.ts';
 import { encodeDuration } from './duration.ts';
 import { encodeBigint, encodeFixedInteger, toBigint } from './integers.ts';
@@ -174,6 +174,25 @@ function encodeTime(value: unknown): Uint8Array | undefined {
   if (hours === undefined) return undefined;
   const inSeconds = (Number(hours) * 60 + Number(minutes)) * 60 + Number(seconds);
   return encodeFixedInteger(BigInt(inSeconds) * 1_000_000_000n + BigInt(fraction.padEnd(9, '0')), 8);
+}
+
+const ADDRESS_GROUPS = 8;
+
+/** The bytes of an address written as text; `undefined` for a text that is none. */
+function encodeAddress(text: string): Buffer | undefined {
+  if (isIPv4(text)) return Buffer.from(text.split('.').map(Number));
+  // A zone is of one machine.
+  if (!isIPv6(text) || text.includes('%')) return undefined;
+  // A URL has all groups in hexadecimal digits, also those that were written as an address of IPv4.
+  const [front = '', back] = new URL(`http://[${text}]`).hostname.slice(1, -1).split('::');
+  const [left, right] = [parseGroups(front), parseGroups(back ?? '')];
+  const zeros = Array.from({ length: ADDRESS_GROUPS - left.length - right.length }, () => '0');
+  const digits = [...left, ...zeros, ...right].map((group) => group.padStart(4, '0'));
+  return Buffer.from(digits.join(''), 'hex');
+}
+
+function parseGroups(text: string): string[] {
+  return text === '' ? [] : text.split(':');
 }
 
 export function createCqlTypeError(value: unknown, type: CqlType, takes: string): CqlTypeError {

@@ -36,6 +36,8 @@ const HEARTBEATS_PER_TIMEOUT = 6;
 
 export class Connection {
   readonly node: string;
+  /** Whether the node gives preliminary replies; known once the connection is ready. */
+  hasPreliminaryReplies = false;
   readonly #options: PluginOptions;
   readonly #events: ConnectionEvents;
   readonly #socket: Socket;
@@ -49,7 +51,6 @@ export class Connection {
   #isReady = false;
   #hasEnded = false;
   #isBlocked = false;
-  #hasPreliminaryReplies = false;
   #isHeartbeatPending = false;
   readonly #connectTimer: NodeJS.Timeout;
   #heartbeatMonitor: HeartbeatMonitor | undefined;
@@ -70,11 +71,6 @@ export class Connection {
     this.#connectTimer = setTimeout(() => {
       this.#end(this.#createLossError(`no answer within ${connectTimeoutMs} ms`));
     }, connectTimeoutMs);
-  }
-
-  /** Whether the node gives preliminary replies; known once the connection is ready. */
-  get hasPreliminaryReplies(): boolean {
-    return this.#hasPreliminaryReplies;
   }
 
   get isReady(): boolean {
@@ -144,7 +140,7 @@ export class Connection {
 
   async #handshake(): Promise<void> {
     try {
-      this.#hasPreliminaryReplies = await performHandshake((frame) => this.request(frame), this.#options);
+      this.hasPreliminaryReplies = await performHandshake((frame) => this.request(frame), this.#options);
     } catch (error) {
       return this.#end(this.#addNode(error));
     }
@@ -249,5 +245,71 @@ export class Connection {
     const isOurs = reason.code === 'CLOSED' || reason.code === 'CONNECTION_LOST';
     const loss = isOurs ? reason : this.#createLossError(reason.message, reason);
     for (const exchange of this.#exchanges.splice(0)) exchange?.handleLoss(loss);
+  }
+}
+
+/** A connection that stood shorter counts as one that failed: a node that drops everybody is not hammered. */
+const STABLE_AFTER_MS = 5_000;
+
+export interface ReconnectingConnectionEvents {
+  /** The connection is ready, or has room again. */
+  readonly onCapacity: () => void;
+  readonly onDown: (reason: CqlError) => void;
+}
+
+export class ReconnectingConnection {
+  readonly bytes = { sent: 0, received: 0 };
+  readonly #options: PluginOptions;
+  readonly #events: ReconnectingConnectionEvents;
+  #connection: Connection | undefined;
+  #failureCount = 0;
+  #readySince: number | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #isClosed = false;
+
+  constructor(options: PluginOptions, events: ReconnectingConnectionEvents) {
+    this.#options = options;
+    this.#events = events;
+    this.#open();
+  }
+
+  /** Whether it stands, busy or not, and the node gives preliminary replies. */
+  get isUp(): boolean {
+    return this.#connection?.isReady === true && this.#connection.hasPreliminaryReplies;
+  }
+
+  /** The connection, if it has room for a request. */
+  getReady(): Connection | undefined {
+    return this.isUp && this.#connection?.hasCapacity === true ? this.#connection : undefined;
+  }
+
+  async close(reason: CqlError): Promise<void> {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+    await this.#connection?.close(reason);
+  }
+
+  #open(): void {
+    this.#readySince = undefined;
+    this.#connection = new Connection(this.#options, {
+      onReady: () => {
+        this.#readySince = performance.now();
+        this.#events.onCapacity();
+      },
+      onCapacity: () => this.#events.onCapacity(),
+      bytes: this.bytes,
+      onClosed: (reason) => this.#handleLoss(reason),
+    });
+  }
+
+  #handleLoss(reason: CqlError): void {
+    const stoodMs = this.#readySince === undefined ? 0 : performance.now() - this.#readySince;
+    this.#connection = undefined;
+    this.#failureCount = stoodMs >= STABLE_AFTER_MS ? 0 : this.#failureCount + 1;
+    if (this.#isClosed) return;
+    const { initialReconnectDelayMs, maxReconnectDelayMs } = this.#options;
+    const ceilingMs = Math.min(maxReconnectDelayMs, initialReconnectDelayMs * 2 ** Math.max(0, this.#failureCount - 1));
+    this.#timer = setTimeout(() => this.#open(), ceilingMs * (0.5 + Math.random() / 2));
+    this.#events.onDown(reason);
   }
 }

@@ -1,24 +1,14 @@
 /** What can go wrong between this client and a node, as a code; the binding makes the application's error of it. */
 
-/**
- * - `CONNECTION_LOST`: the connection ended before the answer, or none could be made.
- * - `TIMEOUT`: no final answer in time.
- * - `SERVER`: the node answered with an error; `server` has it.
- * - `AUTHENTICATION`: the node refused the credentials, or wants some.
- * - `PROTOCOL`: the node said what the protocol does not allow.
- * - `BAD_VALUE`: a parameter cannot be written as its column's type.
- * - `OVERLOADED`: too many reads in flight in this client.
- * - `CLOSED`: the client was closed.
- */
 export type CqlErrorCode =
-  | 'CONNECTION_LOST'
-  | 'TIMEOUT'
-  | 'SERVER'
-  | 'AUTHENTICATION'
-  | 'PROTOCOL'
-  | 'BAD_VALUE'
-  | 'OVERLOADED'
-  | 'CLOSED';
+  | 'CONNECTION_LOST' // the connection ended before the answer, or none could be made
+  | 'TIMEOUT' // no final answer in time
+  | 'SERVER' // the node answered with an error; `server` has it
+  | 'AUTHENTICATION' // the node refused the credentials, or wants some
+  | 'PROTOCOL' // the node broke the protocol
+  | 'BAD_VALUE' // a parameter cannot be written as its column's type
+  | 'OVERLOADED' // too many reads in flight in this client
+  | 'CLOSED'; // the client was closed
 
 export interface ServerError {
   /** As in the protocol, `0x1200` for a read time-out. What some codes have behind the message is in it, too. */

@@ -1,5 +1,5 @@
 /** Prepared statements: asked for once, and again where a node has forgotten one. */
-import { RecentMap } from '../session-guarantees/recent-map.ts';
+import { RecentMap } from '../../shared/recent-map.ts';
 import type { Column } from './columns.ts';
 import type { Connection } from './connection.ts';
 import { StatementAvailability } from './preliminary-availability.ts';

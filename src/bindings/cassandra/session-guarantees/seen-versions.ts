@@ -1,6 +1,6 @@
 /** The newest version of each object that was seen, of so many objects at most. */
 import type { ObjectVersion } from '../statement-plan.ts';
-import { RecentMap } from './recent-map.ts';
+import { RecentMap } from '../../shared/recent-map.ts';
 
 export interface SeenVersion {
   /** The newest that was seen, and not found gone since; `undefined` where there is none. */
@@ -34,15 +34,11 @@ export class SeenVersions {
   readonly #versions: RecentMap<SeenVersion>;
   /** The latest version of those that were forgotten. */
   #forgottenUpTo: number | undefined;
-  #learnedCount = 0;
+  learnedCount = 0;
 
   constructor(max: number) {
     this.#maxEntries = max;
     this.#versions = new RecentMap(max);
-  }
-
-  get learnedCount(): number {
-    return this.#learnedCount;
   }
 
   get(id: string): SeenVersion | undefined {
@@ -73,7 +69,7 @@ export class SeenVersions {
     const { version: versionBefore = -Infinity, uncertainUpTo: doubtBefore } = before.seenVersion ?? NOTHING_SEEN;
     const isKept = this.#versions.has(id);
     // It is unknown what was learned and forgotten meanwhile.
-    if (!isKept && this.#learnedCount - before.learnedCount >= this.#maxEntries)
+    if (!isKept && this.learnedCount - before.learnedCount >= this.#maxEntries)
       return this.#learn(object, isSettled, known);
     if (version === undefined) {
       const uncertainUpTo = Math.max(upTo, known.uncertainUpTo, versionBefore);
@@ -96,7 +92,7 @@ export class SeenVersions {
   }
 
   #store(id: string, sighting: SeenVersion): void {
-    this.#learnedCount += 1;
+    this.learnedCount += 1;
     const forgotten = this.#versions.set(id, sighting);
     if (forgotten === undefined) return;
     const { version = -Infinity, uncertainUpTo } = forgotten;

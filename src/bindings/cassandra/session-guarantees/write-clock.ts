@@ -7,7 +7,7 @@
  * be lost. Only writes to that object come after that time.
  */
 import { CorrectableError } from '../../../correctable/errors.ts';
-import { RecentMap } from './recent-map.ts';
+import { RecentMap } from '../../shared/recent-map.ts';
 
 const MICROSECONDS_PER_MS = 1_000;
 /** Clocks that are looked after are not further apart. */

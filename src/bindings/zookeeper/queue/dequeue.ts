@@ -49,7 +49,7 @@ class Dequeue implements SubmissionStatus {
   readonly blockedBy = undefined;
   readonly #access: QueueContext;
   readonly #call: OperationCall;
-  #mayHaveBeenSent = false;
+  mayHaveBeenSent = false;
   /** Ends what others wait for who find nothing: the claim in flight has been delivered, or left to them. */
   #endClaimWait: () => void = () => {};
   #isPreliminaryBegun = false;
@@ -60,10 +60,6 @@ class Dequeue implements SubmissionStatus {
   constructor(access: QueueContext, call: OperationCall) {
     this.#access = access;
     this.#call = call;
-  }
-
-  get mayHaveBeenSent(): boolean {
-    return this.#mayHaveBeenSent;
   }
 
   async run(): Promise<void> {
@@ -88,7 +84,7 @@ class Dequeue implements SubmissionStatus {
   /** From here on an item may be taken. A caller that gave up before was notified that none was taken. */
   #markSent(): void {
     if (this.#call.context.signal.aborted) throw createAbandonedError();
-    this.#mayHaveBeenSent = true;
+    this.mayHaveBeenSent = true;
   }
 
   /** A claim of our own; undefined where nothing is left to be claimed. */

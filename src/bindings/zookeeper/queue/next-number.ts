@@ -7,21 +7,17 @@ export class NextNumber {
   /** The transaction that made the node which is counted. */
   #czxid = 0n;
   #isGone = false;
-  #value: number | undefined;
-
   /** As far as it is known; undefined before the first answer, and after the end of the node. */
-  get value(): number | undefined {
-    return this.#value;
-  }
+  value: number | undefined;
 
   /** Takes an answer in, `null` if there is no node. Returns whether it is about a node that was made again. */
   observeStat(stat: ChildCounters | null): boolean {
     if (stat === null || this.#isStale(stat)) {
-      this.#value ??= 0;
+      this.value ??= 0;
       return false;
     }
     const isRecreated = this.#czxid !== 0n && stat.czxid !== this.#czxid;
-    this.#value = isRecreated ? computeNextNumber(stat) : Math.max(computeNextNumber(stat), this.#value ?? 0);
+    this.value = isRecreated ? computeNextNumber(stat) : Math.max(computeNextNumber(stat), this.value ?? 0);
     this.#czxid = stat.czxid;
     this.#isGone = false;
     return isRecreated;
@@ -29,13 +25,13 @@ export class NextNumber {
 
   /** One of our own was given the number before this one. */
   advanceTo(number: number): void {
-    this.#value = Math.max(number, this.#value ?? 0);
+    this.value = Math.max(number, this.value ?? 0);
   }
 
   /** The node is gone: answers of servers that still have it say nothing any more. */
   reset(): void {
     this.#isGone = true;
-    this.#value = undefined;
+    this.value = undefined;
   }
 
   #isStale({ czxid }: ChildCounters): boolean {

@@ -1,6 +1,6 @@
 /** A queue and its operations in flight: one that leaves does not affect the others. */
 import { expect, test } from 'vitest';
-import { InFlightWrites } from '../../../../src/bindings/memory/in-flight-writes.ts';
+import { InFlightWrites } from '../../../../src/bindings/memory/memory-store.ts';
 import { ItemQueue } from '../../../../src/bindings/memory/replica.ts';
 
 test('thousands come and go → each in its turn, also of a copy', () => {
