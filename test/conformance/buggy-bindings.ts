@@ -441,7 +441,7 @@ export const PLANTED: Readonly<Record<string, Planted>> = {
   'executes writes twice': {
     make: ExecutesTwice,
     test: 'write: all levels → the strongest read shows it',
-    message: '"total" of "k" at strong, after "add" of "k": the final view is wrong: 2, not 1',
+    message: '"total" of "k" at strong, after "add" of "k", the final view is wrong: 2, not 1',
   },
   'ignores abort': {
     make: IgnoresAbort,
@@ -524,12 +524,12 @@ export const PLANTED: Readonly<Record<string, Planted>> = {
   'gives preliminary views of another key': {
     make: GuessesByAnyKey,
     test: 'read: weaker levels → what the object is, or was',
-    message: 'which this has never been: 0',
+    message: 'which it has never given: 0',
   },
   'gives garbage where a preliminary view alone is asked for': {
     make: GuessesGarbageAlone,
     test: 'read: weaker levels → what the object is, or was',
-    message: 'asked for weak: the view at weak is -77, which this has never been: 0',
+    message: 'asked for weak: the view at weak is -77, which it has never given: 0',
   },
   'claims to execute once, and ignores operation ids': {
     make: ForgetsNames,

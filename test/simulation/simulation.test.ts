@@ -4,10 +4,10 @@ import { EXPECTED, neverCame } from '../simulator/batch.ts';
 import { PROFILES } from '../../src/testing/simulator/options.ts';
 import type { Profile } from '../../src/testing/simulator/options.ts';
 import { INJECTED_BUGS } from '../simulator/injected-bugs.ts';
-import { createSetup, simulate } from '../simulator/simulate.ts';
+import { createSetup, parseOverrides, simulate } from '../simulator/simulate.ts';
 import type { RunResult } from '../../src/testing/simulator/simulation.ts';
 import { lane } from '../support/lane.ts';
-import { formatOverrides, parseOverrides, shrinkRun } from '../../src/testing/simulator/shrink.ts';
+import { formatOverrides, shrinkRun } from '../../src/testing/simulator/shrink.ts';
 
 /** In so many runs of the swarm, which has four worlds, every fault has to come. */
 const SWARM_RUNS = 80;

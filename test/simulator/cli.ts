@@ -8,8 +8,7 @@ import { neverCame, runBatch, runDealt } from './batch.ts';
 import type { Batch, BatchResult } from './batch.ts';
 import { PROFILES } from '../../src/testing/simulator/options.ts';
 import { INJECTED_BUGS } from './injected-bugs.ts';
-import { parseOverrides } from '../../src/testing/simulator/shrink.ts';
-import { simulate } from './simulate.ts';
+import { parseOverrides, simulate } from './simulate.ts';
 
 interface Flags extends Batch {
   readonly jobs: number;

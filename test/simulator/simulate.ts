@@ -38,3 +38,10 @@ export function createSetup({ planted, overrides }: SimulationSetup): SimulateOp
 export function simulate(seed: number, profile: Profile = 'swarm', value: SimulationSetup = {}): RunResult {
   return simulateIn(seed, profile, createSetup(value));
 }
+
+/** Options as `formatOverrides` writes them. */
+export function parseOverrides(text: string): Partial<SimulationOptions> {
+  const parsed: unknown = JSON.parse(text, (_, value: unknown) => (value === 'Infinity' ? Infinity : value));
+  if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) return parsed;
+  throw new Error(`--with must be an object of options, such as '{"siteCount":2}', not ${text}`);
+}

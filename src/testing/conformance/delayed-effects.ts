@@ -42,14 +42,7 @@ export async function keepsReportedOutcomes(trial: TestContext): Promise<void> {
     await checkStillOnce(trial, client, cancelled, subject);
     if (weak !== undefined) await checkStillOnce(trial, client, single, weak);
     if (reported === undefined) return;
-    const { value } = await trial.getFinal(client, closed!.read, [client.strongest]);
-    const isDone = trial.isSame(value, closed!.expected);
-    const name = formatOperation(closed!.write);
-    assertHolds(
-      !isDone,
-      () =>
-        `${name}, in flight at close(): reported as not done (${reported}), but done within ${DELAYED_EFFECT_MS} ms`,
-    );
+    await checkNotDone(trial, client, closed!, `in flight at close(): reported as not done (${reported})`);
   });
 }
 
@@ -81,6 +74,17 @@ async function checkStillOnce(
   );
 }
 
+async function checkNotDone(
+  trial: TestContext,
+  client: AnyClient,
+  { write, read, expected }: MarkedWrite,
+  description: string,
+): Promise<void> {
+  const { value } = await trial.getFinal(client, read, [client.strongest]);
+  const isDone = trial.isSame(value, expected);
+  assertHolds(!isDone, () => `${formatOperation(write)}, ${description}, but done within ${DELAYED_EFFECT_MS} ms`);
+}
+
 /** Cancels updates at several times. An update reported as not done must not be done later either. */
 export async function reportsAbortsTruthfully(trial: TestContext): Promise<void> {
   await trial.withClient(async (client, binding) => {
@@ -100,13 +104,7 @@ export async function reportsAbortsTruthfully(trial: TestContext): Promise<void>
     );
     if (denied.flat().length === 0) return;
     await new Promise((resolve) => setTimeout(resolve, DELAYED_EFFECT_MS));
-    for (const { write, read, expected, failure: reported } of denied.flat()) {
-      const { value } = await trial.getFinal(client, read, [client.strongest]);
-      const isDone = trial.isSame(value, expected);
-      assertHolds(
-        !isDone,
-        () => `${formatOperation(write)}, cancelled: reported as not done (${reported}), and it was done`,
-      );
-    }
+    for (const { failure, ...mark } of denied.flat())
+      await checkNotDone(trial, client, mark, `cancelled: reported as not done (${failure})`);
   });
 }

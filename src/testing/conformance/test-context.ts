@@ -4,7 +4,7 @@ import { createClient, type Client } from '../../correctable/client/client.ts';
 import type { Levels } from '../../correctable/level-types.ts';
 import type { Operation } from '../../correctable/operation.ts';
 import type { AnyView } from '../../correctable/view.ts';
-import { isCorrectableError } from '../../correctable/errors.ts';
+import { isCorrectableError, type ErrorCode } from '../../correctable/errors.ts';
 
 /** The part of a test runner that the suite needs. The functions of vitest fit. */
 export interface TestRunner {
@@ -101,6 +101,11 @@ export function assertHolds(isKept: boolean, sentence: string | (() => string), 
   if (isKept) return;
   const message = typeof sentence === 'string' ? sentence : sentence();
   throw new ConformanceError(message, cause === undefined ? undefined : { cause });
+}
+
+/** Throws unless what `description` names has failed with this code. */
+export function assertCode(error: unknown, code: ErrorCode, description: string): void {
+  assertHolds(isCorrectableError(error, code), () => `${description}: not ${code}, but ${formatError(error)}`);
 }
 
 export function formatOperation({ name, key }: Operation): string {

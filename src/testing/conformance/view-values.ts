@@ -1,4 +1,5 @@
 /** What the contract suite holds the values of weaker views to: they may be old, and of nothing else. */
+import type { Levels } from '../../correctable/level-types.ts';
 import type { Operation } from '../../correctable/operation.ts';
 import {
   assertHolds,
@@ -89,17 +90,7 @@ async function readAndCheck(
   const { value: newest } = await trial.getFinal(client, read, [client.strongest]);
   const known = [...before, newest];
   const alone = client.levels.slice(0, -1).map((level): [string] => [level]);
-  for (const levels of [client.levels, ...alone]) {
-    for (const { level, value } of await trial.collectViews(client, read, levels)) {
-      const was = known.some((item) => trial.isSame(value, item));
-      const requested = `${formatOperation(read)}, asked for ${levels.join(', ')}`;
-      const those = (): string => known.map(formatValue).join(', ');
-      assertHolds(
-        was,
-        () => `${requested}: the view at ${level} is ${formatValue(value)}, which this has never been: ${those()}`,
-      );
-    }
-  }
+  for (const levels of [client.levels, ...alone]) await checkValues(trial, client, { operation: read, known, levels });
   return newest;
 }
 
@@ -155,7 +146,7 @@ async function followWrites(trial: TestContext, client: AnyClient, steps: readon
   const known: unknown[] = [];
   for (const { operation, expected } of steps) {
     known.push(expected);
-    await checkWrite(trial, client, { operation, known });
+    await checkValues(trial, client, { operation, known, levels: client.levels });
   }
 }
 
@@ -167,23 +158,25 @@ async function checkPreliminaryOnly(
 ): Promise<void> {
   if (first === undefined) return;
   const { operation, expected } = first;
-  await checkWrite(trial, client, { operation, known: [expected], levels: [client.weakest] });
+  const levels: Levels = [client.weakest];
+  await checkValues(trial, client, { operation, known: [expected], levels });
 }
 
-interface WriteCheck {
+interface ValuesCheck {
   readonly operation: Operation;
+  /** The values that its views may have. */
   readonly known: readonly unknown[];
-  readonly levels?: readonly [string];
+  readonly levels: Levels;
 }
 
-async function checkWrite(
+async function checkValues(
   trial: TestContext,
   client: AnyClient,
-  { operation, known, levels }: WriteCheck,
+  { operation, known, levels }: ValuesCheck,
 ): Promise<void> {
   for (const { level, value } of await trial.collectViews(client, operation, levels)) {
     const was = known.some((item) => trial.isSame(value, item));
-    const requested = `${formatOperation(operation)}, asked for ${(levels ?? client.levels).join(', ')}`;
+    const requested = `${formatOperation(operation)}, asked for ${levels.join(', ')}`;
     const those = (): string => known.map(formatValue).join(', ');
     assertHolds(
       was,

@@ -40,7 +40,7 @@ export class SimulatedDisk {
   readonly #removing = new Map<string, Uint8Array>();
   #mounts = 0;
   /** Whether another process has taken over the files of the present mount. */
-  #isDeposed = false;
+  isDeposed = false;
   /** The files as they were before they were damaged. */
   #undamagedFiles: Map<string, Uint8Array> | undefined;
   /** As they were at the crash before. */
@@ -53,19 +53,15 @@ export class SimulatedDisk {
   /** The disk as one start of the site sees it. After the next crash nothing done through it has any effect. */
   mount(): Files {
     this.#mounts += 1;
-    this.#isDeposed = false;
+    this.isDeposed = false;
     const mount = this.#mounts;
     return new MountedDisk(this, () => mount === this.#mounts);
   }
 
   /** Another process takes it over: calls through the present mount have no effect, and report that. */
   depose(): void {
-    this.#isDeposed = true;
+    this.isDeposed = true;
     this.#unsynced.clear();
-  }
-
-  get isDeposed(): boolean {
-    return this.#isDeposed;
   }
 
   /** Loses what is not synced, or parts of it. */
@@ -75,7 +71,7 @@ export class SimulatedDisk {
       if (this.options.random.chance(0.5)) this.#files.set(path, bytes);
     }
     this.#removing.clear();
-    if (!this.#isDeposed) for (const write of this.#unsynced) this.#tear(write);
+    if (!this.isDeposed) for (const write of this.#unsynced) this.#tear(write);
     this.#unsynced.clear();
     const { damageChance = 0, random } = this.options;
     if (damageChance > 0 && random.chance(damageChance)) this.#damage();
@@ -195,7 +191,7 @@ export class SimulatedDisk {
     }
     this.#unsynced.add(write);
     this.afterSync(() => {
-      const wasDeposed = this.#isDeposed && isMounted();
+      const wasDeposed = this.isDeposed && isMounted();
       if (this.#unsynced.delete(write) || wasDeposed) this.#sync(write, isMounted, done);
     });
     this.onWritten(done);
@@ -210,7 +206,7 @@ export class SimulatedDisk {
 
   #sync(write: PendingWrite, isMounted: () => boolean, done: OnWriteDone): void {
     const isLonger = write.position + write.bytes.length > (this.#files.get(write.path)?.length ?? 0);
-    const isDeposed = this.#isDeposed && isMounted();
+    const isDeposed = this.isDeposed && isMounted();
     const error = isDeposed
       ? createFencedError('taken over')
       : isLonger && this.isFull

@@ -42,22 +42,10 @@ export interface OperationTraits {
 /** All operations of a run, in the order of their first submission. */
 export class History {
   readonly operations: ClientOperation[] = [];
-  readonly #traits: OperationTraits;
+  readonly traits: OperationTraits;
 
   constructor(traits: OperationTraits) {
-    this.#traits = traits;
-  }
-
-  isRead(operation: Pick<ClientOperation, 'operation'>): boolean {
-    return this.#traits.isRead(operation);
-  }
-
-  isBlue(operation: ClientOperation): boolean {
-    return this.#traits.isBlue(operation);
-  }
-
-  tookEffect(operation: ClientOperation): boolean {
-    return this.#traits.hasEffect(operation);
+    this.traits = traits;
   }
 
   getAnswered(operation?: string): ClientOperation[] {
@@ -65,8 +53,4 @@ export class History {
       (item) => item.replies.length > 0 && (operation === undefined || item.operation === operation),
     );
   }
-}
-
-export function getReply(operation: ClientOperation): unknown {
-  return operation.replies[0]?.value;
 }

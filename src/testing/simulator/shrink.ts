@@ -76,10 +76,3 @@ function isEffective(options: SimulationOptions, change: Partial<SimulationOptio
 export function formatOverrides(overrides: Partial<SimulationOptions>): string {
   return JSON.stringify(overrides, (_, value: unknown) => (value === Infinity ? 'Infinity' : value));
 }
-
-/** What `formatOverrides` wrote. Throws when it is no object of options. */
-export function parseOverrides(text: string): Partial<SimulationOptions> {
-  const parsed: unknown = JSON.parse(text, (_, value: unknown) => (value === 'Infinity' ? Infinity : value));
-  if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) return parsed;
-  throw new Error(`--with must be an object of options, such as '{"siteCount":2}', not ${text}`);
-}

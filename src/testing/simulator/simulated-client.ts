@@ -154,7 +154,7 @@ export class SimulatedClient {
 
   #requestFor(operation: ClientOperation): Request {
     const { operation: name, args, id, level } = operation;
-    const reads = this.#options.history.isRead(operation);
+    const reads = this.#options.history.traits.isRead(operation);
     const causal = reads && (level === 'causal' || this.#options.random.chance(0.5));
     const wantedStages = { tentative: !reads, causal, strong: !reads || level === 'strong' };
     const { home, hop, sessionVector } = this.#path;

@@ -8,8 +8,14 @@ import type { ServerReply, ServerRequest } from '../../server/log/red-log.ts';
 import type { Random } from '../../server/collections/random.ts';
 import { EtcdStore } from './etcd-store.ts';
 import type { SimulationOptions } from './options.ts';
-import type { ServerConnection } from './server-connection.ts';
 import type { Timeline } from './timeline.ts';
+
+/** A start's connection to the server of its red log. */
+export interface ServerConnection {
+  request(request: ServerRequest): void;
+  /** Requests that were sent may still take effect. */
+  close(): void;
+}
 
 export type EtcdFaults = Pick<
   SimulationOptions,

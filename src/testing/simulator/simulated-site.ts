@@ -24,7 +24,7 @@ import { Random } from '../../server/collections/random.ts';
 import { SimulatedDisk } from './disk.ts';
 import type { ClientOperation } from './history.ts';
 import type { SentMessage } from './network.ts';
-import type { ServerConnection } from './server-connection.ts';
+import type { ServerConnection } from './simulated-etcd.ts';
 import type { InstalledCopy, SharedCopy } from './site-copies.ts';
 import type { Timeline } from './timeline.ts';
 

@@ -279,13 +279,13 @@ export class Simulation {
   }
 
   readonly #onSubmissionEvent = (reported: Omit<SubmissionEvent, 'isRead'>): void => {
-    const isRead = this.#history.isRead(reported.operation);
+    const isRead = this.#history.traits.isRead(reported.operation);
     this.#checkers.notify('onSubmissionEvent', (checker) => checker.onSubmissionEvent?.({ ...reported, isRead }));
   };
 
   readonly #onView = (value: Omit<ClientView, 'isRead'>): void => {
     const { operation, site, stage } = value;
-    const isRead = this.#history.isRead(operation);
+    const isRead = this.#history.traits.isRead(operation);
     if (stage !== 'tentative') {
       operation.shownColor ??= this.#oracle.getColorAt(site, operation.id);
       operation.isChange ??= this.#oracle.hasEffects(operation.id);
@@ -295,7 +295,7 @@ export class Simulation {
 
   readonly #onDomainError = (value: Omit<ClientDomainError, 'isRead'>): void => {
     this.#counts.refusals += 1;
-    const isRead = this.#history.isRead(value.operation);
+    const isRead = this.#history.traits.isRead(value.operation);
     this.#checkers.notify('onDomainError', (checker) => checker.onDomainError?.({ ...value, isRead }));
   };
 

@@ -1,5 +1,5 @@
 /** No item is taken twice and none is lost, judged by the views of clients. */
-import { getReply, type ClientOperation } from '../../../src/testing/simulator/history.ts';
+import type { ClientOperation } from '../../../src/testing/simulator/history.ts';
 import type { QueueView } from '../../../src/server/service/fields/pending-queue.ts';
 import { assertProperty, type Checker, type FinalState } from '../../../src/testing/simulator/checkers/checker.ts';
 
@@ -9,7 +9,7 @@ export class QueueChecker implements Checker {
   onFinished({ history, sites }: FinalState): void {
     const takenBy = new Map<unknown, string>();
     for (const operation of history.getAnswered('dequeue')) {
-      const item = getReply(operation);
+      const item = operation.replies[0]?.value;
       if (item === null) continue;
       const other = takenBy.get(item);
       assertProperty(other === undefined, () => `${String(item)} was given to ${operation.id} and to ${String(other)}`);

@@ -2,7 +2,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { LogEntry, LogMessage, RedLog, RedLogOptions, SavedLog } from '../../../src/server/log/red-log.ts';
 import type { ServerReply } from '../../../src/server/log/red-log.ts';
-import type { ServerConnection } from '../../../src/testing/simulator/server-connection.ts';
+import type { ServerConnection } from '../../../src/testing/simulator/simulated-etcd.ts';
 import { BEGINNING, comparePositions } from '../../../src/server/log/position.ts';
 import type { Position } from '../../../src/server/log/position.ts';
 import { RedLogConsumer } from '../../../src/server/log/red-log-consumer.ts';

@@ -31,7 +31,7 @@ export interface FinalState {
 
 /** Whether an operation may be gone: blue, and answered by a site that was lost before others had it. */
 export function canBeLost(history: History, operation: ClientOperation, lost: ReadonlySet<Origin>): boolean {
-  return history.isBlue(operation) && operation.replies.every(({ site }) => lost.has(site));
+  return history.traits.isBlue(operation) && operation.replies.every(({ site }) => lost.has(site));
 }
 
 /** Sets a count by ordinal, of origins that join too: there are no holes. */

@@ -22,7 +22,7 @@ export class DurabilityChecker extends SiteChecker<Set<string>> {
 
   onFinished({ history, sites, lost }: FinalState): void {
     for (const operation of history.getAnswered()) {
-      if (history.isRead(operation) || !history.tookEffect(operation)) continue;
+      if (history.traits.isRead(operation) || !history.traits.hasEffect(operation)) continue;
       const isElsewhere = [...(this.#shownBy.get(operation.id) ?? [])].some((site) => !lost.has(site));
       if (canBeLost(history, operation, lost) && !isElsewhere) continue;
       for (const { site } of sites) {

@@ -20,7 +20,8 @@ export class ExactlyOnceChecker extends SiteChecker<Map<string, number>> {
 
   onFinished({ history, sites, lost }: FinalState): void {
     const all = [...sites.map(({ site }) => site), ...lost];
-    for (const operation of history.operations) if (!history.isRead(operation)) this.#check(operation, history, all);
+    for (const operation of history.operations)
+      if (!history.traits.isRead(operation)) this.#check(operation, history, all);
   }
 
   #check(operation: ClientOperation, history: History, sites: readonly Origin[]): void {
@@ -40,7 +41,7 @@ export class ExactlyOnceChecker extends SiteChecker<Map<string, number>> {
     );
     const reported = [...replies.map(({ value }) => encodeValue(value)), ...failures];
     assertProperty(new Set(reported).size <= 1, () => `${id} was answered ${reported.join(', then ')}`);
-    const isNone = replies.length > 0 && !history.tookEffect(operation);
+    const isNone = replies.length > 0 && !history.traits.hasEffect(operation);
     assertProperty(
       !(isNone && isShown),
       () => `${operation.operation} ${id} was answered ${reported[0]} and took effect`,
