@@ -139,7 +139,8 @@ export class IncomingStream {
  * be passed on because their origin is gone.
  */
 export class OutgoingStream {
-  readonly #retained = new Fifo<LoggedOperation>();
+  /** Without a gap. */
+  #retained = new Fifo<LoggedOperation>();
   /** By receiver: the last operation that it has synced. */
   readonly #acknowledged = new Map<Origin, number>();
   readonly #movedAtMs = new Map<Origin, number>();
@@ -176,7 +177,7 @@ export class OutgoingStream {
   /** After a restart: what the stream had got to, and what of it others may still lack. */
   load(last: number, retained: readonly LoggedOperation[]): void {
     this.#last = last;
-    if (this.#acknowledged.size > 0) for (const item of retained) this.#retained.push(item);
+    if (this.#acknowledged.size > 0) for (const item of retained) this.#retain(item);
   }
 
   add(operation: BlueOperation, position: number, nowMs: number): void {
@@ -186,7 +187,19 @@ export class OutgoingStream {
       if (sequence < operation.sequence) isNeeded = true;
     }
     this.#last = Math.max(this.#last, operation.sequence);
-    if (isNeeded) this.#retained.push({ operation, position });
+    if (isNeeded) this.#retain({ operation, position });
+  }
+
+  /** What a log has of a stream has a gap if its site took the state of another one. Nothing before a gap is passed on. */
+  #retain(item: LoggedOperation): void {
+    const last = this.#lastRetained;
+    if (item.operation.sequence <= last) return;
+    if (item.operation.sequence > last + 1) this.#retained = new Fifo();
+    this.#retained.push(item);
+  }
+
+  get #lastRetained(): number {
+    return this.#retained.at(this.#retained.size - 1)?.operation.sequence ?? 0;
   }
 
   acknowledge(site: Origin, sequence: number, nowMs: number): void {
@@ -209,7 +222,7 @@ export class OutgoingStream {
 
   /** Whether the operation after the one called `sequence` is kept. */
   hasAfter(sequence: number): boolean {
-    return sequence < this.#last && (this.#retained.at(0)?.operation.sequence ?? Infinity) <= sequence + 1;
+    return sequence < this.#lastRetained && (this.#retained.at(0)?.operation.sequence ?? Infinity) <= sequence + 1;
   }
 
   /** The operations after the one called `sequence`, at most so many. */
