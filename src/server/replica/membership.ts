@@ -101,16 +101,21 @@ export class Membership {
 
   /**
    * Confirms the change once all that it stands on is there. A site that is closed may alone have had operations of this
-   * site on which red records stand. Another one must have them too, before the change counts.
+   * site on which red records stand. Another one must have them too, before the change counts. The same holds for the
+   * operations of the closed site. If only this site had them and was lost, no site could reach the end of that stream.
    */
   confirmDurable(): void {
     const change = this.#change;
     if (change?.ownLength === undefined) return;
+    const { blue } = this.#host;
     const { site, origins } = this.#core.options;
-    if (origins.members.length > 1 && this.#host.blue.ownProgress.durable < change.ownLength) return;
+    if (origins.members.length > 1) {
+      if (blue.ownProgress.durable < change.ownLength) return;
+      if (!change.closing.every((origin) => blue.isElsewhere(origin))) return;
+    }
     change.ownLength = undefined;
     const held = change.closing.map((origin) => {
-      const { sequence, stamp } = this.#host.blue.getHeld(origin);
+      const { sequence, stamp } = blue.getHeld(origin);
       return [origin, sequence, stamp] as const;
     });
     const record = { kind: 'member', action: 'ack', id: this.#nextId(), site, change: change.place, held } as const;

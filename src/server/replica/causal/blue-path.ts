@@ -120,6 +120,11 @@ export class BluePath {
     return { sequence: synced, stamp: last?.[origin] ?? 0 };
   }
 
+  /** Whether another member is known to have all that is synced here of the stream of an origin. */
+  isElsewhere(origin: Origin): boolean {
+    return this.#getOutgoing(origin).maxAcknowledged >= this.#getStream(origin).synced;
+  }
+
   /** Own operations that no other site is known to have: those after `final`, if that is known. */
   getUnsent(final: number | null): readonly BlueOperation[] {
     return this.#ownOutgoing.getAfter(final ?? this.#ownOutgoing.maxAcknowledged, Infinity);

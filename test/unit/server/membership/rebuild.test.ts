@@ -1,8 +1,9 @@
 /** A site whose directory is lost starts as another origin, with the data of the other sites. */
 import { expect, test } from 'vitest';
+import type { Envelope } from '../../../../src/server/messages/envelope.ts';
 import { dequeue, enqueue, get, put } from '../../../../src/operations/index.ts';
 import { bank, bankService } from '../replica/services.ts';
-import { MemberWorld } from '../../../support/member-world.ts';
+import { MemberWorld, siteAt } from '../../../support/member-world.ts';
 
 /** Three sites, of which the third gives the red order, and the first is lost after some work of all. */
 function createWorldWithLostSite(): MemberWorld {
@@ -53,6 +54,39 @@ test('what one site alone has of the lost one → the end, and passed on to all'
   for (const site of [1, 2]) {
     expect(world.statesAt(site)).toEqual(['h 0 closed 2', 's 0 open', 't 0 open']);
     expect(world.read(site, get('last'))).toBe(1);
+  }
+});
+
+test('what one site alone has of the lost one, and that site is lost too → the others go on without it', () => {
+  const world = new MemberWorld({ siteCount: 4, redLeader: siteAt(3) });
+  world.submit(0, put('k', 1));
+  world.pass(100);
+  world.submit(0, put('last', 1));
+  world.settle(({ from, to }) => from === 0 && to !== 1);
+  world.drop();
+  world.crash(0);
+  // Site 1 does not pass it on, and its own operation depends on it.
+  const passAllButLast = (): void => {
+    const isLast = ({ envelope: { message } }: { readonly envelope: Envelope }): boolean =>
+      message.kind === 'blue.operations' && message.operations[0]?.site === siteAt(0);
+    for (let round = 0; round < 50; round += 1) {
+      world.drop(isLast);
+      world.settle(isLast);
+      world.tick();
+    }
+    world.drop();
+  };
+  world.submit(1, put('k1', 'after'));
+  world.change(3, { name: 'h', directory: null });
+  passAllButLast();
+  expect(world.statesAt(2)[0]).toBe('h 0 closing');
+  expect(world.machine(3).replica.membership.unconfirmed).toEqual([siteAt(1)]);
+  world.crash(1);
+  expect(world.changeMembers(3, 's', null).problem).toBeUndefined();
+  world.pass(200);
+  for (const site of [2, 3]) {
+    expect(world.statesAt(site)).toEqual(['h 0 closed 1', 's 0 closed 1', 't 0 open', 'u 0 open']);
+    expect([world.read(site, get('last')), world.read(site, get('k1'))]).toEqual([undefined, 'after']);
   }
 });
 
