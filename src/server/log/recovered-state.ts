@@ -68,7 +68,7 @@ export function createSiteFromShared({ sections, smallParts }: Checkpoint): Reco
   const shared = smallParts as SharedSiteState;
   const saved: SavedSiteState = { shared, own: EMPTY_OWN_STATE };
   return {
-    local: EMPTY_LOG,
+    local: { start: 0, entries: createUnsentEntries(shared) },
     red: { start: shared.log.delivered, entries: [] },
     checkpoint: { sections, smallParts: saved },
   };
@@ -110,13 +110,18 @@ export function mergeSharedIntoSite(
     throw unusableStateError('it lacks operations that this site has and keeps no more: take that of another, or wait');
   const merged: SavedSiteState = { shared, own: { ...ownState, waiting } };
   return {
-    local: own.local,
+    local: { ...own.local, entries: [...own.local.entries, ...createUnsentEntries(shared)] },
     red: holdsRed ? own.red : { start: delivered, entries: [] },
     checkpoint: {
       sections: { ...sections, ...(own.checkpoint && getSections('own', own.checkpoint)) },
       smallParts: merged,
     },
   };
+}
+
+/** Returns the entries by which a site keeps for others what else would be lost with the donor of its state. */
+function createUnsentEntries({ replica }: SharedSiteState): LocalEntry[] {
+  return (replica.unsent ?? []).map((operation) => ({ kind: 'blue', operation }));
 }
 
 /** Returns by origin the operations that the site holds and that are not in the rows of the other site. */

@@ -92,6 +92,8 @@ export interface SharedState {
   readonly applied: readonly number[];
   /** By ordinal: the digest of those. Not known of streams that were begun before digests were. */
   readonly digests?: readonly (number | undefined)[];
+  /** Operations of the site in the rows that no other site is known to have: one that takes the state keeps them too. */
+  readonly unsent?: readonly BlueOperation[];
   readonly red: SavedRedPath;
 }
 

@@ -180,6 +180,7 @@ export class Replica implements ReplicaCore, RedPathHost, WritesHost {
     const origins = this.options.origins.save();
     const change = this.membership.save();
     const { inForce } = this.activation;
+    const unsent = this.#quarantine.isAhead ? [] : blue.saveUnsent();
     return {
       shared: {
         origins,
@@ -188,6 +189,7 @@ export class Replica implements ReplicaCore, RedPathHost, WritesHost {
         stable: [...state.stable],
         applied,
         digests: streams.map(({ digest }) => digest),
+        ...(unsent.length > 0 && { unsent }),
         red: red.save(),
       },
       own: { syncedLength: this.#syncedLength, clock: clock.last, waiting, terms: this.#saveTerms() },

@@ -18,6 +18,7 @@ import { isCovered, getMaxEntry } from '../../records/vector.ts';
 
 /** Operations in one message of those that are sent again. */
 const MAX_BATCH_OPERATIONS = 256;
+const MAX_UNSENT_BYTES = 16 * 1024 * 1024;
 
 /** What a blue operation of this site is made of. */
 export interface BlueDraft extends Pick<BlueOperation, 'id' | 'reply'> {
@@ -128,6 +129,14 @@ export class BluePath {
   /** Own operations that no other site is known to have: those after `final`, if that is known. */
   getUnsent(final: number | null): readonly BlueOperation[] {
     return this.#ownOutgoing.getAfter(final ?? this.#ownOutgoing.maxAcknowledged, Infinity);
+  }
+
+  /** Those of them that are in the rows; none if they are too many for the small part of a checkpoint. */
+  saveUnsent(): readonly BlueOperation[] {
+    const { maxAcknowledged } = this.#ownOutgoing;
+    const unsent = this.#ownOutgoing.getAfter(maxAcknowledged, MAX_OPERATIONS_PER_MESSAGE + 1);
+    if (unsent.length > MAX_OPERATIONS_PER_MESSAGE || measurePlainData(unsent) > MAX_UNSENT_BYTES) return [];
+    return unsent.filter(({ sequence }) => sequence <= this.#ownStream.applied);
   }
 
   /** Commits an operation of this site. It counts once it is synced. */

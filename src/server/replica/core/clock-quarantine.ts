@@ -18,6 +18,9 @@ export class ClockQuarantine {
    */
   #referenceMs = -Infinity;
   #referenceAtMs = 0;
+  /** What the clock here shows, and the foremost one of the others, both against the monotonic one. */
+  #offsetMs = 0;
+  #othersOffsetMs: number | undefined;
 
   constructor(options: ReplicaOptions) {
     this.#options = options;
@@ -27,6 +30,12 @@ export class ClockQuarantine {
   advance(nowMs: number, wallMs: number): void {
     this.#referenceMs = Math.max(wallMs, this.#referenceMs + (nowMs - this.#referenceAtMs));
     this.#referenceAtMs = nowMs;
+    this.#offsetMs = wallMs - nowMs;
+  }
+
+  /** Whether the clock here is far ahead of all that were heard: others may refuse what it stamps. */
+  get isAhead(): boolean {
+    return this.#offsetMs - (this.#othersOffsetMs ?? Infinity) > this.#options.maxClockSkewMs;
   }
 
   /** A message of `peer` was sent when its clock showed `sentAtMs`; tells the observer when its quarantine changes. */
@@ -34,6 +43,8 @@ export class ClockQuarantine {
     const { maxClockSkewMs, observer } = this.#options;
     const aheadMs = sentAtMs - this.#referenceMs;
     const isWild = aheadMs > maxClockSkewMs;
+    const offsetMs = sentAtMs - this.#referenceAtMs;
+    if (!isWild) this.#othersOffsetMs = Math.max(this.#othersOffsetMs ?? offsetMs, offsetMs);
     if (isWild === this.#quarantined.has(peer)) return;
     if (isWild) {
       this.#quarantined.add(peer);

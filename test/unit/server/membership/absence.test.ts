@@ -215,3 +215,26 @@ test('one of two sites, though it leads the red log → it leaves the other one 
   expect(world.machine(0).isBacklogFull).toBe(false);
   expectAllEqual(world, [0, 1]);
 });
+
+test('a site takes the state of another one, which is then lost → all get what only that one had', () => {
+  const world = createHalves(4);
+  work(world, 'first', [0, 1, 2, 3], 1);
+  world.submit(2, put('alone', 1));
+  world.sync(2);
+  world.drop();
+  world.crash(0);
+  world.crash(3);
+  world.merge(1, 2);
+  world.crash(1);
+  world.crash(2);
+  world.start(0);
+  world.start(3);
+  // These two leave the others behind, so each side lacks what the other one does not keep.
+  work(world, 'away', [0, 3], 40);
+  world.start(1);
+  world.pass(500);
+  for (const site of [0, 3]) expect(world.read(site, get('alone'))).toBe(1);
+  world.merge(1, 0);
+  world.pass(500);
+  expectAllEqual(world, [0, 1, 3]);
+});

@@ -40,6 +40,19 @@ test('a lost site is rebuilt → closed at what others hold, then another origin
   expect(world.events).toEqual([]);
 });
 
+test('a site is rebuilt from the state of another one, which is then lost → all get what only that one had', () => {
+  const world = createWorldWithLostSite();
+  world.changeMembers(1, 'h', 'new');
+  world.submit(1, put('alone', 1));
+  world.sync(1);
+  world.drop();
+  const rebuilt = world.startFrom(1);
+  world.crash(1);
+  world.pass(200);
+  expect(world.read(2, get('alone'))).toBe(1);
+  expect(world.stateAt(rebuilt)).toEqual(world.stateAt(2));
+});
+
 test('what one site alone has of the lost one → the end, and passed on to all', () => {
   const world = createWorldWithLostSite();
   world.start(0);

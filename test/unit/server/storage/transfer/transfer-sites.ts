@@ -64,7 +64,7 @@ export class Donor implements CheckpointSource {
   }
 
   createCut(): CheckpointCut {
-    const shared = { log: { delivered: 7 }, count: this.rows.size, at: new Date(0) };
+    const shared = { log: { delivered: 7 }, replica: {}, count: this.rows.size, at: new Date(0) };
     return { smallParts: { shared, own: { ...EMPTY_OWN_STATE, clock: 'own' } }, contained: { local: 0, red: 0 } };
   }
 

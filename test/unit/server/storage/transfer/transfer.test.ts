@@ -18,7 +18,7 @@ const kinds = (kind: Message['kind']): number => sites.sent.filter((message) => 
 function expectShared(rows: ReadonlyMap<string, unknown> = sites.donor.rows): void {
   expect(Object.keys(sites.shared?.sections ?? {})).toEqual(['rows']);
   expect(sites.shared?.sections['rows']).toEqual(rows);
-  expect(sites.shared?.smallParts).toEqual({ log: { delivered: 7 }, count: rows.size, at: new Date(0) });
+  expect(sites.shared?.smallParts).toEqual({ log: { delivered: 7 }, replica: {}, count: rows.size, at: new Date(0) });
 }
 
 describe('a transfer', () => {
