@@ -271,10 +271,10 @@ export class ClusterNode {
     const change = { name: this.name, directory, address: { url, cluster: formatAddress(cluster) } };
     const { signal } = this.#aborted;
     const onProblem = (message: string): void => this.#onProgress(`waiting to become a member: ${message}`);
-    const others = [...this.file.sites].filter(([name]) => name !== this.name);
-    const sites = new Map(others.map(([name, site]) => [name, site.cluster]));
-    const origin = (await requestChange(change, { sites, keys: this.#keys, signal, onProblem })) as Origin;
-    const { shared } = await transfers.receive(origin, () => [...sites.keys()], signal);
+    const { file } = this;
+    const origin = (await requestChange(change, { file, keys: this.#keys, signal, onProblem })) as Origin;
+    const donors = [...file.sites.keys()].filter((name) => name !== this.name);
+    const { shared } = await transfers.receive(origin, () => donors, signal);
     await installShared(shared, this.#place);
     this.#directory.adopt();
     await this.#follower.adopt();

@@ -9,15 +9,16 @@ import type { Origins } from '../records/origin.ts';
 import type { SiteDriver } from '../site/site-driver.ts';
 import { createSiteFromShared } from '../log/recovered-state.ts';
 import { installSite, type SiteInstallation } from '../storage/transfer/install-site.ts';
-import { parseAddress, type ClusterAddress } from './cluster-file.ts';
+import { parseAddress, type ClusterFile } from './cluster-file.ts';
 import type { ClusterKeys } from './key-file.ts';
 import type { MemberChange } from '../replica/membership.ts';
 import { requestOfOperator } from './operator-request.ts';
+import { READ_RED, parseRedGeneration } from './red-log/red-generation.ts';
 
 /** The sites that get the request for a change. */
 export interface ChangeTargets {
-  /** Addresses of sites by their names, one of which is enough. */
-  readonly sites: ReadonlyMap<string, ClusterAddress>;
+  /** One of its other sites is enough. */
+  readonly file: ClusterFile;
   readonly keys: ClusterKeys;
   readonly signal: AbortSignal;
   /** Why it has not been made so far. */
@@ -36,13 +37,16 @@ const REFUSED_FOR_MS = 30_000;
 /**
  * Asks the sites for a change until one of them has made it. Returns the ordinal of the site.
  *
- * @throws CorrectableError `UNAVAILABLE` if it is refused for long, with the reason
+ * @throws CorrectableError `UNAVAILABLE` if it is refused for long, with the reason, or if the site leads the red log
  */
 export async function requestChange(change: MemberChange, targets: ChangeTargets): Promise<number> {
-  const { sites, keys, signal, onProblem } = targets;
+  const { file, keys, signal, onProblem } = targets;
   let refusedSinceMs = Infinity;
   for (;;) {
-    for (const [to, address] of sites) {
+    // No site can deliver the change while the log has no leader.
+    if ((await findRedLeader(change.name, targets)) === change.name) throw redLeaderError(change.name, file.path);
+    for (const [to, { cluster: address }] of file.sites) {
+      if (to === change.name) continue;
       signal.throwIfAborted();
       try {
         const reply = await requestOfOperator({ address, to, keys }, CHANGE, change, CHANGE_TIMEOUT_MS);
@@ -58,6 +62,20 @@ export async function requestChange(change: MemberChange, targets: ChangeTargets
     }
     await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
   }
+}
+
+/** Returns the leader of the built-in red log, as the other sites that reply follow it. */
+async function findRedLeader(name: string, { file, keys }: ChangeTargets): Promise<string | null | undefined> {
+  if (file.redLog.engine !== 'built-in') return undefined;
+  const others = [...file.sites].filter(([to]) => to !== name);
+  const replies = await Promise.allSettled(
+    others.map(async ([to, { cluster: address }]) =>
+      parseRedGeneration(await requestOfOperator({ address, to, keys }, READ_RED, null)),
+    ),
+  );
+  const known = replies.flatMap((reply) => (reply.status === 'fulfilled' ? [reply.value] : []));
+  const latest = Math.max(...known.map(({ generation }) => generation));
+  return known.find(({ generation, leader }) => generation === latest && leader !== null)?.leader;
 }
 
 /** @throws Error if it is no change */
@@ -124,5 +142,11 @@ function parseReply(reply: unknown): { readonly origin: number | null; readonly 
 
 function changeRefusedError(name: string, problem: string): CorrectableError {
   const message = `${name}: the members of the deployment were not changed: ${problem}.`;
+  return new CorrectableError('UNAVAILABLE', message, { retryable: false, field: 'site' });
+}
+
+function redLeaderError(name: string, path: string): CorrectableError {
+  const command = `correctables cluster restore-red --cluster ${path} --without ${name}`;
+  const message = `${name}: this site leads the red log, so it cannot be rebuilt. Nothing was changed. First run: ${command}`;
   return new CorrectableError('UNAVAILABLE', message, { retryable: false, field: 'site' });
 }

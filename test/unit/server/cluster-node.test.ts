@@ -215,6 +215,18 @@ test('a port for clients that is taken → the site does not become a member', a
   expect(a.status().members.map(({ site }) => site)).toEqual(NAMES);
 });
 
+test('the directory of the red leader is lost → --rebuild is refused, with the command to run first', async () => {
+  const files = await createFiles();
+  const [a] = (await openAll(files)) as [ClusterNode];
+  await a.close();
+  const command = `correctables cluster restore-red --cluster ${files.cluster} --without a`;
+  await expect(serveSite(files, 'a', { rebuild: true, dataDir: files.dataDir('new') })).rejects.toMatchObject({
+    code: 'UNAVAILABLE',
+    field: 'site',
+    message: expect.stringContaining(command),
+  });
+});
+
 test('/sites lists the addresses of all sites, and findSites takes them', async () => {
   const files = await createFiles(['a', 'b']);
   const [a, b] = await Promise.all([serveSite(files, 'a'), serveSite(files, 'b')]);
