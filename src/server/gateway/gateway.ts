@@ -4,7 +4,7 @@
  */
 import { systemClock, type Timer } from '../../correctable/clock.ts';
 import type { Binding } from '../../correctable/binding.ts';
-import { CorrectableError, isCorrectableError, createInvalidArgumentError } from '../../correctable/errors.ts';
+import { check, CorrectableError, isCorrectableError } from '../../correctable/errors.ts';
 import type { OptionNamesOf } from '../../correctable/validate.ts';
 import type { Levels } from '../../correctable/level-types.ts';
 import type { OperationRegistry } from '../../protocol/contract/operation-registry.ts';
@@ -187,10 +187,11 @@ class BindingGateway implements Gateway, GatewayContext {
     this.load = new TotalLoad(this.bounds.budget);
     this.principals = new Principals(this.bounds);
     this.clients = new ClientTable(this.bounds.budget, (clients) => this.#onForgotten(clients));
-    const checkPeers = (check: () => void, delayMs: number): (() => void) => setPeerDeadline(peerClock, check, delayMs);
+    const checkPeers = (fire: () => void, delayMs: number): (() => void) => setPeerDeadline(peerClock, fire, delayMs);
+    const { heartbeatIntervalMs, clientIdleMs } = this.bounds;
     this.#stopTimers = [
-      repeat(() => this.#checkAll(), this.bounds.heartbeatIntervalMs, checkPeers),
-      repeat(() => this.#forgetGone(), Math.min(this.bounds.clientIdleMs, MAX_SWEEP_INTERVAL_MS)),
+      repeat(() => this.#connections.forEach((item) => item.checkAlive()), heartbeatIntervalMs, checkPeers),
+      repeat(() => this.#forgetGone(), Math.min(clientIdleMs, MAX_SWEEP_INTERVAL_MS)),
     ];
   }
 
@@ -228,7 +229,7 @@ class BindingGateway implements Gateway, GatewayContext {
       const message = `the subprotocol must be one of ${this.subprotocols.join(', ')}, not "${socket.subprotocol}"`;
       throw new CorrectableError('INVALID_ARGUMENT', message, { field: 'subprotocol' });
     }
-    const connection = new GatewayConnection({ socket, codec, peer, host: this });
+    const connection = new GatewayConnection(socket, codec, peer, this);
     this.#connections.add(connection);
     this.#addresses.enter(connection, peer.remoteAddress);
   }
@@ -276,7 +277,8 @@ class BindingGateway implements Gateway, GatewayContext {
   }
 
   async close({ drainMs = DEFAULT_DRAIN_MS }: { readonly drainMs?: number } = {}): Promise<void> {
-    checkDrainMs(drainMs);
+    const isTime = typeof drainMs === 'number' && drainMs >= 0;
+    check(isTime, 'drainMs', `give milliseconds from 0 on, or Infinity, not ${String(drainMs)}`);
     if (this.#shutdown === undefined) {
       this.#state = 'draining';
       this.#shutdown = new Shutdown(this.#connections, drainMs);
@@ -286,10 +288,6 @@ class BindingGateway implements Gateway, GatewayContext {
     await this.#shutdown.done;
     for (const stop of this.#stopTimers) stop();
     this.#state = 'closed';
-  }
-
-  #checkAll(): void {
-    for (const connection of this.#connections) connection.checkAlive();
   }
 
   #forgetGone(): void {
@@ -309,31 +307,18 @@ const CLOSE_GRACE_MS = 1_000;
 /** The longest time that is sent to clients, some 12 days: they wait a little longer, and timers end at twice as much. */
 const MAX_GOAWAY_MS = 2 ** 30;
 
-/** What is to be closed. */
-interface Closable {
-  drain(drainMs: number): void;
-  close(code: number, reason: string): void;
-  terminate(): void;
-}
-
-/** Throws `INVALID_ARGUMENT` for what is no time to drain. */
-function checkDrainMs(drainMs: unknown): void {
-  if (typeof drainMs === 'number' && drainMs >= 0) return;
-  throw createInvalidArgumentError('drainMs', `give milliseconds from 0 on, or Infinity, not ${String(drainMs)}`);
-}
-
 /** A closing that has begun. */
 class Shutdown {
   /** Fulfilled when all connections have gone, or when no more can be done about them. */
   readonly done: Promise<void>;
-  readonly #connections: ReadonlySet<Closable>;
+  readonly #connections: ReadonlySet<GatewayConnection>;
   /** Until when what is in flight may end; `undefined` once that is over. */
   #drainsUntil: number | undefined;
   #timer: Timer | undefined;
   #wake: (() => void) | undefined;
 
   /** @param connections those that are there, each as long as it is */
-  constructor(connections: ReadonlySet<Closable>, drainMs: number) {
+  constructor(connections: ReadonlySet<GatewayConnection>, drainMs: number) {
     this.#connections = connections;
     this.#drainsUntil = systemClock.now() + drainMs;
     this.done = this.#run(drainMs);

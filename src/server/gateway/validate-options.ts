@@ -1,24 +1,22 @@
 /** Checks of the options of gateways, but for those that are read with a check. */
-import { CorrectableError, createInvalidArgumentError } from '../../correctable/errors.ts';
-import { checkOptionNames, hasMethods, isBinding, isNonEmptyString, isRecord } from '../../correctable/validate.ts';
+import { check } from '../../correctable/errors.ts';
+import {
+  checkOptionNames,
+  checkOptionTypes,
+  hasMethods,
+  isBinding,
+  isNonEmptyString,
+  isRecord,
+} from '../../correctable/validate.ts';
 import type { Binding } from '../../correctable/binding.ts';
 import { MAX_NAME_LENGTH } from '../../protocol/messages/field-schemas.ts';
 import { MAX_LEVELS } from '../../protocol/messages/level-bits.ts';
 import { ignoreRejection } from './operations/call-hook.ts';
 
-/** @throws CorrectableError `INVALID_ARGUMENT` for what is neither a function nor left out */
-export function checkFunction(field: string, value: unknown): void {
-  if (value !== undefined && typeof value !== 'function')
-    throw createInvalidArgumentError(field, 'must be a function, or none');
-}
-
 /** @throws CorrectableError `INVALID_ARGUMENT` for what is neither a logger nor left out */
 export function checkLogger(value: unknown): void {
-  if (value === undefined || hasMethods(value, 'debug', 'info', 'warn', 'error')) return;
-  throw createInvalidArgumentError(
-    'logger',
-    'must have debug, info, warn and error, as one of pino has, or be left out',
-  );
+  const isLogger = value === undefined || hasMethods(value, 'debug', 'info', 'warn', 'error');
+  check(isLogger, 'logger', 'must have debug, info, warn and error, as one of pino has, or be left out');
 }
 
 /**
@@ -34,9 +32,8 @@ export function getHostedLevels(binding: Binding): readonly string[] {
     value.length <= MAX_LEVELS &&
     value.every(isLevel) &&
     new Set(value).size === value.length;
-  if (isFit) return [...value];
-  const message = `binding: consistencyLevels must give 1 to ${MAX_LEVELS} distinct names, weakest first`;
-  throw new CorrectableError('INVALID_ARGUMENT', message, { field: 'binding' });
+  check(isFit, 'binding', `consistencyLevels must give 1 to ${MAX_LEVELS} distinct names, weakest first`);
+  return [...value];
 }
 
 function isLevel(level: unknown): level is string {
@@ -50,18 +47,13 @@ type GatewayInput = Partial<Record<'binding' | 'site' | 'contract' | 'authentica
 /** @throws CorrectableError `INVALID_ARGUMENT` naming the option that does not fit */
 export function checkGatewayOptions(value: GatewayInput, names: Readonly<Record<string, true>>): void {
   // Before its methods are reported as no options.
-  if (isBinding(value)) throw createInvalidArgumentError('binding', `is an option: write ${CALL}`);
+  check(!isBinding(value), 'binding', `is an option: write ${CALL}`);
   checkOptionNames(value, { call: CALL }, names);
   const { binding, site, contract, logger } = value;
-  if (!isBinding(binding)) {
-    throw createInvalidArgumentError('binding', `give the binding to host, as ${CALL}, or a site of createEmbedded`);
-  }
-  if (site !== undefined && !isNonEmptyString(site))
-    throw createInvalidArgumentError('site', 'must be the name of the site, or none');
-  if (contract !== undefined && !isContract(contract)) {
-    throw createInvalidArgumentError('contract', 'must be one made by defineContract, or none');
-  }
-  for (const field of ['authenticate', 'authorize'] as const) checkFunction(field, value[field]);
+  check(isBinding(binding), 'binding', `give the binding to host, as ${CALL}, or a site of createEmbedded`);
+  check(site === undefined || isNonEmptyString(site), 'site', 'must be the name of the site, or none');
+  check(contract === undefined || isContract(contract), 'contract', 'must be one made by defineContract, or none');
+  checkOptionTypes(value, 'function', 'authenticate', 'authorize');
   checkLogger(logger);
 }
 

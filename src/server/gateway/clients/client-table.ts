@@ -5,10 +5,30 @@
  * `formatOperationId`, or it is unknown whether the update was executed.
  */
 import { randomUUID } from 'node:crypto';
-import { computeUsableTotal, type ByteBudget } from '../limits/limits.ts';
-import type { BudgetOwner } from '../limits/in-flight-load.ts';
+import type { EncodedMessage } from '../../../protocol/codec/codec.ts';
+import type { ServerMessage } from '../../../protocol/messages/server-messages.ts';
 import { SequenceMap } from '../../../protocol/sequence-map.ts';
-import type { RepeatableWrite } from '../operations/submission-types.ts';
+import type { BudgetOwner, ConnectionLoad } from '../limits/in-flight-load.ts';
+import { computeUsableTotal, type ByteBudget } from '../limits/limits.ts';
+
+/** Where the rows of a submission go: the client's present connection. */
+export interface Outlet {
+  /** Whether far too much waits to be sent already. */
+  readonly isFull: boolean;
+  push(row: ServerMessage): void;
+  /** Pushes a row that the client's codec has encoded. */
+  pushEncoded(row: EncodedMessage): void;
+  /** The last row about the operation was pushed. */
+  onEnded(id: number): void;
+}
+
+/** An update as it is remembered, for a repetition of it: in flight, or ended. */
+export interface RepeatableWrite {
+  /** Sends the rows to a new connection, beginning with what is known already, in full. */
+  repeat(outlet: Outlet, load: ConnectionLoad): void;
+  /** Forgets the reply, which will not be requested again. Returns the bytes that it retained. */
+  forget(): number;
+}
 
 /** What a live connection of a client must be able to do for the table. */
 export interface ClientConnection {
@@ -136,10 +156,6 @@ export class ClientTable {
     this.#all.onBytesChanged(record, bytes);
   }
 
-  release(record: ClientRecord, bytes: number): void {
-    this.reserve(record, -bytes);
-  }
-
   /** Whether there is room for so many bytes below `max`; forgets clients that are gone, if that makes it. */
   #makeRoom(retained: RetainedClients, bytes: number, max: number, wantedBy: ClientRecord): boolean {
     const excess = retained.bytes + bytes - max;
@@ -246,7 +262,8 @@ export class ClientRecord {
   bytes = 0;
   /** Nothing is kept of it any more; what it had was given back as a whole. The table's to set. */
   isForgotten = false;
-  #acknowledged = 0;
+  /** Up to this number the client has acknowledged all updates. */
+  acknowledged = 0;
   /** Those that have been charged. */
   #pages = 0;
 
@@ -260,11 +277,6 @@ export class ClientRecord {
 
   get size(): number {
     return this.#entries.size;
-  }
-
-  /** Up to this number the client has acknowledged all updates. */
-  get acknowledged(): number {
-    return this.#acknowledged;
   }
 
   find(id: number): RepeatableWrite | undefined {
@@ -286,8 +298,8 @@ export class ClientRecord {
   }
 
   acknowledge(upTo: number): void {
-    if (upTo <= this.#acknowledged) return;
-    this.#acknowledged = upTo;
+    if (upTo <= this.acknowledged) return;
+    this.acknowledged = upTo;
     let freed = 0;
     this.#entries.forEach((submission, id) => {
       // Clients number upwards; of one that does not, a few replies stay until the next acknowledgement.
@@ -312,7 +324,7 @@ export class ClientRecord {
 
   /** Gives back what was taken. */
   release(bytes: number): void {
-    if (bytes > 0) this.#table.release(this, bytes);
+    if (bytes > 0) this.#table.reserve(this, -bytes);
   }
 
   #countPages(): void {

@@ -5,7 +5,7 @@ import type { Access, Operation } from '../../../correctable/operation.ts';
 import { CheckedOperation } from '../../../protocol/contract/checked-operation.ts';
 import { getStrongestIndex } from '../../../protocol/messages/level-bits.ts';
 import { submit, type SubmitMessage } from '../../../protocol/messages/submit.ts';
-import { ENTRY_BYTES, type ClientRecord } from '../clients/client-table.ts';
+import { ENTRY_BYTES, type ClientRecord, type Outlet } from '../clients/client-table.ts';
 import { HookTimeoutError, ignoreRejection, callHook, isUndecided } from '../operations/call-hook.ts';
 import type { GatewayContext, Principal } from '../context/gateway-context.ts';
 import { OVERLOADED_RETRY_MS, type GatewayLimits } from '../limits/limits.ts';
@@ -15,7 +15,7 @@ import type { AdmissionQueue } from './admission-queue.ts';
 import type { TokenExpiry } from './token-check.ts';
 import type { RateLimit } from '../limits/rate-limit.ts';
 import type { HostedOperation } from '../operations/hosted-operation.ts';
-import type { Outlet, SubmissionOwner } from '../operations/submission-types.ts';
+import type { SubmissionOwner } from '../operations/submission-types.ts';
 
 export interface ConnectedClient {
   readonly record: ClientRecord;
@@ -106,16 +106,13 @@ function logHookError(error: unknown, operation: Operation, { logger }: GatewayC
   const fields = { operation: operation.name, err: error };
   if (isUndecided(error)) {
     logger.warn(fields, 'authorize failed to decide whether an operation is allowed');
-    return error instanceof HookTimeoutError ? error : undecidedError(operation);
+    if (error instanceof HookTimeoutError) return error;
+    // In words of ours: those of the hook may name what it asks.
+    const message = `authorize failed to decide whether this client may call ${operation.name}; nothing was done`;
+    return new CorrectableError('UNAVAILABLE', message);
   }
   logger.error(fields, 'authorize failed: the operation is refused');
   return forbiddenError(operation);
-}
-
-/** In words of ours: those of the hook may name what it asks. */
-function undecidedError({ name }: Operation): CorrectableError {
-  const message = `authorize failed to decide whether this client may call ${name}; nothing was done`;
-  return new CorrectableError('UNAVAILABLE', message);
 }
 
 function forbiddenError({ name }: Operation): CorrectableError {
@@ -136,10 +133,9 @@ function rejectRepetition(row: SubmitMessage, { record, host }: ConnectedClient)
 function rejectOverRate(nowMs: number, { host, rate }: ConnectedClient): void {
   const retryAfterMs = rate.tryTake(nowMs);
   if (retryAfterMs === 0) return;
-  const description = `operations a second ${host.requiresAuthentication ? 'of this principal' : 'on this connection'}`;
   throw overloadedError(host, {
     limit: 'maxOperationsPerSecond',
-    unit: description,
+    unit: `operations a second ${host.requiresAuthentication ? 'of this principal' : 'on this connection'}`,
     advice: 'wait for retryAfterMs',
     retryAfterMs,
   });
@@ -148,19 +144,17 @@ function rejectOverRate(nowMs: number, { host, rate }: ConnectedClient): void {
 function rejectOverLoad(frame: ReceivedFrame, { host, load, outlet }: ConnectedClient): void {
   const { maxSendBufferBytes, maxInFlight } = host.bounds;
   if (outlet.waitingBytes > maxSendBufferBytes) {
-    const description = 'bytes that wait to be sent on this connection';
     throw overloadedError(host, {
       limit: 'maxMemoryBytes',
       max: maxSendBufferBytes,
-      unit: description,
+      unit: 'bytes that wait to be sent on this connection',
       advice: 'read what has come',
     });
   }
   if (load.operations >= maxInFlight) {
-    const subject = 'operations in flight on this connection';
     throw overloadedError(host, {
       limit: 'maxInFlight',
-      unit: subject,
+      unit: 'operations in flight on this connection',
       advice: 'wait for an answer before the next one',
     });
   }
@@ -218,10 +212,9 @@ function budgetFullError(
   whose: BudgetOwner,
   { unit, advice }: Pick<LimitExceeded, 'unit' | 'advice'>,
 ): CorrectableError {
-  const max = host.bounds.budget[whose];
   return overloadedError(host, {
     limit: 'maxMemoryBytes',
-    max,
+    max: host.bounds.budget[whose],
     unit: `bytes of ${unit} of ${BUDGET_OWNERS[whose]}`,
     advice,
   });

@@ -25,7 +25,6 @@ import { Sender } from './sender.ts';
 import type { ServerSocket } from './socket.ts';
 import type { HostedOperation } from '../operations/hosted-operation.ts';
 import { isRepetition, submit } from './submit-operation.ts';
-import type { SubmissionOwner } from '../operations/submission-types.ts';
 
 /** The number of the ping that follows `goaway`. */
 const GOAWAY_PING = 1;
@@ -39,14 +38,6 @@ const GOING_AWAY_ERROR = new CorrectableError(
 /** The answer to the cancellation of an update: the client need not submit it again. */
 const WRITE_CONTINUES_ERROR = new CorrectableError('UNKNOWN', 'no more views; the write runs to its end');
 const NOT_STARTED_ERROR = new CorrectableError('ABORTED', 'cancelled before it began; it was not executed');
-
-/** What a connection is made from. */
-export interface GatewayConnectionOptions {
-  readonly socket: ServerSocket;
-  readonly codec: Codec;
-  readonly peer: Peer;
-  readonly host: GatewayContext;
-}
 
 /** The server's end of one websocket. */
 export class GatewayConnection implements ClientConnection, ClientOutlet, MessageHandler {
@@ -79,7 +70,7 @@ export class GatewayConnection implements ClientConnection, ClientOutlet, Messag
   #hasHeard = true;
   attempt = 0;
 
-  constructor({ socket, codec, peer, host }: GatewayConnectionOptions) {
+  constructor(socket: ServerSocket, codec: Codec, peer: Peer, host: GatewayContext) {
     this.#socket = socket;
     this.#codec = codec;
     this.#peer = peer;
@@ -104,13 +95,10 @@ export class GatewayConnection implements ClientConnection, ClientOutlet, Messag
       (verdict) => this.#runGuarded(() => this.#renew(verdict)),
       systemClock,
     );
-    this.#handshake = new Handshake(
-      { host, peer },
-      {
-        onAdmitted: (hello, principal) => this.#runGuarded(() => this.#admitClient(hello, principal)),
-        onRejected: (code, reason, cause) => this.#runGuarded(() => this.#reject(code, reason, cause)),
-      },
-    );
+    this.#handshake = new Handshake(host, peer, {
+      onAdmitted: (hello, principal) => this.#runGuarded(() => this.#admitClient(hello, principal)),
+      onRejected: (code, reason, cause) => this.#runGuarded(() => this.#reject(code, reason, cause)),
+    });
     socket.listen({
       onFrame: (frame) => this.#onReceived(frame),
       onPong: (answer) => this.#onAlive(answer),
@@ -238,7 +226,10 @@ export class GatewayConnection implements ClientConnection, ClientOutlet, Messag
     this.#inboundQueue.receive(frame);
     // One that was closed meanwhile goes on being read, or its own close would never be seen.
     if (this.#isClosed()) this.#inboundQueue.clear();
-    else if (this.#inboundQueue.isWaiting) this.#pause();
+    else if (this.#inboundQueue.isWaiting) {
+      this.#isPaused = true;
+      this.#socket.pause();
+    }
   }
 
   #onAlive(answer: string | undefined): void {
@@ -260,11 +251,6 @@ export class GatewayConnection implements ClientConnection, ClientOutlet, Messag
       if (!this.#inboundQueue.isWaiting) this.#resume();
     }
     this.#closeIfDrained();
-  }
-
-  #pause(): void {
-    this.#isPaused = true;
-    this.#socket.pause();
   }
 
   #resume(): void {
@@ -334,18 +320,33 @@ export class GatewayConnection implements ClientConnection, ClientOutlet, Messag
     const record = this.#host.clients.open(principal.id, hello.client, this.#codec.subprotocol);
     if (!this.#takeOver(record, hello.attempt)) return this.onReplaced();
     this.#handshake.end();
-    const share = this.#host.principals.acquire(principal.id, systemClock.now());
+    const host = this.#host;
+    const nowMs = systemClock.now();
+    const share = host.principals.acquire(principal.id, nowMs);
     if (share === undefined) return this.close(CloseCode.tryLater, 'its principal has as many connections as it may');
     this.#countedPrincipal = principal.id;
     this.#load.principal = share.load;
-    this.#client = this.#createClient(
+    this.#client = {
       record,
       principal,
-      this.#host.requiresAuthentication ? share.rate : this.#createRateLimit(),
-    );
+      expiry: this.#expiry,
+      rate: host.requiresAuthentication ? share.rate : new RateLimit(host.bounds.maxOperationsPerSecond, nowMs),
+      owner: {
+        record,
+        codec: this.#codec,
+        levels: host.levels,
+        maxResultBytes: host.bounds.maxResultBytes,
+        onAnomaly: (operation, description, error) => host.report(operation, description, error),
+      },
+      host,
+      load: this.#load,
+      outlet: this,
+      running: this.#running,
+      admissions: this.#admissions,
+    };
     const expiresInMs = this.#expiry.schedule(principal);
-    this.push([0, 'welcome', createWelcome({ hello, principal, record, expiresInMs }, this.#host)]);
-    if (this.#host.isDraining) this.drain(0);
+    this.push([0, 'welcome', createWelcome(host, record, hello, principal, expiresInMs)]);
+    if (host.isDraining) this.drain(0);
   }
 
   /** Becomes the client's connection, unless a newer one is, or its replies are kept in another codec. */
@@ -359,36 +360,6 @@ export class GatewayConnection implements ClientConnection, ClientOutlet, Messag
     this.#host.clients.onConnected(record, this);
     older?.onReplaced();
     return true;
-  }
-
-  #createClient(record: ClientRecord, principal: Principal, rate: RateLimit): ConnectedClient {
-    return {
-      record,
-      principal,
-      expiry: this.#expiry,
-      rate,
-      owner: this.#createOwner(record),
-      host: this.#host,
-      load: this.#load,
-      outlet: this,
-      running: this.#running,
-      admissions: this.#admissions,
-    };
-  }
-
-  #createOwner(record: ClientRecord): SubmissionOwner {
-    const { levels, bounds } = this.#host;
-    return {
-      record,
-      codec: this.#codec,
-      levels,
-      maxResultBytes: bounds.maxResultBytes,
-      onAnomaly: (operation, description, error) => this.#host.report(operation, description, error),
-    };
-  }
-
-  #createRateLimit(): RateLimit {
-    return new RateLimit(this.#host.bounds.maxOperationsPerSecond, systemClock.now());
   }
 
   #renew(verdict: TokenVerdict): void {

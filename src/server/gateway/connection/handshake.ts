@@ -13,17 +13,12 @@ import type { ServedContract, Welcome } from '../../../protocol/messages/welcome
 import type { ClientRecord } from '../clients/client-table.ts';
 import { hashPrincipal } from '../context/principal.ts';
 
-/** The result of an accepted handshake. */
-interface HandshakeResult {
-  readonly hello: Hello;
-  readonly principal: Principal;
-  readonly record: ClientRecord;
-  readonly expiresInMs: number | undefined;
-}
-
 export function createWelcome(
-  { hello, principal, record, expiresInMs }: HandshakeResult,
   host: GatewayContext,
+  { memory }: ClientRecord,
+  hello: Hello,
+  principal: Principal,
+  expiresInMs: number | undefined,
 ): Welcome {
   const { maxFrameBytes, maxInFlight } = host.bounds;
   return {
@@ -32,18 +27,12 @@ export function createWelcome(
     site: host.site,
     expiresInMs,
     principal: host.requiresAuthentication ? hashPrincipal(principal) : undefined,
-    memoryId: nameMemory(record, hello, host),
+    // In front of a store that remembers updates itself nothing is kept from one connection to the next: the name changes
+    // with it, so that no refusal counts as the word of one who would know.
+    memoryId: host.binding.isExactlyOnce === true ? `${memory}.${hello.attempt}` : memory,
     contract: describeContract(hello, host),
     limits: { maxFrameBytes, maxInFlight: Math.min(maxInFlight, Number.MAX_SAFE_INTEGER) },
   };
-}
-
-/**
- * Names what is remembered of the client. In front of a store that remembers updates itself nothing is kept from one
- * connection to the next: the name changes with it, so that no refusal counts as the word of one who would know.
- */
-function nameMemory({ memory }: ClientRecord, { attempt }: Hello, { binding }: GatewayContext): string {
-  return binding.isExactlyOnce === true ? `${memory}.${attempt}` : memory;
 }
 
 /** Where the two ends differ, they compare operation by operation. */
@@ -80,25 +69,21 @@ export interface HandshakeListener {
   onRejected(code: number, reason: string, cause?: CorrectableError): void;
 }
 
-/** Whom a connection is opened by, and at which gateway. */
-export interface HandshakeOptions {
-  readonly host: GatewayContext;
-  readonly peer: Peer;
-}
-
 /** One greeting. */
 export class Handshake {
-  readonly #options: HandshakeOptions;
+  readonly #host: GatewayContext;
+  readonly #peer: Peer;
   readonly #listener: HandshakeListener;
   readonly #cancelTimer: () => void;
   #hasHello = false;
   #isOver = false;
 
-  constructor(parts: HandshakeOptions, greeter: HandshakeListener) {
-    this.#options = parts;
-    this.#listener = greeter;
-    const { helloTimeoutMs } = parts.host.bounds;
-    const onExpired = (): void => greeter.onRejected(CloseCode.helloTimeout, `no hello within ${helloTimeoutMs} ms`);
+  constructor(host: GatewayContext, peer: Peer, listener: HandshakeListener) {
+    this.#host = host;
+    this.#peer = peer;
+    this.#listener = listener;
+    const { helloTimeoutMs } = host.bounds;
+    const onExpired = (): void => listener.onRejected(CloseCode.helloTimeout, `no hello within ${helloTimeoutMs} ms`);
     this.#cancelTimer = setPeerDeadline(peerClock, onExpired, helloTimeoutMs);
   }
 
@@ -119,12 +104,11 @@ export class Handshake {
     this.#hasHello = true;
     // What follows has a time limit of its own.
     this.#cancelTimer();
-    const { host, peer } = this.#options;
-    const rejection = validateHello(hello, host);
+    const rejection = validateHello(hello, this.#host);
     if (rejection !== undefined) {
       return this.#listener.onRejected(CloseCode.mismatch, 'version, levels or contract differ', rejection);
     }
-    void checkToken(host, hello.token, peer).then((verdict) => {
+    void checkToken(this.#host, hello.token, this.#peer).then((verdict) => {
       if (this.#isOver) return;
       if ('principal' in verdict) this.#listener.onAdmitted(hello, verdict.principal);
       else this.#listener.onRejected(verdict.code, verdict.reason);

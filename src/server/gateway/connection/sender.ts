@@ -42,8 +42,8 @@ export interface SenderOptions {
   onMoved(): void;
   /** The client has taken nothing for the time. */
   onStalled(): void;
-  /** A frame could not be made, and its rows are lost. Without this, the error is thrown wherever it happens. */
-  onFailed?(error: unknown): void;
+  /** A frame could not be made, and its rows are lost. */
+  onFailed(error: unknown): void;
 }
 
 /**
@@ -141,7 +141,6 @@ export class Sender {
     try {
       this.#batcher.flush();
     } catch (error) {
-      if (this.#parts.onFailed === undefined) throw error;
       this.#parts.onFailed(error);
     }
   }
@@ -164,14 +163,12 @@ export class Sender {
 
   #send(frame: EncodedData): void {
     this.#messageBytes = Math.max(0, this.#messageBytes - frame.length);
-    if (frame.length >= MIN_ANNOUNCED_BYTES) this.#announce(Buffer.byteLength(frame));
+    if (frame.length >= MIN_ANNOUNCED_BYTES) {
+      // A client sees nothing of a frame until all of it has come: it must not take that for silence.
+      const { codec } = this.#parts;
+      this.#enqueue(codec.frame([codec.encodeMessage([Buffer.byteLength(frame), 'incoming'])]));
+    }
     this.#enqueue(frame);
-  }
-
-  /** A client sees nothing of a frame until all of it has come: it must not take that for silence. */
-  #announce(bytes: number): void {
-    const { codec } = this.#parts;
-    this.#enqueue(codec.frame([codec.encodeMessage([bytes, 'incoming'])]));
   }
 
   #enqueue(frame: EncodedData): void {

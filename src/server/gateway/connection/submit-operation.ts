@@ -97,14 +97,13 @@ function startOperation({ message, client, operation, place: slot, receivedAt }:
   const isWrite = message[at.access] === 'write';
   const deadlineAt = typeof timeoutMs === 'number' ? receivedAt + timeoutMs : undefined;
   const strongest = getStrongestIndex(levels);
-  const trace = message[at.trace] ?? undefined;
   const session = openMessageSession(message, host);
   const move = message[at.move] ?? undefined;
   const isRetained = isWrite && host.binding.isExactlyOnce !== true;
   const idempotencyKey = isWrite ? (message[at.idempotencyKey] ?? undefined) : undefined;
   const { name } = operation;
-  const parts = { id, name, isWrite, isRetained, strongest, deadlineAt, trace, session, move, idempotencyKey, slot };
-  const submission = new HostedOperation(owner, parts, outlet);
+  const parts = { id, name, isWrite, isRetained, strongest, deadlineAt, move, idempotencyKey, slot };
+  const submission = new HostedOperation(owner, parts, outlet, session, message[at.trace] ?? undefined);
   running.set(id, submission);
   if (isRetained) record.record(submission);
   host.stats.submitted++;

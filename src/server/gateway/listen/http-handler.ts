@@ -32,20 +32,28 @@ interface HttpResponse {
 
 const SERVER_ERROR: HttpResponse = { status: 500, body: { error: 'the server made a mistake' } };
 
-/** What is shown beside the gateways. */
-export interface HttpHandlerOptions {
-  readonly metrics?: readonly StoreMetric[] | undefined;
-  readonly siteAddresses?: (() => readonly SiteAddress[]) | undefined;
-}
-
 /** Makes the handler; it returns false for paths that are not its own. */
 export function createHttpHandler(
   sites: GatewaysBySite,
   guard: RequestGuard,
-  { metrics: stores, siteAddresses }: HttpHandlerOptions = {},
+  stores: readonly StoreMetric[] | undefined,
+  siteAddresses: (() => readonly SiteAddress[]) | undefined,
 ): (request: IncomingMessage, response: ServerResponse) => boolean {
   const origins = Object.values(sites).flatMap((gateway) => gateway.origins);
   const metrics = new GatewayMetrics(sites, stores);
+  const createResponse = async (
+    request: IncomingMessage,
+    first: string,
+    second: string | undefined,
+  ): Promise<HttpResponse> => {
+    if (first === 'ready') return getReadiness(sites, second);
+    if (first === 'sites') return { status: 200, body: { sites: listSites(sites, siteAddresses?.()) } };
+    const known = await checkKnownClient(request, sites);
+    if (first === 'health') return getHealth(sites, known === true);
+    if (known === undefined) return { status: 503, body: { error: 'the token could not be checked' } };
+    if (!known) return { status: 401, body: { error: 'send the token of a client: Authorization: Bearer …' } };
+    return { status: 200, body: await metrics.text(), type: metrics.contentType };
+  };
   return (request, response) => {
     const [, first = '', second, ...rest] = parsePath(request).split('/');
     if (!HTTP_PATHS.includes(first) || rest.length > 0 || (second !== undefined && first !== 'ready')) return false;
@@ -55,34 +63,13 @@ export function createHttpHandler(
     } else if (request.method !== 'GET' && request.method !== 'HEAD') {
       respondEmpty(response, 405, { allow: 'GET, HEAD' });
     } else {
-      createResponse(request, sites, { first, second, metrics, siteAddresses })
+      createResponse(request, first, second)
         .catch(() => SERVER_ERROR)
         .then((value) => sendResponse(response, value, request.headers.origin))
         .catch(() => response.destroy());
     }
     return true;
   };
-}
-
-interface HttpRequestParts {
-  readonly first: string;
-  readonly second: string | undefined;
-  readonly metrics: GatewayMetrics;
-  readonly siteAddresses: HttpHandlerOptions['siteAddresses'];
-}
-
-async function createResponse(
-  request: IncomingMessage,
-  sites: GatewaysBySite,
-  { first, second, metrics, siteAddresses }: HttpRequestParts,
-): Promise<HttpResponse> {
-  if (first === 'ready') return getReadiness(sites, second);
-  if (first === 'sites') return { status: 200, body: { sites: listSites(sites, siteAddresses?.()) } };
-  const known = await checkKnownClient(request, sites);
-  if (first === 'health') return getHealth(sites, known === true);
-  if (known === undefined) return { status: 503, body: { error: 'the token could not be checked' } };
-  if (!known) return { status: 401, body: { error: 'send the token of a client: Authorization: Bearer …' } };
-  return { status: 200, body: await metrics.text(), type: metrics.contentType };
 }
 
 /** The answer may come late: by then another handler of the same server may have given its own. */

@@ -1,7 +1,7 @@
 /** Puts gateways on a port: one HTTP server, one websocket path a site, health and site directory beside them. */
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import { Server as TlsServer } from 'node:tls';
-import { createInvalidArgumentError } from '../../../correctable/errors.ts';
+import { check, createInvalidArgumentError } from '../../../correctable/errors.ts';
 import {
   checkOptionTypes,
   checkOptionNames,
@@ -20,7 +20,7 @@ import { guardLogger, silentLogger, type Logger } from '../context/logger.ts';
 import { ServerLocation } from './listening-address.ts';
 import { RequestGuard } from './request-guard.ts';
 import { attachUpgrades } from './websocket-upgrades.ts';
-import { checkFunction, checkLogger } from '../validate-options.ts';
+import { checkLogger } from '../validate-options.ts';
 
 const SITE_NAME = /^[\w-]+$/;
 const MAX_PORT = 65_535;
@@ -108,15 +108,13 @@ export async function listenGateways(options: ListenOptions): Promise<GatewayLis
   const { sites, server: value } = options;
   const busyPoll = new BusyPoll(options.busyPollUs ?? 0);
   const server = value ?? createHttpServer(sites);
-  const location = new ServerLocation(
-    server,
-    options.allowUnauthenticated === true ? [] : findUnauthenticatedSites(sites),
-  );
+  const openSites = Object.keys(sites).filter((name) => sites[name]?.requiresAuthentication === false);
+  const location = new ServerLocation(server, options.allowUnauthenticated === true ? [] : openSites);
   const logger = guardLogger(options.logger ?? silentLogger);
   const guard = new RequestGuard(location, logger);
-  const handleHttp = createHttpHandler(sites, guard, options);
+  const handleHttp = createHttpHandler(sites, guard, options.metrics, options.siteAddresses);
   if (value === undefined) handleRequests(server, handleHttp, options.page && guardPage(options.page, logger));
-  const leaveUpgrades = attachUpgrades(server, { sites, guard, busyPoll });
+  const leaveUpgrades = attachUpgrades(server, sites, guard, busyPoll);
   const detach = (): void => {
     leaveUpgrades();
     location.stop();
@@ -146,10 +144,6 @@ export async function listenGateways(options: ListenOptions): Promise<GatewayLis
 /** The scheme with which a server is reached. */
 function getScheme(server: Server, plain: 'http' | 'ws'): string {
   return server instanceof TlsServer ? `${plain}s` : plain;
-}
-
-function findUnauthenticatedSites(sites: Readonly<Record<string, Gateway>>): string[] {
-  return Object.keys(sites).filter((name) => sites[name]?.requiresAuthentication === false);
 }
 
 function handleRequests(
@@ -196,63 +190,39 @@ function closeServer(server: Server): Promise<void> {
 
 /** @throws CorrectableError `INVALID_ARGUMENT` naming the option that does not fit */
 function checkOptions(options: Partial<Record<keyof ListenOptions, unknown>>): void {
-  if (isGateway(options)) throw createInvalidArgumentError('sites', `is an option: write ${CALL}`);
+  check(!isGateway(options), 'sites', `is an option: write ${CALL}`);
   checkOptionNames(options, { call: CALL }, OPTIONS);
-  const { sites, host, port, siteAddresses, page, server, logger } = options;
+  const { sites, host, port, page, server, logger } = options;
   checkSites(sites);
   checkOptionTypes(options, 'boolean', 'allowUnauthenticated');
   // Neither a URL nor with a port.
-  if (host !== undefined && (!isNonEmptyString(host) || /[\s/]|^[^:]*:\d*$|\]:/.test(host))) {
-    const example = 'for example 127.0.0.1; 0.0.0.0 stands for all';
-    throw createInvalidArgumentError('host', `must be an address or a name without a port, ${example}`);
-  }
-  if (port !== undefined && !isPort(port)) {
-    throw createInvalidArgumentError(
-      'port',
-      `must be an integer from 0, any free one, to ${MAX_PORT}, not ${String(port)}`,
-    );
-  }
-  checkFunction('page', page);
-  checkFunction('siteAddresses', siteAddresses);
-  if (server !== undefined && !hasMethods(server, 'on', 'listeners', 'listen', 'address')) {
-    throw createInvalidArgumentError('server', 'must be a server of node:http or node:https, or none');
-  }
-  if (page !== undefined && server !== undefined) {
-    throw createInvalidArgumentError(
-      'page',
-      'is not asked with a server of your own: answer in its own request listener',
-    );
-  }
+  const isHost = host === undefined || (isNonEmptyString(host) && !/[\s/]|^[^:]*:\d*$|\]:/.test(host));
+  const example = 'for example 127.0.0.1; 0.0.0.0 stands for all';
+  check(isHost, 'host', `must be an address or a name without a port, ${example}`);
+  const isPort =
+    port === undefined || (typeof port === 'number' && Number.isInteger(port) && port >= 0 && port <= MAX_PORT);
+  check(isPort, 'port', `must be an integer from 0, any free one, to ${MAX_PORT}, not ${String(port)}`);
+  checkOptionTypes(options, 'function', 'page', 'siteAddresses');
+  const isServer = server === undefined || hasMethods(server, 'on', 'listeners', 'listen', 'address');
+  check(isServer, 'server', 'must be a server of node:http or node:https, or none');
+  const isAsked = page === undefined || server === undefined;
+  check(isAsked, 'page', 'is not asked with a server of your own: answer in its own request listener');
   checkLogger(logger);
 }
 
 function checkSites(sites: unknown): void {
-  if (!isRecord(sites) || Object.keys(sites).length === 0) {
-    throw createInvalidArgumentError('sites', `name at least one, as ${CALL}`);
-  }
+  check(isRecord(sites) && Object.keys(sites).length > 0, 'sites', `name at least one, as ${CALL}`);
   for (const [name, gateway] of Object.entries(sites)) {
-    if (!SITE_NAME.test(name) || HTTP_PATHS.includes(name)) {
-      const paths = HTTP_PATHS.join(', ');
-      throw createInvalidArgumentError(
-        'sites',
-        `"${name}" cannot be a path; use letters, digits, - and _, and none of ${paths}`,
-      );
-    }
-    checkGateway(`sites.${name}`, gateway);
+    const rule = `use letters, digits, - and _, and none of ${HTTP_PATHS.join(', ')}`;
+    check(SITE_NAME.test(name) && !HTTP_PATHS.includes(name), 'sites', `"${name}" cannot be a path; ${rule}`);
+    const field = `sites.${name}`;
+    check(isGateway(gateway), field, 'must be a gateway, made by createGateway');
+    const { state } = gateway.status();
+    const isOpen = state === 'serving' || state === 'waiting';
+    check(isOpen, field, `is ${state} and accepts no clients: create another gateway`);
   }
-}
-
-function checkGateway(field: string, gateway: unknown): void {
-  if (!isGateway(gateway)) throw createInvalidArgumentError(field, 'must be a gateway, made by createGateway');
-  const { state } = gateway.status();
-  if (state !== 'serving' && state !== 'waiting')
-    throw createInvalidArgumentError(field, `is ${state} and accepts no clients: create another gateway`);
 }
 
 function isGateway(value: unknown): value is Gateway {
   return hasMethods(value, 'accept', 'status');
-}
-
-function isPort(value: unknown): boolean {
-  return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= MAX_PORT;
 }

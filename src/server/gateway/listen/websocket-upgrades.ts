@@ -19,8 +19,8 @@ const UPGRADE_HEADERS = /^(upgrade|http2-settings)$/i;
 const UNHANDLED_TIMEOUT_MS = 30_000;
 
 /**
- * How long a client may take to confirm that its connection is closed. A socket whose bytes are no longer read does not
- * notice that its other end is gone, so it is held for this long. Not in the types of `ws` yet.
+ * How long a client may take to confirm that its connection is closed: a socket that is not read does not notice that its
+ * other end is gone. Not in the types of `ws` yet.
  */
 const CLOSE_OPTIONS = { closeTimeout: 5_000 };
 
@@ -30,16 +30,16 @@ const OWN_LISTENERS = new WeakSet<object>();
 /** Requests that have been handed back to their server: where several gateways listen there, by the first. */
 const RETURNED_REQUESTS = new WeakSet<IncomingMessage>();
 
-/** What takes the upgrades of a server. */
-export interface UpgradeOptions {
-  readonly sites: Readonly<Record<string, Gateway>>;
-  readonly guard: RequestGuard;
-  readonly busyPoll: BusyPoll;
-}
-
 /** Takes the upgrades of a server from now on; returns how to leave them again. */
-export function attachUpgrades(server: Server, { sites, guard, busyPoll }: UpgradeOptions): () => void {
-  const targets = new Map(Object.entries(sites).map(([name, gateway]) => [`/${name}`, createTarget(gateway)]));
+export function attachUpgrades(
+  server: Server,
+  sites: Readonly<Record<string, Gateway>>,
+  guard: RequestGuard,
+  busyPoll: BusyPoll,
+): () => void {
+  const targets = new Map(
+    Object.entries(sites).map(([name, gateway]) => [`/${name}`, createAcceptor(gateway, guard, busyPoll)]),
+  );
   const onUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
     if (RETURNED_REQUESTS.has(request)) return;
     const others = server.listeners('upgrade').filter((listener) => listener !== onUpgrade);
@@ -50,10 +50,9 @@ export function attachUpgrades(server: Server, { sites, guard, busyPoll }: Upgra
     // Node has taken its own listener off the socket: without another, a client that resets it ends the process.
     socket.on('error', () => socket.destroy());
     const path = parsePath(request);
-    const target = targets.get(path);
+    const accept = targets.get(path);
     try {
-      if (target !== undefined && isWebsocketRequest(request))
-        return acceptUpgrade({ request, socket, head }, target, { guard, busyPoll });
+      if (accept !== undefined && isWebsocketRequest(request)) return accept(request, socket, head);
     } catch {
       // Another listener has taken it already. If there is none, it broke on the way.
       return others.length > 0 ? undefined : void socket.destroy();
@@ -67,12 +66,12 @@ export function attachUpgrades(server: Server, { sites, guard, busyPoll }: Upgra
   return () => server.off('upgrade', onUpgrade);
 }
 
-interface UpgradeTarget {
-  readonly gateway: Gateway;
-  readonly websockets: WebSocketServer;
-}
-
-function createTarget(gateway: Gateway): UpgradeTarget {
+/** Makes what takes the upgrades for one gateway. */
+function createAcceptor(
+  gateway: Gateway,
+  guard: RequestGuard,
+  busyPoll: BusyPoll,
+): (request: IncomingMessage, socket: Duplex, head: Buffer) => void {
   const websockets = new WebSocketServer({
     noServer: true,
     clientTracking: false,
@@ -83,39 +82,25 @@ function createTarget(gateway: Gateway): UpgradeTarget {
     ...CLOSE_OPTIONS,
     handleProtocols: (offered) => gateway.subprotocols.find((name) => offered.has(name)) ?? false,
   });
-  return { gateway, websockets };
-}
-
-interface UpgradeRequest {
-  readonly request: IncomingMessage;
-  readonly socket: Duplex;
-  readonly head: Buffer;
-}
-
-function acceptUpgrade(
-  { request, socket, head }: UpgradeRequest,
-  target: UpgradeTarget,
-  { guard, busyPoll }: Omit<UpgradeOptions, 'sites'>,
-): void {
-  const { gateway, websockets } = target;
-  const problem = guard.findProblem(request, gateway.origins);
-  if (problem !== undefined) return rejectUpgrade(socket, 403, problem);
-  const address = getRemoteAddress(request);
-  if (!gateway.isAccepting || !gateway.acceptsFrom(address)) return rejectUpgrade(socket, 503, 'try again later');
-  if (!offersSubprotocol(gateway.subprotocols, request)) {
-    return rejectUpgrade(socket, 400, `the subprotocol must be one of ${gateway.subprotocols.join(', ')}`);
-  }
-  websockets.handleUpgrade(request, socket, head, (websocket) => {
-    try {
-      gateway.accept(new WsSocket(websocket, socket, busyPoll), {
-        remoteAddress: address,
-        origin: request.headers.origin,
-      });
-    } catch {
-      websocket.terminate();
+  return (request, socket, head) => {
+    const problem = guard.findProblem(request, gateway.origins);
+    if (problem !== undefined) return rejectUpgrade(socket, 403, problem);
+    const remoteAddress = getRemoteAddress(request);
+    if (!gateway.isAccepting || !gateway.acceptsFrom(remoteAddress))
+      return rejectUpgrade(socket, 503, 'try again later');
+    if (!offersSubprotocol(gateway.subprotocols, request)) {
+      return rejectUpgrade(socket, 400, `the subprotocol must be one of ${gateway.subprotocols.join(', ')}`);
     }
-  });
-  return undefined;
+    websockets.handleUpgrade(request, socket, head, (websocket) => {
+      try {
+        const { origin } = request.headers;
+        gateway.accept(new WsSocket(websocket, socket, busyPoll), { remoteAddress, origin });
+      } catch {
+        websocket.terminate();
+      }
+    });
+    return undefined;
+  };
 }
 
 function offersSubprotocol(subprotocols: readonly string[], request: IncomingMessage): boolean {

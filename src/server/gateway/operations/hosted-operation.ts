@@ -18,7 +18,6 @@ import { EncodedField, type EncodedMessage } from '../../../protocol/codec/codec
 import { EncodingSink } from '../../../protocol/codec/encoding-sink.ts';
 import { confirm } from '../../../protocol/messages/confirm.ts';
 import { encodeMessageOf } from '../../../protocol/messages/define-message.ts';
-import type { SiteMove } from '../../../protocol/messages/submit.ts';
 import { toFailMessage } from '../../../protocol/errors.ts';
 import {
   CompletedWrite,
@@ -31,8 +30,9 @@ import { createGuardedController } from './guarded-signal.ts';
 import { ConfirmableViews, isConfirmable, type ConfirmableView } from './confirmable-views.ts';
 import { ignoreRejection } from './call-hook.ts';
 import { OVERLOADED_RETRY_MS } from '../limits/limits.ts';
-import type { ConnectionLoad, LoadSlot } from '../limits/in-flight-load.ts';
-import type { Outlet, RepeatableWrite, SubmissionOwner, SubmissionOptions } from './submission-types.ts';
+import type { Outlet, RepeatableWrite } from '../clients/client-table.ts';
+import type { ConnectionLoad } from '../limits/in-flight-load.ts';
+import type { SubmissionOwner, SubmissionOptions } from './submission-types.ts';
 import { truncateError, sanitizeError } from './sanitize-error.ts';
 import { createConfirmMessage, coversDetails, encodeView, createTail, createViewMessage } from './view-messages.ts';
 
@@ -51,19 +51,13 @@ export class HostedOperation extends EncodingSink implements Sink, InvocationCon
   /** The store's to set. */
   submissionStatus: SubmissionStatus | undefined = undefined;
   readonly #owner: SubmissionOwner;
-  readonly #name: string;
   readonly isWrite: boolean;
-  readonly #move: SiteMove | undefined;
-  readonly #idempotencyKey: string | undefined;
+  readonly #parts: SubmissionOptions;
   readonly #strongest: number;
-  /** When its time is up, by the clock of the process. */
-  readonly #deadlineAt: number | undefined;
   #outlet: Outlet | undefined;
   /** Those that the store or we may confirm; made when a view is not the last. */
   #views: ConfirmableViews | undefined;
   #hasEnded = false;
-  /** Its own until the store is done with it, whether anybody waits or not. */
-  readonly #slot: LoadSlot;
   #isAwaited = false;
   /** Whether its reply is to be kept, since the client may ask for it again. */
   #isRetained: boolean;
@@ -76,25 +70,28 @@ export class HostedOperation extends EncodingSink implements Sink, InvocationCon
   /** Whether all clients have left it. */
   #isAbandoned = false;
 
-  constructor(owner: SubmissionOwner, parts: SubmissionOptions, outlet: Outlet) {
+  constructor(
+    owner: SubmissionOwner,
+    parts: SubmissionOptions,
+    outlet: Outlet,
+    session: BindingSession | undefined,
+    trace: unknown,
+  ) {
     super();
     this.id = parts.id;
-    this.#deadlineAt = parts.deadlineAt;
-    this.trace = parts.trace;
-    this.session = parts.session;
-    this.#move = parts.move;
-    this.#idempotencyKey = parts.idempotencyKey;
-    this.#owner = owner;
-    this.#name = parts.name;
     this.isWrite = parts.isWrite;
+    this.session = session;
+    this.trace = trace;
+    this.#parts = parts;
+    this.#owner = owner;
     this.#isRetained = parts.isRetained;
     this.#strongest = parts.strongest;
-    this.#slot = parts.slot;
     this.#outlet = outlet;
   }
 
   get deadlineAt(): number | undefined {
-    return this.#deadlineAt === undefined ? undefined : this.#deadlineAt + getWallOffsetMs(systemClock);
+    const { deadlineAt } = this.#parts;
+    return deadlineAt === undefined ? undefined : deadlineAt + getWallOffsetMs(systemClock);
   }
 
   get operationId(): string {
@@ -104,14 +101,14 @@ export class HostedOperation extends EncodingSink implements Sink, InvocationCon
   /** With its principal in front, so that none gets the reply of another. No client in this process can give such a key. */
   get idempotencyKey(): string | undefined {
     const { key } = this.#owner.record;
-    return this.#idempotencyKey === undefined
-      ? undefined
-      : `\0${key.slice(0, key.indexOf('/') + 1)}${this.#idempotencyKey}`;
+    const { idempotencyKey } = this.#parts;
+    return idempotencyKey === undefined ? undefined : `\0${key.slice(0, key.indexOf('/') + 1)}${idempotencyKey}`;
   }
 
   get origin(): SubmissionOrigin {
     const { key, acknowledged } = this.#owner.record;
-    return { client: key, sequence: this.id, acknowledged: acknowledged, home: this.#move?.[0], hop: this.#move?.[1] };
+    const { move } = this.#parts;
+    return { client: key, sequence: this.id, acknowledged, home: move?.[0], hop: move?.[1] };
   }
 
   get signal(): AbortSignal {
@@ -172,13 +169,14 @@ export class HostedOperation extends EncodingSink implements Sink, InvocationCon
   repeat(outlet: Outlet, load: ConnectionLoad): void {
     this.#outlet = outlet;
     this.#isRepeated = true;
-    this.#slot.moveTo(load);
+    this.#parts.slot.moveTo(load);
     this.#views?.forEach((view) => {
       view.sentSeq = undefined;
       this.#emit(view);
     });
   }
 
+  /** The connection is gone, but its client may come back. */
   detach(): void {
     this.#outlet = undefined;
   }
@@ -330,10 +328,8 @@ export class HostedOperation extends EncodingSink implements Sink, InvocationCon
       isLast && this.#isRetained ? { message: this.#createMessage(view) } : undefined;
     this.#outlet?.pushEncoded(encoded);
     if (isLast) return this.#endAs(reply);
-    view.bytes =
-      CONFIRMABLE_VIEW_BYTES +
-      view.value.length +
-      (details === view.details ? encoded.length : this.#measureDetails(view));
+    const detailsBytes = details === view.details ? encoded.length : this.#measureDetails(view);
+    view.bytes = CONFIRMABLE_VIEW_BYTES + view.value.length + detailsBytes;
     view.sentSeq = target.sentSeq;
     view.sentDetails = view.details;
     target.sentDetails = view.details;
@@ -348,10 +344,8 @@ export class HostedOperation extends EncodingSink implements Sink, InvocationCon
 
   #deliver(row: EncodedMessage, reply?: RetainedReply): void {
     if (this.#outlet?.isFull === true && !(this.#isRetained && this.#canRetain(measureReply(reply)))) {
-      return this.#fail(
-        this.isWrite ? new CorrectableError('UNKNOWN', RESULT_NOT_SENT) : overfullError(),
-        this.#strongest,
-      );
+      const error = this.isWrite ? new CorrectableError('UNKNOWN', RESULT_NOT_SENT) : overfullError();
+      return this.#fail(error, this.#strongest);
     }
     this.#outlet?.pushEncoded(row);
     return this.#endAs(reply);
@@ -388,15 +382,11 @@ export class HostedOperation extends EncodingSink implements Sink, InvocationCon
 
   /** The store is done with it: nothing that came with it is kept, nor what the store has made of that. */
   #leave(): void {
-    this.#slot.release();
+    this.#parts.slot.release();
     const { session } = this;
     this.session = this.trace = this.submissionStatus = this.#controller = undefined;
-    if (session !== undefined) this.#closeSession(session);
-  }
-
-  #closeSession(session: BindingSession): void {
     try {
-      ignoreRejection(session.close?.());
+      ignoreRejection(session?.close?.());
     } catch (error) {
       this.#reportAnomaly('a session could not be closed', error);
     }
@@ -442,10 +432,8 @@ export class HostedOperation extends EncodingSink implements Sink, InvocationCon
     }
     if (!this.isWrite) return this.#fail(problem, this.#strongest);
     const message = `the write took effect, but its result cannot be sent: ${reason}`;
-    return this.#fail(
-      new CorrectableError('UNKNOWN', message, { field: isTyped ? problem.field : undefined }),
-      this.#strongest,
-    );
+    const field = isTyped ? problem.field : undefined;
+    return this.#fail(new CorrectableError('UNKNOWN', message, { field }), this.#strongest);
   }
 
   /** What the details of the view take, in bytes. */
@@ -478,7 +466,7 @@ export class HostedOperation extends EncodingSink implements Sink, InvocationCon
   }
 
   #reportAnomaly(description: string, error?: unknown): void {
-    this.#owner.onAnomaly(this.#name, description, error);
+    this.#owner.onAnomaly(this.#parts.name, description, error);
   }
 }
 

@@ -3,7 +3,7 @@ import { CorrectableError, isCorrectableError } from '../../../correctable/error
 import type { Codec, EncodedMessage } from '../../../protocol/codec/codec.ts';
 import { toWellFormed } from '../../../protocol/codec/tagged-values.ts';
 import { toFailMessage } from '../../../protocol/errors.ts';
-import type { Outlet, RepeatableWrite } from './submission-types.ts';
+import type { Outlet, RepeatableWrite } from '../clients/client-table.ts';
 import { createViewMessage } from './view-messages.ts';
 
 /** What is sent of an update whose result there was no room to keep. */
@@ -32,8 +32,6 @@ export class CompletedWrite implements RepeatableWrite {
         createViewMessage(id, reply.level, reply.seq, reply.value, reply.isFinal ? { final: true } : undefined),
       );
   }
-
-  detach(): void {}
 
   forget(): number {
     const bytes = measureReply(this.#reply);

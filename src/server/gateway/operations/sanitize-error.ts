@@ -1,16 +1,11 @@
 /** What is sent to a client of an error of the hosted binding, however that was made. */
 import { CorrectableError, isCorrectableError, type DomainErrorInfo } from '../../../correctable/errors.ts';
 import { checkPortable } from '../../../protocol/codec/portable-values.ts';
-import { canFitFrame, type Codec } from '../../../protocol/codec/codec.ts';
+import { canFitFrame } from '../../../protocol/codec/codec.ts';
 import { MAX_NAME_LENGTH } from '../../../protocol/messages/field-schemas.ts';
 import { toWellFormed } from '../../../protocol/codec/tagged-values.ts';
 import { toFailMessage } from '../../../protocol/errors.ts';
-
-/** How errors are written for a client, and how much of one. */
-interface ErrorOutlet {
-  readonly codec: Codec;
-  readonly maxResultBytes: number;
-}
+import type { SubmissionOwner } from './submission-types.ts';
 
 const MAX_MESSAGE_LENGTH = 4_096;
 const ERROR_CODE = /^[A-Z_]{1,64}$/;
@@ -40,7 +35,10 @@ export function sanitizeError(error: unknown): unknown {
 }
 
 /** The same, unless what it says of the domain is larger than a view may be: an error is no way around that. */
-export function truncateError(error: unknown, { codec, maxResultBytes }: ErrorOutlet): unknown {
+export function truncateError(
+  error: unknown,
+  { codec, maxResultBytes }: Pick<SubmissionOwner, 'codec' | 'maxResultBytes'>,
+): unknown {
   if (!isCorrectableError(error) || error.domain === undefined) return error;
   const row = codec.encodeMessage(toFailMessage(0, error));
   if (canFitFrame(codec, row, maxResultBytes)) return error;

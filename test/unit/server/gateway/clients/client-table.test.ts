@@ -1,13 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { measureRecord } from '../../../../../src/server/gateway/clients/client-table.ts';
-import { ClientTable } from '../../../../../src/server/gateway/clients/client-table.ts';
+import { ClientTable, measureRecord } from '../../../../../src/server/gateway/clients/client-table.ts';
+import type { RepeatableWrite } from '../../../../../src/server/gateway/clients/client-table.ts';
 import { deriveLimits, fillLimits, type ByteBudget } from '../../../../../src/server/gateway/limits/limits.ts';
-import type { RepeatableWrite } from '../../../../../src/server/gateway/operations/submission-types.ts';
 
 const submission = (id: number): RepeatableWrite & { id: number } => ({
   id,
   repeat: () => {},
-  detach: () => {},
   forget: () => 0,
 });
 const usual = deriveLimits(fillLimits(), true).budget;

@@ -70,6 +70,7 @@ function start(stallTimeoutMs = STALL_MS, { windowBytes = Infinity, isAwaited = 
     isAwaited: () => isAwaited,
     onMoved: () => events.push('moved'),
     onStalled: () => events.push('stalled'),
+    onFailed: () => events.push('failed'),
   });
   const push = (kib: number, id = 1): void => {
     sender.push(jsonCodec.encodeMessage([id, 'view', 0, 0, 'x'.repeat(kib * KIB)]));

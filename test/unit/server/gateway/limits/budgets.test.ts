@@ -198,6 +198,7 @@ describe('what is small and kept', () => {
       isAwaited: () => false,
       onMoved: () => {},
       onStalled: () => {},
+      onFailed: () => {},
     });
     for (let n = 0; n < 400; n += 1) {
       sender.push(msgpackCodec.encodeMessage([n, 'view', 0, 0, 'x'.repeat(30)]));

@@ -12,7 +12,7 @@ import {
   TotalLoad,
 } from '../../../../../src/server/gateway/limits/in-flight-load.ts';
 import { HostedOperation } from '../../../../../src/server/gateway/operations/hosted-operation.ts';
-import type { Outlet, RepeatableWrite } from '../../../../../src/server/gateway/operations/submission-types.ts';
+import type { Outlet, RepeatableWrite } from '../../../../../src/server/gateway/clients/client-table.ts';
 
 export class OutletDouble implements Outlet {
   readonly rows: unknown[][] = [];
@@ -114,11 +114,9 @@ export function start(
     isRetained: access === 'write',
     strongest,
     deadlineAt: undefined,
-    trace: undefined,
-    session,
     slot: new LoadSlot(load, new ReceivedFrame(0)),
   };
-  const submission = new HostedOperation(owner, parts, outlet);
+  const submission = new HostedOperation(owner, parts, outlet, session, undefined);
   memory.entry = submission;
   return { submission, outlet, anomalies, budget, memory, load };
 }
