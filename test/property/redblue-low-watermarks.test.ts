@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { onceEach, sharesOf, testShares, unnoted, type Note } from '../support/property-shares.ts';
-import { service } from '../unit/server/replica/red/red-order-cases.ts';
+import { countRemovals, service } from '../unit/server/replica/red/red-order-cases.ts';
 import { Sites } from '../unit/server/replica/sites.ts';
 import { scaleRuns } from '../support/lane.ts';
 
@@ -37,7 +37,7 @@ function submit(
 const stores = (sites: Sites): string[] =>
   sites.machines.map((machine) => JSON.stringify(machine?.replica.state.store.snapshot()));
 const retained = (sites: Sites): number[] =>
-  sites.machines.map((machine) => machine?.replica.state.store.retainedRemovalCount ?? -1);
+  sites.machines.map((machine) => (machine === undefined ? -1 : countRemovals(machine.replica.state.store)));
 
 const isThere = (sites: Sites): unknown[] =>
   [0, 1, 2].map((at) => sites.read(at, { name: 'look', args: { name: 'open', kind: 'has b' } }));

@@ -167,26 +167,19 @@ interface SizeLimits {
   readonly maxParts: number;
 }
 
-const DEFAULT_SIZE_LIMITS: SizeLimits = {
-  maxBytes: MAX_OPERATION_BYTES,
-  maxRedBytes: MAX_OPERATION_BYTES,
-  maxParts: MAX_OPERATION_PARTS,
-};
-
 /**
- * Checks what came of a run of an update.
+ * Checks what came of a run of an update. The limits are those of messages between sites unless given.
  *
- * @param bounds those of messages between sites unless given
  * @throws CorrectableError `INVALID_VALUE` with the bound, and the largest part as the field: `effects`, `reads`, `result`,
  * `shadow` (arguments of a shadow operation that makes the reply) or `errors`
  */
 export function checkOperationSize(
   { choice, reads, reply, domainError }: SizedOutcome,
-  bounds: Partial<SizeLimits> = {},
+  limits: Partial<SizeLimits> = {},
 ): void {
-  const { maxRedBytes, maxParts, ...limits } = { ...DEFAULT_SIZE_LIMITS, ...bounds };
   const isRed = choice?.color !== 'blue';
-  const maxBytes = isRed ? Math.min(maxRedBytes, limits.maxBytes) : limits.maxBytes;
+  const { maxBytes: largest = MAX_OPERATION_BYTES, maxRedBytes = largest, maxParts = MAX_OPERATION_PARTS } = limits;
+  const maxBytes = isRed ? Math.min(maxRedBytes, largest) : largest;
   if (isRed) checkReadParts(reads, maxParts);
   const effects = choice === undefined ? 0 : measureEffects(choice.effects);
   const result = estimateEncodedBytes(reply.value) + (reply.meta === undefined ? 0 : estimateEncodedBytes(reply.meta));

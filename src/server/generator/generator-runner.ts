@@ -15,17 +15,17 @@ import type { ReadSet } from './read-set.ts';
 import { ThrownDomainError } from '../service/domain-errors.ts';
 import { ChosenShadow, UncertifiedResult, toReply, type Choice, type Reply } from '../records/reply.ts';
 import { RunContext, type GeneratorInput, type RunnerContext } from './generator-context.ts';
-import { RightsReader } from '../state/rights-reader.ts';
 import { EffectValidator } from '../service/effect-validator.ts';
 import type { AnyGenerator, Service } from '../service/service.ts';
 import type { StateReader } from '../state/store.ts';
 import { createTablesReader, reportFieldRead, type ReadListener } from './table-readers.ts';
-import { hasBounded, sumTakes } from '../service/bounded-takes.ts';
+import { hasBounded, isOnBoundedField, sumTakes } from '../service/bounded-takes.ts';
+import { createBoundedView, type Ledger } from '../service/fields/ledger.ts';
 import { checkValue, checkEffect, checkRedOperation, freezeReply } from './validate-output.ts';
 import type { Entry, ReadRange } from '../records/read-range.ts';
 import { Overlay } from '../state/overlay.ts';
 import type { Scratchpad } from '../service/readers.ts';
-import { isRedOnly } from '../service/tables.ts';
+import { isRedOnly, type Tables } from '../service/tables.ts';
 
 /** What came of it. */
 export interface GeneratorOutcome {
@@ -90,18 +90,7 @@ export class GeneratorRunner {
   readonly #context: RunnerContext;
 
   constructor(service: Service, state: StateReader, options: GeneratorOptions = {}) {
-    const {
-      limits,
-      maxRedBytes,
-      elapsedMs,
-      guard,
-      onGeneratorError,
-      checkChoice,
-      allowsArgChanges = false,
-      identifierPrefix = '',
-      site,
-      origins,
-    } = options;
+    const { maxRedBytes } = options;
     this.#service = service;
     this.#operations = new Map(
       Object.entries(service.generators).map(([name, generator]) => {
@@ -110,27 +99,25 @@ export class GeneratorRunner {
         return [name, { generator, isRead: spec?.access === 'read', hasOwnArgs }];
       }),
     );
-    this.#limits = { ...GENERATOR_LIMITS, ...limits };
+    this.#limits = { ...GENERATOR_LIMITS, ...options.limits };
     this.#sizeLimits = maxRedBytes === undefined ? {} : { maxRedBytes };
-    this.#allowsArgChanges = allowsArgChanges;
-    this.#guard = guard;
-    this.#onGeneratorError = onGeneratorError;
-    this.#checkChoice = checkChoice;
-    this.#budget = new GeneratorBudget(this.#limits, elapsedMs);
+    this.#allowsArgChanges = options.allowsArgChanges === true;
+    this.#guard = options.guard;
+    this.#onGeneratorError = options.onGeneratorError;
+    this.#checkChoice = options.checkChoice;
+    this.#budget = new GeneratorBudget(this.#limits, options.elapsedMs);
     this.#state = state;
     this.#scratch = new ScratchState(service, state, this.#budget);
     this.#hasBounded = hasBounded(service.tables);
     this.#knownEffects = new EffectValidator(service.tables);
-    const read = this.#hasBounded ? new RightsReader(this.#scratch, service.tables, site, origins) : this.#scratch;
-    const tables = createTablesReader(service.tables, read, this.#budget);
-    const { shadowBuilders, domainErrors } = service;
+    const read = this.#hasBounded ? new RightsReader(this.#scratch, service.tables, options) : this.#scratch;
     this.#context = {
-      name: escapeName(identifierPrefix),
-      tables,
-      shadow: shadowBuilders,
+      name: escapeName(options.identifierPrefix ?? ''),
+      tables: createTablesReader(service.tables, read, this.#budget),
+      shadow: service.shadowBuilders,
       scratchpad: this.#scratch,
       budget: this.#budget,
-      domainErrors,
+      domainErrors: service.domainErrors,
     };
   }
 
@@ -281,25 +268,36 @@ export class GeneratorRunner {
 
   /** Rejects effects that no site could apply: they would stop each site that tries, so no site or log may get them. */
   #checkKnown({ shadow, effects }: Choice): void {
-    if (!Array.isArray(effects)) throw notAListError(shadow);
+    if (!Array.isArray(effects)) {
+      const message = `'${shadow}' gives no list of effects. Nothing was changed: give one, as [row(key).field.action(value)].`;
+      throw createInternalError('INVALID_ARGUMENT', message, 'effects');
+    }
     this.#budget.checkEffects(effects.length);
     for (let at = 0; at < effects.length; at += 1) {
       const problem = this.#knownEffects.describeChosenProblem(effects[at] as Effect);
-      if (problem !== undefined) throw impossibleEffectError(shadow, at, problem);
+      if (problem === undefined) continue;
+      const message = `'${shadow}' has an effect that cannot be: ${problem}. Nothing was changed: make effects by the tables, as row(key).field.action(value).`;
+      throw createInternalError('INVALID_ARGUMENT', message, `effects.${at}`);
     }
     this.#checkChoice?.(shadow, effects);
   }
 
   /** What is red may stand for what is blue, as where a site has no rights. */
   #checkColor({ shadow, color }: Choice): void {
-    if (color !== 'red' && color !== this.#service.colors[shadow]) throw colorMismatchError(shadow, color);
+    if (color === 'red' || color === this.#service.colors[shadow]) return;
+    const message = `'${shadow}' is not ${String(color)}, as which it was chosen. Nothing was changed: return what the context gives as shadow.`;
+    throw createInternalError('INVALID_ARGUMENT', message, `shadow.${shadow}`);
   }
 
   /** Of a blue shadow operation its effects are kept, and of those the parts that effects have. */
   #checkBlue({ shadow, effects }: Choice): void {
     for (let at = 0; at < effects.length; at += 1) {
       const effect = effects[at] as Effect;
-      if (this.#knownEffects.requiresRed(effect)) throw notBlueError(shadow, effect);
+      if (this.#knownEffects.requiresRed(effect)) {
+        const field = `${effect.table}.${effect.field === '' ? 'remove' : effect.field}`;
+        const message = `'${shadow}' is blue but changes ${field}, which only red ones may. Make it red().`;
+        throw createInternalError('INVALID_ARGUMENT', message, field);
+      }
       checkEffect(effect, at);
     }
   }
@@ -310,30 +308,37 @@ function isSameChoice(a: Choice | undefined, b: Choice | undefined): boolean {
   return structurallyEqual(a && { ...a, reply: undefined }, b && { ...b, reply: undefined });
 }
 
-function notAListError(shadow: string): CorrectableError {
-  const message = `'${shadow}' gives no list of effects. Nothing was changed: give one, as [row(key).field.action(value)].`;
-  return createInternalError('INVALID_ARGUMENT', message, 'effects');
-}
-
-function impossibleEffectError(shadow: string, at: number, problem: string): CorrectableError {
-  const message = `'${shadow}' has an effect that cannot be: ${problem}. Nothing was changed: make effects by the tables, as row(key).field.action(value).`;
-  return createInternalError('INVALID_ARGUMENT', message, `effects.${at}`);
-}
-
-function colorMismatchError(shadow: string, color: unknown): CorrectableError {
-  const message = `'${shadow}' is not ${String(color)}, as which it was chosen. Nothing was changed: return what the context gives as shadow.`;
-  return createInternalError('INVALID_ARGUMENT', message, `shadow.${shadow}`);
-}
-
-function notBlueError(shadow: string, offender: Effect): CorrectableError {
-  const field = `${offender.table}.${offender.field === '' ? 'remove' : offender.field}`;
-  const message = `'${shadow}' is blue but changes ${field}, which only red ones may. Make it red().`;
-  return createInternalError('INVALID_ARGUMENT', message, field);
-}
-
 /** A site can have any name: what cannot stand in a URL as it is becomes the number of its character. */
 function escapeName(name: string): string {
   return name.replaceAll(/[^\w.-]/gu, (character) => `~${character.codePointAt(0)?.toString(16)}~`);
+}
+
+/** A state as the generators of one site read it: of bounded fields they see what that site may take by itself. */
+class RightsReader implements StateReader {
+  readonly #state: StateReader;
+  readonly #tables: Tables;
+  readonly #options: Pick<GeneratorOptions, 'site' | 'origins'>;
+
+  constructor(state: StateReader, tables: Tables, options: Pick<GeneratorOptions, 'site' | 'origins'>) {
+    this.#state = state;
+    this.#tables = tables;
+    this.#options = options;
+  }
+
+  read(table: string, key: string, field: string): unknown {
+    const value = this.#state.read(table, key, field);
+    if (!isOnBoundedField(this.#tables, { table, field })) return value;
+    const { site, origins } = this.#options;
+    return createBoundedView(value as Ledger, site, origins?.closed);
+  }
+
+  has(table: string, key: string): boolean {
+    return this.#state.has(table, key);
+  }
+
+  scan(range: ReadRange, reverse: boolean): Iterable<Entry> {
+    return this.#state.scan(range, reverse);
+  }
 }
 
 /** The state that a generator sees: the snapshot, with what it has applied to its scratchpad. */

@@ -2,7 +2,7 @@
 import type { CorrectableError } from '../../correctable/errors.ts';
 import type { Effect } from '../records/effect.ts';
 import { createInternalError } from '../records/internal-errors.ts';
-import type { Table, Tables } from './tables.ts';
+import type { Tables } from './tables.ts';
 
 /** So much of a bounded field. */
 export interface RightsNeed {
@@ -16,11 +16,7 @@ const NO_NEEDS: readonly RightsNeed[] = [];
 
 /** Whether some table has a bounded field. */
 export function hasBounded(tables: Tables): boolean {
-  return Object.values(tables).some(hasBoundedField);
-}
-
-function hasBoundedField({ fields }: Table): boolean {
-  return Object.values(fields).some(({ kind }) => kind === 'bounded');
+  return Object.values(tables).some(({ fields }) => Object.values(fields).some(({ kind }) => kind === 'bounded'));
 }
 
 /** Whether an effect is on a bounded field. */

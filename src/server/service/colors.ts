@@ -4,7 +4,7 @@
  */
 import { check } from '../../correctable/errors.ts';
 import { checkRecord } from '../../correctable/validate.ts';
-import type { Contract, OperationSpec } from '../../protocol/contract/contract.ts';
+import type { Contract } from '../../protocol/contract/contract.ts';
 import type { Color, Effect } from '../records/effect.ts';
 import { hasBounded } from './bounded-takes.ts';
 import type { Tables } from './tables.ts';
@@ -51,16 +51,16 @@ export function createServiceColors(
   tables: Tables,
 ): ServiceColors {
   const hasRed = Object.values(colors).includes('red') || hasBounded(tables);
-  return { colors, shadowBuilders: createShadowBuilders(operations, colors), maybeRed: findMaybeRed(contract, hasRed) };
+  // Where no shadow operation is red, nor may become so, nothing can come in between that one site does not know of.
+  const maybeRed = [...getUncoloredWrites(contract, 'red'), ...(hasRed ? getUncoloredWrites(contract, undefined) : [])];
+  return { colors, shadowBuilders: createShadowBuilders(operations, colors), maybeRed: new Set(maybeRed) };
 }
 
 /** The updates of a contract that are declared to be red, or to have no color of their own. */
 export function getUncoloredWrites({ operations }: Contract, requested: 'red' | undefined): string[] {
-  const isWanted = ([, { access, color }]: readonly [string, OperationSpec]): boolean =>
-    access === 'write' && color === requested;
-  return Object.entries(operations)
-    .filter(isWanted)
-    .map(([name]) => name);
+  const isWanted = (name: string): boolean =>
+    operations[name]?.access === 'write' && operations[name].color === requested;
+  return Object.keys(operations).filter(isWanted);
 }
 
 function isColor(value: unknown): value is Color {
@@ -87,11 +87,6 @@ export function checkColorInput(operations: Readonly<Record<string, object>>, va
     const hasReply = 'reply' in (operations[name] ?? {});
     check(color === 'red' || !hasReply, field, 'must be red: its reply is made in the order of all sites');
   }
-}
-
-/** Where no shadow operation is red, nor may become so, nothing can come in between that one site does not know of. */
-function findMaybeRed(contract: Contract, hasRed: boolean): ReadonlySet<string> {
-  return new Set([...getUncoloredWrites(contract, 'red'), ...(hasRed ? getUncoloredWrites(contract, undefined) : [])]);
 }
 
 function createShadowBuilders(

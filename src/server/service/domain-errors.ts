@@ -103,25 +103,15 @@ function checkResult(check: ResultCheck, operation: string, value: unknown): unk
 
 /** A schema that lets more through than it names would take these for results, and what they say would be lost. */
 function rejectMisplaced(operation: string, value: unknown): void {
-  if (value instanceof ChosenShadow) {
-    throw misplacedError(
-      operation,
-      'a shadow operation',
-      'Return it by itself: what has effects is not local, and is one.',
-    );
-  }
-  if (value instanceof UncertifiedResult) {
-    throw misplacedError(
-      operation,
-      'uncertified()',
-      'Call it once, around all that is returned, and not beside a shadow operation.',
-    );
-  }
-  if (value instanceof WithMeta)
-    throw misplacedError(operation, 'withMeta()', 'Say all that goes with a result at once.');
+  const found = MISPLACED.find(([kind]) => value instanceof kind);
+  if (found === undefined) return;
+  const [, description, fix] = found;
+  const message = `'${operation}' gave ${description} in place of a result, and would lose it there. ${fix}`;
+  throw createInternalError('INVALID_ARGUMENT', message, `generators.${operation}`);
 }
 
-function misplacedError(operation: string, description: string, fix: string): CorrectableError {
-  const message = `'${operation}' gave ${description} in place of a result, and would lose it there. ${fix}`;
-  return createInternalError('INVALID_ARGUMENT', message, `generators.${operation}`);
-}
+const MISPLACED = [
+  [ChosenShadow, 'a shadow operation', 'Return it by itself: what has effects is not local, and is one.'],
+  [UncertifiedResult, 'uncertified()', 'Call it once, around all that is returned, and not beside a shadow operation.'],
+  [WithMeta, 'withMeta()', 'Say all that goes with a result at once.'],
+] as const;

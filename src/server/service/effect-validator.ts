@@ -39,25 +39,24 @@ export class EffectValidator {
    */
   describeChosenProblem(effect: Effect): string | undefined {
     if (!hasNames(effect)) return 'it is no object that names its table, its field and its action';
-    const { table, field, action, value } = effect;
-    const kind = this.#getKind(table, field);
-    if (kind?.ownActions?.includes(action)) {
+    const { table, field, action } = effect;
+    if (this.#getKind(table, field)?.ownActions?.includes(action)) {
       return `only sites themselves have the '${action}' of '${table}.${field}'`;
     }
-    return kind?.acceptsLocal?.(action, value) === false
-      ? describeWrongAction(effect, kind)
-      : this.#describeCommonProblem(effect);
+    return this.#describeCommonProblem(effect);
   }
 
   /**
    * What is wrong with an effect that comes from elsewhere, in words; `undefined` where nothing is.
    *
-   * @param mustCertify whether it comes of a red operation: what goes by the red order alone no other may change
+   * @param isRed whether it comes of a red operation: what goes by the red order alone no other may change
    */
   describeProblem(effect: Effect, isRed: boolean): string | undefined {
     const problem = this.#describeCommonProblem(effect);
     if (problem !== undefined || isRed || !this.requiresRed(effect)) return problem;
-    return `it is blue and has the '${effect.action}' of '${formatFieldName(effect)}', which only red ones may`;
+    const { table, field, action } = effect;
+    const name = field === WHOLE_ROW ? table : `${table}.${field}`;
+    return `it is blue and has the '${action}' of '${name}', which only red ones may`;
   }
 
   /** Whether no blue operation may have this effect: its field is changed in the red order only. */
@@ -79,7 +78,9 @@ export class EffectValidator {
     }
     const hasAction = Object.hasOwn(kind.effects, action) || kind.ownActions?.includes(action) === true;
     if (!hasAction) return `'${table}.${field}' is a ${kind.name}, which has no '${action}'`;
-    return kind.acceptsRemote?.(action, value) === false ? describeWrongAction(effect, kind) : undefined;
+    return kind.accepts?.(action, value) === false
+      ? `'${table}.${field}' is a ${kind.name}, and not for that value`
+      : undefined;
   }
 
   #getKind(table: string, field: string): FieldKind | undefined {
@@ -105,12 +106,4 @@ function describeRowProblem(effect: Effect, known: KnownTable | undefined): stri
   if (known === undefined) return describeMissingTable(table);
   if (!isRemoval(effect)) return action === INSERT ? undefined : `rows of '${table}' have no '${action}'`;
   return known.removable ? undefined : `it removes a row of '${table}', whose rows stay`;
-}
-
-function describeWrongAction(effect: Effect, { name }: FieldKind): string {
-  return `'${formatFieldName(effect)}' is a ${name}, and not for that value`;
-}
-
-function formatFieldName({ table, field }: Effect): string {
-  return field === WHOLE_ROW ? table : `${table}.${field}`;
 }

@@ -69,10 +69,7 @@ export function checkInvariants(
 function checkConditions(value: unknown, { call, field }: { readonly call: string; readonly field: string }): void {
   checkRecord(value, { call, field });
   for (const [name, holds] of Object.entries(value as object) as [string, unknown][]) {
-    check(
-      typeof holds === 'function',
-      `${field}.${name}`,
-      `must be a function that returns whether it holds: write ${call}`,
-    );
+    const advice = `must be a function that returns whether it holds: write ${call}`;
+    check(typeof holds === 'function', `${field}.${name}`, advice);
   }
 }

@@ -2,7 +2,7 @@
  * A service: a contract with its implementation, as tables, shadow operations with colors, and generators
  * (RedBlue, OSDI 2012, §5). It runs at the sites only.
  */
-import { CorrectableError, check } from '../../correctable/errors.ts';
+import { CorrectableError, check, createInvalidArgumentError } from '../../correctable/errors.ts';
 import {
   checkMemberName,
   checkOptionNames,
@@ -216,6 +216,7 @@ export function defineService<
   const made = implementation.shadowOperations(createEffectTables(tables));
   checkShadowOperations(made);
   const shadowOperations = made as Readonly<Record<string, AnyShadowOperation>>;
+  const resultCheck = createServiceResultCheck(contract.operations);
   return {
     ...createdHere,
     contract,
@@ -230,13 +231,8 @@ export function defineService<
     domainErrors: new DomainErrors(contract.operations),
     throttled: checkThrottle(contract, implementation.throttled),
     ...checkInvariants(tables, implementation),
-    checkResult: createResultChecker(contract),
+    checkResult: (operation, returned) => checkReply(resultCheck, operation, returned),
   };
-}
-
-function createResultChecker({ operations }: Contract): Service['checkResult'] {
-  const check = createServiceResultCheck(operations);
-  return (operation, returned) => checkReply(check, operation, returned);
 }
 
 function checkNames(contract: Contract, generators: object): void {
@@ -268,8 +264,8 @@ function checkWriteNames(field: string, contract: Contract, names: readonly stri
     const { access, color } = contract.operations[name] ?? {};
     if (access === 'write' && color !== 'blue') continue;
     const description = access === 'write' ? 'is declared blue in' : 'is not a write of';
-    const message = `${field}: '${name}' ${description} '${contract.name}'. Name writes only that may be red.`;
-    throw new CorrectableError('INVALID_ARGUMENT', message, { field });
+    const problem = `'${name}' ${description} '${contract.name}'. Name writes only that may be red.`;
+    throw createInvalidArgumentError(field, problem);
   }
   return new Set(names);
 }
@@ -282,15 +278,10 @@ function checkThrottle(
   const { maxInFlight, minSlotIntervalMs } = value;
   const isThrottle =
     Number.isSafeInteger(maxInFlight) && maxInFlight >= 1 && minSlotIntervalMs > 0 && minSlotIntervalMs < Infinity;
-  if (isThrottle)
-    return {
-      maxInFlight,
-      minSlotIntervalMs,
-      operations: checkWriteNames('throttled.operations', contract, value.operations),
-    };
-  const message =
-    'throttled: maxInFlight must be a positive integer, and minSlotIntervalMs a positive number of milliseconds.';
-  throw new CorrectableError('INVALID_ARGUMENT', message, { field: 'throttled' });
+  const rule = 'maxInFlight must be a positive integer, and minSlotIntervalMs a positive number of milliseconds.';
+  check(isThrottle, 'throttled', rule);
+  const operations = checkWriteNames('throttled.operations', contract, value.operations);
+  return { maxInFlight, minSlotIntervalMs, operations };
 }
 
 /**
@@ -321,12 +312,8 @@ const createdHere = { [CREATED_HERE]: true };
  */
 export function requireService(value: unknown, call: string): void {
   check(hasMethods(value, 'checkResult'), 'service', `must be one made by defineService: write ${call}`);
-  const isHere = CREATED_HERE in (value as object);
-  check(
-    isHere,
-    'service',
-    'was made by another copy of this package: let its module import it from where what runs the service is',
-  );
+  const advice = 'let its module import it from where what runs the service is';
+  check(CREATED_HERE in (value as object), 'service', `was made by another copy of this package: ${advice}`);
 }
 
 const CALL = 'defineService(contract, { tables, shadowOperations: ({ accounts }) => ({ … }), generators: { … } })';

@@ -121,11 +121,8 @@ export function blue(
   reply?: unknown,
 ): ShadowOperation<never, unknown, 'blue'> {
   checkEffects('blue', effects);
-  check(
-    reply === undefined,
-    'reply',
-    'a blue one makes none: its generator gives it beside the arguments, or it is red',
-  );
+  const advice = 'its generator gives it beside the arguments, or it is red';
+  check(reply === undefined, 'reply', `a blue one makes none: ${advice}`);
   return { color: 'blue', effects };
 }
 

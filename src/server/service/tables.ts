@@ -91,12 +91,9 @@ export function table<
   const { indexes = [], removable = false as R } = options;
   check(Array.isArray(indexes), 'indexes', "must be a list of names, as ['owner']");
   checkOptionTypes(options, 'boolean', 'removable');
-  const retained = Object.keys(fields).find((name) => removable && fields[name]?.kind === 'bounded');
-  check(
-    retained === undefined,
-    'removable',
-    `cannot be: '${retained}' is bounded, and rights to what is gone would be lost`,
-  );
+  const bounded = Object.keys(fields).find((name) => removable && fields[name]?.kind === 'bounded');
+  const problem = `cannot be: '${bounded}' is bounded, and rights to what is gone would be lost`;
+  check(bounded === undefined, 'removable', problem);
   for (const index of indexes) {
     const kind = fields[index]?.kind;
     if (kind !== undefined && FIELD_KINDS[kind].isIndexable === true) continue;
@@ -112,29 +109,21 @@ function checkFields(fields: unknown): void {
   checkRecord(fields, { call: 'table({ balance: counter() })', field: 'fields' });
   for (const [name, field] of Object.entries(fields as object) as [string, unknown][]) {
     checkMemberName(name, `fields.${name}`);
+    const place = `fields.${name}`;
     const isField = isRecord(field) && Object.hasOwn(FIELD_KINDS, String(field['kind']));
-    check(
-      isField,
-      `fields.${name}`,
-      'must be made by counter, register, set, log, cell, queue, stock or boundedCounter, as counter()',
-    );
+    const makers = 'counter, register, set, log, cell, queue, stock or boundedCounter';
+    check(isField, place, `must be made by ${makers}, as counter()`);
     const { kind, min } = field as unknown as Field;
     const fits = kind === 'bounded' ? Number.isSafeInteger(min) : min === undefined;
-    check(
-      fits,
-      `fields.${name}`,
-      'a bounded field has a minimum, an integer, and no other has: write boundedCounter({ min: 0 })',
-    );
+    const rule = 'a bounded field has a minimum, an integer, and no other has';
+    check(fits, place, `${rule}: write boundedCounter({ min: 0 })`);
   }
 }
 
 /** Creates a field of a kind that has no options. It rejects options, since it would ignore them. */
 function createPlainField(kind: FieldKindName, value: readonly unknown[]): Field {
-  check(
-    value.length === 0,
-    'options',
-    `${kind} takes none: write ${kind}(), or boundedCounter({ min: 0 }) for a minimum`,
-  );
+  const advice = `write ${kind}(), or boundedCounter({ min: 0 }) for a minimum`;
+  check(value.length === 0, 'options', `${kind} takes none: ${advice}`);
   return { kind };
 }
 

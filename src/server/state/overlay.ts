@@ -4,8 +4,8 @@
  * below it and the operations that come and go at a cost that does not grow with how many are in flight.
  */
 import type { Effect } from '../records/effect.ts';
-import type { PendingEffects } from '../service/fields/field.ts';
 import { FIELD_KINDS } from '../service/fields/field-kinds.ts';
+import type { OwnedEffects } from '../service/fields/owned-effects.ts';
 import { compareEntries, type Entry, type ReadRange } from '../records/read-range.ts';
 import { isRemoval, isWholeRow } from '../service/row-effects.ts';
 import { SortedEntries } from './sorted-entries.ts';
@@ -63,7 +63,7 @@ class PendingPresence {
 
 interface PendingField {
   readonly name: string;
-  readonly effects: PendingEffects;
+  readonly effects: OwnedEffects;
 }
 
 /** Rows come and go with operations, and few of their fields are written: lists do, and are made and dropped cheaply. */
@@ -143,7 +143,7 @@ export class Overlay implements StateReader {
     if (effects.length === 0) return;
     this.#size -= 1;
     // Several effects of one owner on one field go together: the second time there is nothing to do.
-    const done = effects.length > 1 ? new Set<PendingEffects>() : undefined;
+    const done = effects.length > 1 ? new Set<OwnedEffects>() : undefined;
     for (const effect of effects) {
       const row = this.#table(effect.table).rows.get(effect.key);
       if (row === undefined) continue;
@@ -182,13 +182,16 @@ export class Overlay implements StateReader {
     const below = this.#base.scan(range, reverse);
     if (rows.size === 0) return below;
     const own = range.field === undefined ? this.#ownKeys(range, reverse) : this.#ownValues(range, rows, reverse);
-    return mergeScans(below, own, { isReplaced: ({ key }) => rows.has(key), reverse });
+    return mergeScans(below, own, rows, reverse);
   }
 
   *#ownKeys(range: ReadRange, reverse: boolean): Generator<Entry, void, undefined> {
     const table = this.#table(range.table);
-    const keys = (table.keys ??= sortKeys(table.rows));
-    for (const entry of keys.scan(range, reverse)) if (this.has(range.table, entry.key)) yield entry;
+    if (table.keys === undefined) {
+      table.keys = new SortedEntries();
+      for (const key of table.rows.keys()) table.keys.add({ value: key, key });
+    }
+    for (const entry of table.keys.scan(range, reverse)) if (this.has(range.table, entry.key)) yield entry;
   }
 
   #ownValues(range: ReadRange, rows: ReadonlyMap<string, PendingRow>, reverse: boolean): Iterable<Entry> {
@@ -224,7 +227,7 @@ export class Overlay implements StateReader {
     return row;
   }
 
-  #getPending(row: PendingRow, table: string, field: string): PendingEffects {
+  #getPending(row: PendingRow, table: string, field: string): OwnedEffects {
     const known = getPendingField(row, field);
     if (known !== undefined) return known;
     const kind = this.#table(table).declared.fields[field]?.kind;
@@ -247,35 +250,23 @@ export class Overlay implements StateReader {
   }
 }
 
-function sortKeys(rows: ReadonlyMap<string, PendingRow>): SortedEntries {
-  const keys = new SortedEntries();
-  for (const key of rows.keys()) keys.add({ value: key, key });
-  return keys;
-}
-
-function getPendingField({ fields }: PendingRow, field: string): PendingEffects | undefined {
+function getPendingField({ fields }: PendingRow, field: string): OwnedEffects | undefined {
   for (const { name, effects } of fields) if (name === field) return effects;
   return undefined;
 }
 
-/** How to merge two ordered scans. */
-interface MergeOptions {
-  /** Whether an entry of the lower scan does not count. */
-  readonly isReplaced: (entry: Entry) => boolean;
-  readonly reverse: boolean;
-}
-
-/** Two ordered scans as one: what lies below, without what is replaced, and what replaces it. */
+/** Two ordered scans as one: what lies below, without the rows that are replaced, and what replaces it. */
 function* mergeScans(
   below: Iterable<Entry>,
   above: Iterable<Entry>,
-  { isReplaced, reverse }: MergeOptions,
+  replaced: ReadonlyMap<string, PendingRow>,
+  reverse: boolean,
 ): Generator<Entry, void, undefined> {
   const own = above[Symbol.iterator]();
   let next = own.next();
   const isFirst = (a: Entry, b: Entry): boolean => (reverse ? compareEntries(a, b) > 0 : compareEntries(a, b) < 0);
   for (const entry of below) {
-    if (isReplaced(entry)) continue;
+    if (replaced.has(entry.key)) continue;
     for (; next.done !== true && isFirst(next.value, entry); next = own.next()) yield next.value;
     yield entry;
   }

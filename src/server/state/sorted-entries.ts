@@ -54,9 +54,8 @@ export class SortedEntries {
   }
 
   /** The entries within `range`, in order or from the end backwards. */
-  *scan(range: ReadRange, reverse = false): Generator<Entry, void, undefined> {
-    if (reverse) yield* this.#backward(range);
-    else yield* this.#forward(range);
+  scan(range: ReadRange, reverse = false): Generator<Entry, void, undefined> {
+    return reverse ? this.#backward(range) : this.#forward(range);
   }
 
   *#forward(range: ReadRange): Generator<Entry, void, undefined> {
@@ -77,11 +76,8 @@ export class SortedEntries {
     const pastChunk = findFirstIndex(this.#chunks, (chunk) => isPast(chunk.at(-1) as Entry));
     for (let index = Math.min(pastChunk, this.#chunks.length - 1); index >= 0; index -= 1) {
       const chunk = this.#chunks[index] as Entry[];
-      for (
-        let place = (index === pastChunk ? findFirstIndex(chunk, isPast) : chunk.length) - 1;
-        place >= 0;
-        place -= 1
-      ) {
+      const end = index === pastChunk ? findFirstIndex(chunk, isPast) : chunk.length;
+      for (let place = end - 1; place >= 0; place -= 1) {
         const entry = chunk[place] as Entry;
         if (!isAtOrAfterStart(range, entry.value)) return;
         yield entry;

@@ -58,13 +58,6 @@ export class Store implements StateReader, Section {
     return removals;
   }
 
-  /** Removals that are remembered. */
-  get retainedRemovalCount(): number {
-    let retained = 0;
-    for (const table of this.#tables.values()) retained += table.retainedRemovalCount;
-    return retained;
-  }
-
   /** Forgets the removals that every operation still to come has seen. */
   forgetRemovals(covered: Vector): void {
     for (const table of this.#tables.values()) table.forgetRemovals(covered);
@@ -105,7 +98,7 @@ export class Store implements StateReader, Section {
     for (const [name, table] of this.#tables) {
       for (const key of table.changes.take(max - rows.length)) rows.push([formatSavedName(name, key), table.save(key)]);
       for (const [part, saved] of table.parts.takeChanges(max - rows.length))
-        rows.push([formatPartName(name, part), saved]);
+        rows.push([formatSavedName(PARTS, formatSavedName(name, part)), saved]);
     }
     return rows;
   }
@@ -134,10 +127,6 @@ const SEPARATOR = '\u0000';
 
 /** Stands for a table in the names of parts: tables have names. */
 const PARTS = '';
-
-function formatPartName(table: string, part: string): string {
-  return formatSavedName(PARTS, formatSavedName(table, part));
-}
 
 function formatSavedName(table: string, key: string): string {
   return table + SEPARATOR + key;

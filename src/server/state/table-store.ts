@@ -131,11 +131,6 @@ export class TableStore {
     return this.#removals;
   }
 
-  /** Removals that are remembered. */
-  get retainedRemovalCount(): number {
-    return this.#removedAt.size;
-  }
-
   /** Forgets the removals that every operation still to come has seen. */
   forgetRemovals(covered: Vector): void {
     for (const [key, { entry, version }] of this.#removedAt) {

@@ -31,10 +31,8 @@ class BoundedCounterState implements FieldState {
         return this.#ledger.give(site, value as number);
       case 'take':
         return this.#ledger.take(entry, value as number);
-      case 'transfer': {
-        const { to, amount } = value as Transfer;
-        return this.#ledger.transfer(entry, to, amount);
-      }
+      case 'transfer':
+        return this.#ledger.transfer(entry, value as Transfer);
     }
   }
   clear(): void {
@@ -70,7 +68,11 @@ const createAmountEffect =
   (action: 'give' | 'take'): EffectBuilder =>
   (name, key, amount, options) => {
     checkAmount(name, action, amount);
-    if (options !== undefined) throw extraArgsError(name, action);
+    if (options !== undefined) {
+      // They would be dropped without a word.
+      const message = `The ${action} of a bounded field has no options: it never goes below the minimum of its field, boundedCounter({ min: 0 }).`;
+      throw createInternalError('INVALID_ARGUMENT', message, `${name.table}.${name.field}`);
+    }
     return { table: name.table, key, field: name.field, action, value: amount };
   };
 
@@ -78,12 +80,6 @@ function checkAmount({ table, field }: FieldName, action: string, amount: unknow
   if (isAmount(amount)) return;
   const message = `The ${action} of a bounded field wants an integer from 0 on, not ${describeKind(amount)}: count in the smallest unit.`;
   throw createInternalError('INVALID_ARGUMENT', message, `${table}.${field}`);
-}
-
-/** They would be dropped without a word. */
-function extraArgsError({ table, field }: FieldName, action: string): Error {
-  const message = `The ${action} of a bounded field has no options: it never goes below the minimum of its field, boundedCounter({ min: 0 }).`;
-  return createInternalError('INVALID_ARGUMENT', message, `${table}.${field}`);
 }
 
 /** Rights go from the site of the operation to another origin: no author's effect. */
@@ -110,7 +106,7 @@ export const boundedCounterKind: FieldKind = {
   isRedOnly: false,
   effects: { give: createAmountEffect('give'), take: createAmountEffect('take') },
   ownActions: ['transfer'],
-  acceptsRemote: isValidValue,
+  accepts: isValidValue,
   state: (saved, options = {}) => new BoundedCounterState(saved as SavedLedger | undefined, options),
   pending: () => new PendingBoundedCounter(),
 };

@@ -104,7 +104,7 @@ export const counterKind: FieldKind = {
   name: 'counter',
   isRedOnly: false,
   effects: { add: buildAddEffect },
-  acceptsRemote: (_action, value) => Number.isSafeInteger(value),
+  accepts: (_action, value) => Number.isSafeInteger(value),
   state: (saved) => new CounterState(saved as ExactSum | undefined),
   removableState: (saved) => new RemovableCounterState(saved as [number, SavedPosition][] | undefined),
   pending: () => new PendingAdditions(),

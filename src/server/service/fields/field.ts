@@ -3,6 +3,7 @@
  * site shows what its own red operations in flight would do (Correctables, OSDI 2016, §5.2: simulate on local state).
  */
 import type { Effect, Stamp } from '../../records/effect.ts';
+import type { OwnedEffects } from './owned-effects.ts';
 
 /** The committed state of one field at one site. */
 export interface FieldState {
@@ -41,19 +42,6 @@ export interface StateParts {
   checkRestored(): void;
 }
 
-/** Effects in flight on one field, in order, each owned by an operation. */
-export interface PendingEffects {
-  readonly isEmpty: boolean;
-  /** Adds, at the end, the removal of the row: from there on the field is as at first. */
-  clear(owner: number): void;
-  /** Adds an effect at the end and returns its result, given the committed value `base`. */
-  append(owner: number, effect: Effect, base: unknown): unknown;
-  /** Takes out the effects of `owner`. */
-  remove(owner: number): void;
-  /** The value with all of these applied to `base`. */
-  applyTo(base: unknown): unknown;
-}
-
 /** What a field of a kind says of itself beside its kind. */
 export interface FieldOptions {
   /** Of a bounded one. */
@@ -73,15 +61,14 @@ export interface FieldKind {
   readonly effects: Readonly<Record<string, EffectBuilder>>;
   /** Actions that sites take by themselves, and no author's effect has. */
   readonly ownActions?: readonly string[];
-  /** Whether an effect that was made elsewhere may carry this value; any, unless given. */
-  acceptsRemote?(action: string, value: unknown): boolean;
-  /** Whether one that is made here may, by hand or not, where that is less. */
-  acceptsLocal?(action: string, value: unknown): boolean;
+  /** Whether an effect may carry this value, by whom ever it was made; any, unless given. */
+  accepts?(action: string, value: unknown): boolean;
   /** The state at first, or the one that was saved. */
   state(saved?: unknown, options?: FieldOptions): FieldState;
   /** The same for a row that can be removed, where it must remember more. */
   removableState?(saved?: unknown): FieldState;
-  pending(): PendingEffects;
+  /** For what is in flight on one field. */
+  pending(): OwnedEffects;
 }
 
 /** A field of a table. */

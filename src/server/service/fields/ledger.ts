@@ -107,7 +107,7 @@ export class LedgerState implements Ledger {
     this.#add(origin, -amount);
   }
 
-  transfer(from: Origin, to: Origin, amount: number): void {
+  transfer(from: Origin, { to, amount }: { readonly to: Origin; readonly amount: number }): void {
     this.#add(from, -amount);
     this.#add(to, amount);
   }
@@ -134,22 +134,20 @@ export class LedgerState implements Ledger {
   }
 }
 
-/** What is in flight on a ledger. */
-type InFlightSums = Pick<ExactLedger, 'grants' | 'takes'>;
-
 /** A ledger with what is in flight laid over it: takes of red operations, which draw on the pool, and what is given. */
 export class LedgerOverlay implements Ledger {
   readonly exact: ExactLedger;
   readonly #base: Ledger;
 
-  constructor(base: Ledger, { grants: value, takes }: InFlightSums) {
+  /** @param sums of what is in flight */
+  constructor(base: Ledger, { grants, takes }: Pick<ExactLedger, 'grants' | 'takes'>) {
     const { exact } = base;
     this.#base = base;
     this.exact = {
-      left: subtractExact(addExact(exact.left, value), takes),
+      left: subtractExact(addExact(exact.left, grants), takes),
       // An amount that is being given has no owner before it is applied.
       pool: subtractExact(exact.pool, takes),
-      grants: addExact(exact.grants, value),
+      grants: addExact(exact.grants, grants),
       takes: addExact(exact.takes, takes),
     };
   }

@@ -1,10 +1,9 @@
 /**
- * Effects in flight, in order, each owned by an operation. Mostly the oldest ends first, and is taken out at once. An
- * operation that ends in the middle is only noted. All that have ended are taken out together, before the next read of
- * the others, or when they are as many as are left. So a crowd that gives up together costs a pass or two.
+ * Effects in flight on one field, in order, each owned by an operation. Mostly the oldest ends first, and is taken out at
+ * once. An operation that ends in the middle is only noted. All that have ended are taken out together, before the next
+ * read of the others, or when they are as many as are left. So a crowd that gives up together costs a pass or two.
  */
 import type { Effect } from '../../records/effect.ts';
-import type { PendingEffects } from './field.ts';
 import { Fifo } from '../../collections/fifo.ts';
 
 /** An effect that an operation has laid on, or none for the removal of the row. */
@@ -16,7 +15,7 @@ export interface OwnedEffect {
 /** So many that have ended are kept for a look that may never come. */
 const MAX_ENDED_OWNERS = 64;
 
-export abstract class OwnedEffects implements PendingEffects {
+export abstract class OwnedEffects {
   /** Owners of what is held, one after the other: those that have ended too. */
   #owners = 0;
   #newest: number | undefined;
@@ -28,6 +27,7 @@ export abstract class OwnedEffects implements PendingEffects {
     return this.#owners === 0;
   }
 
+  /** Adds an effect at the end and returns its result, given the committed value `base`. */
   append(owner: number, effect: Effect, base: unknown): unknown {
     this.#restartOwner(owner);
     const result = this.add({ owner, effect }, base);
@@ -35,12 +35,14 @@ export abstract class OwnedEffects implements PendingEffects {
     return result;
   }
 
+  /** Adds, at the end, the removal of the row: from there on the field is as at first. */
   clear(owner: number): void {
     this.#restartOwner(owner);
     this.addRemoval(owner);
     this.#count(owner);
   }
 
+  /** Takes out the effects of `owner`. */
   remove(owner: number): void {
     if (this.#ended === undefined && this.takeOldest(owner)) {
       this.#owners -= 1;
@@ -52,12 +54,12 @@ export abstract class OwnedEffects implements PendingEffects {
     if (this.#ended.size > MAX_ENDED_OWNERS && this.#ended.size * 2 > this.#owners) this.removeEnded();
   }
 
+  /** The value with all of these applied to `base`. */
   applyTo(base: unknown): unknown {
     this.removeEnded();
     return this.getValue(base);
   }
 
-  /** Takes out what has ended. */
   protected removeEnded(): void {
     const ended = this.#ended;
     if (ended === undefined) return;
@@ -67,7 +69,6 @@ export abstract class OwnedEffects implements PendingEffects {
     for (const { owner } of this.filter(({ owner }) => !ended.has(owner))) this.#count(owner);
   }
 
-  /** Adds an effect and returns its result, given the committed value `base`. */
   protected abstract add(owned: OwnedEffect & { readonly effect: Effect }, base: unknown): unknown;
 
   protected abstract addRemoval(owner: number): void;
@@ -78,7 +79,7 @@ export abstract class OwnedEffects implements PendingEffects {
   /** Drops what is not wanted; gives what is left. */
   protected abstract filter(isWanted: (owned: OwnedEffect) => boolean): readonly OwnedEffect[];
 
-  /** The value with all of these applied to `base`. */
+  /** As `applyTo`, once what has ended is out. */
   protected abstract getValue(base: unknown): unknown;
 
   /** Where it had ended: what it had is not what it has. */
@@ -120,7 +121,6 @@ export class OwnedFifo {
     return true;
   }
 
-  /** Drops what is not wanted; gives what is left. */
   filter(isWanted: (owned: OwnedEffect) => boolean): readonly OwnedEffect[] {
     const remaining = this.all().filter(isWanted);
     this.#entries = new Fifo(remaining);

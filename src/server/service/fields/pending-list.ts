@@ -41,7 +41,6 @@ export abstract class PendingList extends OwnedEffects {
   /** The value of a field that was never written. */
   protected abstract readonly initial: unknown;
 
-  /** The value with all of `pending` applied to `base`. */
   protected abstract computeValue(base: unknown, pending: ListedEffect): unknown;
 
   /** What applying `effect` after the pending ones would return. */

@@ -175,10 +175,8 @@ export const setKind: FieldKind = {
   isRedOnly: false,
   isIndexable: true,
   effects: { add: buildAddEffect, remove: createEffectBuilder('remove') },
-  // What a version before took beside strings and numbers others take of it, unless it cannot be put in order.
-  acceptsRemote: (action, value) => action === 'remove' || typeof value !== 'object' || value === null,
   // Of what is no element two sites could read another order.
-  acceptsLocal: (action, value) => action !== 'add' || isElement(value),
+  accepts: (action, value) => action !== 'add' || isElement(value),
   state: (saved) => new SetState(saved as [unknown, SavedPosition[]][] | undefined),
   pending: () => new PendingChanges(),
 };

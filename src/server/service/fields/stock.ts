@@ -100,7 +100,7 @@ export const stockKind: FieldKind = {
   name: 'stock',
   isRedOnly: true,
   effects: { add: buildAddEffect, take: buildTakeEffect },
-  acceptsRemote: (action, value) => (action === 'add' ? isAmount(value) : isTake(value)),
+  accepts: (action, value) => (action === 'add' ? isAmount(value) : isTake(value)),
   state: (saved) => new StockState(saved as ExactSum | undefined),
   pending: () => new PendingStock(),
 };

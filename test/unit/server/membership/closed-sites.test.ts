@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { put } from '../../../../src/operations/index.ts';
 import { MemberWorld, siteAt } from '../../../support/member-world.ts';
-import { service as orderService } from '../replica/red/red-order-cases.ts';
+import { countRemovals, service as orderService } from '../replica/red/red-order-cases.ts';
 import { contract, ledgerAt, service as saleService } from '../replica/rights/sale.ts';
 
 test('rights of a site that is closed → burn: the others take what they have, and then nothing is left', () => {
@@ -49,8 +49,7 @@ test('removals → forgotten without a site that is closed', () => {
   world.crash(2);
   change(0, 'remove b');
   world.pass(100);
-  const getRetained = (): number[] =>
-    [0, 1].map((site) => world.machine(site).replica.state.store.retainedRemovalCount);
+  const getRetained = (): number[] => [0, 1].map((site) => countRemovals(world.machine(site).replica.state.store));
   expect(getRetained()).toEqual([1, 1]);
   world.changeMembers(0, 't', null);
   // Other rows: a row that is written again keeps no removal.

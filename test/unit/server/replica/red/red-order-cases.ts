@@ -10,6 +10,12 @@ import type { ShadowOperations } from '../../../../../src/server/service/shadow-
 import { cell, counter, log, queue, register, set, stock, table } from '../../../../../src/server/service/tables.ts';
 import { emptyRow, plainIndex, plainKeys } from './red-order-model.ts';
 import type { PlainRow, PlainTable } from './red-order-model.ts';
+import type { Store } from '../../../../../src/server/state/store.ts';
+
+/** How many removals of rows a site remembers. */
+export function countRemovals(store: Store): number {
+  return (store.getRemovalTimes() as [table: string, rows: unknown[]][]).flatMap(([, rows]) => rows).length;
+}
 
 const BLUE_FIELDS = { duty: register<string>(), n: counter(), tags: set<string>(), lines: log<string>() };
 const ALL_FIELDS = { ...BLUE_FIELDS, post: cell<string>(), items: queue<string>(), seats: stock() };

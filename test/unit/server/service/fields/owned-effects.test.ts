@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Effect } from '../../../../../src/server/records/effect.ts';
-import type { PendingEffects } from '../../../../../src/server/service/fields/field.ts';
+import type { OwnedEffects } from '../../../../../src/server/service/fields/owned-effects.ts';
 import { FIELD_KINDS, type FieldKindName } from '../../../../../src/server/service/fields/field-kinds.ts';
 import { PendingQueue, type QueueView } from '../../../../../src/server/service/fields/pending-queue.ts';
 
@@ -70,7 +70,7 @@ const cases: Record<Exclude<FieldKindName, 'bounded'>, Case> = {
 /** An owner, and what it has laid on: changes by their number, or the removal of the row (-1). */
 type Laid = readonly [owner: number, changes: readonly number[]];
 
-function lay(pending: PendingEffects, [owner, changes]: Laid, { base, changes: known }: Case): unknown[] {
+function lay(pending: OwnedEffects, [owner, changes]: Laid, { base, changes: known }: Case): unknown[] {
   return changes.map((at) => {
     const [action, value] = known[at % known.length] ?? [];
     if (at < 0 || action === undefined) return pending.clear(owner);
@@ -78,7 +78,7 @@ function lay(pending: PendingEffects, [owner, changes]: Laid, { base, changes: k
   });
 }
 
-const shownBy = (pending: PendingEffects, base: unknown): unknown => {
+const shownBy = (pending: OwnedEffects, base: unknown): unknown => {
   const shown = pending.applyTo(base);
   if (base !== queued) return shown;
   const { size, at } = shown as QueueView;
@@ -103,7 +103,7 @@ describe.each(Object.entries(cases))('%s', (name, item) => {
         let model: Laid[] = [];
         let owners = 0;
         /** The same effects, made for the first time and never removed. */
-        const plain = (): PendingEffects => {
+        const plain = (): OwnedEffects => {
           const made = kind.pending();
           for (const overlaid of model) lay(made, overlaid, item);
           return made;

@@ -1,7 +1,8 @@
 /** Sets in their order: the order does not depend on how they were made, and no read sorts them again. */
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { Effect, Stamp } from '../../../../../src/server/records/effect.ts';
-import type { FieldState, PendingEffects } from '../../../../../src/server/service/fields/field.ts';
+import type { FieldState } from '../../../../../src/server/service/fields/field.ts';
+import type { OwnedEffects } from '../../../../../src/server/service/fields/owned-effects.ts';
 import { FIELD_KINDS } from '../../../../../src/server/service/fields/field-kinds.ts';
 import { compareScalars } from '../../../../../src/server/records/read-range.ts';
 import type { Scalar } from '../../../../../src/server/records/read-range.ts';
@@ -15,7 +16,7 @@ const read = (value: unknown): Scalar[] => [...(value as ReadonlySet<Scalar>)];
 /** A set at one site, and what is laid over it, beside plain sets of what they should hold. */
 class TestSet {
   readonly state: FieldState = FIELD_KINDS.set.state();
-  readonly pending: PendingEffects = FIELD_KINDS.set.pending();
+  readonly pending: OwnedEffects = FIELD_KINDS.set.pending();
   readonly elements = new Set<Scalar>();
   #version = 0;
 
