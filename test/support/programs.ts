@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build, type Plugin } from 'esbuild';
-import { processExists } from '../../src/server/storage/disk/process-identity.ts';
+import { processExists } from '../../src/server/storage/disk/directory-lock.ts';
 import { root } from './run-program.ts';
 
 const made = new Map<string, Promise<string>>();

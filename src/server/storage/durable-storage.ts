@@ -18,8 +18,6 @@ export interface DurableStorageOptions {
   readonly timing: Timing;
   /** The directory of the site, relative to `files`. */
   readonly directory: string;
-  /** The partition whose logs they are; 0 unless given. */
-  readonly partition?: number;
   /** The name of the site, which its files say. */
   readonly site?: string;
   /** Size of one log file. */
@@ -71,8 +69,7 @@ export class DurableStorage implements SiteStorage {
    * @throws CorrectableError `UNAVAILABLE` when the data cannot be read, or there is no room for a new file.
    */
   constructor({ recovered, ...options }: DurableStorageOptions) {
-    const { files, timing, directory } = options;
-    const { segmentBytes = SEGMENT_BYTES, largeGroup = LARGE_GROUP, partition, site } = options;
+    const { files, timing, directory, site, segmentBytes = SEGMENT_BYTES, largeGroup = LARGE_GROUP } = options;
     this.#options = options;
     this.#recovered = recovered ?? recoverAndReport(files, directory, options.events, site);
     files.makeDirectory(directory);
@@ -99,7 +96,6 @@ export class DurableStorage implements SiteStorage {
         files,
         timing,
         directory,
-        partition,
         site,
         number,
         lengths,
@@ -152,11 +148,18 @@ export class DurableStorage implements SiteStorage {
     this.#recovered = undefined;
     // Not before all sites can start: a start that comes to nothing leaves everything as it was.
     for (const path of uselessFiles) files.remove(path);
-    const on = {
-      onDone: (places: CommitPositions, file: number) => this.#onCheckpoint(places, file),
-      onFailed: (error: Error) => this.#onCheckpointFailed(error),
-    };
-    this.#checkpointer = new Checkpointer({ files, timing, directory, number, source, ...on }, lastCheckpoint?.file);
+    this.#checkpointer = new Checkpointer(
+      {
+        files,
+        timing,
+        directory,
+        number,
+        source,
+        onDone: (places, file) => this.#onCheckpoint(places, file),
+        onFailed: (error) => this.#onCheckpointFailed(error),
+      },
+      lastCheckpoint?.file,
+    );
     const isDue = this.#log.segmentCount > MAX_SEGMENTS_AT_START || hasOneCopy || damages.length > 0;
     if (isDue) timing.later(() => this.checkpoint());
   }

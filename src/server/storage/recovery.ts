@@ -7,7 +7,6 @@
  * once and is gone, which is no torn end. Then there is no start: to go on would lose what was acknowledged.
  */
 import { CorrectableError } from '../../correctable/errors.ts';
-import type { Checkpoint } from '../records/checkpoint.ts';
 import { LOG_KINDS, type LogKind } from '../log/log-id.ts';
 import type { LogPositions, RecoveredState } from '../log/recovered-state.ts';
 import { readCheckpoint, type FoundCheckpoint } from './format/checkpoint-file.ts';
@@ -57,13 +56,8 @@ interface Logs {
   term: number;
 }
 
-interface LatestCheckpoint {
+interface LatestCheckpoint extends Partial<Omit<FoundCheckpoint, 'damage'>> {
   readonly number: number | undefined;
-  readonly checkpoint: Checkpoint | undefined;
-  readonly contained: LogPositions | undefined;
-  /** Where the logs that go with it begin at the latest. */
-  readonly retainedFrom: LogPositions | undefined;
-  readonly commits: number;
   /** Its two files. */
   readonly copies: readonly FoundCopy[];
   readonly superseded: readonly string[];
@@ -87,7 +81,7 @@ export function recoverSite(files: Files, folder: string, site?: string): Recove
   const names = files.list(folder);
   const segmentNumbers = parseFileNumbers(names, 'log');
   const latest = findLatestCheckpoint(files, folder, names);
-  const logs = readSegments(files, folder, segmentNumbers, { retainedFrom: latest.retainedFrom, site });
+  const logs = readSegments(files, folder, segmentNumbers, latest.retainedFrom, site);
   const { checkpoint, contained, number } = latest;
   const lengths = { local: logs.start.local + logs.local.length, red: logs.start.red + logs.red.length };
   checkContinuity(logs, lengths, latest);
@@ -103,7 +97,7 @@ export function recoverSite(files: Files, folder: string, site?: string): Recove
     uselessFiles: [...latest.superseded, ...logs.useless],
     lastCheckpoint: number === undefined ? undefined : { file: number, ...(contained ?? logs.start) },
     damages: [...latest.damages, ...findLostCheckpoints(logs, latest)],
-    hasOneCopy: latest.copies.some(({ content }) => (content?.commits ?? 0) < latest.commits),
+    hasOneCopy: latest.copies.some(({ content }) => (content?.commits ?? 0) < (latest.commits ?? 0)),
     nextSegment: (segmentNumbers.at(-1) ?? 0) + 1,
     nextCheckpoint: Math.max(getCheckpointNumbers(names).at(-1) ?? 0, logs.checkpoint?.file ?? 0) + 1,
   };
@@ -134,11 +128,8 @@ function findLatestCheckpoint(files: Files, folder: string, names: readonly stri
     .toSorted((a, b) => b.number - a.number || (b.content?.commits ?? 0) - (a.content?.commits ?? 0));
   const others = found.filter(({ number, content }) => number !== best?.number && content !== undefined);
   return {
+    ...best?.content,
     number: best?.number,
-    checkpoint: best?.content?.checkpoint,
-    contained: best?.content?.contained,
-    retainedFrom: best?.content?.retainedFrom,
-    commits: best?.content?.commits ?? 0,
     copies: found.filter(({ number }) => number === best?.number),
     superseded: others.map(({ path }) => path),
     damages,
@@ -183,17 +174,12 @@ function findLostCheckpoints(logs: Logs, { number = 0, copies }: LatestCheckpoin
   });
 }
 
-/** What the log files of a directory have to fit. */
-interface SegmentRequirements {
-  readonly retainedFrom: LatestCheckpoint['retainedFrom'];
-  readonly site: string | undefined;
-}
-
 function readSegments(
   files: Files,
   folder: string,
   numbers: readonly number[],
-  { retainedFrom, site }: SegmentRequirements,
+  retainedFrom: LogPositions | undefined,
+  site: string | undefined,
 ): Logs {
   let logs: Logs | undefined;
   const useless: string[] = [];
@@ -209,9 +195,8 @@ function readSegments(
     const { format, term, local, red, checkpoint } = header;
     if (format !== FORMAT_VERSION) throw unreadableError(`${path} ${describeFormat(format)}`);
     if (site !== undefined && header.site !== undefined && header.site !== site) {
-      throw unreadableError(
-        `${path} is a file of site '${header.site}', and not of '${site}': two directories were exchanged`,
-      );
+      const owner = `a file of site '${header.site}', and not of '${site}'`;
+      throw unreadableError(`${path} is ${owner}: two directories were exchanged`);
     }
     // Its writer was deposed before, and was notified: nothing of it was ever acknowledged.
     if (term < (logs?.term ?? 0)) {
@@ -232,7 +217,12 @@ function readSegments(
     logs.checkpoint = checkpoint ?? logs.checkpoint;
     logs.term = term;
   }
-  if (damaged !== undefined) throw unreadableError(describeDamage(damaged.path, damaged.damage));
+  if (damaged !== undefined) {
+    const { position, frames, laterEntries } = damaged.damage;
+    const behind = `${laterEntries.local} entries of the local log and ${laterEntries.red} of the red one`;
+    const lost = `${frames.lost} groups of entries cannot be read, and behind them ${behind} can`;
+    throw unreadableError(`${damaged.path} is damaged at byte ${position}: ${lost}`);
+  }
   const start = { local: 0, red: 0 };
   return logs ?? { start, local: [], red: [], segments: [], useless, checkpoint: undefined, term: 0 };
 }
@@ -253,11 +243,6 @@ function countMissingBefore(logs: Logs, next: Segment, log: LogKind): number {
 
 function formatPath(folder: string, number: number): string {
   return `${folder}/${formatSegmentName(number)}`;
-}
-
-function describeDamage(path: string, { position, frames, laterEntries }: LogDamage): string {
-  const behind = `${laterEntries.local} entries of the local log and ${laterEntries.red} of the red one`;
-  return `${path} is damaged at byte ${position}: ${frames.lost} groups of entries cannot be read, and behind them ${behind} can`;
 }
 
 /** A file begins where the entries before it ended when it was made: what the earlier file has beyond that never counted. */

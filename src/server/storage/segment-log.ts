@@ -8,7 +8,7 @@
  * can end. It is tried again each second. Only a write that fails ends the log: what is on the disk is known until then.
  */
 import type { LocalLog, LocalLogListener, StoredLogs, Term } from '../log/local-log.ts';
-import { LOG_KINDS, createLogIds, type LogId, type LogIds, type LogKind } from '../log/log-id.ts';
+import { LOG_KINDS, getLogKind, type LogId, type LogKind } from '../log/log-id.ts';
 import type { LogPositions } from '../log/recovered-state.ts';
 import { createFencedError, isFenced, isNoSpace, type Files, type SyncedFile, type Timing } from './disk/files.ts';
 import { encodeFrame, HEADER_BYTES, sealFrame } from './format/frames.ts';
@@ -22,8 +22,6 @@ export interface SegmentLogOptions {
   readonly files: Files;
   readonly timing: Timing;
   readonly directory: string;
-  /** The partition that it is of; 0 unless given. */
-  readonly partition?: number | undefined;
   /** The name of the site, which its files say. */
   readonly site?: string | undefined;
   /** Number of the first file to write. */
@@ -62,7 +60,6 @@ const MAX_CONCURRENT_WRITES = 2;
 /** The logs of one partition at a site, as they are written into one file after the other. */
 export class SegmentLog implements LocalLog {
   readonly #options: SegmentLogOptions;
-  readonly #ids: LogIds;
   /** That of the first file, whose number no start before had. */
   #term: Term | undefined;
   readonly #lengths: Record<LogKind, number>;
@@ -93,7 +90,6 @@ export class SegmentLog implements LocalLog {
 
   constructor(options: SegmentLogOptions) {
     this.#options = options;
-    this.#ids = createLogIds(options.partition);
     this.#lengths = { ...options.lengths };
     this.#segments = [...options.segments];
     this.#writes = this.createWrites({
@@ -150,9 +146,10 @@ export class SegmentLog implements LocalLog {
     return this.#segments[1];
   }
 
+  /** An append by a holder that is none any more, or not yet, fails the log. */
   append(term: Term, log: LogId, entries: readonly unknown[]): void {
-    if (term !== this.#term) return this.fail(createDeposedError(term));
-    const kind = log === this.#ids.red ? 'red' : 'local';
+    if (term !== this.#term) return this.fail(createFencedError(`term ${term} is not that of the holder of this log`));
+    const kind = getLogKind(log);
     for (const entry of entries) this.#pending.push({ log: kind, entry });
     if (this.#isPlanned || !this.#canWrite()) return;
     const { soon, later } = this.#options.timing;
@@ -222,14 +219,10 @@ export class SegmentLog implements LocalLog {
     const { bytes, count } = packEntries(this.#pending, HEADER_BYTES, MAX_FRAME_BYTES);
     const frames = this.#createFrame(bytes);
     if (this.#position + frames.length > this.#fileBytes) return this.#switch(frames.length);
-    this.#writeOut(this.#take(count), frames);
-  }
-
-  #take(count: number): LoggedEntry[] {
-    if (count < this.#pending.length) return this.#pending.splice(0, count);
-    const group = this.#pending;
-    this.#pending = [];
-    return group;
+    const isAll = count === this.#pending.length;
+    const group = isAll ? this.#pending : this.#pending.splice(0, count);
+    if (isAll) this.#pending = [];
+    this.#writeOut(group, frames);
   }
 
   /** The frame of a group, after the header where it is the first of its file. */
@@ -240,13 +233,8 @@ export class SegmentLog implements LocalLog {
     }
     const checkpoint = this.#options.lastCheckpoint();
     const { site } = this.#options;
-    const own = {
-      format: FORMAT_VERSION,
-      term: this.#term as Term,
-      ...(site !== undefined && { site }),
-      ...this.#lengths,
-    };
-    const header: SegmentHeader = { ...own, ...(checkpoint && { checkpoint }) };
+    const own = { format: FORMAT_VERSION, term: this.#term as Term, ...(site !== undefined && { site }) };
+    const header: SegmentHeader = { ...own, ...this.#lengths, ...(checkpoint && { checkpoint }) };
     return Buffer.concat([
       encodeFrame(JSON.stringify(header), { file, index: 0 }),
       sealFrame(packed, { file, index: 1 }),
@@ -277,7 +265,7 @@ export class SegmentLog implements LocalLog {
     if (this.#pending.length > 0 && this.#pending.length < smallCount) this.#plan(this.#options.timing.later);
     else this.#write();
     for (const kind of LOG_KINDS) {
-      if (counts[kind] > 0) this.#options.listener.onSynced(this.#ids[kind], this.#lengths[kind]);
+      if (counts[kind] > 0) this.#options.listener.onSynced(kind, this.#lengths[kind]);
     }
   }
 
@@ -285,9 +273,12 @@ export class SegmentLog implements LocalLog {
     // The next file says how long the logs are before it: only what counts.
     if (this.#writes.size > 0) return;
     if (this.#next === undefined || this.#next.sizeBytes < neededBytes) {
-      this.#dropNext();
-      this.#makeNext(neededBytes);
-      return;
+      if (this.#next !== undefined) {
+        this.#next.file.close();
+        this.#options.files.remove(this.#formatPath(this.#next.number));
+        this.#next = undefined;
+      }
+      return this.#makeNext(neededBytes);
     }
     this.#file?.close();
     this.#file = this.#next.file;
@@ -298,14 +289,6 @@ export class SegmentLog implements LocalLog {
     this.#frames = 0;
     this.#segments.push({ number: this.#number, ...this.#lengths });
     this.#write();
-  }
-
-  /** The next file is too small for what comes. */
-  #dropNext(): void {
-    if (this.#next === undefined) return;
-    this.#next.file.close();
-    this.#options.files.remove(this.#formatPath(this.#next.number));
-    this.#next = undefined;
   }
 
   /** Makes the next file: as large as usual, or than `neededBytes`. */
@@ -378,9 +361,4 @@ export class SegmentLog implements LocalLog {
   #formatPath(number: number): string {
     return `${this.#options.directory}/${formatSegmentName(number)}`;
   }
-}
-
-/** An append by a holder that is none any more, or not yet. */
-function createDeposedError(term: Term): Error {
-  return createFencedError(`term ${term} is not that of the holder of this log`);
 }

@@ -10,7 +10,7 @@
 import { randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import { join } from 'node:path';
-import { CorrectableError } from '../../../correctable/errors.ts';
+import { check, CorrectableError } from '../../../correctable/errors.ts';
 import { isNoSpace, type Files } from '../disk/files.ts';
 import { lockDirectory, lockLostError, type DirectoryLock } from '../disk/directory-lock.ts';
 import { FencedFiles } from '../disk/fenced-files.ts';
@@ -19,7 +19,6 @@ import {
   MANIFEST_FILE,
   checkManifest,
   createManifest,
-  getFoundingVersion,
   parseManifest,
   type Deployment,
   type Manifest,
@@ -40,8 +39,6 @@ export interface DataDirectory {
   readonly manifest: Manifest | undefined;
   /** Whether there was a key once, and is none. */
   readonly hasLostKey: boolean;
-  /** The directory of a site, relative to `files`. */
-  getSiteDirectory(name: string): string;
   /**
    * Writes down what the directory is for from now on, once it is known that all sites can start: a refused start leaves it
    * for whatever it was for before.
@@ -75,8 +72,11 @@ export function openDataDirectory(
   onWait?: (message: string) => void,
 ): DataDirectory {
   for (const name of deployment.sites) {
-    if (!SITE_NAME.test(name)) throw invalidSiteError(name);
-    if (name.length > MAX_SITE_NAME_LENGTH) throw siteNameTooLongError(name);
+    const rule = 'cannot be the name of a directory; use letters, digits, - and _.';
+    check(SITE_NAME.test(name), 'sites', `'${name}' ${rule}`);
+    const has = `'${name.slice(0, 20)}…' has ${name.length} letters`;
+    const problem = `${has}, and the name of its directory takes ${MAX_SITE_NAME_LENGTH}: give a shorter one.`;
+    check(name.length <= MAX_SITE_NAME_LENGTH, 'sites', problem);
   }
   const lockPath = join(path, 'lock');
   const lock = withSpaceErrors(`its lock (${lockPath})`, () =>
@@ -117,7 +117,7 @@ export function openDataDirectory(
         lock.release();
       }
     };
-    return { files, lock, getSiteDirectory: getLogDirectory, clusterKey, manifest: found, hasLostKey, adopt, close };
+    return { files, lock, clusterKey, manifest: found, hasLostKey, adopt, close };
   } catch (error) {
     lock.release();
     throw error;
@@ -127,8 +127,8 @@ export function openDataDirectory(
 /** What a cluster was created with stays: its sites may change, and what its service has gained is in its checkpoints. */
 function keepFounding(requested: Manifest, found: Manifest | undefined): Manifest {
   if (found === undefined) return requested;
-  const { sites, service, rules } = getFoundingVersion(found) === undefined ? requested : found;
-  return { ...requested, sites: found.sites ?? sites, service, ...(rules !== undefined && { rules }) };
+  const { sites, service, rules } = found;
+  return { ...requested, sites, service, rules };
 }
 
 /** Why there can be no directory at a path, by the system's code. */
@@ -184,17 +184,6 @@ export function readKey(files: Files): Uint8Array | undefined {
   throw unusableDirectoryError(
     `${KEY_FILE} is damaged: it has ${key.length} bytes, and a key has at least ${MIN_KEY_BYTES}. ${without}`,
   );
-}
-
-function invalidSiteError(name: string): CorrectableError {
-  const message = `sites: '${name}' cannot be the name of a directory; use letters, digits, - and _.`;
-  return new CorrectableError('INVALID_ARGUMENT', message, { field: 'sites' });
-}
-
-function siteNameTooLongError(name: string): CorrectableError {
-  const has = `'${name.slice(0, 20)}…' has ${name.length} letters`;
-  const message = `sites: ${has}, and the name of its directory takes ${MAX_SITE_NAME_LENGTH}: give a shorter one.`;
-  return new CorrectableError('INVALID_ARGUMENT', message, { field: 'sites' });
 }
 
 /**

@@ -1,7 +1,7 @@
 /** Inspects a data directory and its damage. Changes nothing and needs no lock, so it works if no server can start. */
 import fs from 'node:fs';
 import { join } from 'node:path';
-import { CorrectableError, createInvalidArgumentError } from '../../../correctable/errors.ts';
+import { check, CorrectableError } from '../../../correctable/errors.ts';
 import { getHolding, rejectMissingHistories, type Holding } from './missing-history.ts';
 import type { LogPositions } from '../../log/recovered-state.ts';
 import { readCheckpoint } from '../format/checkpoint-file.ts';
@@ -77,18 +77,10 @@ interface InspectionPass {
  * @throws CorrectableError `INVALID_ARGUMENT` when there is none, `UNAVAILABLE` when its files come and go too quickly.
  */
 export function inspectDataDirectory(dataDir: string): Inspection {
-  if (!fs.existsSync(dataDir)) {
-    throw createInvalidArgumentError(
-      'dataDir',
-      `is ${dataDir}, which does not exist: name the directory given to --data`,
-    );
-  }
-  if (!fs.existsSync(join(dataDir, MANIFEST_FILE))) {
-    throw createInvalidArgumentError(
-      'dataDir',
-      `is ${dataDir}, which has no ${MANIFEST_FILE}: name the directory given to --data`,
-    );
-  }
+  const advice = 'name the directory given to --data';
+  check(fs.existsSync(dataDir), 'dataDir', `is ${dataDir}, which does not exist: ${advice}`);
+  const hasManifest = fs.existsSync(join(dataDir, MANIFEST_FILE));
+  check(hasManifest, 'dataDir', `is ${dataDir}, which has no ${MANIFEST_FILE}: ${advice}`);
   const files = new NodeFiles(dataDir);
   let last: InspectionPass | undefined;
   for (let looks = 1; looks <= MAX_INSPECTIONS; looks += 1) {
@@ -115,9 +107,8 @@ function inspectOnce(files: Files, dataDir: string, before: InspectionPass | und
       checkFormat(manifest, dataDir);
       readKey(files);
       rejectMissingSites(files, folders, true);
-      const deployed = { names, redLeader: names.indexOf(redLeader) };
       if (holdings !== undefined && onlySite === undefined)
-        rejectMissingHistories(holdings, deployed, before?.holdings);
+        rejectMissingHistories(holdings, names, redLeader, before?.holdings);
     });
     return { inspection: { dataDir, service: service.name, sites, startError: rejection }, holdings };
   } catch (error) {

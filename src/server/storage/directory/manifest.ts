@@ -3,8 +3,8 @@
  * it is, and so must the sites and the leader, since the logs go by their places.
  */
 import { CorrectableError } from '../../../correctable/errors.ts';
+import { isRecord } from '../../../correctable/validate.ts';
 import {
-  OLDEST_RULES_VERSION,
   RULES_VERSION,
   findLostPart,
   findLostTable,
@@ -23,9 +23,9 @@ export const MANIFEST_FILE = 'manifest.json';
 export interface Manifest {
   readonly format: number;
   /** Of the service that the data was made with. What a site of a cluster has since is in its checkpoints. */
-  readonly service: { readonly name: string } & Pick<ServiceVersion, 'hash' | 'tables'> & Partial<ServiceVersion>;
+  readonly service: { readonly name: string } & ServiceVersion;
   /** The rules that were in force then. */
-  readonly rules?: number;
+  readonly rules: number;
   readonly sites: readonly string[];
   readonly redLeader: string;
   /** The one site whose data it is, where each site is a process of its own. */
@@ -47,12 +47,9 @@ export function createManifest({ service, sites, redLeader, site }: Deployment):
   return { format: FORMAT_VERSION, service: described, rules: RULES_VERSION, ...place };
 }
 
-/** What was in force when the data was made; `undefined` if the manifest does not have all of it. */
-export function getFoundingVersion(manifest: Manifest | undefined): DeploymentVersion | undefined {
-  if (manifest === undefined) return undefined;
-  const { service, rules = OLDEST_RULES_VERSION } = manifest;
+/** What was in force when the data was made. */
+export function getFoundingVersion({ rules, service }: Manifest): DeploymentVersion {
   const { hash, tables, operations, replies } = service;
-  if (operations === undefined || replies === undefined) return undefined;
   return { rules, service: { hash, tables, operations, replies } };
 }
 
@@ -70,22 +67,19 @@ export function parseManifest(bytes: Uint8Array): Manifest {
   }
   const { format, service, sites, redLeader } = (found ?? {}) as Partial<Manifest>;
   const isWhole =
-    typeof format === 'number' && typeof redLeader === 'string' && isListOfNames(sites) && hasTables(service);
+    typeof format === 'number' && typeof redLeader === 'string' && isListOfNames(sites) && isServiceVersion(service);
   if (!isWhole) throw unusableDirectoryError(`${MANIFEST_FILE} is damaged (it does not say what the data is for)`);
   return found as Manifest;
 }
 
-function hasTables(service: Manifest['service'] | undefined): boolean {
-  if (typeof service?.name !== 'string' || !isObject(service.tables)) return false;
-  return Object.values(service.tables).every((item) => isObject(item) && isObject(item.fields));
+function isServiceVersion(service: Manifest['service'] | undefined): boolean {
+  const { name, tables, operations, replies } = service ?? {};
+  if (typeof name !== 'string' || !isRecord(tables) || !isRecord(operations) || !isListOfNames(replies)) return false;
+  return Object.values(tables).every((item) => isRecord(item) && isRecord(item['fields']));
 }
 
 function isListOfNames(value: unknown): boolean {
   return Array.isArray(value) && value.every((item) => typeof item === 'string');
-}
-
-function isObject(value: unknown): boolean {
-  return typeof value === 'object' && value !== null;
 }
 
 /** @throws CorrectableError `INVALID_ARGUMENT` where this version cannot read the data */
@@ -124,17 +118,12 @@ export function checkManifest(found: Manifest, requested: Manifest, dataDir: str
   }
   if (found.service.hash === requested.service.hash) return;
   // In one process no other site runs an operation that is gone or has changed.
-  const [before, now] = [found, requested].map((item) =>
-    item.site === undefined ? undefined : getFoundingVersion(item),
-  );
   const lost =
-    before === undefined || now === undefined
+    found.site === undefined
       ? findLostTable(found.service.tables, requested.service.tables)
-      : findLostPart(before, now);
-  if (lost !== undefined)
-    refuse(
-      `needs ${lost} (data ${found.service.hash}, service ${requested.service.hash}). Keep all that the service has had, if only unused.`,
-    );
+      : findLostPart(getFoundingVersion(found), getFoundingVersion(requested));
+  const hashes = `data ${found.service.hash}, service ${requested.service.hash}`;
+  if (lost !== undefined) refuse(`needs ${lost} (${hashes}). Keep all that the service has had, if only unused.`);
 }
 
 function mismatchError(message: string): CorrectableError {

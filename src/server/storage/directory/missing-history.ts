@@ -22,12 +22,6 @@ export interface Holding {
   readonly red: HeldEntries;
 }
 
-/** The sites that are compared: their names in order, and which of them leads the red log. */
-export interface DeployedSites {
-  readonly names: readonly string[];
-  readonly redLeader: number;
-}
-
 /** What a site has, from what it found at its start. */
 export function getHolding({ local, red, checkpoint }: RecoveredState, origins: Origins): Holding {
   const saved = checkpoint && getSavedSite(checkpoint);
@@ -51,12 +45,17 @@ export function getHolding({ local, red, checkpoint }: RecoveredState, origins: 
  * of its stream, nor of the red log that it leads. And what others keep begins no later than what it lacks: they let go
  * of what it has said that it had.
  *
+ * @param site whose history it is
  * @param known what the sites held, before `own` was looked at where that was at another time
+ * @param names of the sites in order
+ * @param redLeader which of them leads the red log
  */
 export function describeMissingHistory(
+  site: number,
   own: Holding,
   known: readonly Holding[],
-  { site, names, redLeader }: DeployedSites & { readonly site: number },
+  names: readonly string[],
+  redLeader: number,
 ): string | undefined {
   const name = names[site];
   for (const [other, { streams, red }] of known.entries()) {
@@ -86,11 +85,12 @@ export function describeMissingHistory(
  */
 export function rejectMissingHistories(
   holdings: readonly Holding[],
-  deployed: DeployedSites,
+  names: readonly string[],
+  redLeader: string,
   known: readonly Holding[] = holdings,
 ): void {
   for (const [site, own] of holdings.entries()) {
-    const problem = describeMissingHistory(own, known, { ...deployed, site });
+    const problem = describeMissingHistory(site, own, known, names, names.indexOf(redLeader));
     if (problem !== undefined) throw unusableDirectoryError(problem);
   }
 }

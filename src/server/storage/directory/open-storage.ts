@@ -1,12 +1,13 @@
 /** Where the sites of a deployment keep what they must not lose: a data directory, or nowhere. */
 import type { SiteStorage } from '../../log/site-storage.ts';
 import { getHolding, rejectMissingHistories } from './missing-history.ts';
-import { createStorageAlarms, type OnAlarm, type SiteAlarm } from '../../alarms/site-alarm.ts';
+import { createStorageAlarms, type OnAlarm } from '../../alarms/site-alarm.ts';
 import { openDataDirectory, rejectMissingSites, type DataDirectory } from './data-directory.ts';
 import { DurableStorage, recoverAndReport, type DurableStorageOptions } from '../durable-storage.ts';
 import { Origins } from '../../records/origin.ts';
 import type { Deployment } from './manifest.ts';
 import { nodeTiming } from '../disk/node-files.ts';
+import { getLogDirectory } from '../format/file-names.ts';
 import { VolatileStorage } from '../volatile-storage.ts';
 
 /** The storage of all sites of a deployment. */
@@ -88,8 +89,10 @@ export function openSites(folder: DataDirectory, deployment: DurableDeployment):
     for (const site of found) sites.push(new DurableStorage({ ...shared, ...site }));
     const adopt = (): void => {
       folder.adopt();
-      if (folder.hasLostKey && deployment.hasOwnKey !== true)
-        deployment.onAlarm(createLostKeyAlarm(deployment.redLeader));
+      if (!folder.hasLostKey || deployment.hasOwnKey === true) return;
+      const message =
+        'The data directory had no cluster.key any more, and has a new one: sessions of before do not go on.';
+      deployment.onAlarm({ kind: 'data-damaged', site: deployment.redLeader, message });
     };
     return { clusterKey: folder.clusterKey, sites, adopt, close };
   } catch (error) {
@@ -106,12 +109,12 @@ type FoundSite = Required<Pick<DurableStorageOptions, 'site' | 'directory' | 'ev
  *
  * @throws CorrectableError `UNAVAILABLE` where one of them has lost something.
  */
-function recoverAll({ files, getSiteDirectory, manifest }: DataDirectory, deployment: DurableDeployment): FoundSite[] {
+function recoverAll({ files, manifest }: DataDirectory, deployment: DurableDeployment): FoundSite[] {
   const { redLeader, site: onlySite, onAlarm } = deployment;
   const names = manifest?.sites ?? deployment.sites;
   const directories = (onlySite === undefined ? names : [onlySite]).map((site) => ({
     site,
-    directory: getSiteDirectory(site),
+    directory: getLogDirectory(site),
     events: createStorageAlarms(site, onAlarm),
   }));
   const checkAll = (check: () => void): void => {
@@ -122,10 +125,8 @@ function recoverAll({ files, getSiteDirectory, manifest }: DataDirectory, deploy
       throw error;
     }
   };
-  checkAll(() => {
-    const paths = directories.map(({ directory }) => directory);
-    rejectMissingSites(files, paths, manifest !== undefined);
-  });
+  const paths = directories.map(({ directory }) => directory);
+  checkAll(() => rejectMissingSites(files, paths, manifest !== undefined));
   const found = directories.map((item) => {
     const { site, directory, events } = item;
     return { ...item, recovered: recoverAndReport(files, directory, events, site) };
@@ -134,11 +135,6 @@ function recoverAll({ files, getSiteDirectory, manifest }: DataDirectory, deploy
   if (onlySite !== undefined) return found;
   const origins = Origins.create(names);
   const holdings = found.map(({ recovered }) => getHolding(recovered.stored, origins));
-  checkAll(() => rejectMissingHistories(holdings, { names, redLeader: names.indexOf(redLeader) }));
+  checkAll(() => rejectMissingHistories(holdings, names, redLeader));
   return found;
-}
-
-function createLostKeyAlarm(site: string): SiteAlarm {
-  const message = 'The data directory had no cluster.key any more, and has a new one: sessions of before do not go on.';
-  return { kind: 'data-damaged', site, message };
 }

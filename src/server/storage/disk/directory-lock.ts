@@ -10,9 +10,9 @@
  */
 import { randomUUID } from 'node:crypto';
 import fs from 'node:fs';
+import { hostname } from 'node:os';
 import { CorrectableError } from '../../../correctable/errors.ts';
 import { markFenced } from './files.ts';
-import { processExists, getMachineId, getStartTime } from './process-identity.ts';
 
 interface LockHolder {
   readonly pid: number;
@@ -289,4 +289,43 @@ function directoryInUseError(path: string, problem: string): CorrectableError {
   return new CorrectableError('UNAVAILABLE', `The data directory is in use (${path}): ${problem}.`, {
     field: 'dataDir',
   });
+}
+
+/** States of processes that have ended, and which their parent has not reaped yet: they hold nothing any more. */
+const ENDED_STATES = ['Z', 'X'];
+
+export function processExists(pid: number): boolean {
+  if (ENDED_STATES.includes(readProcessStat(pid)[0] ?? '')) return false;
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return getErrorCode(error) === 'EPERM';
+  }
+}
+
+/** From the system's table of processes; empty where there is none to read. */
+export function getStartTime(pid: number): string {
+  return readProcessStat(pid)[19] ?? '';
+}
+
+/** What the table says of a process behind its name: the state, and what follows it. */
+function readProcessStat(pid: number): string[] {
+  const stat = readSystem(() => fs.readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+}
+
+/** One start of one machine, or one container on it. */
+export function getMachineId(): string {
+  const boot = readSystem(() => fs.readFileSync('/proc/sys/kernel/random/boot_id', 'utf8')).trim();
+  return boot === '' ? hostname() : `${boot} ${readSystem(() => fs.readlinkSync('/proc/self/ns/pid'))}`;
+}
+
+/** What the system says, or nothing where it does not. */
+function readSystem(read: () => string): string {
+  try {
+    return read();
+  } catch {
+    return '';
+  }
 }

@@ -75,15 +75,15 @@ export function readCheckpoint(bytes: Uint8Array, file: number): FoundCheckpoint
   const sections: Record<string, Map<string, unknown>> = {};
   let last: Omit<FoundCheckpoint, 'damage'> = NO_COMMIT;
   let uncommitted: CheckpointRow[] = [];
-  const [sum, end] = [{ now: 0 }, { index: 0, position: 0 }];
+  let [sum, index, position] = [0, 0, 0];
   for (const payload of decodeFrames(bytes, file)) {
     const frame = decodeValue(payload.toString()) as CheckpointFrame;
-    if ('smallParts' in frame && frame.sum !== sum.now) {
+    if ('smallParts' in frame && frame.sum !== sum) {
       return { ...last, damage: `its commit ${last.commits + 1} is not of what stands before it` };
     }
-    sum.now = crc32(payload, sum.now);
-    end.index += 1;
-    end.position += HEADER_BYTES + payload.length;
+    sum = crc32(payload, sum);
+    index += 1;
+    position += HEADER_BYTES + payload.length;
     if ('format' in frame && frame.format !== FORMAT_VERSION)
       return { ...last, damage: `it has format ${frame.format}` };
     if (!('rows' in frame)) continue;
@@ -92,17 +92,11 @@ export function readCheckpoint(bytes: Uint8Array, file: number): FoundCheckpoint
     for (const row of uncommitted) applyRow(sections, row);
     uncommitted = [];
     const { smallParts, contained, retainedFrom } = frame;
-    last = {
-      ...last,
-      checkpoint: { sections, smallParts },
-      contained,
-      retainedFrom,
-      commits: last.commits + 1,
-    };
+    last = { checkpoint: { sections, smallParts }, contained, retainedFrom, commits: last.commits + 1 };
   }
   // Frames are written one after the other here: one that follows says that those before it were whole.
-  const isDamaged = findFrames(bytes, { file, ...end }).next().done !== true;
-  return { ...last, damage: isDamaged ? `it is damaged at byte ${end.position}` : undefined };
+  const isDamaged = findFrames(bytes, { file, index, position }).next().done !== true;
+  return { ...last, damage: isDamaged ? `it is damaged at byte ${position}` : undefined };
 }
 
 function applyRow(sections: Record<string, Map<string, unknown>>, [section, name, ...value]: CheckpointRow): void {

@@ -1,13 +1,8 @@
 /** What the files in a site's directory are called, and what their first frames say. */
-import type { LogId } from '../../log/log-id.ts';
 
-/**
- * The directory of a site's logs and checkpoints in a data directory: both logs of a partition lie in the same files, those of
- * partition 0 where the logs of a site have always been.
- */
-export function getLogDirectory(site: string, log: LogId = 'local'): string {
-  const [, partition] = log.split('.');
-  return partition === undefined ? `sites/${site}` : `sites/${site}/partition-${partition}`;
+/** The directory of a site's logs and checkpoints in a data directory: both logs lie in the same files. */
+export function getLogDirectory(site: string): string {
+  return `sites/${site}`;
 }
 
 /** The files of a site by their endings. */

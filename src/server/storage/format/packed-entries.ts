@@ -18,44 +18,39 @@ export interface LoggedEntry {
   readonly entry: unknown;
 }
 
-/** As many of the entries, from the first one on, as there are in `bytes`. */
-export interface PackedEntries {
-  readonly bytes: Uint8Array;
-  readonly count: number;
-}
-
 /** What an entry is, as it stands before it. */
 const ENTRY_KINDS = { blue: 0, local: 1, red: 2 } as const;
 
 /** What was said last in the bytes, and need not be said again. */
-interface LastWritten {
+class LastWritten {
   client: string | undefined;
   table: string | undefined;
   field: string | undefined;
   action: string | undefined;
 }
 
-const createLastWritten = (): LastWritten => ({
-  client: undefined,
-  table: undefined,
-  field: undefined,
-  action: undefined,
-});
-
 /**
  * Packs entries, of which there is one at least, behind `headBytes` that are left free: until there are `maxBytes`, or
- * no more.
+ * no more. Returns how many of the entries there are in the bytes.
  */
-export function packEntries(entries: readonly LoggedEntry[], headBytes: number, maxBytes: number): PackedEntries {
+export function packEntries(
+  entries: readonly LoggedEntry[],
+  headBytes: number,
+  maxBytes: number,
+): { readonly bytes: Uint8Array; readonly count: number } {
   let count = 0;
-  const reported = createLastWritten();
-  const bytes = encodeWith(() => {
+  const reported = new LastWritten();
+  writer.beginWriting();
+  try {
     writer.reserveHead(headBytes);
     writer.writeValue(FORMAT_VERSION, 0);
     do writeEntry(entries[count++] as LoggedEntry, reported);
     while (count < entries.length && writer.getSize() < maxBytes);
-  });
-  return { bytes, count };
+    return { bytes: writer.takeWritten(), count };
+  } catch (error) {
+    writer.rewindWriter();
+    throw error;
+  }
 }
 
 function writeEntry({ log, entry }: LoggedEntry, reported: LastWritten): void {
@@ -68,7 +63,7 @@ function writeEntry({ log, entry }: LoggedEntry, reported: LastWritten): void {
 /** The entries that were packed. */
 export function unpackEntries(bytes: Uint8Array): LoggedEntry[] {
   const entries: LoggedEntry[] = [];
-  const reported = createLastWritten();
+  const reported = new LastWritten();
   reader.openFrame(bytes);
   try {
     const version = bytes.length === 0 ? FORMAT_VERSION : reader.readValue(FRAME_DEPTH);
@@ -124,18 +119,6 @@ type ListedOperation = readonly [
   hop: number | null,
   meta?: unknown,
 ];
-
-/** What `write` writes. */
-function encodeWith(write: () => void): Uint8Array {
-  writer.beginWriting();
-  try {
-    write();
-    return writer.takeWritten();
-  } catch (error) {
-    writer.rewindWriter();
-    throw error;
-  }
-}
 
 function writeBlue({ operation, redDelivered, client, number }: BlueEntry, reported: LastWritten): void {
   const isNewClient = client !== undefined && client !== reported.client;

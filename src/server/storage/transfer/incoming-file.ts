@@ -14,14 +14,6 @@ import { getFileNumber } from './transfer-messages.ts';
 export const INCOMING = 'incoming';
 const PARTS = `${INCOMING}/parts`;
 
-/** A transfer of which something has come. */
-export interface FoundTransfer {
-  readonly transfer: string;
-  readonly donor: string;
-  /** So many bytes of it are there whole, from the first on. */
-  readonly length: number;
-}
-
 /** The bytes of one transfer at its receiver. */
 export class IncomingFile {
   readonly #files: Files;
@@ -37,15 +29,15 @@ export class IncomingFile {
     return this.#length;
   }
 
-  /** Goes on with what an earlier start has left; `undefined` where that is nothing. */
-  resume(): FoundTransfer | undefined {
+  /** Goes on with what an earlier start has left whole; `undefined` where that is nothing. */
+  resume(): TransferHeader | undefined {
     const bytes = this.#readParts();
     const header = readHeader(bytes);
     if (header === undefined) return undefined;
     let length = 0;
     for (const payload of decodeFrames(bytes, getFileNumber(header.transfer))) length += HEADER_BYTES + payload.length;
     this.#length = length;
-    return { transfer: header.transfer, donor: header.donor, length };
+    return header;
   }
 
   /** Removes all that there is. */
@@ -87,7 +79,7 @@ export class IncomingFile {
   #createPart(start: number): { readonly file: SyncedFile; readonly start: number } {
     this.#files.makeDirectory(INCOMING);
     this.#files.makeDirectory(PARTS);
-    const path = `${PARTS}/${formatPart(start)}`;
+    const path = `${PARTS}/${String(start).padStart(16, '0')}.part`;
     // One of an earlier start may have been begun there, with nothing whole in it; those behind it do not count.
     for (const { start: other, name } of this.#listParts()) {
       if (other >= start) this.#files.removeNow(`${PARTS}/${name}`);
@@ -113,10 +105,6 @@ export class IncomingFile {
     }
     return Buffer.concat(bytes);
   }
-}
-
-function formatPart(start: number): string {
-  return `${String(start).padStart(16, '0')}.part`;
 }
 
 /** The first frame; its number in the place of a file's is by the transfer that it names. */

@@ -199,7 +199,7 @@ describe('what others have of a site', () => {
     const holdings = [all(), all(), all()];
     changeA(holdings[0] as ReturnType<typeof all>);
     changeB(holdings[1] as ReturnType<typeof all>);
-    const found = describeMissingHistory(holdings[site] as Holding, holdings, { site, redLeader: 0, names });
+    const found = describeMissingHistory(site, holdings[site] as Holding, holdings, names, 0);
     if (problem === undefined) expect(found).toBeUndefined();
     else expect(found).toMatch(problem);
   });

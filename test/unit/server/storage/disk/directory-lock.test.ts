@@ -5,10 +5,9 @@ import fs from 'node:fs';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { lockDirectory } from '../../../../../src/server/storage/disk/directory-lock.ts';
+import { getMachineId, getStartTime, lockDirectory } from '../../../../../src/server/storage/disk/directory-lock.ts';
 import { FencedFiles } from '../../../../../src/server/storage/disk/fenced-files.ts';
 import { NodeFiles } from '../../../../../src/server/storage/disk/node-files.ts';
-import { getMachineId, getStartTime } from '../../../../../src/server/storage/disk/process-identity.ts';
 import type { DirectoryLock, LockClock } from '../../../../../src/server/storage/disk/directory-lock.ts';
 import { temporaryFolder } from '../../../../support/temporary-folder.ts';
 
