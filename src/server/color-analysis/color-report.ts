@@ -136,22 +136,15 @@ export function formatCall({ operation, args }: Pick<Step, 'operation' | 'args'>
 export function createVerdicts(judged: AnalyzedService, stats: TrialStats): readonly ShadowVerdict[] {
   return judged.shadows.flatMap((shadow): readonly ShadowVerdict[] => {
     const trials = stats.trials.filter((trial) => trial.shadow === shadow);
-    if (trials.length === 0) return [createUntriedVerdict(judged, shadow, stats)];
+    if (trials.length === 0) {
+      const declaredColor = judged.getDeclaredColor(shadow, undefined);
+      const reason = describeInitialViolation(stats) ?? 'no run has chosen it';
+      return [{ name: shadow, operation: null, declaredColor, verdict: 'undecided', reason }];
+    }
     return judged.writes.flatMap((operation) =>
       trials.filter((trial) => trial.operation === operation).map((trial) => createVerdict(judged, trial, stats)),
     );
   });
-}
-
-function createUntriedVerdict(judged: AnalyzedService, name: string, stats: TrialStats): ShadowVerdict {
-  const reason = describeInitialViolation(stats) ?? 'no run has chosen it';
-  return {
-    name,
-    operation: null,
-    declaredColor: judged.getDeclaredColor(name, undefined),
-    verdict: 'undecided',
-    reason,
-  };
 }
 
 /** What has to be said where runs may have come to no valid state. */
@@ -174,17 +167,13 @@ function createVerdict(judged: AnalyzedService, trial: Trial, stats: TrialStats)
   if (inherentRedReason !== undefined) return { ...found, verdict: mustBeRed, reason: inherentRedReason };
   if (concurrentViolation !== undefined) {
     const commutes = concurrentViolation.violation.kind !== 'differs';
-    const reason = commutes
-      ? 'breaks an invariant beside what another site does'
-      : 'does not commute with what another site does';
+    const problem = commutes ? 'breaks an invariant beside' : 'does not commute with';
+    const reason = `${problem} what another site does`;
     return { ...found, verdict: mustBeRed, reason, counterexample: createCounterexample(concurrentViolation) };
   }
   if (trial.trialCount === 0) {
-    return {
-      ...found,
-      verdict: 'undecided',
-      reason: describeInitialViolation(stats) ?? 'no run has tried it beside another',
-    };
+    const reason = describeInitialViolation(stats) ?? 'no run has tried it beside another';
+    return { ...found, verdict: 'undecided', reason };
   }
   const times = `in ${trial.trialCount} tries beside ${describePartners(judged, trial)}`;
   return { ...found, verdict: 'blue', reason: `no counterexample ${times}` };

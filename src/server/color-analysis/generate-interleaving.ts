@@ -85,10 +85,11 @@ class InterleavingGenerator {
     const { random, scope, here: requested, there: other } = this.#constraints;
     const past: GeneratedStep[] = [];
     for (let left = random.between(0, scope.past); left > 0; left -= 1)
-      this.#apply(this.#step(this.#pickOther()), past);
+      this.#apply(this.#step(random.pick(this.#others)), past);
     let here = this.#step(requested);
     for (let tries = 1; tries < MAX_LOCAL_TRIES && !this.#isUsable(here); tries += 1) {
-      this.#continueWith(past);
+      // What the wanted operation needs may be anything.
+      this.#apply(this.#step(random.pick(this.#writes)), past);
       here = this.#step(requested);
     }
     if (here === undefined || !this.#changes(here)) return this.#getResult([], undefined);
@@ -99,7 +100,7 @@ class InterleavingGenerator {
       this.#apply(isAlike ? this.#run(other, here.step.args) : this.#step(other), there, THERE);
     }
     for (let left = random.between(0, MAX_REMOTE_STEPS - 1); left > 0; left -= 1) {
-      this.#apply(this.#step(this.#pickOther()), there, THERE);
+      this.#apply(this.#step(random.pick(this.#others)), there, THERE);
     }
     const steps = there.map(({ step }) => step);
     const place = random.between(0, 2 * steps.length);
@@ -108,23 +109,14 @@ class InterleavingGenerator {
   }
 
   #getResult(retained: readonly GeneratedStep[], interleaving: Interleaving | undefined): GeneratedInterleaving {
-    const executed = retained.map((item) => item.result);
-    const [triedSteps, operationsWithoutArgs, pool, site] = [
-      this.#triedSteps,
-      this.#operationsWithoutArgs,
-      this.#pool,
-      this.#site,
-    ];
-    return { interleaving, triedSteps, results: executed, operationsWithoutArgs, pool, site };
-  }
-
-  /** What the wanted operation needs may be anything. */
-  #continueWith(past: GeneratedStep[]): void {
-    this.#apply(this.#step(this.#constraints.random.pick(this.#writes)), past);
-  }
-
-  #pickOther(): string {
-    return this.#constraints.random.pick(this.#others);
+    return {
+      interleaving,
+      triedSteps: this.#triedSteps,
+      results: retained.map(({ result }) => result),
+      operationsWithoutArgs: this.#operationsWithoutArgs,
+      pool: this.#pool,
+      site: this.#site,
+    };
   }
 
   get #writes(): readonly [string, ...string[]] {
@@ -142,15 +134,9 @@ class InterleavingGenerator {
 
   #run(operation: string, args: unknown, now?: GeneratedArgs): GeneratedStep {
     const { random } = this.#constraints;
-    this.#serials += 1;
-    const serial = this.#serials;
-    const step = {
-      operation,
-      args,
-      serial,
-      seed: random.bits(),
-      atMs: EPOCH_MS + serial + random.pick(STEP_DELAYS_MS),
-    };
+    const serial = (this.#serials += 1);
+    const seed = random.bits();
+    const step = { operation, args, serial, seed, atMs: EPOCH_MS + serial + random.pick(STEP_DELAYS_MS) };
     const generated = { step, result: this.#site.run(step, true, now) };
     this.#triedSteps.push(generated);
     this.#pool.note(operation, args);

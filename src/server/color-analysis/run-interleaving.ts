@@ -126,12 +126,8 @@ class InterleavingRun {
       const operation = stampChoice(this.#context.service, step, choice, this.#stamps, getSite(step));
       this.#common.push(operation);
       this.#second.apply(operation);
-      const violation = findLocalViolation(this.#second, choice, {
-        past: past.slice(0, at),
-        here: step,
-        there: [],
-        place: 0,
-      });
+      const soFar = { past: past.slice(0, at), here: step, there: [], place: 0 };
+      const violation = findLocalViolation(this.#second, choice, soFar);
       if (violation !== undefined && (this.#isValid || violation.broken.isOfRow)) return violation;
       this.#isValid = violation === undefined;
     }
@@ -143,10 +139,7 @@ class InterleavingRun {
     const { past, here, place } = this.#interleaving;
     const chosen = this.#runStep(here);
     if (chosen === undefined || !this.#isValid) return undefined;
-    const own: StampedShadow = {
-      effects: chosen.effects,
-      stamp: new StampGenerator(this.#stamps).createConcurrent(place),
-    };
+    const own = { effects: chosen.effects, stamp: new StampGenerator(this.#stamps).createConcurrent(place) };
     const site = new AnalysisSite(this.#context, [...this.#common, own]);
     this.#first = { site, chosen, own };
     this.#second.reserve(chosen.effects);
@@ -184,13 +177,8 @@ class InterleavingRun {
     const { table, key } = findDifferingRow(first.store, second.store, effects);
     const difference = { here: first.row(table, key), there: second.row(table, key) };
     const interleaving = this.#interleaving;
-    return {
-      kind: 'differs',
-      ...createWitness(chosen, interleaving.here),
-      interleaving,
-      takes: this.#hasTakenRights,
-      difference,
-    };
+    const witness = { shadow: chosen.shadow, operation: interleaving.here.operation, interleaving };
+    return { kind: 'differs', ...witness, takes: this.#hasTakenRights, difference };
   }
 
   /**
@@ -202,8 +190,9 @@ class InterleavingRun {
     const broken = site.findViolation([...chosen.effects, ...other.effects]);
     if (broken === undefined) return undefined;
     const { past, here, there, place } = this.#interleaving;
-    const until = { past, here, there: there.slice(0, at + 1), place };
-    return { kind: 'beside', ...createWitness(chosen, here), interleaving: until, takes: this.#hasTakenRights, broken };
+    const interleaving = { past, here, there: there.slice(0, at + 1), place };
+    const witness = { shadow: chosen.shadow, operation: here.operation, interleaving };
+    return { kind: 'beside', ...witness, takes: this.#hasTakenRights, broken };
   }
 
   /** What a site that knows as much as the second chooses, unless it has no rights to it. */
@@ -245,14 +234,8 @@ function findLocalViolation(
   interleaving: Interleaving,
 ): LocalViolation | undefined {
   const broken = site.findViolation(choice.effects);
-  return broken && { kind: 'alone', ...createWitness(choice, interleaving.here), interleaving, broken };
-}
-
-function createWitness(
-  { shadow }: Choice,
-  { operation }: Step,
-): { readonly shadow: string; readonly operation: string } {
-  return { shadow, operation };
+  const { operation } = interleaving.here;
+  return broken && { kind: 'alone', shadow: choice.shadow, operation, interleaving, broken };
 }
 
 /** Whether two states are the same in full, with what is remembered of rows that are gone: only then sites have converged. */

@@ -11,10 +11,10 @@ export interface Trial {
   /** Beside which shadow operations, and how often. */
   readonly partnerCounts: Map<string, number>;
   /** Why it can be red alone, where that needs no looking for. */
-  inherentRedReason: string | undefined;
-  localViolation: FoundViolation | undefined;
+  inherentRedReason?: string;
+  localViolation?: FoundViolation;
   /** `beside` or `differs`. */
-  concurrentViolation: FoundViolation | undefined;
+  concurrentViolation?: FoundViolation;
 }
 
 /** A breach, shrunken, and the run that showed it. */
@@ -59,15 +59,7 @@ export class TrialStats {
     const name = JSON.stringify([shadow, operation]);
     let trial = this.#trials.get(name);
     if (trial === undefined) {
-      trial = {
-        shadow,
-        operation,
-        trialCount: 0,
-        partnerCounts: new Map(),
-        inherentRedReason: undefined,
-        localViolation: undefined,
-        concurrentViolation: undefined,
-      };
+      trial = { shadow, operation, trialCount: 0, partnerCounts: new Map() };
       this.#trials.set(name, trial);
     }
     return trial;
