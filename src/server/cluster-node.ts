@@ -2,7 +2,7 @@
 import { CorrectableError } from '../correctable/errors.ts';
 import { emitWarning, guardAlarmHandler, type OnAlarm } from './alarms/site-alarm.ts';
 import { createTransferAlarms } from './alarms/transfer-alarms.ts';
-import { NodeVersions } from './cluster/activate.ts';
+import { answerVersion, getNodeVersion, type VersionHost } from './cluster/activate.ts';
 import {
   CHANGE,
   describeJoining,
@@ -13,25 +13,27 @@ import {
   waitWhileJoining,
 } from './cluster/become-member.ts';
 import { catchUp, type ClosedMeanwhile } from './cluster/catch-up.ts';
-import { claimDirectory, closedDirectoryError } from './cluster/claim-directory.ts';
 import { ClusterLinks, type ControlRequest } from './cluster/cluster-links.ts';
-import { formatAddress, getFirstLeader, readClusterFile } from './cluster/cluster-file.ts';
+import {
+  forEachLinkAddress,
+  formatAddress,
+  getFirstLeader,
+  listClientAddresses,
+  readClusterFile,
+} from './cluster/cluster-file.ts';
 import type { ClusterFile, ClusterSite } from './cluster/cluster-file.ts';
 import { IDENTIFY, formatWaiting, waitUntilUnknown, type IdentifyReply } from './cluster/first-start.ts';
 import { readKeyFile, type ClusterKeys } from './cluster/key-file.ts';
-import type { NodeEvents } from './cluster/node-events.ts';
 import { NodeRedLog } from './cluster/red-log/node-red-log.ts';
-import { RecentAlarms, describeState, type NodeStatus } from './cluster/node-status.ts';
+import { RecentAlarms, describeState, type NodeEvents, type NodeStatus } from './cluster/node-status.ts';
 import { OneAtATime } from './cluster/one-at-a-time.ts';
 import { PendingChanges, type ChangeOutcome } from './cluster/pending-changes.ts';
 import { RedFollower } from './cluster/red-log/red-follower.ts';
 import type { RedGeneration } from './cluster/red-log/red-generation.ts';
-import { writeNodeIdentity, type NodeIdentity } from './cluster/node-file.ts';
+import { claimDirectory, closedDirectoryError, writeNodeIdentity, type NodeIdentity } from './cluster/node-file.ts';
 import { saveUnsent } from './cluster/unsent-operations.ts';
 import { receiveEnvelopes, sendEnvelope, type SiteMessagesHost } from './cluster/site-messages.ts';
-import { forEachLinkAddress, listClientAddresses } from './cluster/site-addresses.ts';
-import { StateTransfers, TRANSFER, formatProgress } from './cluster/state-transfers.ts';
-import { findRefusal } from './cluster/transfer-admission.ts';
+import { StateTransfers, TRANSFER, findRefusal, formatProgress } from './cluster/state-transfers.ts';
 import { checkSiteOptions, toEmbeddedOptions, type ClusterNodeOptions } from './cluster-options.ts';
 import { createSitePlan, makeSite, type EmbeddedSite, type SitePlan } from './embedded-site.ts';
 import { getSavedSite } from './log/recovered-state.ts';
@@ -52,6 +54,7 @@ import {
 import type { DataDirectory } from './storage/directory/data-directory.ts';
 import { getFoundingVersion } from './storage/directory/manifest.ts';
 import { nodeTiming } from './storage/disk/node-files.ts';
+import { getLogDirectory } from './storage/format/file-names.ts';
 import type { DurableStorage } from './storage/durable-storage.ts';
 import { recoverSite } from './storage/recovery.ts';
 import { finishInstallation, type SiteInstallation } from './storage/transfer/install-site.ts';
@@ -77,7 +80,7 @@ export class ClusterNode {
   readonly #options: ClusterNodeOptions;
   readonly #keys: ClusterKeys;
   readonly #own: DeploymentVersion;
-  readonly #versions: NodeVersions;
+  readonly #versionHost: VersionHost;
   readonly #onAlarm: OnAlarm;
   readonly #redLog: NodeRedLog;
   readonly #codec: EnvelopeCodec;
@@ -110,10 +113,10 @@ export class ClusterNode {
   constructor(service: Service, options: ClusterNodeOptions, events: ClusterNodeEvents) {
     this.#service = service;
     this.#own = { rules: RULES_VERSION, service: describeService(service) };
-    this.#versions = this.#createVersions();
     this.#options = options;
     this.#events = events;
     this.name = options.site;
+    this.#versionHost = this.#createVersionHost();
     this.file = readClusterFile(options.cluster);
     checkSiteOptions(service, options, this.file);
     this.#keys = readKeyFile(this.file.keyFile);
@@ -220,7 +223,7 @@ export class ClusterNode {
     // If the site is behind, it has begun to restart at once: wait until it serves.
     await this.#restarts.run(async () => {});
     const onProblem = (message: string): void => this.#onProgress(message);
-    await waitWhileJoining(() => this.#joiningProblem, { signal: this.#aborted.signal, onProblem });
+    await waitWhileJoining(() => this.#joiningProblem, this.#aborted.signal, onProblem);
   }
 
   #onProgress(message: string): void {
@@ -309,7 +312,7 @@ export class ClusterNode {
   }
 
   get #place(): Pick<SiteInstallation, 'files' | 'timing' | 'directory' | 'site'> {
-    const directory = this.#directory.getSiteDirectory(this.name);
+    const directory = getLogDirectory(this.name);
     return { files: this.#directory.files, timing: nodeTiming, directory, site: this.name };
   }
 
@@ -410,7 +413,7 @@ export class ClusterNode {
       redLeader: this.#redLog.getLeader(this.red),
       redGeneration: this.red.generation,
       redLog: this.#redLog.status,
-      version: this.#versions.current,
+      version: getNodeVersion(this.#versionHost),
       directory: this.#identity.directory,
       transfer: this.#transfers?.progress,
       progress: driver?.progress,
@@ -497,18 +500,19 @@ export class ClusterNode {
 
   /** What was in force when the deployment was created, as far as no checkpoint says more. */
   get #foundingVersion(): DeploymentVersion {
-    return getFoundingVersion(this.#directory.manifest) ?? this.#own;
+    const { manifest } = this.#directory;
+    return manifest === undefined ? this.#own : getFoundingVersion(manifest);
   }
 
-  #createVersions(): NodeVersions {
-    return new NodeVersions({
+  #createVersionHost(): VersionHost {
+    return {
       site: this.name,
       own: this.#own,
       getInForce: () => this.#site?.driver.inForce ?? this.#foundingVersion,
       getOthers: () => this.origins.getOthers(this.site.driver.site).map((origin) => this.origins.getName(origin)),
       request: (peer, kind, body) => this.links.request(peer, kind, body),
       propose: async () => (await this.#changes.wait(this.site.driver.proposeActivation())).problem,
-    });
+    };
   }
 
   get #messagesHost(): SiteMessagesHost {
@@ -521,7 +525,7 @@ export class ClusterNode {
     if (kind === TRANSFER && from !== null) return this.#transfers?.onRequest(from, body);
     if (kind === STATUS) return this.status;
     if (kind === CHANGE) return this.proposeChange(parseChange(body));
-    const reply = this.#versions.answer(kind) ?? this.#follower.answer(kind, body);
+    const reply = answerVersion(kind, this.#versionHost) ?? this.#follower.answer(kind, body);
     if (reply !== undefined) return reply;
     throw new Error(`unknown request ${kind}`);
   }

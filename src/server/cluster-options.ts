@@ -1,10 +1,10 @@
 /** The options of one site of a cluster, which is a process of its own. */
-import { createInvalidArgumentError } from '../correctable/errors.ts';
+import { check } from '../correctable/errors.ts';
 import { isNonEmptyString, type OptionNamesOf } from '../correctable/validate.ts';
 import { emitWarning } from './alarms/site-alarm.ts';
 import type { ClusterFile } from './cluster/cluster-file.ts';
 import { checkEmbeddedOptions } from './embedded-checks.ts';
-import { EMBEDDED_OPTIONS, GENERATOR_OPTIONS, type EmbeddedOptions } from './embedded-options.ts';
+import { EMBEDDED_OPTIONS, type EmbeddedOptions } from './embedded-options.ts';
 import { checkColors } from './embedded.ts';
 import type { Service } from './service/service.ts';
 
@@ -47,12 +47,10 @@ export function checkSiteOptions(service: Service, options: ClusterNodeOptions, 
   const { site, rebuild } = options;
   const names = [...file.sites.keys()];
   const embedded = toEmbeddedOptions(options, names);
-  checkEmbeddedOptions(service, embedded, { options: EMBEDDED_OPTIONS, generators: GENERATOR_OPTIONS });
-  if (!isNonEmptyString(options.dataDir))
-    throw createInvalidArgumentError('dataDir', 'must be the path of the data directory of the site');
-  if (!names.includes(site)) throw createInvalidArgumentError('site', `'${site}' is not one of ${names.join(', ')}`);
-  if (rebuild !== undefined && typeof rebuild !== 'boolean')
-    throw createInvalidArgumentError('rebuild', 'must be true or false, or left out');
+  checkEmbeddedOptions(service, embedded);
+  check(isNonEmptyString(options.dataDir), 'dataDir', 'must be the path of the data directory of the site');
+  check(names.includes(site), 'site', `'${site}' is not one of ${names.join(', ')}`);
+  check(rebuild === undefined || typeof rebuild === 'boolean', 'rebuild', 'must be true or false, or left out');
   checkColors(service, embedded, (message) =>
     (options.onAlarm ?? emitWarning)({ kind: 'color-check-failed', site, message }),
   );

@@ -2,6 +2,7 @@
 import { CorrectableError } from '../correctable/errors.ts';
 import { checkOptionNames, isNonEmptyString, isRecord } from '../correctable/validate.ts';
 import { isBytes } from '../values/value-kinds.ts';
+import { EMBEDDED_OPTIONS, GENERATOR_OPTIONS, type EmbeddedOptions } from './embedded-options.ts';
 import { requireService } from './service/service.ts';
 import { MIN_KEY_BYTES } from './storage/directory/data-directory.ts';
 
@@ -18,56 +19,37 @@ const GENERATOR_COUNTS = ['maxSteps', 'maxEffects', 'timeoutMs'] as const;
 
 const CALL = "createEmbedded(service, { sites: ['ireland', 'frankfurt'] })";
 
-/** What may have been given. */
-interface EmbeddedInput extends Readonly<Partial<Record<(typeof COUNT_OPTIONS)[number], unknown>>> {
-  readonly sites?: unknown;
-  readonly latency?: unknown;
-  readonly dataDir?: unknown;
-  readonly clusterKey?: unknown;
-  readonly onAlarm?: unknown;
-  readonly checkInvariants?: unknown;
-  readonly checkColors?: unknown;
-  readonly generators?: unknown;
-}
-
-/** What can be given. */
-interface OptionNames {
-  readonly options: Readonly<Record<string, true>>;
-  readonly generators: Readonly<Record<string, true>>;
-}
-
 /** @throws CorrectableError `INVALID_ARGUMENT` naming what does not fit */
-export function checkEmbeddedOptions(service: unknown, value: EmbeddedInput, names: OptionNames): void {
+export function checkEmbeddedOptions(service: unknown, value: Partial<Record<keyof EmbeddedOptions, unknown>>): void {
   requireService(service, CALL);
-  checkOptionNames(value, { call: CALL }, names.options);
-  checkSites(value.sites);
-  checkLatency(value.latency, value.sites as readonly string[]);
+  checkOptionNames(value, { call: CALL }, EMBEDDED_OPTIONS);
+  const { sites, dataDir, onAlarm } = value;
+  checkSites(sites);
+  checkLatency(value.latency, sites);
   for (const field of COUNT_OPTIONS) checkCount(field, value[field]);
   checkClusterKey(value.clusterKey);
-  const { dataDir, onAlarm } = value;
-  for (const field of BOOLEAN_OPTIONS) checkBoolean(field, value[field]);
-  if (dataDir !== undefined && !isNonEmptyString(dataDir))
-    throw invalidOptionError('dataDir', 'must be the path of a directory, or left out');
-  if (onAlarm !== undefined && typeof onAlarm !== 'function')
-    throw invalidOptionError('onAlarm', 'must be a function, or none');
-  checkGenerators(value.generators, names.generators);
+  for (const field of BOOLEAN_OPTIONS) {
+    const isBoolean = value[field] === undefined || typeof value[field] === 'boolean';
+    checkOption(isBoolean, field, 'must be true or false, or left out');
+  }
+  const isPath = dataDir === undefined || isNonEmptyString(dataDir);
+  checkOption(isPath, 'dataDir', 'must be the path of a directory, or left out');
+  checkOption(onAlarm === undefined || typeof onAlarm === 'function', 'onAlarm', 'must be a function, or none');
+  checkGenerators(value.generators);
 }
 
-function checkSites(sites: unknown): void {
-  if (!Array.isArray(sites) || !sites.every(isNonEmptyString))
-    throw invalidOptionError('sites', "must be a list of names, as ['ireland', 'frankfurt']");
-  if (sites.length === 0) throw invalidOptionError('sites', 'must name at least one site');
-  if (new Set(sites).size < sites.length)
-    throw invalidOptionError('sites', `must not name a site twice: ${sites.join(', ')}`);
+function checkSites(sites: unknown): asserts sites is readonly string[] {
+  const areNames = Array.isArray(sites) && sites.every(isNonEmptyString);
+  checkOption(areNames, 'sites', "must be a list of names, as ['ireland', 'frankfurt']");
+  checkOption(sites.length > 0, 'sites', 'must name at least one site');
+  const areDistinct = new Set(sites).size === sites.length;
+  checkOption(areDistinct, 'sites', `must not name a site twice: ${sites.join(', ')}`);
 }
 
 function checkLatency(latency: unknown, sites: readonly string[]): void {
   if (latency === undefined || latency === 'none' || latency === 'eu-us') return;
-  if (!isRecord(latency))
-    throw invalidOptionError(
-      'latency',
-      "must be 'none', 'eu-us' or round trips in milliseconds, as { 'ireland-frankfurt': 20 }",
-    );
+  const example = "'none', 'eu-us' or round trips in milliseconds, as { 'ireland-frankfurt': 20 }";
+  checkOption(isRecord(latency), 'latency', `must be ${example}`);
   const pairs = sites.flatMap((item, at) => sites.slice(at + 1).map((other) => [item, other] as const));
   for (const text of Object.keys(latency)) if (latency[text] !== undefined) checkPair(text, latency, pairs);
 }
@@ -83,16 +65,12 @@ function checkPair(
 ): void {
   const [pair, another] = pairs.filter((item) => getPairNames(item).includes(text));
   if (pair === undefined) return;
-  if (another !== undefined) {
-    const both = `${pair.join(' and ')} as well as ${another.join(' and ')}`;
-    throw invalidOptionError(
-      `latency.${text}`,
-      `names ${both}: give each from its other end, or name the sites otherwise`,
-    );
-  }
+  const both = `${pair.join(' and ')} as well as ${another?.join(' and ')}`;
+  const advice = 'give each from its other end, or name the sites otherwise';
+  checkOption(another === undefined, `latency.${text}`, `names ${both}: ${advice}`);
   const reverse = getPairNames(pair).find((item) => item !== text);
-  if (reverse !== undefined && latency[reverse] !== undefined)
-    throw invalidOptionError(`latency.${text}`, `is set as ${reverse} too: set it once`);
+  const isOnce = reverse === undefined || latency[reverse] === undefined;
+  checkOption(isOnce, `latency.${text}`, `is set as ${reverse} too: set it once`);
 }
 
 /** The names of a pair, from either end. */
@@ -100,38 +78,33 @@ function getPairNames([item, other]: readonly [string, string]): readonly [strin
   return [`${item}-${other}`, `${other}-${item}`];
 }
 
-function checkBoolean(field: string, value: unknown): void {
-  if (value !== undefined && typeof value !== 'boolean')
-    throw invalidOptionError(field, 'must be true or false, or left out');
-}
-
-function checkGenerators(value: unknown, names: OptionNames['generators']): void {
+function checkGenerators(value: unknown): void {
   if (value === undefined) return;
-  if (!isRecord(value)) throw invalidOptionError('generators', 'must be an object of bounds, or none');
-  checkOptionNames(value, { call: '{ generators: { maxSteps: 100_000 } }', field: 'generators' }, names);
+  checkOption(isRecord(value), 'generators', 'must be an object of bounds, or none');
+  checkOptionNames(value, { call: '{ generators: { maxSteps: 100_000 } }', field: 'generators' }, GENERATOR_OPTIONS);
   for (const field of GENERATOR_COUNTS) checkCount(`generators.${field}`, value[field]);
-  const { determinismCheckRate = 0 } = value;
-  if (typeof determinismCheckRate === 'number' && determinismCheckRate >= 0 && determinismCheckRate <= 1) return;
-  throw invalidOptionError(
-    'generators.determinismCheckRate',
-    `must be from 0 to 1, not ${String(determinismCheckRate)}`,
-  );
+  const { determinismCheckRate: rate = 0 } = value;
+  const isShare = typeof rate === 'number' && rate >= 0 && rate <= 1;
+  checkOption(isShare, 'generators.determinismCheckRate', `must be from 0 to 1, not ${String(rate)}`);
 }
 
 function checkCount(field: string, value: unknown): void {
-  if (value === undefined || (typeof value === 'number' && Number.isInteger(value) && value >= 1)) return;
+  const isCount = value === undefined || (typeof value === 'number' && Number.isInteger(value) && value >= 1);
   const input = typeof value === 'string' ? `the text '${value}'` : String(value);
-  throw invalidOptionError(field, `must be an integer from 1 on, not ${input}`);
+  checkOption(isCount, field, `must be an integer from 1 on, not ${input}`);
 }
 
 function checkClusterKey(key: unknown): void {
-  if (key === undefined) return;
-  const isKey = typeof key === 'string' || isBytes(key);
-  if (isKey && Buffer.byteLength(key) >= MIN_KEY_BYTES) return;
-  throw invalidOptionError('clusterKey', `must have at least ${MIN_KEY_BYTES} bytes, as a text or a Uint8Array`);
+  const isKey =
+    key === undefined || ((typeof key === 'string' || isBytes(key)) && Buffer.byteLength(key) >= MIN_KEY_BYTES);
+  checkOption(isKey, 'clusterKey', `must have at least ${MIN_KEY_BYTES} bytes, as a text or a Uint8Array`);
 }
 
 /** The error for an option `field` that is not as it should be. */
 export function invalidOptionError(field: string, problem: string): CorrectableError {
   return new CorrectableError('INVALID_ARGUMENT', `${field} ${problem}.`, { field });
+}
+
+function checkOption(isRight: unknown, field: string, problem: string): asserts isRight {
+  if (!isRight) throw invalidOptionError(field, problem);
 }

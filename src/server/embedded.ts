@@ -7,21 +7,23 @@ import type { Binding } from '../correctable/binding.ts';
 import { bindMethods } from '../correctable/binding.ts';
 import type { RedBlueLevels } from '../protocol/redblue-levels.ts';
 import { checkEmbeddedOptions, invalidOptionError } from './embedded-checks.ts';
-import { createLinks } from './embedded-links.ts';
-import { EMBEDDED_OPTIONS, GENERATOR_OPTIONS } from './embedded-options.ts';
 import type { EmbeddedOptions } from './embedded-options.ts';
 import { makeSite, createSitePlan } from './embedded-site.ts';
 import type { EmbeddedSite, SitePlan } from './embedded-site.ts';
 import { computeMajorityLength } from './log/majority-commit.ts';
 import type { SiteStorage } from './log/site-storage.ts';
+import type { Envelope } from './messages/envelope.ts';
 import type { RetainedReplies } from './replica/exactly-once/id-table-entries.ts';
 import type { Service } from './service/service.ts';
 import { isInDevelopment } from './site/is-in-development.ts';
+import { Link } from './site/link.ts';
+import { createLinkAlarm } from './site/replica-alarms.ts';
 import { SiteBinding } from './site/site-binding.ts';
+import { getOneWayDelayMs, type SiteLatency } from './site/site-latency.ts';
 import { Origins } from './records/origin.ts';
 import type { Origin } from './records/origin.ts';
 import type { CertificationStats } from './site/certification-stats.ts';
-import { guardAlarmHandler, emitWarning } from './alarms/site-alarm.ts';
+import { guardAlarmHandler, emitWarning, type OnAlarm } from './alarms/site-alarm.ts';
 import type { RejectedMessageCounts } from './site/site-options.ts';
 import { checkColorsAtStartup } from './startup-color-check.ts';
 import { MIN_KEY_BYTES } from './storage/directory/data-directory.ts';
@@ -99,7 +101,7 @@ export function openEmbedded<const N extends string>(
   service: Service,
   options: EmbeddedOptions<N>,
 ): OpenedDeployment<N> {
-  checkEmbeddedOptions(service, options, { options: EMBEDDED_OPTIONS, generators: GENERATOR_OPTIONS });
+  checkEmbeddedOptions(service, options);
   const { sites, latency = 'none', dataDir } = options;
   const origins = Origins.create(sites);
   const redLeader = findLeader(origins, options.redLeader ?? sites[0]);
@@ -107,7 +109,7 @@ export function openEmbedded<const N extends string>(
   checkColors(service, options, (message) => onAlarm({ kind: 'color-check-failed', site: sites[0], message }));
   const made = new Map<Origin, EmbeddedSite>();
   // Before the storage is opened: where delays are missing, nothing must stay locked.
-  const links = createLinks(origins, { latency, onAlarm }, (to, envelopes) => made.get(to)?.driver.receive(envelopes));
+  const links = createLinks(origins, latency, onAlarm, (to, envelopes) => made.get(to)?.driver.receive(envelopes));
   const storage = openStorage(dataDir, {
     service,
     sites,
@@ -151,9 +153,36 @@ export function openEmbedded<const N extends string>(
     closeOnError(close, () => storage.adopt());
     for (const { driver } of made.values()) driver.start();
   };
-  const find = (name: N): EmbeddedSite => made.get(origins.find(name) as Origin) ?? unknownSiteError(name, sites);
+  const find = (name: N): EmbeddedSite => {
+    const site = made.get(origins.find(name) as Origin);
+    if (site === undefined) throw invalidOptionError('site', `'${name}' is not one of ${sites.join(', ')}`);
+    return site;
+  };
   const embedded = createHandle(sites, find, close);
   return { embedded, begin, rejectedMessages: (site) => find(site).driver.rejectedMessages };
+}
+
+/**
+ * A link for each pair of sites and direction, by sender and receiver.
+ *
+ * @throws CorrectableError `INVALID_ARGUMENT` naming the pair whose delay is missing
+ */
+function createLinks(
+  origins: Origins,
+  latency: SiteLatency,
+  onAlarm: OnAlarm,
+  receive: (to: Origin, envelopes: readonly Envelope[]) => void,
+): ReadonlyMap<Origin, ReadonlyMap<Origin, Link<Envelope>>> {
+  const linkOf = (from: Origin, to: Origin): Link<Envelope> => {
+    const [sender, receiver] = [origins.getName(from), origins.getName(to)];
+    return new Link({
+      delayMs: getOneWayDelayMs(latency, sender, receiver),
+      deliver: (envelopes) => receive(to, envelopes),
+      onFull: createLinkAlarm(sender, receiver, onAlarm),
+    });
+  };
+  const linksOf = (from: Origin) => new Map(origins.getOthers(from).map((to) => [to, linkOf(from, to)]));
+  return new Map(origins.sites.map((from) => [from, linksOf(from)]));
 }
 
 /** Looks at the labels where that is wanted. */
@@ -201,10 +230,6 @@ function closeOnError(close: () => Promise<void>, step: () => void): void {
     void close();
     throw error;
   }
-}
-
-function unknownSiteError(name: string, sites: readonly string[]): never {
-  throw invalidOptionError('site', `'${name}' is not one of ${sites.join(', ')}`);
 }
 
 function findLeader(origins: Origins, redLeader: string): Origin {

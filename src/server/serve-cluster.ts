@@ -1,9 +1,8 @@
 /** One site of a cluster behind its gateway, in a process of its own. */
 import { checkOptionNames, type OptionNamesOf } from '../correctable/validate.ts';
-import type { ClusterNode } from './cluster-node.ts';
+import { ClusterNode, type ClusterNodeEvents } from './cluster-node.ts';
 import { formatWaiting } from './cluster/first-start.ts';
 import type { NodeStatus } from './cluster/node-status.ts';
-import { openClusterNode } from './open-cluster-node.ts';
 import { CLUSTER_NODE_OPTIONS, type ClusterNodeOptions } from './cluster-options.ts';
 import { createGatewayWith, type Gateway } from './gateway/gateway.ts';
 import type { SiteAddress } from './gateway/listen/http-handler.ts';
@@ -103,6 +102,26 @@ export async function serveCluster(options: ServeClusterOptions): Promise<Runnin
       await clients.close({ drainMs: 0 });
     },
   };
+}
+
+/**
+ * Opens the one site of a cluster that this process is, and starts it.
+ *
+ * @throws CorrectableError as `serveCluster`
+ */
+export async function openClusterNode(
+  service: Service,
+  options: ClusterNodeOptions,
+  events: ClusterNodeEvents = {},
+): Promise<ClusterNode> {
+  const node = new ClusterNode(service, options, events);
+  try {
+    await node.open();
+    return node;
+  } catch (error) {
+    await node.close();
+    throw error;
+  }
 }
 
 /** Listens for the clients of a node. It accepts them while the site serves. */

@@ -47,31 +47,20 @@ export interface VersionHost {
   propose(): Promise<string | undefined>;
 }
 
-/** The version of one node. */
-export class NodeVersions {
-  readonly #host: VersionHost;
+export function getNodeVersion({ own, getInForce }: VersionHost): NodeVersion {
+  return { ...getName(own), inForce: getName(getInForce()) };
+}
 
-  constructor(host: VersionHost) {
-    this.#host = host;
-  }
-
-  get current(): NodeVersion {
-    const { own, getInForce } = this.#host;
-    return { ...getName(own), inForce: getName(getInForce()) };
-  }
-
-  /** Answers a request, if it is about versions; `undefined` if not. */
-  answer(kind: string): NodeVersion | Promise<ActivateReply> | undefined {
-    if (kind === VERSION) return this.current;
-    return kind === ACTIVATE ? activateVersion(this.#host, this.current) : undefined;
-  }
+/** Answers a request, if it is about versions; `undefined` if not. */
+export function answerVersion(kind: string, host: VersionHost): NodeVersion | Promise<ActivateReply> | undefined {
+  if (kind === VERSION) return getNodeVersion(host);
+  return kind === ACTIVATE ? activateVersion(host) : undefined;
 }
 
 /** Activates the version of this node, if all sites run it. */
-async function activateVersion(
-  { site, getOthers, request, propose }: VersionHost,
-  version: NodeVersion,
-): Promise<ActivateReply> {
+async function activateVersion(host: VersionHost): Promise<ActivateReply> {
+  const { site, getOthers, request, propose } = host;
+  const version = getNodeVersion(host);
   const { inForce } = version;
   const others = getOthers();
   const answers = await Promise.allSettled(others.map(async (peer) => parseName(await request(peer, VERSION, null))));

@@ -53,7 +53,10 @@ export async function requestChange(change: MemberChange, targets: ChangeTargets
         const { origin, problem } = parseReply(reply);
         if (problem === null) return origin as number;
         refusedSinceMs = Math.min(refusedSinceMs, performance.now());
-        if (performance.now() - refusedSinceMs >= REFUSED_FOR_MS) throw changeRefusedError(change.name, problem);
+        if (performance.now() - refusedSinceMs >= REFUSED_FOR_MS) {
+          const message = `${change.name}: the members of the deployment were not changed: ${problem}.`;
+          throw new CorrectableError('UNAVAILABLE', message, { retryable: false, field: 'site' });
+        }
         onProblem(`${to}: ${problem}`);
       } catch (error) {
         if (error instanceof CorrectableError) throw error;
@@ -94,7 +97,8 @@ export function parseChange(body: unknown): MemberChange {
 /** Waits until the site takes writes. */
 export async function waitWhileJoining(
   findWaiting: () => string | undefined,
-  { signal, onProblem }: Pick<ChangeTargets, 'signal' | 'onProblem'>,
+  signal: AbortSignal,
+  onProblem: (message: string) => void,
 ): Promise<void> {
   for (let waiting = findWaiting(); waiting !== undefined; waiting = findWaiting()) {
     signal.throwIfAborted();
@@ -138,11 +142,6 @@ function parseReply(reply: unknown): { readonly origin: number | null; readonly 
   if (problem !== null) return { origin: null, problem: String(problem) };
   if (!Number.isSafeInteger(origin)) throw new Error('the reply to a change could not be read');
   return { origin: origin as number, problem };
-}
-
-function changeRefusedError(name: string, problem: string): CorrectableError {
-  const message = `${name}: the members of the deployment were not changed: ${problem}.`;
-  return new CorrectableError('UNAVAILABLE', message, { retryable: false, field: 'site' });
 }
 
 function redLeaderError(name: string, path: string): CorrectableError {

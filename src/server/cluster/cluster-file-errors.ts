@@ -18,6 +18,11 @@ export function invalidFieldError(field: string, problem: string): CorrectableEr
   return clusterFileError(`cluster.json: ${field} ${problem}.`);
 }
 
+/** Throws that error unless the field `isRight`. */
+export function checkField(isRight: unknown, field: string, problem: string): asserts isRight {
+  if (!isRight) throw invalidFieldError(field, problem);
+}
+
 /** The error of an option `cluster` that does not fit. */
 export function clusterFileError(message: string, cause?: unknown): CorrectableError {
   return new CorrectableError('INVALID_ARGUMENT', message, { field: 'cluster', ...(cause !== undefined && { cause }) });

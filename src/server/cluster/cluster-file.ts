@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { createInvalidArgumentError } from '../../correctable/errors.ts';
 import { isNonEmptyString, isRecord } from '../../correctable/validate.ts';
-import { checkFields, clusterFileError, invalidFieldError, show } from './cluster-file-errors.ts';
+import type { Origins, SiteAddress } from '../records/origin.ts';
+import { checkField, checkFields, clusterFileError, invalidFieldError, show } from './cluster-file-errors.ts';
 import { parseRedLog, type RedLogSettings } from './red-log/red-log-settings.ts';
 
 /** Where a node listens for the other sites. */
@@ -53,25 +54,17 @@ export function readClusterFile(path: string): ClusterFile {
 
 /** @throws CorrectableError as `readClusterFile` */
 export function parseClusterFile(value: unknown, path: string): ClusterFile {
-  if (!isRecord(value)) throw invalidFieldError('the file', 'must be a JSON object with sites, redLog and keyFile');
+  checkField(isRecord(value), 'the file', 'must be a JSON object with sites, redLog and keyFile');
   checkFields('the file', value, FILE_FIELDS);
   const { keyFile, keepForMs } = value;
   const sites = parseSites(value['sites']);
   const redLog = parseRedLog(value['redLog'], [...sites.keys()], path);
-  if (typeof keyFile !== 'string' || keyFile === '')
-    throw invalidFieldError(
-      'keyFile',
-      `must be the path of the key file, for example "cluster.key", got ${show(keyFile)}`,
-    );
-  if (keepForMs !== undefined && !(Number.isSafeInteger(keepForMs) && (keepForMs as number) > 0))
-    throw invalidFieldError('keepForMs', `must be a positive integer in milliseconds, got ${show(keepForMs)}`);
-  return {
-    path,
-    sites,
-    redLog,
-    keyFile: resolve(dirname(path), keyFile),
-    keepForMs: keepForMs as number | undefined,
-  };
+  const keyFileRule = 'must be the path of the key file, for example "cluster.key"';
+  checkField(isNonEmptyString(keyFile), 'keyFile', `${keyFileRule}, got ${show(keyFile)}`);
+  const isTime = keepForMs === undefined || (Number.isSafeInteger(keepForMs) && (keepForMs as number) > 0);
+  checkField(isTime, 'keepForMs', `must be a positive integer in milliseconds, got ${show(keepForMs)}`);
+  const absolute = resolve(dirname(path), keyFile);
+  return { path, sites, redLog, keyFile: absolute, keepForMs: keepForMs as number | undefined };
 }
 
 /** The site that leads the red log of a new deployment. With etcd no site leads: then it is the first site of the file. */
@@ -82,6 +75,34 @@ export function getFirstLeader({ sites, redLog }: ClusterFile): string {
 /** The address as the file has it. */
 export function formatAddress({ host, port }: ClusterAddress): string {
   return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+}
+
+/** The addresses for clients, by name: as the file has them, or as the sites have joined. */
+export function listClientAddresses(
+  names: readonly string[],
+  file: ClusterFile,
+  origins: Origins,
+): Map<string, string> {
+  return new Map(names.map((name) => [name, file.sites.get(name)?.url ?? findJoined(name, origins)?.url ?? '']));
+}
+
+/** Calls back with the address for links of each site that there has been, and whether it is a member. */
+export function forEachLinkAddress(
+  file: ClusterFile,
+  origins: Origins,
+  onAddress: (name: string, address: ClusterAddress, isMember: boolean) => void,
+): void {
+  for (const name of new Set(origins.sites.map((origin) => origins.getName(origin)))) {
+    const joined = findJoined(name, origins)?.cluster;
+    const address = file.sites.get(name)?.cluster ?? (joined === undefined ? undefined : parseAddress(name, joined));
+    if (address !== undefined) onAddress(name, address, origins.find(name) !== undefined);
+  }
+}
+
+/** The address with which a site has joined. */
+function findJoined(name: string, origins: Origins): SiteAddress | undefined {
+  const origin = origins.sites.findLast((item) => origins.getName(item) === name);
+  return origin === undefined ? undefined : origins.get(origin).address;
 }
 
 function readText(path: string, typed: string): string {
@@ -104,8 +125,7 @@ function parseJson(path: string, text: string, typed: string): unknown {
 
 function parseSites(value: unknown): Map<string, ClusterSite> {
   const example = '{ "ireland": { "url": "wss://10.0.1.1:7420", "cluster": "10.0.1.1:7421" } }';
-  if (!isRecord(value) || Object.keys(value).length === 0)
-    throw invalidFieldError('sites', `must name at least one site, as ${example}`);
+  checkField(isRecord(value) && Object.keys(value).length > 0, 'sites', `must name at least one site, as ${example}`);
   const sites = new Map(Object.entries(value).map(([name, site]) => [name, parseSite(name, site)]));
   rejectRepeats(sites, 'url', ({ url }) => url);
   rejectRepeats(sites, 'cluster', ({ cluster }) => formatAddress(cluster));
@@ -114,11 +134,10 @@ function parseSites(value: unknown): Map<string, ClusterSite> {
 
 function parseSite(name: string, value: unknown): ClusterSite {
   const field = `sites.${name}`;
-  if (!SITE_NAME.test(name) || RESERVED_NAMES.includes(name)) {
-    const rule = 'must begin with a letter and have at most 64 letters, digits, "-" and "_"';
-    throw invalidFieldError(`sites: the name "${name}"`, `${rule}, and must be none of ${RESERVED_NAMES.join(', ')}`);
-  }
-  if (!isRecord(value)) throw invalidFieldError(field, `must be an object with url and cluster, got ${show(value)}`);
+  const isName = SITE_NAME.test(name) && !RESERVED_NAMES.includes(name);
+  const rule = 'must begin with a letter and have at most 64 letters, digits, "-" and "_"';
+  checkField(isName, `sites: the name "${name}"`, `${rule}, and must be none of ${RESERVED_NAMES.join(', ')}`);
+  checkField(isRecord(value), field, `must be an object with url and cluster, got ${show(value)}`);
   checkFields(field, value, SITE_FIELDS);
   return { url: parseUrl(`${field}.url`, value['url']), cluster: parseAddress(`${field}.cluster`, value['cluster']) };
 }
@@ -132,11 +151,8 @@ function rejectRepeats(
   const owners = new Map<string, string>();
   for (const [name, site] of sites) {
     const owner = owners.get(textOf(site));
-    if (owner !== undefined)
-      throw invalidFieldError(
-        `sites.${name}.${field}`,
-        `is the same as sites.${owner}.${field}: give each site its own`,
-      );
+    const problem = `is the same as sites.${owner}.${field}: give each site its own`;
+    checkField(owner === undefined, `sites.${name}.${field}`, problem);
     owners.set(textOf(site), name);
   }
 }
@@ -146,10 +162,8 @@ function parseUrl(field: string, value: unknown): string {
   const isPlain =
     url !== undefined && url.pathname === '/' && url.search === '' && url.hash === '' && url.username === '';
   if (isPlain && (url.protocol === 'ws:' || url.protocol === 'wss:')) return `${url.protocol}//${url.host}`;
-  throw invalidFieldError(
-    field,
-    `must be the address for clients without a path, as "wss://10.0.1.1:7420", got ${show(value)}`,
-  );
+  const rule = 'must be the address for clients without a path, as "wss://10.0.1.1:7420"';
+  throw invalidFieldError(field, `${rule}, got ${show(value)}`);
 }
 
 /** @throws CorrectableError as `readClusterFile` */
@@ -158,8 +172,6 @@ export function parseAddress(field: string, value: unknown): ClusterAddress {
   const port = Number(match?.[3]);
   const host = match?.[1] ?? match?.[2];
   if (host !== undefined && port >= 1 && port <= MAX_PORT) return { host, port };
-  throw invalidFieldError(
-    field,
-    `must be the host and port for the other sites, as "10.0.1.1:7421", got ${show(value)}`,
-  );
+  const rule = 'must be the host and port for the other sites, as "10.0.1.1:7421"';
+  throw invalidFieldError(field, `${rule}, got ${show(value)}`);
 }

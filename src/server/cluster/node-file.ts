@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { CorrectableError } from '../../correctable/errors.ts';
 import { isRecord } from '../../correctable/validate.ts';
+import type { DataDirectory } from '../storage/directory/data-directory.ts';
 import type { Files } from '../storage/disk/files.ts';
 import { unusableDirectoryError } from '../storage/directory/missing-history.ts';
 import type { StoredGeneration } from './red-log/red-generation.ts';
@@ -21,12 +22,8 @@ export interface NodeIdentity {
 }
 
 /** The file in which it is written down. */
-export const NODE_FILE = 'node.json';
+const NODE_FILE = 'node.json';
 const DIRECTORY_BYTES = 12;
-
-export function createNodeIdentity(identity: Omit<NodeIdentity, 'directory'>): NodeIdentity {
-  return { ...identity, directory: randomBytes(DIRECTORY_BYTES).toString('hex') };
-}
 
 /**
  * Reads the identity, if there is one.
@@ -34,7 +31,7 @@ export function createNodeIdentity(identity: Omit<NodeIdentity, 'directory'>): N
  * @throws CorrectableError `UNAVAILABLE` if the file is damaged; `INVALID_ARGUMENT` if the directory is of another site or
  * deployment
  */
-export function readNodeIdentity(
+function readNodeIdentity(
   files: Files,
   dataDir: string,
   { deployment, site }: Pick<NodeIdentity, 'deployment' | 'site'>,
@@ -66,4 +63,53 @@ function parseIdentity(bytes: Uint8Array): NodeIdentity {
     // Reported below.
   }
   throw unusableDirectoryError(`${NODE_FILE} is damaged`);
+}
+
+/** Whose directory it is to be. */
+interface DirectoryClaim extends Pick<NodeIdentity, 'deployment' | 'site'> {
+  readonly dataDir: string;
+  /** The origin of the site on a new directory: of a deployment that is created. */
+  readonly origin: number;
+  /** Whether a directory that is new, or was forked, begins with the state of another site. */
+  readonly rebuilds: boolean;
+}
+
+/**
+ * Returns the identity of a directory, and writes it down if it is new.
+ *
+ * @throws CorrectableError `UNAVAILABLE` if the directory cannot be used, `INVALID_ARGUMENT` if it is of another site
+ */
+export function claimDirectory(
+  { files, manifest }: Pick<DataDirectory, 'files' | 'manifest'>,
+  { dataDir, deployment, site, origin, rebuilds }: DirectoryClaim,
+): NodeIdentity {
+  const found = readNodeIdentity(files, dataDir, { deployment, site });
+  // A start without the flag may have been refused before anything was written.
+  const isUnused = rebuilds && found?.origin !== null && manifest === undefined;
+  if (found !== undefined && found.forked === undefined && !isUnused) return found;
+  if (found?.forked !== undefined && !rebuilds) throw closedDirectoryError(site, found.forked);
+  if (found === undefined && manifest !== undefined)
+    throw unusableDirectoryError('there is no node.json, which names its owner');
+  if (rebuilds) moveAside(files, found);
+  const directory = randomBytes(DIRECTORY_BYTES).toString('hex');
+  const identity: NodeIdentity = { deployment, site, directory, origin: rebuilds ? null : origin };
+  writeNodeIdentity(files, identity);
+  return identity;
+}
+
+/** Moves the previous content aside, and removes the remains of a transfer. */
+function moveAside(files: Files, found: NodeIdentity | undefined): void {
+  for (const name of ['incoming', 'arrived']) files.removeNow(name);
+  if (found === undefined || files.list('sites').length === 0) return;
+  const folder = `replaced-${new Date().toISOString().replaceAll(/[-:]|\.\d+/g, '')}`;
+  files.makeDirectory(folder);
+  files.replace(`${folder}/${NODE_FILE}`, files.read(NODE_FILE));
+  files.moveDirectory('sites', `${folder}/sites`);
+}
+
+/** The site of a directory was retired, or has gone on elsewhere. The field names the option that allows a start on it. */
+export function closedDirectoryError(site: string, reason: string): CorrectableError {
+  const advice = `If ${site} was retired, do not start it, or add it again on an empty directory with --join. Otherwise start it on its newest data directory, or with --rebuild`;
+  const message = `The data cannot be used: ${reason}. Nothing was changed. ${advice}.`;
+  return new CorrectableError('UNAVAILABLE', message, { retryable: false, field: 'rebuild' });
 }

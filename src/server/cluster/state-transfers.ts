@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { isRecord } from '../../correctable/validate.ts';
 import type { Checkpoint } from '../records/checkpoint.ts';
-import type { Origin } from '../records/origin.ts';
+import type { Origin, Origins } from '../records/origin.ts';
 import type { Files } from '../storage/disk/files.ts';
 import { nodeTiming } from '../storage/disk/node-files.ts';
 import type { TransferReply, TransferRequest, TransferSlice } from '../storage/transfer/transfer-messages.ts';
@@ -146,7 +146,7 @@ export class StateTransfers {
       this.#checkStalled();
       const shared = donor === undefined ? undefined : await this.#receiveFrom(donor, origin, signal, onClosed);
       if (donor !== undefined && shared !== undefined) return { donor, shared };
-      await pause(CHECK_MS);
+      await new Promise((resolve) => setTimeout(resolve, CHECK_MS));
     }
   }
 
@@ -248,6 +248,25 @@ export class StateTransfers {
   }
 }
 
+/**
+ * Returns why a site is not sent the state. `origins` is `undefined` if the donor is not running. What the donor knows of
+ * other origins of that site says nothing: it may not have heard yet that the site was rebuilt, or has joined again.
+ */
+export function findRefusal(
+  origins: Origins | undefined,
+  { donor, site, directory, origin }: TransferIdentity & { readonly donor: string; readonly site: string },
+): TransferRefusal | undefined {
+  const known = origins?.isSite(origin) === true ? origins.get(origin) : undefined;
+  // The directories of the first sites are in no table.
+  const isKnown = known?.site === site && (known.directory ?? directory) === directory;
+  if (!isKnown || known.state === 'closing')
+    return { reason: `${donor} does not know this data directory of ${site} yet` };
+  if (known.state !== 'closed') return undefined;
+  const isRebuilt = origins?.find(site) !== undefined;
+  const cause = isRebuilt ? 'it was rebuilt on another data directory' : 'it was retired';
+  return { reason: `${site} was closed: ${cause}`, isClosed: true };
+}
+
 /** A line for people. */
 export function formatProgress({ donor, bytes, expectedBytes, problem }: TransferProgress): string {
   if (problem !== undefined) return `waiting for the state of ${donor}: ${problem}`;
@@ -287,12 +306,6 @@ function parseMessage(body: unknown): ControlMessage {
   const isMessage = String(kind).startsWith('transfer.') && typeof transfer === 'string';
   if (!isMessage || !isOffset(offset)) throw new Error('it is no message of a state transfer');
   return body as unknown as ControlMessage;
-}
-
-function pause(forMs: number): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, forMs);
-  });
 }
 
 function ignore(): void {}

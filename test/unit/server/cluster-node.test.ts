@@ -10,7 +10,7 @@ import { findSites, redblue, type RedBlueLevels } from 'correctables/bindings/re
 import type { SiteAlarm } from '../../../src/server/alarms/site-alarm.ts';
 import { createEmbedded } from '../../../src/server/embedded.ts';
 import type { ClusterNode } from '../../../src/server/cluster-node.ts';
-import { openClusterNode } from '../../../src/server/open-cluster-node.ts';
+import { openClusterNode } from '../../../src/server/serve-cluster.ts';
 import { createKeyFile } from '../../../src/server/cluster/key-file.ts';
 import { silentLogger } from '../../../src/server/gateway/context/logger.ts';
 import { serveCluster, type RunningNode, type ServeClusterOptions } from '../../../src/server/serve-cluster.ts';

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { isNonEmptyString, isRecord } from '../../../correctable/validate.ts';
 import type { EtcdServers } from '../../etcd/etcd-channel.ts';
-import { checkFields, invalidFieldError, show } from '../cluster-file-errors.ts';
+import { checkField, checkFields, invalidFieldError, show } from '../cluster-file-errors.ts';
 
 /** The sites themselves: one of them leads. */
 interface BuiltInRedLog {
@@ -37,41 +37,34 @@ const ENGINES = Object.keys(FIELDS) as (keyof typeof FIELDS)[];
  */
 export function parseRedLog(value: unknown, names: readonly string[], path: string): RedLogSettings {
   const example = `{ "engine": "built-in", "leader": "${names[0]}" }`;
-  if (!isRecord(value)) throw invalidFieldError('redLog', `must be an object, as ${example}, got ${show(value)}`);
+  checkField(isRecord(value), 'redLog', `must be an object, as ${example}, got ${show(value)}`);
   const engine = ENGINES.find((name) => name === value['engine']);
-  if (engine === undefined)
-    throw invalidFieldError(
-      'redLog.engine',
-      `must be one of ${ENGINES.map(show).join(', ')}, got ${show(value['engine'])}`,
-    );
-  if (engine === 'etcd' && 'leader' in value)
-    throw invalidFieldError('redLog.leader', 'must be left out with etcd, whose servers elect their leader');
+  const engines = ENGINES.map(show).join(', ');
+  checkField(engine !== undefined, 'redLog.engine', `must be one of ${engines}, got ${show(value['engine'])}`);
+  const isLed = engine !== 'etcd' || !('leader' in value);
+  checkField(isLed, 'redLog.leader', 'must be left out with etcd, whose servers elect their leader');
   checkFields('redLog', value, FIELDS[engine]);
   if (engine === 'etcd') return parseEtcd(value, path);
   const { leader } = value;
-  if (typeof leader === 'string' && names.includes(leader)) return { engine, leader };
-  throw invalidFieldError('redLog.leader', `must be one of ${names.join(', ')}, got ${show(leader)}`);
+  const isSite = typeof leader === 'string' && names.includes(leader);
+  checkField(isSite, 'redLog.leader', `must be one of ${names.join(', ')}, got ${show(leader)}`);
+  return { engine, leader };
 }
 
 function parseEtcd(value: Readonly<Record<string, unknown>>, path: string): EtcdRedLog {
   const { endpoints, tls, user, passwordFile } = value;
-  if (!Array.isArray(endpoints) || endpoints.length === 0)
-    throw invalidFieldError(
-      'redLog.endpoints',
-      `must be addresses, as ["https://10.0.1.9:2379"], got ${show(endpoints)}`,
-    );
+  const rule = 'must be addresses, as ["https://10.0.1.9:2379"]';
+  checkField(Array.isArray(endpoints) && endpoints.length > 0, 'redLog.endpoints', `${rule}, got ${show(endpoints)}`);
   const urls = endpoints.map((endpoint, place) => parseEndpoint(`redLog.endpoints[${place}]`, endpoint));
   const readPath = (field: string, name: unknown): string => {
-    if (!isNonEmptyString(name)) throw invalidFieldError(field, `must be the path of a file, got ${show(name)}`);
+    checkField(isNonEmptyString(name), field, `must be the path of a file, got ${show(name)}`);
     return resolve(dirname(path), name);
   };
-  if (user !== undefined && !isNonEmptyString(user))
-    throw invalidFieldError('redLog.user', `must be the name of a user of etcd, got ${show(user)}`);
-  if ((user === undefined) !== (passwordFile === undefined))
-    throw invalidFieldError(
-      user === undefined ? 'redLog.user' : 'redLog.passwordFile',
-      'must be set too: a user and the file with the password belong together',
-    );
+  const isUser = user === undefined || isNonEmptyString(user);
+  checkField(isUser, 'redLog.user', `must be the name of a user of etcd, got ${show(user)}`);
+  const missing = user === undefined ? 'redLog.user' : 'redLog.passwordFile';
+  const areBoth = (user === undefined) === (passwordFile === undefined);
+  checkField(areBoth, missing, 'must be set too: a user and the file with the password belong together');
   return {
     engine: 'etcd',
     endpoints: urls,
@@ -87,10 +80,8 @@ function parseEndpoint(field: string, value: unknown): string {
   const port = /:(?<port>\d+)\/?$/.exec(String(value))?.groups?.['port'] ?? DEFAULT_PORT;
   if (isPlain && (url.protocol === 'http:' || url.protocol === 'https:'))
     return `${url.protocol}//${url.hostname}:${port}`;
-  throw invalidFieldError(
-    field,
-    `must be the address of an etcd server, as "https://10.0.1.9:2379", got ${show(value)}`,
-  );
+  const rule = 'must be the address of an etcd server, as "https://10.0.1.9:2379"';
+  throw invalidFieldError(field, `${rule}, got ${show(value)}`);
 }
 
 function parseTls(
@@ -98,12 +89,10 @@ function parseTls(
   endpoints: readonly string[],
   readPath: (field: string, name: unknown) => string,
 ): NonNullable<EtcdRedLog['tls']> {
-  if (!isRecord(value))
-    throw invalidFieldError('redLog.tls', `must be an object with ca, certificate and key, got ${show(value)}`);
+  checkField(isRecord(value), 'redLog.tls', `must be an object with ca, certificate and key, got ${show(value)}`);
   checkFields('redLog.tls', value, TLS_FIELDS);
   const plain = endpoints.find((endpoint) => endpoint.startsWith('http:'));
-  if (plain !== undefined)
-    throw invalidFieldError('redLog.endpoints', `must begin with https: with redLog.tls, got "${plain}"`);
+  checkField(plain === undefined, 'redLog.endpoints', `must begin with https: with redLog.tls, got "${plain}"`);
   const missing = (['certificate', 'key'] as const).find((name) => value[name] === undefined);
   if (missing !== undefined && (value['certificate'] ?? value['key']) !== undefined)
     throw invalidFieldError(`redLog.tls.${missing}`, 'must be set too: a certificate and its key belong together');

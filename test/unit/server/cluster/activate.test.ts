@@ -1,6 +1,6 @@
 /** When an operator's command brings a version into force, and which sites it names if it does not. */
 import { expect, test, vi } from 'vitest';
-import { ACTIVATE, NodeVersions, type VersionHost } from '../../../../src/server/cluster/activate.ts';
+import { ACTIVATE, answerVersion, type VersionHost } from '../../../../src/server/cluster/activate.ts';
 import type { DeploymentVersion } from '../../../../src/server/records/deployment-version.ts';
 
 function versionOf(hash: string, rules = 1): DeploymentVersion {
@@ -22,7 +22,7 @@ function hostOf(others: Readonly<Record<string, object | Error>>, changes: Parti
     propose,
     ...changes,
   };
-  return { propose, activate: () => new NodeVersions(host).answer(ACTIVATE) as Promise<object> };
+  return { propose, activate: () => answerVersion(ACTIVATE, host) as Promise<object> };
 }
 
 const [old, current] = [

@@ -1,6 +1,6 @@
 /** Which data directories of a site a donor sends its state. */
 import { expect, test } from 'vitest';
-import { findRefusal } from '../../../../src/server/cluster/transfer-admission.ts';
+import { findRefusal } from '../../../../src/server/cluster/state-transfers.ts';
 import { Origins, type Origin } from '../../../../src/server/records/origin.ts';
 
 const CLOSED = { state: 'closed', final: { sequence: 3, stamp: 9 } } as const;
