@@ -81,11 +81,16 @@ export function openLoop(submit: Submit, options: OpenLoop): Promise<Driven> {
       if (counts(n)) latenciesMs.push(now() - dueAt(n));
       if (++ended === total) resolve({ operations: total, latenciesMs });
     };
+    const onFailure = (error: unknown): void => {
+      // Nothing begins any more.
+      begun = total;
+      reject(error as Error);
+    };
     const begin = (): void => {
       const at = now();
       while (begun < total && begun - ended < window && dueAt(begun) <= at) {
         const n = begun++;
-        submit(n).then(() => onEnd(n), reject);
+        submit(n).then(() => onEnd(n), onFailure);
       }
       if (begun < total) soon(begin, dueAt(begun) - now());
     };

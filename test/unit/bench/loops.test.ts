@@ -1,5 +1,5 @@
 /** An open loop does not spare a server that stalls; a closed one asks no more than its window. */
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { closedLoop, openLoop, type Submit } from '../../../bench/load/loops.ts';
 
 /** A clock that goes on by a millisecond at each look of the loop. */
@@ -46,9 +46,12 @@ test('open loop: a server that answers at once → each begins when it is due', 
   expect(begunAt).toEqual(Array.from({ length: 50 }, (_, n) => 2 * n));
 });
 
-test('open loop: an operation that fails → the run fails', async () => {
-  const broken = openLoop(() => Promise.reject(new Error('refused')), { perSecond: 1000, window: 1, durationMs: 10 });
-  await expect(broken).rejects.toThrow('refused');
+test('open loop: an operation that fails → the run fails, and the loop ends', async () => {
+  const soon = vi.fn((run: () => void) => void setImmediate(run));
+  const options = { perSecond: 1000, window: 1, durationMs: 10, soon };
+  await expect(openLoop(() => Promise.reject(new Error('refused')), options)).rejects.toThrow('refused');
+  for (let turn = 0; turn < 5; turn += 1) await new Promise(setImmediate);
+  expect(soon.mock.calls.length).toBeLessThan(3);
 });
 
 test('closed loop: never more in flight than its window', async () => {
