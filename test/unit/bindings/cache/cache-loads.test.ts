@@ -1,18 +1,9 @@
 /** Stored views beside what the page has learnt since: a load that fails, is late, or belongs to another user. */
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { mapStore, type CacheOptions, type CacheStore } from '../../../../src/bindings/cache/index.ts';
+import { describe, expect, test, vi } from 'vitest';
+import { mapStore, type CacheStore } from '../../../../src/bindings/cache/index.ts';
 import { get, put } from '../../../../src/operations/index.ts';
 import { virtualClock } from '../../../../src/testing/index.ts';
-import { cachedValue, fill, setUp } from './set-up.ts';
-import type { StoreLevels } from './store-behind.ts';
-
-type Page = ReturnType<typeof setUp>;
-
-function page(options: CacheOptions<StoreLevels>): Page {
-  const opened = setUp({ onError: () => {}, ...options });
-  onTestFinished(() => opened.client.close());
-  return opened;
-}
+import { cachedValue, fill, page, type Page } from './set-up.ts';
 
 /** A store that keeps `x` as an earlier page left it. */
 async function kept(value: unknown, version?: number): Promise<CacheStore> {

@@ -1,21 +1,13 @@
 /** What a page reads as it opens, before it has read its store, and what it leaves as it closes. */
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { cached, mapStore, type CacheOptions, type CacheStore } from '../../../../src/bindings/cache/index.ts';
+import { describe, expect, test, vi } from 'vitest';
+import { cached, mapStore, type CacheStore } from '../../../../src/bindings/cache/index.ts';
 import { createClient } from '../../../../src/correctable/client/client.ts';
 import { get, put } from '../../../../src/operations/index.ts';
 import { virtualClock } from '../../../../src/testing/index.ts';
-import { cachedValue, fill, setUp } from './set-up.ts';
-import { StoreBehind, type StoreLevels } from './store-behind.ts';
-
-type Page = ReturnType<typeof setUp>;
+import { cachedValue, fill, page, type Page } from './set-up.ts';
+import { StoreBehind } from './store-behind.ts';
 
 const change = { name: 'change', args: {}, key: 'x', access: 'write' } as const;
-
-function page(options: CacheOptions<StoreLevels>): Page {
-  const opened = setUp({ onError: () => {}, ...options });
-  onTestFinished(() => opened.client.close());
-  return opened;
-}
 
 /** A store whose pages do not hear of each other. */
 function silent(store: CacheStore): CacheStore {

@@ -1,22 +1,16 @@
 /** Pages on one store, and what outlives them: own updates, clearing, age, values (docs/spec/cache.md). */
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { cached, mapStore, type CacheOptions, type CacheStore } from '../../../../src/bindings/cache/index.ts';
+import { describe, expect, test, vi } from 'vitest';
+import { cached, mapStore, type CacheStore } from '../../../../src/bindings/cache/index.ts';
 import { estimateBytes } from '../../../../src/values/estimate-bytes.ts';
 import { createClient } from '../../../../src/correctable/client/client.ts';
 import type { Operation } from '../../../../src/correctable/operation.ts';
 import { get, getMany, put } from '../../../../src/operations/index.ts';
 import { virtualClock } from '../../../../src/testing/virtual-clock.ts';
-import { cachedValue, fill, setUp } from './set-up.ts';
-import { StoreBehind, type StoreLevels } from './store-behind.ts';
+import { cachedValue, fill, page, setUp } from './set-up.ts';
+import { StoreBehind } from './store-behind.ts';
 
 /** A read of which the end is of no account, for others too that run in this process later. */
 const NEVER_ANSWERED = { timeoutMs: Infinity };
-
-function page(options: CacheOptions<StoreLevels>): ReturnType<typeof setUp> {
-  const opened = setUp(options);
-  onTestFinished(() => opened.client.close());
-  return opened;
-}
 
 async function write(
   { store, client }: ReturnType<typeof setUp>,

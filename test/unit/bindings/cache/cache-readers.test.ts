@@ -1,18 +1,9 @@
 /** Readers of weak levels alone, beside updates: their own bind them for ever, those of others do not. */
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { mapStore, type CacheEntry, type CacheOptions, type CacheStore } from '../../../../src/bindings/cache/index.ts';
+import { describe, expect, test, vi } from 'vitest';
+import { mapStore, type CacheEntry, type CacheStore } from '../../../../src/bindings/cache/index.ts';
 import type { Operation } from '../../../../src/correctable/operation.ts';
 import { get } from '../../../../src/operations/index.ts';
-import { cachedValue, fill, setUp } from './set-up.ts';
-import type { StoreLevels } from './store-behind.ts';
-
-type Page = ReturnType<typeof setUp>;
-
-function page(options: CacheOptions<StoreLevels>): Page {
-  const opened = setUp({ onError: () => {}, ...options });
-  onTestFinished(() => opened.client.close());
-  return opened;
-}
+import { cachedValue, fill, page, type Page, setUp } from './set-up.ts';
 
 const change = (key: string): Operation => ({ name: 'change', args: {}, key, access: 'write' });
 

@@ -1,21 +1,12 @@
 /** What becomes of views that the store of a cache does not take, and of what was to be written with them. */
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { mapStore, type CacheEntry, type CacheOptions, type CacheStore } from '../../../../src/bindings/cache/index.ts';
+import { describe, expect, test, vi } from 'vitest';
+import { mapStore, type CacheEntry, type CacheStore } from '../../../../src/bindings/cache/index.ts';
 import { get, put } from '../../../../src/operations/index.ts';
 import { virtualClock } from '../../../../src/testing/index.ts';
-import { cachedValue, fill, setUp } from './set-up.ts';
-import type { StoreLevels } from './store-behind.ts';
+import { cachedValue, fill, page } from './set-up.ts';
 
 /** No pause between two tries is longer. */
 const LONGEST_RETRY_MS = 30_000;
-
-type Page = ReturnType<typeof setUp>;
-
-function page(options: CacheOptions<StoreLevels>): Page {
-  const opened = setUp({ onError: () => {}, ...options });
-  onTestFinished(() => opened.client.close());
-  return opened;
-}
 
 /** A store for one cache at a time, that keeps JSON, and reads once `canRespond`. */
 function jsonStore(isOpen: Promise<void> = Promise.resolve()): CacheStore {

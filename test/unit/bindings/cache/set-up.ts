@@ -1,4 +1,5 @@
 /** A cache in front of a store that the test plays, and what to ask of it. */
+import { onTestFinished } from 'vitest';
 import { cached, type CacheOptions } from '../../../../src/bindings/cache/index.ts';
 import { createClient, type Client } from '../../../../src/correctable/client/client.ts';
 import type { Correctable } from '../../../../src/correctable/correctable.ts';
@@ -8,6 +9,8 @@ import { StoreBehind, type StoreLevels } from './store-behind.ts';
 
 export type Shop = Client<readonly ['cache', ...StoreLevels]>;
 
+export type Page = ReturnType<typeof setUp>;
+
 export function setUp(options: CacheOptions<StoreLevels> = {}): {
   store: StoreBehind;
   binding: ReturnType<typeof cached<StoreLevels>>;
@@ -16,6 +19,13 @@ export function setUp(options: CacheOptions<StoreLevels> = {}): {
   const store = new StoreBehind();
   const binding = cached(store, options);
   return { store, binding, client: createClient(binding) };
+}
+
+/** A page with a cache, until the end of the test. Whatever fails, fails silently. */
+export function page(options: CacheOptions<StoreLevels>): Page {
+  const opened = setUp({ onError: () => {}, ...options });
+  onTestFinished(() => opened.client.close());
+  return opened;
 }
 
 export async function seen<T, L extends Levels, F extends string>(views: Correctable<T, L, F>): Promise<string[]> {
