@@ -46,7 +46,7 @@ const MICROS_PER_MS = 1000;
 type ReplicaClass = new (...args: ConstructorParameters<typeof Replica>) => Replica;
 type LogClass = new (options: RedLogOptions<RedRecord>) => RedLog<RedRecord>;
 
-const withReplica =
+export const withReplica =
   (Broken: ReplicaClass): MachineFactory =>
   (options, stored, nowMs, wallMs) => {
     class Machine extends SiteMachine {

@@ -5,29 +5,12 @@ import type { Origin } from '../../src/server/records/origin.ts';
 import type { BlueOperation } from '../../src/server/records/records.ts';
 import { SiteState } from '../../src/server/replica/core/site-state.ts';
 import { Replica } from '../../src/server/replica/replica.ts';
-import type { RecoveredReplica } from '../../src/server/replica/replica.ts';
 import { RightsRequests } from '../../src/server/replica/rights/rights-requests.ts';
 import { Rights } from '../../src/server/replica/rights/rights.ts';
-import { SiteMachine } from '../../src/server/site/site-machine.ts';
 import type { SiteOptions } from '../../src/server/site/site-options.ts';
 import type { StateReader } from '../../src/server/state/store.ts';
 import type { MachineFactory } from '../../src/testing/simulator/simulated-site.ts';
-
-const withReplica =
-  (Broken: new (...args: ConstructorParameters<typeof Replica>) => Replica): MachineFactory =>
-  (options, stored, nowMs, wallMs) => {
-    class Machine extends SiteMachine {
-      protected override createReplica(
-        site: SiteOptions,
-        found: RecoveredReplica,
-        nowMs: number,
-        wallMs: number,
-      ): Replica {
-        return new Broken(site, found, nowMs, wallMs);
-      }
-    }
-    return new Machine(options, stored, nowMs, wallMs);
-  };
+import { withReplica } from './buggy-replicas.ts';
 
 const resolveRights = (Broken: typeof Rights): MachineFactory =>
   withReplica(

@@ -13,6 +13,16 @@ beforeEach(() => {
 });
 afterEach(() => vi.restoreAllMocks());
 
+const FLAGS = {
+  quick: true,
+  json: true,
+  binding: undefined,
+  way: undefined,
+  history: undefined,
+  connections: undefined,
+  beside: undefined,
+};
+
 const ended = (bars: readonly GoalResult[]): Promise<number> =>
   runBench(
     {
@@ -20,15 +30,7 @@ const ended = (bars: readonly GoalResult[]): Promise<number> =>
       about: 'nothing',
       run: async () => ({ rounds: 1, rows: [{ contender: 'a' }], bars, samples: [] }),
     },
-    {
-      quick: true,
-      json: true,
-      binding: undefined,
-      way: undefined,
-      history: undefined,
-      connections: undefined,
-      beside: undefined,
-    },
+    FLAGS,
   );
 
 test('a missed floor → exit code 1, and its name is printed; the report is printed all the same', async () => {
@@ -54,15 +56,7 @@ test('the report has the promised fields; its origin is recorded before the meas
         return { rounds, rows, bars, versions: { redis: '7' }, flags: ['--flag'], samples: [] };
       },
     },
-    {
-      quick: true,
-      json: true,
-      binding: undefined,
-      way: undefined,
-      history: undefined,
-      connections: undefined,
-      beside: undefined,
-    },
+    FLAGS,
   );
   vi.unstubAllEnvs();
   const { date, machine, command, commit, versions } = before;

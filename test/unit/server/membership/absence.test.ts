@@ -83,31 +83,19 @@ test('a site that was left behind keeps its own tail, its slots and its red log'
   expectAllEqual(world, [0, 1, 2]);
 });
 
-test('entries that only this site has → every other site gets them after the site took a state', () => {
+test.each([
+  ['its logs alone', 2, (world: MemberWorld) => world.copyLogs(1)],
+  ['a checkpoint, too', 0, (world: MemberWorld) => ({ ...world.copyLogs(1), checkpoint: world.saveCheckpoint(1) })],
+])('entries that only this site has, %s → every other site gets them after the site took a state', (_, donor, save) => {
   const world = createWorld();
   work(world, 'first', [0, 1, 2], 2);
   world.submit(1, put('own', 'tail'));
   world.sync(1);
   world.drop();
-  const own = world.copyLogs(1);
+  const own = save(world);
   world.crash(1);
   work(world, 'away', [0, 2], 30);
-  world.merge(1, 2, own);
-  world.pass(500);
-  for (const site of [0, 1, 2]) expect(world.read(site, get('own'))).toBe('tail');
-  expectAllEqual(world, [0, 1, 2]);
-});
-
-test('with a checkpoint of its own → the same', () => {
-  const world = createWorld();
-  work(world, 'first', [0, 1, 2], 2);
-  world.submit(1, put('own', 'tail'));
-  world.sync(1);
-  world.drop();
-  const own = { ...world.copyLogs(1), checkpoint: world.saveCheckpoint(1) };
-  world.crash(1);
-  work(world, 'away', [0, 2], 30);
-  world.merge(1, 0, own);
+  world.merge(1, donor, own);
   world.pass(500);
   for (const site of [0, 1, 2]) expect(world.read(site, get('own'))).toBe('tail');
   expectAllEqual(world, [0, 1, 2]);

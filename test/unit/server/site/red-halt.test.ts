@@ -48,18 +48,24 @@ function enqueueAtLeader(item: string): void {
   sites.settle();
 }
 
+/** Halts the red log of the faulty site, which has taken one record. */
+function halt(): void {
+  enqueueAtLeader('a');
+  chances.jumpChance = 1;
+  enqueueAtLeader('left out');
+  chances.jumpChance = 0;
+  enqueueAtLeader('behind');
+  expect(sites.halted.at(-1)).toEqual([FAULTY, 'gap']);
+}
+
 /** What is in the queue as a site shows it, by taking all of it there. */
 function lengthAt(site: number): number | undefined {
   return sites.machines[site]?.replica.redDelivered;
 }
 
 test('a record is left out → nothing behind it is taken; blue goes on; what needs the red order is refused at once', () => {
-  enqueueAtLeader('a');
-  chances.jumpChance = 1;
-  enqueueAtLeader('left out');
-  chances.jumpChance = 0;
-  enqueueAtLeader('behind');
-  expect(sites.halted).toEqual([[FAULTY, 'gap']]);
+  halt();
+  expect(sites.halted).toHaveLength(1);
   expect(lengthAt(FAULTY)).toBe(1);
   expect(lengthAt(0)).toBe(3);
 
@@ -93,16 +99,6 @@ test('what it had in flight → waits, and is done once the site is started agai
   sites.pass(100);
   expect(popped.value).toEqual({ item: 'a' });
 });
-
-/** Halts the red log of the faulty site, which has taken one record. */
-function halt(): void {
-  enqueueAtLeader('a');
-  chances.jumpChance = 1;
-  enqueueAtLeader('left out');
-  chances.jumpChance = 0;
-  enqueueAtLeader('behind');
-  expect(sites.halted.at(-1)).toEqual([FAULTY, 'gap']);
-}
 
 function restart(): void {
   sites.crash(FAULTY);
