@@ -36,11 +36,7 @@ export const LABEL: Command = {
   run: label,
 };
 
-/**
- * Prints a verdict on each shadow operation; on stderr how far it has come. The module exports `service` (or a default),
- * and if it likes `arbitraries`, by which arguments are drawn, and `requests`, the number or the names of what users of the
- * application ask for. Exit code 1 where a declaration is unsafe.
- */
+/** Prints a verdict on each shadow operation, progress on stderr. Exit code 1 if a declaration is unsafe. */
 async function label(options: RawOptions, path: string | undefined): Promise<void> {
   if (path === undefined) throw createUsageError(SERVICE_ARGUMENT, 'is required: name the module');
   const runs = readInteger(options, 'runs', { min: 1, max: MAX_RUNS });

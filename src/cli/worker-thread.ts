@@ -1,9 +1,4 @@
-/**
- * The thread in which the command serves. A site under load makes many objects that live for a moment, and by default
- * V8 has little room for them. Only the command line can set the limit for the main thread: `v8.setFlagsFromString`
- * comes too late. A worker gets its limits from the code that starts it. It shares the number of the process, its
- * descriptors, and its end by `kill -9`.
- */
+/** The thread that serves: short-lived objects need more room than V8 gives, and only workers get limits from code. */
 import type { EventEmitter } from 'node:events';
 import { constants, totalmem } from 'node:os';
 import type { Readable, Writable } from 'node:stream';

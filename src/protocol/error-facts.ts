@@ -31,10 +31,7 @@ const ERROR_CODES: Readonly<Record<ErrorCode, true>> = {
   DOMAIN: true,
 };
 
-/**
- * Returns what clients may know of `error`: the details of a typed error of this package. Other errors of a store may name
- * its tables and machines, so their text stays on the server.
- */
+/** What clients may know of `error`: details of typed errors. Texts of others could name tables and machines. */
 export function toErrorFacts(error: unknown): ErrorFacts {
   if (!isCorrectableError(error)) return { code: 'FINAL_FAILED', message: 'the operation failed on the server' };
   const { code, message, retryable, retryAfterMs, field, domain } = error;

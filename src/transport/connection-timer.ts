@@ -108,11 +108,7 @@ export class ConnectionTimer {
 
 const AWAITED_HEARTBEAT_DIVISOR = 5;
 
-/**
- * The maximum factor by which the wait for a server is extended. A large answer on a slow link shows only when all of
- * it has arrived, and nothing passes it on the way. With the same wait each time, it would be cut off and resent
- * without end.
- */
+/** The maximum factor of the wait: with the same wait, a large answer on a slow link would be resent without end. */
 const MAX_TOLERANCE = 8;
 
 /** The patience for the next line, after a server did or did not answer when it was asked. */

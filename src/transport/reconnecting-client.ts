@@ -187,10 +187,7 @@ class WebSocketClient implements ConnectionEvents, ReceiverEvents {
     this.#dispatch('wake');
   }
 
-  /**
-   * Closes the socket. What is in flight fails with `UNAVAILABLE`, updates that were sent with `UNKNOWN`; what is
-   * submitted from then on is refused.
-   */
+  /** Closes the socket. What is in flight fails with `UNAVAILABLE`, updates that were sent with `UNKNOWN`. */
   async close(): Promise<void> {
     if (this.#state !== 'closed') {
       this.#setReason(new CorrectableError('UNAVAILABLE', 'the connection was closed by the application'));

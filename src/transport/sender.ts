@@ -233,11 +233,7 @@ export class DrainingConnections {
 
 const SIGNAL_CHECK_DELAY_MS = 20;
 
-/**
- * Calls `onCancelled` for every operation in flight whose signal aborts. To look at a signal makes an `AbortController`,
- * which costs more than all else of a submission. So it looks only at operations that have been in flight for a short
- * while, or that have to wait.
- */
+/** Calls `onCancelled` for aborted operations. It looks late: looking at a signal makes an `AbortController`. */
 export class CancellationWatcher {
   readonly #inFlight: InFlightOperations;
   readonly #scheduling: Scheduling;

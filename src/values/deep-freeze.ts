@@ -11,20 +11,12 @@ export function deepFreeze<T>(value: T): T {
   return value;
 }
 
-/**
- * What the wire would make of a value that an author gave, who may still have it: a copy that cannot be changed, the same
- * at all sites and after a restart. Each part is read once, whatever a getter says later. What cannot be written down is
- * left as it is, and refused by those who look at that.
- */
+/** An unchangeable copy of an author's value as the wire would make it; what cannot be written stays as it is. */
 export function freezeWireCopy<T>(value: T): T {
   return copyWithMode(value, wireMode);
 }
 
-/**
- * Arguments for one who may change what he is given, and gets them again: a copy that cannot be changed. What a schema has
- * made of them stays of its class; sets and maps are copies, objects of other classes themselves, those included that
- * extend a class of the language.
- */
+/** A copy of arguments that cannot be changed; objects of classes stay themselves, except sets and maps. */
 export function freezeArgsCopy<T>(args: T): T {
   return copyWithMode(args, inputMode);
 }

@@ -55,10 +55,7 @@ export function estimateStringBytes(text: string): number {
   return VALUE_BYTES + (length <= SHORT_LENGTH ? ENCODED_CHARACTER_BYTES * length : Buffer.byteLength(text));
 }
 
-/**
- * Returns how many bytes a value takes at most once it is written down or sent, and no fewer than `VALUE_BYTES` for each
- * value in it: what is read again takes so much in memory, however little it takes on its way.
- */
+/** How many bytes a value takes at most when written, and at least `VALUE_BYTES` for each value in it. */
 export function estimateEncodedBytes(value: unknown): number {
   if (typeof value === 'string') return estimateStringBytes(value);
   if (typeof value === 'bigint') return 2 * VALUE_BYTES + BYTES_PER_DIGIT * value.toString(16).length;

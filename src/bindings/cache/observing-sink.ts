@@ -15,11 +15,7 @@ export interface SinkObservation {
   readonly levels: readonly string[];
   /** Whether the store was asked for a stronger level than any wanted: it answers where those have failed. */
   readonly isStrongerRequested: boolean;
-  /**
-   * Called before a view is handed on, so that a caller that gets the result of an update finds the cache coherent with
-   * it. `isLast` means that the operation ends with this view. If it returns a promise, which does not reject, the view
-   * is handed on when that resolves.
-   */
+  /** Called before a view is handed on, which waits for the returned promise. `isLast`: it ends the operation. */
   readonly onView: (view: InnerView, isLast: boolean) => Promise<unknown> | undefined;
   readonly onFailure: (error: unknown, level: string | undefined) => void;
   /** Returns what a failure has to wait for, if anything: a promise that does not reject. */

@@ -1,8 +1,4 @@
-/**
- * How a read reaches the replicas and its views come back: the seam between the binding, which knows operations and
- * levels, and the ways to talk to a cluster (Correctables, OSDI 2016, §5.2). Way 1 sends two reads through
- * `cassandra-driver`; way 3 sends one to a coordinator that gives preliminary replies.
- */
+/** How reads reach replicas: way 1, two by `cassandra-driver`; way 3, one to a coordinator with preliminary replies. */
 import type { ServerAddress } from '../shared/server-address.ts';
 import type { Consistency } from './consistency-levels.ts';
 

@@ -1,8 +1,4 @@
-/**
- * A primary-backup store in this process (Correctables, OSDI 2016, Listing 7): weaker levels answer from a backup copy
- * that lags behind, the strongest one from the primary. An update's preliminary view is simulated on the backup plus
- * this site's own updates in flight (§5.2), so it may diverge where other sites update too.
- */
+/** A primary-backup store in this process (OSDI 2016, Listing 7): the backup, which lags, answers weaker levels. */
 import {
   bindMethods,
   SIGNAL_CHECK_DELAY_MS,

@@ -1,8 +1,4 @@
-/**
- * Which other bindings take from queues, and how fast. Each binding that takes writes its pace into its node, which
- * shows that it is alive. The list comes from the reader's server, as does the state from which estimates are made. A
- * consumer that is not listed yet has begun within the time that agreement takes.
- */
+/** Which other bindings take from queues, and how fast: each writes its pace into the node that shows it is alive. */
 import { CommitLatency } from '../../correctable/throttle/commit-latency.ts';
 import {
   computeMaxConcurrentWrites,

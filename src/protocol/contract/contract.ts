@@ -1,7 +1,4 @@
-/**
- * Service contracts: the names, arguments and results of a service's operations. A contract types the client and is
- * checked on both sides; it never pulls the implementation, so that a web page can import it.
- */
+/** Service contracts: names, arguments and results of operations. Pages can import them without the implementation. */
 import { check, isCorrectableError, type CorrectableError } from '../../correctable/errors.ts';
 import {
   checkOptionTypes,
@@ -57,11 +54,7 @@ type AnySpec = Omit<OperationSpec, 'key' | 'equals'> & {
   equals?(a: never, b: never): boolean;
 };
 
-/**
- * Types `key` and `equals` where they are written, from schemas that the compiler infers first. Schemas that are not
- * inferred here stay `unknown`. With a contextual type `Schema`, the compiler compares all of a schema's methods with
- * it, which costs thousands of types per operation.
- */
+/** Types `key` and `equals` from schemas inferred first: to type them by `Schema` costs thousands of types each. */
 export interface TypedSpec<A, R> {
   readonly access: Access;
   readonly args: A;

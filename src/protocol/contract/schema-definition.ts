@@ -1,7 +1,4 @@
-/**
- * Describes what schemas mean, by the few facts of each kind below. Nothing else counts: other fields are internals of zod,
- * and differ from one 4.x to the next. Functions cannot be seen, only that there is one.
- */
+/** Describes what schemas mean by the few facts below: other fields are internals of zod, which differ within 4.x. */
 import { isSchemaPart, getLazySchema, type SchemaPart } from './schema-parts.ts';
 
 interface SchemaNode {

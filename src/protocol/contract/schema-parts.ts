@@ -1,7 +1,4 @@
-/**
- * What schemas of zod 4 have inside, as far as it is looked into here: the same in `zod` and `zod/mini`, and in each 4.x.
- * Types of zod itself differ from one 4.x to the next: what an application gives is not held to those of one version.
- */
+/** What schemas of zod 4 have inside: the same in `zod`, `zod/mini` and each 4.x, whose own types differ. */
 
 /** A schema of any zod 4.x: of `zod`, or of `zod/mini`, which is a fifth of its size in a page. */
 export interface Schema {

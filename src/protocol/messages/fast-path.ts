@@ -1,8 +1,4 @@
-/**
- * The check of the rows that each side gets most, without their schemas: the parser of those would cost a page, which may
- * not generate code, more than all else that it does with a row, and even generated code makes objects for each row. It
- * accepts only what the schemas accept; a property test holds it to that.
- */
+/** Checks the most frequent rows without their schemas, which cost a page more than all else it does with a row. */
 import { confirm, type ConfirmMessage } from './confirm.ts';
 import { KIND_AT } from './define-message.ts';
 import { MAX_NAME_LENGTH } from './field-schemas.ts';

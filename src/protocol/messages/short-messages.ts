@@ -2,16 +2,10 @@
 import { defineMessage } from './define-message.ts';
 import { connectionNumber, count, nullish, operationNumber, authToken } from './field-schemas.ts';
 
-/**
- * The kind `ack`, from the client: it is done with all operations up to a number, so that the server may forget their
- * replies. A later submission with a number of at most `upTo` fails with `REPLY_EXPIRED`.
- */
+/** The kind `ack`, from the client: it is done with all operations up to a number. Later ones get `REPLY_EXPIRED`. */
 export const ack = /* @__PURE__ */ defineMessage('ack', [['upTo', count]]);
 
-/**
- * The kind `cancel`, from the client: it wants no more views of an operation. An update that has begun runs to its end;
- * `fail` with `UNKNOWN` says so.
- */
+/** The kind `cancel`, from the client: it wants no more views. A begun update runs on, and fails with `UNKNOWN`. */
 export const cancel = /* @__PURE__ */ defineMessage('cancel', [['id', operationNumber]]);
 
 /** The kind `renew`, from the client: a fresh token for a connection that is open. The principal must stay the same. */

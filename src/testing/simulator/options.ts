@@ -286,10 +286,7 @@ function drawTables(seed: number): Partial<SimulationOptions> {
   return { maxIdentifiers: maxOperations, maxOperationsPerClient, maxReplyBytes: maxBytesPerClient };
 }
 
-/**
- * Limits that sites take from by rights; apart, for the same reason. In half of them sites are near each other: how long
- * takes wait shows only where that is long for what trips there take. Some of these have more to do than ends in time.
- */
+/** Limits that sites take from by rights; apart, for the same reason. In half of them sites are near each other. */
 function drawRights(seed: number): Partial<SimulationOptions> {
   const random = new Random(seed ^ 0x219);
   if (!random.chance(0.2)) return {};

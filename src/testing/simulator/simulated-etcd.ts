@@ -1,8 +1,4 @@
-/**
- * A model of etcd with three endpoints, as its clients see it: writes that land after their clients are gone, lost replies,
- * endpoints that freeze or lag, connections that end, a quota that is used up, disks that are put back to an older state.
- * It has one order of writes, as etcd guarantees.
- */
+/** A model of etcd with three endpoints, one order of writes, and what can go wrong for a client. */
 import type { EtcdReply, EtcdRequest } from '../../server/log/etcd/etcd-requests.ts';
 import type { ServerReply, ServerRequest } from '../../server/log/red-log.ts';
 import type { Random } from '../../server/collections/random.ts';

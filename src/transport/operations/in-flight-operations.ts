@@ -200,10 +200,7 @@ export class InFlightOperations {
     return this.#select(({ connection }) => connection === undefined);
   }
 
-  /**
-   * A connection is gone: its unanswered operations wait to be submitted on another one. Abandoned operations do not.
-   * Their callers were notified that they may have taken effect, and must not find later that they had not yet.
-   */
+  /** A connection is gone: its unanswered operations wait for another one, except abandoned ones, already reported. */
   handleConnectionLoss(line: OperationConnection): void {
     for (const operation of this.#select((item) => item.connection === line)) {
       if (operation.isCancelled) this.remove(operation);

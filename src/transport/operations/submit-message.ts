@@ -11,12 +11,7 @@ import type { InFlightOperation } from './in-flight-operation.ts';
 /** Tokens in one submission at most: one a site. */
 const MAX_SESSION_TOKENS = 64;
 
-/**
- * Keeps the newest token of each server. The text before the first dot of a token identifies its server.
- *
- * The tokens that the session was opened with stay until their server sends a newer one: two tokens of one server, from two
- * requests, may have seen different updates.
- */
+/** Keeps the newest token of each server, which its text before the first dot names; first ones stay until then. */
 export class WireSession implements BindingSession {
   /** The id of the client that opened it: with another principal it takes another, and the session has ended. */
   readonly client: string | undefined;

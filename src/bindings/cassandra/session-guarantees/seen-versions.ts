@@ -100,10 +100,7 @@ export class SeenVersions {
   }
 }
 
-/**
- * Whether an object is shown as it was before it was seen: with an older version, or with the same one and another value.
- * The latter is of another writer who had the same time, and whose value Cassandra has kept.
- */
+/** Whether an object is older than it was seen, or has another value of the same time (of another writer). */
 export function isOlder({ version, content }: ObjectVersion, seen: SeenVersion | undefined): boolean {
   if (seen?.version === undefined || version === undefined) return false;
   if (version !== seen.version) return version < seen.version;

@@ -1,8 +1,4 @@
-/**
- * Numbers the requests of one session, over all its connections, as the Java client does (`ClientCnxn.xid`). Servers match
- * what the ensemble has agreed on to a waiting request by session and number alone: were numbers used again on the next
- * connection, the end of an old request could answer a new one, at another server.
- */
+/** Numbers the requests of a session over all its connections: servers match late answers by session and number. */
 
 /** Numbers stay below the bits that say something else. */
 const MAX_NUMBER = 2 ** 29 - 1;

@@ -1,8 +1,4 @@
-/**
- * Ends claims that came before their items. Such a claim owes the queue one filler. If each late claim adds one, every
- * claim has an item to end with. None is too many, even if other claims are late at the same time. When nothing has
- * moved for a while, the fillers of consumers that have ended are added too.
- */
+/** Ends claims that came before their items: each adds one filler, later also those of consumers that have ended. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { isBusy, isConnectionLost } from '../errors.ts';
 import type { QueuePaths } from '../paths.ts';

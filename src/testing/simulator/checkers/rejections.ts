@@ -1,8 +1,4 @@
-/**
- * Checks that rejections were necessary: `OVERLOADED` only if the maximum of operations waits, `UNAVAILABLE` only if
- * the red log of the site has halted or rights were waited for, `REPLICA_BEHIND` only after the time that a session is
- * waited for. The checker is never too strict, since it cannot see when the place of an abandoned operation is free.
- */
+/** Checks that `OVERLOADED`, `UNAVAILABLE` and `REPLICA_BEHIND` were necessary, and is never too strict. */
 import type { Origin } from '../../../server/records/origin.ts';
 import { getClient } from '../../../server/records/operation-id.ts';
 import type { Service } from '../../../server/service/service.ts';
