@@ -11,14 +11,7 @@ import type { Arbitraries } from '../server/color-analysis/values/argument-gener
 import { isInDevelopment } from '../server/site/is-in-development.ts';
 import type { Command, Flag } from './command.ts';
 import { loadModule, findService, isService } from './load-module.ts';
-import {
-  readNames,
-  readOrigins as originsOf,
-  readText,
-  createUsageError,
-  readInteger,
-  type RawOptions,
-} from './options.ts';
+import { readNames, readOrigins, readText, createUsageError, readInteger, type RawOptions } from './options.ts';
 import { redirectModuleOutput, printLines } from './print.ts';
 import type { ServedSites } from './server-info.ts';
 import { closeModules, forwardSignals, waitForEndSignal } from './worker-thread.ts';
@@ -107,7 +100,7 @@ async function serveUntilEndSignal(options: RawOptions): Promise<void> {
   const level = LOG_LEVELS.find((name) => name === options['logLevel']);
   if (level === undefined) throw createUsageError('log-level', `takes one of ${LOG_LEVELS.join(', ')}`);
   const place = options['cluster'] === undefined ? parseSites(options) : parseNode(options);
-  const origins = originsOf(options, 'origins');
+  const origins = readOrigins(options, 'origins');
   const path = readText(options, 'service');
   const flags = {
     ...parseCheckInvariants(options),
@@ -125,7 +118,7 @@ async function serveUntilEndSignal(options: RawOptions): Promise<void> {
   const module = await loadModule('service', path);
   const service = findService(module, 'service', path);
   const limits = parseLimits(options, auth.limits);
-  const { exposureOf, labelFirst, linesOf, pino, ...servers } = await loadServerModules();
+  const { pino, checkColorsAtStartup, getServerInfo, formatServerInfo, ...servers } = await loadServerModules();
   const logger = pino({ level, base: null }, createLineWriter(STDERR));
   const warn = (message: string): void => logger.warn(message);
   const starting = {
@@ -134,7 +127,7 @@ async function serveUntilEndSignal(options: RawOptions): Promise<void> {
     messages: { source: '--service', skipFlag: '--skip-color-check serves it all the same' },
   };
   const looks = options['skipColorCheck'] !== true && isInDevelopment();
-  if (looks) labelFirst(starting, warn);
+  if (looks) checkColorsAtStartup(starting, warn);
   let endRetired = (_signal: 'SIGTERM'): void => {};
   const retired = new Promise<'SIGTERM'>((resolve) => (endRetired = resolve));
   const onAlarm: ServeOptions['onAlarm'] = ({ kind, message }) => {
@@ -150,12 +143,12 @@ async function serveUntilEndSignal(options: RawOptions): Promise<void> {
   const server = await startServer(servers, place, common);
   // A reader of the lines may stop the server.
   const interrupted = waitForEndSignal(retired);
-  const exposure = exposureOf(server, {
+  const exposure = getServerInfo(server, {
     origins,
     dataDir: place.dataDir,
     requiresToken: auth.authenticate !== undefined,
   });
-  const printed = printLines(asJson ? [JSON.stringify(exposure)] : linesOf(exposure));
+  const printed = printLines(asJson ? [JSON.stringify(exposure)] : formatServerInfo(exposure));
   giveBack();
   // It serves all the same: a signal to end must find it listening.
   await printed.catch((error: Error) => console.error(`error: ${error.message}`));
@@ -186,8 +179,7 @@ async function loadServerModules() {
       import('../server/startup-color-check.ts'),
       import('./server-info.ts'),
     ]);
-  const information = { exposureOf: getServerInfo, linesOf: formatServerInfo };
-  return { pino, serve, serveCluster, labelFirst: checkColorsAtStartup, ...information };
+  return { pino, serve, serveCluster, checkColorsAtStartup, getServerInfo, formatServerInfo };
 }
 
 type SitesInProcess = Pick<ServeOptions, 'sites' | 'redLeader' | 'latency' | 'dataDir'>;

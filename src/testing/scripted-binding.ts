@@ -64,66 +64,39 @@ export function scriptedBinding<const L extends Levels>(
   checkOptionNames(options, { call: "scriptedBinding(['weak', 'strong'], { onCall })" }, OPTIONS);
   checkOptionTypes(options, 'function', 'supports', 'onCall', 'isOlder');
   checkOptionTypes(options, 'boolean', 'hasSessions');
-  return new ScriptableBinding(levels, options);
-}
-
-class ScriptableBinding<L extends Levels> implements ScriptedBinding<L> {
-  readonly name = 'scripted';
-  readonly hasIdempotencyKeys = true;
-  readonly calls: ScriptedCall<L[number]>[] = [];
-  isClosed = false;
-  readonly openSession?: () => object;
-  readonly isOlder?: (version: unknown, than: unknown) => boolean;
-  readonly #levels: L;
-  readonly #options: ScriptedBindingOptions;
-  readonly #waiting: ((call: ScriptedCall<L[number]>) => void)[] = [];
-  #returnedCount = 0;
-
-  constructor(levels: L, options: ScriptedBindingOptions) {
-    this.#levels = levels;
-    this.#options = options;
-    if (options.hasSessions === true) this.openSession = () => ({});
-    if (options.isOlder !== undefined) this.isOlder = options.isOlder;
-  }
-
-  consistencyLevels(): L {
-    return this.#levels;
-  }
-
-  supports(operation: Operation): boolean {
-    return this.#options.supports?.(operation) ?? true;
-  }
-
-  submitOperation<T>(
-    operation: Operation<T>,
-    levels: readonly L[number][],
-    sink: Sink<T, L[number]>,
-    context: InvocationContext,
-  ): void {
-    const call: ScriptedCall<L[number]> = {
-      operation,
-      levels,
-      context,
-      view: (value, level, details) => sink.view(value as T, level, details),
-      confirm: (level, seq, details) => sink.confirm(level, seq, details),
-      fail: (error, level) => sink.fail(error, level),
-    };
-    this.calls.push(call);
-    this.#options.onCall?.(call);
-    const waiting = this.#waiting.shift();
-    if (waiting === undefined) return;
-    this.#returnedCount++;
-    waiting(call);
-  }
-
-  next(): Promise<ScriptedCall<L[number]>> {
-    const call = this.calls[this.#returnedCount];
-    if (call === undefined) return new Promise((resolve) => this.#waiting.push(resolve));
-    this.#returnedCount++;
-    return Promise.resolve(call);
-  }
-
-  async close(): Promise<void> {
-    this.isClosed = true;
-  }
+  const calls: ScriptedCall<L[number]>[] = [];
+  const waiting: ((call: ScriptedCall<L[number]>) => void)[] = [];
+  let returnedCount = 0;
+  let isClosed = false;
+  return {
+    name: 'scripted',
+    hasIdempotencyKeys: true,
+    calls,
+    get isClosed() {
+      return isClosed;
+    },
+    ...(options.hasSessions === true && { openSession: () => ({}) }),
+    ...(options.isOlder !== undefined && { isOlder: options.isOlder }),
+    consistencyLevels: () => levels,
+    supports: (operation) => options.supports?.(operation) ?? true,
+    submitOperation(operation, requested, sink, context) {
+      const call: ScriptedCall<L[number]> = {
+        operation,
+        levels: requested,
+        context,
+        view: (value, level, details) => (sink as Sink<unknown, L[number]>).view(value, level, details),
+        confirm: (level, seq, details) => sink.confirm(level, seq, details),
+        fail: (error, level) => sink.fail(error, level),
+      };
+      calls.push(call);
+      options.onCall?.(call);
+      waiting.shift()?.(call);
+    },
+    async next() {
+      return calls[returnedCount++] ?? new Promise((resolve) => waiting.push(resolve));
+    },
+    async close() {
+      isClosed = true;
+    },
+  };
 }

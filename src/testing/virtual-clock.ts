@@ -31,61 +31,48 @@ const DEFAULT_MAX_TIMERS = 100_000;
  */
 export function virtualClock(startsAt = 0): VirtualClock {
   check(Number.isFinite(startsAt), 'startsAt', 'must be milliseconds since the epoch, as virtualClock(0)');
-  return new TestClock(startsAt);
-}
-
-class TestClock implements VirtualClock {
-  #now: number;
+  let nowMs = startsAt;
   /** Sorted by due time, then by age. */
-  readonly #timers: VirtualTimer[] = [];
+  const timers: VirtualTimer[] = [];
 
-  constructor(startsAt: number) {
-    this.#now = startsAt;
-  }
-
-  get pendingTimers(): number {
-    return this.#timers.length;
-  }
-
-  now(): number {
-    return this.#now;
-  }
-
-  setTimer(fire: () => void, delayMs: number): Timer {
-    const dueAt = this.#now + Math.max(delayMs, 0);
-    const timer: VirtualTimer = { dueAt, fire, cancel: () => this.#remove(timer) };
-    const later = this.#timers.findIndex((other) => other.dueAt > dueAt);
-    this.#timers.splice(later < 0 ? this.#timers.length : later, 0, timer);
-    return timer;
-  }
-
-  async advance(ms: number): Promise<void> {
-    const end = this.#now + ms;
-    await settlePromises();
-    while (this.#timers.length > 0 && this.#timers[0]!.dueAt <= end) await this.#fireNext();
-    this.#now = end;
-    await settlePromises();
-  }
-
-  async runAll(maxTimers = DEFAULT_MAX_TIMERS): Promise<void> {
-    await settlePromises();
-    for (let fired = 0; this.#timers.length > 0; fired++) {
-      if (fired === maxTimers) throw new Error(`The clock fired ${maxTimers} timers and there is always another`);
-      await this.#fireNext();
-    }
-  }
-
-  async #fireNext(): Promise<void> {
-    const timer = this.#timers.shift()!;
-    this.#now = Math.max(this.#now, timer.dueAt);
+  async function fireNext(): Promise<void> {
+    const timer = timers.shift()!;
+    nowMs = Math.max(nowMs, timer.dueAt);
     timer.fire();
     await settlePromises();
   }
 
-  #remove(timer: VirtualTimer): void {
-    const at = this.#timers.indexOf(timer);
-    if (at >= 0) this.#timers.splice(at, 1);
-  }
+  return {
+    get pendingTimers() {
+      return timers.length;
+    },
+    now: () => nowMs,
+    setTimer(fire, delayMs) {
+      const dueAt = nowMs + Math.max(delayMs, 0);
+      const cancel = (): void => {
+        const at = timers.indexOf(timer);
+        if (at >= 0) timers.splice(at, 1);
+      };
+      const timer: VirtualTimer = { dueAt, fire, cancel };
+      const later = timers.findIndex((other) => other.dueAt > dueAt);
+      timers.splice(later < 0 ? timers.length : later, 0, timer);
+      return timer;
+    },
+    async advance(ms) {
+      const end = nowMs + ms;
+      await settlePromises();
+      while (timers.length > 0 && timers[0]!.dueAt <= end) await fireNext();
+      nowMs = end;
+      await settlePromises();
+    },
+    async runAll(maxTimers = DEFAULT_MAX_TIMERS) {
+      await settlePromises();
+      for (let fired = 0; timers.length > 0; fired++) {
+        if (fired === maxTimers) throw new Error(`The clock fired ${maxTimers} timers and there is always another`);
+        await fireNext();
+      }
+    },
+  };
 }
 
 /** Lets every promise that can settle do so: a macrotask comes after all microtasks. */

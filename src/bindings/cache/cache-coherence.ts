@@ -1,10 +1,4 @@
-/**
- * The rules of coherence: what of an operation's views enters the cache, and what leaves it (Correctables, OSDI 2016,
- * §5.2: write-through; docs/spec/cache.md).
- *
- * Only committed views enter; an older one never replaces a newer one; what an update of ours has touched is replaced or
- * dropped before its caller learns that it is final, and no view that may lag behind it brings the old value back.
- */
+/** The rules of coherence (OSDI 2016, §5.2; docs/spec/cache.md): which views enter the cache, and what leaves it. */
 import type { ViewDetails } from '../../correctable/binding.ts';
 import type { Clock } from '../../correctable/clock.ts';
 import { structurallyEqual } from '../../correctable/structural-equality.ts';
@@ -141,7 +135,7 @@ export class CacheCoherence {
     if (this.hasUnreadStore && !view.isStrongest) return undefined;
     if (session?.canShow({ id, entry, startedAt, isStrongest: this.#isStrongest(entry.level) }) === false)
       return undefined;
-    session?.learnCached(entry.touches, this.#toFloor(id, entry, startedAt));
+    session?.learnView(entry.touches, this.#toFloor(id, entry, startedAt), false);
     this.#cache.use(id);
     const { value, meta, version } = entry;
     const shown = { ...entry, value: copyPlainData(value).value, ...(meta && { meta: copyPlainData(meta).value }) };
@@ -152,7 +146,7 @@ export class CacheCoherence {
     const { id, touches, startedAt, session, principalEpoch, principal } = subject;
     if (!this.#options.committed.has(view.level)) return;
     // The session has seen it, whether it is filed or not. So have callers that requested it meanwhile.
-    session?.learnRead(touches, this.#toFloor(id, { level: view.level, ...view.details }, startedAt));
+    session?.learnView(touches, this.#toFloor(id, { level: view.level, ...view.details }, startedAt), true);
     if (id === undefined || !this.#isCurrentEpoch(principalEpoch)) return;
     const isStrongest = this.#isStrongest(view.level) || view.details.final === true;
     const current = this.#cache.peek(id);

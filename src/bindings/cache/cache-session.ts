@@ -54,16 +54,6 @@ export class CacheSession implements BindingSession {
     return this.inner.tokens;
   }
 
-  /** The session was shown a committed view by the store behind. */
-  learnRead(touches: readonly string[] | undefined, floor: SessionFloor): void {
-    this.#learnView(touches, { ...floor, isKnownToInner: true });
-  }
-
-  /** The session was shown a view by the cache, one that it admits. */
-  learnCached(touches: readonly string[] | undefined, floor: SessionFloor): void {
-    this.#learnView(touches, { ...floor, isKnownToInner: false });
-  }
-
   learnWrite(touches: readonly string[] | undefined, floor: SessionFloor): void {
     const known = { ...floor, isKnownToInner: true };
     this.#lastLearned = { ...known, id: undefined };
@@ -92,15 +82,17 @@ export class CacheSession implements BindingSession {
     this.inner.close?.();
   }
 
-  #learnView(touches: readonly string[] | undefined, view: KnownFloor): void {
+  /** The session was shown a view, by the store behind (a committed one) or by the cache (one that it admits). */
+  learnView(touches: readonly string[] | undefined, floor: SessionFloor, isKnownToInner: boolean): void {
+    const view = { ...floor, isKnownToInner };
     const last = this.#lastLearned;
     // Of what it knew before, a view that names no objects shows all where it surely came after.
     const isLast = last === undefined || last.id === view.id || isLaterThan(view, last);
     this.#lastLearned = isLast ? view : { ...UNKNOWN_VIEW, learnedAt: view.learnedAt };
     if (touches !== undefined) return this.#learn(touches, view);
     this.#lastUnboundedAt = view.learnedAt;
-    const floor = last === undefined ? view : toFloorAfter(view, last);
-    return this.#learn(view.id === undefined ? [] : [toObjectKey(view.id)], floor);
+    const after = last === undefined ? view : toFloorAfter(view, last);
+    return this.#learn(view.id === undefined ? [] : [toObjectKey(view.id)], after);
   }
 
   #learn(objects: readonly string[], view: KnownFloor): void {

@@ -16,7 +16,7 @@ import {
 } from './consistency-levels.ts';
 import { findKeyspaces } from './statements/cql-text.ts';
 import { resolveOptions, type CassandraOptions, type ResolvedOptions } from './options.ts';
-import { DriverReads } from './driver-reads.ts';
+import { createDriverReads } from './driver-reads.ts';
 import { createStatementPlanner, type Planner } from './statement-plan.ts';
 import { ReadRun, type OperationCall } from './read-run.ts';
 import { SessionGuarantees } from './session-guarantees/session-guarantees.ts';
@@ -89,7 +89,7 @@ class CassandraStore implements CassandraBinding {
     this.#cluster = new Cluster(options, [
       ...new Set([keyspace, ...statements.flatMap(({ cql }) => findKeyspaces(cql))]),
     ]);
-    const driverReads = new DriverReads(this.#cluster);
+    const driverReads = createDriverReads(this.#cluster);
     this.#readStrategy = new SelectedReadStrategy({
       option: preliminaryReplies,
       options: { contactPoints, keyspace, credentials, tls, requestTimeoutMs, driverReads },

@@ -13,7 +13,7 @@ import {
   createRetryPolicyClass,
   type RetryPolicyClass,
 } from './driver-policies.ts';
-import type { Page } from './read-strategy.ts';
+import type { Page, ReadStatement } from './read-strategy.ts';
 import { ValueConverter } from './value-converter.ts';
 
 /** Options for `tls.connect`; none where the options say which name to expect. */
@@ -28,14 +28,11 @@ function getServerIdentity(contactPoints: readonly ServerAddress[], tls: { reado
   };
 }
 
-export interface StatementExecution {
-  readonly cql: string;
-  readonly params: readonly unknown[];
+export interface StatementExecution extends Omit<ReadStatement, 'pageSize'> {
   readonly consistency: Consistency;
   /** Whether it may be sent again if its result is unknown. */
   readonly isIdempotent: boolean;
   readonly pageSize?: number | undefined;
-  readonly pageState?: string | undefined;
   /** Microseconds since the epoch: of two writes the later one stays. The driver's clock unless given. */
   readonly timestamp?: number | undefined;
 }

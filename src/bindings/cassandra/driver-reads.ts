@@ -4,20 +4,17 @@ import type { Cluster } from './cluster.ts';
 import type { Consistency } from './consistency-levels.ts';
 import type { Page, ReadStrategy, ReadRequest, ReadSink, ReadStatement } from './read-strategy.ts';
 
-export class DriverReads implements ReadStrategy {
-  readonly #cluster: Pick<Cluster, 'execute'>;
+/** The cluster stays the caller's to close. */
+export function createDriverReads(cluster: Pick<Cluster, 'execute'>): ReadStrategy {
+  const execute = (statement: ReadStatement, consistency: Consistency): Promise<Page> =>
+    cluster.execute({ ...statement, consistency, isIdempotent: true });
 
-  /** The cluster stays the caller's to close. */
-  constructor(cluster: Pick<Cluster, 'execute'>) {
-    this.#cluster = cluster;
-  }
-
-  read(statement: ReadStatement, { consistency, preliminaryConsistency }: ReadRequest, sink: ReadSink): void {
+  function read(statement: ReadStatement, { consistency, preliminaryConsistency }: ReadRequest, sink: ReadSink): void {
     let early: Page | undefined;
     let isLate = false;
     const reported =
       preliminaryConsistency &&
-      this.#read(statement, preliminaryConsistency).then(
+      execute(statement, preliminaryConsistency).then(
         (page) => {
           if (isLate) return;
           early = page;
@@ -27,7 +24,7 @@ export class DriverReads implements ReadStrategy {
           if (!isLate) sink.failPreliminary(error);
         },
       );
-    this.#read(statement, consistency).then(
+    execute(statement, consistency).then(
       (page) => {
         isLate = true;
         if (early !== undefined && isSamePage(early, page)) sink.confirm();
@@ -41,11 +38,7 @@ export class DriverReads implements ReadStrategy {
     );
   }
 
-  async close(): Promise<void> {}
-
-  #read(statement: ReadStatement, consistency: Consistency): Promise<Page> {
-    return this.#cluster.execute({ ...statement, consistency, isIdempotent: true });
-  }
+  return { read, close: async () => {} };
 }
 
 function isSamePage(a: Page, b: Page): boolean {

@@ -1,7 +1,7 @@
 /** What is to be executed for one operation, and what its answer means: the same for built-in operations and statements. */
 import { CorrectableError } from '../../correctable/errors.ts';
-import type { Access, Operation } from '../../correctable/operation.ts';
-import type { Page } from './read-strategy.ts';
+import type { Operation } from '../../correctable/operation.ts';
+import type { Page, ReadStatement } from './read-strategy.ts';
 import { writeClock } from './session-guarantees/write-clock.ts';
 import { isSinglePartitionChange } from './statements/cql-text.ts';
 import type { Statement } from './statements/statements.ts';
@@ -22,14 +22,7 @@ export interface ObjectVersion {
   readonly content?: string | undefined;
 }
 
-export interface StatementPlan {
-  readonly name: string;
-  readonly access: Access;
-  readonly cql: string;
-  readonly params: readonly unknown[];
-  readonly isIdempotent: boolean;
-  readonly pageSize: number;
-  readonly pageState?: string | undefined;
+export interface StatementPlan extends Omit<Statement, 'result' | 'bind'>, ReadStatement {
   /** Whether the result may be one page of several; otherwise all of it is fetched. */
   readonly isPaged?: boolean;
   /** The objects that the answer will show, where the plan knows them. */

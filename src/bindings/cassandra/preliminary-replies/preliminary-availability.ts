@@ -1,5 +1,6 @@
 /** Whether a coordinator gives preliminary views of a statement, learnt from its answers: some have none by chance. */
 import { structurallyEqual } from '../../../correctable/structural-equality.ts';
+import type { ReadStatement } from '../read-strategy.ts';
 
 /** So many answers without one, and none before: it is no chance. */
 const MAX_MISSES = 8;
@@ -30,19 +31,13 @@ export class PreliminaryAvailability {
   }
 }
 
-/** The parts of a read on which it depends whether there is a preliminary view. */
-interface ReadShape {
-  readonly params: readonly unknown[];
-  readonly pageState?: string | undefined;
-}
-
 /** What is known of one statement: of first pages and later ones, of one partition and of several (`IN ?`). */
 export class StatementAvailability {
   readonly #first = new PreliminaryAvailability();
   readonly #firstOfSeveral = new PreliminaryAvailability();
   readonly #later = new PreliminaryAvailability();
 
-  get({ params, pageState }: ReadShape): PreliminaryAvailability {
+  get({ params, pageState }: Pick<ReadStatement, 'params' | 'pageState'>): PreliminaryAvailability {
     if (pageState !== undefined) return this.#later;
     return params.some(hasMultipleValues) ? this.#firstOfSeveral : this.#first;
   }

@@ -2,7 +2,7 @@
 import { waitUntilSettled } from '../wait-until-settled.ts';
 import { Connection, encodeFrame, type AcceptedSession, type PendingRequest } from './connection.ts';
 import { ZooKeeperError } from './errors.ts';
-import type { JuteReader } from './jute.ts';
+import type { JuteReader, JuteWriter } from './jute.ts';
 import type { Credentials, ResolvedOptions } from './options.ts';
 import { Chroot } from './path.ts';
 import { RequestNumbers } from './request-numbers.ts';
@@ -34,6 +34,15 @@ interface AuthIdentity {
 const RECONNECT_INTERVAL_MS = 50;
 const MAX_RECONNECT_INTERVAL_MS = 2_000;
 const CLOSE_TIMEOUT_MS = 2_000;
+
+/** What requests of a session that is over fail with. */
+const END_ERROR_CODES = { expired: 'SESSION_EXPIRED', 'auth-failed': 'AUTH_FAILED', closed: 'CLIENT_CLOSED' } as const;
+type EndState = keyof typeof END_ERROR_CODES;
+
+/** Returns the code of the error with which the requests of a session fail that is over. */
+export function getEndErrorCode(state: SessionState): (typeof END_ERROR_CODES)[EndState] | undefined {
+  return state === 'connecting' || state === 'connected' ? undefined : END_ERROR_CODES[state];
+}
 
 export class ZooKeeperSession {
   readonly watches: Watches;
@@ -116,14 +125,14 @@ export class ZooKeeperSession {
   }
 
   async close(): Promise<void> {
-    if (this.#isClosing || hasEnded(this.state)) return;
+    if (this.#isClosing || this.#hasEnded) return;
     this.#isClosing = true;
     if (this.state === 'connected') await this.#sendCloseRequest();
-    this.#finish('closed', new ZooKeeperError('CLIENT_CLOSED'));
+    this.#finish('closed');
   }
 
   #sendCloseRequest(): Promise<void> {
-    const request = { type: OP.closeSession, path: undefined, isWrite: true, write() {}, read() {} };
+    const request = createSetupRequest(OP.closeSession, () => {});
     const answered = new Promise<void>((resolve, reject) => {
       this.#connection?.send({
         request,
@@ -137,9 +146,8 @@ export class ZooKeeperSession {
   }
 
   #getRejection({ path }: Request<unknown>): ZooKeeperError | undefined {
-    if (this.state === 'expired') return new ZooKeeperError('SESSION_EXPIRED', { path });
-    if (this.state === 'auth-failed') return new ZooKeeperError('AUTH_FAILED', { path });
-    if (this.state === 'closed' || this.#isClosing) return new ZooKeeperError('CLIENT_CLOSED', { path });
+    const code = getEndErrorCode(this.#isClosing ? 'closed' : this.state);
+    if (code !== undefined) return new ZooKeeperError(code, { path });
     const inFlight = this.#waitingRequests.length + (this.#connection?.pendingCount ?? 0);
     return inFlight < this.#options.maxRequests ? undefined : new ZooKeeperError('TOO_MANY_REQUESTS', { path });
   }
@@ -200,7 +208,7 @@ export class ZooKeeperSession {
         if (zxid > this.lastZxid) this.lastZxid = zxid;
       },
       onWatchEvent: (reader) => this.#handleWatchEvent(reader),
-      onAuthFailed: () => this.#finish('auth-failed', new ZooKeeperError('AUTH_FAILED')),
+      onAuthFailed: () => this.#finish('auth-failed'),
       bytes: this.bytes,
       onClosed: (reason) => this.#handleLoss(connection, reason),
     });
@@ -208,7 +216,7 @@ export class ZooKeeperSession {
   }
 
   #handleAccepted(connection: Connection, { sessionTimeoutMs, sessionId, password }: AcceptedSession): void {
-    if (sessionTimeoutMs <= 0) return this.#finish('expired', new ZooKeeperError('SESSION_EXPIRED'));
+    if (sessionTimeoutMs <= 0) return this.#finish('expired');
     const isNew = this.credentials === undefined;
     this.credentials = { sessionId, password };
     this.timeoutMs = sessionTimeoutMs;
@@ -227,13 +235,8 @@ export class ZooKeeperSession {
   #createRearmRequest(portion: Parameters<typeof writeRearm>[1]): Request<void> {
     const withPersistent = portion.persistent.length + portion.recursive.length > 0;
     const setting = { zxid: this.lastZxid, chroot: this.chroot, withPersistent };
-    return {
-      type: withPersistent ? OP.setWatches2 : OP.setWatches,
-      path: undefined,
-      isWrite: false,
-      write: (writer) => writeRearm(writer, portion, setting),
-      read: () => {},
-    };
+    const type = withPersistent ? OP.setWatches2 : OP.setWatches;
+    return createSetupRequest(type, (writer) => writeRearm(writer, portion, setting));
   }
 
   #handleWatchEvent(reader: JuteReader): void {
@@ -242,7 +245,7 @@ export class ZooKeeperSession {
   }
 
   #handleLoss(connection: Connection, reason: ZooKeeperError): void {
-    if (this.#connection !== connection || hasEnded(this.state)) return;
+    if (this.#connection !== connection || this.#hasEnded) return;
     this.#connection = undefined;
     this.blockedBy = reason;
     const wasConnected = this.state === 'connected';
@@ -251,14 +254,19 @@ export class ZooKeeperSession {
     if (wasConnected) this.#notifyListeners({ type: 'disconnected', server: connection.server, reason });
   }
 
-  #finish(state: 'expired' | 'auth-failed' | 'closed', error: ZooKeeperError): void {
-    if (hasEnded(this.state)) return;
+  get #hasEnded(): boolean {
+    return getEndErrorCode(this.state) !== undefined;
+  }
+
+  #finish(state: EndState): void {
+    if (this.#hasEnded) return;
+    const code = END_ERROR_CODES[state];
     this.state = state;
     clearTimeout(this.#retryTimer);
     clearTimeout(this.#waitTimer);
-    this.#connection?.destroy(error.code);
+    this.#connection?.destroy(code);
     for (const { request, reject } of this.#waitingRequests.splice(0)) {
-      reject(new ZooKeeperError(error.code, { path: request.path }));
+      reject(new ZooKeeperError(code, { path: request.path }));
     }
     this.#notifyListeners({ type: state });
   }
@@ -274,16 +282,11 @@ export class ZooKeeperSession {
   }
 }
 
-function hasEnded(state: SessionState): boolean {
-  return state === 'expired' || state === 'auth-failed' || state === 'closed';
+function createAuthRequest({ scheme, secret }: AuthIdentity): Request<void> {
+  return createSetupRequest(OP.auth, (writer) => void writer.int(0).string(scheme).buffer(secret));
 }
 
-function createAuthRequest({ scheme, secret }: AuthIdentity): Request<void> {
-  return {
-    type: OP.auth,
-    path: undefined,
-    isWrite: false,
-    write: (writer) => void writer.int(0).string(scheme).buffer(secret),
-    read: () => {},
-  };
+/** A request about the session itself, whose reply says nothing more. */
+function createSetupRequest(type: number, write: (writer: JuteWriter) => void): Request<void> {
+  return { type, path: undefined, isWrite: false, write, read: () => {} };
 }

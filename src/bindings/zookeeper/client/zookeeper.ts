@@ -8,7 +8,7 @@ import { OPEN_ACL, readStat, writeAcl, type Acl, type Stat } from './stat-and-ac
 import * as requests from './requests.ts';
 import { OP, type CreateMode, type NodeAcl, type NodeChildren, type NodeData } from './requests.ts';
 import { parseConnectString } from './server-pool.ts';
-import { ZooKeeperSession, type SessionListener, type SessionState } from './zookeeper-session.ts';
+import { getEndErrorCode, ZooKeeperSession, type SessionListener, type SessionState } from './zookeeper-session.ts';
 import type { WatchListener } from './watches.ts';
 
 export interface CreateOptions {
@@ -53,8 +53,6 @@ interface RequestParts<T> extends Pick<requests.Request<T>, 'read' | 'onReply'> 
 }
 
 const ANY_VERSION = -1;
-/** What a session that is over fails with. */
-const END_ERROR_CODES = { expired: 'SESSION_EXPIRED', 'auth-failed': 'AUTH_FAILED', closed: 'CLIENT_CLOSED' } as const;
 const WATCH_MODE = { persistent: 0, recursive: 1 } as const;
 const ANY_WATCHER = 3;
 
@@ -134,10 +132,10 @@ export class ZooKeeper implements AsyncDisposable {
     return new Promise((resolve, reject) => {
       const settle = (): boolean => {
         const { state } = this.#session;
-        if (state === 'connecting') return false;
-        if (state === 'connected') resolve();
-        else reject(new ZooKeeperError(END_ERROR_CODES[state]));
-        return true;
+        const code = getEndErrorCode(state);
+        if (code !== undefined) reject(new ZooKeeperError(code));
+        else if (state === 'connected') resolve();
+        return state !== 'connecting';
       };
       if (settle()) return;
       const stop = this.#session.addListener(() => {
@@ -154,7 +152,7 @@ export class ZooKeeper implements AsyncDisposable {
     const type = requests.getCreateOpCode(mode, false);
     const fields = { path: this.#session.chroot.toServerPath(path), data: toBytes(data), acl, mode, ttlMs };
     const { chroot } = this.#session;
-    const created = await this.#submit({
+    const created = await this.#session.submit({
       type,
       path,
       isWrite: true,
@@ -202,7 +200,7 @@ export class ZooKeeper implements AsyncDisposable {
    */
   async multi(parts: readonly MultiPart[]): Promise<readonly MultiResult[]> {
     const resolved = parts.map((part): ResolvedPart => this.#resolve(part));
-    const results = await this.#submit({
+    const results = await this.#session.submit({
       type: OP.multi,
       path: undefined,
       isWrite: true,
@@ -309,7 +307,7 @@ export class ZooKeeper implements AsyncDisposable {
   /** Asks about one node: its path goes out first, then what `write` has to say. */
   #request<T>(type: number, path: string, { isWrite = false, write, read, onReply }: RequestParts<T>): Promise<T> {
     const outer = this.#session.chroot.toServerPath(checkPath(path));
-    return this.#submit({
+    return this.#session.submit({
       type,
       path,
       isWrite,
@@ -332,10 +330,6 @@ export class ZooKeeper implements AsyncDisposable {
       bytes: 'data' in part ? toBytes(part.data ?? null) : null,
       resolvedAcl: part.type === 'create' ? (part.acl ?? OPEN_ACL) : OPEN_ACL,
     };
-  }
-
-  #submit<T>(request: requests.Request<T>): Promise<T> {
-    return this.#session.submit(request);
   }
 }
 
