@@ -29,7 +29,6 @@ import type {
 import { hasBounded } from '../service/bounded-takes.ts';
 import { Rights } from './rights/rights.ts';
 import { RedPath } from './red/red-path.ts';
-import type { RedPathHost } from './red/red-path-host.ts';
 import type { ReplicaCore, ReplicaOptions } from './core/replica-port.ts';
 import type { ReplicaOutput } from '../records/replica-output.ts';
 import type { Stage, Submission } from '../records/submissions.ts';
@@ -63,7 +62,7 @@ export interface RecoveredReplica {
 const EMPTY_REPLICA: RecoveredReplica = { start: 0, entries: [] };
 
 /** One site's replica. After each input, `takeOutputs` says what has to be done. */
-export class Replica implements ReplicaCore, RedPathHost, WritesHost {
+export class Replica implements ReplicaCore, WritesHost {
   readonly options: ReplicaOptions;
   readonly state: SiteState;
   readonly clock: HybridClock = new HybridClock();

@@ -7,12 +7,20 @@ import type { CoverageWaiters } from './coverage-waiters.ts';
 import type { GeneratorOptions } from '../../generator/generator-runner.ts';
 import type { DeploymentVersion } from '../../records/deployment-version.ts';
 import type { Origin, Origins } from '../../records/origin.ts';
-import type { BlueOperation, LocalEntry, OperationId, RedOperation } from '../../records/records.ts';
+import type {
+  ActivateRecord,
+  BlueOperation,
+  LocalEntry,
+  MemberRecord,
+  OperationId,
+  RedOperation,
+} from '../../records/records.ts';
+import type { ReplyOrError } from '../../records/reply.ts';
 import type { Service } from '../../service/service.ts';
 import type { RightsPort } from './rights-port.ts';
 import type { SiteState } from './site-state.ts';
 import type { ReplicaOutput } from '../../records/replica-output.ts';
-import type { Submission } from '../../records/submissions.ts';
+import type { Stage, Submission } from '../../records/submissions.ts';
 
 /**
  * Sees what a replica does: for checkers and metrics. It is called in the middle of things, and what it throws would leave
@@ -109,6 +117,13 @@ export interface ReplicaCore {
   emit(output: ReplicaOutput): void;
   /** Whether a stamp that comes from `peer` itself may be taken: not while the clock that made it is too far ahead. */
   acceptsStamp(peer: Origin, stamp: number): boolean;
+  reply(submission: Submission, stage: Stage, answer: ReplyOrError): void;
+  /** A record of the red log about members, at `place`, from 1 on. */
+  onMemberRecord(record: MemberRecord, place: number): void;
+  /** A record of the red log about the version that is in force. */
+  onActivateRecord(record: ActivateRecord): void;
+  /** Own blue operations: the last one applied, and the last one that would survive the loss of this site. */
+  ownBlueProgress(): { readonly applied: number; readonly durable: number };
   /** Writes to the site's own log; `onSynced` runs once the entry is synced, with its place in that log. */
   store(entry: LocalEntry, onSynced: (position: number) => void): void;
 }

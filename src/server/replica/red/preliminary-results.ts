@@ -6,29 +6,23 @@ import type { ThrottledRequests } from './throttled-requests.ts';
 import { findCreatedRows } from '../../generator/read-set.ts';
 import { NO_EFFECTS, type RedRequest, type RedRequests } from './red-requests.ts';
 import type { ReplicaCore } from '../core/replica-port.ts';
-import type { Stage, Submission } from '../../records/submissions.ts';
 import type { ReplyOrError } from '../../records/reply.ts';
-
-interface PreliminaryResultsHost {
-  readonly core: ReplicaCore;
-  reply(submission: Submission, stage: Stage, answer: ReplyOrError): void;
-}
 
 /** Previews: what is laid on the overlay of a site, and what its callers get of it. */
 export class PreliminaryResults {
-  readonly #host: PreliminaryResultsHost;
+  readonly #core: ReplicaCore;
   readonly #requests: RedRequests;
   readonly #throttled: ThrottledRequests;
 
-  constructor(host: PreliminaryResultsHost, requests: RedRequests, paced: ThrottledRequests) {
-    this.#host = host;
+  constructor(core: ReplicaCore, requests: RedRequests, paced: ThrottledRequests) {
+    this.#core = core;
     this.#requests = requests;
     this.#throttled = paced;
   }
 
   /** Runs the generator on the stable snapshot with the own operations in flight, and lays its effects on those. */
   deliver(request: RedRequest, stable: GeneratorOutcome): void {
-    const { state } = this.#host.core;
+    const { state } = this.#core;
     const { submission } = request;
     try {
       const outcome = state.runTentatively(submission, stable);
@@ -49,7 +43,7 @@ export class PreliminaryResults {
 
   /** Takes the effects of a request off the overlay. */
   remove(request: RedRequest): void {
-    const { state, rights } = this.#host.core;
+    const { state, rights } = this.#core;
     state.overlay.remove(request.submission.serial, request.preliminaryEffects);
     rights?.onRedRemoved(request.preliminaryEffects);
     request.preliminaryEffects = NO_EFFECTS;
@@ -58,18 +52,18 @@ export class PreliminaryResults {
   /** Delivers it to the first submission of the request, unless that has left while the request waited. */
   #deliverPreliminary({ submission, waiters }: RedRequest, answer: ReplyOrError): void {
     if (submission.wantedStages.tentative && waiters.includes(submission))
-      this.#host.reply(submission, 'tentative', answer);
+      this.#core.reply(submission, 'tentative', answer);
   }
 
   /** The preview of a paced operation says what it cannot know of. */
   #addConcurrentWriters(answer: ReplyOrError, request: RedRequest): ReplyOrError {
-    const concurrentWriters = this.#throttled.getConcurrentWriters(request, this.#host.core.nowMs);
+    const concurrentWriters = this.#throttled.getConcurrentWriters(request, this.#core.nowMs);
     if (concurrentWriters === undefined || isCorrectableError(answer)) return answer;
     return { ...answer, meta: { ...answer.meta, concurrentWriters } };
   }
 
   #expectWrites(request: RedRequest, effects: readonly Effect[]): void {
-    const { overlay } = this.#host.core.state;
+    const { overlay } = this.#core.state;
     const created = findCreatedRows(effects, (table, key) => overlay.has(table, key));
     this.#requests.expectWrites(request, effects, created);
   }

@@ -8,14 +8,8 @@ import { toError, expiredError, toFailure, callerLeftError } from '../../records
 import { measurePlainData } from '../../../values/estimate-bytes.ts';
 import type { Failure, OperationId } from '../../records/records.ts';
 import type { ReplyOrError, Reply } from '../../records/reply.ts';
-import type { Stage, Submission } from '../../records/submissions.ts';
+import type { Submission } from '../../records/submissions.ts';
 import { CERTIFIER_LIMITS } from './certifier.ts';
-
-/** What it needs from the rest of the replica. */
-interface RedOutcomesHost {
-  readonly core: ReplicaCore;
-  reply(submission: Submission, stage: Stage, answer: ReplyOrError): void;
-}
 
 /** How answers are saved: a reply or a failure, as plain data. */
 const OUTCOME_CODEC: ValueCodec<ReplyOrError> = {
@@ -29,14 +23,14 @@ const OUTCOME_CODEC: ValueCodec<ReplyOrError> = {
 
 /** The answers of red operations that have ended here. */
 export class RedOutcomes {
-  readonly #host: RedOutcomesHost;
+  readonly #core: Pick<ReplicaCore, 'options' | 'reply'>;
   readonly #outcomes: IdTable<ReplyOrError>;
   /** The latest submissions of operations that have ended in the log and are still behind the gate. */
   readonly #waiters = new Map<OperationId, Submission>();
 
-  constructor(host: RedOutcomesHost) {
-    this.#host = host;
-    const { retentionLimits = CERTIFIER_LIMITS } = host.core.options;
+  constructor(core: Pick<ReplicaCore, 'options' | 'reply'>) {
+    this.#core = core;
+    const { retentionLimits = CERTIFIER_LIMITS } = core.options;
     this.#outcomes = new IdTable<ReplyOrError>(retentionLimits.maxOutcomes, OUTCOME_CODEC);
   }
 
@@ -68,14 +62,14 @@ export class RedOutcomes {
   notify(id: OperationId, submission: Submission): boolean {
     const answer = this.#outcomes.get(id);
     if (answer === undefined) return false;
-    this.#host.reply(submission, 'strong', answer === EXPIRED ? expiredError() : answer);
+    this.#core.reply(submission, 'strong', answer === EXPIRED ? expiredError() : answer);
     return true;
   }
 
   /** Delivers the result when the end has passed the gate: of several waiting submissions the latest gets it. */
   notifyLater(id: OperationId, submission: Submission): void {
     const earlier = this.#waiters.get(id);
-    if (earlier !== undefined) this.#host.reply(earlier, 'strong', callerLeftError());
+    if (earlier !== undefined) this.#core.reply(earlier, 'strong', callerLeftError());
     this.#waiters.set(id, submission);
   }
 
@@ -84,7 +78,7 @@ export class RedOutcomes {
     this.#outcomes.set(id, answer);
     if (this.#waiters.size === 0) return;
     const requester = this.#waiters.get(id);
-    if (requester !== undefined) this.#host.reply(requester, 'strong', answer);
+    if (requester !== undefined) this.#core.reply(requester, 'strong', answer);
     this.#waiters.delete(id);
   }
 

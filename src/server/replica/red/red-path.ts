@@ -21,9 +21,9 @@ import {
   redFullError,
   replicaBehindError,
 } from '../../records/failures.ts';
-import { CausalGate } from './causal-gate.ts';
 import { DependencyResolver, toStableRun } from './read-dependencies.ts';
 import type { GeneratorOutcome } from '../../generator/generator-runner.ts';
+import { Fifo } from '../../collections/fifo.ts';
 import { RunQueue } from '../../collections/run-queue.ts';
 import { EXPIRED } from '../exactly-once/id-table.ts';
 import { getClient } from '../../records/operation-id.ts';
@@ -36,17 +36,20 @@ import { isWaitedFor, RightsWaiters } from './rights-waiters.ts';
 import { isLastAttempt, createOwnDraft, createRecord } from './red-record.ts';
 import { RedRequests, takeProposalWaiters, waitFor, type StartOptions, type RedRequest } from './red-requests.ts';
 import type { RetainedReplyStats } from '../exactly-once/id-table-entries.ts';
-import type { RedPathHost } from './red-path-host.ts';
 import type { RightsShortfall } from '../core/rights-port.ts';
 import type { ReplicaCore } from '../core/replica-port.ts';
 import type { SubmissionIdentity, Submission } from '../../records/submissions.ts';
 import type { ReplyOrError } from '../../records/reply.ts';
 import { isRedFull, isClientFull } from './admission-limits.ts';
-import { StartMarker } from './start-marker.ts';
 import { StrongReads } from './strong-reads.ts';
 import { shouldRetry } from './retry-policy.ts';
-import { PendingDurability } from './pending-durability.ts';
 import { isCovered } from '../../records/vector.ts';
+
+interface PendingRecord {
+  readonly record: RedOperation;
+  /** The last own blue operation that the record depends on. */
+  readonly sequence: number;
+}
 
 /** Red operations of this site, and the red order as this site takes it in. */
 export class RedPath {
@@ -55,7 +58,6 @@ export class RedPath {
   /** Why the red log takes nothing new for now. */
   overload: CorrectableError | undefined;
   protected readonly certifier: Certifier;
-  readonly #host: RedPathHost;
   readonly #core: ReplicaCore;
   readonly #requests = new RedRequests();
   readonly #pipeline: Pipeline;
@@ -63,31 +65,37 @@ export class RedPath {
   readonly #dependencyResolver: DependencyResolver;
   readonly #rightsWaiters: RightsWaiters;
   readonly #throttled: ThrottledRequests;
-  readonly #gate = new CausalGate();
+  /**
+   * The gate: the red order is taken in only up to the first record whose blue dependencies are not yet visible here, so
+   * that a snapshot never contains a red operation without them.
+   */
+  readonly #gate = new Fifo<GateItem>();
   readonly #outcomes: RedOutcomes;
   #delivered = 0;
   readonly #ready = new RunQueue<RedRequest>((request) => {
     // It may have ended meanwhile, by a record that another site proposed.
     if (!request.isOver) this.#execute(request);
   });
-  readonly #pendingDurability = new PendingDurability();
+  /** Records that wait until their blue dependencies are durable at a second site, in order. */
+  readonly #pendingDurability = new Fifo<PendingRecord>();
   readonly #reads = new StrongReads();
   /** What the site has proposed by itself and is not decided. */
   readonly #own = new Set<OperationId>();
   readonly #preliminaryResults: PreliminaryResults;
-  readonly #marker = new StartMarker();
+  /** The marker that this start has put into the red order. */
+  #marker: OperationId | undefined;
+  #hasMarkerPassed = false;
 
-  constructor(host: RedPathHost, certifier: Certifier = new Certifier(host.core.options.retentionLimits)) {
-    this.#host = host;
-    this.#core = host.core;
+  constructor(core: ReplicaCore, certifier: Certifier = new Certifier(core.options.retentionLimits)) {
+    this.#core = core;
     this.certifier = certifier;
-    this.#outcomes = new RedOutcomes(host);
-    this.#throttled = new ThrottledRequests(host.core.options.service, host.core.options.origins);
-    this.#preliminaryResults = new PreliminaryResults(host, this.#requests, this.#throttled);
+    this.#outcomes = new RedOutcomes(core);
+    this.#throttled = new ThrottledRequests(core.options.service, core.options.origins);
+    this.#preliminaryResults = new PreliminaryResults(core, this.#requests, this.#throttled);
     this.#pipeline = this.createPipeline();
-    this.#contention = new Contention(host.core);
-    this.#dependencyResolver = new DependencyResolver(host.core, this.#pipeline, this.#contention);
-    this.#rightsWaiters = new RightsWaiters(host.core, this.#requests);
+    this.#contention = new Contention(core);
+    this.#dependencyResolver = new DependencyResolver(core, this.#pipeline, this.#contention);
+    this.#rightsWaiters = new RightsWaiters(core, this.#requests);
   }
 
   get isBusy(): boolean {
@@ -119,7 +127,7 @@ export class RedPath {
     const read = this.#reads.abandon(id);
     if (read !== undefined) {
       this.#core.emit({ kind: 'withdraw', record: read.record });
-      return this.#host.reply(read.submission, 'strong', abandonedError());
+      return this.#core.reply(read.submission, 'strong', abandonedError());
     }
     const request = this.#requests.findBySubmission(serial);
     if (request === undefined) return;
@@ -148,10 +156,10 @@ export class RedPath {
     this.#pipeline.onNotCommitted(request);
     this.#throttled.release(request, this.#core.nowMs, false);
     // Another copy that waits here may still be executed.
-    const isAllKnown = this.#marker.hasPassed && !this.#core.hasWaiter(request.id);
-    for (const requester of request.waiters) this.#host.reply(requester, 'strong', droppedError(requester, isAllKnown));
+    const isAllKnown = this.#hasMarkerPassed && !this.#core.hasWaiter(request.id);
+    for (const requester of request.waiters) this.#core.reply(requester, 'strong', droppedError(requester, isAllKnown));
     for (const follower of this.#requests.drop(request)) this.#release(follower);
-    this.#pendingDurability.filter((record) => this.#isStillWanted(record));
+    this.#pendingDurability.filter(({ record }) => this.#isStillWanted(record));
   }
 
   /** Whether the operation is in flight here, or has ended. */
@@ -187,8 +195,11 @@ export class RedPath {
    * will. Proposes it when it is first asked.
    */
   ensureMarkerPassed(marker: OperationId): boolean {
-    const propose = (): void => this.#propose({ kind: 'marker', id: marker, site: this.#core.options.site });
-    return this.#marker.ensurePassed(marker, propose);
+    if (this.#marker === undefined) {
+      this.#marker = marker;
+      this.#propose({ kind: 'marker', id: marker, site: this.#core.options.site });
+    }
+    return this.#hasMarkerPassed;
   }
 
   /** Answers a submission of an operation that is known here; says whether it was. */
@@ -200,20 +211,20 @@ export class RedPath {
     }
     const ending = this.certifier.getOutcome(id);
     if (ending === undefined) return false;
-    if (ending === EXPIRED) this.#host.reply(submission, 'strong', expiredError());
+    if (ending === EXPIRED) this.#core.reply(submission, 'strong', expiredError());
     else if (!this.#outcomes.notify(id, submission)) this.#notifyBehindGate(id, submission);
     return true;
   }
 
   /** What has ended and is not behind the gate has an answer, unless the answers of its client have been forgotten. */
   #notifyBehindGate(id: OperationId, submission: Submission): void {
-    if (this.#gate.has(id)) this.#outcomes.notifyLater(id, submission);
-    else this.#host.reply(submission, 'strong', expiredError());
+    if (this.#gate.slice().some(({ record }) => record.id === id)) this.#outcomes.notifyLater(id, submission);
+    else this.#core.reply(submission, 'strong', expiredError());
   }
 
   /** Of those who retry the latest is answered by the operation's end. */
   #leave(requester: Submission | undefined): void {
-    if (requester !== undefined) this.#host.reply(requester, 'strong', callerLeftError());
+    if (requester !== undefined) this.#core.reply(requester, 'strong', callerLeftError());
   }
 
   /**
@@ -287,7 +298,7 @@ export class RedPath {
   }
 
   save(): SavedRedPath {
-    return { deliveredCount: this.#delivered, gate: this.#gate.getItems(), certifier: this.certifier.save() };
+    return { deliveredCount: this.#delivered, gate: this.#gate.slice(), certifier: this.certifier.save() };
   }
 
   load({ deliveredCount, gate, certifier }: SavedRedPath): void {
@@ -299,8 +310,8 @@ export class RedPath {
   /** Takes the next record of the red log. */
   deliver(record: RedRecord): void {
     this.#delivered += 1;
-    if (record.kind === 'member') return this.#host.onMemberRecord(record, this.#delivered);
-    if (record.kind === 'activate') return this.#host.onActivateRecord(record);
+    if (record.kind === 'member') return this.#core.onMemberRecord(record, this.#delivered);
+    if (record.kind === 'activate') return this.#core.onActivateRecord(record);
     this.#gate.push({ record, decision: this.isVoid(record) ? { kind: 'void' } : this.certifier.decide(record) });
   }
 
@@ -312,21 +323,26 @@ export class RedPath {
 
   /** Whether records that this site has proposed wait at the gate. */
   hasRecordsFrom(site: Origin): boolean {
-    return this.#gate.getItems().some(({ record }) => record.site === site);
+    return this.#gate.slice().some(({ record }) => record.site === site);
   }
 
   /** Applies what may pass the gate; says whether anything has. */
   applyPassable(): boolean {
-    return this.#gate.drain(
-      (record) => this.mayPass(record),
-      (item) => this.#pass(item),
-    );
+    let moved = false;
+    for (let next = this.#gate.at(0); next !== undefined && this.mayPass(next.record); next = this.#gate.at(0)) {
+      this.#gate.shift();
+      this.#pass(next);
+      moved = true;
+    }
+    return moved;
   }
 
   /** Proposes what waited for other sites to have this one's blue operations. */
   releaseDurable(): void {
     if (this.#pendingDurability.size === 0) return;
-    for (const record of this.#pendingDurability.takeDurable(this.#host.ownBlueProgress().durable)) {
+    const { durable } = this.#core.ownBlueProgress();
+    while ((this.#pendingDurability.at(0)?.sequence ?? Infinity) <= durable) {
+      const { record } = this.#pendingDurability.shift() as PendingRecord;
       if (this.#isStillWanted(record)) this.#propose(record);
     }
   }
@@ -397,7 +413,7 @@ export class RedPath {
    * wait for that operation for ever.
    */
   #proposeWhenDurable(record: RedOperation): void {
-    const { applied, durable } = this.#host.ownBlueProgress();
+    const { applied, durable } = this.#core.ownBlueProgress();
     const request = this.#requests.get(record.id);
     if (request !== undefined) {
       request.record = record;
@@ -405,7 +421,7 @@ export class RedPath {
     }
     // One behind another: what stands on an operation must not come before it.
     if (applied <= durable && this.#pendingDurability.size === 0) this.#propose(record);
-    else this.#pendingDurability.add(record, applied);
+    else this.#pendingDurability.push({ record, sequence: applied });
   }
 
   /** Whether it is still to be proposed: its callers may have given up. */
@@ -490,7 +506,7 @@ export class RedPath {
   }
 
   #onMarker(id: OperationId): void {
-    this.#marker.onMarker(id);
+    if (id === this.#marker) this.#hasMarkerPassed = true;
     const submission = this.#reads.end(id);
     if (submission !== undefined) this.replyToRead(submission);
   }
@@ -500,8 +516,8 @@ export class RedPath {
     const { coverage, nowMs, options, state } = this.#core;
     coverage.runWhenCovered(submission.sessionVector, {
       untilMs: nowMs + options.sessionTimeoutMs,
-      run: () => this.#host.reply(submission, 'strong', state.read(submission)),
-      late: () => this.#host.reply(submission, 'strong', replicaBehindError(options)),
+      run: () => this.#core.reply(submission, 'strong', state.read(submission)),
+      late: () => this.#core.reply(submission, 'strong', replicaBehindError(options)),
       submission,
     });
   }
@@ -515,7 +531,7 @@ export class RedPath {
     this.#preliminaryResults.remove(request);
     this.#pipeline.onNotCommitted(request);
     this.#throttled.release(request, this.#core.nowMs, site === this.#core.options.site);
-    for (const requester of request.waiters) this.#host.reply(requester, 'strong', answer);
+    for (const requester of request.waiters) this.#core.reply(requester, 'strong', answer);
     for (const follower of this.#requests.end(request)) this.#release(follower);
   }
 }

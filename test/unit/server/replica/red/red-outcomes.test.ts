@@ -9,11 +9,11 @@ const asks = (serial: number) => ({ serial }) as Submission;
 
 function endings(): { readonly red: RedOutcomes; readonly reported: readonly (readonly [number, unknown])[] } {
   const reported: [number, unknown][] = [];
-  const host = {
-    core: { options: {} },
+  const core = {
+    options: {},
     reply: ({ serial }: Submission, _stage: unknown, value: unknown) => void reported.push([serial, value]),
   };
-  return { red: new RedOutcomes(host as never), reported };
+  return { red: new RedOutcomes(core as never), reported };
 }
 
 test('asked before the outcome → notified with the outcome, and then forgotten', () => {
