@@ -87,7 +87,7 @@ export const BUGGY_CLUSTERS = {
     })(...args),
   endlessSessions: withReplica(
     class extends Replica {
-      protected override createCoverage(): CoverageWaiters<Submission> {
+      protected override createCoverage(): CoverageWaiters {
         return new CoverageWaiters(() => this.state.stable, { finals: undefined });
       }
     },

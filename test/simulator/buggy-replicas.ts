@@ -380,7 +380,7 @@ class ReplicaAlone extends Replica {
   }
 }
 
-class SessionlessCoverage extends CoverageWaiters<Submission> {
+class SessionlessCoverage extends CoverageWaiters {
   override isCovered(): boolean {
     return true;
   }
@@ -498,7 +498,7 @@ export const BUGGY_REPLICAS = {
   ),
   noSessions: withReplica(
     class extends Replica {
-      protected override createCoverage(): CoverageWaiters<Submission> {
+      protected override createCoverage(): CoverageWaiters {
         return new SessionlessCoverage(() => this.state.stable, this.options.origins);
       }
     },

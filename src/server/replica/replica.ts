@@ -69,7 +69,7 @@ export class Replica implements ReplicaCore, WritesHost {
   readonly blue: BluePath;
   readonly red: RedPath;
   readonly writes: Writes;
-  readonly coverage: CoverageWaiters<Submission>;
+  readonly coverage: CoverageWaiters;
   readonly rights: Rights | undefined;
   readonly membership: Membership;
   readonly activation: Activation;
@@ -405,7 +405,7 @@ export class Replica implements ReplicaCore, WritesHost {
     return new Rights(this, this.name);
   }
 
-  protected createCoverage(): CoverageWaiters<Submission> {
+  protected createCoverage(): CoverageWaiters {
     return new CoverageWaiters(() => this.state.stable, this.options.origins);
   }
 

@@ -2,28 +2,23 @@
 import { NameCounts } from '../../collections/counts.ts';
 import type { Origins } from '../../records/origin.ts';
 import type { OperationId } from '../../records/records.ts';
+import type { Submission } from '../../records/submissions.ts';
 import { isCovered, type Vector } from '../../records/vector.ts';
 
-/** An operation that may wait. */
-interface Waiter {
-  readonly serial: number;
-  readonly identity?: { readonly id: OperationId } | undefined;
-}
-
-interface Waiting<S> {
+interface Waiting {
   readonly vector: Vector;
   readonly untilMs: number;
   readonly run: () => void;
   readonly late: () => void;
   /** The submission that waits, if it can be dropped without a trace once no caller waits for it. */
-  readonly submission?: S;
+  readonly submission?: Submission;
 }
 
 /** Waiting for coverage, bounded in time. */
-export class CoverageWaiters<S extends Waiter> {
+export class CoverageWaiters {
   readonly #stable: () => Vector;
   readonly #origins: Pick<Origins, 'finals'>;
-  #waiting: Waiting<S>[] = [];
+  #waiting: Waiting[] = [];
   /** Of which operations those are. */
   readonly #operations = new NameCounts();
 
@@ -42,7 +37,7 @@ export class CoverageWaiters<S extends Waiter> {
   }
 
   /** Runs `run` once the stable snapshot covers `vector`, at once if it does; `late` when it does not by `untilMs`. */
-  runWhenCovered(vector: Vector | undefined, waiting: Omit<Waiting<S>, 'vector'>): void {
+  runWhenCovered(vector: Vector | undefined, waiting: Omit<Waiting, 'vector'>): void {
     if (vector === undefined || this.isCovered(vector)) return waiting.run();
     this.#waiting.push({ vector, ...waiting });
     this.#operations.increment(waiting.submission?.identity?.id);
@@ -54,7 +49,7 @@ export class CoverageWaiters<S extends Waiter> {
   }
 
   /** No caller waits any more for the submission with this serial: forgets it, and returns it if it was here. */
-  cancel(serial: number): S | undefined {
+  cancel(serial: number): Submission | undefined {
     return this.#take(({ submission }) => submission?.serial === serial)[0]?.submission;
   }
 
@@ -69,10 +64,10 @@ export class CoverageWaiters<S extends Waiter> {
     for (const { late } of this.#take(({ untilMs }) => untilMs <= nowMs)) late();
   }
 
-  #take(isTaken: (waiting: Waiting<S>) => boolean): Waiting<S>[] {
+  #take(isTaken: (waiting: Waiting) => boolean): Waiting[] {
     if (this.#waiting.length === 0) return this.#waiting;
-    const taken: Waiting<S>[] = [];
-    const left: Waiting<S>[] = [];
+    const taken: Waiting[] = [];
+    const left: Waiting[] = [];
     for (const item of this.#waiting) (isTaken(item) ? taken : left).push(item);
     this.#waiting = left;
     for (const { submission } of taken) this.#operations.decrement(submission?.identity?.id);

@@ -103,7 +103,7 @@ export interface ReplicaCore {
   readonly options: ReplicaOptions;
   readonly state: SiteState;
   readonly clock: HybridClock;
-  readonly coverage: CoverageWaiters<Submission>;
+  readonly coverage: CoverageWaiters;
   /** None where the service has no bounded field. */
   readonly rights: RightsPort | undefined;
   /** The time of the input being handled by a clock that only runs forward: for what waits and is sent again. */

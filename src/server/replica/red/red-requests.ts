@@ -12,6 +12,7 @@ import type { OperationId, RedRecord } from '../../records/records.ts';
 import type { Submission } from '../../records/submissions.ts';
 
 export const NO_EFFECTS: readonly Effect[] = [];
+const NO_WRITES: readonly string[] = [];
 
 /** The number of submissions of one operation that may wait. Earlier ones are answered. */
 const MAX_WAITERS = 4;
@@ -63,51 +64,59 @@ export interface StartOptions {
 }
 
 /** A red operation of this site from its submission to its end. */
-export interface RedRequest {
+export class RedRequest {
   readonly id: OperationId;
   readonly submission: Submission;
   /** Submissions of the same operation that wait for its end; the one that it began with is the first. */
   readonly waiters: Submission[];
   /** Times that the generator has run for the log. */
   attempt: number;
-  /** The last record that was made for it, and whether that was proposed. */
-  record: RedRecord | undefined;
-  isProposed: boolean;
-  /** What the last of them met. */
-  conflict: Conflict | undefined;
-  /** When that was first: what it had to wait for the leader before does not count. */
-  rejectedAtMs: number | undefined;
-  /** Since when it waits for rights, while it does. */
-  rightsWaitSinceMs: number | undefined;
-  /** For how long it has waited for rights before, as blue too. */
-  rightsWaitedMs: number;
-  /** What it still waits for before it is executed: its hand-over to be synced, an earlier one to end. */
-  blockers: number;
-  /** The last run of its generator on the stable snapshot; none where it failed before. */
-  run: StableRun | undefined;
-  /** What it has laid on the overlay. */
-  preliminaryEffects: readonly Effect[];
-  /** What it is expected to write, until it is at its end. */
-  expectedWrites: readonly string[];
-  /** Its last record, while that lies under the runs of later operations. */
-  pipelined: PipelinedOperation | undefined;
-  /** Whether it may read what an earlier one of this site writes. */
-  canDepend: boolean;
   /** How many of those do not count: rejections for what it stood on alone, and numbers that begin above what was dropped. */
   uncountedRejections: number;
+  /** The last record that was made for it, and whether that was proposed. */
+  record: RedRecord | undefined = undefined;
+  isProposed = false;
+  /** What the last of them met. */
+  conflict: Conflict | undefined = undefined;
+  /** When that was first: what it had to wait for the leader before does not count. */
+  rejectedAtMs: number | undefined = undefined;
+  /** Since when it waits for rights, while it does. */
+  rightsWaitSinceMs: number | undefined = undefined;
+  /** For how long it has waited for rights before, as blue too. */
+  rightsWaitedMs = 0;
+  /** What it still waits for before it is executed: its hand-over to be synced, an earlier one to end. */
+  blockers = 0;
+  /** The last run of its generator on the stable snapshot; none where it failed before. */
+  run: StableRun | undefined = undefined;
+  /** What it has laid on the overlay. */
+  preliminaryEffects: readonly Effect[] = NO_EFFECTS;
+  /** What it is expected to write, until it is at its end. */
+  expectedWrites: readonly string[] = NO_WRITES;
+  /** Its last record, while that lies under the runs of later operations. */
+  pipelined: PipelinedOperation | undefined = undefined;
+  /** Whether it may read what an earlier one of this site writes. */
+  canDepend = false;
   /** It has waited once for one of another site, which was rejected: not again. */
-  hasYielded: boolean;
+  hasYielded = false;
   /**
    * Later operations of this site that read what this one is expected to write: they wait until it is proposed, or lacks
    * rights.
    */
-  proposalWaiters: Fifo<RedRequest> | undefined;
+  proposalWaiters: Fifo<RedRequest> | undefined = undefined;
   /** Those that wait until it has ended, or lacks rights. */
-  endWaiters: Fifo<RedRequest> | undefined;
+  endWaiters: Fifo<RedRequest> | undefined = undefined;
   /** Nothing of it is in flight any more. */
-  isOver: boolean;
+  isOver = false;
   /** Why it cannot be executed again, once that is so. */
-  failure?: CorrectableError;
+  failure: CorrectableError | undefined = undefined;
+
+  constructor(id: OperationId, submission: Submission, attempt: number) {
+    this.id = id;
+    this.submission = submission;
+    this.waiters = [submission];
+    this.attempt = attempt;
+    this.uncountedRejections = attempt;
+  }
 }
 
 /**
@@ -122,7 +131,6 @@ export class RedRequests {
   readonly #joinedSubmissions = new Map<number, OperationId>();
   /** By their clients. */
   readonly #clients = new NameCounts();
-  /** The number of requests for which no caller waits. */
   #abandonedCount = 0;
   /** The largest number of an execution of what was dropped. */
   #attemptsDropped = 0;
@@ -180,29 +188,7 @@ export class RedRequests {
   }
 
   begin(id: OperationId, submission: Submission): RedRequest {
-    const request: RedRequest = {
-      id,
-      submission,
-      waiters: [submission],
-      attempt: this.#attemptsDropped,
-      record: undefined,
-      isProposed: false,
-      conflict: undefined,
-      rejectedAtMs: undefined,
-      rightsWaitSinceMs: undefined,
-      rightsWaitedMs: 0,
-      blockers: 0,
-      run: undefined,
-      preliminaryEffects: NO_EFFECTS,
-      expectedWrites: [],
-      pipelined: undefined,
-      canDepend: false,
-      uncountedRejections: this.#attemptsDropped,
-      hasYielded: false,
-      proposalWaiters: undefined,
-      endWaiters: undefined,
-      isOver: false,
-    };
+    const request = new RedRequest(id, submission, this.#attemptsDropped);
     this.#requests.set(submission.serial, request);
     this.#serials.set(id, submission.serial);
     this.#clients.increment(getClient(id));

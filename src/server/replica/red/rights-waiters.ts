@@ -2,19 +2,12 @@
  * Red operations that wait for rights. Operations of their site do not wait for them, as R7 of docs/spec/redblue.md
  * would have it: they may wait for long, and get nothing in the end (docs/spec/rights.md, R-5).
  */
-import { isCorrectableError, type CorrectableError } from '../../../correctable/errors.ts';
+import { isCorrectableError } from '../../../correctable/errors.ts';
 import type { GeneratorOutcome } from '../../generator/generator-runner.ts';
 import type { ReadSet } from '../../generator/read-set.ts';
 import type { ReplicaCore } from '../core/replica-port.ts';
-import type { RightsShortfall } from '../core/rights-port.ts';
+import type { RightsShortfall, RightsWaiter } from '../core/rights-port.ts';
 import { takeAllWaiters, waitFor, type RedRequest, type RedRequests } from './red-requests.ts';
-
-/** What comes of one that waits. */
-interface WaitCallbacks {
-  /** Executes it, or says what it lacks still. */
-  onRetry(): RightsShortfall | undefined;
-  onTimeout(error: CorrectableError): void;
-}
 
 /** Those of one site. */
 export class RightsWaiters {
@@ -27,7 +20,11 @@ export class RightsWaiters {
   }
 
   /** Has a request wait for rights; those that it gives go on without it. */
-  wait(request: RedRequest, shortfall: RightsShortfall, { onRetry, onTimeout }: WaitCallbacks): readonly RedRequest[] {
+  wait(
+    request: RedRequest,
+    shortfall: RightsShortfall,
+    { onRetry, onTimeout }: Pick<RightsWaiter, 'onRetry' | 'onTimeout'>,
+  ): readonly RedRequest[] {
     const { nowMs, rights } = this.#core;
     request.rightsWaitSinceMs = nowMs;
     // Others are proposed before it, and it may read what they write.
