@@ -1,7 +1,7 @@
 /** The port by which a site keeps its logs and its checkpoints. */
 import type { Section } from '../records/checkpoint.ts';
 import type { LocalLogListener, Term } from './local-log.ts';
-import type { LogId } from './log-id.ts';
+import type { LogKind } from './log-id.ts';
 import type { CheckpointCut, LogPositions, RecoveredState } from './recovered-state.ts';
 
 /** The state that a storage saves beside the logs now and then. */
@@ -50,7 +50,7 @@ export interface SiteStorage {
   isOwned(): boolean;
   /** To be called once, before the first `append`. */
   attach(source: CheckpointSource, listener: StorageListener): void;
-  append(log: LogId, entries: readonly unknown[]): void;
+  append(log: LogKind, entries: readonly unknown[]): void;
   /** Ends when everything appended is synced, or never will be. */
   close(): Promise<void>;
 }

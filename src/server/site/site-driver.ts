@@ -7,7 +7,7 @@ import type { ContractInfo } from '../../protocol/contract/contract.ts';
 import { SequenceMap } from '../../protocol/sequence-map.ts';
 import type { DeploymentVersion } from '../records/deployment-version.ts';
 import { createEpoch } from '../records/epoch.ts';
-import type { LogId } from '../log/log-id.ts';
+import type { LogKind } from '../log/log-id.ts';
 import type { ServerReply, ServerRequest } from '../log/red-log.ts';
 import type { SiteStorage } from '../log/site-storage.ts';
 import type { RetainedReplies } from '../replica/exactly-once/id-table-entries.ts';
@@ -110,7 +110,7 @@ export class SiteDriver implements SubmissionPort {
   #end: SiteFailure | undefined;
   #closed = false;
   /** Up to where the logs are synced, of which the machine has not heard. */
-  readonly #synced = new Map<LogId, number>();
+  readonly #synced = new Map<LogKind, number>();
   #isActing = false;
 
   constructor(options: SiteDriverOptions) {

@@ -1,6 +1,6 @@
 /** One site as a pure state machine: its replica and its node of the red log, wired to each other. */
 import { AbsentSites } from '../messages/absent-sites.ts';
-import { createLogIds, type LogId, type LogIds } from '../log/log-id.ts';
+import type { LogKind } from '../log/log-id.ts';
 import { isLogMessage, type LogOutput, type RedLog, type SavedLog, type ServerReply } from '../log/red-log.ts';
 import { comparePositions, type Position } from '../log/position.ts';
 import { HaltedBytes } from '../log/halted-bytes.ts';
@@ -48,7 +48,6 @@ export class SiteMachine {
   readonly #options: SiteOptions;
   readonly #engine: RedLogEngine;
   readonly #redLogReader: RedLogConsumer<RedRecord>;
-  readonly #logIds: LogIds;
   readonly #effectValidator: EffectValidator;
   readonly #haltedBytes: HaltedBytes;
   /** Where the red log stood at the last cut. */
@@ -71,9 +70,8 @@ export class SiteMachine {
   constructor(options: SiteOptions, stored: RecoveredState = EMPTY_STATE, nowMs = 0, wallMs = nowMs) {
     [this.#nowMs, this.#options] = [nowMs, options];
     this.#absent = this.createAbsentSites(options.origins, options.site, nowMs);
-    const { site, origins, deployment, epoch, partition = ONLY_PARTITION, redLog = SEQUENCED_ENGINE } = options;
+    const { site, origins, deployment, epoch, redLog = SEQUENCED_ENGINE } = options;
     this.#engine = redLog;
-    this.#logIds = createLogIds(partition);
     this.#effectValidator = new EffectValidator(options.service.tables);
     this.#haltedBytes = new HaltedBytes(
       options.maxHaltedBytes ?? MAX_HALTED_BYTES,
@@ -82,7 +80,7 @@ export class SiteMachine {
     this.messageFilter = this.createMessageFilter({
       deployment,
       origins,
-      ownSite: { site, partition },
+      ownSite: { site, partition: ONLY_PARTITION },
       epoch,
       onRejected: options.onMessageRejected,
       onUnknownStart: (peer, term) => this.#handshake.ask(peer, this.#nowMs, term),
@@ -106,7 +104,7 @@ export class SiteMachine {
     this.messageFilter.recall(this.replica.terms);
     const committed = Math.max(this.replica.provenRedCount, options.committedRedEntries ?? 0);
     const found = { ...stored.red, saved: saved?.shared.log, committed, ...this.#absent.logMembers };
-    this.log = redLog.createNode({ ...createLogOptions(options, this.#logIds.red), ...found });
+    this.log = redLog.createNode({ ...createLogOptions(options), ...found });
     this.#redLogReader = this.createRedLogReader(this.log, saved?.shared.log);
     if (this.#redLogReader.halt !== undefined) this.#onHalt(this.#redLogReader.halt);
     this.#handshake = this.#createHandshake(options);
@@ -304,11 +302,11 @@ export class SiteMachine {
   }
 
   /** The first `length` entries of one of the site's logs are synced. */
-  onSynced(log: LogId, length: number, nowMs: number, wallMs = nowMs): void {
+  onSynced(log: LogKind, length: number, nowMs: number, wallMs = nowMs): void {
     if (this.#isRetired || this.#hasStopped) return;
     this.#nowMs = nowMs;
     this.replica.advanceTime(nowMs, wallMs);
-    if (log === this.#logIds.red) this.log.onSynced(length);
+    if (log === 'red') this.log.onSynced(length);
     else this.replica.onSynced(length, nowMs, wallMs);
     this.#exchangeOutputs();
   }
@@ -460,10 +458,8 @@ export class SiteMachine {
     }
   }
 
-  /** The replica calls its log by the kind, which is its name in partition 0. */
-  #onStore(output: ReplicaOutput & { kind: 'store' }): void {
-    const { local } = this.#logIds;
-    this.#outputs.push(output.log === local ? output : { ...output, log: local });
+  #onStore(output: SiteOutput & { kind: 'store' }): void {
+    this.#outputs.push(output);
     this.#noteWritten(output.entries);
   }
 
@@ -494,8 +490,7 @@ export class SiteMachine {
         break;
       }
       case 'store':
-        this.#outputs.push({ kind: 'store', log: this.#logIds.red, entries: output.entries });
-        return this.#noteWritten(output.entries);
+        return this.#onStore({ kind: 'store', log: 'red', entries: output.entries });
       case 'send':
         return this.#send(output.to, output.message);
       case 'gap':

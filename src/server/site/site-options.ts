@@ -1,8 +1,7 @@
 /** How a site is set up, what it wants done, and what it reports of itself. */
 import type { AbsenceLimits, AbsentSites } from '../messages/absent-sites.ts';
-import type { LogId } from '../log/log-id.ts';
+import type { LogKind } from '../log/log-id.ts';
 import type { RedHalt } from '../log/red-log-consumer.ts';
-import { findMemberChange } from '../log/log-members.ts';
 import type { LogOutput, RedLogOptions } from '../log/red-log.ts';
 import type { RedLogEngine } from '../log/red-log-engine.ts';
 import type { MessageFilterOptions } from '../messages/message-filter.ts';
@@ -15,7 +14,7 @@ import type { MemberOutput, ReplicaOutput } from '../records/replica-output.ts';
 /** What a site wants done. */
 export type SiteOutput =
   | { readonly kind: 'send'; readonly envelope: Envelope }
-  | { readonly kind: 'store'; readonly log: LogId; readonly entries: readonly unknown[] }
+  | { readonly kind: 'store'; readonly log: LogKind; readonly entries: readonly unknown[] }
   /** The site takes no more of the red log: red operations wait, blue ones go on. Reported once a start. */
   | { readonly kind: 'halted'; readonly halt: RedHalt }
   /** Of an engine whose log is kept by a server. */
@@ -39,8 +38,6 @@ export interface SiteOptions extends ReplicaOptions {
   readonly redLeader: Origin;
   /** What the red log is called where its leader may change. Default: the name of its leader */
   readonly redLogName?: string | undefined;
-  /** The partition that it is of; 0 unless given. */
-  readonly partition?: number | undefined;
   /**
    * How many entries of the red log are known to be committed at the start, beside those by the site's own log. It has
    * answered by these, and shows them before other sites reply. Default: 0.
@@ -111,13 +108,16 @@ export interface SiteProgress {
 export const ALONE_AFTER_MS = 10_000;
 
 /** The options of a site's node of the red log. */
-export function createLogOptions(options: SiteOptions, name: LogId): Omit<RedLogOptions<RedRecord>, 'sites'> {
+export function createLogOptions(options: SiteOptions): Omit<RedLogOptions<RedRecord>, 'sites'> {
   const { site, origins, redLeader, redLogName, epoch, resendAfterMs, windows } = options;
   return {
     site,
-    getMemberChange: (record) => findMemberChange(record, origins),
+    getMemberChange: (record) => {
+      if (record.kind !== 'member') return undefined;
+      return { closes: record.action === 'change' ? origins.find(record.name) : undefined };
+    },
     leader: redLeader,
-    identity: `${name}@${redLogName ?? origins.getName(redLeader)}`,
+    identity: `red@${redLogName ?? origins.getName(redLeader)}`,
     epoch,
     resendAfterMs,
     windows,

@@ -2,7 +2,7 @@
 import { CorrectableError } from '../../correctable/errors.ts';
 import type { CheckpointSource, SiteStorage, StorageEvents, StorageListener } from '../log/site-storage.ts';
 import type { Term } from '../log/local-log.ts';
-import type { LogId } from '../log/log-id.ts';
+import type { LogKind } from '../log/log-id.ts';
 import type { LogPositions, RecoveredState } from '../log/recovered-state.ts';
 import { Checkpointer, type CommitPositions } from './checkpointer.ts';
 import { isFenced, isNoSpace, type Files, type Timing } from './disk/files.ts';
@@ -169,7 +169,7 @@ export class DurableStorage implements SiteStorage {
     return this.#recovered;
   }
 
-  append(log: LogId, entries: readonly unknown[]): void {
+  append(log: LogKind, entries: readonly unknown[]): void {
     this.#log.append(this.term, log, entries);
   }
 
@@ -204,7 +204,7 @@ export class DurableStorage implements SiteStorage {
     return Promise.resolve();
   }
 
-  #onSynced(log: LogId, length: number): void {
+  #onSynced(log: LogKind, length: number): void {
     this.#listener?.onSynced(log, length);
     this.#removeOldSegments();
     const { checkpointBytes = CHECKPOINT_BYTES } = this.#options;

@@ -8,7 +8,7 @@
  * can end. It is tried again each second. Only a write that fails ends the log: what is on the disk is known until then.
  */
 import type { LocalLog, LocalLogListener, StoredLogs, Term } from '../log/local-log.ts';
-import { LOG_KINDS, getLogKind, type LogId, type LogKind } from '../log/log-id.ts';
+import { LOG_KINDS, type LogKind } from '../log/log-id.ts';
 import type { LogPositions } from '../log/recovered-state.ts';
 import { createFencedError, isFenced, isNoSpace, type Files, type SyncedFile, type Timing } from './disk/files.ts';
 import { encodeFrame, HEADER_BYTES, sealFrame } from './format/frames.ts';
@@ -57,7 +57,7 @@ const MAX_FEW_ENTRIES = 8;
 /** Two small groups at a time would be two half ones, and disks take as long for those as for whole ones. */
 const MAX_CONCURRENT_WRITES = 2;
 
-/** The logs of one partition at a site, as they are written into one file after the other. */
+/** The logs of a site, as they are written into one file after the other. */
 export class SegmentLog implements LocalLog {
   readonly #options: SegmentLogOptions;
   /** That of the first file, whose number no start before had. */
@@ -147,10 +147,9 @@ export class SegmentLog implements LocalLog {
   }
 
   /** An append by a holder that is none any more, or not yet, fails the log. */
-  append(term: Term, log: LogId, entries: readonly unknown[]): void {
+  append(term: Term, log: LogKind, entries: readonly unknown[]): void {
     if (term !== this.#term) return this.fail(createFencedError(`term ${term} is not that of the holder of this log`));
-    const kind = getLogKind(log);
-    for (const entry of entries) this.#pending.push({ log: kind, entry });
+    for (const entry of entries) this.#pending.push({ log, entry });
     if (this.#isPlanned || !this.#canWrite()) return;
     const { soon, later } = this.#options.timing;
     this.#plan(this.#pending.length < MAX_FEW_ENTRIES ? later : soon);

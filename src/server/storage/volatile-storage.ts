@@ -1,5 +1,5 @@
 /** Storage in memory. */
-import type { LogId } from '../log/log-id.ts';
+import type { LogKind } from '../log/log-id.ts';
 import type { LocalLog, LocalLogListener, StoredLogs, Term } from '../log/local-log.ts';
 import { EMPTY_STATE, type RecoveredState } from '../log/recovered-state.ts';
 import type { CheckpointSource, SiteStorage, StorageListener } from '../log/site-storage.ts';
@@ -9,7 +9,7 @@ import { createFencedError } from './disk/files.ts';
 interface VolatileLogState {
   /** Of the last one that took it over. */
   term: Term;
-  readonly lengths: Map<LogId, number>;
+  readonly lengths: Map<LogKind, number>;
 }
 
 /** Keeps nothing: an entry counts as synced at once, and is trimmed as soon. */
@@ -31,11 +31,11 @@ export class VolatileLog implements LocalLog {
 
   read(): StoredLogs {
     const { lengths } = this.#state;
-    const of = (log: LogId): StoredLogs['local'] => ({ start: lengths.get(log) ?? 0, entries: [] });
+    const of = (log: LogKind): StoredLogs['local'] => ({ start: lengths.get(log) ?? 0, entries: [] });
     return { local: of('local'), red: of('red') };
   }
 
-  append(term: Term, log: LogId, entries: readonly unknown[]): void {
+  append(term: Term, log: LogKind, entries: readonly unknown[]): void {
     const { lengths, term: retained } = this.#state;
     if (term !== retained) return this.#fence(term);
     const length = (lengths.get(log) ?? 0) + entries.length;
@@ -87,7 +87,7 @@ export class VolatileStorage implements SiteStorage {
     return true;
   }
 
-  append(log: LogId, entries: readonly unknown[]): void {
+  append(log: LogKind, entries: readonly unknown[]): void {
     this.#log.append(this.term, log, entries);
   }
 

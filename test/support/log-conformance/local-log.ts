@@ -1,7 +1,6 @@
-/** What every log of a partition at a site keeps to, whatever it lies on. */
+/** What every log of a site keeps to, whatever it lies on. */
 import { describe, expect, test } from 'vitest';
 import type { LocalLog, Term } from '../../../src/server/log/local-log.ts';
-import { createLogIds } from '../../../src/server/log/log-id.ts';
 
 /** One holder of a log. */
 export interface OpenLog {
@@ -29,8 +28,6 @@ export interface LocalLogAdapter {
   place(): LogPlace;
 }
 
-const { local, red } = createLogIds();
-
 /** Describes the suite for one adapter. */
 export function describeLocalLog({ name, keeps, place }: LocalLogAdapter): void {
   describe(`local log: ${name}`, () => {
@@ -42,10 +39,10 @@ export function describeLocalLog({ name, keeps, place }: LocalLogAdapter): void 
     test('appended entries → reported as synced, in order, each log by its own length', async () => {
       const at = place();
       const { log, reported, term } = taken(at);
-      log.append(term, local, ['a', 'b']);
-      log.append(term, red, ['r']);
+      log.append(term, 'local', ['a', 'b']);
+      log.append(term, 'red', ['r']);
       await at.run();
-      log.append(term, local, ['c']);
+      log.append(term, 'local', ['c']);
       await at.run();
       expect(reported).toEqual(['local 2', 'red 1', 'local 3']);
     });
@@ -56,7 +53,7 @@ export function describeLocalLog({ name, keeps, place }: LocalLogAdapter): void 
       for (let holder = 0; holder < 3; holder += 1) {
         const { log, term } = taken(at);
         terms.push(term);
-        log.append(term, local, ['a']);
+        log.append(term, 'local', ['a']);
         await at.run();
         at.depose();
       }
@@ -66,8 +63,8 @@ export function describeLocalLog({ name, keeps, place }: LocalLogAdapter): void 
     test('the next holder → reads what was synced, and lengths go on from it', async () => {
       const at = place();
       const first = taken(at);
-      first.log.append(first.term, local, ['a', 'b']);
-      first.log.append(first.term, red, ['r']);
+      first.log.append(first.term, 'local', ['a', 'b']);
+      first.log.append(first.term, 'red', ['r']);
       await at.run();
       at.depose();
       const next = at.open();
@@ -75,7 +72,7 @@ export function describeLocalLog({ name, keeps, place }: LocalLogAdapter): void 
       const entries = keeps ? { start: 0, entries: ['a', 'b'] } : { start: 2, entries: [] };
       expect(found.local).toEqual(entries);
       expect(found.red.start + found.red.entries.length).toBe(1);
-      next.log.append(next.log.takeOver(), local, ['c']);
+      next.log.append(next.log.takeOver(), 'local', ['c']);
       await at.run();
       expect(next.reported).toEqual(['local 3']);
     });
@@ -84,7 +81,7 @@ export function describeLocalLog({ name, keeps, place }: LocalLogAdapter): void 
       const at = place();
       const { log, term } = taken(at);
       for (const entry of ['a', 'b', 'c']) {
-        log.append(term, local, [entry]);
+        log.append(term, 'local', [entry]);
         await at.run();
       }
       log.trim({ local: 2, red: 0 });
@@ -98,12 +95,12 @@ export function describeLocalLog({ name, keeps, place }: LocalLogAdapter): void 
     test('taken over by another holder → its append is fenced, reported once, never acknowledged, and never there', async () => {
       const at = place();
       const { log, reported, term } = taken(at);
-      log.append(term, local, ['a']);
+      log.append(term, 'local', ['a']);
       await at.run();
       at.depose();
-      log.append(term, local, ['b']);
+      log.append(term, 'local', ['b']);
       await at.run();
-      log.append(term, local, ['c']);
+      log.append(term, 'local', ['c']);
       await at.run();
       expect(reported).toEqual(['local 1', 'fenced']);
       const next = at.open().log.read().local;
@@ -113,7 +110,7 @@ export function describeLocalLog({ name, keeps, place }: LocalLogAdapter): void 
     test('an append with a term that is none → fenced', async () => {
       const at = place();
       const { log, reported, term } = taken(at);
-      log.append(term - 1, local, ['a']);
+      log.append(term - 1, 'local', ['a']);
       await at.run();
       expect(reported).toEqual(['fenced']);
     });
@@ -123,12 +120,12 @@ export function describeLocalLog({ name, keeps, place }: LocalLogAdapter): void 
     test('an append that cannot be written → of unknown outcome; nothing of it is acknowledged', async () => {
       const at = place();
       const { log, reported, term } = taken(at);
-      log.append(term, local, ['a']);
+      log.append(term, 'local', ['a']);
       await at.run();
       at.breakDown();
-      log.append(term, local, ['b']);
+      log.append(term, 'local', ['b']);
       await at.run();
-      log.append(term, local, ['c']);
+      log.append(term, 'local', ['c']);
       await at.run();
       expect(reported).toEqual(['local 1', 'failed']);
     });
@@ -136,7 +133,7 @@ export function describeLocalLog({ name, keeps, place }: LocalLogAdapter): void 
     test('closed → calls back once all that was appended is synced', async () => {
       const at = place();
       const { log, reported, term } = taken(at);
-      log.append(term, local, ['a']);
+      log.append(term, 'local', ['a']);
       let isClosed = false;
       log.close(() => (isClosed = true));
       expect(isClosed).toBe(false);

@@ -11,7 +11,6 @@ import type { RedRecord } from '../../../../src/server/records/records.ts';
 import { Origins } from '../../../../src/server/records/origin.ts';
 import type { SubmissionIdentity, Submission } from '../../../../src/server/records/submissions.ts';
 import type { Service } from '../../../../src/server/service/service.ts';
-import { getLogKind } from '../../../../src/server/log/log-id.ts';
 import type { RecoveredState } from '../../../../src/server/log/recovered-state.ts';
 import { SiteMachine } from '../../../../src/server/site/site-machine.ts';
 import type { SiteOptions } from '../../../../src/server/site/site-options.ts';
@@ -317,7 +316,7 @@ export class Sites {
   #act(site: number): void {
     for (const output of this.machines[site]?.takeOutputs() ?? []) {
       if (output.kind === 'send') this.#send({ ...output.envelope, sentAtMs: this.#clockOf(site) });
-      else if (output.kind === 'store') this.logs[site]?.[getLogKind(output.log)].push(...output.entries);
+      else if (output.kind === 'store') this.logs[site]?.[output.log].push(...output.entries);
       else if (
         output.kind === 'members' ||
         output.kind === 'changed' ||

@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { RowChanges } from '../../../../src/server/records/checkpoint.ts';
 import type { Section } from '../../../../src/server/records/checkpoint.ts';
 import type { CheckpointSource } from '../../../../src/server/log/site-storage.ts';
-import { getLogKind } from '../../../../src/server/log/log-id.ts';
 import type { LogKind } from '../../../../src/server/log/log-id.ts';
 import type { CheckpointCut, LogPositions, RecoveredState } from '../../../../src/server/log/recovered-state.ts';
 import { DurableStorage } from '../../../../src/server/storage/durable-storage.ts';
@@ -58,8 +57,7 @@ export class TestSite implements CheckpointSource {
     }
     this.synced = { local: this.entries.local.length, red: this.entries.red.length };
     this.storage.attach(this, {
-      onSynced: (id, length) => {
-        const log = getLogKind(id);
+      onSynced: (log, length) => {
         for (let index = this.synced[log]; index < length; index += 1) this.#changes[log].add(index);
         this.synced[log] = length;
         this.#lengthsChanges.add('now');
