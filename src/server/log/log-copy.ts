@@ -117,18 +117,19 @@ export class LogCopy<R> {
     const change = this.#changes.at(0) ?? Infinity;
     const end = this.#isPaused ? 0 : Math.min(this.#length, this.#synced, change + 1);
     if (end <= this.#delivered) return undefined;
-    const from = { seq: this.#delivered, index: 0 };
+    const from = this.#delivered;
     const records: R[] = [];
     while (this.#delivered < end) records.push(this.#deliverNext());
     this.#isPaused = end > change;
     if (this.#isPaused) this.#changes.shift();
-    return { kind: 'deliver', from, next: { seq: end, index: 0 }, records };
+    return { kind: 'deliver', from, next: end, records };
   }
 
   save(identity: string): SavedLog {
     const progress = [...this.#deliveredProgress].map(([origin, { epoch, next }]) => [origin, epoch, next] as const);
     const [delivered, digest] = [this.#delivered, this.#digest.at(this.#delivered)];
-    const saved = { delivered, position: { seq: delivered, index: 0 }, identity, progress, last: this.#lastDelivered };
+    const position = { seq: delivered, index: 0 };
+    const saved = { delivered, position, identity, progress, last: this.#lastDelivered };
     return digest === undefined ? saved : { ...saved, digest };
   }
 

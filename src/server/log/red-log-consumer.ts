@@ -4,7 +4,6 @@
  * log's prefix, so a site that went on would decide otherwise than the others, for ever.
  */
 import type { LogOutput, RedLog, SavedLog } from './red-log.ts';
-import { BEGINNING, comparePositions, type Position } from './position.ts';
 
 /** Why a site takes no more records of the red log. */
 export interface RedHalt {
@@ -20,19 +19,19 @@ export class RedLogConsumer<R> {
   readonly #log: Pick<RedLog<R>, 'identity' | 'digest'>;
   /** Until something is taken that stands behind it. */
   #saved: SavedLog | undefined;
-  #next: Position;
+  #next: number;
   #halt: RedHalt | undefined;
 
   /** @param saved what a checkpoint says of the log, whose records before are in the state */
   constructor(log: Pick<RedLog<R>, 'identity' | 'digest'>, saved: SavedLog | undefined) {
     this.#log = log;
     this.#saved = saved;
-    this.#next = saved?.position ?? BEGINNING;
+    this.#next = saved?.delivered ?? 0;
     this.#halt = saved && describeMismatch(saved, log);
   }
 
   /** Before the next record that is to come. */
-  get next(): Position {
+  get next(): number {
     return this.#next;
   }
 
@@ -46,25 +45,16 @@ export class RedLogConsumer<R> {
     if (this.#halt !== undefined) return [];
     const { from, next, records } = output;
     // It would be taken as if it came next, and what comes after it once more.
-    const length = comparePositions(next, from);
-    if (length < 0 || (length === 0 && records.length > 0)) {
-      return this.#stopAt({
-        reason: 'regressed',
-        message: `a group that begins at ${formatPosition(from)} ends at ${formatPosition(next)}`,
-      });
-    }
-    const place = comparePositions(from, this.#next);
-    if (place === 0) return this.#findMismatch() ? [] : this.accept(output);
-    if (place > 0) return this.onGap(output);
-    if (comparePositions(next, this.#next) <= 0) return [];
-    return this.#stopAt({
-      reason: 'regressed',
-      message: `its groups end elsewhere than they did, at ${formatPosition(this.#next)}`,
-    });
+    if (next < from || (next === from && records.length > 0))
+      return this.#regress(`a group that begins at ${from} ends at ${next}`);
+    if (from === this.#next) return this.#findMismatch() ? [] : this.accept(output);
+    if (from > this.#next) return this.onGap(output);
+    if (next <= this.#next) return [];
+    return this.#regress(`its groups end elsewhere than they did, at ${this.#next}`);
   }
 
-  #stopAt(halt: RedHalt): readonly R[] {
-    this.stop(halt);
+  #regress(message: string): readonly R[] {
+    this.stop({ reason: 'regressed', message });
     return [];
   }
 
@@ -90,28 +80,21 @@ export class RedLogConsumer<R> {
 
   /** Records are missing before those that came. */
   protected onGap({ from }: Delivery<R>): readonly R[] {
-    this.stop({
-      reason: 'gap',
-      message: `it goes on at ${formatPosition(from)}, and ${formatPosition(this.#next)} was to come`,
-    });
+    this.stop({ reason: 'gap', message: `it goes on at ${from}, and ${this.#next} was to come` });
     return [];
   }
 }
 
 /** Describes why a log is not the one that was read before, or not all of it. */
 function describeMismatch<R>(
-  { identity, position, digest }: SavedLog,
+  { identity, delivered, digest }: SavedLog,
   log: Pick<RedLog<R>, 'identity' | 'digest'>,
 ): RedHalt | undefined {
   const now = log.identity();
   if (identity !== undefined && identity !== now) {
     return { reason: 'regressed', message: `it is ${now}, and what is here came of ${identity}` };
   }
-  const there = log.digest(position);
+  const there = log.digest(delivered);
   if (digest === undefined || there === undefined || digest === there) return undefined;
-  return { reason: 'regressed', message: `what it has before ${formatPosition(position)} is not what was read there` };
-}
-
-function formatPosition({ seq, index }: Position): string {
-  return index === 0 ? String(seq) : `${seq}/${index}`;
+  return { reason: 'regressed', message: `what it has before ${delivered} is not what was read there` };
 }

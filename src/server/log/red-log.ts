@@ -1,12 +1,11 @@
 /**
  * The port of the red log: a totally ordered, durable log that delivers every record at least once to every site, in
- * one order. Only the delivery decides, so a log needs no fence and no lock. Each delivery has its position, and
- * `RedLogConsumer` takes the next position only. An engine may repeat, jump, or come back with less than it had.
+ * one order. Only the delivery decides, so a log needs no fence and no lock. Each delivery has its place, and
+ * `RedLogConsumer` takes the next place only. A place is the number of entries before it. An engine may repeat, jump, or come back with less than it had.
  */
 import type { Origin } from '../records/origin.ts';
 import type { StreamPoint } from '../records/records.ts';
 import type { SendWindows } from '../records/send-windows.ts';
-import type { Position } from './position.ts';
 
 /**
  * One site's node of the log, as a site drives it: a pure machine, which owns no timer, socket or disk. Nodes are made by
@@ -22,16 +21,16 @@ export interface RedLog<R, M extends LogMessage = LogMessage> {
   /** The name of this log. A new log, or one of another deployment, has another name. */
   identity(): string;
   /**
-   * Returns the digest of all that stands before a place: the same at all sites that have the same there. `undefined` if
-   * it is not known, or not any more.
+   * Returns the digest of the first `length` entries: the same at all sites that have the same there. `undefined` if it
+   * is not known, or not any more.
    */
-  digest(position: Position): number | undefined;
+  digest(length: number): number | undefined;
   /** What this node has synced, where one site gives the order: its copy is never shorter than those of others. */
   readonly end?: StreamPoint | undefined;
   /** What has to be saved so that the entries delivered so far need not be read again. */
   save(): SavedLog;
-  /** All before this place is in a checkpoint of this site, which reads no more of it. That it was delivered is not enough. */
-  release(position: Position): void;
+  /** The first `length` entries are in a checkpoint of this site, which reads no more of them. */
+  release(length: number): void;
   /** Adds a record. It is delivered at every site once it can no longer be lost; the caller notices by its delivery. */
   propose(record: R, nowMs: number): void;
   /** Takes a record back that has not left this node; says whether it has: then it is never delivered. */
@@ -101,8 +100,8 @@ export type LastEntry = Pick<LogEntry<unknown>, 'origin' | 'epoch' | 'sequence'>
 export interface SavedLog {
   /** Entries that were delivered: the first so many. */
   readonly delivered: number;
-  /** Where reading goes on. */
-  readonly position: Position;
+  /** The same as a place, as checkpoints have it. */
+  readonly position: { readonly seq: number; readonly index: number };
   /** Of the log, and of what stands in it before that place. */
   readonly identity?: string;
   readonly digest?: number;
@@ -149,10 +148,10 @@ export type LogOutput<R, M extends LogMessage = LogMessage> =
   /** To be sent to the server that keeps the log: its reply comes by `onReply`. */
   | { readonly kind: 'request'; readonly request: ServerRequest }
   /**
-   * Records of whole groups, which stand between two places. They begin where the last ones ended, or have all been
+   * Records that stand between two places. They begin where the last ones ended, or have all been
    * delivered before; whatever else comes is a gap.
    */
-  | { readonly kind: 'deliver'; readonly from: Position; readonly next: Position; readonly records: readonly R[] }
+  | { readonly kind: 'deliver'; readonly from: number; readonly next: number; readonly records: readonly R[] }
   /**
    * What was to come next is there no more, or the log is another one, ends before what it has delivered, or has what no
    * site of this deployment can have proposed. `differs`: another site has taken other records.

@@ -2,7 +2,6 @@
 import { AbsentSites } from '../messages/absent-sites.ts';
 import type { LogKind } from '../log/log-id.ts';
 import { isLogMessage, type LogOutput, type RedLog, type SavedLog, type ServerReply } from '../log/red-log.ts';
-import { comparePositions, type Position } from '../log/position.ts';
 import { HaltedBytes } from '../log/halted-bytes.ts';
 import { RedLogConsumer, type RedHalt } from '../log/red-log-consumer.ts';
 import type { RedLogEngine } from '../log/red-log-engine.ts';
@@ -51,7 +50,7 @@ export class SiteMachine {
   readonly #effectValidator: EffectValidator;
   readonly #haltedBytes: HaltedBytes;
   /** Where the red log stood at the last cut. */
-  #cutAt: Position | undefined;
+  #cutAt: number | undefined;
   #isHaltReported = false;
   readonly #absent: AbsentSites;
   #lacking: string | undefined;
@@ -140,7 +139,7 @@ export class SiteMachine {
     if (this.#hasStopped) return 'the site has stopped';
     if (halt !== undefined) return `the site takes no more of the red log, since ${halt.message}`;
     // An engine that has jumped, and has not shown it yet.
-    if (comparePositions(this.log.save().position, next) === 0) return undefined;
+    if (this.log.save().delivered === next) return undefined;
     return 'the red log is ahead of what it has delivered';
   }
 
@@ -367,7 +366,7 @@ export class SiteMachine {
           return this.#redLogReader.halt === undefined ? this.log.end : undefined;
         },
         getDigest: (origin, length) =>
-          origin === RED ? this.log.digest({ seq: length, index: 0 }) : replica.blue.getDigest(origin, length),
+          origin === RED ? this.log.digest(length) : replica.blue.getDigest(origin, length),
       },
       getTerm: () => messageFilter.term,
       getAccepted: (peer) => messageFilter.getAccepted(peer),

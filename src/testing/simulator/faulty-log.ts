@@ -1,7 +1,6 @@
 /** A red log of a bad engine: it repeats records, skips some, and comes back shorter. The log beneath is correct. */
 import type { Origin } from '../../server/records/origin.ts';
 import type { LogMembers, LogMessage, LogOutput, RedLog, SavedLog } from '../../server/log/red-log.ts';
-import type { Position } from '../../server/log/position.ts';
 import type { RedLogEngine } from '../../server/log/red-log-engine.ts';
 import type { Random } from '../../server/collections/random.ts';
 import type { SimulationOptions } from './options.ts';
@@ -66,16 +65,16 @@ export class FaultyLog<R> implements RedLog<R> {
     return this.#log.identity();
   }
 
-  digest(position: Position): number | undefined {
-    return this.#log.digest(position);
+  digest(length: number): number | undefined {
+    return this.#log.digest(length);
   }
 
   save(): SavedLog {
     return this.#log.save();
   }
 
-  release(position: Position): void {
-    this.#log.release(position);
+  release(length: number): void {
+    this.#log.release(length);
   }
 
   propose(record: R, nowMs: number): void {

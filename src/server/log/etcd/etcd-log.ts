@@ -11,7 +11,6 @@
 import { MAX_START } from '../../records/epoch.ts';
 import type { Origin } from '../../records/origin.ts';
 import { LogCopy } from '../log-copy.ts';
-import type { Position } from '../position.ts';
 import type { LogEntry, LogMembers, LogOutput, RedLog, RedLogOptions, SavedLog } from '../red-log.ts';
 import { EtcdCalls } from './etcd-calls.ts';
 import { decodeGroup, UnknownFormatError, type EtcdGroup } from './etcd-groups.ts';
@@ -131,16 +130,16 @@ export class EtcdLog<R> implements RedLog<R, DigestMessage> {
     return this.#options.identity ?? 'red';
   }
 
-  digest({ seq }: Position): number | undefined {
-    return this.copy.getDigest(seq);
+  digest(length: number): number | undefined {
+    return this.copy.getDigest(length);
   }
 
   save(): SavedLog {
     return this.copy.save(this.identity());
   }
 
-  release({ seq }: Position): void {
-    this.#trimmer.release(seq);
+  release(length: number): void {
+    this.#trimmer.release(length);
   }
 
   propose(record: R, nowMs: number): void {

@@ -12,7 +12,6 @@ import type { LogEntry, LogMembers, LogOutput, RedLog, RedLogOptions, SavedLog }
 import { createEpochAbove, MAX_START } from '../../records/epoch.ts';
 import type { StreamPoint } from '../../records/records.ts';
 import type { Origin } from '../../records/origin.ts';
-import type { Position } from '../position.ts';
 import { PrefixDigest } from '../prefix-digest.ts';
 import { DEFAULT_SEND_WINDOWS, type SendWindows } from '../../records/send-windows.ts';
 import type { SequencedMessage } from './sequenced-messages.ts';
@@ -58,8 +57,6 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
   protected synced: number;
   #committed = 0;
   #delivered = 0;
-  /** The same as a place: groups are of one entry here. */
-  #position: Position;
   readonly #digest: PrefixDigest;
   /** Own proposals that are not yet in the log as this node sees it. */
   readonly #proposals = new Fifo<Proposal<R>>();
@@ -97,7 +94,6 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
     this.#forgotten = options.start ?? 0;
     this.synced = this.length;
     this.#delivered = options.saved?.delivered ?? 0;
-    this.#position = { seq: this.#delivered, index: 0 };
     this.#digest = new PrefixDigest(this.#delivered, this.#delivered === 0 ? 0 : options.saved?.digest);
     this.#committed = Math.max(this.#delivered, options.committed ?? 0);
     const known = this.#knownEpoch(entries);
@@ -120,9 +116,8 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
   /** What has to be saved so that the entries delivered so far need not be read again. */
   save(): SavedLog {
     const progress = [...this.#deliveredProgress].map(([origin, { epoch, next }]) => [origin, epoch, next] as const);
-    const position = this.#position;
-    const digest = this.digest(position);
-    const saved = { delivered: this.#delivered, position, identity: this.identity(), progress };
+    const [delivered, digest] = [this.#delivered, this.#digest.at(this.#delivered)];
+    const saved = { delivered, position: { seq: delivered, index: 0 }, identity: this.identity(), progress };
     return digest === undefined ? saved : { ...saved, digest };
   }
 
@@ -134,8 +129,8 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
     return this.options.identity ?? 'red';
   }
 
-  digest({ seq }: Position): number | undefined {
-    return this.#digest.at(seq);
+  digest(length: number): number | undefined {
+    return this.#digest.at(length);
   }
 
   /** The site's storage cuts its copy; what the leader sends to others is here until they have it. */
@@ -498,16 +493,14 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
   }
 
   #deliverUpTo(end: number): void {
-    const from = this.#position;
+    const from = this.#delivered;
     const records: R[] = [];
     for (; this.#delivered < end; this.#delivered += 1) {
       const entry = this.#entries.at(this.#delivered - this.#forgotten) as LogEntry<R>;
       noteProgress(this.#deliveredProgress, entry.origin, entry.epoch, entry.sequence + 1);
       records.push(entry.record);
     }
-    const next = { seq: end, index: 0 };
-    this.#position = next;
-    this.#outputs.push({ kind: 'deliver', from, next, records });
+    this.#outputs.push({ kind: 'deliver', from, next: end, records });
   }
 
   /** An append without entries: it reports what is committed, and the answer how much the follower has. */

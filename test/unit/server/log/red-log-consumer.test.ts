@@ -1,29 +1,27 @@
 /** What a site takes of an engine that has come back with less than it had, and has grown again since. */
 import { expect, test } from 'vitest';
 import type { LogOutput, SavedLog } from '../../../../src/server/log/red-log.ts';
-import type { Position } from '../../../../src/server/log/position.ts';
 import { RedLogConsumer } from '../../../../src/server/log/red-log-consumer.ts';
 
-const at = (seq: number): Position => ({ seq, index: 0 });
-const SAVED: SavedLog = { delivered: 5, position: at(5), identity: 'red', digest: 50, progress: [] };
+const SAVED: SavedLog = { delivered: 5, position: { seq: 5, index: 0 }, identity: 'red', digest: 50, progress: [] };
 
 /** An engine that has so many entries; before each place stands a digest of what is there. */
 class Engine {
   length = 3;
-  digestOf = (seq: number): number => seq * 10;
+  digestOf = (length: number): number => length * 10;
 
   identity(): string {
     return 'red';
   }
 
-  digest({ seq }: Position): number | undefined {
-    return seq <= this.length ? this.digestOf(seq) : undefined;
+  digest(length: number): number | undefined {
+    return length <= this.length ? this.digestOf(length) : undefined;
   }
 
   /** It grows by a record, and delivers it. */
   grow(): LogOutput<string> & { kind: 'deliver' } {
     this.length += 1;
-    return { kind: 'deliver', from: at(this.length - 1), next: at(this.length), records: [`at ${this.length}`] };
+    return { kind: 'deliver', from: this.length - 1, next: this.length, records: [`at ${this.length}`] };
   }
 }
 
@@ -31,7 +29,7 @@ test('shorter at the start than what was taken of it, and filled up with other r
   const engine = new Engine();
   const feed = new RedLogConsumer<string>(engine, SAVED);
   expect(feed.halt).toBeUndefined();
-  engine.digestOf = (seq) => seq * 10 + (seq > 3 ? 1 : 0);
+  engine.digestOf = (length) => length * 10 + (length > 3 ? 1 : 0);
   const taken = [engine.grow(), engine.grow(), engine.grow()].flatMap((delivery) => feed.take(delivery));
   expect(taken).toEqual([]);
   expect(feed.halt).toMatchObject({ reason: 'regressed' });
@@ -55,7 +53,7 @@ test('a group that ends before it begins, or where it begins with something in i
     const engine = new Engine();
     engine.length = 5;
     const feed = new RedLogConsumer<string>(engine, SAVED);
-    expect(feed.take({ kind: 'deliver', from: at(5), next: at(next), records })).toEqual([]);
-    expect([feed.halt?.reason, feed.next]).toEqual([isHalted ? 'regressed' : undefined, at(5)]);
+    expect(feed.take({ kind: 'deliver', from: 5, next, records })).toEqual([]);
+    expect([feed.halt?.reason, feed.next]).toEqual([isHalted ? 'regressed' : undefined, 5]);
   }
 });

@@ -340,7 +340,7 @@ describe('etcd log: copies that differ', () => {
 
 describe('etcd log: room', () => {
   const release = (world: EtcdWorld): void => {
-    for (const { log } of world.nodes) log.release(log.save().position);
+    for (const { log } of world.nodes) log.release(log.save().delivered);
     world.run(3000);
   };
 
@@ -369,7 +369,7 @@ describe('etcd log: room', () => {
     world.propose(0, 'a');
     world.run(SETTLE_MS);
     const { log } = world.node(0);
-    log.release(log.save().position);
+    log.release(log.save().delivered);
     world.run(3000);
     expect(countGroups(world)).toBe(1);
     // It is left behind.

@@ -1,6 +1,5 @@
 /** Proposals of a site from before its restart: the red log takes none of them after the first of the new epoch. */
 import { describe, expect, test } from 'vitest';
-import { BEGINNING } from '../../../../../src/server/log/position.ts';
 import { SequencedLog } from '../../../../../src/server/log/sequenced/sequenced-log.ts';
 import { createEpoch, MAX_START } from '../../../../../src/server/records/epoch.ts';
 import { siteAt, sitesTo } from '../../../../support/origins.ts';
@@ -125,7 +124,7 @@ describe('an entry of this site with the highest possible start number', () => {
   test('if the site has it when it starts, the site delivers its entries and then reports it', () => {
     for (const known of [
       { entries: [before, last] },
-      { entries: [before], saved: { delivered: 0, position: BEGINNING, progress: [[SITE, MAX_START, 2]] as const } },
+      { entries: [before], saved: { delivered: 0, position: { seq: 0, index: 0 }, progress: [[SITE, MAX_START, 2]] as const } },
     ]) {
       const log = new SequencedLog<string>({ ...FOLLOWER, epoch: createEpoch(5, 0.25), ...known });
       expect(log.takeOutputs().map(({ kind }) => kind)).toEqual(['deliver', 'regressed']);
