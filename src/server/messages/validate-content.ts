@@ -10,12 +10,23 @@ import type { BlueOperation, RedRecord } from '../records/records.ts';
 import type { Vector } from '../records/vector.ts';
 import { isLogMessage } from '../log/red-log.ts';
 import type { LogMessageFormat, ProposedRecord } from '../log/red-log-engine.ts';
-import type { SiteMessage } from './envelope.ts';
+import type { EffectValidator } from '../service/effect-validator.ts';
+import type { Envelope, SiteMessage } from './envelope.ts';
 
 /** Which effects the service has that the sites run. */
-interface EffectChecker {
-  /** What is wrong with an effect, in words; `undefined` where nothing is. */
-  describeProblem(effect: Effect, isRed: boolean): string | undefined;
+type EffectChecker = Pick<EffectValidator, 'describeProblem'>;
+
+/** Messages that lead to something that has to be written down. */
+const WRITTEN_KINDS: ReadonlySet<Envelope['message']['kind']> = new Set([
+  'blue.operations',
+  'slot.request',
+  'slot.answered',
+  'rights.request',
+]);
+
+/** Whether what a message leads to has to be written down: without room it is not taken, and sent again later. */
+export function needsRoom(message: Envelope['message'], log: LogMessageFormat): boolean {
+  return isLogMessage(message) ? log.needsRoom(message) : WRITTEN_KINDS.has(message.kind);
 }
 
 /** What a message is held to, and what looks into those of the red log. */
@@ -31,20 +42,9 @@ export function describeContentProblem(
   { known, log }: ContentCheckOptions,
 ): string | undefined {
   if (isLogMessage(message)) return describeProposedProblem(log.getProposedRecords(message, from), known);
-  switch (message.kind) {
-    case 'blue.operations':
-      return describeOperationsProblem(message.operations, known);
-    case 'slot.answered':
-      return message.decision?.kind === 'record' ? describeVectorProblem(message.decision.vector) : undefined;
-    case 'blue.received':
-    case 'blue.heartbeat':
-    case 'blue.have':
-    case 'blue.resend':
-    case 'blue.gone':
-    case 'slot.request':
-    case 'rights.request':
-      return undefined;
-  }
+  if (message.kind === 'blue.operations') return describeOperationsProblem(message.operations, known);
+  if (message.kind !== 'slot.answered' || message.decision?.kind !== 'record') return undefined;
+  return describeVectorProblem(message.decision.vector);
 }
 
 /**
@@ -97,7 +97,12 @@ function describeRecordProblem(record: RedRecord, proposer: Origin, known: Effec
   return describeStampProblem(clock) ?? describeVectorProblem(snapshot) ?? describeEffectsProblem(effects, true, known);
 }
 
-function describeEffectsProblem(effects: readonly Effect[], isRed: boolean, known: EffectChecker): string | undefined {
+/** What is wrong with one of these effects, in words; `undefined` where nothing is. */
+export function describeEffectsProblem(
+  effects: readonly Effect[],
+  isRed: boolean,
+  known: EffectChecker,
+): string | undefined {
   for (const effect of effects) {
     const problem = known.describeProblem(effect, isRed);
     if (problem !== undefined) return problem;

@@ -3,9 +3,10 @@
  * of it may be dropped, nor end the site later.
  */
 import type { RecoveredState } from '../log/recovered-state.ts';
+import { describeEffectsProblem } from '../messages/validate-content.ts';
 import type { DeploymentVersion } from '../records/deployment-version.ts';
 import type { Effect } from '../records/effect.ts';
-import type { LocalEntry, RedRecord } from '../records/records.ts';
+import type { LocalEntry } from '../records/records.ts';
 import { EffectValidator } from '../service/effect-validator.ts';
 import type { Tables } from '../service/tables.ts';
 import { findRecordProblem } from './activation.ts';
@@ -22,7 +23,8 @@ export function findStoredProblem(
     if (problem !== undefined) return problem;
   }
   for (const { record } of red.entries) {
-    const problem = findRecordProblem(record, own) ?? findEffectsProblem(record, known);
+    const effects = record.kind === 'operation' ? record.effects : [];
+    const problem = findRecordProblem(record, own) ?? describeEffects(effects, true, known);
     if (problem !== undefined) return problem;
   }
   return undefined;
@@ -42,14 +44,7 @@ function findEntryProblem(entry: LocalEntry, known: EffectValidator): string | u
   }
 }
 
-function findEffectsProblem(record: RedRecord, known: EffectValidator): string | undefined {
-  return record.kind === 'operation' ? describeEffects(record.effects, true, known) : undefined;
-}
-
 function describeEffects(effects: readonly Effect[], isRed: boolean, known: EffectValidator): string | undefined {
-  for (const effect of effects) {
-    const problem = known.describeProblem(effect, isRed);
-    if (problem !== undefined) return `of an operation in its log, ${problem}`;
-  }
-  return undefined;
+  const problem = describeEffectsProblem(effects, isRed, known);
+  return problem && `of an operation in its log, ${problem}`;
 }

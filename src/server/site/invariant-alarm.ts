@@ -1,21 +1,22 @@
 /** Reports invariants that operations break, while a service is being developed. */
 import { performance } from 'node:perf_hooks';
-import { RowInvariantCheck } from '../replica/core/row-invariants.ts';
-import type { BrokenInvariant } from '../replica/core/row-invariants.ts';
-import { SnapshotInvariantCheck } from '../replica/core/snapshot-invariants.ts';
+import { InvariantCheck, type BrokenInvariant } from '../replica/core/invariant-check.ts';
 import type { RedOperation } from '../records/records.ts';
 import { RETURNED_PROMISE } from '../service/invariants.ts';
 import type { Service } from '../service/service.ts';
 import type { SiteState } from '../replica/core/site-state.ts';
 import type { OnAlarm } from '../alarms/site-alarm.ts';
 import { isInDevelopment } from './is-in-development.ts';
-import { CpuBudget } from './cpu-budget.ts';
 
 /** How many reported rows it remembers: a row that stays broken is reported once. */
 const MAX_REPORTED_ROWS = 1000;
 
-/** A condition on the whole snapshot may read all that there is: a twentieth of a site's time, after a tenth of a second. */
-const SNAPSHOT_CPU_BUDGET = { share: 0.05, maxSavedMs: 100 };
+/**
+ * A condition on the whole snapshot may read all that there is: so conditions get this share of the time, of which so much
+ * may be saved up.
+ */
+const CPU_SHARE = 0.05;
+const MAX_SAVED_MS = 100;
 
 /** Whether invariants are checked unless it is said: an observer that has nothing to look at would only take time. */
 export function hasInvariants({ invariants, snapshotInvariants }: Service): boolean {
@@ -50,41 +51,56 @@ export function createInvariantObserver(
     const instead = error === undefined ? '' : ` (the condition ${error})`;
     onAlarm({ kind: 'invariant-broken', site, message: `Site ${site}: ${description}${instead}. ${ADVICE}` });
   };
-  const rows = new RowInvariantCheck(service);
-  const looksAtAll = Object.keys(service.snapshotInvariants).length > 0;
-  const snapshot = looksAtAll ? createSnapshotObserver(service, elapsedMs, report) : undefined;
+  const check = new InvariantCheck(service);
+  const budget = new CpuBudget(elapsedMs);
+  const hasConditions = Object.keys(service.snapshotInvariants).length > 0;
+  /** Tables that have changed since there was time to check the conditions. */
+  const changed = new Set<string>();
+  const checkConditions = ({ id, shadow, effects }: AppliedChange, state: SiteState): void => {
+    for (const { table } of effects) changed.add(table);
+    const found = budget.run(() => check.findBrokenConditions(changed, state));
+    if (found === undefined) return;
+    changed.clear();
+    for (const broken of found) {
+      const description = `"${broken.invariant}" does not hold of all tables after ${shadow} (${id}), or one just before it`;
+      report(broken.invariant, description, broken);
+    }
+  };
   return {
     onApplied: (operation, state) => {
       const { id, shadow, effects } = operation;
-      for (const broken of rows.findBroken(effects, state)) {
+      for (const broken of check.findBrokenRows(effects, state)) {
         const { table, key, invariant } = broken;
         const description = `${shadow} (${id}) left row '${key}' of ${table} without "${invariant}"`;
         // A promise is there whatever the row.
         const name = broken.error === RETURNED_PROMISE ? [table, invariant] : [table, key, invariant];
         report(name.join('\n'), description, broken);
       }
-      snapshot?.onApplied(operation, state);
+      if (hasConditions) checkConditions(operation, state);
     },
   };
 }
 
-type ReportBroken = (name: string, description: string, broken: BrokenInvariant) => void;
+/** Lets something run while it has time left, which comes back at its share of what passes. */
+class CpuBudget {
+  readonly #elapsedMs: () => number;
+  #availableMs = MAX_SAVED_MS;
+  #sinceMs: number;
 
-/** Invariants that there was no time to check are checked with the next operation. */
-function createSnapshotObserver(service: Service, elapsedMs: () => number, report: ReportBroken): InvariantObserver {
-  const check = new SnapshotInvariantCheck(service);
-  const time = new CpuBudget(SNAPSHOT_CPU_BUDGET, elapsedMs);
-  const changed = new Set<string>();
-  return {
-    onApplied: ({ id, shadow, effects }, state) => {
-      for (const { table } of effects) changed.add(table);
-      const found = time.run(() => check.findBroken(changed, state));
-      if (found === undefined) return;
-      changed.clear();
-      for (const broken of found) {
-        const description = `"${broken.invariant}" does not hold of all tables after ${shadow} (${id}), or one just before it`;
-        report(broken.invariant, description, broken);
-      }
-    },
-  };
+  constructor(elapsedMs: () => number) {
+    this.#elapsedMs = elapsedMs;
+    this.#sinceMs = elapsedMs();
+  }
+
+  /** Runs `work` if there is time left for it, and returns its result; `undefined` if it did not run. */
+  run<T>(work: () => T): T | undefined {
+    const begunMs = this.#elapsedMs();
+    this.#availableMs = Math.min(MAX_SAVED_MS, this.#availableMs + (begunMs - this.#sinceMs) * CPU_SHARE);
+    this.#sinceMs = begunMs;
+    if (this.#availableMs <= 0) return undefined;
+    const value = work();
+    this.#sinceMs = this.#elapsedMs();
+    this.#availableMs -= this.#sinceMs - begunMs;
+    return value;
+  }
 }

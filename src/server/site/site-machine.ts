@@ -9,7 +9,6 @@ import { SEQUENCED_ENGINE } from '../log/sequenced/engine.ts';
 import { getEntriesAfterCheckpoint, EMPTY_STATE, getSavedSite } from '../log/recovered-state.ts';
 import type { CheckpointCut, LogPositions, SavedSiteState, RecoveredState } from '../log/recovered-state.ts';
 import type { Section } from '../records/checkpoint.ts';
-import { needsRoom } from '../messages/needs-room.ts';
 import { MessageFilter, type MessageFilterOptions } from '../messages/message-filter.ts';
 import { isNodeMessage, ONLY_PARTITION, RejectedMessageError } from '../messages/envelope.ts';
 import type { Envelope, SiteMessage } from '../messages/envelope.ts';
@@ -28,7 +27,7 @@ import {
 import { MAX_HALTED_BYTES } from '../records/retention-limits.ts';
 import { measurePlainData } from '../../values/estimate-bytes.ts';
 import { EffectValidator } from '../service/effect-validator.ts';
-import { describeContentProblem, findUnknownOrigin } from '../messages/validate-content.ts';
+import { describeContentProblem, findUnknownOrigin, needsRoom } from '../messages/validate-content.ts';
 import type { ReplicaOutput } from '../records/replica-output.ts';
 import type { Submission } from '../records/submissions.ts';
 import { leaveBehind } from '../replica/leave-behind.ts';

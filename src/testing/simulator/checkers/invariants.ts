@@ -1,29 +1,26 @@
 /** The service's invariants hold at every site after every operation (RedBlue, OSDI 2012, Theorem 2). */
 import type { Origin } from '../../../server/records/origin.ts';
-import { RowInvariantCheck, type BrokenInvariant } from '../../../server/replica/core/row-invariants.ts';
-import { SnapshotInvariantCheck } from '../../../server/replica/core/snapshot-invariants.ts';
+import { InvariantCheck, type BrokenInvariant } from '../../../server/replica/core/invariant-check.ts';
 import type { Service } from '../../../server/service/service.ts';
 import type { SiteState } from '../../../server/replica/core/site-state.ts';
 import { assertProperty, type AnyOperation, type Checker, type GeneratorRun } from './checker.ts';
 
 export class InvariantChecker implements Checker {
   readonly name = 'invariants';
-  readonly #rows: RowInvariantCheck;
-  readonly #snapshot: SnapshotInvariantCheck;
+  readonly #check: InvariantCheck;
 
   constructor(service: Service) {
-    this.#rows = new RowInvariantCheck(service);
-    this.#snapshot = new SnapshotInvariantCheck(service);
+    this.#check = new InvariantCheck(service);
   }
 
   onApplied(site: Origin, { id, effects }: AnyOperation, state: SiteState): void {
-    const [row] = this.#rows.findBroken(effects, state);
+    const [row] = this.#check.findBrokenRows(effects, state);
     assertProperty(
       row === undefined,
       () =>
         `at site ${site}, after ${id}, row '${row?.key}' of ${row?.table} breaks "${row?.invariant}"${describeFailure(row)}`,
     );
-    const [broken] = this.#snapshot.findBroken(new Set(effects.map(({ table }) => table)), state);
+    const [broken] = this.#check.findBrokenConditions(new Set(effects.map(({ table }) => table)), state);
     assertProperty(
       broken === undefined,
       () => `at site ${site}, after ${id}, all tables together break "${broken?.invariant}"${describeFailure(broken)}`,
