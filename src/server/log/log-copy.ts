@@ -58,7 +58,6 @@ export class LogCopy<R> {
     this.append(entries.slice(this.#delivered - start));
   }
 
-  /** How many entries were taken, those before it included. */
   get length(): number {
     return this.#length;
   }
@@ -71,7 +70,6 @@ export class LogCopy<R> {
     return this.#delivered < this.#length;
   }
 
-  /** Of all that was taken. */
   get progress(): LogProgress {
     return this.#progress;
   }

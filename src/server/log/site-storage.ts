@@ -7,17 +7,15 @@ import type { CheckpointCut, LogPositions, RecoveredState } from './recovered-st
 /** The state that a storage saves beside the logs now and then. */
 export interface CheckpointSource {
   readonly sections: Readonly<Record<string, Section>>;
-  /** Why `cut` would throw now, if it would: asked before anything is written. */
+  /** Why no checkpoint can be made now, if so: asked before anything is written. */
   readonly cutProblem?: string | undefined;
+  /** @throws Error if there is a `cutProblem` */
   createCut(): CheckpointCut;
   /** Entries from these places on are needed even where a checkpoint contains them. */
   readonly retainedFrom: LogPositions;
   /** A checkpoint that contains the entries before these places is on the disk. */
   onCheckpointed?(contained: LogPositions): void;
 }
-
-/** The events of a storage for its site: the same as those of a log for its holder. */
-export type StorageListener = LocalLogListener;
 
 /** The events of a site's storage. */
 export interface StorageEvents {
@@ -48,8 +46,8 @@ export interface SiteStorage {
    * anything is reported. If another process has it, the listener gets a failure of the storage.
    */
   isOwned(): boolean;
-  /** To be called once, before the first `append`. */
-  attach(source: CheckpointSource, listener: StorageListener): void;
+  /** To be called once, before the first `append`. The events are those of a log for its holder. */
+  attach(source: CheckpointSource, listener: LocalLogListener): void;
   append(log: LogKind, entries: readonly unknown[]): void;
   /** Ends when everything appended is synced, or never will be. */
   close(): Promise<void>;

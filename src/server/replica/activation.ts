@@ -11,7 +11,6 @@ import { formatOperationId } from '../records/operation-id.ts';
 import type { ActivateRecord, OperationId, RedRecord } from '../records/records.ts';
 import type { ReplicaCore, RunningVersion } from './core/replica-port.ts';
 
-/** The version in force at one site. */
 export class Activation {
   readonly #core: ReplicaCore;
   readonly #running: RunningVersion | undefined;

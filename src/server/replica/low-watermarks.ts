@@ -36,14 +36,12 @@ interface LowWatermarksHost {
   readonly red: RedPath;
 }
 
-/** A floor that is not written yet. */
 interface PendingWatermark {
   readonly vector: Vector;
   /** Red operations of this site that may have seen less. */
   readonly older: Set<OperationId>;
 }
 
-/** The floors of all sites, as this one knows them. */
 export class LowWatermarks {
   readonly #host: LowWatermarksHost;
   /** Of this start of the site: no other start names operations like it. */

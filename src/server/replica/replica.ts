@@ -51,7 +51,6 @@ export interface SavedReplica {
   readonly own: OwnState;
 }
 
-/** What a replica finds at its start. */
 export interface RecoveredReplica {
   readonly checkpoint?: SavedReplica | undefined;
   /** Entries of the site's own log from position `start` on; those before the checkpoint's cut are kept for others. */
@@ -86,7 +85,6 @@ export class Replica implements ReplicaCore, WritesHost {
   nowMs = 0;
   wallMs = 0;
   #outputs: ReplicaOutput[] = [];
-  /** For each entry that is not synced yet. */
   readonly #unsynced = new Fifo<OnSynced>();
   /** The output to which entries are added: the last one, if it stores some. */
   #storeOutput: LocalEntry[] | undefined;
@@ -94,7 +92,6 @@ export class Replica implements ReplicaCore, WritesHost {
   #isRetired = false;
   /** Submissions that came before the log's own operations were applied again. */
   readonly #earlySubmissions = new Fifo<Submission>();
-  /** Records of the red log that are known to be committed by what the site's own log says. */
   #provenRedCount = 0;
 
   constructor(options: ReplicaOptions, stored: RecoveredReplica = EMPTY_REPLICA, nowMs = 0, wallMs = nowMs) {
@@ -125,12 +122,10 @@ export class Replica implements ReplicaCore, WritesHost {
     return this;
   }
 
-  /** The slots of this site's log, and who is on the way along slots. */
   get lookups(): OperationLookups {
     return this.writes.lookups;
   }
 
-  /** Whether something is in flight that a lost message could hold up. */
   get isBusy(): boolean {
     return (
       this.blue.isBusy ||
@@ -210,7 +205,6 @@ export class Replica implements ReplicaCore, WritesHost {
     return this.#syncedLength - this.retainedFrom;
   }
 
-  /** What has to be done since the last call, in order. */
   takeOutputs(): ReplicaOutput[] {
     const outputs = this.#outputs;
     if (outputs.length > 0) this.#outputs = [];
@@ -232,13 +226,11 @@ export class Replica implements ReplicaCore, WritesHost {
     this.#applyVisible();
   }
 
-  /** The next records of the red log, in order. */
   deliver(records: readonly RedRecord[]): void {
     for (const record of records) this.red.deliver(record);
     this.#applyVisible();
   }
 
-  /** The first `length` entries of the site's own log are synced. */
   onSynced(length: number, nowMs: number, wallMs = nowMs): void {
     this.advanceTime(nowMs, wallMs);
     for (; this.#syncedLength < length; this.#syncedLength += 1) {
@@ -256,7 +248,6 @@ export class Replica implements ReplicaCore, WritesHost {
     this.#applyVisible();
   }
 
-  /** No caller waits any more for the submission with this serial. */
   abandon(serial: number): void {
     const waiting = this.coverage.cancel(serial) ?? this.lookups.cancel(serial) ?? this.rights?.cancel(serial);
     if (waiting === undefined) this.red.abandon(this.createOperationId(serial), serial);
@@ -264,7 +255,6 @@ export class Replica implements ReplicaCore, WritesHost {
     else this.reply(waiting, 'strong', droppedError(waiting, false));
   }
 
-  /** Whether a submission of the operation waits here to begin, or for what became of it elsewhere. */
   hasWaiter(id: OperationId): boolean {
     return this.coverage.hasOperation(id) || this.lookups.hasOperation(id) || this.rights?.hasOperation(id) === true;
   }
@@ -297,7 +287,6 @@ export class Replica implements ReplicaCore, WritesHost {
     this.#quarantine.advance(nowMs, wallMs);
   }
 
-  /** A message of `peer` was sent when its clock showed `sentAtMs`; sites that share a clock do not say so. */
   noteClock(peer: Origin, sentAtMs: number | undefined): void {
     if (sentAtMs !== undefined) this.#quarantine.noteClock(peer, sentAtMs);
   }
@@ -517,7 +506,6 @@ export class Replica implements ReplicaCore, WritesHost {
     this.reply(submission, 'causal', this.state.read(submission));
   }
 
-  /** Unique over all sites and starts. */
   createOperationId(serial: number): string {
     return formatOperationId(this.name, serial);
   }

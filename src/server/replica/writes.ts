@@ -33,7 +33,6 @@ export interface WritesHost {
 /** Receives the outcome of a generator, and how long the operation has waited for rights. */
 type OnOutcome = (outcome: GeneratorOutcome | CorrectableError, lackedMs?: number) => void;
 
-/** Whether it came to its end. */
 function isOutcome(executed: GeneratorOutcome | CorrectableError | RightsShortfall): executed is GeneratorOutcome {
   return 'reads' in executed;
 }
@@ -47,7 +46,6 @@ interface UnansweredWrite {
   readonly slot: DedupSlot | undefined;
 }
 
-/** The updates in flight at one site. */
 export class Writes implements OperationLookupHost {
   readonly core: ReplicaCore;
   readonly lookups: OperationLookups;
@@ -317,7 +315,6 @@ export class Writes implements OperationLookupHost {
     return this.#host.red.getRejection(submission.operation) ?? outcome;
   }
 
-  /** Runs the generator on the stable snapshot. */
   #run(submission: Submission): GeneratorOutcome | CorrectableError {
     try {
       return this.core.state.run(submission);

@@ -23,10 +23,8 @@ import type { OperationId } from '../records/records.ts';
 import type { MemberOutput } from '../records/replica-output.ts';
 import type { MemberChange } from '../replica/membership.ts';
 
-/** What is reported of the server that keeps the red log. */
 export type RedLogServerOutput = Extract<SiteOutput, { kind: 'unavailable' | 'available' | 'full' }>;
 
-/** What a driver needs. */
 export interface SiteDriverOptions extends Omit<SiteOptions, 'epoch'> {
   readonly storage: SiteStorage;
   send(envelope: Envelope): void;
@@ -82,7 +80,6 @@ const REBUILD_ADVICE = 'use another site. Start this one on its newest data dire
 /** When to try again after a refusal for lack of room. */
 const FULL_RETRY_MS = 1000;
 
-/** A running site. */
 export class SiteDriver implements SubmissionPort {
   readonly contract: ContractInfo;
   readonly site: Origin;
@@ -106,7 +103,6 @@ export class SiteDriver implements SubmissionPort {
   #checkedBefore = 1;
   #ticker: NodeJS.Timeout | undefined;
   #waker: NodeJS.Timeout | undefined;
-  /** Why nothing is taken any more. */
   #end: SiteFailure | undefined;
   #closed = false;
   /** Up to where the logs are synced, of which the machine has not heard. */
@@ -133,7 +129,6 @@ export class SiteDriver implements SubmissionPort {
     return this.#end?.cause === undefined ? undefined : siteStoppedError(this.#end);
   }
 
-  /** Messages of other sites that were not taken, by reason. */
   get rejectedMessages(): RejectedMessageCounts {
     return this.#machine.rejections;
   }
@@ -142,17 +137,14 @@ export class SiteDriver implements SubmissionPort {
     return this.#machine.replica.retainedReplies;
   }
 
-  /** Whether something is in flight that a lost message could hold up. */
   get isBusy(): boolean {
     return this.#machine.isBusy;
   }
 
-  /** Where the site stands, for operators. */
   get progress(): SiteProgress {
     return this.#machine.progress;
   }
 
-  /** All origins that there have been, and when each was last heard. */
   get members(): readonly MemberStatus[] {
     return this.#machine.members;
   }
@@ -162,7 +154,6 @@ export class SiteDriver implements SubmissionPort {
     return this.#machine.replica.terms.has(origin);
   }
 
-  /** The connection to a site is lost, or is there again. */
   setConnected(site: Origin, isConnected: boolean): void {
     this.#machine.setConnected(site, isConnected);
     if (!this.#closed && !this.#isActing) this.#applyOutputs();
@@ -223,7 +214,6 @@ export class SiteDriver implements SubmissionPort {
     this.#applyOutputs();
   }
 
-  /** What the server of the red log replies. */
   onReply(reply: ServerReply): void {
     if (this.#closed) return;
     this.#machine.onReply(reply, performance.now(), Date.now());
@@ -266,7 +256,6 @@ export class SiteDriver implements SubmissionPort {
     this.#endWith(this.#end);
   }
 
-  /** Why an operation is not taken; `undefined` when it is. */
   #getRejection({ effect }: Submitter, { writeRejection }: EventLoopTurn): CorrectableError | undefined {
     const { maxInFlight } = this.#options;
     if (this.#end !== undefined) return siteStoppedError(this.#end);

@@ -41,7 +41,6 @@ import type { MemberStatus, RejectedMessageCounts, SiteOptions, SiteOutput, Site
 export class SiteMachine {
   readonly replica: Replica;
   readonly log: RedLog<RedRecord>;
-  /** Through which messages leave and come. */
   readonly messageFilter: MessageFilter;
   readonly #options: SiteOptions;
   readonly #engine: RedLogEngine;
@@ -53,7 +52,6 @@ export class SiteMachine {
   #isHaltReported = false;
   readonly #absent: AbsentSites;
   #lacking: string | undefined;
-  /** The site was closed. */
   #isRetired = false;
   /** Messages for which there was no room. */
   #noRoomCount = 0;
@@ -127,7 +125,6 @@ export class SiteMachine {
     return atMs === Infinity ? undefined : atMs;
   }
 
-  /** The parts of the state that are saved row by row. */
   get sections(): Readonly<Record<string, Section>> {
     return this.replica.sections;
   }
@@ -142,11 +139,6 @@ export class SiteMachine {
     return 'the red log is ahead of what it has delivered';
   }
 
-  /**
-   * What makes a checkpoint of the sections as they are now.
-   *
-   * @throws Error where there is a `cutProblem`
-   */
   createCut(): CheckpointCut {
     const problem = this.cutProblem;
     if (problem !== undefined) throw new Error(problem);
@@ -156,13 +148,11 @@ export class SiteMachine {
     return { smallParts: remaining, contained: { local: this.replica.syncedLength, red: this.replica.redDelivered } };
   }
 
-  /** The last cut is a checkpoint on the disk. */
   onCheckpointed(): void {
     this.#haltedBytes.onCheckpointed();
     if (this.#cutAt !== undefined) this.log.release(this.#cutAt);
   }
 
-  /** Entries from these places on are needed even where a checkpoint contains them: other sites may lack them. */
   get retainedFrom(): LogPositions {
     return { local: this.replica.retainedFrom, red: this.log.retainedFrom };
   }
@@ -172,12 +162,10 @@ export class SiteMachine {
     return Math.max(this.replica.backlogLength, this.log.backlogLength);
   }
 
-  /** Whether as much is kept as may be, for sites that this one may not leave behind. */
   get isBacklogFull(): boolean {
     return this.#absent.isFull;
   }
 
-  /** Where the site stands, for operators. */
   get progress(): SiteProgress {
     const { replica, backlogLength: backlog } = this;
     return {
@@ -191,7 +179,6 @@ export class SiteMachine {
     };
   }
 
-  /** What has to be done since the last call, in order. */
   takeOutputs(): SiteOutput[] {
     this.#exchangeOutputs();
     const outputs = this.#outputs;
@@ -209,7 +196,6 @@ export class SiteMachine {
     else this.replica.submit(submission, nowMs, wallMs);
   }
 
-  /** Messages that were not taken. */
   get rejections(): RejectedMessageCounts {
     return { ...this.messageFilter.rejections, clock: this.replica.rejectedStampCount, room: this.#noRoomCount };
   }
@@ -276,7 +262,6 @@ export class SiteMachine {
     return id;
   }
 
-  /** All origins that there have been, and when each was last heard. */
   get members(): readonly MemberStatus[] {
     return listMembers(this.#options.origins, this.#absent);
   }
@@ -292,14 +277,12 @@ export class SiteMachine {
     this.#exchangeOutputs();
   }
 
-  /** The connection to a site is lost, or is there again. */
   setConnected(site: Origin, isConnected: boolean): void {
     this.replica.lookups.setConnected(site, isConnected);
     // This site may have been closed meanwhile: the reply to its hello reports that, even if it has nothing else to send.
     if (isConnected) this.#handshake.greet(site);
   }
 
-  /** The first `length` entries of one of the site's logs are synced. */
   onSynced(log: LogKind, length: number, nowMs: number, wallMs = nowMs): void {
     if (this.#isRetired || this.#hasStopped) return;
     this.#nowMs = nowMs;
@@ -309,7 +292,6 @@ export class SiteMachine {
     this.#exchangeOutputs();
   }
 
-  /** What a server that keeps the red log replies. */
   onReply(reply: ServerReply, nowMs: number, wallMs = nowMs): void {
     if (this.#isRetired || this.#hasStopped) return;
     this.#nowMs = nowMs;
@@ -318,7 +300,6 @@ export class SiteMachine {
     this.#exchangeOutputs();
   }
 
-  /** To be called now and then while `busy`. */
   tick(nowMs: number, wallMs = nowMs): void {
     if (this.#isRetired || this.#hasStopped) return;
     this.#nowMs = nowMs;

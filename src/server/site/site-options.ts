@@ -11,7 +11,6 @@ import type { RedRecord } from '../records/records.ts';
 import type { ReplicaOptions } from '../replica/core/replica-port.ts';
 import type { MemberOutput, ReplicaOutput } from '../records/replica-output.ts';
 
-/** What a site wants done. */
 export type SiteOutput =
   | { readonly kind: 'send'; readonly envelope: Envelope }
   | { readonly kind: 'store'; readonly log: LogKind; readonly entries: readonly unknown[] }
@@ -30,7 +29,6 @@ export type SiteOutput =
   | { readonly kind: 'alone' }
   | Extract<ReplicaOutput, { kind: 'view' | 'failed' }>;
 
-/** How a site is set up. */
 export interface SiteOptions extends ReplicaOptions {
   /** Which deployment the site is of: the same at all its sites and at no other's. */
   readonly deployment: string;

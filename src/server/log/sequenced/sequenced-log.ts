@@ -23,7 +23,6 @@ interface Proposal<R> {
   readonly record: R;
 }
 
-/** What the leader knows of another site's node. */
 interface Follower {
   /** How long its synced log is; unknown until it has answered. */
   matched: number | undefined;
@@ -47,7 +46,6 @@ interface Progress {
 /** Entries in one `log.append` at most. */
 const MAX_APPEND_ENTRIES = 256;
 
-/** One site's node of the log: the engine that is built in. */
 export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
   protected readonly options: Omit<RedLogOptions<R>, 'entries'>;
   readonly #windows: SendWindows;
@@ -113,7 +111,6 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
     if (this.#epoch > MAX_START) this.#stopAt(known);
   }
 
-  /** What has to be saved so that the entries delivered so far need not be read again. */
   save(): SavedLog {
     const progress = [...this.#deliveredProgress].map(([origin, { epoch, next }]) => [origin, epoch, next] as const);
     const [delivered, digest] = [this.#delivered, this.#digest.at(this.#delivered)];
@@ -136,12 +133,10 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
   /** The site's storage cuts its copy; what the leader sends to others is here until they have it. */
   release(): void {}
 
-  /** The first entry that is needed beside what `save` gives: other sites may lack it, or it is not delivered. */
   get retainedFrom(): number {
     return Math.max(this.#forgotten, Math.min(this.#delivered, ...this.#matchedLengths()));
   }
 
-  /** How many delivered entries are kept for sites that lack them. */
   get backlogLength(): number {
     return this.#delivered - this.retainedFrom;
   }
@@ -151,14 +146,12 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
     return follower === undefined ? 0 : this.#delivered - Math.max(this.#forgotten, follower.matched ?? 0);
   }
 
-  /** What has to be done since the last call, in order. */
   takeOutputs(): Output<R>[] {
     const outputs = this.#outputs;
     if (outputs.length > 0) this.#outputs = [];
     return outputs;
   }
 
-  /** Whether something is in flight that a lost message could hold up. */
   get isBusy(): boolean {
     if (this.#proposals.size > 0 || this.#unsent.size > 0 || this.#delivered < this.length) return true;
     // Called after every input: a loop, because a list would be allocated at each call.
@@ -205,7 +198,6 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
     }
   }
 
-  /** The first `length` entries of this node's log are synced. */
   onSynced(length: number): void {
     if (length <= this.synced) return;
     this.synced = length;
@@ -214,7 +206,6 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
     this.#advanceCommitted();
   }
 
-  /** Sends again what may have been lost. */
   tick(nowMs: number): void {
     const { leader, resendAfterMs } = this.options;
     this.#remindFollowers(nowMs);

@@ -8,7 +8,6 @@ import type { ReplicaOptions } from './replica-port.ts';
 
 const MICROS_PER_MS = 1000;
 
-/** Which sites are in quarantine, as this one sees it. */
 export class ClockQuarantine {
   readonly #options: ReplicaOptions;
   readonly #quarantined = new Set<Origin>();
@@ -26,7 +25,6 @@ export class ClockQuarantine {
     this.#options = options;
   }
 
-  /** What the clocks show here. */
   advance(nowMs: number, wallMs: number): void {
     this.#referenceMs = Math.max(wallMs, this.#referenceMs + (nowMs - this.#referenceAtMs));
     this.#referenceAtMs = nowMs;

@@ -14,12 +14,10 @@ interface Waiting {
   readonly submission?: Submission;
 }
 
-/** Waiting for coverage, bounded in time. */
 export class CoverageWaiters {
   readonly #stable: () => Vector;
   readonly #origins: Pick<Origins, 'finals'>;
   #waiting: Waiting[] = [];
-  /** Of which operations those are. */
   readonly #operations = new NameCounts();
 
   constructor(stable: () => Vector, origins: Pick<Origins, 'finals'>) {
@@ -43,7 +41,6 @@ export class CoverageWaiters {
     this.#operations.increment(waiting.submission?.identity?.id);
   }
 
-  /** Whether a submission of this operation waits. */
   hasOperation(id: OperationId): boolean {
     return this.#operations.has(id);
   }

@@ -54,12 +54,10 @@ export interface RunningVersion {
   readonly founding: DeploymentVersion;
 }
 
-/** How a replica is set up. */
 export interface ReplicaOptions {
   readonly service: Service;
   /** Set if sites may run different versions. Default: all that the site runs is in force */
   readonly version?: RunningVersion | undefined;
-  /** This site. */
   readonly site: Origin;
   readonly origins: Origins;
   /** The site that gives the red order, where one does. */

@@ -25,7 +25,6 @@ interface ReplyingOperation {
   readonly reply: Reply;
 }
 
-/** The applied state of one site. */
 export class SiteState {
   readonly store: Store;
   /** With all own red operations in flight, as they are expected: for previews. */
@@ -87,7 +86,6 @@ export class SiteState {
     return this.#generators.run(input, this.pipelined);
   }
 
-  /** More origins are known. */
   grow(size: number): void {
     while (this.#stable.length < size) this.#stable.push(0);
   }
@@ -111,7 +109,6 @@ export class SiteState {
     }
   }
 
-  /** Applies a blue operation that has become visible. */
   applyBlue(operation: BlueOperation): void {
     const { site, vector, effects } = operation;
     const stamp = this.getStamp(operation);

@@ -12,7 +12,6 @@ import { isKeyed } from '../../records/operation-id.ts';
 import type { OperationId, SlotDecision } from '../../records/records.ts';
 import type { RetainedReplyStats } from './id-table-entries.ts';
 
-/** One decided slot. */
 export interface DedupSlot {
   readonly hop: number;
   readonly decision: SlotDecision;
@@ -61,7 +60,6 @@ const SLOT_CODEC: ValueCodec<DedupSlot> = {
   },
 };
 
-/** The decided slots of one log. */
 export class DedupSlots {
   readonly limits: IdTableLimits;
   readonly #table: IdTable<DedupSlot>;
@@ -71,7 +69,6 @@ export class DedupSlots {
     this.#table = new IdTable(limits, SLOT_CODEC);
   }
 
-  /** The slot, if it is decided. */
   find(id: OperationId, hop: number): DedupSlot | typeof EXPIRED | undefined {
     const found = this.#table.get(id);
     if (found === EXPIRED) return EXPIRED;
@@ -105,7 +102,6 @@ export class DedupSlots {
     return this.#table.expire(client, upTo);
   }
 
-  /** Whether the client has as many operations here, that it has not acknowledged, as it may; those are known still. */
   isFullFor(client: string): boolean {
     return this.#table.isFullFor(client);
   }
@@ -114,7 +110,6 @@ export class DedupSlots {
     return this.#table.retainedReplies;
   }
 
-  /** The parts of the state that are saved row by row. */
   get sections(): Readonly<Record<string, Section>> {
     return this.#table.sections(`${OWN_SECTION}slots`);
   }

@@ -38,7 +38,6 @@ export interface ValueCodec<T> {
 
 const PLAIN_CODEC: ValueCodec<never> = { save: (value) => value, load: (saved) => saved as never };
 
-/** What is known of a client that its log has not heard of. */
 interface UnloggedState {
   readonly acknowledged?: number;
   readonly pendingCount?: number;
@@ -69,16 +68,6 @@ export class IdTable<T> {
   ) {
     this.#limits = limits;
     this.#codec = codec;
-  }
-
-  /** Operations remembered. */
-  get size(): number {
-    return this.#size;
-  }
-
-  /** What the values take. */
-  get bytes(): number {
-    return this.#bytes;
   }
 
   get retainedReplies(): RetainedReplyStats {
@@ -345,7 +334,6 @@ function comparePlaces(
   return a - b;
 }
 
-/** An operation as its table keeps it. */
 interface Placed {
   readonly entry: { readonly client: string };
   readonly sequence: number;
@@ -414,7 +402,6 @@ class OperationChanges {
 const REMOVED_SHARE = 2;
 const MIN_REMOVED = 64;
 
-/** The principals of one table. */
 class PrincipalOperations<T> {
   readonly #principals = new Map<string, PrincipalEntry<T>>();
 

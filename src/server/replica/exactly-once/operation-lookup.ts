@@ -44,7 +44,6 @@ export interface OperationLookup {
   hasSeenFirst: boolean;
 }
 
-/** What the walks need from the rest of the replica. */
 export interface OperationLookupHost {
   readonly core: ReplicaCore;
   /** Whether it would cost its client another one that it has not acknowledged, elsewhere than in this site's log. */
@@ -78,7 +77,6 @@ function countMoves({ identity, maxHop }: OperationLookup): number {
  */
 const DISCONNECTED_TIMEOUT_MS = 500;
 
-/** The slots of this site's log, and the submissions on their way along slots. */
 export class OperationLookups {
   readonly slots: DedupSlots;
   /** Answers of what was received of other sites, where those are kept. */
@@ -218,7 +216,6 @@ export class OperationLookups {
     return lookup.submission;
   }
 
-  /** Whether a walk of this operation waits here. */
   hasOperation(id: OperationId): boolean {
     return this.#operations.has(id);
   }

@@ -8,7 +8,6 @@ interface NumberedOperation {
   readonly sequence: number;
 }
 
-/** Operations by number. */
 export class OperationWindow<T extends NumberedOperation> {
   readonly #operations = new Fifo<T>();
 
@@ -16,7 +15,6 @@ export class OperationWindow<T extends NumberedOperation> {
     return this.#operations.size;
   }
 
-  /** The one with the lowest number. */
   get first(): T | undefined {
     return this.#operations.at(0);
   }
@@ -44,7 +42,6 @@ export class OperationWindow<T extends NumberedOperation> {
     return this.#operations.size - this.#findIndex(sequence + 1);
   }
 
-  /** All of them in order. */
   all(): readonly T[] {
     return this.#operations.slice();
   }

@@ -22,7 +22,6 @@ type ReceivedReply = SlotPlace & Pick<BlueOperation, 'reply' | 'vector'>;
 const MAX_BYTES = 64 << 20;
 const LIMITS = { ...ID_TABLE_LIMITS, maxBytes: MAX_BYTES, maxBytesPerPrincipal: MAX_BYTES / 2 };
 
-/** Answers by the names of operations. */
 export class ReceivedReplies {
   readonly #table = new IdTable<ReceivedReply>(LIMITS, {
     measure: measurePlainData,
@@ -30,12 +29,10 @@ export class ReceivedReplies {
     load: (saved) => saved as ReceivedReply,
   });
 
-  /** The parts of the state that are saved row by row. */
   get sections(): Readonly<Record<string, Section>> {
     return this.#table.sections(`${OWN_SECTION}received`);
   }
 
-  /** An operation of another site has become visible here. */
   add({ id, site, hop, reply, vector }: BlueOperation): void {
     if (hop !== undefined) this.#table.set(id, { site, hop, reply, vector });
   }
@@ -53,7 +50,6 @@ export class ReceivedReplies {
     return found === undefined || found === EXPIRED ? undefined : this.find(id, found);
   }
 
-  /** The client has the answers of its operations up to `upTo`. */
   expire(client: string, upTo: number): void {
     this.#table.expire(client, upTo);
   }

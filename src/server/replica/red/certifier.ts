@@ -37,7 +37,6 @@ interface CommitRecord {
   readonly bytes: number;
 }
 
-/** A commit as it is saved. */
 type SavedCommit = readonly [effects: readonly Effect[], created: readonly string[], by: CommittedExecution];
 
 const NO_NAMES: ReadonlySet<string> = new Set();
@@ -64,7 +63,6 @@ export class Certifier implements Section {
     return this.#outcomes.get(id);
   }
 
-  /** Whether one more operation of the client would cost it one of its others: as tables of identifiers say it. */
   isFullFor(client: string, besides: { readonly acknowledged: number; readonly pendingCount: number }): boolean {
     return this.#outcomes.isFullFor(client, besides);
   }
@@ -73,7 +71,6 @@ export class Certifier implements Section {
     return this.getOutcome(id) !== undefined;
   }
 
-  /** Takes the next record of the log. */
   decide(record: RedRecord): CertificationDecision {
     if (record.kind !== 'operation' && record.kind !== 'close') return { kind: 'marker' };
     if (record.kind === 'operation') this.#expire(record);
@@ -94,7 +91,6 @@ export class Certifier implements Section {
     if (acknowledged !== undefined && acknowledged > 0) this.#outcomes.expire(getClient(id), acknowledged);
   }
 
-  /** The parts of the state that are saved row by row. */
   get sections(): Readonly<Record<string, Section>> {
     return { commits: this, ...this.#outcomes.sections('endings') };
   }

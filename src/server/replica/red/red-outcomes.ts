@@ -21,7 +21,6 @@ const OUTCOME_CODEC: ValueCodec<ReplyOrError> = {
   },
 };
 
-/** The answers of red operations that have ended here. */
 export class RedOutcomes {
   readonly #core: Pick<ReplicaCore, 'options' | 'reply'>;
   readonly #outcomes: IdTable<ReplyOrError>;
@@ -38,7 +37,6 @@ export class RedOutcomes {
     return this.#outcomes.retainedReplies;
   }
 
-  /** The part of the state that is saved row by row. */
   get sections(): Readonly<Record<string, Section>> {
     return this.#outcomes.sections('redAnswers');
   }
@@ -49,7 +47,6 @@ export class RedOutcomes {
     return answer === EXPIRED ? undefined : answer;
   }
 
-  /** Whether one more answer would cost the client one of its others: as tables of identifiers say it. */
   isFullFor(client: string, besides: { readonly acknowledged: number; readonly pendingCount: number }): boolean {
     return this.#outcomes.isFullFor(client, besides);
   }
@@ -73,7 +70,6 @@ export class RedOutcomes {
     this.#waiters.set(id, submission);
   }
 
-  /** The operation has ended. */
   end(id: OperationId, answer: ReplyOrError): void {
     this.#outcomes.set(id, answer);
     if (this.#waiters.size === 0) return;

@@ -292,7 +292,6 @@ export class RedPath {
     return this.#outcomes.retainedReplies;
   }
 
-  /** The parts of the state that are saved row by row. */
   get sections(): Readonly<Record<string, Section>> {
     return { ...this.certifier.sections, ...this.#outcomes.sections };
   }
@@ -307,7 +306,6 @@ export class RedPath {
     this.certifier.load(certifier);
   }
 
-  /** Takes the next record of the red log. */
   deliver(record: RedRecord): void {
     this.#delivered += 1;
     if (record.kind === 'member') return this.#core.onMemberRecord(record, this.#delivered);
@@ -326,7 +324,6 @@ export class RedPath {
     return this.#gate.slice().some(({ record }) => record.site === site);
   }
 
-  /** Applies what may pass the gate; says whether anything has. */
   applyPassable(): boolean {
     let moved = false;
     for (let next = this.#gate.at(0); next !== undefined && this.mayPass(next.record); next = this.#gate.at(0)) {
@@ -495,7 +492,6 @@ export class RedPath {
     else this.close(request);
   }
 
-  /** A blue operation has become visible. */
   onBlueApplied(effects: readonly Effect[]): void {
     this.#pipeline.onChanged(effects);
   }
@@ -511,7 +507,6 @@ export class RedPath {
     if (submission !== undefined) this.replyToRead(submission);
   }
 
-  /** Executes a strong read on the stable snapshot. */
   protected replyToRead(submission: Submission): void {
     const { coverage, nowMs, options, state } = this.#core;
     coverage.runWhenCovered(submission.sessionVector, {

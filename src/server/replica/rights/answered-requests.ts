@@ -7,7 +7,6 @@ interface AnsweredRequest {
   readonly atMs: number;
 }
 
-/** The last answers of one site. */
 export class AnsweredRequests {
   readonly #retentionMs: number;
   /** By who asked, and by field: the latest stands last. */
@@ -18,7 +17,6 @@ export class AnsweredRequests {
     this.#retentionMs = retentionMs;
   }
 
-  /** So many are remembered. */
   get size(): number {
     let size = 0;
     for (const { size: ofOne } of this.#requests.values()) size += ofOne;

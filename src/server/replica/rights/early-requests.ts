@@ -9,7 +9,6 @@ import { formatFieldKey } from './field-name.ts';
 /** The number of fields with an early request at a time. Requests for others are sent again. */
 const MAX_FIELDS = 1024;
 
-/** One of them. */
 export interface EarlyRequest {
   readonly from: Origin;
   readonly request: RightsRequest;
@@ -50,7 +49,6 @@ export class EarlyRequests {
     return taken;
   }
 
-  /** Forgets those that are overdue. */
   evict(nowMs: number): void {
     for (const [field, ofField] of this.#requests) {
       for (const [from, { untilMs }] of ofField) if (untilMs <= nowMs) ofField.delete(from);

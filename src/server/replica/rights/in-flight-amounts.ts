@@ -9,7 +9,6 @@ import { isOnBoundedField } from '../../service/bounded-takes.ts';
 import type { Tables } from '../../service/tables.ts';
 import { formatFieldKey, type BoundedName } from './field-name.ts';
 
-/** What own operations in flight use, by field. */
 export class InFlightAmounts {
   readonly #tables: Tables;
   readonly #used = new Map<string, number>();

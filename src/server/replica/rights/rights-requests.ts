@@ -15,7 +15,6 @@ interface RequestTimeouts {
   readonly reachTimeoutMs: number;
 }
 
-/** Questions of one site in flight. */
 export class RightsRequests {
   readonly #times: RequestTimeouts;
   /** By field and for what: when it was asked last, unless something has come since. The latest stands last. */
@@ -25,7 +24,6 @@ export class RightsRequests {
     this.#times = times;
   }
 
-  /** So many are remembered. */
   get size(): number {
     return this.#sentAtMs.size;
   }

@@ -7,7 +7,6 @@ import type { RightsNeed } from '../../service/bounded-takes.ts';
 import type { RightsShortfall, RightsWaiter } from '../core/rights-port.ts';
 import { formatFieldKey, type BoundedName } from './field-name.ts';
 
-/** One that waits. */
 interface WaitingEntry {
   readonly waiter: RightsWaiter;
   readonly untilMs: number;
@@ -32,7 +31,6 @@ interface ExactWanted {
   readonly ofPool: number;
 }
 
-/** All that wait at one site. */
 export class RightsWaitList {
   #waiting: WaitingEntry[] = [];
   /** Of which operations they are, but for those that are in the red order. */
@@ -53,7 +51,6 @@ export class RightsWaitList {
     return this.#operations.has(id);
   }
 
-  /** All that some of them lack. */
   get fields(): readonly string[] {
     return [...this.#wanted.keys()];
   }

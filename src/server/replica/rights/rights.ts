@@ -29,7 +29,6 @@ import { RightsWaitList, type WantedRights } from './rights-wait-list.ts';
 const NO_FIELDS: ReadonlySet<string> = new Set();
 const NO_READS: ReadSet = { names: new Set(), ranges: [] };
 
-/** Whom a question goes to. */
 const SPLIT_BY_MODE: Readonly<Record<RequestMode, typeof splitByAll>> = { first: splitByRichest, again: splitByAll };
 
 interface RightsHost {
@@ -41,7 +40,6 @@ interface RightsHost {
   };
 }
 
-/** The rights of this site. */
 export class Rights implements RightsPort {
   readonly #inFlight: InFlightAmounts;
   readonly #host: RightsHost;
@@ -77,12 +75,10 @@ export class Rights implements RightsPort {
     return this.#waiting.size > 0;
   }
 
-  /** Whether a submission of this operation waits. */
   hasOperation(id: OperationId): boolean {
     return this.#waiting.hasOperation(id);
   }
 
-  /** No caller waits any more for the submission with this serial: returns it, if it was here. */
   cancel(serial: number): Submission | undefined {
     return this.#waiting.cancel(serial);
   }
@@ -222,7 +218,6 @@ export class Rights implements RightsPort {
     return toExactNumber(readLedger(state.store, name).getHolding(options.site)) - this.#inFlight.getUsed(name);
   }
 
-  /** The other sites. */
   get #others(): readonly Origin[] {
     const { origins, site } = this.core.options;
     return origins.getOthers(site);
@@ -424,7 +419,6 @@ function toFieldName({ table, key, field }: BoundedName): BoundedName {
   return { table, key, field };
 }
 
-/** So much of one holder. */
 interface Portion<H> {
   readonly from: H;
   readonly amount: number;
