@@ -2,7 +2,6 @@
 import { isNoSpace } from '../storage/disk/files.ts';
 import type { OnAlarm } from './site-alarm.ts';
 
-/** What a transfer reports. */
 export interface TransferAlarms {
   onStalled(problem: string): void;
   onFullChanged(because: Error | undefined): void;

@@ -13,7 +13,6 @@ const NAME_LENGTH = 24;
 
 type Proposed = Pick<LogEntry<unknown>, 'origin' | 'epoch' | 'sequence'>;
 
-/** Digests of the last places of one log. */
 export class PrefixDigest {
   #known = new Int32Array(MIN_DIGESTS);
   /** How many entries it is of, and from where on it is known. */
@@ -27,7 +26,6 @@ export class PrefixDigest {
     this.#known[this.#placeOf(count)] = digest ?? 0;
   }
 
-  /** How many entries it is of. */
   get count(): number {
     return this.#count;
   }

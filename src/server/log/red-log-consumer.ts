@@ -14,7 +14,6 @@ export interface RedHalt {
 
 type Delivery<R> = LogOutput<R> & { kind: 'deliver' };
 
-/** The red log as one site takes it in. */
 export class RedLogConsumer<R> {
   readonly #log: Pick<RedLog<R>, 'identity' | 'digest'>;
   /** Until something is taken that stands behind it. */
@@ -30,12 +29,10 @@ export class RedLogConsumer<R> {
     this.#halt = saved && describeMismatch(saved, log);
   }
 
-  /** Before the next record that is to come. */
   get next(): number {
     return this.#next;
   }
 
-  /** Why it has halted, if so. */
   get halt(): RedHalt | undefined {
     return this.#halt;
   }
@@ -58,7 +55,6 @@ export class RedLogConsumer<R> {
     return [];
   }
 
-  /** Takes nothing from now on. */
   stop(halt: RedHalt): void {
     this.#halt ??= halt;
   }

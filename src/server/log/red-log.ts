@@ -53,7 +53,6 @@ export interface RedLog<R, M extends LogMessage = LogMessage> {
   takeOutputs(): readonly LogOutput<R, M>[];
 }
 
-/** How a node is set up. */
 export interface RedLogOptions<R> {
   readonly site: Origin;
   /** All of them. */

@@ -21,7 +21,6 @@ export interface LeavingOutcome {
   readonly cutOff: readonly Origin[];
 }
 
-/** The other sites, with their last messages. */
 export class AbsentSites {
   readonly #origins: Origins;
   readonly #site: Origin;

@@ -55,7 +55,6 @@ type EncodedEnvelope = readonly [
   message: unknown,
 ];
 
-/** Writes and reads the envelopes of a deployment. */
 export class EnvelopeCodec {
   readonly #log: LogMessageFormat;
   readonly #schema: RecordSchema;
@@ -166,7 +165,6 @@ function readEnvelope(bytes: Uint8Array): unknown {
   throw new RejectedMessageError('unreadable', 'something follows the envelope');
 }
 
-/** Before anything is made of what stands there. */
 function checkValues(): void {
   const count = reader.countValuesFrom(0, MAX_ENVELOPE_VALUES);
   if (count > MAX_ENVELOPE_VALUES)

@@ -65,7 +65,6 @@ export interface Address {
   readonly partition: number;
 }
 
-/** A message on its way. */
 export interface Envelope {
   /** Which deployment it is of: two may share machines, and never an operation. */
   readonly deployment: string;
@@ -138,5 +137,4 @@ export function findForeignReason(
   return new (rules > newest ? NewerRulesError : RejectedMessageError)('rules', description, site);
 }
 
-/** Refusals by reason. */
 export type MessageRejectionCounts = Readonly<Record<MessageRejectionReason, number>>;

@@ -13,7 +13,6 @@ import { NewerRulesError, RejectedMessageError, findForeignReason, isNodeMessage
 import type { Address, ClosedMessage, Envelope, MessageRejectionReason } from './envelope.ts';
 import type { MessageRejectionCounts, NodeMessage, SiteMessage } from './envelope.ts';
 
-/** What a door needs. */
 export interface MessageFilterOptions {
   readonly deployment: string;
   readonly origins: Origins;
@@ -35,7 +34,6 @@ export interface MessageFilterOptions {
   readonly onNewerRules?: ((problem: string) => void) | undefined;
 }
 
-/** Envelopes out and in. */
 export class MessageFilter {
   readonly #options: MessageFilterOptions;
   #term: number;
@@ -64,7 +62,6 @@ export class MessageFilter {
     return this.#term;
   }
 
-  /** Messages that were not taken. */
   get rejections(): MessageRejectionCounts {
     return { ...this.#rejections };
   }

@@ -19,7 +19,6 @@ export interface KnownStreams {
   getDigest(origin: Origin, length: number): number | undefined;
 }
 
-/** What a handshake needs. */
 export interface NodeHandshakeOptions {
   readonly site: Origin;
   readonly origins: Origins;
@@ -47,7 +46,6 @@ export interface NodeHandshakeOptions {
   onForked(reason: string): void;
 }
 
-/** The handshakes of one site with all others. */
 export class NodeHandshake {
   readonly #options: NodeHandshakeOptions;
   /** When a site was last asked for its hello, or sent the notice that it is forked. */

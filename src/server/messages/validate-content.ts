@@ -29,7 +29,6 @@ export function needsRoom(message: Envelope['message'], log: LogMessageFormat): 
   return isLogMessage(message) ? log.needsRoom(message) : WRITTEN_KINDS.has(message.kind);
 }
 
-/** What a message is held to, and what looks into those of the red log. */
 interface ContentCheckOptions {
   readonly known: EffectChecker;
   readonly log: LogMessageFormat;

@@ -24,7 +24,6 @@ export function hasInvariants({ invariants, snapshotInvariants }: Service): bool
   return isInDevelopment() && count > 0;
 }
 
-/** Looks at what an operation has changed at a site. */
 export interface InvariantObserver {
   onApplied(operation: AppliedChange, state: SiteState): void;
 }

@@ -4,7 +4,6 @@
  */
 import { Fifo } from '../collections/fifo.ts';
 
-/** How much a link may hold. */
 export interface LinkLimits {
   readonly maxMessages: number;
   /** Bytes of the messages whose length is passed to it. */
@@ -20,7 +19,6 @@ interface InFlightMessage<M> {
   readonly dueAtMs: number;
 }
 
-/** How a link is set up. */
 export interface LinkOptions<M> {
   readonly delayMs: number;
   readonly limits?: LinkLimits;

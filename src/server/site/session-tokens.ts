@@ -5,7 +5,6 @@ import type { SessionTokens } from './site-binding.ts';
 import type { Origin } from '../records/origin.ts';
 import type { Vector } from '../records/vector.ts';
 
-/** What tokens of one site are made with. */
 export interface SignedTokensOptions {
   /** The same at all sites. */
   readonly key: string | Uint8Array;

@@ -2,7 +2,6 @@
 import { AbsentSites } from '../messages/absent-sites.ts';
 import type { LogKind } from '../log/log-id.ts';
 import { isLogMessage, type LogOutput, type RedLog, type SavedLog, type ServerReply } from '../log/red-log.ts';
-import { HaltedBytes } from '../log/halted-bytes.ts';
 import { RedLogConsumer, type RedHalt } from '../log/red-log-consumer.ts';
 import type { RedLogEngine } from '../log/red-log-engine.ts';
 import { SEQUENCED_ENGINE } from '../log/sequenced/engine.ts';
@@ -30,7 +29,6 @@ import { EffectValidator } from '../service/effect-validator.ts';
 import { describeContentProblem, findUnknownOrigin, needsRoom } from '../messages/validate-content.ts';
 import type { ReplicaOutput } from '../records/replica-output.ts';
 import type { Submission } from '../records/submissions.ts';
-import { leaveBehind } from '../replica/leave-behind.ts';
 import { ALONE_AFTER_MS, createLogOptions, listMembers, toReplicaOptions } from './site-options.ts';
 import type { MemberStatus, RejectedMessageCounts, SiteOptions, SiteOutput, SiteProgress } from './site-options.ts';
 
@@ -46,7 +44,11 @@ export class SiteMachine {
   readonly #engine: RedLogEngine;
   readonly #redLogReader: RedLogConsumer<RedRecord>;
   readonly #effectValidator: EffectValidator;
-  readonly #haltedBytes: HaltedBytes;
+  /** About how much is kept because the red log has halted: what waits for that, and what was written since. */
+  #haltedBytes = 0;
+  readonly #maxHaltedBytes: number;
+  /** What the start has found after its checkpoint, since an earlier halt may have kept it; 0 after the next checkpoint. */
+  #foundBytes: number;
   /** Where the red log stood at the last cut. */
   #cutAt: number | undefined;
   #isHaltReported = false;
@@ -69,10 +71,8 @@ export class SiteMachine {
     const { site, origins, deployment, epoch, redLog = SEQUENCED_ENGINE } = options;
     this.#engine = redLog;
     this.#effectValidator = new EffectValidator(options.service.tables);
-    this.#haltedBytes = new HaltedBytes(
-      options.maxHaltedBytes ?? MAX_HALTED_BYTES,
-      measurePlainData(getEntriesAfterCheckpoint(stored)),
-    );
+    this.#maxHaltedBytes = options.maxHaltedBytes ?? MAX_HALTED_BYTES;
+    this.#foundBytes = measurePlainData(getEntriesAfterCheckpoint(stored));
     this.messageFilter = this.createMessageFilter({
       deployment,
       origins,
@@ -149,7 +149,7 @@ export class SiteMachine {
   }
 
   onCheckpointed(): void {
-    this.#haltedBytes.onCheckpointed();
+    this.#foundBytes = 0;
     if (this.#cutAt !== undefined) this.log.release(this.#cutAt);
   }
 
@@ -210,7 +210,7 @@ export class SiteMachine {
     if (this.#isRetired || this.#hasStopped) return;
     this.#nowMs = nowMs;
     this.replica.advanceTime(nowMs, wallMs);
-    if ((this.#haltedBytes.isFull || !hasRoom) && needsRoom(envelope.message, this.#engine.messages)) {
+    if ((this.#isHaltedFull || !hasRoom) && needsRoom(envelope.message, this.#engine.messages)) {
       this.#noRoomCount += 1;
       return;
     }
@@ -306,8 +306,7 @@ export class SiteMachine {
     if (this.#peerUntilMs !== undefined) this.#awaitPeer(this.#peerUntilMs, nowMs, wallMs);
     this.replica.tick(nowMs, wallMs);
     this.log.tick(nowMs);
-    const { replica, log } = this;
-    leaveBehind(this.#absent, this.#options, { replica, log, nowMs, onLeft: () => this.#updateLeftBehind() });
+    this.#leaveBehind(nowMs);
     this.#checkGone();
     this.#exchangeOutputs();
   }
@@ -394,6 +393,19 @@ export class SiteMachine {
     for (const submission of this.#early.splice(0)) this.replica.submit(submission, nowMs, wallMs);
   }
 
+  /** Lets go of what is kept for sites that have been away for too long (docs/spec/cluster.md, A1 and A2). */
+  #leaveBehind(nowMs: number): void {
+    const { absence, observer, redLeader, resendAfterMs } = this.#options;
+    if (absence === undefined) return;
+    const { blue } = this.replica;
+    const getBacklog = (site: Origin): number => Math.max(blue.getBacklog(site), this.log.getBacklog?.(site) ?? 0);
+    const { left, cutOff } = this.#absent.leaveBehind(nowMs, absence, redLeader, getBacklog);
+    if (left.length > 0) this.#updateLeftBehind();
+    for (const site of left) observer?.onLeftBehind?.(site);
+    if (cutOff.length > 0) observer?.onCutOff?.(cutOff, this.#absent.isFull);
+    for (const site of this.#absent.takeProbed(nowMs, resendAfterMs)) blue.probe(site);
+  }
+
   #updateLeftBehind(): void {
     this.replica.blue.leaveBehind(this.#absent.leftBehind);
     this.log.setMembers?.(this.#absent.logMembers);
@@ -448,8 +460,12 @@ export class SiteMachine {
   }
 
   #countHalted(bytes: number): void {
-    this.#haltedBytes.add(bytes);
-    if (this.#haltedBytes.isFull) this.replica.writes.rejection = haltedFullError(this.#haltedBytes.maxBytes);
+    this.#haltedBytes += bytes;
+    if (this.#isHaltedFull) this.replica.writes.rejection = haltedFullError(this.#maxHaltedBytes);
+  }
+
+  get #isHaltedFull(): boolean {
+    return this.#haltedBytes >= this.#maxHaltedBytes;
   }
 
   #withdraw(record: RedRecord): void {
@@ -497,7 +513,7 @@ export class SiteMachine {
   #onHalt(halt: RedHalt): void {
     this.#isHaltReported = true;
     this.replica.red.halted = redHaltedError(halt.message);
-    this.#countHalted(this.#haltedBytes.foundBytes + this.replica.blue.waitingBytes);
+    this.#countHalted(this.#foundBytes + this.replica.blue.waitingBytes);
     this.#outputs.push({ kind: 'halted', halt });
   }
 

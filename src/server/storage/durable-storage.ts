@@ -1,7 +1,7 @@
 /** Storage on a disk: synced logs with group commit, checkpoints, and recovery from both. */
 import { CorrectableError } from '../../correctable/errors.ts';
-import type { CheckpointSource, SiteStorage, StorageEvents, StorageListener } from '../log/site-storage.ts';
-import type { Term } from '../log/local-log.ts';
+import type { CheckpointSource, SiteStorage, StorageEvents } from '../log/site-storage.ts';
+import type { LocalLogListener, Term } from '../log/local-log.ts';
 import type { LogKind } from '../log/log-id.ts';
 import type { LogPositions, RecoveredState } from '../log/recovered-state.ts';
 import { Checkpointer, type CommitPositions } from './checkpointer.ts';
@@ -52,7 +52,7 @@ export class DurableStorage implements SiteStorage {
   #recovered: RecoveredSite | undefined;
   readonly #log: SegmentLog;
   #checkpointer: Checkpointer | undefined;
-  #listener: StorageListener | undefined;
+  #listener: LocalLogListener | undefined;
   #source: CheckpointSource | undefined;
   /** Where the last checkpoint of this start stands. */
   #checkpointed: CommitPositions = { contained: { local: 0, red: 0 }, retainedFrom: { local: 0, red: 0 } };
@@ -75,7 +75,7 @@ export class DurableStorage implements SiteStorage {
     files.makeDirectory(directory);
     const { lengths, segments, nextSegment: number, lastCheckpoint } = this.#recovered;
     this.#lastCheckpoint = lastCheckpoint;
-    const listener: StorageListener = {
+    const listener: LocalLogListener = {
       onSynced: (log, length) => this.#onSynced(log, length),
       onFenced: (error) => {
         options.events?.onFenced(error);
@@ -140,7 +140,7 @@ export class DurableStorage implements SiteStorage {
     return this.#options.lock?.isHeld() ?? true;
   }
 
-  attach(source: CheckpointSource, listener: StorageListener): void {
+  attach(source: CheckpointSource, listener: LocalLogListener): void {
     this.#listener = listener;
     this.#source = source;
     const { files, timing, directory } = this.#options;

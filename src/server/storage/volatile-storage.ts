@@ -2,7 +2,7 @@
 import type { LogKind } from '../log/log-id.ts';
 import type { LocalLog, LocalLogListener, StoredLogs, Term } from '../log/local-log.ts';
 import { EMPTY_STATE, type RecoveredState } from '../log/recovered-state.ts';
-import type { CheckpointSource, SiteStorage, StorageListener } from '../log/site-storage.ts';
+import type { CheckpointSource, SiteStorage } from '../log/site-storage.ts';
 import { createFencedError } from './disk/files.ts';
 
 /** What all holders of one log share. */
@@ -64,7 +64,7 @@ export class VolatileStorage implements SiteStorage {
   readonly fullReason = undefined;
   readonly isStuck = false;
   readonly #log: VolatileLog;
-  #listener: StorageListener | undefined;
+  #listener: LocalLogListener | undefined;
 
   /** @param term larger than at any earlier start, of which nothing is known here */
   constructor(term: Term) {
@@ -79,7 +79,7 @@ export class VolatileStorage implements SiteStorage {
     this.term = this.#log.takeOver();
   }
 
-  attach(_source: CheckpointSource, listener: StorageListener): void {
+  attach(_source: CheckpointSource, listener: LocalLogListener): void {
     this.#listener = listener;
   }
 

@@ -36,8 +36,6 @@ export interface ValueCodec<T> {
   measure?(value: T): number;
 }
 
-const PLAIN_CODEC: ValueCodec<never> = { save: (value) => value, load: (saved) => saved as never };
-
 interface UnloggedState {
   readonly acknowledged?: number;
   readonly pendingCount?: number;
@@ -62,12 +60,9 @@ export class IdTable<T> {
   readonly #changedOperations = new OperationChanges();
   readonly #changedClients = new RowChanges<string>();
 
-  constructor(
-    limits: IdTableLimits = ID_TABLE_LIMITS,
-    codec: ValueCodec<T> = PLAIN_CODEC as ValueCodec<unknown> as ValueCodec<T>,
-  ) {
+  constructor(limits: IdTableLimits = ID_TABLE_LIMITS, codec?: ValueCodec<T>) {
     this.#limits = limits;
-    this.#codec = codec;
+    this.#codec = codec ?? { save: (value) => value, load: (saved) => saved as T };
   }
 
   get retainedReplies(): RetainedReplyStats {
@@ -182,14 +177,13 @@ export class IdTable<T> {
 
   #operationSection(): Section {
     const changes = this.#changedOperations;
-    const size = (): number => changes.getSize(this.#order);
+    const getSize = (): number => changes.getSize(this.#order);
     return {
       get changeCount() {
-        return size();
+        return getSize();
       },
       changeAll: () => changes.addAll(),
-      takeChanges: (max) =>
-        changes.take<TableOperation<T>>(max, this.#order, isInWindow).map((id) => this.#saveOperation(id)),
+      takeChanges: (max) => changes.take(max, this.#order).map((id) => this.#saveOperation(id)),
       restore: (rows) => this.#loadOperations(rows),
     };
   }
@@ -296,10 +290,7 @@ export class IdTable<T> {
       const oldest = this.#order.shift() as TableOperation<T>;
       if (isInWindow(oldest)) this.expire(oldest.entry.client, oldest.sequence);
     }
-    // What has left otherwise is still in the order: at its front mostly, where it is taken out at once.
-    for (let next = this.#order.at(0); next !== undefined && !isInWindow(next); next = this.#order.at(0)) {
-      this.#order.shift();
-    }
+    takeRemoved(this.#order);
     if (this.#order.size > 2 * maxOperations) this.#order = new Fifo(this.#order.slice().filter(isInWindow));
   }
 
@@ -334,13 +325,6 @@ function comparePlaces(
   return a - b;
 }
 
-interface Placed {
-  readonly entry: { readonly client: string };
-  readonly sequence: number;
-  /** Its place in the order in which operations came. */
-  readonly place: number;
-}
-
 /** Changes of operations. Nothing is noted before `addAll`. */
 class OperationChanges {
   readonly #recorded = new Set<OperationId>();
@@ -365,13 +349,13 @@ class OperationChanges {
   }
 
   /** How many there are, as far as known: zero only when there are none. `order` has the operations by their places. */
-  getSize(order: Fifo<Placed>): number {
+  getSize(order: Fifo<TableOperation<unknown>>): number {
     const last = order.at(order.size - 1);
     return this.#recorded.size + (this.#isRecording && last !== undefined && last.place >= this.#takenUpTo ? 1 : 0);
   }
 
   /** Takes up to `max`; of those that have come since, only the ones that are held still. */
-  take<P extends Placed>(max: number, order: Fifo<P>, isHeld: (operation: P) => boolean): OperationId[] {
+  take(max: number, order: Fifo<TableOperation<unknown>>): OperationId[] {
     const taken: OperationId[] = [];
     for (const id of this.#recorded) {
       if (taken.length >= max) return taken;
@@ -380,18 +364,18 @@ class OperationChanges {
     }
     if (!this.#isRecording) return taken;
     for (let index = this.#firstNew(order); taken.length < max && index < order.size; index += 1) {
-      const operation = order.at(index) as P;
+      const operation = order.at(index) as TableOperation<unknown>;
       this.#takenUpTo = operation.place + 1;
-      if (isHeld(operation)) taken.push(formatOperationId(operation.entry.client, operation.sequence));
+      if (isInWindow(operation)) taken.push(formatOperationId(operation.entry.client, operation.sequence));
     }
     return taken;
   }
 
-  #firstNew(order: Fifo<Placed>): number {
+  #firstNew(order: Fifo<TableOperation<unknown>>): number {
     let low = 0;
     for (let high = order.size; low < high;) {
       const middle = (low + high) >> 1;
-      if ((order.at(middle) as Placed).place < this.#takenUpTo) low = middle + 1;
+      if ((order.at(middle) as TableOperation<unknown>).place < this.#takenUpTo) low = middle + 1;
       else high = middle;
     }
     return low;
@@ -449,7 +433,7 @@ class PrincipalOperations<T> {
   }
 }
 
-/** What has left is at the front mostly. */
+/** What has left otherwise is still in the order: at its front mostly, where it is taken out at once. */
 function takeRemoved<T>(order: Fifo<TableOperation<T>>): void {
   for (let next = order.at(0); next !== undefined && !isInWindow(next); next = order.at(0)) order.shift();
 }

@@ -26,22 +26,31 @@ import { DedupSlots, type DedupSlot } from './dedup-slots.ts';
 import { ReceivedReplies } from './received-replies.ts';
 import type { ReplyOrError } from '../../records/reply.ts';
 
+/** Of nearly all: shared, since a lookup is made for every write. */
+const NO_MEMBERS: readonly Origin[] = [];
+
 /** The way of one submission to its answer. */
-export interface OperationLookup {
+export class OperationLookup {
   readonly submission: Submission;
   readonly identity: SubmissionIdentity;
   /** The slot that it has got to. */
   site: Origin;
-  hop: number;
+  hop = 0;
   /** When it began to ask the site of that slot, and when it last did. */
-  sinceMs: number;
-  requestedAtMs: number;
+  sinceMs = 0;
+  requestedAtMs = 0;
   /** The highest hop of a slot so far. */
-  maxHop: number;
+  maxHop = 0;
   /** Members whose logs are still to be asked, if the home of the key is closed. */
-  unvisited: readonly Origin[];
+  unvisited: readonly Origin[] = NO_MEMBERS;
   /** Whether the first slot of this site's log was looked at. */
-  hasSeenFirst: boolean;
+  hasSeenFirst = false;
+
+  constructor(submission: Submission, identity: SubmissionIdentity) {
+    this.submission = submission;
+    this.identity = identity;
+    this.site = identity.home;
+  }
 }
 
 export interface OperationLookupHost {
@@ -56,9 +65,6 @@ export interface OperationLookupHost {
   escalateToRed(submission: Submission): void;
   replyCommitted(submission: Submission, answer: ReplyOrError): void;
 }
-
-/** Of nearly all: shared, since this is made for every write. */
-const NO_MEMBERS: readonly Origin[] = [];
 
 /** Walks that wait for another site, by the operation and the number of moves that they were asked with. */
 const formatLookupKey = (id: OperationId, hop: number): string => `${id}#${hop}`;
@@ -104,17 +110,7 @@ export class OperationLookups {
   begin(submission: Submission, identity: SubmissionIdentity): void {
     this.#learn(identity);
     const { id, home, hop } = identity;
-    const lookup: OperationLookup = {
-      submission,
-      identity,
-      site: home,
-      hop: 0,
-      sinceMs: 0,
-      requestedAtMs: 0,
-      maxHop: 0,
-      unvisited: NO_MEMBERS,
-      hasSeenFirst: false,
-    };
+    const lookup = new OperationLookup(submission, identity);
     if (isKeyed(id) && !this.#host.core.options.origins.isMember(home)) return this.#visitMembers(lookup);
     const isNew = home === this.#host.core.options.site && hop === 0 && this.slots.find(id, 0) === undefined;
     if (!isNew) return this.step(lookup);

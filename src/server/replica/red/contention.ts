@@ -33,7 +33,6 @@ export class Contention {
   /** By mark, in the same order: a search costs as much as the operation has read, not as others have met. */
   readonly #byMark = new Map<string, Set<ContendedOperation>>();
   #places = 0;
-  /** They wait no longer. */
   readonly #waiters: RedRequest[] = [];
   readonly #core: Pick<ReplicaCore, 'nowMs' | 'options'>;
 
@@ -55,7 +54,6 @@ export class Contention {
     if (oldest !== undefined) this.onEnded(oldest);
   }
 
-  /** It has ended. */
   onEnded(id: OperationId): void {
     const heirs = this.#remove(id)?.endWaiters;
     for (const heir of heirs?.slice() ?? []) this.#waiters.push(heir);

@@ -65,7 +65,6 @@ export class Pipeline {
     if (this.#isShown) this.#overlay.add(request.submission.serial, effects);
   }
 
-  /** Shows the effects of all of them, from now on. */
   show(): void {
     if (this.#isShown) return;
     this.#isShown = true;
@@ -189,7 +188,6 @@ export class Pipeline {
   }
 }
 
-/** The executions, as records name them. */
 export function getExecutions(overlaid: readonly PipelinedOperation[]): readonly Execution[] {
   return overlaid.map(({ request, attempt }) => [request.id, attempt]);
 }

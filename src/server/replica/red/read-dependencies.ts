@@ -24,7 +24,6 @@ export function toStableRun({ state, options }: ReplicaCore, outcome: GeneratorO
   return { outcome, reads: findCertifiedReads(outcome, options.service.tables), version: state.version };
 }
 
-/** Finds what executions of one site stand on. */
 export class DependencyResolver {
   readonly #core: ReplicaCore;
   readonly #pipeline: Pipeline;

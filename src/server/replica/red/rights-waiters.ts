@@ -9,7 +9,6 @@ import type { ReplicaCore } from '../core/replica-port.ts';
 import type { RightsShortfall, RightsWaiter } from '../core/rights-port.ts';
 import { takeAllWaiters, waitFor, type RedRequest, type RedRequests } from './red-requests.ts';
 
-/** Those of one site. */
 export class RightsWaiters {
   readonly #core: ReplicaCore;
   readonly #requests: RedRequests;

@@ -9,7 +9,6 @@ export interface StrongRead {
   readonly record: RedRecord;
 }
 
-/** Those of one site, by the identifiers of their markers. */
 export class StrongReads {
   readonly #reads = new Map<OperationId, StrongRead>();
   /** Reads for which no caller waits any more, and whose markers are in flight to the log. */
