@@ -105,12 +105,17 @@ export function guardAlarmHandler(onAlarm: OnAlarm): OnAlarm {
   };
 }
 
+/** Returns what raises the alarms of a site. */
+export function createAlarmRaiser(site: string, onAlarm: OnAlarm): (kind: SiteAlarm['kind'], text: string) => void {
+  return (kind, text) => void onAlarm({ kind, site, message: `Site ${site}: ${text}` });
+}
+
 /** Returns what raises the alarm of a machine whose clock was set. */
 export function createClockSetAlarm(site: string, onAlarm: OnAlarm): (byMs: number) => void {
+  const raise = createAlarmRaiser(site, onAlarm);
   return (byMs) => {
     const way = byMs < 0 ? 'back' : 'forwards';
-    const message = `Site ${site}: the clock of this machine was set ${way} by ${Math.abs(byMs)} ms. Nothing waits for it.`;
-    onAlarm({ kind: 'clock-set', site, message });
+    raise('clock-set', `the clock of this machine was set ${way} by ${Math.abs(byMs)} ms. Nothing waits for it.`);
   };
 }
 
@@ -124,8 +129,7 @@ export function shortenText(text: string, max = MAX_TEXT_LENGTH): string {
 
 /** Returns what raises the alarms of a site's disk. */
 export function createStorageAlarms(site: string, onAlarm: OnAlarm): StorageEvents {
-  const raise = (kind: SiteAlarm['kind'], description: string): void =>
-    void onAlarm({ kind, site, message: `Site ${site}: ${description}` });
+  const raise = createAlarmRaiser(site, onAlarm);
   return {
     onFullChanged: (because) => {
       if (because !== undefined && isNoSpace(because)) {
@@ -152,24 +156,24 @@ const HALT_REASONS: Readonly<Record<RedHalt['reason'], string>> = {
 
 /** Returns what raises the alarm of a site that takes no more of the red log. */
 export function createRedHaltedAlarm(site: string, onAlarm: OnAlarm): (halt: RedHalt) => void {
+  const raise = createAlarmRaiser(site, onAlarm);
   return ({ reason, message }) => {
     const kind = reason === 'differs' ? 'red-log-differs' : 'red-log-halted';
     const remaining =
       'Red writes and strong reads are refused until it is repaired and the site restarted; blue writes go on.';
-    onAlarm({ kind, site, message: `Site ${site}: ${HALT_REASONS[reason]} (${message}). ${remaining}` });
+    raise(kind, `${HALT_REASONS[reason]} (${message}). ${remaining}`);
   };
 }
 
 /** Reports changes at the servers that keep the red log. */
 export function createRedLogServerAlarm(site: string, onAlarm: OnAlarm): (state: RedLogServerState) => void {
-  const raise = (kind: SiteAlarm['kind'], description: string): void =>
-    void onAlarm({ kind, site, message: `Site ${site}: ${description}.` });
+  const raise = createAlarmRaiser(site, onAlarm);
   return ({ kind, message }) => {
-    const waits = 'Red operations and strong reads wait; blue operations go on';
+    const waits = 'Red operations and strong reads wait; blue operations go on.';
     if (kind === 'unavailable') raise('red-log-unreachable', `the red log cannot be reached (${message}). ${waits}`);
-    else if (kind === 'available') raise('red-log-reachable', 'the red log can be reached again');
-    else if (message === undefined) raise('red-log-has-room', 'etcd has room again, and red operations are taken');
-    else raise('red-log-full', `etcd is nearly full: ${message}. New red operations and strong reads are refused`);
+    else if (kind === 'available') raise('red-log-reachable', 'the red log can be reached again.');
+    else if (message === undefined) raise('red-log-has-room', 'etcd has room again, and red operations are taken.');
+    else raise('red-log-full', `etcd is nearly full: ${message}. New red operations and strong reads are refused.`);
   };
 }
 
@@ -192,10 +196,9 @@ export function createForkAlarm(
 
 /** Reports that the site runs an older version than the one in force. */
 export function createOutdatedAlarm(site: string, onAlarm: OnAlarm): (problem: string) => void {
-  return (problem) => {
-    const advice = 'Nothing is lost. Start it with the newer version on the same data directory';
-    onAlarm({ kind: 'newer-version-needed', site, message: `Site ${site}: ${problem}. ${advice}.` });
-  };
+  const advice = 'Nothing is lost. Start it with the newer version on the same data directory.';
+  const raise = createAlarmRaiser(site, onAlarm);
+  return (problem) => raise('newer-version-needed', `${problem}. ${advice}`);
 }
 
 /** Returns what raises the alarm of a site that has heard no other one since its start. */

@@ -1,6 +1,6 @@
 /** Reports that a site cannot get or write the state of another one. */
 import { isNoSpace } from '../storage/disk/files.ts';
-import type { OnAlarm } from './site-alarm.ts';
+import { createAlarmRaiser, type OnAlarm } from './site-alarm.ts';
 
 export interface TransferAlarms {
   onStalled(problem: string): void;
@@ -9,10 +9,7 @@ export interface TransferAlarms {
 }
 
 export function createTransferAlarms(site: string, onAlarm: OnAlarm): TransferAlarms {
-  const raise = (
-    kind: 'transfer-stalled' | 'transfer-refused' | 'disk-full' | 'disk-has-room',
-    description: string,
-  ): void => void onAlarm({ kind, site, message: `Site ${site}: ${description}` });
+  const raise = createAlarmRaiser(site, onAlarm);
   return {
     onStalled: (problem) =>
       raise(

@@ -3,16 +3,12 @@ import { CorrectableError } from '../../correctable/errors.ts';
 import { toWellFormed } from '../../protocol/codec/tagged-values.ts';
 import type { Origin, Origins } from './origin.ts';
 import type { Failure } from './records.ts';
+import type { IdTableLimits } from './retention-limits.ts';
 
 interface SessionLimits {
   readonly origins: Origins;
   readonly site: Origin;
   readonly sessionTimeoutMs: number;
-}
-
-interface ClientLimits {
-  readonly maxOperationsPerClient?: number;
-  readonly maxBytesPerClient?: number;
 }
 
 /** What to do about a write that may have taken effect, or may still do so. */
@@ -91,7 +87,7 @@ export function droppedError(
 }
 
 /** The client takes its answers and does not say so: what it has not acknowledged is all that may be kept of it. */
-export function unacknowledgedError({ maxOperationsPerClient, maxBytesPerClient }: ClientLimits): CorrectableError {
+export function unacknowledgedError({ maxOperationsPerClient, maxBytesPerClient }: IdTableLimits): CorrectableError {
   const most = [
     ...(maxOperationsPerClient === undefined ? [] : [`${maxOperationsPerClient} operations`]),
     ...(maxBytesPerClient === undefined ? [] : [`${maxBytesPerClient} bytes of answers`]),

@@ -34,7 +34,6 @@ import type { ReplicaOutput } from '../records/replica-output.ts';
 import type { Stage, Submission } from '../records/submissions.ts';
 import { SiteState } from './core/site-state.ts';
 import { isReply, type ReplyOrError } from '../records/reply.ts';
-import type { Vector } from '../records/vector.ts';
 import type { ProposedRecord } from '../log/red-log-engine.ts';
 import type { LoggedOperation } from './causal/blue-streams.ts';
 import type { RetainedReplies } from './exactly-once/id-table-entries.ts';
@@ -249,14 +248,14 @@ export class Replica implements ReplicaCore, WritesHost {
   }
 
   abandon(serial: number): void {
-    const waiting = this.coverage.cancel(serial) ?? this.lookups.cancel(serial) ?? this.rights?.cancel(serial);
+    const waiting = this.coverage.cancel(serial) ?? this.lookups.cancel(serial) ?? this.rights?.waiting.cancel(serial);
     if (waiting === undefined) this.red.abandon(this.createOperationId(serial), serial);
     // A named operation may have begun elsewhere, or another caller may wait for it here.
     else this.reply(waiting, 'strong', droppedError(waiting, false));
   }
 
   hasWaiter(id: OperationId): boolean {
-    return this.coverage.hasOperation(id) || this.lookups.hasOperation(id) || this.rights?.hasOperation(id) === true;
+    return this.coverage.hasOperation(id) || this.lookups.hasOperation(id) || this.rights?.waiting.hasOperation(id) === true;
   }
 
   emit(output: ReplicaOutput): void {
@@ -273,11 +272,6 @@ export class Replica implements ReplicaCore, WritesHost {
     const entries = [entry];
     this.emit({ kind: 'store', log: 'local', entries });
     this.#storeOutput = entries;
-  }
-
-  /** What a session has seen with a view that is given now. */
-  #getSeen({ sessionVector }: Submission): Vector | undefined {
-    return sessionVector === undefined ? undefined : [...this.state.stable];
   }
 
   /** The time of the input to come. */
@@ -327,7 +321,7 @@ export class Replica implements ReplicaCore, WritesHost {
   }
 
   reply(submission: Submission, stage: Stage, answer: ReplyOrError): void {
-    const { serial, wantedStages } = submission;
+    const { serial, wantedStages, sessionVector } = submission;
     const isLast = stage !== 'tentative' && !(stage === 'causal' && wantedStages.strong);
     if (!isReply(answer)) {
       const { identity } = submission;
@@ -338,7 +332,7 @@ export class Replica implements ReplicaCore, WritesHost {
       this.emit({ kind: 'failed', serial, error, stage: isLast ? undefined : stage });
       return;
     }
-    const seen = stage === 'tentative' ? undefined : this.#getSeen(submission);
+    const seen = stage === 'tentative' || sessionVector === undefined ? undefined : [...this.state.stable];
     if (seen !== undefined) this.options.observer?.onViewed?.(submission);
     this.emit({ kind: 'view', serial, stage, reply: answer, isLast, seen });
   }

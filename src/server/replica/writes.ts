@@ -324,18 +324,14 @@ export class Writes implements OperationLookupHost {
     }
   }
 
-  /** Runs `run` once the site has what the submission's session has seen; else `late`, or tells that it has not. */
-  runWhenSeen(submission: Submission, run: () => void, late: () => void = () => this.#failStale(submission)): void {
+  /** Runs `run` once the site has what the submission's session has seen; if that takes too long, `late`, or it fails. */
+  runWhenSeen(submission: Submission, run: () => void, late?: () => void): void {
     const { nowMs, options, coverage } = this.core;
     coverage.runWhenCovered(submission.sessionVector, {
       untilMs: nowMs + options.sessionTimeoutMs,
       run,
-      late,
+      late: late ?? (() => this.replyCommitted(submission, replicaBehindError(options))),
       submission,
     });
-  }
-
-  #failStale(submission: Submission): void {
-    this.replyCommitted(submission, replicaBehindError(this.core.options));
   }
 }

@@ -159,7 +159,6 @@ export class EtcdLog<R> implements RedLog<R, DigestMessage> {
   }
 
   receive(from: Origin, message: DigestMessage): void {
-    if (message.kind !== 'log.digest') return;
     const { position, digest, markPosition, markDigest, checkpointed, asks } = message;
     // One that has halted replies, too: it may be the only one that knows what etcd has lost.
     if (asks !== undefined && this.#peers.isAbout(asks))

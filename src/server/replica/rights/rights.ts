@@ -7,12 +7,12 @@ import type { CorrectableError } from '../../../correctable/errors.ts';
 import type { BluePath } from '../causal/blue-path.ts';
 import type { GeneratorOutcome } from '../../generator/generator-runner.ts';
 import type { ReadSet } from '../../generator/read-set.ts';
-import type { Effect } from '../../records/effect.ts';
+import type { Color, Effect } from '../../records/effect.ts';
 import { rightsUnreachableError, rightsFullError } from '../../records/failures.ts';
 import { formatOperationId } from '../../records/operation-id.ts';
 import { RED, type Origin } from '../../records/origin.ts';
+import type { Choice } from '../../records/reply.ts';
 import type { RightsRequest, BlueOperation, OperationId, RedOperation, RightsMessage } from '../../records/records.ts';
-import type { Submission } from '../../records/submissions.ts';
 import { takeTooLargeError, isOnBoundedField, sumTakes, type RightsNeed } from '../../service/bounded-takes.ts';
 import { createTransferEffect, type Transfer } from '../../service/fields/bounded-counter.ts';
 import { getLeft, type Ledger } from '../../service/fields/ledger.ts';
@@ -46,7 +46,8 @@ export class Rights implements RightsPort {
   protected readonly core: ReplicaCore;
   /** Of this start of the site: no other start names operations like it. */
   readonly #client: string;
-  readonly #waiting = new RightsWaitList();
+  /** Operations that wait for rights here. */
+  readonly waiting = new RightsWaitList();
   /** Own blue operations on bounded fields that are decided at this start and not applied yet. */
   readonly #decided = new Set<OperationId>();
   /** Fields that have changed since who waits has looked. */
@@ -72,15 +73,7 @@ export class Rights implements RightsPort {
   }
 
   get isBusy(): boolean {
-    return this.#waiting.size > 0;
-  }
-
-  hasOperation(id: OperationId): boolean {
-    return this.#waiting.hasOperation(id);
-  }
-
-  cancel(serial: number): Submission | undefined {
-    return this.#waiting.cancel(serial);
+    return this.waiting.size > 0;
   }
 
   resolvePath(outcome: GeneratorOutcome): GeneratorOutcome | RightsShortfall | CorrectableError {
@@ -111,12 +104,12 @@ export class Rights implements RightsPort {
 
   get rejection(): CorrectableError | undefined {
     const { maxRedInFlight = Infinity } = this.core.options;
-    return this.#waiting.size >= maxRedInFlight ? rightsFullError(maxRedInFlight) : undefined;
+    return this.waiting.size >= maxRedInFlight ? rightsFullError(maxRedInFlight) : undefined;
   }
 
   wait(shortfall: RightsShortfall, waiter: RightsWaiter): void {
     const { nowMs, options } = this.core;
-    this.#waiting.add({ waiter, shortfall, untilMs: (waiter.sinceMs ?? nowMs) + options.reachTimeoutMs });
+    this.waiting.add({ waiter, shortfall, untilMs: (waiter.sinceMs ?? nowMs) + options.reachTimeoutMs });
     for (const need of shortfall.needs) this.#requestForWaiters(formatFieldKey(need));
   }
 
@@ -150,7 +143,7 @@ export class Rights implements RightsPort {
   }
 
   onRedRemoved(effects: readonly Effect[]): void {
-    if (this.#waiting.size === 0) return;
+    if (this.waiting.size === 0) return;
     for (const need of sumTakes(this.core.options.service.tables, effects)) this.#changed.add(formatFieldKey(need));
   }
 
@@ -165,7 +158,7 @@ export class Rights implements RightsPort {
     this.#grantedFields = [];
     this.#drawnFields = new Map();
     for (const item of value) this.#shareGrant(item);
-    this.#waiting.retry(changed);
+    this.waiting.retry(changed);
     for (const field of changed) this.#requestForWaiters(field);
     for (const question of this.#earlyRequests.takeForFields(changed, this.core.nowMs)) this.#respond(question);
     for (const name of generated.values()) this.#redistributePool(name);
@@ -175,13 +168,13 @@ export class Rights implements RightsPort {
   tick(): void {
     const { nowMs, options } = this.core;
     this.#earlyRequests.evict(nowMs);
-    this.#waiting.retry(NO_FIELDS);
-    for (const { waiter, shortfall } of this.#waiting.takeTimedOut(nowMs)) {
+    this.waiting.retry(NO_FIELDS);
+    for (const { waiter, shortfall } of this.waiting.takeTimedOut(nowMs)) {
       // One that came before may have decided what this one is about: a copy of it.
       if (waiter.isOver?.() === true) waiter.onOver?.();
       else waiter.onTimeout(rightsUnreachableError(shortfall.needs[0], options.reachTimeoutMs));
     }
-    for (const field of this.#waiting.fields) this.#requestForWaiters(field);
+    for (const field of this.waiting.fields) this.#requestForWaiters(field);
   }
 
   /** Gives of what this site has, unless what it gave last is still on its way. */
@@ -253,7 +246,7 @@ export class Rights implements RightsPort {
 
   /** For who waits: of others as much as they can spare, to be taken here; where that is too little, into the pool. */
   #requestForWaiters(field: string): void {
-    const requested = this.#waiting.getWanted(field);
+    const requested = this.waiting.getWanted(field);
     if (requested === undefined) return;
     const { name, amount, ofPool } = requested;
     const ledger = readLedger(this.core.state.store, name);
@@ -333,18 +326,15 @@ export class Rights implements RightsPort {
     const ledger = readLedger(state.store, name);
     const field = formatFieldKey(name);
     if (readLedger(state.overlay, name).pool < ledger.pool) return;
-    if (this.#waiting.getWanted(field) !== undefined || this.#wantedBySites.has(field)) return;
+    if (this.waiting.getWanted(field) !== undefined || this.#wantedBySites.has(field)) return;
     const { members: sites } = options.origins;
     const amount = Math.floor(toExactNumber(ledger.pool) / sites.length);
     if (amount === 0) return;
-    const effects = sites.map((to) => createTransferEffect(name, { to, amount }));
-    const choice = {
-      shadow: RIGHTS_TRANSFER_SHADOW,
-      color: 'red',
-      args: undefined,
-      effects,
-      reply: undefined,
-    } as const;
+    const choice = createTransferChoice(
+      'red',
+      name,
+      sites.map((to) => ({ to, amount })),
+    );
     this.#host.red.proposeOwn(this.#nextId(), { reads: NO_READS, choice, reply: { value: null } });
   }
 
@@ -378,14 +368,7 @@ export class Rights implements RightsPort {
 
   #transfer(name: BoundedName, transfers: readonly Transfer[]): BlueOperation {
     const id = this.#nextId();
-    const effects = transfers.map((item) => createTransferEffect(name, item));
-    const choice = {
-      shadow: RIGHTS_TRANSFER_SHADOW,
-      color: 'blue',
-      args: undefined,
-      effects,
-      reply: undefined,
-    } as const;
+    const choice = createTransferChoice('blue', name, transfers);
     return this.#host.blue.commit({ id, hop: undefined, choice, reply: { value: null } });
   }
 
@@ -393,6 +376,12 @@ export class Rights implements RightsPort {
     this.#transfers += 1;
     return formatOperationId(this.#client, this.#transfers);
   }
+}
+
+/** What a site does by itself: it moves rights. */
+function createTransferChoice(color: Color, name: BoundedName, transfers: readonly Transfer[]): Choice {
+  const effects = transfers.map((item) => createTransferEffect(name, item));
+  return { shadow: RIGHTS_TRANSFER_SHADOW, color, args: undefined, effects, reply: undefined };
 }
 
 function readLedger(state: StateReader, { table, key, field }: BoundedName): Ledger {
