@@ -16,7 +16,6 @@ export interface ProposerProgress {
 
 export type LogProgress = ReadonlyMap<Origin, ProposerProgress>;
 
-/** What is kept of a place that was delivered. */
 export interface LogMark {
   readonly position: number;
   readonly digest: number | undefined;
@@ -74,7 +73,6 @@ export class LogCopy<R> {
     return this.#progress;
   }
 
-  /** The last entry that was taken, if it is known. */
   get last(): LastEntry | undefined {
     return this.#last;
   }

@@ -5,7 +5,6 @@
  */
 import type { Origin, Origins } from '../records/origin.ts';
 
-/** How much is kept for a site that is away. */
 export interface AbsenceLimits {
   /** Entries of a stream, or of the red log, that it lacks. */
   readonly maxBacklogEntries: number;
@@ -13,9 +12,7 @@ export interface AbsenceLimits {
   readonly keepForMs: number;
 }
 
-/** The sites that are beyond the limits now. */
 export interface LeavingOutcome {
-  /** They are left behind from now on. */
   readonly left: readonly Origin[];
   /** Everything is kept for them, since this site may not leave them behind. Empty unless this, or `isFull`, is new. */
   readonly cutOff: readonly Origin[];

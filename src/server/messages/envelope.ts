@@ -79,10 +79,8 @@ export interface Envelope {
   readonly message: SiteMessage | TermMessage | ClosedMessage | NodeMessage;
 }
 
-/** Of a deployment with one partition. */
 export const ONLY_PARTITION = 0;
 
-/** Why a message is not taken. */
 export type MessageRejectionReason =
   /** It is no envelope, or larger than one may be. */
   | 'unreadable'

@@ -16,7 +16,6 @@ import type { MessageRejectionCounts, NodeMessage, SiteMessage } from './envelop
 export interface MessageFilterOptions {
   readonly deployment: string;
   readonly origins: Origins;
-  /** Whose door it is. */
   readonly ownSite: Address;
   /** Of the start, in which it begins to speak. */
   readonly epoch: number;

@@ -24,7 +24,6 @@ export interface NodeHandshakeOptions {
   readonly origins: Origins;
   /** Whose red log the others have copies of. */
   readonly redLeader: Origin;
-  /** Names the data directory. */
   readonly directory: string;
   readonly generation: number;
   /** How long to wait for an answer before asking again. */
@@ -32,7 +31,6 @@ export interface NodeHandshakeOptions {
   /** Whether a start is a fork if its directory does not know the start of its site that was accepted last. */
   readonly refusesUnknownStarts: boolean;
   readonly streams: KnownStreams;
-  /** The term of this start. */
   getTerm(): number;
   /** The highest term of a site that was accepted, and the directory of that start. */
   getAccepted(site: Origin): number;

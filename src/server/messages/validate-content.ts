@@ -13,10 +13,8 @@ import type { LogMessageFormat, ProposedRecord } from '../log/red-log-engine.ts'
 import type { EffectValidator } from '../service/effect-validator.ts';
 import type { Envelope, SiteMessage } from './envelope.ts';
 
-/** Which effects the service has that the sites run. */
 type EffectChecker = Pick<EffectValidator, 'describeProblem'>;
 
-/** Messages that lead to something that has to be written down. */
 const WRITTEN_KINDS: ReadonlySet<Envelope['message']['kind']> = new Set([
   'blue.operations',
   'slot.request',

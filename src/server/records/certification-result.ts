@@ -24,10 +24,8 @@ export type CertificationDecision =
   | { readonly kind: 'reject'; readonly conflict?: Conflict | undefined }
   /** The operation was decided by an earlier record. */
   | { readonly kind: 'void' }
-  /** The operation's identifier has expired. */
   | { readonly kind: 'expired' }
   | { readonly kind: 'closed' }
   | { readonly kind: 'marker' };
 
-/** How an operation ended. */
 export type OperationOutcome = { readonly stamp: number } | 'conflict';

@@ -11,7 +11,6 @@ import type { BlueOperation, HeldStream, RedRecord } from './records.ts';
 import type { Vector } from './vector.ts';
 import type { CertificationDecision } from './certification-result.ts';
 
-/** Rows of a section by name, as they were saved. */
 export type SectionRows = ReadonlyMap<string, unknown>;
 
 /** A part of the state that is saved row by row. */
@@ -30,13 +29,10 @@ export interface Section {
   restore(rows: SectionRows): void;
 }
 
-/** A row: its name and its plain value. */
 export type SavedRow = readonly [name: string, value: unknown];
 
-/** What a state was saved as. */
 export interface Checkpoint {
   readonly sections: Readonly<Record<string, SectionRows>>;
-  /** The small parts, whole. */
   readonly smallParts: unknown;
 }
 
@@ -46,12 +42,10 @@ export type PartName = 'shared' | 'own';
 /** Sections of a site's own have names that begin with this. */
 export const OWN_SECTION = 'own.';
 
-/** The part that a section belongs to. */
 export function getPart(section: string): PartName {
   return section.startsWith(OWN_SECTION) ? 'own' : 'shared';
 }
 
-/** The sections of one part. */
 export function getSections(part: PartName, { sections }: Pick<Checkpoint, 'sections'>): Checkpoint['sections'] {
   return Object.fromEntries(Object.entries(sections).filter(([name]) => getPart(name) === part));
 }
@@ -65,7 +59,6 @@ export interface GateItem {
 /** The red path without its sections. */
 export interface SavedRedPath {
   readonly deliveredCount: number;
-  /** Records behind the gate. */
   readonly gate: readonly GateItem[];
   readonly certifier: unknown;
 }
@@ -83,7 +76,6 @@ export interface SavedChange {
 export interface SharedState {
   /** Whose the ordinals are that it has. */
   readonly origins: readonly SavedOrigin[];
-  /** A change of them that is under way. */
   readonly change?: SavedChange;
   /** What is in force. Not saved where all sites are of one process. */
   readonly inForce?: DeploymentVersion;
@@ -105,7 +97,6 @@ export interface OwnState {
   readonly clock: number;
   /** By ordinal: operations of its stream that are synced here and not in the rows yet. */
   readonly waiting: readonly (readonly BlueOperation[])[];
-  /** The highest terms that were heard of other sites. */
   readonly terms?: readonly (readonly [site: Origin, term: number, directory?: string])[];
 }
 

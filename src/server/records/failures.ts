@@ -53,7 +53,6 @@ export function expiredError(): CorrectableError {
   );
 }
 
-/** The idempotency key names another operation, or the same one with other arguments. */
 export function keyTakenError(): CorrectableError {
   const message =
     'idempotencyKey: the key was used before, for another operation or other arguments. The write was not applied. Use a new key for each operation.';
@@ -66,7 +65,6 @@ export function concludedError(error: CorrectableError): CorrectableError {
   return new CorrectableError(error.code, message, { ...error, cause: error.cause, retryable: false });
 }
 
-/** Returns the error of a caller that left before any part of its operation had left the site. */
 export function abandonedError(): CorrectableError {
   const message = 'It was cancelled or timed out while it waited for the red order. Nothing was done.';
   return new CorrectableError('ABORTED', message);
@@ -96,13 +94,11 @@ export function unacknowledgedError({ maxOperationsPerClient, maxBytesPerClient 
   return new CorrectableError('OVERLOADED', message);
 }
 
-/** So many wait for the red order that no more may. */
 export function redFullError(maxRedInFlight: number): CorrectableError {
   const message = `${maxRedInFlight} red writes and strong reads wait for the red order at this site, as many as may. Nothing was done: try later; blue writes and causal reads go on.`;
   return new CorrectableError('OVERLOADED', message);
 }
 
-/** The server that keeps the red log has little room left. */
 export function redLogFullError(because: string): CorrectableError {
   const message = `The red log has little room left: ${because}. Nothing was done: try later; blue writes and causal reads go on.`;
   return new CorrectableError('OVERLOADED', message);
@@ -114,20 +110,18 @@ export function redHaltedError(because: string): CorrectableError {
   return new CorrectableError('UNAVAILABLE', message);
 }
 
-/** The red log has been halted for so long that what cannot be let go of meanwhile is as much as may be. */
 export function haltedFullError(maxBytes: number): CorrectableError {
   const message = `The red log of this site has halted, and the site has come to keep ${maxBytes} bytes until it goes on, as many as it may. Nothing was done: repair the log and restart the site, or ask another site meanwhile; causal reads go on.`;
   return new CorrectableError('OVERLOADED', message);
 }
 
-/** The same, of an operation that another site, or an earlier start of this one, may have begun. */
+/** Returns the error of what is not taken now, but another site, or an earlier start of this one, may have begun. */
 export function mayHaveStartedError(): CorrectableError {
   const message =
     'The site takes no more of its kind now, and the operation may have been begun before: it may still take effect.';
   return new CorrectableError('UNKNOWN', `${message} ${UNKNOWN_ADVICE}`);
 }
 
-/** What is left belongs to sites that did not hand it in. */
 export function rightsUnreachableError(
   name: { readonly table: string; readonly field: string } | undefined,
   waitedMs: number,
@@ -137,19 +131,16 @@ export function rightsUnreachableError(
   return new CorrectableError('UNAVAILABLE', message, { field });
 }
 
-/** So many wait for rights that no more may. */
 export function rightsFullError(maxWaiting: number): CorrectableError {
   const message = `${maxWaiting} operations wait at this site for rights that other sites hold, as many as may. Nothing was done: try later, or at another site; what takes within the rights of this site goes on.`;
   return new CorrectableError('OVERLOADED', message);
 }
 
-/** The other sites do not all know yet that this one has joined. */
 export function joiningError(): CorrectableError {
   const message = 'The site is about to join, and takes no writes yet. Nothing was done: retry, or ask another site.';
   return new CorrectableError('UNAVAILABLE', message);
 }
 
-/** The session has seen elsewhere what is not here yet. */
 export function replicaBehindError({ origins, site, sessionTimeoutMs }: SessionLimits): CorrectableError {
   const message = `Site ${origins.getName(site)} did not get what the session has seen within ${sessionTimeoutMs} ms. Nothing was done: retry, or go back to the site before.`;
   return new CorrectableError('REPLICA_BEHIND', message);

@@ -16,7 +16,6 @@ export function markInternal(error: CorrectableError): CorrectableError {
   return error;
 }
 
-/** An error of ours about one field. */
 export function createInternalError(code: ErrorCode, message: string, field: string): CorrectableError {
   return markInternal(new CorrectableError(code, message, { field }));
 }

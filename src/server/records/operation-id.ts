@@ -6,7 +6,6 @@ const SEPARATOR = '/';
 /** The identifier that was made or taken apart last: an operation's is taken apart several times in a row. */
 const lastParsed = { id: '', client: '', sequence: NaN };
 
-/** The identifier of a client's operation. */
 export function formatOperationId(client: string, sequence: number): OperationId {
   lastParsed.id = `${client}${SEPARATOR}${sequence}`;
   lastParsed.client = client;
@@ -38,13 +37,11 @@ function parseOperationId(id: OperationId): void {
   lastParsed.sequence = Number(id.slice(end + 1));
 }
 
-/** Whose operation it is. */
 export function getClient(id: OperationId): string {
   if (lastParsed.id !== id) parseOperationId(id);
   return lastParsed.client;
 }
 
-/** Which of its client's operations it is. */
 export function getSequence(id: OperationId): number {
   if (lastParsed.id !== id) parseOperationId(id);
   return lastParsed.sequence;

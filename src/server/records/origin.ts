@@ -15,7 +15,6 @@ export type Origin = number & { readonly [brand]: 'origin' };
 /** The red order. */
 export const RED: Origin = 0 as Origin;
 
-/** The first site of a deployment. */
 const FIRST_SITE = 1;
 
 /** Ordinals that are looked at: larger ones no deployment comes to. */
@@ -42,7 +41,6 @@ export interface SiteAddress {
 
 /** What is known of a site's origin. */
 export interface KnownOrigin {
-  /** The name of the site. */
   readonly site: string;
   /**
    * Which start without a past this is: 0 for the sites that the deployment was made with. A later one is the place, from
@@ -59,7 +57,6 @@ export interface KnownOrigin {
 
 type OriginDetails = Pick<KnownOrigin, 'final' | 'directory' | 'address'>;
 
-/** An origin as it is saved. */
 export type SavedOrigin = readonly [site: string, incarnation: number, state: OriginState, details?: OriginDetails];
 
 const isMember = ({ state }: KnownOrigin): boolean => state === 'open' || state === 'joining';
@@ -166,14 +163,12 @@ export class Origins {
     return this.#members.filter((item) => item !== than);
   }
 
-  /** Adds an origin. */
   add(known: KnownOrigin): Origin {
     this.#known.push(known);
     this.#update();
     return (this.size - 1) as Origin;
   }
 
-  /** Changes how an origin stands. */
   set(origin: Origin, change: Pick<KnownOrigin, 'state' | 'final'>): void {
     this.#known[origin - FIRST_SITE] = { ...this.get(origin), ...change };
     this.#update();

@@ -116,7 +116,6 @@ export class Replica implements ReplicaCore, WritesHost {
     this.#applyVisible();
   }
 
-  /** What is shared with the parts of the replica. */
   get core(): ReplicaCore {
     return this;
   }
@@ -274,7 +273,6 @@ export class Replica implements ReplicaCore, WritesHost {
     this.#storeOutput = entries;
   }
 
-  /** The time of the input to come. */
   advanceTime(nowMs: number, wallMs: number): void {
     this.nowMs = nowMs;
     this.wallMs = wallMs;

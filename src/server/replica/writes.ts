@@ -20,7 +20,6 @@ import { OperationLookups, type OperationLookup, type OperationLookupHost } from
 /** Names the marker of this start: submissions have serials from 1 on. */
 const START_MARKER_SERIAL = 0;
 
-/** What updates need from the rest of their replica. */
 export interface WritesHost {
   readonly core: ReplicaCore;
   readonly blue: BluePath;
@@ -61,7 +60,6 @@ export class Writes implements OperationLookupHost {
     this.lookups = this.createLookups();
   }
 
-  /** An own blue operation has become visible. */
   onVisible({ id, sequence, reply }: BlueOperation): void {
     // An operation from before a restart has no caller that waits for it.
     if (this.#unanswered.at(0)?.sequence !== sequence) return;

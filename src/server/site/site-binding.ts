@@ -64,7 +64,6 @@ export interface SubmissionPort {
   endSubmissions(door: object): void;
 }
 
-/** A session as this deployment keeps it. */
 class SiteSession implements BindingSession {
   readonly #tokens: SessionTokens;
   #seen: number[];
@@ -78,7 +77,6 @@ class SiteSession implements BindingSession {
     if (value.length === 1) this.#sealed = value;
   }
 
-  /** What the session has seen so far. */
   get seen(): Vector {
     return this.#seen;
   }
@@ -201,7 +199,6 @@ type StagesByLevel = SubmissionRequest['wantedStages'];
 
 /** Which views an operation delivers. */
 interface ViewPlan extends StagesByLevel {
-  /** The strongest level asked for. */
   readonly strongest: RedBlueLevel;
   readonly effect: Access;
 }
@@ -257,7 +254,6 @@ function getPlan(plans: readonly ViewPlan[], levels: readonly RedBlueLevel[]): V
 
 const FINAL_DETAILS: ViewDetails = { final: true };
 
-/** What is submitted, and in what circumstances. */
 interface SubmissionInput extends Pick<SubmissionRequest, 'operation' | 'args' | 'identity'> {
   readonly handle: object;
   readonly context: InvocationContext;

@@ -62,11 +62,9 @@ interface EventLoopTurn {
   /** When it began: by the clock that only runs forward, and in milliseconds since the epoch. */
   readonly nowMs: number;
   readonly wallMs: number;
-  /** Why updates are not taken. */
   readonly writeRejection: CorrectableError | undefined;
 }
 
-/** Why a site has ended. */
 interface SiteFailure {
   readonly reason: string;
   readonly cause?: Error;

@@ -55,7 +55,6 @@ export class SiteMachine {
   readonly #absent: AbsentSites;
   #lacking: string | undefined;
   #isRetired = false;
-  /** Messages for which there was no room. */
   #noRoomCount = 0;
   #outputs: SiteOutput[] = [];
   readonly #handshake: NodeHandshake;
@@ -200,7 +199,6 @@ export class SiteMachine {
     return { ...this.messageFilter.rejections, clock: this.replica.rejectedStampCount, room: this.#noRoomCount };
   }
 
-  /** Those of them with which nothing was wrong. */
   get harmlessRejections(): number {
     return this.messageFilter.harmlessCount + this.#noRoomCount;
   }

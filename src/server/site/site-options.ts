@@ -45,7 +45,6 @@ export interface SiteOptions extends ReplicaOptions {
   readonly absence?: AbsenceLimits | undefined;
   /** The engine of the red log; the one that is built in unless given. */
   readonly redLog?: RedLogEngine | undefined;
-  /** Receives rejected messages. */
   readonly onMessageRejected?: MessageFilterOptions['onRejected'];
   /** What a site may come to keep while its red log has halted, in bytes; `MAX_HALTED_BYTES` unless given. */
   readonly maxHaltedBytes?: number | undefined;
@@ -68,7 +67,6 @@ export interface SiteOptions extends ReplicaOptions {
  */
 export type RejectedMessageCounts = MessageRejectionCounts & { readonly clock: number; readonly room: number };
 
-/** An origin, for operators. */
 export interface MemberStatus extends KnownOrigin {
   readonly origin: Origin;
   /** By the clock that only runs forward; `undefined` if not at this start. */
@@ -84,7 +82,6 @@ export function listMembers(origins: Origins, absent: AbsentSites): readonly Mem
   }));
 }
 
-/** The progress of a site. */
 export interface SiteProgress {
   /** The number of this start: above that of any earlier one. */
   readonly start: number;
@@ -105,7 +102,6 @@ export interface SiteProgress {
 /** How long updates wait at a start for another site. */
 export const ALONE_AFTER_MS = 10_000;
 
-/** The options of a site's node of the red log. */
 export function createLogOptions(options: SiteOptions): Omit<RedLogOptions<RedRecord>, 'sites'> {
   const { site, origins, redLeader, redLogName, epoch, resendAfterMs, windows } = options;
   return {

@@ -2,9 +2,7 @@
 import type { EtcdReply, EtcdRequest, EtcdRequestId } from './etcd-requests.ts';
 
 type WithoutId<T> = T extends unknown ? Omit<T, 'id'> : never;
-/** A request before it has an id. */
 export type EtcdCall = WithoutId<Exclude<EtcdRequest, { kind: 'etcd.reconnect' }>>;
-/** A reply to a request. */
 export type EtcdAnswer = Extract<EtcdReply, { id: EtcdRequestId }>;
 
 interface PendingCall {
@@ -45,7 +43,6 @@ export class EtcdCalls {
     call.onAnswer(answer);
   }
 
-  /** The connection is over. */
   clear(): void {
     this.#pending.clear();
   }

@@ -20,7 +20,6 @@ interface Lane {
   readonly entries: EtcdEntry[];
 }
 
-/** What to do next. */
 export type CatchUpStep =
   | { readonly kind: 'read'; readonly range: EtcdKeyRange }
   | { readonly kind: 'take'; readonly entry: EtcdEntry }
@@ -64,7 +63,6 @@ export class EtcdCatchUp {
     return entry === undefined ? { kind: 'done' } : { kind: 'take', entry };
   }
 
-  /** The reply to the last range. */
   onRange(entries: readonly EtcdEntry[], hasMore: boolean): void {
     const last = entries.at(-1);
     const next = hasMore && last !== undefined ? `${last.key}\0` : undefined;

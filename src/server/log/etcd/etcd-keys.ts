@@ -9,7 +9,6 @@ import type { EtcdKeyRange, EtcdLogPlace } from './etcd-requests.ts';
 /** Digits of ordinals, and of epochs, numbers and positions: keys sort as their numbers do. */
 const [SITE_DIGITS, NUMBER_DIGITS] = [6, 16];
 
-/** The parts of the key of a group. */
 export interface GroupName {
   readonly site: Origin;
   readonly start: number;

@@ -2,7 +2,6 @@
 import { count, digest, record, word } from '../../records/record-schemas.ts';
 import type { LogMessageFormat } from '../red-log-engine.ts';
 
-/** What a site has taken, and the digest of that. */
 export interface DigestMessage {
   readonly kind: 'log.digest';
   readonly position: number;
@@ -10,7 +9,6 @@ export interface DigestMessage {
   /** The last place whose digest the site keeps for long: a site that is far ahead may not have later ones any more. */
   readonly markPosition: number;
   readonly markDigest?: number;
-  /** How many entries its checkpoint has. */
   readonly checkpointed: number;
   /** A question of the sender after it has connected to etcd: the receiver replies at once. */
   readonly asks?: string;

@@ -12,7 +12,6 @@ const ASK_INTERVAL_MS = 250;
 export class EtcdPeers {
   readonly #generation: number;
   #count = 0;
-  /** The question of this connection. */
   #id: string | undefined;
   #askedFirstAtMs = 0;
   #askedAtMs = -Infinity;
@@ -27,7 +26,6 @@ export class EtcdPeers {
     return Math.max(0, ...this.#lengths.values());
   }
 
-  /** The site that has replied with the most. */
   get longestAt(): Origin | undefined {
     return [...this.#lengths].find(([, length]) => length === this.longest)?.[0];
   }
@@ -44,7 +42,6 @@ export class EtcdPeers {
     this.#id = undefined;
   }
 
-  /** Returns the sites to ask now, and the question. */
   takeQuestion(others: readonly Origin[], nowMs: number): { sites: readonly Origin[]; id: string } | undefined {
     if (this.#id === undefined || nowMs - this.#askedAtMs < ASK_INTERVAL_MS) return undefined;
     this.#askedAtMs = nowMs;
@@ -60,7 +57,6 @@ export class EtcdPeers {
     if (answers !== undefined && answers === this.#id) this.#lengths.set(from, position);
   }
 
-  /** Whether enough sites have replied. */
   haveReplied(others: readonly Origin[], nowMs: number): boolean {
     const count = others.filter((site) => this.#lengths.has(site)).length;
     if (count === others.length) return true;

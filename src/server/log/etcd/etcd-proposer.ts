@@ -27,13 +27,11 @@ interface SentGroup {
   readonly value: Uint8Array;
   readonly last: number;
   isAsked: boolean;
-  /** When etcd has confirmed it. */
   storedAtMs: number | undefined;
 }
 
 export class EtcdProposer<R> {
   protected readonly options: EtcdProposerOptions<R>;
-  /** Records that are in no group yet. */
   readonly #unsent = new Set<R>();
   readonly #sent: SentGroup[] = [];
   #next: number;

@@ -9,7 +9,6 @@ import { EtcdCatchUp, PAGE_GROUPS } from './etcd-catch-up.ts';
 import type { EtcdKeys } from './etcd-keys.ts';
 import type { EtcdEntry, EtcdKeyRange } from './etcd-requests.ts';
 
-/** Takes the groups that were read. */
 export interface GroupTaker {
   /** Returns `false` if it can take no more entries. */
   take(entry: EtcdEntry): boolean;
@@ -51,7 +50,6 @@ export class EtcdReader {
     this.#trimmed = options.baseLength;
   }
 
-  /** Whether all that etcd had was taken. */
   get isWatching(): boolean {
     return this.#isWatching;
   }

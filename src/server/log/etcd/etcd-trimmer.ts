@@ -38,7 +38,6 @@ export class EtcdTrimmer {
     return this.#own;
   }
 
-  /** Why etcd could not be compacted, if so. */
   get problem(): string | undefined {
     return this.#problem;
   }
@@ -51,7 +50,6 @@ export class EtcdTrimmer {
     this.#checkpointed.set(site, checkpointed);
   }
 
-  /** The connection is over. */
   stop(): void {
     this.#isTrimming = false;
   }

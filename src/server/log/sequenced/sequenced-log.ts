@@ -28,7 +28,6 @@ interface Follower {
   matched: number | undefined;
   /** Up to where it knows that entries are committed. */
   committed: number;
-  /** Up to where entries were sent to it. */
   sent: number;
   /** Its length, or what it was taken for until it answers: sent is at most a window more. */
   baseLength: number;
@@ -75,7 +74,6 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
   readonly #followers = new Map<Origin, Follower>();
   /** Sites that count for what a majority has. */
   #voters: readonly Origin[];
-  /** Whether a site has no vote. */
   #hasNonVoter: boolean;
   /** Entries that are not delivered and may change the sites: their places, and the sites that they take out. */
   readonly #changes = new Fifo<LoggedChange>();

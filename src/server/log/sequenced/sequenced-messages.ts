@@ -17,7 +17,6 @@ import { mixEntry } from '../prefix-digest.ts';
 import type { LogEntry } from '../red-log.ts';
 import type { LogMessageFormat, ProposedRecord } from '../red-log-engine.ts';
 
-/** What the nodes of the log send each other. */
 export type SequencedMessage<R> =
   /** The sender's `sequence`-th proposal since it started in `epoch`. */
   | { readonly kind: 'log.propose'; readonly epoch: number; readonly sequence: number; readonly record: R }

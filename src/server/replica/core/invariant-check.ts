@@ -8,12 +8,10 @@ import type { SiteState } from './site-state.ts';
 
 type TablesReader = ReturnType<typeof createTablesReader>;
 
-/** An invariant that does not hold. */
 export interface BrokenInvariant extends InvariantFailure {
   readonly invariant: string;
 }
 
-/** One that does not hold of a row. */
 interface BrokenRow extends BrokenInvariant {
   readonly table: string;
   readonly key: string;

@@ -69,9 +69,9 @@ export interface ReplicaOptions {
   readonly epoch: number;
   /** How long to wait for a peer before asking again. */
   readonly resendAfterMs: number;
-  /** Removals that the site applies between two floors (`floors.ts`). */
+  /** Removals that the site applies between two floors (`low-watermarks.ts`). */
   readonly removalsPerWatermark?: number | undefined;
-  /** Times that a rejected operation is executed before it fails with `CONFLICT`: `red/tries.ts`. */
+  /** Times that a rejected operation is executed before it fails with `CONFLICT`. */
   readonly maxAttempts: number;
   /** How long another site's log may be out of reach before an operation that was sent there first is `UNKNOWN`. */
   readonly reachTimeoutMs: number;
@@ -96,7 +96,6 @@ export interface ReplicaOptions {
   readonly keepsReceivedReplies?: boolean | undefined;
 }
 
-/** What the parts of a replica share. */
 export interface ReplicaCore {
   readonly options: ReplicaOptions;
   readonly state: SiteState;

@@ -29,7 +29,7 @@ export class SiteState {
   readonly store: Store;
   /** With all own red operations in flight, as they are expected: for previews. */
   readonly overlay: Overlay;
-  /** With those that are proposed, as they are, while others stand on them (`chain.ts`). */
+  /** With those that are proposed, as they are, while others stand on them (`pipeline.ts`). */
   readonly pipelined: Overlay;
   readonly #service: Service;
   readonly #onThrown: GeneratorPorts['onGeneratorError'];

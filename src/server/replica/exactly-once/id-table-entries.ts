@@ -49,7 +49,7 @@ export interface TableOperation<T> {
   readonly sequence: number;
   /** Its place in that order. */
   readonly place: number;
-  /** `EXPIRED_TOKEN` once it has left its window: it may be in the order for a while after that. */
+  /** `EXPIRED` once it has left its window: it may be in the order for a while after that. */
   value: T | typeof EXPIRED;
   bytes: number;
 }

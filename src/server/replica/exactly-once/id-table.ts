@@ -92,7 +92,7 @@ export class IdTable<T> {
   }
 
   /**
-   * The first operation of the same client, unless it is this one; `EXPIRED_TOKEN` if the client's first ones
+   * The first operation of the same client, unless it is this one; `EXPIRED` if the client's first ones
    * were forgotten.
    */
   otherOf(id: OperationId): T | typeof EXPIRED | undefined {

@@ -4,10 +4,8 @@ import type { Conflict } from '../../records/certification-result.ts';
 import { parseName } from '../../generator/read-set.ts';
 import type { RedRequest } from './red-requests.ts';
 
-/** What is known of a request that was rejected. */
 type RejectedRequest = Pick<RedRequest, 'submission' | 'attempt' | 'uncountedRejections' | 'conflict' | 'run'>;
 
-/** The end of a request that was rejected as often as it may be executed. */
 export function conflictError({
   submission,
   attempt,

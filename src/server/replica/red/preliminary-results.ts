@@ -41,7 +41,6 @@ export class PreliminaryResults {
     }
   }
 
-  /** Takes the effects of a request off the overlay. */
   remove(request: RedRequest): void {
     const { state, rights } = this.#core;
     state.overlay.remove(request.submission.serial, request.preliminaryEffects);

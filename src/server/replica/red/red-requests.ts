@@ -34,7 +34,7 @@ export interface EffectTrace {
   readonly written: ReadonlySet<string>;
 }
 
-/** An operation that is proposed and not decided, with what it will do: see `chain.ts`. */
+/** An operation that is proposed and not decided, with what it will do: see `pipeline.ts`. */
 export interface PipelinedOperation {
   readonly request: RedRequest;
   readonly attempt: number;
@@ -55,7 +55,6 @@ export interface PipelinedOperation {
   isDropped: boolean;
 }
 
-/** How a red operation begins. */
 export interface StartOptions {
   /** Whether it is not known to be red for ever yet. */
   readonly isUndecided: boolean;
@@ -129,7 +128,6 @@ export class RedRequests {
   readonly #serials = new Map<OperationId, number>();
   /** By the serial of a submission that asks for an operation in flight. */
   readonly #joinedSubmissions = new Map<number, OperationId>();
-  /** By their clients. */
   readonly #clients = new NameCounts();
   #abandonedCount = 0;
   /** The largest number of an execution of what was dropped. */

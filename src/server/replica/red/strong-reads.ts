@@ -3,7 +3,6 @@ import type { Origin } from '../../records/origin.ts';
 import type { OperationId, RedRecord } from '../../records/records.ts';
 import type { Submission } from '../../records/submissions.ts';
 
-/** A strong read and the record that takes its place in the log. */
 export interface StrongRead {
   readonly submission: Submission;
   readonly record: RedRecord;
