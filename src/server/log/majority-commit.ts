@@ -8,10 +8,7 @@ export interface LoggedChange {
   readonly closes: Origin | undefined;
 }
 
-/**
- * So many of its first entries count, where `getLength` gives how many a site holds. What takes a site out needs a majority
- * of those that remain: with the one, two could not agree on that.
- */
+/** How many entries count. What takes a site out needs a majority of those that remain: others could not agree. */
 export function computeCommittedLength(
   voters: readonly Origin[],
   changes: readonly LoggedChange[],

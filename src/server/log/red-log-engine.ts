@@ -21,10 +21,7 @@ export interface RedLogEngine {
 /** A record that a message brings, and the site that has proposed it. */
 export type ProposedRecord = Pick<LogEntry<RedRecord>, 'origin' | 'record'>;
 
-/**
- * What is asked of the messages of a log's nodes by who carries them. An engine whose nodes meet elsewhere, as those that
- * are clients of servers of their own, sends none.
- */
+/** What has to be known of the messages of a log's nodes. The clients of servers of their own send none. */
 export interface LogMessageFormat {
   /** By kind: what a message has to look like, given what a record has to. */
   createSchemas(redRecord: RecordSchema): Readonly<Record<LogMessage['kind'], RecordSchema>>;

@@ -20,10 +20,7 @@ export interface RedLog<R, M extends LogMessage = LogMessage> {
   readonly backlogLength: number;
   /** The name of this log. A new log, or one of another deployment, has another name. */
   identity(): string;
-  /**
-   * Returns the digest of the first `length` entries: the same at all sites that have the same there. `undefined` if it
-   * is not known, or not any more.
-   */
+  /** Returns the digest of the first `length` entries, or `undefined` if it is not known, or not any more. */
   digest(length: number): number | undefined;
   /** What this node has synced, where one site gives the order: its copy is never shorter than those of others. */
   readonly end?: StreamPoint | undefined;
@@ -110,18 +107,12 @@ export interface SavedLog {
   readonly progress: readonly (readonly [origin: Origin, epoch: number, next: number])[];
 }
 
-/**
- * What the nodes of the log send each other. The code that carries it between sites reads only its kind, and what
- * `LogMessageFormat` of its engine defines.
- */
+/** What the nodes of the log send each other. Only its engine reads more than the kind (`LogMessageFormat`). */
 export interface LogMessage {
   readonly kind: `log.${string}`;
 }
 
-/**
- * A request of the node of a log to a server that keeps the log, or a reply: `etcd/etcd-requests.ts`. Only the adapter of
- * that engine looks further than its kind.
- */
+/** A request to a server that keeps the log, or a reply. Only the adapter of that engine reads more than the kind. */
 export interface ServerRequest {
   readonly kind: `etcd.${string}`;
 }
@@ -146,10 +137,7 @@ export type LogOutput<R, M extends LogMessage = LogMessage> =
   | { readonly kind: 'store'; readonly entries: readonly LogEntry<R>[] }
   /** To be sent to the server that keeps the log: its reply comes by `onReply`. */
   | { readonly kind: 'request'; readonly request: ServerRequest }
-  /**
-   * Records that stand between two places. They begin where the last ones ended, or have all been
-   * delivered before; whatever else comes is a gap.
-   */
+  /** Records between two places. They begin where the last ones ended, or come again; anything else is a gap. */
   | { readonly kind: 'deliver'; readonly from: number; readonly next: number; readonly records: readonly R[] }
   /**
    * What was to come next is there no more, or the log is another one, ends before what it has delivered, or has what no

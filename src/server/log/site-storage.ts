@@ -41,10 +41,7 @@ export interface SiteStorage {
   readonly fullReason: string | undefined;
   /** Whether the room that was left for what had begun is used up too: nothing that is appended is written for now. */
   readonly isStuck: boolean;
-  /**
-   * Returns whether no other process has taken the directory over while this process was paused. Checked before
-   * anything is reported. If another process has it, the listener gets a failure of the storage.
-   */
+  /** Whether no other process has the directory. If one has, the listener gets a failure. Asked before all reports. */
   isOwned(): boolean;
   /** To be called once, before the first `append`. The events are those of a log for its holder. */
   attach(source: CheckpointSource, listener: LocalLogListener): void;

@@ -1,7 +1,4 @@
-/**
- * Envelopes as bytes, and back: one byte that says in which version they are written, then a list in MessagePack. What
- * comes is checked whole before anybody sees it.
- */
+/** Envelopes as bytes: the version, then a list in MessagePack. What comes is checked whole before it is used. */
 import { PortabilityError } from '../../protocol/codec/codec.ts';
 import * as reader from '../../protocol/codec/msgpack-reader.ts';
 import * as writer from '../../protocol/codec/msgpack-writer.ts';

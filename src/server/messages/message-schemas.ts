@@ -45,10 +45,7 @@ const OPERATION_NAME = /^.+\/\d{1,16}$/s;
 const longText = text(MAX_TEXT);
 const ordinalNumber = integerFrom(1);
 
-/**
- * The name of an operation, `client/number`. Every update gets one before any part of it leaves the site where it was
- * submitted: otherwise a site that gets it twice could not know that it is the same.
- */
+/** `client/number`. Every update has one before it leaves its site, so that a site which gets it twice knows it. */
 export const operationNameSchema: RecordSchema = (value, origins) =>
   longText(value, origins) ??
   (OPERATION_NAME.test(value as string) ? undefined : ': must name an operation, as client/number');

@@ -141,10 +141,7 @@ export class NodeHandshake {
     return this.#differs(origin, point) ? `the first ${point.length} ${what} are others at ${name}` : undefined;
   }
 
-  /**
-   * Why a start begins on a copy that is older than the start that was accepted last, if so. Each start on a directory has a
-   * higher number than all before, whether they have sent anything or not.
-   */
+  /** Why a start begins on a copy older than the last accepted start, if so: each start has a higher number. */
   #findUnknownStart(from: Origin, term: number): string | undefined {
     const accepted = this.#options.getAccepted(from);
     const isKnown = term === accepted || getStartNumber(term) > getStartNumber(accepted);

@@ -44,10 +44,7 @@ export function describeContentProblem(
   return describeVectorProblem(message.decision.vector);
 }
 
-/**
- * Finds an ordinal in a message that is none of a site known here: its sender has taken in more of the red log. Records of
- * the red log are not looked at, since that they stand behind the one which says who it is.
- */
+/** Finds an ordinal in a message that is none of a site known here. Records of the red log are not looked at. */
 export function findUnknownOrigin(message: SiteMessage, origins: Origins): number | undefined {
   if (message.kind === 'blue.operations') {
     for (const { site } of message.operations) if (!origins.isSite(site)) return site;

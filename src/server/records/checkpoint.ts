@@ -19,10 +19,7 @@ export interface Section {
   changeAll(): void;
   /** How many rows count as changed, as far as known: zero only when there are none. */
   readonly changeCount: number;
-  /**
-   * Rows taken so far because every row counted as changed, and not because it had been: however fast rows change, those
-   * become fewer. None unless given.
-   */
+  /** Rows taken so far because every row counted as changed: however fast rows change, those become fewer. Default: none */
   readonly initialRowsTaken?: number;
   /** Up to `max` changed rows as they are now; they count as saved. A value of `undefined` says that the row is gone. */
   takeChanges(max: number): SavedRow[];

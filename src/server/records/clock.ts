@@ -1,7 +1,4 @@
-/**
- * The hybrid logical clock of a site: stamps that never go back, stay close to the wall clock and lie above every stamp
- * that they depend on.
- */
+/** The hybrid logical clock of a site: its stamps never go back, and lie above every stamp that they depend on. */
 
 const MICROS_PER_MS = 1000;
 /** No correct clock shows this (the year 2200). Too few stamps are left above it to keep them distinct. */

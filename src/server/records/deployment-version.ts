@@ -3,10 +3,7 @@
  * force* is the one that all sites of a deployment have; what a newer one adds is used only once that is in force.
  */
 
-/**
- * Version of what all sites decide alike: certification, the gate, what a record's reply is. Sites that go by different
- * ones would diverge.
- */
+/** Version of what all sites decide alike: certification, the gate, replies. Sites with different rules would diverge. */
 export const RULES_VERSION = 1;
 
 /** The oldest rules that this program still goes by if they are in force. */

@@ -1,6 +1,4 @@
-/**
- * Effects: what a shadow operation does to one field, as plain data that is replicated (RedBlue, OSDI 2012, §5.1).
- */
+/** Effects: what a shadow operation does to one field, as plain data that is replicated (RedBlue, OSDI 2012, §5.1). */
 import type { Origin } from './origin.ts';
 import type { Vector } from './vector.ts';
 

@@ -16,10 +16,7 @@ export function formatOperationId(client: string, sequence: number): OperationId
 /** Begins the clients that stand for an idempotency key: each has one operation, and any site may be asked for it first. */
 export const KEYED = '\u0001';
 
-/**
- * The identifier of the operation that an idempotency key names. `variant` is a hash of the operation and its arguments, so
- * that another operation under the same key has another identifier of the same client.
- */
+/** The identifier of the operation that a key names. `variant` is a hash of the operation and its arguments. */
 export function formatKeyedOperationId(key: string, variant: number): OperationId {
   return formatOperationId(KEYED + key, variant);
 }

@@ -42,10 +42,7 @@ export interface SiteAddress {
 /** What is known of a site's origin. */
 export interface KnownOrigin {
   readonly site: string;
-  /**
-   * Which start without a past this is: 0 for the sites that the deployment was made with. A later one is the place, from
-   * 1 on, of the record in the red log by which it joined.
-   */
+  /** 0 for the first sites. Of one that joined later, the place of its record in the red log, from 1 on. */
   readonly incarnation: number;
   readonly state: OriginState;
   /** Of a closed one. */
@@ -123,10 +120,7 @@ export class Origins {
     return this.#members.findLast((origin) => this.get(origin).site === site);
   }
 
-  /**
-   * The origin that a client calls the home of an operation: the first one of a site by the site's name, a later one as
-   * `site~incarnation`. It may be closed since.
-   */
+  /** The origin that a client calls the home of an operation, as `formatHome` writes it. It may be closed since. */
   findHome(home: string): Origin | undefined {
     return this.#sites.find((origin) => formatHome(this.get(origin)) === home);
   }
@@ -220,10 +214,7 @@ export function formatHome({ site, incarnation }: KnownOrigin): string {
   return incarnation === 0 ? site : `${site}~${incarnation}`;
 }
 
-/**
- * The name of a start of a site, which begins what the site itself names: markers, floors, identifiers that generators
- * draw. No other start of any incarnation has it.
- */
+/** The name of a start of a site, which begins what the site itself names. No other start has it. */
 export function formatStartName({ site, incarnation }: KnownOrigin, start: number): string {
   return `${site}-${incarnation.toString(36)}-${start.toString(36)}`;
 }

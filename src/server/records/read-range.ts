@@ -1,7 +1,4 @@
-/**
- * Ordered scans: what a generator asks for, the interval of an order that it comes to, and that interval as certification
- * compares it, so that a row which comes into a scan afterwards (a phantom) is noticed like any other change.
- */
+/** Ordered scans, and their intervals as certification compares them: so a row that comes in later is noticed. */
 import { describeKind, createInternalError } from './internal-errors.ts';
 
 /** A value that orders rows: numbers before strings, and strings by UTF-16 code units, so alike at every site. */

@@ -1,7 +1,4 @@
-/**
- * What data has to look like, as functions that say what is wrong with it: checks of messages between sites. They are
- * written by hand since a site runs in places that have no schemas at hand, and cost no more than a look at each field.
- */
+/** Checks of messages between sites. They are written by hand, and cost no more than a look at each field. */
 import { MAX_START } from './epoch.ts';
 import { MAX_ORIGINS, type Origins } from './origin.ts';
 

@@ -53,10 +53,7 @@ export interface RedOperation extends ShadowRecord {
   readonly attempt: number;
   /** Of the start of the site at which it ran: another start may propose the operation with the same number. */
   readonly epoch: number;
-  /**
-   * Earlier operations of the same start, undecided then, whose effects lay under the run and are among what it read. It
-   * stands on them: it commits only behind them. What those stand on, they name themselves.
-   */
+  /** Earlier operations of the same start, undecided then, whose effects it may have read: it commits only behind them. */
   readonly dependencies?: readonly Execution[];
   /** Its client has the answers of all its operations up to this one, so that they can be forgotten. */
   readonly acknowledged?: number;
@@ -92,10 +89,7 @@ export interface MarkerRecord {
   readonly site: Origin;
 }
 
-/**
- * Asks for a change of the members: the origin that the site of this name has now, if any, is closed, and with a directory
- * another one is opened. So a site joins, is rebuilt on another directory, or is retired.
- */
+/** Asks to close the origin that has this name, if any, and with a directory to open another one: join, rebuild, retire. */
 export interface ChangeRecord {
   readonly kind: 'member';
   readonly action: 'change';
@@ -149,10 +143,7 @@ export interface ReplyRecord {
   readonly vector: Vector;
 }
 
-/**
- * What the first entry of a slot (log, identifier, hop) decides: the final answer, that the operation has gone on to
- * another site, or that it is red from then on.
- */
+/** What the first entry of a slot (log, identifier, hop) decides: the reply, a move to another site, or that it is red. */
 export type SlotDecision =
   | ReplyRecord
   | { readonly kind: 'claim'; readonly site: Origin; readonly hop: number }
@@ -162,10 +153,7 @@ export type SlotDecision =
 export interface BlueEntry {
   readonly kind: 'blue';
   readonly operation: BlueOperation;
-  /**
-   * Of an own one: how many records of the red log were delivered here before it. Proof, after a restart, that they are
-   * committed.
-   */
+  /** Of an own one: how many red records were delivered before it, which proves after a restart that they are committed. */
   readonly redDelivered?: number;
   /** Only for an own operation that is being stored: the parts of its identifier, so that no code has to parse it. */
   readonly client?: string;

@@ -29,16 +29,9 @@ export interface CertifierLimits {
 /** Bytes that a site may come to keep for a red log that has halted, about, before it takes no more updates. */
 export const MAX_HALTED_BYTES = 256 << 20;
 
-/**
- * Bytes of one operation at most, as `estimateEncodedBytes` counts them: so that the message which carries it, with
- * its name and the
- * names of those that it stands on, is none of those that are refused (`MAX_ENVELOPE_BYTES`, `MAX_ENVELOPE_VALUES`).
- */
+/** Bytes of one operation at most, as `estimateEncodedBytes` counts them: its message is below `MAX_ENVELOPE_BYTES`. */
 export const MAX_OPERATION_BYTES = 48 << 20;
-/**
- * Effects of one operation at most, and names and intervals that it has read: far more than generators may come to, unless
- * they are given other limits.
- */
+/** Effects of one operation at most, and names and intervals that it has read: more than generators may come to. */
 export const MAX_OPERATION_PARTS = 1 << 20;
 /** Characters of a client's name at most. */
 export const MAX_CLIENT_LENGTH = 1 << 16;

@@ -39,8 +39,5 @@ export interface SubmissionRequest extends Omit<Submission, 'serial' | 'seed' | 
   submittedAtMs: number;
 }
 
-/**
- * How far along a view is: a guess, in the stable snapshot, in the red order; or for good by the log of one site, which
- * reaches `causal` and never more.
- */
+/** How far a view is: a guess, in the stable snapshot, in the red order, or for good by one site's log (at `causal`). */
 export type Stage = 'tentative' | 'causal' | 'strong' | 'committed';

@@ -21,10 +21,7 @@ export function getRedStamp(vector: Vector): number {
 /** The stamps of the ends of closed streams, by ordinal: see `Origins.finals`. */
 type Finals = readonly (number | undefined)[] | undefined;
 
-/**
- * Whether `a` ≤ `b` entry by entry, without the entry `except`. With `finals`, an entry above the end of a closed
- * stream counts as that end: no site has more of it.
- */
+/** Whether `a` ≤ `b` without the entry `except`. An entry beyond the end of a closed stream counts as that end. */
 export function isCovered(a: Vector, b: Vector, except = -1, finals?: Finals): boolean {
   for (let entry = 0; entry < a.length; entry += 1) {
     const stamp = a[entry] ?? 0;

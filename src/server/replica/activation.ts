@@ -56,11 +56,7 @@ export class Activation {
     return undefined;
   }
 
-  /**
-   * Takes a record of the red log for which there is no problem.
-   *
-   * @param isProven whether the own log says that it counts
-   */
+  /** Takes a record without a problem. `isProven`: the own log says that the record counts. */
   deliver({ id, site, version }: ActivateRecord, isProven: boolean): void {
     if (this.#inForce === undefined || !this.#core.options.origins.isMember(site)) return;
     // The same at all sites, since it follows from the log.

@@ -1,7 +1,4 @@
-/**
- * What a site finds at its start, held to what its program and its service know: a newer version may have written it. Nothing
- * of it may be dropped, nor end the site later.
- */
+/** Checks what a site finds at its start: a newer version may have written what this one would drop, or end at. */
 import type { RecoveredState } from '../log/recovered-state.ts';
 import { describeEffectsProblem } from '../messages/validate-content.ts';
 import type { DeploymentVersion } from '../records/deployment-version.ts';

@@ -1,7 +1,4 @@
-/**
- * The replica of one site, as a pure state machine: inputs with the time come in, outputs come out; no clock, timer,
- * randomness, socket or disk inside. The same code runs in production and in the simulator.
- */
+/** The replica of one site, as a pure state machine: the same code runs in production and in the simulator. */
 import { Fifo } from '../collections/fifo.ts';
 import { Activation } from './activation.ts';
 import { BluePath } from './causal/blue-path.ts';

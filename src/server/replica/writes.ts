@@ -1,7 +1,4 @@
-/**
- * Updates at one site: executed where their slot is, on a state that holds what their session has seen, and answered by
- * an entry in a log (docs/spec/exactly-once.md).
- */
+/** Updates at one site: each is executed where its slot is, and a log entry answers it (docs/spec/exactly-once.md). */
 import { isCorrectableError, type CorrectableError } from '../../correctable/errors.ts';
 import { Fifo } from '../collections/fifo.ts';
 import type { BluePath } from './causal/blue-path.ts';
@@ -144,10 +141,7 @@ export class Writes implements OperationLookupHost {
     this.#runWithRights(submission, (outcome, lackedMs) => this.#replyUnnamed(submission, serial, outcome, lackedMs));
   }
 
-  /**
-   * Runs the generator, and again when lacking rights have come. `end` gets the outcome, unless the operation has ended
-   * `otherwise` while it waited.
-   */
+  /** Runs the generator, and again when lacking rights have come, unless the operation has ended meanwhile. */
   #runWithRights(
     submission: Submission,
     end: OnOutcome,
@@ -300,10 +294,7 @@ export class Writes implements OperationLookupHost {
     });
   }
 
-  /**
-   * The same, as the site's rights let it, and where what comes of it may not be red while too much waits for the red
-   * order, or for its turn.
-   */
+  /** Runs the generator as the site's rights let it. What has to be red fails if too much waits for the red order. */
   #runIfRoom(submission: Submission): GeneratorOutcome | CorrectableError | RightsShortfall {
     const executed = this.#run(submission);
     if (!isOutcome(executed)) return executed;

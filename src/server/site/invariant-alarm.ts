@@ -11,10 +11,7 @@ import { isInDevelopment } from './is-in-development.ts';
 /** How many reported rows it remembers: a row that stays broken is reported once. */
 const MAX_REPORTED_ROWS = 1000;
 
-/**
- * A condition on the whole snapshot may read all that there is: so conditions get this share of the time, of which so much
- * may be saved up.
- */
+/** Conditions on the whole snapshot may read everything: they get this share of the time, and so much saved up. */
 const CPU_SHARE = 0.05;
 const MAX_SAVED_MS = 100;
 

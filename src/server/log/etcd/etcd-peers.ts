@@ -1,7 +1,4 @@
-/**
- * What the other sites have of the log. A site that lacks what etcd has lost cannot notice that alone. So it asks the others
- * after each connection, and proposes nothing before it has all that they have replied with.
- */
+/** What the other sites have of the log. A site proposes nothing before it has that: etcd may have lost entries. */
 import type { Origin } from '../../records/origin.ts';
 import type { DigestMessage } from './etcd-messages.ts';
 

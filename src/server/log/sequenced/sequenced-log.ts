@@ -415,10 +415,7 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
     this.#outputs.push({ kind: 'regressed', message });
   }
 
-  /**
-   * An earlier start of this site had that epoch, and the file that recorded it is gone. The leader takes nothing below
-   * it any more. Records that have not arrived are proposed again, above that start.
-   */
+  /** An earlier start had that epoch, and its file is gone: records that have not arrived are proposed again above it. */
   #beginAbove(epoch: number): void {
     this.#epoch = createEpochAbove(epoch, this.options.epoch);
     this.#nextSequence = 1;

@@ -11,10 +11,7 @@ const MICROS_PER_MS = 1000;
 export class ClockQuarantine {
   readonly #options: ReplicaOptions;
   readonly #quarantined = new Set<Origin>();
-  /**
-   * The clock that others are held to. Where the one here is set back it goes on, so that a site whose own clock is behind
-   * does not take all others for wild.
-   */
+  /** The clock to compare others with. It never goes back: a site whose own clock is behind would reject all others. */
   #referenceMs = -Infinity;
   #referenceAtMs = 0;
   /** What the clock here shows, and the foremost one of the others, both against the monotonic one. */

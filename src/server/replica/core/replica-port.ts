@@ -39,10 +39,7 @@ export interface ReplicaObserver {
   onQuarantined?(peer: Origin, aheadMs: number): void;
   /** A site has been away for too long: nothing is kept for it before it is back. */
   onLeftBehind?(peer: Origin): void;
-  /**
-   * Sites have been away for too long, and without them there is no majority. Everything is kept for them. With `isFull`
-   * updates are refused.
-   */
+  /** Too many sites are away to leave them behind: everything is kept for them. If `isFull`, updates are refused. */
   onCutOff?(peers: readonly Origin[], isFull: boolean): void;
   /** The site's stamps can be taken again. */
   onReleased?(peer: Origin): void;
@@ -62,10 +59,7 @@ export interface ReplicaOptions {
   readonly origins: Origins;
   /** The site that gives the red order, where one does. */
   readonly redLeader?: Origin | undefined;
-  /**
-   * Of this start, as `createEpoch` makes it: larger than at any earlier one of this site that its files tell of, and the same
-   * at no other one, whatever of its past was lost.
-   */
+  /** Of this start, as `createEpoch` makes it: no other start has it, and those that its files know have smaller ones. */
   readonly epoch: number;
   /** How long to wait for a peer before asking again. */
   readonly resendAfterMs: number;

@@ -39,16 +39,9 @@ export interface RightsWaiter {
 
 /** The rights of one site. */
 export interface RightsPort {
-  /**
-   * A path as this site may take it: as it is where the site has the rights, red where the pool has, else what is lacking;
-   * an error where it takes more than stands.
-   */
+  /** Returns the path that this site may take: blue, red from the pool, what it lacks, or an error if too little is left. */
   resolvePath(outcome: GeneratorOutcome): GeneratorOutcome | RightsShortfall | CorrectableError;
-  /**
-   * What a red path lacks of the pool, as `state` shows that.
-   *
-   * @throws CorrectableError where it takes more than stands
-   */
+  /** Returns what a red path lacks of the pool in `state`. Throws a CorrectableError if it takes more than is left. */
   findRedShortfall(outcome: GeneratorOutcome, state: StateReader): RightsShortfall | undefined;
   /** Why no more may wait for rights, if that is so: to be asked before one does that is not counted elsewhere. */
   readonly rejection: CorrectableError | undefined;

@@ -1,6 +1,4 @@
-/**
- * What one site has applied: its store, the vector that says how far, and its own red operations in flight on top.
- */
+/** What one site has applied: its store, the vector that says how far, and its own red operations in flight on top. */
 import { CorrectableError, isCorrectableError } from '../../../correctable/errors.ts';
 import type { Stamp } from '../../records/effect.ts';
 import { toError } from '../../records/failures.ts';
@@ -57,31 +55,18 @@ export class SiteState {
     return this.#version;
   }
 
-  /**
-   * Runs a generator on the stable snapshot.
-   *
-   * @throws CorrectableError as `GeneratorRunner.run`
-   */
+  /** Runs a generator on the stable snapshot. Throws as `GeneratorRunner.run`. */
   run(input: GeneratorInput): GeneratorOutcome {
     this.overlay.underlying.wasCovered = false;
     return this.#generators.run(input);
   }
 
-  /**
-   * Runs a generator on the stable snapshot with the own red operations in flight, where that makes a difference to
-   * `stable`, which came of the `run` just before.
-   *
-   * @throws CorrectableError as `GeneratorRunner.run`
-   */
+  /** Runs it with the own red operations in flight, if `stable`, the outcome of the last `run`, may differ by them. */
   runTentatively(input: GeneratorInput, stable: GeneratorOutcome): GeneratorOutcome {
     return this.overlay.underlying.wasCovered ? this.#generators.run(input, this.overlay) : stable;
   }
 
-  /**
-   * Runs a generator on the stable snapshot with the own red operations on which it may stand.
-   *
-   * @throws CorrectableError as `GeneratorRunner.run`
-   */
+  /** Runs a generator on the stable snapshot with the own red operations on which it may stand. */
   runPipelined(input: GeneratorInput): GeneratorOutcome {
     return this.#generators.run(input, this.pipelined);
   }
@@ -160,10 +145,7 @@ export class SiteState {
   }
 }
 
-/**
- * Returns the error of an operation that is done, but whose reply cannot be delivered. Whatever the reply failed with,
- * the code must not suggest that it can be retried, or that nothing was done.
- */
+/** Returns the error of an operation that is done, but whose reply failed: the code must not suggest a retry. */
 function replyFailedError(error: CorrectableError): CorrectableError {
   const code = error.code === 'FINAL_FAILED' ? error.code : 'UNKNOWN';
   const message = `${error.message} The operation has taken effect all the same: do not retry.`;

@@ -69,10 +69,7 @@ export class IdTable<T> {
     return { operations: this.#size, bytes: this.#bytes };
   }
 
-  /**
-   * Whether one more operation of the client would cost it one of its others, with so many of it `coming` that the log does
-   * not have yet, and without what it has `acknowledged` and the log has not heard of.
-   */
+  /** Whether one more operation would cost the client one that it has not acknowledged, counting pending ones. */
   isFullFor(client: string, { acknowledged = 0, pendingCount = 0 }: UnloggedState = NO_UNLOGGED_STATE): boolean {
     const { maxOperationsPerClient = Infinity, maxBytesPerClient = Infinity } = this.#limits;
     const entry = this.#getEntry(client);
@@ -91,10 +88,7 @@ export class IdTable<T> {
     return sequence <= entry.watermark ? EXPIRED : entry.operations.get(sequence)?.value;
   }
 
-  /**
-   * The first operation of the same client, unless it is this one; `EXPIRED` if the client's first ones
-   * were forgotten.
-   */
+  /** The first other operation of the same client; `EXPIRED` if the client's first ones were forgotten. */
   otherOf(id: OperationId): T | typeof EXPIRED | undefined {
     const entry = this.#getEntry(getClient(id));
     if (entry === undefined) return undefined;
@@ -103,10 +97,7 @@ export class IdTable<T> {
     return first?.sequence === getSequence(id) ? undefined : first?.value;
   }
 
-  /**
-   * Remembers an operation, unless its identifier has expired. Gives its place in the order in which operations came, for
-   * `touch`.
-   */
+  /** Remembers an operation, unless its identifier has expired. Returns its place in the order, for `touch`. */
   set(id: OperationId, value: T): number {
     const entry = this.#open(getClient(id));
     const sequence = getSequence(id);

@@ -69,18 +69,12 @@ export interface OperationLookupHost {
 /** Walks that wait for another site, by the operation and the number of moves that they were asked with. */
 const formatLookupKey = (id: OperationId, hop: number): string => `${id}#${hop}`;
 
-/**
- * The number of moves that a slot of another log is asked for with. An operation with an idempotency key has no client that
- * counts them: each claim counts one more than the slot that it decides, so that claims never lead in a circle.
- */
+/** The moves to request a slot with. If no client counts them, each claim counts one more: they never form a circle. */
 function countMoves({ identity, maxHop }: OperationLookup): number {
   return isKeyed(identity.id) ? maxHop + 1 : identity.hop;
 }
 
-/**
- * How long an operation waits for a site to which the connection is lost. Most often its process has ended, and what it has
- * in its log alone is out of reach until it starts again: the client gets to go on meanwhile.
- */
+/** How long an operation waits for a disconnected site: most often its process has ended, and the client can go on. */
 const DISCONNECTED_TIMEOUT_MS = 500;
 
 export class OperationLookups {
@@ -163,10 +157,7 @@ export class OperationLookups {
     else this.#fail(lookup, keyTakenError());
   }
 
-  /**
-   * The home of a key is closed, and its log is gone. What was done under the key is in the log of another member, or was
-   * received of the closed one. So all members are asked, in the order of their origins, and each is claimed on the way.
-   */
+  /** The home of a key is closed, and its log is gone: asks all members in order, and claims the slot at each. */
   #visitMembers(lookup: OperationLookup): void {
     const { origins } = this.#host.core.options;
     if (this.#host.joinRed(lookup.submission)) return;

@@ -1,7 +1,4 @@
-/**
- * The operations of one client that are remembered, in the order of their numbers. A client numbers upwards and its
- * operations come and go almost in that order, so that they are found, added and taken at the ends of a list.
- */
+/** The operations of one client by their numbers. They come and go almost in order, so mostly at the ends of a list. */
 import { Fifo } from '../../collections/fifo.ts';
 
 interface NumberedOperation {

@@ -30,10 +30,7 @@ export interface ReplyTable {
   has(id: OperationId): boolean;
 }
 
-/**
- * Whether a client has as many red operations that it has not acknowledged as it may: of those one would be forgotten for
- * one more.
- */
+/** Whether a client has as many red operations that it has not acknowledged as it may. */
 export function isClientFull(
   tables: readonly ReplyTable[],
   requests: RedRequests,

@@ -131,10 +131,7 @@ export class Pipeline {
     overlaid.hasStateChanged = true;
   }
 
-  /**
-   * Whether what is laid over the effect shows the same as if it came behind it: where only the red order counts, and
-   * with additions to counters between which no removal comes.
-   */
+  /** Whether it makes no difference if the effect comes before or after what is laid over it. */
   #commutesWith(effect: Effect): boolean {
     const { removable, fields } = this.#tables[effect.table] ?? {};
     if (isWholeRow(effect)) return false;

@@ -65,10 +65,7 @@ export class RedPath {
   readonly #dependencyResolver: DependencyResolver;
   readonly #rightsWaiters: RightsWaiters;
   readonly #throttled: ThrottledRequests;
-  /**
-   * The gate: the red order is taken in only up to the first record whose blue dependencies are not yet visible here, so
-   * that a snapshot never contains a red operation without them.
-   */
+  /** The gate: a record passes once its blue dependencies are visible here, so that no snapshot lacks them. */
   readonly #gate = new Fifo<GateItem>();
   readonly #outcomes: RedOutcomes;
   #delivered = 0;
@@ -119,10 +116,7 @@ export class RedPath {
     return this.#throttled.getRejection(operation);
   }
 
-  /**
-   * No caller waits for the submission with this serial any more. If it has not been sent to the leader, it frees its
-   * place at once and leaves no trace. Otherwise it goes on.
-   */
+  /** No caller waits for the submission any more: if it was not sent to the leader, it leaves no trace. */
   abandon(id: OperationId, serial: number): void {
     const read = this.#reads.abandon(id);
     if (read !== undefined) {
@@ -190,10 +184,7 @@ export class RedPath {
     );
   }
 
-  /**
-   * Whether a marker of this start, of that name, has passed: then whatever earlier starts had proposed has, or never
-   * will. Proposes it when it is first asked.
-   */
+  /** Whether a marker of this start has passed: then nothing that earlier starts proposed is to come. Proposes it once. */
   ensureMarkerPassed(marker: OperationId): boolean {
     if (this.#marker === undefined) {
       this.#marker = marker;
@@ -227,10 +218,7 @@ export class RedPath {
     if (requester !== undefined) this.#core.reply(requester, 'strong', callerLeftError());
   }
 
-  /**
-   * Begins a red operation: a preview, then its way into the log; at once, unless it is paced and there is no place for
-   * it. `isHeld` until `release`, when it is known to be red for ever.
-   */
+  /** Begins a red operation: a preview, then its way into the log, as soon as it has a place and is not undecided. */
   begin(
     id: OperationId,
     submission: Submission,
@@ -405,10 +393,7 @@ export class RedPath {
     this.close(request);
   }
 
-  /**
-   * A record must not commit while it depends on a blue operation that could be lost with this site: every site would
-   * wait for that operation for ever.
-   */
+  /** A record must not depend on a blue operation that could be lost with this site: all would wait for that forever. */
   #proposeWhenDurable(record: RedOperation): void {
     const { applied, durable } = this.#core.ownBlueProgress();
     const request = this.#requests.get(record.id);

@@ -97,10 +97,7 @@ export class RedRequest {
   canDepend = false;
   /** It has waited once for one of another site, which was rejected: not again. */
   hasYielded = false;
-  /**
-   * Later operations of this site that read what this one is expected to write: they wait until it is proposed, or lacks
-   * rights.
-   */
+  /** Later operations that read what this one may write: they wait until it is proposed, or lacks rights. */
   proposalWaiters: Fifo<RedRequest> | undefined = undefined;
   /** Those that wait until it has ended, or lacks rights. */
   endWaiters: Fifo<RedRequest> | undefined = undefined;

@@ -1,7 +1,4 @@
-/**
- * Red operations that wait for rights. Operations of their site do not wait for them, as R7 of docs/spec/redblue.md
- * would have it: they may wait for long, and get nothing in the end (docs/spec/rights.md, R-5).
- */
+/** Red operations that wait for rights. Others of their site do not wait for them (docs/spec/rights.md, R-5). */
 import { isCorrectableError } from '../../../correctable/errors.ts';
 import type { GeneratorOutcome } from '../../generator/generator-runner.ts';
 import type { ReadSet } from '../../generator/read-set.ts';

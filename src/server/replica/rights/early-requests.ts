@@ -1,7 +1,4 @@
-/**
- * Requests of other sites that came before the rights that they want: a share that was given and is in flight here. The
- * sender would retry only when its request is overdue, so the newest of each site and field is kept for as long.
- */
+/** Requests that came before the rights that they want. The newest of each site and field is kept until it is resent. */
 import type { RightsRequest } from '../../records/records.ts';
 import type { Origin } from '../../records/origin.ts';
 import { formatFieldKey } from './field-name.ts';
@@ -23,10 +20,7 @@ export class EarlyRequests {
   /** By field, and by who asked; the field that was first asked for longest ago stands first. */
   readonly #requests = new Map<string, Map<Origin, EarlyRequest>>();
 
-  /**
-   * Adds a request. A request for an operation that waits is not replaced by a request of the same site for later use.
-   * Of two requests for waiting operations the newest counts: it contains all that the site lacks.
-   */
+  /** Adds a request in place of the last one of its site, unless only that one is for an operation that waits. */
   add(question: EarlyRequest): void {
     const { from, request } = question;
     const field = formatFieldKey(request);

@@ -1,7 +1,4 @@
-/**
- * Rights of this site that its own operations use or give away, and which are decided and not applied yet. The next
- * decision must not count on them, and no other site knows of them (docs/spec/rights.md, R-3).
- */
+/** Rights that own operations use or give away, decided and not applied yet (docs/spec/rights.md, R-3). */
 import type { Effect } from '../../records/effect.ts';
 import { RED } from '../../records/origin.ts';
 import type { Transfer } from '../../service/fields/bounded-counter.ts';

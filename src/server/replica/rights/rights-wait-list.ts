@@ -72,10 +72,7 @@ export class RightsWaitList {
     return this.#take(({ untilMs }) => untilMs <= nowMs);
   }
 
-  /**
-   * Lets those go on that lack rights to one of these fields, and those that are over; those that still lack some keep their
-   * places. What one does not find another one does not find either that wants as much: a crowd costs one run.
-   */
+  /** Retries those that lack rights to one of these fields. If one fails, others that want as much are not run. */
   retry(fields: ReadonlySet<string>): void {
     const missed = new Set<string>();
     const done = new Set<WaitingEntry>();

@@ -147,10 +147,7 @@ export class Rights implements RightsPort {
     for (const need of sumTakes(this.core.options.service.tables, effects)) this.#changed.add(formatFieldKey(need));
   }
 
-  /**
-   * Shares granted rights and retries operations that lacked rights. Then answers requests for rights that were not
-   * here yet, and gives back what no operation waits for.
-   */
+  /** Shares granted rights, retries operations that lacked some, answers early requests, and gives back the rest. */
   process(): void {
     if (this.#changed.size === 0 || !this.#host.blue.canOriginate) return;
     const [changed, value, generated] = [this.#changed, this.#grantedFields, this.#drawnFields];
