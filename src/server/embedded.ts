@@ -13,7 +13,7 @@ import type { EmbeddedSite, SitePlan } from './embedded-site.ts';
 import { computeMajorityLength } from './log/majority-commit.ts';
 import type { SiteStorage } from './log/site-storage.ts';
 import type { Envelope } from './messages/envelope.ts';
-import type { RetainedReplies } from './replica/exactly-once/id-table-entries.ts';
+import type { RetainedReplies } from './replica/exactly-once/id-table.ts';
 import type { Service } from './service/service.ts';
 import { isInDevelopment } from './site/is-in-development.ts';
 import { Link } from './site/link.ts';

@@ -6,7 +6,7 @@ export type { GeneratorLimits } from './generator/generator-budget.ts';
 export type { CertificationStats } from './site/certification-stats.ts';
 export type { Conflict } from './records/certification-result.ts';
 export type { OperationId } from './records/records.ts';
-export type { RetainedReplies, RetainedReplyStats } from './replica/exactly-once/id-table-entries.ts';
+export type { RetainedReplies, RetainedReplyStats } from './replica/exactly-once/id-table.ts';
 export type { SiteAlarm } from './alarms/site-alarm.ts';
 export { serve } from './serve.ts';
 export type { RunningServer, ServeOptions } from './serve.ts';

@@ -119,15 +119,13 @@ export class EnvelopeCodec {
 
 function encodeEnvelope(envelope: Envelope, version: number): Uint8Array {
   const { deployment, rules, from, to, term, sentAtMs, message } = envelope;
-  const { site: fromSite, partition: fromPartition } = from;
-  const { site: toSite, partition: toPartition } = to;
   const written: EncodedEnvelope = [
     deployment,
     rules,
-    fromSite,
-    fromPartition,
-    toSite,
-    toPartition,
+    from.site,
+    from.partition,
+    to.site,
+    to.partition,
     term,
     sentAtMs ?? null,
     message,

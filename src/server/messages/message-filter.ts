@@ -65,11 +65,6 @@ export class MessageFilter {
     return { ...this.#rejections };
   }
 
-  /** Those of them with which nothing was wrong: they came late, too early, or from a site that has joined, or was closed. */
-  get harmlessCount(): number {
-    return this.#rejections.term + this.#rejections.start + this.#rejections.origin;
-  }
-
   /** The highest term of a site that was accepted; 0 where there is none. */
   getAccepted(site: Origin): number {
     return this.#terms.get(site) ?? 0;

@@ -33,7 +33,7 @@ import { SiteState } from './core/site-state.ts';
 import { isReply, type ReplyOrError } from '../records/reply.ts';
 import type { ProposedRecord } from '../log/red-log-engine.ts';
 import type { LoggedOperation } from './causal/blue-streams.ts';
-import type { RetainedReplies } from './exactly-once/id-table-entries.ts';
+import type { RetainedReplies } from './exactly-once/id-table.ts';
 import { Writes, type WritesHost } from './writes.ts';
 import type { OperationLookups } from './exactly-once/operation-lookup.ts';
 

@@ -4,8 +4,7 @@
  */
 import type { ReplicaOutput } from '../records/replica-output.ts';
 import type { Stage } from '../records/submissions.ts';
-import { undeliveredError } from './site-binding.ts';
-import type { Submitter } from './site-binding.ts';
+import { undeliveredError, type Submitter } from './site-binding.ts';
 
 type DeliveredView = Omit<Extract<ReplicaOutput, { kind: 'view' }>, 'kind' | 'serial'>;
 

@@ -5,8 +5,7 @@ import type { Origin, Origins } from '../records/origin.ts';
 import type { RejectedMessageError } from '../messages/envelope.ts';
 import type { OnGeneratorError } from '../generator/generator-budget.ts';
 import type { ReplicaObserver } from '../replica/core/replica-port.ts';
-import { shortenText } from '../alarms/site-alarm.ts';
-import type { OnAlarm, SiteAlarm } from '../alarms/site-alarm.ts';
+import { shortenText, type OnAlarm, type SiteAlarm } from '../alarms/site-alarm.ts';
 
 /** Returns what raises the alarms about other sites: their clocks, and those that are away for too long. */
 export function createClockObserver(origins: Origins, site: Origin, onAlarm: OnAlarm): ReplicaObserver {

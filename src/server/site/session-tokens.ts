@@ -53,10 +53,8 @@ export class SignedTokens implements SessionTokens {
   #cacheVerified(token: string, vector: Vector): void {
     this.#verifiedTokens.set(token, vector);
     if (this.#verifiedTokens.size <= MAX_VERIFIED_TOKENS) return;
-    for (const oldest of this.#verifiedTokens.keys()) {
-      this.#verifiedTokens.delete(oldest);
-      return;
-    }
+    const [oldest] = this.#verifiedTokens.keys();
+    if (oldest !== undefined) this.#verifiedTokens.delete(oldest);
   }
 
   #verify(token: string): Vector {

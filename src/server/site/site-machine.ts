@@ -29,7 +29,7 @@ import { EffectValidator } from '../service/effect-validator.ts';
 import { describeContentProblem, findUnknownOrigin, needsRoom } from '../messages/validate-content.ts';
 import type { ReplicaOutput } from '../records/replica-output.ts';
 import type { Submission } from '../records/submissions.ts';
-import { ALONE_AFTER_MS, createLogOptions, listMembers, toReplicaOptions } from './site-options.ts';
+import { ALONE_AFTER_MS, createLogOptions, toReplicaOptions } from './site-options.ts';
 import type { MemberStatus, RejectedMessageCounts, SiteOptions, SiteOutput, SiteProgress } from './site-options.ts';
 
 /**
@@ -199,10 +199,6 @@ export class SiteMachine {
     return { ...this.messageFilter.rejections, clock: this.replica.rejectedStampCount, room: this.#noRoomCount };
   }
 
-  get harmlessRejections(): number {
-    return this.messageFilter.harmlessCount + this.#noRoomCount;
-  }
-
   /** Without room nothing is taken that would have to be written down: its sender sends it again. */
   receive(envelope: Envelope, nowMs: number, wallMs = nowMs, hasRoom = true): void {
     if (this.#isRetired || this.#hasStopped) return;
@@ -261,7 +257,12 @@ export class SiteMachine {
   }
 
   get members(): readonly MemberStatus[] {
-    return listMembers(this.#options.origins, this.#absent);
+    const { origins } = this.#options;
+    return origins.sites.map((origin) => ({
+      ...origins.get(origin),
+      origin,
+      heardAtMs: this.#absent.getHeardAtMs(origin),
+    }));
   }
 
   /** No client waits any more for what was submitted under this serial. It ends at once if nothing of it has left. */

@@ -1,12 +1,12 @@
 /** How a site is set up, what it wants done, and what it reports of itself. */
-import type { AbsenceLimits, AbsentSites } from '../messages/absent-sites.ts';
+import type { AbsenceLimits } from '../messages/absent-sites.ts';
 import type { LogKind } from '../log/log-id.ts';
 import type { RedHalt } from '../log/red-log-consumer.ts';
 import type { LogOutput, RedLogOptions } from '../log/red-log.ts';
 import type { RedLogEngine } from '../log/red-log-engine.ts';
 import type { MessageFilterOptions } from '../messages/message-filter.ts';
 import type { Envelope, MessageRejectionCounts } from '../messages/envelope.ts';
-import type { KnownOrigin, Origin, Origins } from '../records/origin.ts';
+import type { KnownOrigin, Origin } from '../records/origin.ts';
 import type { RedRecord } from '../records/records.ts';
 import type { ReplicaOptions } from '../replica/core/replica-port.ts';
 import type { MemberOutput, ReplicaOutput } from '../records/replica-output.ts';
@@ -71,15 +71,6 @@ export interface MemberStatus extends KnownOrigin {
   readonly origin: Origin;
   /** By the clock that only runs forward; `undefined` if not at this start. */
   readonly heardAtMs?: number | undefined;
-}
-
-/** All origins that there have been. */
-export function listMembers(origins: Origins, absent: AbsentSites): readonly MemberStatus[] {
-  return origins.sites.map((origin) => ({
-    ...origins.get(origin),
-    origin,
-    heardAtMs: absent.getHeardAtMs(origin),
-  }));
 }
 
 export interface SiteProgress {

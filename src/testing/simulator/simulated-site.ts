@@ -394,11 +394,11 @@ export class SimulatedSite {
     const hasRoom = this.#storage?.isStuck !== true;
     const start = this.#starts;
     this.#input((machine) => {
-      const before = machine.harmlessRejections;
+      const before = countHarmless(machine);
       machine.receive(envelope, this.#options.timeline.nowMs, this.wallMs, hasRoom);
       // What a start says of its node is heard before the start is accepted.
       if (isNodeMessage(envelope.message)) return;
-      if (machine.harmlessRejections === before) this.#options.onMessageAccepted(envelope, start);
+      if (countHarmless(machine) === before) this.#options.onMessageAccepted(envelope, start);
     });
   }
 
@@ -525,4 +525,9 @@ function failOnRejection({ message }: RejectedMessageError): never {
 /** How long a log is that a site found. */
 function getEnd(stored: RecoveredState, log: LogKind): number {
   return stored[log].start + stored[log].entries.length;
+}
+
+/** Messages that were not taken though nothing was wrong with them: they came late, too early, or without room. */
+function countHarmless({ rejections: { term, start, origin, room } }: SiteMachine): number {
+  return term + start + origin + room;
 }

@@ -3,14 +3,12 @@
  * is the final answer, or states that the operation has moved to another site or to the red log. Only the site itself
  * appends to its log, so the order is known when an entry is appended. Nothing is reported before the entry is synced.
  */
-import { OWN_SECTION } from '../../records/checkpoint.ts';
-import type { Section } from '../../records/checkpoint.ts';
-import { EXPIRED, ID_TABLE_LIMITS, IdTable, type ValueCodec } from './id-table.ts';
+import { OWN_SECTION, type Section } from '../../records/checkpoint.ts';
+import { EXPIRED, ID_TABLE_LIMITS, IdTable, type RetainedReplyStats, type ValueCodec } from './id-table.ts';
 import type { IdTableLimits } from '../../records/retention-limits.ts';
 import { measurePlainData } from '../../../values/estimate-bytes.ts';
 import { isKeyed } from '../../records/operation-id.ts';
 import type { OperationId, SlotDecision } from '../../records/records.ts';
-import type { RetainedReplyStats } from './id-table-entries.ts';
 
 export interface DedupSlot {
   readonly hop: number;

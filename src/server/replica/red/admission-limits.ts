@@ -1,9 +1,9 @@
 /** How much may wait for the red order, of all and of one client. */
 import { getClient } from '../../records/operation-id.ts';
-import type { OperationId } from '../../records/records.ts';
 import type { SubmissionIdentity } from '../../records/submissions.ts';
 import { DEFAULT_SEND_WINDOWS } from '../../records/send-windows.ts';
 import type { ReplicaOptions } from '../core/replica-port.ts';
+import type { IdTable } from '../exactly-once/id-table.ts';
 import type { RedRequests } from './red-requests.ts';
 import type { StrongReads } from './strong-reads.ts';
 
@@ -24,15 +24,9 @@ export function isRedFull(
   return places - left >= maxRedInFlight;
 }
 
-/** What is remembered of red operations, by their clients. */
-export interface ReplyTable {
-  isFullFor(client: string, besides: { readonly acknowledged: number; readonly pendingCount: number }): boolean;
-  has(id: OperationId): boolean;
-}
-
 /** Whether a client has as many red operations that it has not acknowledged as it may. */
 export function isClientFull(
-  tables: readonly ReplyTable[],
+  tables: readonly Pick<IdTable<unknown>, 'isFullFor' | 'get'>[],
   requests: RedRequests,
   { id, acknowledged }: Pick<SubmissionIdentity, 'id' | 'acknowledged'>,
 ): boolean {
@@ -41,7 +35,7 @@ export function isClientFull(
     const isFullWith = (coming: number): boolean => table.isFullFor(client, { acknowledged, pendingCount: coming });
     // As if all were of this client, which it nearly always may have. The log decides an operation before it ends here.
     if (!isFullWith(requests.size) || !isFullWith(requests.countByClient(client))) return false;
-    const coming = [...requests.ids].filter((item) => getClient(item) === client && !table.has(item));
+    const coming = [...requests.ids].filter((item) => getClient(item) === client && table.get(item) === undefined);
     return isFullWith(coming.length);
   });
 }

@@ -45,7 +45,7 @@ const NO_NAMES: ReadonlySet<string> = new Set();
 export class Certifier implements Section {
   readonly #limits: CertifierLimits;
   readonly #lastWrite = new Map<string, number>();
-  readonly #outcomes: IdTable<OperationOutcome>;
+  readonly outcomes: IdTable<OperationOutcome>;
   readonly #window = new Fifo<CommitRecord>();
   #windowBytes = 0;
   /** Snapshots below this stamp are older than the window. */
@@ -55,30 +55,22 @@ export class Certifier implements Section {
 
   constructor(limits: CertifierLimits = CERTIFIER_LIMITS) {
     this.#limits = limits;
-    this.#outcomes = new IdTable(limits.maxOutcomes);
+    this.outcomes = new IdTable(limits.maxOutcomes);
   }
 
   /** How the operation ended, if it did and has not expired. */
   getOutcome(id: OperationId): OperationOutcome | typeof EXPIRED | undefined {
-    return this.#outcomes.get(id);
-  }
-
-  isFullFor(client: string, besides: { readonly acknowledged: number; readonly pendingCount: number }): boolean {
-    return this.#outcomes.isFullFor(client, besides);
-  }
-
-  has(id: OperationId): boolean {
-    return this.getOutcome(id) !== undefined;
+    return this.outcomes.get(id);
   }
 
   decide(record: RedRecord): CertificationDecision {
     if (record.kind !== 'operation' && record.kind !== 'close') return { kind: 'marker' };
     if (record.kind === 'operation') this.#expire(record);
     if (this.isDecided(record.id)) {
-      return { kind: this.#outcomes.get(record.id) === EXPIRED ? 'expired' : 'void' };
+      return { kind: this.outcomes.get(record.id) === EXPIRED ? 'expired' : 'void' };
     }
     if (record.kind === 'close') {
-      this.#outcomes.set(record.id, 'conflict');
+      this.outcomes.set(record.id, 'conflict');
       return { kind: 'closed' };
     }
     const conflict = this.findConflict(record);
@@ -88,11 +80,11 @@ export class Certifier implements Section {
 
   /** Every record tells what its client will not ask for again. */
   #expire({ id, acknowledged }: RedOperation): void {
-    if (acknowledged !== undefined && acknowledged > 0) this.#outcomes.expire(getClient(id), acknowledged);
+    if (acknowledged !== undefined && acknowledged > 0) this.outcomes.expire(getClient(id), acknowledged);
   }
 
   get sections(): Readonly<Record<string, Section>> {
-    return { commits: this, ...this.#outcomes.sections('endings') };
+    return { commits: this, ...this.outcomes.sections('endings') };
   }
 
   /** The small part of the state: what the window does not say itself. */
@@ -132,7 +124,7 @@ export class Certifier implements Section {
   }
 
   protected isDecided(id: OperationId): boolean {
-    return this.#outcomes.get(id) !== undefined;
+    return this.outcomes.get(id) !== undefined;
   }
 
   protected findConflict(operation: RedOperation): Conflict | undefined {
@@ -209,7 +201,7 @@ export class Certifier implements Section {
     this.#enterWindow(createCommit(stamp, effects, created, by));
     this.#changes.add(stamp);
     this.#trimWindow();
-    this.#outcomes.set(record.id, { stamp });
+    this.outcomes.set(record.id, { stamp });
     return stamp;
   }
 

@@ -1,7 +1,6 @@
 /** The results of red operations, for retries. A result is delivered once its end has passed the gate. */
 import { isCorrectableError } from '../../../correctable/errors.ts';
-import { EXPIRED, IdTable, type ValueCodec } from '../exactly-once/id-table.ts';
-import type { RetainedReplyStats } from '../exactly-once/id-table-entries.ts';
+import { EXPIRED, IdTable, type RetainedReplyStats, type ValueCodec } from '../exactly-once/id-table.ts';
 import type { ReplicaCore } from '../core/replica-port.ts';
 import type { Section } from '../../records/checkpoint.ts';
 import { toError, expiredError, toFailure, callerLeftError } from '../../records/failures.ts';
@@ -23,41 +22,33 @@ const OUTCOME_CODEC: ValueCodec<ReplyOrError> = {
 
 export class RedOutcomes {
   readonly #core: Pick<ReplicaCore, 'options' | 'reply'>;
-  readonly #outcomes: IdTable<ReplyOrError>;
+  readonly table: IdTable<ReplyOrError>;
   /** The latest submissions of operations that have ended in the log and are still behind the gate. */
   readonly #waiters = new Map<OperationId, Submission>();
 
   constructor(core: Pick<ReplicaCore, 'options' | 'reply'>) {
     this.#core = core;
     const { retentionLimits = CERTIFIER_LIMITS } = core.options;
-    this.#outcomes = new IdTable<ReplyOrError>(retentionLimits.maxOutcomes, OUTCOME_CODEC);
+    this.table = new IdTable<ReplyOrError>(retentionLimits.maxOutcomes, OUTCOME_CODEC);
   }
 
   get retainedReplies(): RetainedReplyStats {
-    return this.#outcomes.retainedReplies;
+    return this.table.retainedReplies;
   }
 
   get sections(): Readonly<Record<string, Section>> {
-    return this.#outcomes.sections('redAnswers');
+    return this.table.sections('redAnswers');
   }
 
   /** The answer; none where the operation has not ended here, or its client's answers are forgotten. */
   get(id: OperationId): ReplyOrError | undefined {
-    const answer = this.#outcomes.get(id);
+    const answer = this.table.get(id);
     return answer === EXPIRED ? undefined : answer;
-  }
-
-  isFullFor(client: string, besides: { readonly acknowledged: number; readonly pendingCount: number }): boolean {
-    return this.#outcomes.isFullFor(client, besides);
-  }
-
-  has(id: OperationId): boolean {
-    return this.#outcomes.get(id) !== undefined;
   }
 
   /** Delivers the result of an operation. Returns whether the result is known, or forgotten for good. */
   notify(id: OperationId, submission: Submission): boolean {
-    const answer = this.#outcomes.get(id);
+    const answer = this.table.get(id);
     if (answer === undefined) return false;
     this.#core.reply(submission, 'strong', answer === EXPIRED ? expiredError() : answer);
     return true;
@@ -71,7 +62,7 @@ export class RedOutcomes {
   }
 
   end(id: OperationId, answer: ReplyOrError): void {
-    this.#outcomes.set(id, answer);
+    this.table.set(id, answer);
     if (this.#waiters.size === 0) return;
     const requester = this.#waiters.get(id);
     if (requester !== undefined) this.#core.reply(requester, 'strong', answer);
@@ -80,6 +71,6 @@ export class RedOutcomes {
 
   /** The client has the answers of its operations up to this number, and asks for none of them again. */
   expire(client: string, acknowledged: number): void {
-    this.#outcomes.expire(client, acknowledged);
+    this.table.expire(client, acknowledged);
   }
 }

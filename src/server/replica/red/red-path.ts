@@ -25,7 +25,7 @@ import { DependencyResolver, toStableRun } from './read-dependencies.ts';
 import type { GeneratorOutcome } from '../../generator/generator-runner.ts';
 import { Fifo } from '../../collections/fifo.ts';
 import { RunQueue } from '../../collections/run-queue.ts';
-import { EXPIRED } from '../exactly-once/id-table.ts';
+import { EXPIRED, type RetainedReplyStats } from '../exactly-once/id-table.ts';
 import { getClient } from '../../records/operation-id.ts';
 import { RED, type Origin } from '../../records/origin.ts';
 import type { CloseRecord, OperationId, RedOperation, RedRecord } from '../../records/records.ts';
@@ -35,7 +35,6 @@ import { RedOutcomes } from './red-outcomes.ts';
 import { isWaitedFor, RightsWaiters } from './rights-waiters.ts';
 import { isLastAttempt, createOwnDraft, createRecord } from './red-record.ts';
 import { RedRequests, takeProposalWaiters, waitFor, type StartOptions, type RedRequest } from './red-requests.ts';
-import type { RetainedReplyStats } from '../exactly-once/id-table-entries.ts';
 import type { RightsShortfall } from '../core/rights-port.ts';
 import type { ReplicaCore } from '../core/replica-port.ts';
 import type { SubmissionIdentity, Submission } from '../../records/submissions.ts';
@@ -163,7 +162,7 @@ export class RedPath {
 
   /** Whether one more red operation would cost its client one that it may ask for. */
   isFullFor(identity: SubmissionIdentity): boolean {
-    return isClientFull([this.certifier, this.#outcomes], this.#requests, identity);
+    return isClientFull([this.certifier.outcomes, this.#outcomes.table], this.#requests, identity);
   }
 
   /** Red operations of this site that have not ended. */
