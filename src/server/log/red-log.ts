@@ -1,7 +1,8 @@
 /**
  * The port of the red log: a totally ordered, durable log that delivers every record at least once to every site, in
  * one order. Only the delivery decides, so a log needs no fence and no lock. Each delivery has its place, and
- * `RedLogConsumer` takes the next place only. A place is the number of entries before it. An engine may repeat, jump, or come back with less than it had.
+ * `RedLogConsumer` takes the next place only. A place is the number of entries before it. An engine may repeat, jump, or
+ * come back with less than it had.
  */
 import type { Origin } from '../records/origin.ts';
 import type { StreamPoint } from '../records/records.ts';

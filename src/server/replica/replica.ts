@@ -251,7 +251,9 @@ export class Replica implements ReplicaCore, WritesHost {
   }
 
   hasWaiter(id: OperationId): boolean {
-    return this.coverage.hasOperation(id) || this.lookups.hasOperation(id) || this.rights?.waiting.hasOperation(id) === true;
+    return (
+      this.coverage.hasOperation(id) || this.lookups.hasOperation(id) || this.rights?.waiting.hasOperation(id) === true
+    );
   }
 
   emit(output: ReplicaOutput): void {

@@ -124,7 +124,10 @@ describe('an entry of this site with the highest possible start number', () => {
   test('if the site has it when it starts, the site delivers its entries and then reports it', () => {
     for (const known of [
       { entries: [before, last] },
-      { entries: [before], saved: { delivered: 0, position: { seq: 0, index: 0 }, progress: [[SITE, MAX_START, 2]] as const } },
+      {
+        entries: [before],
+        saved: { delivered: 0, position: { seq: 0, index: 0 }, progress: [[SITE, MAX_START, 2]] as const },
+      },
     ]) {
       const log = new SequencedLog<string>({ ...FOLLOWER, epoch: createEpoch(5, 0.25), ...known });
       expect(log.takeOutputs().map(({ kind }) => kind)).toEqual(['deliver', 'regressed']);
