@@ -179,7 +179,8 @@ const asTheRulesSay = (note: Note): fc.IRawProperty<unknown> =>
     for (const [at, item] of steps.entries()) {
       const low = Math.floor(at / STEPS_PER_NUMBER);
       if (typeof item === 'string') {
-        if (item === 'load' && saved !== undefined && table.retainedReplies.operations > 1) once('loaded, saved before that');
+        if (item === 'load' && saved !== undefined && table.retainedReplies.operations > 1)
+          once('loaded, saved before that');
         saved ??= new Saved(table);
         saved.take(table);
         if (item === 'load') [table, saved] = [saved.load(), undefined];

@@ -23,7 +23,7 @@ import type {
   SlotDecision,
   RedOperation,
 } from '../../src/server/records/records.ts';
-import { conflictError } from '../../src/server/replica/red/conflict-error.ts';
+import { conflictError } from '../../src/server/replica/red/retry-policy.ts';
 import { RedPath } from '../../src/server/replica/red/red-path.ts';
 import type { RedRequest } from '../../src/server/replica/red/red-requests.ts';
 import { Replica } from '../../src/server/replica/replica.ts';

@@ -15,7 +15,6 @@ export class NameCounts {
     if (name !== undefined) this.#counts.set(name, this.get(name) + 1);
   }
 
-  /** One less. */
   decrement(name: string | undefined): void {
     if (name === undefined) return;
     const left = this.get(name) - 1;

@@ -19,13 +19,11 @@ export interface LocalLogListener {
   onFailed(error: Error): void;
 }
 
-/** What is to be read of a log. */
 export interface StoredLogs {
   readonly local: RecoveredLog<unknown>;
   readonly red: RecoveredLog<unknown>;
 }
 
-/** A log of one site. */
 export interface LocalLog {
   /**
    * Takes the log over from its previous holder, whose appends are fenced from then on. The previous holder's appends

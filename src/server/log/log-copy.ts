@@ -103,7 +103,6 @@ export class LogCopy<R> {
     this.#synced = Math.max(this.#synced, length);
   }
 
-  /** The members are as the delivered records have it. */
   resume(): void {
     this.#isPaused = false;
   }

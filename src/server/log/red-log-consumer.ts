@@ -74,7 +74,6 @@ export class RedLogConsumer<R> {
     return records;
   }
 
-  /** Records are missing before those that came. */
   protected onGap({ from }: Delivery<R>): readonly R[] {
     this.stop({ reason: 'gap', message: `it goes on at ${from}, and ${this.#next} was to come` });
     return [];

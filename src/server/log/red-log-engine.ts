@@ -7,7 +7,6 @@ import type { RedRecord } from '../records/records.ts';
 import type { RecordSchema } from '../records/record-schemas.ts';
 import type { LogEntry, LogMessage, RedLog, RedLogOptions } from './red-log.ts';
 
-/** An engine of the red log. */
 export interface RedLogEngine {
   /** Makes a site's node of the log, of what the site has of it. */
   createNode(options: RedLogOptions<RedRecord>): RedLog<RedRecord>;

@@ -53,7 +53,6 @@ export interface RedLog<R, M extends LogMessage = LogMessage> {
 
 export interface RedLogOptions<R> {
   readonly site: Origin;
-  /** All of them. */
   readonly sites: readonly Origin[];
   /** Those that count for what a majority has; all unless given. */
   readonly voters?: readonly Origin[] | undefined;
@@ -84,16 +83,13 @@ export interface MemberChange {
   readonly closes: Origin | undefined;
 }
 
-/** The sites of a log, as the records delivered so far have it. */
 export interface LogMembers {
   readonly sites: readonly Origin[];
   readonly voters: readonly Origin[];
 }
 
-/** Which proposal an entry came from. */
 export type LastEntry = Pick<LogEntry<unknown>, 'origin' | 'epoch' | 'sequence'>;
 
-/** The state of a node as it is saved. */
 export interface SavedLog {
   /** Entries that were delivered: the first so many. */
   readonly delivered: number;
@@ -132,7 +128,6 @@ export interface LogEntry<R> {
   readonly record: R;
 }
 
-/** What a node of the log wants done. */
 export type LogOutput<R, M extends LogMessage = LogMessage> =
   | { readonly kind: 'send'; readonly to: Origin; readonly message: M }
   | { readonly kind: 'store'; readonly entries: readonly LogEntry<R>[] }

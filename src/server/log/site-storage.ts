@@ -17,7 +17,6 @@ export interface CheckpointSource {
   onCheckpointed?(contained: LogPositions): void;
 }
 
-/** The events of a site's storage. */
 export interface StorageEvents {
   /** No log file can be made, and why; or one can again. */
   onFullChanged(because: Error | undefined): void;

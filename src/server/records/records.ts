@@ -78,7 +78,6 @@ export interface CloseRecord {
   readonly kind: 'close';
   readonly id: OperationId;
   readonly site: Origin;
-  /** The failure that the caller gets. */
   readonly failure: Failure;
 }
 
@@ -94,7 +93,6 @@ export interface ChangeRecord {
   readonly kind: 'member';
   readonly action: 'change';
   readonly id: OperationId;
-  /** The site that proposes it. */
   readonly site: Origin;
   readonly name: string;
   /** The identity of the directory that the site begins on; none of a site that is retired. */
@@ -125,19 +123,16 @@ export type MemberRecord = ChangeRecord | AckRecord;
 export interface ActivateRecord {
   readonly kind: 'activate';
   readonly id: OperationId;
-  /** The site that proposes it. */
   readonly site: Origin;
   readonly version: DeploymentVersion;
 }
 
-/** An entry of the red log. */
 export type RedRecord = RedOperation | CloseRecord | MarkerRecord | MemberRecord | ActivateRecord;
 
 /** The final answer of an operation, as it decides a slot. */
 export interface ReplyRecord {
   readonly kind: 'record';
   readonly reply?: Reply;
-  /** Instead of a reply. */
   readonly failure?: Failure;
   /** What the answer depends on, its own effects included: shown elsewhere only where all of that is visible. */
   readonly vector: Vector;

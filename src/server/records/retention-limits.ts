@@ -1,6 +1,5 @@
 /** Limits of what is remembered of ended operations, counted along a log: all its readers forget the same. */
 
-/** Bounds of a table of identifiers. */
 export interface IdTableLimits {
   /** Operations remembered; beyond them the oldest takes its client's watermark with it. */
   readonly maxOperations: number;
@@ -16,7 +15,6 @@ export interface IdTableLimits {
   readonly maxClients: number;
 }
 
-/** Bounds of what a certifier remembers. */
 export interface CertifierLimits {
   /** Commits against which a snapshot can be certified; an older snapshot is rejected. */
   readonly maxWindowCommits: number;
@@ -33,5 +31,4 @@ export const MAX_HALTED_BYTES = 256 << 20;
 export const MAX_OPERATION_BYTES = 48 << 20;
 /** Effects of one operation at most, and names and intervals that it has read: more than generators may come to. */
 export const MAX_OPERATION_PARTS = 1 << 20;
-/** Characters of a client's name at most. */
 export const MAX_CLIENT_LENGTH = 1 << 16;

@@ -14,7 +14,6 @@ export interface SubmissionIdentity {
   readonly acknowledged: number;
 }
 
-/** An operation submitted at a site. */
 export interface Submission {
   /** Names the submission within this start of the replica; grows with each. */
   readonly serial: number;

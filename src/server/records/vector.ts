@@ -5,7 +5,6 @@
  */
 import { RED, type Origins } from './origin.ts';
 
-/** Stamps by ordinal. */
 export type Vector = readonly number[];
 
 /** The vector that covers nothing. */
@@ -13,7 +12,6 @@ export function createZeroVector({ size }: Pick<Origins, 'size'>): number[] {
   return Array.from({ length: size }, () => 0);
 }
 
-/** Its stamp in the red order. */
 export function getRedStamp(vector: Vector): number {
   return vector[RED] ?? 0;
 }

@@ -83,13 +83,17 @@ export class Writes implements OperationLookupHost {
   }
 
   submit(submission: Submission): void {
-    const { identity, serial, operation } = submission;
+    const { identity, operation } = submission;
     // What a key names is decided in one log, whatever is asked under it: at its home.
     const hasKey = identity !== undefined && isKeyed(identity.id);
     if (this.core.options.service.alwaysRed.has(operation) && !hasKey) this.#begin(submission);
     else if (this.rejection !== undefined && !this.#isKnown(identity)) this.refuse(submission, this.rejection);
     else if (identity !== undefined) this.lookups.begin(submission, identity);
-    else this.runWhenSeen(submission, () => this.#executeUnnamed(submission, serial));
+    else {
+      // It has no name for a retry, so its reply need not be remembered.
+      const end: OnOutcome = (outcome, lackedMs) => this.#replyUnnamed(submission, outcome, lackedMs);
+      this.runWhenSeen(submission, () => this.#runWithRights(submission, end));
+    }
   }
 
   /** What asks for the first time is not begun where too much waits already; what is known is only asked for. */
@@ -136,11 +140,6 @@ export class Writes implements OperationLookupHost {
     return hop === 0 && this.#host.red.ensureMarkerPassed(this.#host.createOperationId(START_MARKER_SERIAL));
   }
 
-  /** It has no name for a retry, so its reply need not be remembered. */
-  #executeUnnamed(submission: Submission, serial: number): void {
-    this.#runWithRights(submission, (outcome, lackedMs) => this.#replyUnnamed(submission, serial, outcome, lackedMs));
-  }
-
   /** Runs the generator, and again when lacking rights have come, unless the operation has ended meanwhile. */
   #runWithRights(
     submission: Submission,
@@ -161,13 +160,8 @@ export class Writes implements OperationLookupHost {
     else rights?.wait(shortfall, { submission, ...otherwise, onRetry: run, onTimeout: end });
   }
 
-  #replyUnnamed(
-    submission: Submission,
-    serial: number,
-    outcome: GeneratorOutcome | CorrectableError,
-    rightsWaitedMs?: number,
-  ): void {
-    const id = this.#host.createOperationId(serial);
+  #replyUnnamed(submission: Submission, outcome: GeneratorOutcome | CorrectableError, rightsWaitedMs?: number): void {
+    const id = this.#host.createOperationId(submission.serial);
     if (!isOutcome(outcome)) return this.#host.reply(submission, 'committed', outcome);
     const { choice, reply } = outcome;
     if (this.#mustCertify(submission, outcome))

@@ -295,9 +295,12 @@ export class SiteDriver implements SubmissionPort {
   }
 
   #onForked(message: string): void {
-    const reason = `The site has stopped, because another node has gone on as this site (${message})`;
     this.#options.onForked?.(message);
-    this.#endWith({ reason, cause: new Error(message), advice: REBUILD_ADVICE });
+    this.#endFor(`, because another node has gone on as this site (${message})`, message, REBUILD_ADVICE);
+  }
+
+  #endFor(reason: string, cause: string, advice: string): void {
+    this.#endWith({ reason: `The site has stopped${reason}`, cause: new Error(cause), advice });
   }
 
   #endWith(end: SiteFailure): void {
@@ -360,11 +363,7 @@ export class SiteDriver implements SubmissionPort {
         return this.#options.onRedHalted?.(output.halt);
       case 'retired':
         this.#options.onMembership?.(output);
-        return this.#endWith({
-          reason: `The site has stopped: ${output.message}`,
-          cause: new Error(output.message),
-          advice: 'use another site',
-        });
+        return this.#endFor(`: ${output.message}`, output.message, 'use another site');
       case 'members':
       case 'changed':
       case 'behind':
@@ -373,11 +372,7 @@ export class SiteDriver implements SubmissionPort {
         return this.#onForked(output.message);
       case 'outdated':
         this.#options.onOutdated?.(output.message);
-        return this.#endWith({
-          reason: `The site has stopped, since ${output.message}`,
-          cause: new Error(output.message),
-          advice: 'use another site',
-        });
+        return this.#endFor(`, since ${output.message}`, output.message, 'use another site');
       case 'peer-forked':
         return this.#options.onForked?.(output.message, output.peer);
       case 'alone':

@@ -25,7 +25,6 @@ export interface RetainedReplies {
   readonly red: RetainedReplyStats;
 }
 
-/** A principal of which clients are remembered. */
 interface PrincipalEntry<T> {
   readonly name: string;
   clients: number;
@@ -36,7 +35,6 @@ interface PrincipalEntry<T> {
   order: Fifo<TableOperation<T>>;
 }
 
-/** A client that is remembered. */
 interface ClientEntry<T> {
   readonly client: string;
   /** Whose client it is, where its name says so. */
@@ -55,7 +53,6 @@ interface ClientEntry<T> {
 interface TableOperation<T> {
   readonly entry: ClientEntry<T>;
   readonly sequence: number;
-  /** Its place in that order. */
   readonly place: number;
   /** `EXPIRED` once it has left its window: it may be in the order for a while after that. */
   value: T | typeof EXPIRED;
@@ -384,7 +381,6 @@ class OperationChanges {
     if (this.mustRecord(place)) this.#recorded.add(id);
   }
 
-  /** All that there are. */
   addAll(): void {
     this.#recorded.clear();
     this.#takenUpTo = 0;
@@ -445,14 +441,12 @@ class PrincipalOperations<T> {
     return principal;
   }
 
-  /** One of its clients is forgotten. */
   removeClient(principal: PrincipalEntry<T> | undefined): void {
     if (principal === undefined) return;
     principal.clients -= 1;
     if (principal.clients === 0) this.#principals.delete(principal.name);
   }
 
-  /** An operation is held from now on. */
   onAdded(retained: TableOperation<T>): void {
     const { principal } = retained.entry;
     if (principal === undefined) return;
@@ -460,7 +454,6 @@ class PrincipalOperations<T> {
     principal.size += 1;
   }
 
-  /** One of its operations is not held any more. */
   onRemoved(principal: PrincipalEntry<T> | undefined): void {
     if (principal === undefined) return;
     principal.size -= 1;

@@ -13,9 +13,7 @@ import type { ReplicaCore } from '../core/replica-port.ts';
 export interface ReadDependencies {
   readonly run: StableRun;
   readonly dependencies: readonly PipelinedOperation[];
-  /** The one whose end it waits for. */
   readonly waitsFor?: WaitableRequests | undefined;
-  /** The rights that it waits for. */
   readonly shortfall?: RightsShortfall | undefined;
 }
 

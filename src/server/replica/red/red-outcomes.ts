@@ -69,7 +69,6 @@ export class RedOutcomes {
     this.#waiters.delete(id);
   }
 
-  /** The client has the answers of its operations up to this number, and asks for none of them again. */
   expire(client: string, acknowledged: number): void {
     this.table.expire(client, acknowledged);
   }

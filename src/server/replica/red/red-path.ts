@@ -9,7 +9,6 @@ import { Certifier } from './certifier.ts';
 import type { Conflict } from '../../records/certification-result.ts';
 import type { GateItem, SavedRedPath, Section } from '../../records/checkpoint.ts';
 import { Contention } from './contention.ts';
-import { conflictError } from './conflict-error.ts';
 import type { Effect } from '../../records/effect.ts';
 import {
   abandonedError,
@@ -41,7 +40,7 @@ import type { SubmissionIdentity, Submission } from '../../records/submissions.t
 import type { ReplyOrError } from '../../records/reply.ts';
 import { isRedFull, isClientFull } from './admission-limits.ts';
 import { StrongReads } from './strong-reads.ts';
-import { shouldRetry } from './retry-policy.ts';
+import { conflictError, shouldRetry } from './retry-policy.ts';
 import { isCovered } from '../../records/vector.ts';
 
 interface PendingRecord {
@@ -202,14 +201,13 @@ export class RedPath {
     const ending = this.certifier.getOutcome(id);
     if (ending === undefined) return false;
     if (ending === EXPIRED) this.#core.reply(submission, 'strong', expiredError());
-    else if (!this.#outcomes.notify(id, submission)) this.#notifyBehindGate(id, submission);
+    else if (!this.#outcomes.notify(id, submission)) {
+      // What has ended and is not behind the gate has an answer, unless the answers of its client have been forgotten.
+      const isBehindGate = this.#gate.slice().some(({ record }) => record.id === id);
+      if (isBehindGate) this.#outcomes.notifyLater(id, submission);
+      else this.#core.reply(submission, 'strong', expiredError());
+    }
     return true;
-  }
-
-  /** What has ended and is not behind the gate has an answer, unless the answers of its client have been forgotten. */
-  #notifyBehindGate(id: OperationId, submission: Submission): void {
-    if (this.#gate.slice().some(({ record }) => record.id === id)) this.#outcomes.notifyLater(id, submission);
-    else this.#core.reply(submission, 'strong', expiredError());
   }
 
   /** Of those who retry the latest is answered by the operation's end. */

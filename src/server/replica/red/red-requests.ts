@@ -30,7 +30,6 @@ export interface StableRun {
 export interface EffectTrace {
   /** Rows that may be there by these effects alone. */
   readonly created: ReadonlySet<string>;
-  /** All names that they write. */
   readonly written: ReadonlySet<string>;
 }
 
@@ -47,7 +46,6 @@ export interface PipelinedOperation {
   dependencies: readonly PipelinedOperation[];
   /** How many there are that stand on it themselves. */
   dependentCount: number;
-  /** Of the state when it was executed. */
   readonly version: number;
   /** Whether another operation has changed what it writes since then. */
   hasStateChanged: boolean;
@@ -140,7 +138,6 @@ export class RedRequests {
     return this.#serials.keys();
   }
 
-  /** How many there are of a client. */
   countByClient(client: string): number {
     return this.#clients.get(client);
   }
@@ -173,7 +170,6 @@ export class RedRequests {
       : undefined;
   }
 
-  /** That one waits no longer. */
   removeWaiter(request: RedRequest, serial: number): Submission | undefined {
     const at = request.waiters.findIndex((requester) => requester.serial === serial);
     this.#joinedSubmissions.delete(serial);
@@ -236,7 +232,6 @@ export class RedRequests {
   }
 }
 
-/** What requests may wait for. */
 export type WaitableRequests = Pick<RedRequest, 'endWaiters'> & Partial<Pick<RedRequest, 'proposalWaiters'>>;
 
 /** Has a request wait for another one, until it is proposed or until it ends. */

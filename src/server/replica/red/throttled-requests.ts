@@ -34,8 +34,9 @@ export class ThrottledRequests {
 
   /** Why no more of this operation may begin here, if so many wait already. */
   getRejection(operation: string): CorrectableError | undefined {
-    const isFull = this.#waiting.size >= this.#maxWaiting && this.#operations.has(operation);
-    return isFull ? this.#overloadedError() : undefined;
+    if (this.#waiting.size < this.#maxWaiting || !this.#operations.has(operation)) return undefined;
+    const message = `${this.#maxWaiting} operations wait for their turn at this site already: it takes no more. Nothing was done.`;
+    return new CorrectableError('OVERLOADED', message);
   }
 
   /**
@@ -83,11 +84,6 @@ export class ThrottledRequests {
     const throttles = this.#origins.members.slice(1).map(() => this.#throttle);
     const commitLatencyMs = throttles.length === 0 ? 0 : this.#commitLatency.estimateMs(nowMs);
     return commitLatencyMs === undefined ? undefined : { commitLatencyMs, throttles };
-  }
-
-  #overloadedError(): CorrectableError {
-    const message = `${this.#maxWaiting} operations wait for their turn at this site already: it takes no more. Nothing was done.`;
-    return new CorrectableError('OVERLOADED', message);
   }
 
   #take(request: RedRequest, nowMs: number): boolean {

@@ -1,4 +1,5 @@
-/** What a site has asked for and not been given yet: once at a time, and of more sites where nothing comes. */
+/** What a site has asked others for and not been given yet, and what it has given to those who asked. */
+import type { Origin } from '../../records/origin.ts';
 import { formatFieldKey, type BoundedName } from './field-name.ts';
 
 /** Why rights are requested: for later use, or for an operation that waits. */
@@ -15,6 +16,7 @@ interface RequestTimeouts {
   readonly reachTimeoutMs: number;
 }
 
+/** One request is in flight at a time. If nothing comes, more sites are asked. */
 export class RightsRequests {
   readonly #times: RequestTimeouts;
   /** By field and for what: when it was asked last, unless something has come since. The latest stands last. */
@@ -59,5 +61,51 @@ export class RightsRequests {
 
   #getSilentMs(name: BoundedName, description: RequestTarget, nowMs: number): number {
     return nowMs - (this.#sentAtMs.get(description + formatFieldKey(name)) ?? -Infinity);
+  }
+}
+
+interface AnsweredRequest {
+  /** Of the operation that gave it. */
+  readonly stamp: number;
+  readonly atMs: number;
+}
+
+/** What a site has given, for as long as an older request may still come. */
+export class AnsweredRequests {
+  readonly #retentionMs: number;
+  /** By who asked, and by field: the latest stands last. */
+  readonly #requests = new Map<Origin, Map<string, AnsweredRequest>>();
+
+  /** @param retentionMs how long an operation waits for a request, in milliseconds */
+  constructor(retentionMs: number) {
+    this.#retentionMs = retentionMs;
+  }
+
+  get size(): number {
+    let size = 0;
+    for (const { size: ofOne } of this.#requests.values()) size += ofOne;
+    return size;
+  }
+
+  /** Whether the last answer is still on its way to who asks, and has seen all up to this stamp. */
+  isOnItsWay(from: Origin, field: string, seen: number, nowMs: number): boolean {
+    this.#evict(from, seen, nowMs);
+    return (this.#requests.get(from)?.get(field)?.stamp ?? 0) > seen;
+  }
+
+  add(from: Origin, field: string, answer: AnsweredRequest): void {
+    const ofOne = this.#requests.get(from) ?? new Map<string, AnsweredRequest>();
+    ofOne.delete(field);
+    ofOne.set(field, answer);
+    this.#requests.set(from, ofOne);
+  }
+
+  /** What who asks has seen, but for what is so new that a question from before it may come late. */
+  #evict(from: Origin, seen: number, nowMs: number): void {
+    const ofOne = this.#requests.get(from);
+    for (const [field, { stamp, atMs }] of ofOne ?? []) {
+      if (stamp > seen || nowMs - atMs < this.#retentionMs) return;
+      ofOne?.delete(field);
+    }
   }
 }

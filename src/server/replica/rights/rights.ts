@@ -19,11 +19,10 @@ import { getLeft, type Ledger } from '../../service/fields/ledger.ts';
 import type { StateReader } from '../../state/store.ts';
 import type { ReplicaCore } from '../core/replica-port.ts';
 import { RightsShortfall, RIGHTS_TRANSFER_SHADOW, type RightsPort, type RightsWaiter } from '../core/rights-port.ts';
-import { AnsweredRequests } from './answered-requests.ts';
 import { EarlyRequests, type EarlyRequest } from './early-requests.ts';
 import { formatFieldKey, type BoundedName } from './field-name.ts';
 import { InFlightAmounts } from './in-flight-amounts.ts';
-import { RightsRequests, type RequestMode, type RequestTarget } from './rights-requests.ts';
+import { AnsweredRequests, RightsRequests, type RequestMode, type RequestTarget } from './rights-requests.ts';
 import { RightsWaitList, type WantedRights } from './rights-wait-list.ts';
 
 const NO_FIELDS: ReadonlySet<string> = new Set();

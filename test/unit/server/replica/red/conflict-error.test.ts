@@ -1,7 +1,7 @@
 /** The message of a `CONFLICT` names what changed: a field that the operation reads, or one that it only writes. */
 import { expect, test } from 'vitest';
 import type { CorrectableError } from '../../../../../src/correctable/errors.ts';
-import { conflictError } from '../../../../../src/server/replica/red/conflict-error.ts';
+import { conflictError } from '../../../../../src/server/replica/red/retry-policy.ts';
 import {
   toFieldName,
   parseName,

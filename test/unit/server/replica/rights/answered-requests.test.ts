@@ -1,8 +1,7 @@
 /** What sites remember of what they have asked for and answered: no longer than it makes a difference. */
 import { expect, test } from 'vitest';
-import { AnsweredRequests } from '../../../../../src/server/replica/rights/answered-requests.ts';
 import { formatFieldKey } from '../../../../../src/server/replica/rights/field-name.ts';
-import { RightsRequests } from '../../../../../src/server/replica/rights/rights-requests.ts';
+import { AnsweredRequests, RightsRequests } from '../../../../../src/server/replica/rights/rights-requests.ts';
 import { siteAt } from '../../../../support/origins.ts';
 
 const SEATS = { table: 'events', key: 'E', field: 'seats' };
