@@ -11,7 +11,6 @@ export interface SiteReport {
   readonly error: string | null;
 }
 
-/** The sites, as all that answer know them. */
 export interface DeployedSites {
   /** The reports of each site of the file, then of those that joined later. */
   readonly reports: readonly SiteReport[];

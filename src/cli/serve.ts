@@ -196,7 +196,6 @@ function parseSites(options: RawOptions): SitesInProcess {
   return { sites, redLeader, latency, dataDir: resolveDataDir(options) };
 }
 
-/** Flags that have no meaning in a cluster, and why. */
 const NOT_IN_CLUSTER: Readonly<Record<string, string>> = {
   sites: 'runs several sites in this process, and --cluster runs one: give --site',
   redLeader: 'contradicts --cluster: the leader is redLog.leader in the cluster file',
@@ -279,7 +278,6 @@ function describeLatencyError({ latency }: SitesInProcess, { field = '', message
   return `${latency === 'eu-us' ? 'eu-us is for the sites ireland, frankfurt, virginia, and ' : ''}has no round trip for ${pair}`;
 }
 
-/** The absolute path of the data directory; `undefined` for none. */
 function resolveDataDir(options: RawOptions): string | undefined {
   if (options['ephemeral'] !== true)
     return resolve(options['data'] === undefined ? DEFAULT_DATA_DIR : readText(options, 'data'));

@@ -20,7 +20,6 @@ export interface ServerInfo extends ServedSites {
   readonly http: readonly string[];
 }
 
-/** Details that the server itself does not have. */
 export interface ServerInfoOptions {
   readonly origins: readonly string[];
   readonly dataDir: string | undefined;

@@ -2,7 +2,6 @@
 import { createHash } from 'node:crypto';
 import type { RequestListener } from 'node:http';
 
-/** The part of a service that the page shows. */
 export interface ShownService {
   readonly contract: {
     readonly name: string;

@@ -18,7 +18,6 @@ interface Page<T> {
 /** Entries by number: safe integers of 0 or more. Iterates in the order in which pages were begun, then by number. */
 export class SequenceMap<T extends object> {
   readonly #pages = new Map<number, Page<T>>();
-  /** The page that was used last. */
   #currentPage: Page<T> | undefined;
   #currentPageNumber = -1;
   #size = 0;
@@ -27,7 +26,6 @@ export class SequenceMap<T extends object> {
     return this.#size;
   }
 
-  /** How many pages have entries. */
   get pages(): number {
     return this.#pages.size - (this.#currentPage?.used === 0 ? 1 : 0);
   }
@@ -51,7 +49,6 @@ export class SequenceMap<T extends object> {
     this.remove(id);
   }
 
-  /** Deletes the entry and returns it. */
   remove(id: number): T | undefined {
     const page = this.#findPage(Math.floor(id / PAGE_SIZE));
     const slot = id % PAGE_SIZE;

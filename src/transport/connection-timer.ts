@@ -122,7 +122,6 @@ const SLOW_LINK_BYTES_PER_SECOND = 1 << 15;
 export class HeartbeatDeadline {
   readonly #heartbeatIntervalMs: number;
   readonly #awaitedIntervalMs: number;
-  /** What a byte of a large message may take. */
   readonly #msPerByte: number;
   #limitMs: number;
   #silentSinceMs = 0;

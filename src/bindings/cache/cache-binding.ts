@@ -464,9 +464,7 @@ const notifyRetraction: NotificationChoice = () => 'retract';
 const notifyNothing: NotificationChoice = () => 'nothing';
 
 interface RequestOptions {
-  /** The error to hand on for a failure. */
   readonly mapError?: (error: unknown) => unknown;
-  /** What a failure has to wait for, if anything. */
   readonly getFailureDelay?: () => Promise<unknown> | undefined;
 }
 

@@ -448,7 +448,6 @@ export class CacheCoherence {
     return this.#invalidations.findInvalidation(marks, { principal: '', startedAt, isStrongest: true });
   }
 
-  /** Whether what began in that reign is filed. */
   #isCurrentEpoch(reign: number): boolean {
     return reign === this.principalEpoch && !this.#isStopped;
   }
@@ -477,7 +476,6 @@ interface PlacementContext {
   readonly startedAt: number;
 }
 
-/** A view with its place in a counting. */
 type TimedView = Pick<CachedView, 'entry' | 'startedAt' | 'learnedAt'>;
 
 /** The read that an update has decided, with what that read depends on. */

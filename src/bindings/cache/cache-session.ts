@@ -35,7 +35,6 @@ export class CacheSession implements BindingSession {
   readonly #floors = new Map<string, KnownFloor>();
   /** What of floors that had to be forgotten is known of any object: when the session had come to know the last of them. */
   #forgottenAt = 0;
-  /** What it came to know last, of whatever. */
   #lastLearned: KnownFloor | undefined;
   /** When it last came to know something that may concern any object. */
   #lastUnboundedAt = 0;

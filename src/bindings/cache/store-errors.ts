@@ -1,7 +1,6 @@
 /** What a cache reports of a store that does not answer, or refuses. */
 import { CorrectableError, isCorrectableError } from '../../correctable/errors.ts';
 
-/** How long anything waits for a store, in milliseconds. */
 export const STORE_TIMEOUT_MS = 1_000;
 
 export type StoreCall = 'load' | 'ready' | 'write' | 'close';

@@ -183,7 +183,6 @@ export class Cluster {
   }
 }
 
-/** What is said here beside something of the application's. */
 interface DriverOptions {
   readonly policies?: { readonly addressResolution?: object };
   readonly protocolOptions?: object;

@@ -39,7 +39,6 @@ interface DriverStatement {
   readonly meta?: { readonly columns?: readonly DriverColumn[] } | undefined;
 }
 
-/** A connected driver. */
 export interface DriverClient {
   readonly keyspace?: string | undefined;
   /** Its `DriverStatements`. Without them, the driver chooses how to encode values. */

@@ -1,7 +1,6 @@
 /** A fingerprint of schemas, to notice mistakes, not adversaries. Read off zod's definitions: no converter in bundles. */
 import { getDefinition, hashText } from './schema-definition.ts';
 
-/** The part of an operation that the fingerprint covers. */
 interface DescribedOperation {
   readonly access: string;
   readonly args: object;

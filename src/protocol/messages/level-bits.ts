@@ -3,13 +3,11 @@
 /** Levels of one store at most: a set of them is as many bits of a 32-bit number, without its sign. */
 export const MAX_LEVELS = 31;
 
-/** The index of the strongest level that there can be. */
 export const MAX_LEVEL_INDEX: number = MAX_LEVELS - 1;
 
 /** All levels that there can be, as bits: bit `i` stands for the level with index `i`. */
 export const ALL_LEVELS: number = 2 ** MAX_LEVELS - 1;
 
-/** The index of the strongest of these levels, given as bits. */
 export function getStrongestIndex(levels: number): number {
   return 31 - Math.clz32(levels);
 }

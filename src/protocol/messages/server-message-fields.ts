@@ -6,7 +6,6 @@ const FIELDS: ReadonlyMap<string, readonly string[]> = new Map(
   serverMessageKinds.map(({ kind, fields }) => [kind, fields]),
 );
 
-/** The names of the elements of a row that a server sends. */
 export function getFields(row: ServerMessage): readonly string[] {
   return FIELDS.get(row[KIND_AT]) ?? [];
 }

@@ -21,7 +21,6 @@ const defineViewMessage = (kind: 'view' | 'final') =>
     ['token', z.optional(sessionToken)],
   ]);
 
-/** The kind `view`. */
 export const view = /* @__PURE__ */ defineViewMessage('view');
 
 export const finalView: typeof view = /* @__PURE__ */ defineViewMessage('final');

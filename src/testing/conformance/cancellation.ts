@@ -187,7 +187,6 @@ async function getOutcome(update: PromiseLike<unknown>): Promise<string> {
 
 type SignalListener = EventListenerOrEventListenerObject | null;
 
-/** A signal that knows who listens. */
 class WatchedSignal {
   readonly signal: AbortSignal;
   readonly #listening = new Set<SignalListener>();

@@ -169,7 +169,6 @@ export async function failsWithTypedError(trial: TestContext, failing: Operation
   });
 }
 
-/** What it fails with; `undefined` where it does not. */
 export async function getFailure(operation: PromiseLike<unknown>): Promise<unknown> {
   return operation.then(
     () => undefined,

@@ -49,7 +49,6 @@ async function checkReadsOwnWrite(trial: TestContext, client: AnyClient, binding
   }
 }
 
-/** The last write is not the only one. */
 async function checkReadsAllOwnWrites(trial: TestContext, client: AnyClient, binding: Binding): Promise<void> {
   const marks = createMarks(trial.subject, binding, 2);
   using session = client.session();

@@ -96,14 +96,12 @@ export class ConformanceError extends Error {
   override readonly name = 'ConformanceError';
 }
 
-/** Throws a `ConformanceError` with the sentence unless `isKept`. */
 export function assertHolds(isKept: boolean, sentence: string | (() => string), cause?: unknown): asserts isKept {
   if (isKept) return;
   const message = typeof sentence === 'string' ? sentence : sentence();
   throw new ConformanceError(message, cause === undefined ? undefined : { cause });
 }
 
-/** Throws unless what `description` names has failed with this code. */
 export function assertCode(error: unknown, code: ErrorCode, description: string): void {
   assertHolds(isCorrectableError(error, code), () => `${description}: not ${code}, but ${formatError(error)}`);
 }
@@ -180,7 +178,6 @@ export class TestContext {
     return createClient(binding, { timeoutMs: this.timeoutMs });
   }
 
-  /** All views of `operation`, of which the last is final. */
   async collectViews(client: AnyClient, operation: Operation, levels: Levels = client.levels): Promise<AnyView[]> {
     const views: AnyView[] = [];
     try {

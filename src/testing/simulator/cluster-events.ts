@@ -15,7 +15,6 @@ import { SITE_DIRECTORY, createTiming, type SimulatedSite } from './simulated-si
 import { countOperations, getAcceptedStart, type InstalledCopy, type SharedCopy } from './site-copies.ts';
 import type { Timeline } from './timeline.ts';
 
-/** The run that it happens in. */
 export interface ClusterHost {
   readonly options: SimulationOptions;
   readonly timeline: Timeline;
@@ -25,7 +24,6 @@ export interface ClusterHost {
   /** What a site begins with, and what one that has been away goes on with. */
   readonly createSite: typeof createSiteFromShared;
   readonly mergeSite: typeof mergeSharedIntoSite;
-  /** No faults begin any more. */
   isHealed(): boolean;
   makeDisk(): SimulatedDisk;
   /** Starts a site on what stands on a disk. */
@@ -37,14 +35,12 @@ export interface ClusterHost {
   addTwin(site: SimulatedSite, disk: SimulatedDisk): SimulatedSite;
 }
 
-/** How long an operator waits before trying again. */
 const RETRY_MS = 300;
 /** How long it takes to notice that a directory is lost, and to send the state. */
 const NOTICE_MEAN_MS = 200;
 const TRANSFER_MEAN_MS = 200;
 const PROBE_MS = 50;
 
-/** A copy of a directory as it was once. */
 interface Backup {
   readonly site: SimulatedSite;
   readonly files: ReadonlyMap<string, Uint8Array>;

@@ -25,9 +25,7 @@ type OnWriteDone = (error: Error | undefined) => void;
 const SECTOR_BYTES = 512;
 const MAX_SMALL_WRITE_BYTES = SECTOR_BYTES;
 
-/** The files of one site, over its restarts. */
 export class SimulatedDisk {
-  /** Whether there is no room for new files or longer ones. */
   isFull = false;
   /** Writes of which a crash left some sectors and lost others. */
   tornWrites = 0;
@@ -41,7 +39,6 @@ export class SimulatedDisk {
   #mounts = 0;
   /** Whether another process has taken over the files of the present mount. */
   isDeposed = false;
-  /** The files as they were before they were damaged. */
   #undamagedFiles: Map<string, Uint8Array> | undefined;
   /** As they were at the crash before. */
   #previousFiles: ReadonlyMap<string, Uint8Array> = new Map();

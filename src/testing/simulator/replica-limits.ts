@@ -4,7 +4,6 @@ import { Origins } from '../../server/records/origin.ts';
 import type { SiteOptions } from '../../server/site/site-options.ts';
 import type { SimulationOptions } from './options.ts';
 
-/** Of all runs. */
 export const REPLICA_LIMITS = {
   resendAfterMs: 100,
   reachTimeoutMs: 1000,
@@ -12,7 +11,6 @@ export const REPLICA_LIMITS = {
   maxHaltedBytes: 20_000,
 } as const;
 
-/** What the options of a run say of its sites. */
 export function createReplicaLimits(
   options: SimulationOptions,
 ): Omit<SiteOptions, 'service' | 'deployment' | 'origins' | 'redLeader' | 'site' | 'epoch'> {
@@ -29,7 +27,6 @@ export function createReplicaLimits(
   return { ...cluster, maxAttempts, sessionTimeoutMs, windows, retentionLimits, ...bounds, ...REPLICA_LIMITS };
 }
 
-/** Those that a run begins with. */
 export function createOrigins(siteCount: number): Origins {
   return Origins.create(Array.from({ length: siteCount }, (_, place) => `s${place}`));
 }

@@ -72,7 +72,6 @@ function isEffective(options: SimulationOptions, change: Partial<SimulationOptio
   return Object.entries(change).some(([name, value]) => options[name as keyof SimulationOptions] !== value);
 }
 
-/** Overrides as text for a command line. */
 export function formatOverrides(overrides: Partial<SimulationOptions>): string {
   return JSON.stringify(overrides, (_, value: unknown) => (value === Infinity ? 'Infinity' : value));
 }

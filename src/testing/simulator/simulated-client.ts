@@ -25,14 +25,12 @@ export interface SimulatedClientOptions {
   onDomainError(rejection: Omit<ClientDomainError, 'isRead'>): void;
 }
 
-/** A request as it was sent, to be sent again. */
 interface Request {
   readonly site: SimulatedSite;
   readonly operation: ClientOperation;
   readonly submission: Omit<Submission, 'serial' | 'submittedAtMs'>;
 }
 
-/** One time that a request was sent. */
 interface SentRequest {
   readonly request: Request;
   /** By hand, long after: where the client has been since may have begun it. */
@@ -50,7 +48,6 @@ interface OperationPath {
   readonly sessionVector: Vector | undefined;
 }
 
-/** How long a client waits before it tries a site that is down again. */
 const RETRY_MS = 50;
 /** By how much longer it waits each time, and how long at most. */
 const BACKOFF_FACTOR = 1.3;
@@ -68,11 +65,9 @@ export class SimulatedClient {
   readonly #options: SimulatedClientOptions;
   readonly #requests: Request[] = [];
   #remainingOperations: number;
-  /** Among all sites. */
   #site: number;
   #acknowledged = 0;
   #path: OperationPath;
-  /** The last time that an operation was sent. */
   readonly #lastSent = new WeakMap<ClientOperation, SentRequest>();
   /** What its session has seen, if it keeps one. */
   #seen: Vector | undefined;

@@ -43,7 +43,6 @@ export class SimulatedEtcd {
   readonly frozenUntilMs = Array.from({ length: ENDPOINTS }, () => 0);
   /** How late an endpoint sends events to watches. */
   readonly lagMs = Array.from({ length: ENDPOINTS }, () => 0);
-  /** How fast the links of its clients are. */
   bytesPerMs = Infinity;
   isFull = false;
   usedBytes = 0;

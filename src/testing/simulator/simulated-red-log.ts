@@ -49,7 +49,6 @@ export class SimulatedRedLog {
     if (options.etcdPutBackAtMs !== Infinity) timeline.schedule(options.etcdPutBackAtMs, () => this.#planPutBack());
   }
 
-  /** Connects a site to its etcd, if there is one. */
   get connect(): SimulatedEtcd['connect'] | undefined {
     const { etcd } = this;
     return etcd && ((reply) => etcd.connect(reply));

@@ -98,7 +98,6 @@ const GOLDEN_RATIO_FRACTION = (Math.sqrt(5) - 1) / 2;
 /** When a site is started again that cannot start on a full disk, and how long a halt of its red log stays unnoticed. */
 const [RESTART_MS, REPAIR_MS] = [50, 400];
 
-/** The time of a disk. */
 export function createTiming(timeline: Timeline): Timing {
   return {
     soon: (run) => timeline.schedule(0, run),
@@ -117,11 +116,8 @@ export class SimulatedSite {
   /** Checkpoints made, and starts that had one. */
   checkpoints = 0;
   startsFromCheckpoint = 0;
-  /** Starts after a crash that had torn a write. */
   startsAfterTornWrites = 0;
-  /** Submissions that found the disk full. */
   fullDiskRejections = 0;
-  /** Starts that were refused, since the disk was damaged. */
   rejectedStarts = 0;
   /** Gone for good, with its disks. */
   isLost = false;
@@ -238,7 +234,6 @@ export class SimulatedSite {
     return storage;
   }
 
-  /** Loses everything, for ever. */
   lose(): void {
     this.stop();
     this.isLost = true;
@@ -336,7 +331,6 @@ export class SimulatedSite {
     });
   }
 
-  /** Does nothing for `pauseMs`, then goes on where it was. */
   pause(pauseMs: number): void {
     if (this.machine === undefined || this.#pausedInputs !== undefined) return;
     const paused: (() => void)[] = [];
@@ -522,7 +516,6 @@ function failOnRejection({ message }: RejectedMessageError): never {
   throw new PropertyViolation(`a message was refused: ${message}`, 'messages');
 }
 
-/** How long a log is that a site found. */
 function getEnd(stored: RecoveredState, log: LogKind): number {
   return stored[log].start + stored[log].entries.length;
 }

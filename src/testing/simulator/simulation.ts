@@ -329,7 +329,6 @@ export class Simulation {
     if (operation.site === site && isPipelined(operation)) this.#counts.chainedApplied += 1;
   }
 
-  /** What befalls one site. */
   #planFaults(site: SimulatedSite, disk: SimulatedDisk): void {
     const { crashEveryMs, downMeanMs, pauseEveryMs, pauseMeanMs, fullEveryMs, deposeEveryMs } = this.#options;
     this.#plan(crashEveryMs, () => site.crash(this.#random.exponential(downMeanMs)));

@@ -73,12 +73,10 @@ export class Connection implements OperationConnection {
     this.#maxInFlight = Math.max(1, welcome.limits.maxInFlight);
   }
 
-  /** Whether its server takes one more operation at this time. */
   get hasCapacity(): boolean {
     return this.awaitedCount < this.#maxInFlight;
   }
 
-  /** How large its server takes a frame. */
   get maxFrameBytes(): number {
     return this.#batcher.maxFrameBytes;
   }
@@ -117,7 +115,6 @@ export class Connection implements OperationConnection {
     this.#batcher.push(this.#codec.encodeMessage(row));
   }
 
-  /** Sends at once what was collected in this tick. */
   flush(): void {
     this.#batcher.flush();
   }

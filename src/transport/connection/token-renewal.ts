@@ -14,7 +14,6 @@ export interface RenewalEvents {
   onFailed(cause: unknown): void;
 }
 
-/** One timer per connection. */
 export class TokenRenewal {
   readonly #options: Pick<ResolvedConnectionOptions, 'credentials' | 'scheduling'>;
   readonly #events: RenewalEvents;

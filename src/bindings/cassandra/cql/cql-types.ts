@@ -51,15 +51,12 @@ export interface VectorInfo {
   readonly length: number;
 }
 
-/** The type of the items of a list or set. */
 export const getItemType = ({ info }: CqlType): CqlType => info as CqlType;
-/** The types of the keys and of the values of a map. */
 export const getEntryTypes = ({ info }: CqlType): readonly [CqlType, CqlType] => info as [CqlType, CqlType];
 export const getTupleTypes = ({ info }: CqlType): readonly CqlType[] => info as CqlType[];
 export const getUserTypeInfo = ({ info }: CqlType): UserTypeInfo => info as UserTypeInfo;
 export const getVectorInfo = ({ info }: CqlType): VectorInfo => info as VectorInfo;
 
-/** How messages call the type. */
 export function getTypeName(type: CqlType): string {
   if (type.code === TYPE.udt) return getUserTypeInfo(type).name;
   return TYPE_NAMES.get(type.code) ?? String(type.code);

@@ -9,7 +9,6 @@ export function toBigint(value: unknown): bigint | undefined {
   return typeof value === 'string' && INTEGER.test(value) ? BigInt(value) : undefined;
 }
 
-/** The number that the bytes are. */
 export function decodeBigint(bytes: Uint8Array): bigint {
   if (bytes.length === 0) return 0n;
   return BigInt.asIntN(8 * bytes.length, BigInt(`0x${Buffer.from(bytes).toString('hex')}`));

@@ -40,7 +40,6 @@ export function setOwnProperty(object: Record<string, unknown>, name: string, va
   else Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true });
 }
 
-/** The classes of single values that a driver has. */
 const SCALAR_CLASSES = [
   'BigDecimal',
   'Duration',

@@ -17,7 +17,6 @@ export interface Column {
   readonly tablename?: string;
 }
 
-/** What stands in front of rows. */
 export interface RowsMetadata {
   readonly columnCount: number;
   /** Undefined where the node left them out. */

@@ -226,7 +226,6 @@ export class Connection {
     return new CqlError('CONNECTION_LOST', reason, { node: this.node, cause });
   }
 
-  /** An error as one of this node. */
   #addNode(error: unknown): CqlError {
     if (!(error instanceof CqlError)) return this.#createLossError('unreadable answer', error);
     if (error.node !== undefined) return error;

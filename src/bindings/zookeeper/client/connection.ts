@@ -43,7 +43,6 @@ export interface ConnectionOptions {
   readonly credentials: Credentials | undefined;
   readonly lastZxid: bigint;
   readonly sessionTimeoutMs: number;
-  /** The session's. */
   readonly requestNumbers: RequestNumbers;
   /** How long connecting and the handshake may take. */
   readonly connectTimeoutMs: number;

@@ -27,7 +27,6 @@ export const OP = {
   closeSession: -11,
 } as const;
 
-/** One request. */
 export interface Request<T> {
   readonly type: number;
   /** The path for error messages, as the application gave it. */

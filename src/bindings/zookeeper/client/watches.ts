@@ -20,7 +20,6 @@ const EVENT_TYPES: Readonly<Record<number, WatchEvent['type']>> = {
   4: 'children-changed',
 };
 
-/** Which one-time watches an event uses up. */
 const CONSUMED_WATCH_KINDS: Readonly<Record<WatchEvent['type'], readonly WatchKind[]>> = {
   created: ['data', 'exists'],
   deleted: ['data', 'exists', 'children'],

@@ -105,13 +105,11 @@ export class ZooKeeperSession {
     });
   }
 
-  /** Keeps the identity for this and every later connection. */
   addIdentity(identity: AuthIdentity): void {
     this.#identities.push(identity);
     if (this.state === 'connected') this.#connection?.sendSetup(createAuthRequest(identity));
   }
 
-  /** Prefers a server from now on, and goes there if connected to another. */
   preferServer(server: string | undefined): void {
     this.#serverPool.preferServer(server);
     if (server !== undefined && this.#connection !== undefined && this.#connection.server !== server) {

@@ -8,11 +8,9 @@ import { waitUntilSettled } from '../wait-until-settled.ts';
 import type { SessionPair } from '../session-pair.ts';
 
 const MAX_BATCH_SIZE = 16;
-/** How long a pair waits for others. */
 const BATCH_DELAY_MS = 10;
 /** Which of the two parts is the item's. */
 const ITEM_PART_INDEX = 1;
-/** At the end of the binding. */
 const FLUSH_TIMEOUT_MS = 2_000;
 
 export class ClaimCleanup {

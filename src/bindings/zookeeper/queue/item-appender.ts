@@ -5,7 +5,6 @@ import { parseSequenceNumber, type QueuePaths } from '../paths.ts';
 import type { SessionPair } from '../session-pair.ts';
 import { createSequential } from './create-sequential.ts';
 
-/** So many wait for the queue to be made; more are refused. */
 const MAX_WAITING_APPENDS = 10_000;
 
 interface PendingAppend {

@@ -69,7 +69,6 @@ export class Placeholders {
     if (missing > 0) this.#resolveUpTo(await this.#appendPlaceholders(missing));
   }
 
-  /** Where the queue ends. */
   async #readTail(): Promise<number> {
     const { number = 0 } = this.#lateClaims[0] ?? {};
     return (await this.#sessions.retryBusy('writer', (zk) => findItem(zk, this.#paths, number))).tail;

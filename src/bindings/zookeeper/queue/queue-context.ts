@@ -13,7 +13,6 @@ import type { SessionPair } from '../session-pair.ts';
 import type { ValueCodec } from '../value-codec.ts';
 import { ThrottleGate } from './throttle-gate.ts';
 
-/** How long putting back may take at the end of the binding. */
 const REQUEUE_TIMEOUT_MS = 1_000;
 
 /** A claim of this binding, and which queue of this name it was begun for. */

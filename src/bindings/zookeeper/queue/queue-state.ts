@@ -16,14 +16,12 @@ export interface QueueBounds {
 /** An update of this binding that is in flight, by its place among those that were begun. */
 export type InFlightWrite = number;
 
-/** How much the last prediction counts. */
 const LEARNING_RATE = 0.25;
 /** Predictions are given up when fewer come true, and taken up again when more do: now and then one does by chance. */
 const MIN_HIT_RATE = 0.5;
 const RESUME_HIT_RATE = 0.75;
 const MAX_TAIL_AGE_MS = 50;
 
-/** So many items are remembered that were read ahead of their claim. */
 const MAX_READ_AHEAD_ITEMS = 1024;
 
 export class QueueState {
@@ -38,7 +36,6 @@ export class QueueState {
   #hitRate = 1;
   #isPredicting = true;
   #tailItem: Item | undefined;
-  /** The last number that is known to be a filler's. */
   #lastPlaceholder = -1;
   /** The last number of the queue that was looked at for a filler. */
   #lastCheckedNumber = -1;

@@ -5,7 +5,6 @@ import { ThrottleSlots } from '../../../correctable/throttle/throttle-slots.ts';
 import type { Throttle } from '../../../correctable/throttle/concurrent-writes.ts';
 import { createAbandonedError } from '../errors.ts';
 
-/** So many wait; more are refused. */
 const MAX_WAITING = 10_000;
 const TOO_LATE_MESSAGE = 'its turn came too late to be answered in time: nothing was taken';
 

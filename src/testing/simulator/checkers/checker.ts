@@ -21,7 +21,6 @@ export function getExecutionName({ id, site, epoch, clock, attempt, snapshot }: 
   return `red ${id} (site ${site}, start ${epoch}, clock ${clock}, attempt ${attempt}, on ${snapshot.join()})`;
 }
 
-/** The end of a run, after all faults have healed. */
 export interface FinalState {
   readonly sites: readonly { readonly site: Origin; readonly state: SiteState; readonly origins: Origins }[];
   /** Those that were lost for good, or closed. */
@@ -129,7 +128,6 @@ export interface Checker {
 /** A checker with notes about each site. `copyOf` restores them from a saved state, or from nothing. */
 export abstract class SiteChecker<Noted> implements Checker {
   abstract readonly name: string;
-  /** By ordinal. */
   readonly #sites: Noted[] = [];
   readonly #copy: (saved?: Noted) => Noted;
 
@@ -178,7 +176,6 @@ export function assertProperty(condition: boolean, message: () => string): asser
   if (!condition) throw new PropertyViolation(message());
 }
 
-/** All checkers of a run. They get its events in order. */
 export class Checkers {
   /** What is being checked, for the message of a fault. */
   current = '';

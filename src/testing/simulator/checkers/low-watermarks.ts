@@ -10,7 +10,6 @@ export function isLowWatermark({ shadow }: AnyOperation): boolean {
   return shadow === WATERMARK_SHADOW;
 }
 
-/** By origin: what its last floor says. */
 type WatermarksByOrigin = (readonly number[])[];
 
 export class LowWatermarkChecker extends SiteChecker<WatermarksByOrigin> {

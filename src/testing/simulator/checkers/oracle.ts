@@ -43,10 +43,8 @@ import { isSiteOperation } from './low-watermarks.ts';
 import { structurallyEqual } from '../../../correctable/structural-equality.ts';
 import type { StateReader } from '../../../server/state/store.ts';
 
-/** For messages. */
 const STATE_ADVICE =
   'what a service knows belongs into its tables: what a variable beside them holds is lost when a site restarts, and differs at each site';
-/** For messages, of what may come of the world too. */
 export const PURITY_ADVICE = `a generator takes time, randomness and identifiers from its context alone, and ${STATE_ADVICE}`;
 
 /** A generator run at a site, as the model gave it too. */
