@@ -140,12 +140,8 @@ class CassandraStore implements CassandraBinding {
       throw new CorrectableError('UNSUPPORTED', message);
     }
     const plan = planner(operation);
-    if (plan.access !== operation.access) {
-      throw createInvalidArgumentError(
-        'access',
-        `${plan.name} is a${plan.access === 'read' ? '' : 'n'} ${plan.access}`,
-      );
-    }
+    if (plan.access !== operation.access)
+      throw createInvalidArgumentError('access', `${plan.name} is a ${plan.access}`);
     const { session } = context;
     const call: OperationCall = {
       plan,

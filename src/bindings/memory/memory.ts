@@ -10,6 +10,7 @@ import {
 import { systemClock, type Clock } from '../../correctable/clock.ts';
 import { CorrectableError, check } from '../../correctable/errors.ts';
 import { checkOptionNames, checkRecord, isClock, type OptionNamesOf } from '../../correctable/validate.ts';
+import { checkDuration } from '../shared/check-number.ts';
 import { createLevelOrder } from '../../correctable/level-order.ts';
 import type { Levels } from '../../correctable/level-types.ts';
 import type { Operation } from '../../correctable/operation.ts';
@@ -132,7 +133,7 @@ class InMemoryBinding<L extends Levels> implements MemoryBinding<L> {
       this.#delayQueues.set(level, new DelayQueue(clock, delayMs, arrive));
     });
     const strongestMs = getDelayMs(options.delaysMs, this.#strongest, levels.length - 1, levels.length);
-    const lagMs = checkDelay(options.lagMs ?? strongestMs / 2, 'lagMs');
+    const lagMs = checkDuration('lagMs', options.lagMs ?? strongestMs / 2);
     this.#replication = new DelayQueue(clock, lagMs, (update) => this.#applyToBackup(update));
     this.#primary = toPrimary(options.store);
     this.#stopFollowing = this.#primary.replicateTo(this.#backup, (update) => this.#replication.send(update));
@@ -258,12 +259,7 @@ function createInterruptedError(): CorrectableError {
 
 function getDelayMs(delaysMs: LevelDelays, level: string, rank: number, count: number): number {
   const even = count === 1 ? STRONGEST_DELAY_MS : (STRONGEST_DELAY_MS * rank) / (count - 1);
-  return checkDelay(delaysMs?.[level] ?? even, `delaysMs.${level}`);
-}
-
-function checkDelay(delayMs: number, field: string): number {
-  if (typeof delayMs === 'number' && delayMs >= 0 && delayMs < Infinity) return delayMs;
-  throw new CorrectableError('INVALID_ARGUMENT', `${field}: give a number of milliseconds, 0 or more`, { field });
+  return checkDuration(`delaysMs.${level}`, delaysMs?.[level] ?? even);
 }
 
 function toPrimary(store: MemoryStore | undefined): Primary {

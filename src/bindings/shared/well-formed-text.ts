@@ -1,16 +1,14 @@
 /** Text for engines that keep UTF-8: half of a surrogate pair cannot be written there, and another text is kept instead. */
-import { createInvalidArgumentError } from '../../correctable/errors.ts';
+import { check } from '../../correctable/errors.ts';
 import { isMap, isPlain, isSet } from '../../values/value-kinds.ts';
 
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
 /** Returns the value if an engine can store its texts as they are. Throws `INVALID_ARGUMENT` that names `field`. */
 export function checkWellFormed<T>(value: T, field: string): T {
-  if (isWellFormed(value)) return value;
-  throw createInvalidArgumentError(
-    field,
-    'half of a surrogate pair cannot be written as UTF-8: give whole characters, or bytes',
-  );
+  const advice = 'half of a surrogate pair cannot be written as UTF-8: give whole characters, or bytes';
+  check(isWellFormed(value), field, advice);
+  return value;
 }
 
 function isWellFormed(value: unknown): boolean {

@@ -7,6 +7,7 @@ import {
   isNonEmptyString,
   type OptionNamesOf,
 } from '../../correctable/validate.ts';
+import { checkCount, checkDuration } from '../shared/check-number.ts';
 import { checkPath } from './client/path.ts';
 import { parseConnectString } from './client/server-pool.ts';
 import { jsonCodec, type ValueCodec } from './value-codec.ts';
@@ -124,16 +125,6 @@ function checkField(field: string, check: () => unknown): void {
   } catch (cause) {
     throw new CorrectableError('INVALID_ARGUMENT', `${field}: ${(cause as Error).message}`, { field, cause });
   }
-}
-
-function checkCount(field: string, value: number): number {
-  if (Number.isInteger(value) && value > 0) return value;
-  throw new CorrectableError('INVALID_ARGUMENT', `${field}: give an integer above 0`, { field });
-}
-
-function checkDuration(field: string, value: number): number {
-  if (typeof value === 'number' && value >= 0 && value < Infinity) return value;
-  throw new CorrectableError('INVALID_ARGUMENT', `${field}: give a number of milliseconds, 0 or more`, { field });
 }
 
 function warnUnhandled(error: unknown): void {

@@ -1,5 +1,6 @@
 /** How the rows of a statement become its result. More rows than requested are an error or a page, never cut off. */
 import { check, CorrectableError, isCorrectableError } from '../../../correctable/errors.ts';
+import { checkCount } from '../../shared/check-number.ts';
 import { checkOptionNames } from '../../../correctable/validate.ts';
 import type { Page, Row } from '../read-strategy.ts';
 import { validateWithSchema, type AnySchema, type SchemaOutput } from './standard-schema.ts';
@@ -165,9 +166,4 @@ function mapRow<M extends RowMapper<unknown>>(mapper: M, row: Row, name: string)
     if (isCorrectableError(cause)) throw cause;
     throw new CorrectableError('INVALID_VALUE', `${name}: the row mapper failed: ${String(cause)}`, { cause });
   }
-}
-
-function checkCount(field: string, value: number): number {
-  if (Number.isInteger(value) && value > 0) return value;
-  throw new CorrectableError('INVALID_ARGUMENT', `${field}: give an integer above 0`, { field });
 }

@@ -243,19 +243,11 @@ function createStatement(name: string, spec: AnySpec): Statement {
   if (access === 'read' && (result.kind === 'noResult' || result.kind === 'wasApplied')) {
     throw createInvalidArgumentError(`${name}.result`, 'say how rows become the result: oneRow(), rows() or page()');
   }
-  if (result.kind === 'wasApplied' && !isConditional(cql)) {
-    throw createInvalidArgumentError(
-      `${name}.result`,
-      'wasApplied() is for writes with IF: without one the write is always made',
-    );
-  }
+  const isMisplaced = result.kind === 'wasApplied' && !isConditional(cql);
+  check(!isMisplaced, `${name}.result`, 'wasApplied() is for writes with IF: without one the write is always made');
   const markers = findBindMarkers(cql);
-  if (spec.params === undefined && markers.includes(undefined)) {
-    throw createInvalidArgumentError(
-      `${name}.params`,
-      'give the values for the ? markers, or name the markers as :name',
-    );
-  }
+  const isComplete = spec.params !== undefined || !markers.includes(undefined);
+  check(isComplete, `${name}.params`, 'give the values for the ? markers, or name the markers as :name');
   return {
     name,
     access,
