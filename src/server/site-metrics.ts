@@ -6,7 +6,6 @@ import type { RetainedReplies } from './replica/exactly-once/id-table.ts';
 import type { CertificationStats } from './site/certification-stats.ts';
 import type { RejectedMessageCounts } from './site/site-options.ts';
 
-/** Sites whose counts are shown. */
 export interface ObservedSites {
   readonly sites: readonly string[];
   certificationStats(site: string): CertificationStats;
@@ -14,9 +13,35 @@ export interface ObservedSites {
   rejectedMessages(site: string): RejectedMessageCounts;
 }
 
-/** The metrics of sites. */
 export function createSiteMetrics(backend: ObservedSites): StoreMetric[] {
-  return [createCertificationMetrics(backend), createMessageMetrics(backend), ...createRetentionMetrics(backend)];
+  const define = (
+    [kind, name, help]: readonly [kind: StoreMetric['kind'], name: string, help: string],
+    label: string,
+    read: (site: string) => Readonly<Record<string, number>>,
+  ): StoreMetric => ({
+    kind,
+    name: `correctables_${name}`,
+    help,
+    labels: ['site', label],
+    read: () =>
+      backend.sites.flatMap((site) =>
+        Object.entries(read(site)).map(([key, value]) => ({ labels: { site, [label]: key }, value })),
+      ),
+  });
+  const readRetained = (site: string, figure: 'operations' | 'bytes'): Readonly<Record<string, number>> => {
+    const { own, red } = backend.retainedReplies(site);
+    return { own: own[figure], red: red[figure] };
+  };
+  const rejectedHelp = 'Red operations rejected by certification, and executed again, by what they met';
+  const refusedHelp = 'Messages of other sites that were not taken, by reason';
+  const repliesHelp = 'Writes whose reply a log retains for retries';
+  const bytesHelp = 'About how many bytes these replies take';
+  return [
+    define(['counter', 'red_rejected_total', rejectedHelp], 'reason', (site) => backend.certificationStats(site)),
+    define(['counter', 'site_messages_refused_total', refusedHelp], 'reason', (site) => backend.rejectedMessages(site)),
+    define(['gauge', 'replies_retained_in_log', repliesHelp], 'log', (site) => readRetained(site, 'operations')),
+    define(['gauge', 'reply_bytes_retained_in_log', bytesHelp], 'log', (site) => readRetained(site, 'bytes')),
+  ];
 }
 
 /** What is shown of each link. Counters count since the process started. */
@@ -36,7 +61,6 @@ const LINK_METRICS: readonly (readonly [StoreMetric['kind'], string, string, (li
   ['gauge', 'round_trip_seconds', 'Last measured round trip to the peer', (link) => (link.roundTripMs ?? NaN) / 1000],
 ];
 
-/** The metrics of the links of a node. */
 export function createLinkMetrics(site: string, readLinks: () => readonly LinkStatus[]): StoreMetric[] {
   return LINK_METRICS.map(([kind, name, help, valueOf]) => ({
     kind,
@@ -54,7 +78,6 @@ const RED_LOG_METRICS: readonly (readonly [string, string, (redLog: RedLogStatus
   ['quota_bytes', 'How large the database of etcd may be', ({ quotaBytes }) => quotaBytes],
 ];
 
-/** The metrics of the servers of the red log of a node. */
 export function createRedLogMetrics(site: string, readRedLog: () => RedLogStatus): StoreMetric[] {
   if (readRedLog().engine !== 'etcd') return [];
   return RED_LOG_METRICS.map(([name, help, valueOf]) => ({
@@ -64,53 +87,4 @@ export function createRedLogMetrics(site: string, readRedLog: () => RedLogStatus
     labels: ['site'],
     read: () => [{ labels: { site }, value: valueOf(readRedLog()) ?? NaN }],
   }));
-}
-
-function createCertificationMetrics(backend: ObservedSites): StoreMetric {
-  return {
-    kind: 'counter',
-    name: 'correctables_red_rejected_total',
-    help: 'Red operations rejected by certification, and executed again, by what they met',
-    labels: ['site', 'reason'],
-    read: () =>
-      backend.sites.flatMap((site) =>
-        Object.entries(backend.certificationStats(site)).map(([reason, value]) => ({
-          labels: { site, reason },
-          value,
-        })),
-      ),
-  };
-}
-
-function createMessageMetrics({ sites, rejectedMessages }: ObservedSites): StoreMetric {
-  return {
-    kind: 'counter',
-    name: 'correctables_site_messages_refused_total',
-    help: 'Messages of other sites that were not taken, by reason',
-    labels: ['site', 'reason'],
-    read: () =>
-      sites.flatMap((site) =>
-        Object.entries(rejectedMessages(site)).map(([reason, value]) => ({ labels: { site, reason }, value })),
-      ),
-  };
-}
-
-function createRetentionMetrics(backend: ObservedSites): StoreMetric[] {
-  const gauge = (name: string, help: string, figure: 'operations' | 'bytes'): StoreMetric => ({
-    kind: 'gauge',
-    name,
-    help,
-    labels: ['site', 'log'],
-    read: () =>
-      backend.sites.flatMap((site) =>
-        Object.entries(backend.retainedReplies(site)).map(([log, of]) => ({
-          labels: { site, log },
-          value: of[figure],
-        })),
-      ),
-  });
-  return [
-    gauge('correctables_replies_retained_in_log', 'Writes whose reply a log retains for retries', 'operations'),
-    gauge('correctables_reply_bytes_retained_in_log', 'About how many bytes these replies take', 'bytes'),
-  ];
 }

@@ -1,17 +1,12 @@
-/**
- * A site lacks what the others do not keep any more, and is stopped: it takes the state of one of them, and merges its own
- * part (docs/spec/cluster.md, A4, A6, T8).
- */
+/** Takes the state of another site if that does not keep what this one lacks (docs/spec/cluster.md, A4, A6, T8). */
 import { isCorrectableError } from '../../correctable/errors.ts';
-import { collectOwnTail, mergeSharedIntoSite, type RecoveredState } from '../log/recovered-state.ts';
-import type { Checkpoint } from '../records/checkpoint.ts';
+import { collectOwnTail, mergeSharedIntoSite } from '../log/recovered-state.ts';
 import type { Origin } from '../records/origin.ts';
 import type { BlueOperation } from '../records/records.ts';
 import type { RecoveredSite } from '../storage/recovery.ts';
 import type { SiteInstallation } from '../storage/transfer/install-site.ts';
 import type { ReceivedState } from './state-transfers.ts';
 
-/** What `catchUp` needs of the node. */
 export interface CatchUpHost {
   readonly origin: Origin;
   /** Whether the own end of the red log counts. */
@@ -20,7 +15,6 @@ export interface CatchUpHost {
   getPeers(): readonly string[];
   /** Takes the state of one of the donors. Calls `onClosed` if a donor knows this directory as one of a closed site. */
   receive(donors: readonly string[], signal: AbortSignal, onClosed: (reason: string) => void): Promise<ReceivedState>;
-  /** Reads what the site has on its disk. */
   recover(): Pick<RecoveredSite, 'stored' | 'nextSegment' | 'nextCheckpoint'>;
   install(merged: Pick<SiteInstallation, 'state' | 'nextSegment' | 'nextCheckpoint'>): Promise<void>;
   onProblem(message: string): void;
@@ -66,7 +60,8 @@ export async function catchUp(host: CatchUpHost): Promise<ClosedMeanwhile | unde
     }
     try {
       const { stored, nextSegment, nextCheckpoint } = host.recover();
-      const state = merge(host, stored, received.shared);
+      const kept = host.keepsRed ? stored : { ...stored, red: { start: 0, entries: [] } };
+      const state = mergeSharedIntoSite(host.origin, kept, received.shared);
       await host.install({ state, nextSegment, nextCheckpoint });
       setFull(undefined);
       return undefined;
@@ -82,8 +77,4 @@ export async function catchUp(host: CatchUpHost): Promise<ClosedMeanwhile | unde
     }
     await new Promise((resolve) => setTimeout(resolve, retryAfterMs));
   }
-}
-
-function merge({ origin, keepsRed }: CatchUpHost, stored: RecoveredState, shared: Checkpoint): RecoveredState {
-  return mergeSharedIntoSite(origin, keepsRed ? stored : { ...stored, red: { start: 0, entries: [] } }, shared);
 }

@@ -1,7 +1,6 @@
 /**
- * Labeling: which shadow operations of a service may be blue (RedBlue, OSDI 2012, §5.3). Runs are drawn in which two
- * sites act without knowing of each other; what one of them then breaks at the other has to be red. That nothing was found
- * proves nothing: a verdict says how much was tried.
+ * Labeling: which shadow operations of a service may be blue (RedBlue, OSDI 2012, §5.3). That nothing was found proves
+ * nothing: a verdict says how much was tried.
  */
 import { check } from '../../correctable/errors.ts';
 import { Random, getMaxFirstSeed, isFirstSeed } from '../collections/random.ts';
@@ -67,7 +66,10 @@ const OPTIONS: OptionNamesOf<ColorAnalysisOptions> = {
 };
 
 /** Enough to meet each pair of operations often. */
-export const DEFAULT_RUNS = 10_000;
+const DEFAULT_RUNS = 10_000;
+
+/** The share of runs that run a read twice. */
+const READ_RUN_SHARE = 0.25;
 
 /**
  * Returns for each shadow operation of a service whether it may be blue, with a counterexample if it may not.
@@ -86,7 +88,7 @@ export function analyzeColors(service: Service, options: ColorAnalysisOptions = 
 /** Labeling in parts: a caller that stops code which does not return has to continue from where it was stopped. */
 export class ColorAnalysis {
   readonly #context: SearchContext;
-  readonly #search: Search;
+  readonly #stats: TrialStats;
   readonly #options: ColorAnalysisOptions;
   readonly #first: number;
   readonly #runs: number;
@@ -101,7 +103,7 @@ export class ColorAnalysis {
     this.#first = seed;
     this.#runs = runs;
     this.#context = new SearchContext(service, arbitraries);
-    this.#search = new Search(this.#context);
+    this.#stats = new TrialStats(new AnalysisSite(this.#context).findViolation([]));
   }
 
   get isDone(): boolean {
@@ -113,25 +115,20 @@ export class ColorAnalysis {
     return this.#first + this.#completedRuns;
   }
 
-  /**
-   * Makes runs, until there are no more to be made or `until` says so; where something was found, `endsShrinking` that it is
-   * simple enough.
-   *
-   * @throws as `analyzeColors`
-   */
+  /** Makes runs until there are no more, or `until`; makes what is found simpler until `endsShrinking`. */
   continueRuns(until: () => boolean = () => false, endsShrinking?: () => boolean): void {
     const { shouldContinue } = this.#options;
     while (!this.isDone && !until()) {
       this.#isEnded = shouldContinue?.(this.#completedRuns) === false;
       if (this.#isEnded) return;
-      this.#search.run(this.seed, endsShrinking);
+      this.#run(this.seed, endsShrinking);
       this.#completedRuns += 1;
     }
   }
 
   get report(): ColorReport {
     const { service } = this.#context;
-    const { stats } = this.#search;
+    const stats = this.#stats;
     const shadows = createVerdicts(service, stats);
     return {
       service: service.name,
@@ -146,39 +143,9 @@ export class ColorAnalysis {
       table: createTable(service, shadows, this.#options.requests),
     };
   }
-}
 
-function checkOptions(service: unknown, options: ColorAnalysisOptions): void {
-  requireService(service, CALL);
-  checkOptionNames(options, { call: CALL }, OPTIONS);
-  const { runs = 1, seed = 0, arbitraries = {}, requests } = options;
-  check(Number.isInteger(runs) && runs >= 1, 'runs', `must be an integer from 1 on, not ${runs}`);
-  check(isFirstSeed(seed, runs), 'seed', `must be an integer from 0 to ${getMaxFirstSeed(runs)}, not ${seed}`);
-  checkRecord(arbitraries, { call: '{ arbitraries: { withdraw: ({ pick }) => ({ … }) } }', field: 'arbitraries' });
-  const isCount = requests === undefined || (Number.isInteger(requests) && requests >= 0);
-  check(isCount, 'requests', 'must be their number, or none');
-  checkOptionTypes(options, 'function', 'shouldContinue');
-}
-
-/** The share of runs that run a read twice. */
-const READ_RUN_SHARE = 0.25;
-
-/** Runs one after the other, each a function of its seed, and what they add up to. */
-class Search {
-  readonly stats: TrialStats;
-  readonly #context: SearchContext;
-
-  constructor(workshop: SearchContext) {
-    this.#context = workshop;
-    this.stats = new TrialStats(new AnalysisSite(workshop).findViolation([]));
-  }
-
-  /**
-   * The run with this seed. In runs with seeds that follow each other all pairs of operations take turns.
-   *
-   * @param endsShrinking asked while what was found is made simpler: `true` leaves it as it is
-   */
-  run(seed: number, endsShrinking?: () => boolean): void {
+  /** The run with this seed. In runs with seeds that follow each other all pairs of operations take turns. */
+  #run(seed: number, endsShrinking?: () => boolean): void {
     const { writes } = this.#context.service;
     const { length } = writes;
     // Each beside itself first, which is what breaks most often; then beside the next one, and so on.
@@ -192,7 +159,7 @@ class Search {
     const scope = getScope(Math.floor(seed / length ** 2));
     const drawing = generateInterleaving(this.#context, { random, scope, here, there });
     for (const operation of drawing.operationsWithoutArgs) {
-      this.stats.noteGenerator(operation, { problem: NO_ARGS_GENERATED });
+      this.#stats.noteGenerator(operation, { problem: NO_ARGS_GENERATED });
     }
     for (const item of drawing.triedSteps) this.#noteResult(item);
     if (random.chance(READ_RUN_SHARE)) this.#runRead(random, drawing);
@@ -210,20 +177,20 @@ class Search {
     if (choice === undefined) return interleaving;
     const reason = this.#context.service.getInherentRedReason(choice.shadow, choice.effects);
     if (reason === undefined) return interleaving;
-    this.stats.getTrial(choice.shadow, interleaving.here.operation).inherentRedReason = reason;
+    this.#stats.getTrial(choice.shadow, interleaving.here.operation).inherentRedReason = reason;
     return { ...interleaving, there: [], place: 0 };
   }
 
   #note(interleaving: Interleaving, { localChoice, concurrentShadows }: InterleavingResult): void {
     if (localChoice === undefined) return;
-    const trial = this.stats.getTrial(localChoice.shadow, interleaving.here.operation);
+    const trial = this.#stats.getTrial(localChoice.shadow, interleaving.here.operation);
     if (concurrentShadows.length > 0) trial.trialCount += 1;
     for (const shadow of new Set(concurrentShadows))
       trial.partnerCounts.set(shadow, (trial.partnerCounts.get(shadow) ?? 0) + 1);
   }
 
   #noteViolation(violation: Violation, seed: number, endsShrinking?: () => boolean): void {
-    const trial = this.stats.getTrial(violation.shadow, violation.operation);
+    const trial = this.#stats.getTrial(violation.shadow, violation.operation);
     const place = violation.kind === 'alone' ? 'localViolation' : 'concurrentViolation';
     if (trial[place] !== undefined) return;
     // Before it is made simpler, which code that does not return may end.
@@ -250,20 +217,22 @@ class Search {
 
   #noteResult({ step: { operation }, result }: GeneratedStep): void {
     const { failure, thrown, hasChangedArgs, isMissingInput = false } = result;
-    this.stats.noteRun(operation, failure !== undefined && !isMissingInput);
+    this.#stats.noteRun(operation, failure !== undefined && !isMissingInput);
     this.#noteChoice(operation, getChoice(result));
-    if (hasChangedArgs) this.stats.noteGenerator(operation, { fault: 'it changes its arguments' });
+    if (hasChangedArgs) this.#stats.noteGenerator(operation, { fault: 'it changes its arguments' });
     if (failure === undefined) return;
     const problem = thrown === undefined ? failure.message : `it threw ${formatThrown(thrown)}`;
-    this.stats.noteGenerator(operation, { problem });
+    this.#stats.noteGenerator(operation, { problem });
   }
 
   /** Of what was chosen a verdict speaks, though it may be tried beside nothing. */
   #noteChoice(operation: string, choice: Choice | undefined): void {
     if (choice === undefined) return;
-    if (this.#context.service.writes.includes(operation)) this.stats.getTrial(choice.shadow, operation);
+    if (this.#context.service.writes.includes(operation)) this.#stats.getTrial(choice.shadow, operation);
     else
-      this.stats.noteGenerator(operation, { fault: 'a read, it has chosen a shadow operation, which no site applies' });
+      this.#stats.noteGenerator(operation, {
+        fault: 'a read, it has chosen a shadow operation, which no site applies',
+      });
   }
 
   /** A generator that depends on anything else than its input and the state gives itself away on a second run. */
@@ -275,9 +244,21 @@ class Search {
     for (const [at, { operation }] of [...past, here, ...there].entries()) {
       const [before, after] = [first[at], second[at]];
       if (before === undefined || after === undefined || isSameOutcome(before, after)) continue;
-      this.stats.noteGenerator(operation, { fault: 'run twice on the same, it does not do the same' });
+      this.#stats.noteGenerator(operation, { fault: 'run twice on the same, it does not do the same' });
     }
   }
+}
+
+function checkOptions(service: unknown, options: ColorAnalysisOptions): void {
+  requireService(service, CALL);
+  checkOptionNames(options, { call: CALL }, OPTIONS);
+  const { runs = 1, seed = 0, arbitraries = {}, requests } = options;
+  check(Number.isInteger(runs) && runs >= 1, 'runs', `must be an integer from 1 on, not ${runs}`);
+  check(isFirstSeed(seed, runs), 'seed', `must be an integer from 0 to ${getMaxFirstSeed(runs)}, not ${seed}`);
+  checkRecord(arbitraries, { call: '{ arbitraries: { withdraw: ({ pick }) => ({ … }) } }', field: 'arbitraries' });
+  const isCount = requests === undefined || (Number.isInteger(requests) && requests >= 0);
+  check(isCount, 'requests', 'must be their number, or none');
+  checkOptionTypes(options, 'function', 'shouldContinue');
 }
 
 function isSameOutcome({ outcome: a, failure: c }: StepResult, { outcome: b, failure: d }: StepResult): boolean {

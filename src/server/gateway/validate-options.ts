@@ -19,10 +19,7 @@ export function checkLogger(value: unknown): void {
   check(isLogger, 'logger', 'must have debug, info, warn and error, as one of pino has, or be left out');
 }
 
-/**
- * Returns the levels of a hosted binding, which rows name by index. Throws `INVALID_ARGUMENT` if a client could not be sent
- * them.
- */
+/** Returns the levels of a hosted binding, which rows name by index. Throws `INVALID_ARGUMENT` for odd names. */
 export function getHostedLevels(binding: Binding): readonly string[] {
   const value: unknown = binding.consistencyLevels();
   ignoreRejection(value);
@@ -30,14 +27,10 @@ export function getHostedLevels(binding: Binding): readonly string[] {
     Array.isArray(value) &&
     value.length > 0 &&
     value.length <= MAX_LEVELS &&
-    value.every(isLevel) &&
+    value.every((level) => isNonEmptyString(level) && level.length <= MAX_NAME_LENGTH) &&
     new Set(value).size === value.length;
   check(isFit, 'binding', `consistencyLevels must give 1 to ${MAX_LEVELS} distinct names, weakest first`);
   return [...value];
-}
-
-function isLevel(level: unknown): level is string {
-  return typeof level === 'string' && level !== '' && level.length <= MAX_NAME_LENGTH;
 }
 
 const CALL = 'createGateway({ binding: memory() })';

@@ -38,7 +38,7 @@ function createTableReader(
   notes: ReadListener,
 ): TableReader<Fields, string> {
   const scan = (field: string | undefined, options: ScanOptions = {}): readonly string[] =>
-    scanKeys({ range: toReadRange(name, field, options), isRemovable: table.removable }, options, state, notes);
+    scanKeys(toReadRange(name, field, options), table.removable, options, state, notes);
   const by: Record<string, (options?: ScanOptions) => readonly string[]> = {};
   for (const field of table.indexes) by[field] = (options) => scan(field, options);
   return freezeFunctions<TableReader<Fields, string>>({
@@ -52,23 +52,14 @@ function createTableReader(
   });
 }
 
-interface Scan {
-  readonly range: ReadRange;
-  /** Whether rows of the table can be removed. */
-  readonly isRemovable: boolean;
-}
-
-/**
- * Reads a scan up to its limit, and notes the part that it has seen. An interval of an index notices what comes in by its
- * value; what goes out, by another value or with its row, is noticed by what is noted of each row that was found.
- */
+/** Reads a scan up to its limit, and notes that interval, and of each row found that it is there and its value. */
 function scanKeys(
-  { range, isRemovable }: Scan,
-  options: ScanOptions,
+  range: ReadRange,
+  isRemovable: boolean,
+  { limit = Infinity, reverse = false }: ScanOptions,
   state: StateReader,
   notes: ReadListener,
 ): readonly string[] {
-  const { limit = Infinity, reverse = false } = options;
   // One row can be in an index several times, by several elements of a set.
   const keys = new Set<string>();
   let last: Scalar | undefined;
@@ -96,14 +87,12 @@ export function reportFieldRead(
   if (removable) notes.onRemoval(table, key);
 }
 
-type RowFactory = (key: string) => Readonly<Record<string, unknown>>;
-
 function createRowReader(
   name: string,
   { fields, removable }: Table,
   state: StateReader,
   notes: ReadListener,
-): RowFactory {
+): (key: string) => Readonly<Record<string, unknown>> {
   class Row {
     readonly #key: string;
     constructor(key: string) {

@@ -31,8 +31,9 @@ export class DomainErrors {
       Object.entries(errors).map(([name, result]) => [formatErrorName(operation, name), { result }] as const),
     );
     this.#check = createServiceResultCheck(Object.fromEntries(schemas));
-    for (const [operation, { errors }] of Object.entries(operations)) {
-      if (errors !== undefined) this.#factories.set(operation, createFactories(Object.keys(errors)));
+    for (const [operation, { errors = {} }] of Object.entries(operations)) {
+      const made = Object.keys(errors).map((name) => [name, (data: unknown) => new ThrownDomainError({ name, data })]);
+      this.#factories.set(operation, freezeFunctions(Object.fromEntries(made)));
     }
   }
 
@@ -58,12 +59,6 @@ export class DomainErrors {
 }
 
 const NONE: DomainErrorFactory<OperationSpec> = Object.freeze({});
-
-function createFactories(names: readonly string[]): DomainErrorFactory<OperationSpec> {
-  return freezeFunctions(
-    Object.fromEntries(names.map((name) => [name, (data: unknown) => new ThrownDomainError({ name, data })])),
-  );
-}
 
 const formatErrorName = (operation: string, name: string): string => `${operation}, error '${name}'`;
 

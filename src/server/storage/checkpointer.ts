@@ -1,8 +1,4 @@
-/**
- * Writes checkpoints of a running site. The rows are taken in slices, between which the site goes on working; what
- * changes meanwhile is taken again. The last slice, small, and the rest of the state are of one moment: that makes the
- * whole consistent.
- */
+/** Writes checkpoints of a running site, in slices. The last one and the rest of the state are of one moment. */
 import { crc32 } from 'node:zlib';
 import type { CheckpointSource } from '../log/site-storage.ts';
 import type { LogPositions } from '../log/recovered-state.ts';
@@ -18,7 +14,6 @@ export interface CommitPositions {
   readonly retainedFrom: LogPositions;
 }
 
-/** What a checkpointer works with. */
 export interface CheckpointerOptions {
   readonly files: Files;
   readonly timing: Timing;
@@ -39,7 +34,6 @@ export interface HeldCheckpoint {
   readonly paths: readonly string[];
   /** Up to the end of a commit. */
   readonly bytes: number;
-  /** Lets the file go. */
   release(): void;
 }
 
@@ -49,7 +43,6 @@ type OnSnapshot = (error: Error | undefined, snapshot?: HeldCheckpoint) => void;
 /** A file is rewritten when it is longer than this, and longer than twice its length after the last rewrite. */
 const MIN_REWRITE_BYTES = 4 * 1024 * 1024;
 
-/** The file that is being written. */
 interface CurrentFile {
   readonly number: number;
   readonly file: SyncedFile;
@@ -61,7 +54,6 @@ interface CurrentFile {
   wholeBytes: number;
 }
 
-/** Writes checkpoints, one after the other. */
 export class Checkpointer {
   readonly #options: CheckpointerOptions;
   #number: number;
@@ -100,7 +92,8 @@ export class Checkpointer {
     this.#inFlight = this.#requests.splice(0);
     this.#slices = new CheckpointSlices(this.#options.source);
     const current = this.#current;
-    if (current !== undefined && !isOutdated(current) && !this.#isFreshFileWanted) return this.#slice(current);
+    const maxBytes = Math.max(MIN_REWRITE_BYTES, 2 * (current?.wholeBytes ?? 0));
+    if (current !== undefined && current.position <= maxBytes && !this.#isFreshFileWanted) return this.#slice(current);
     this.#isFreshFileWanted = false;
     this.#abandonFile();
     this.#begin();
@@ -221,10 +214,6 @@ export class Checkpointer {
     if (this.#held.has(number)) return void this.#released.add(number);
     for (const path of getPaths(this.#options.directory, number)) this.#options.files.remove(path);
   }
-}
-
-function isOutdated({ position, wholeBytes }: CurrentFile): boolean {
-  return position > MIN_REWRITE_BYTES && position > 2 * wholeBytes;
 }
 
 function getEarlier(a: LogPositions, b: LogPositions): LogPositions {

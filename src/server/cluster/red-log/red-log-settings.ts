@@ -5,12 +5,6 @@ import { isNonEmptyString, isRecord } from '../../../correctable/validate.ts';
 import type { EtcdServers } from '../../etcd/etcd-channel.ts';
 import { checkField, checkFields, invalidFieldError, show } from '../cluster-file-errors.ts';
 
-/** The sites themselves: one of them leads. */
-interface BuiltInRedLog {
-  readonly engine: 'built-in';
-  readonly leader: string;
-}
-
 /** Servers of their own. Paths are absolute. */
 export interface EtcdRedLog {
   readonly engine: 'etcd';
@@ -20,7 +14,7 @@ export interface EtcdRedLog {
   readonly passwordFile?: string;
 }
 
-export type RedLogSettings = BuiltInRedLog | EtcdRedLog;
+export type RedLogSettings = { readonly engine: 'built-in'; readonly leader: string } | EtcdRedLog;
 
 const FIELDS = {
   'built-in': ['engine', 'leader'],
@@ -30,11 +24,7 @@ const TLS_FIELDS = ['ca', 'certificate', 'key'] as const;
 const DEFAULT_PORT = 2379;
 const ENGINES = Object.keys(FIELDS) as (keyof typeof FIELDS)[];
 
-/**
- * @param names of the sites
- * @param path of the file, beside which the others are
- * @throws CorrectableError `INVALID_ARGUMENT` that names the field and says what to write
- */
+/** Throws `INVALID_ARGUMENT` that names the field. `path`: of the cluster file, beside which the other files are. */
 export function parseRedLog(value: unknown, names: readonly string[], path: string): RedLogSettings {
   const example = `{ "engine": "built-in", "leader": "${names[0]}" }`;
   checkField(isRecord(value), 'redLog', `must be an object, as ${example}, got ${show(value)}`);

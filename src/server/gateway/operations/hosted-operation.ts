@@ -1,7 +1,6 @@
 /**
- * One operation in the hands of the hosted binding: the sink that turns its views into rows, and the context that it
- * runs in. A view whose encoded value the client already has travels as `confirm`, without payload (Correctables, OSDI
- * 2016, §5.2). The operation's own `equals` plays no part in that: it says what means the same, not what is the same.
+ * One operation in the hands of the hosted binding. A view whose encoded value the client has travels as `confirm`,
+ * without payload (Correctables, OSDI 2016, §5.2), whatever the operation's own `equals` says.
  */
 import type {
   BindingSession,
@@ -43,7 +42,6 @@ const RESULT_NOT_SENT =
 /** What a view that is held takes beside what is written of it, in bytes. */
 const CONFIRMABLE_VIEW_BYTES = 128;
 
-/** An operation in flight. */
 export class HostedOperation extends EncodingSink implements Sink, InvocationContext, RepeatableWrite {
   readonly id: number;
   session: BindingSession | undefined;
@@ -241,7 +239,8 @@ export class HostedOperation extends EncodingSink implements Sink, InvocationCon
       return this.#fail(new CorrectableError('PROTOCOL', message), this.#strongest);
     }
     if (!isConfirmable(known)) return this.#onUnsendable(known.error, level);
-    const view: ConfirmableView = { ...known, level, details: combineDetails(known.details, details) };
+    const combined = known.details && details ? mergeDetails(known.details, details) : (details ?? known.details);
+    const view: ConfirmableView = { ...known, level, details: combined };
     try {
       if (details?.final === true && level < this.#strongest) return this.#conclude(view);
       const target = this.#views?.findSentTarget(known);
@@ -336,7 +335,6 @@ export class HostedOperation extends EncodingSink implements Sink, InvocationCon
     return undefined;
   }
 
-  /** Sends the last view in full. */
   #conclude(view: ConfirmableView): void {
     const message = this.#createMessage(view);
     this.#deliver(message, { message });
@@ -417,10 +415,7 @@ export class HostedOperation extends EncodingSink implements Sink, InvocationCon
     this.#bytes = 0;
   }
 
-  /**
-   * Handles a view that cannot be sent. Below the strongest level, only that level fails. An update stays done: the
-   * failure reports that, and why the result is missing.
-   */
+  /** Handles a view that cannot be sent: its level fails. An update stays done, and the failure says so. */
   #onUnsendable(problem: unknown, level: number, seq?: number): void {
     const isTyped = problem instanceof CorrectableError;
     const reason = isTyped ? problem.message : 'the server made a mistake';
@@ -468,10 +463,6 @@ export class HostedOperation extends EncodingSink implements Sink, InvocationCon
   #reportAnomaly(description: string, error?: unknown): void {
     this.#owner.onAnomaly(this.#parts.name, description, error);
   }
-}
-
-function combineDetails(earlier: ViewDetails | undefined, later: ViewDetails | undefined): ViewDetails | undefined {
-  return earlier === undefined || later === undefined ? (later ?? earlier) : mergeDetails(earlier, later);
 }
 
 function overfullError(): CorrectableError {

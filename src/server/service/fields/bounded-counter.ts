@@ -1,7 +1,6 @@
 /**
- * A number that never falls below a minimum, though sites take from it without asking anybody: each takes by rights that it
- * holds (docs/spec/rights.md). Whose rights an effect uses its stamp says: those of its site where the operation is blue,
- * the pool where it is red.
+ * A number that never falls below a minimum, though sites take from it without asking: by rights that they hold
+ * (docs/spec/rights.md), those of the site where the operation is blue, the pool where it is red.
  */
 import type { Effect, Stamp } from '../../records/effect.ts';
 import { MAX_ORIGINS, type Origin } from '../../records/origin.ts';
@@ -9,7 +8,7 @@ import { describeKind, createInternalError } from '../../records/internal-errors
 import type { EffectBuilder, FieldKind, FieldName, FieldOptions, FieldState } from './field.ts';
 import { LedgerOverlay, LedgerState, type Ledger, type SavedLedger } from './ledger.ts';
 import { SummedEffects, type OwnedEffect } from './owned-effects.ts';
-import { addExact, type ExactSum } from './exact-sum.ts';
+import { addExact, isAmount, type ExactSum } from './exact-sum.ts';
 
 /** What the transfer of rights carries. */
 export interface Transfer {
@@ -98,8 +97,6 @@ function isValidValue(action: string, value: unknown): boolean {
   // The site may have joined since, as the sender knows it. What goes to no site is lost, and nothing worse.
   return isAmount(to) && to <= MAX_ORIGINS && isAmount(amount);
 }
-
-const isAmount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
 
 export const boundedCounterKind: FieldKind = {
   name: 'bounded',

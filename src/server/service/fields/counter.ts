@@ -1,7 +1,4 @@
-/**
- * A counter: sites add to it, and the additions commute. Amounts are integers, since only those add up to the same
- * sum in every order: count cents, not fractions.
- */
+/** A counter of integers: only those add up to the same sum in every order. */
 import { compareStamps, loadPosition, savePosition } from '../../records/effect.ts';
 import type { Effect, OrderPosition, SavedPosition, Stamp } from '../../records/effect.ts';
 import { describeKind, createInternalError } from '../../records/internal-errors.ts';
@@ -9,16 +6,18 @@ import { createEffectBuilder, type EffectBuilder, type FieldKind, type FieldStat
 import { SummedEffects, type OwnedEffect } from './owned-effects.ts';
 import { addExact, toPlainSum, type ExactSum } from './exact-sum.ts';
 
-class CounterState implements FieldState {
-  #value: ExactSum;
+/** One sum of all that was added. */
+export class CounterState implements FieldState {
+  protected value: ExactSum;
   constructor(saved: ExactSum = 0) {
-    this.#value = saved;
+    this.value = saved;
   }
   read(): number {
-    return Number(this.#value);
+    return Number(this.value);
   }
-  apply(effect: Effect): void {
-    this.#value = addExact(this.#value, effect.value as number);
+  apply(effect: Effect): unknown {
+    this.value = addExact(this.value, effect.value as number);
+    return undefined;
   }
   clear(): void {
     throw new Error('only counters that remember their additions can be cleared up to a stamp');
@@ -27,22 +26,17 @@ class CounterState implements FieldState {
     return false;
   }
   snapshot(): unknown {
-    return toPlainSum(this.#value);
+    return toPlainSum(this.value);
   }
   save(): ExactSum {
-    return this.#value;
+    return this.value;
   }
-}
-
-interface Addition {
-  readonly stamp: OrderPosition;
-  readonly amount: number;
 }
 
 /** A counter of a row that can be removed: it remembers its additions, so that a removal takes just the earlier ones. */
 class RemovableCounterState implements FieldState {
   #value: ExactSum = 0;
-  #additions: Addition[];
+  #additions: { readonly stamp: OrderPosition; readonly amount: number }[];
   constructor(saved: readonly (readonly [amount: number, stamp: SavedPosition])[] = []) {
     this.#additions = saved.map(([amount, stamp]) => ({ amount, stamp: loadPosition(stamp) }));
     this.#sum();

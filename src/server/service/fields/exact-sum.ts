@@ -1,7 +1,4 @@
-/**
- * Sums of integers. One that numbers no longer hold exactly is kept as a bigint, so that sites agree there too, in
- * whatever order they add.
- */
+/** Sums of integers, exact beyond 2^53 too, so that sites agree in whatever order they add. */
 
 /** A bigint exactly where a number could be another one. */
 export type ExactSum = number | bigint;
@@ -23,4 +20,8 @@ export function subtractExact(sum: ExactSum, amount: ExactSum): ExactSum {
 /** Equal for equal sums, as JSON too. */
 export function toPlainSum(sum: ExactSum): number | string {
   return typeof sum === 'number' ? sum : String(sum);
+}
+
+export function isAmount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
 }

@@ -1,8 +1,6 @@
 /**
- * A set in which adding wins: a removal takes only the additions that its generator's site had seen. Elements are
- * strings or numbers, and are read in one order, the same at all sites: numbers by size, then strings by their units.
- * Additions come to each site in another one, and what a generator makes of it must not differ. The first look at a set
- * sorts it; one after changes copies it, and sorts those.
+ * A set in which adding wins: a removal takes only the additions that its generator's site had seen. Its order is the
+ * same at all sites: numbers by size, then strings. The first look at a set sorts it.
  */
 import { compareScalars, type Scalar } from '../../records/read-range.ts';
 import { compareStamps, loadPosition, savePosition } from '../../records/effect.ts';
@@ -29,7 +27,6 @@ function createReadOnlySet<T>(elements: Iterable<T> = []): ReadonlySet<T> {
   return Object.defineProperties(new Set(elements), REJECTED_METHODS);
 }
 
-/** One addition. */
 type Addition = OrderPosition;
 
 class SetState implements FieldState {
@@ -147,15 +144,12 @@ class PendingChanges extends PendingList {
     }
     if (changed.size === 0) return base;
     const known = this.#shown;
-    if (known !== undefined && known.base === base && isSameSet(known.changed, changed)) return known.elements;
+    const isKnown = known !== undefined && known.base === base && known.changed.size === changed.size;
+    if (isKnown && [...changed].every((element) => known.changed.has(element))) return known.elements;
     const shown = applyChanges(elements, changed, present);
     this.#shown = { base, changed, elements: shown };
     return shown;
   }
-}
-
-function isSameSet(a: ReadonlySet<unknown>, b: ReadonlySet<unknown>): boolean {
-  return a.size === b.size && [...a].every((element) => b.has(element));
 }
 
 const createAddEffect = createEffectBuilder('add');

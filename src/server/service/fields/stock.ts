@@ -1,11 +1,9 @@
-/**
- * A stock: a number that is changed in the red order only. A `take` decides when it is applied whether there is enough.
- * So it reads nothing beforehand, and a contended stock rejects no operation.
- */
+/** A stock, changed in the red order only. A `take` decides when it is applied, so it rejects no operation. */
 import type { Effect } from '../../records/effect.ts';
 import { describeKind, createInternalError } from '../../records/internal-errors.ts';
-import type { EffectBuilder, FieldKind, FieldName, FieldState } from './field.ts';
-import { addExact, toPlainSum, type ExactSum } from './exact-sum.ts';
+import { CounterState } from './counter.ts';
+import type { EffectBuilder, FieldKind, FieldName } from './field.ts';
+import { addExact, isAmount, type ExactSum } from './exact-sum.ts';
 import { OwnedEffects, OwnedFifo, type OwnedEffect } from './owned-effects.ts';
 
 /** Result of a `take`. */
@@ -27,30 +25,17 @@ export interface TakeOptions {
   readonly atLeast?: number;
 }
 
-class StockState implements FieldState {
-  #sum: ExactSum;
-  constructor(saved: ExactSum = 0) {
-    this.#sum = saved;
-  }
-  read(): number {
-    return Number(this.#sum);
-  }
-  apply(effect: Effect): AddResult | TakeResult {
-    const after = computeStock(this.#sum, effect);
-    this.#sum = after.sum;
+class StockState extends CounterState {
+  override apply(effect: Effect): AddResult | TakeResult {
+    const after = computeStock(this.value, effect);
+    this.value = after.sum;
     return createResult(effect, after);
   }
-  clear(): void {
-    this.#sum = 0;
+  override clear(): void {
+    this.value = 0;
   }
-  get isInitial(): boolean {
-    return this.#sum === 0;
-  }
-  snapshot(): unknown {
-    return toPlainSum(this.#sum);
-  }
-  save(): ExactSum {
-    return this.#sum;
+  override get isInitial(): boolean {
+    return this.value === 0;
   }
 }
 
@@ -81,10 +66,6 @@ const buildTakeEffect: EffectBuilder = (name, key, amount, options) => {
   return { table: name.table, key, field: name.field, action: 'take', value };
 };
 
-function isAmount(value: unknown): value is number {
-  return Number.isSafeInteger(value) && (value as number) >= 0;
-}
-
 function isTake(value: unknown): boolean {
   const { amount, atLeast } = (value ?? {}) as Partial<TakeValue>;
   return isAmount(amount) && Number.isSafeInteger(atLeast);
@@ -105,24 +86,18 @@ export const stockKind: FieldKind = {
   pending: () => new PendingStock(),
 };
 
-/** `over` is what all pending effects make of `base`. */
-interface CachedSum {
-  readonly base: ExactSum;
-  readonly over: ExactSum;
-}
-
 function applyEffect(sum: ExactSum, { effect }: OwnedEffect): ExactSum {
   return effect === undefined ? 0 : computeStock(sum, effect).sum;
 }
 
 /**
- * Additions and takes in flight over a stock. What all of them make of the committed value is remembered together with
- * that value; when the oldest commits, the value below moves to what the oldest makes of it, and what is remembered still
- * holds. So coming and going cost the same however many are in flight; only what another site takes costs a pass.
+ * Additions and takes in flight. What they make of the committed value is remembered with it, and holds when the oldest
+ * commits: only what another site takes costs a pass.
  */
 export class PendingStock extends OwnedEffects {
   readonly #pending = new OwnedFifo();
-  #cached: CachedSum | undefined;
+  /** `over` is what all pending effects make of `base`. */
+  #cached: { readonly base: ExactSum; readonly over: ExactSum } | undefined;
 
   protected add(owned: OwnedEffect & { readonly effect: Effect }, base: unknown): AddResult | TakeResult {
     this.removeEnded();
@@ -163,7 +138,6 @@ export class PendingStock extends OwnedEffects {
   }
 }
 
-/** What a `take` carries. */
 interface TakeValue {
   readonly amount: number;
   readonly atLeast: number;
@@ -177,7 +151,6 @@ function computeStock(sum: ExactSum, { action, value }: Effect): { readonly sum:
   return left >= atLeast ? { sum: left, took: true } : { sum, took: false };
 }
 
-/** What an effect yields. */
 function createResult(
   effect: Effect,
   { sum, took }: { readonly sum: ExactSum; readonly took: boolean },

@@ -12,7 +12,6 @@ const FILE_MODE = 0o600;
 const DIRECTORY_MODE = 0o700;
 const ZEROS = new Uint8Array(1024 * 1024);
 
-/** The files below one directory. */
 export class NodeFiles implements Files {
   readonly #root: string;
   /** Files that are being made or removed. */
@@ -139,10 +138,7 @@ export class NodeFiles implements Files {
   }
 }
 
-/**
- * A file with a descriptor for each write in flight. The system reports an error of the disk once to each descriptor, to
- * whichever write ends first: on a shared one the other write would count, although its bytes are lost.
- */
+/** A file with a descriptor for each write in flight: the system reports an error of the disk once to each descriptor. */
 class NodeFile implements SyncedFile {
   readonly #path: string;
   readonly #idle: number[];
@@ -157,7 +153,7 @@ class NodeFile implements SyncedFile {
 
   write(bytes: Uint8Array, position: number, done: (error: Error | undefined) => void): void {
     this.#take((descriptor) =>
-      writeFrom({ descriptor, bytes, position }, 0, (error) => {
+      writeAll(descriptor, bytes, position, (error) => {
         this.#release(descriptor);
         done(error ?? undefined);
       }),
@@ -193,17 +189,10 @@ function openToWrite(path: string): number {
   return fs.openSync(path, FLAGS & ~(O_CREAT | O_EXCL));
 }
 
-interface DiskWrite {
-  readonly descriptor: number;
-  readonly bytes: Uint8Array;
-  readonly position: number;
-}
-
-function writeFrom(write: DiskWrite, start: number, done: (error: Error | null) => void): void {
-  const { descriptor, bytes, position } = write;
-  fs.write(descriptor, bytes, start, bytes.length - start, position + start, (error, written) => {
+function writeAll(descriptor: number, bytes: Uint8Array, position: number, done: (error: Error | null) => void): void {
+  fs.write(descriptor, bytes, 0, bytes.length, position, (error, written) => {
     if (error !== null) done(error);
-    else if (start + written < bytes.length) writeFrom(write, start + written, done);
+    else if (written < bytes.length) writeAll(descriptor, bytes.subarray(written), position + written, done);
     else if (HAS_DSYNC) done(null);
     else fs.fdatasync(descriptor, done);
   });

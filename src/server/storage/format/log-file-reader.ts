@@ -1,5 +1,5 @@
 /** Reads one log file: its entries, and whether it ends as after a crash or was damaged later. */
-import { HEADER_BYTES, decodeFrames, findFrames, type LaterFrame } from './frames.ts';
+import { HEADER_BYTES, decodeFrames, findFrames } from './frames.ts';
 import { FORMAT_VERSION, type SegmentHeader } from './file-names.ts';
 import { unpackEntries, type LoggedEntry } from './packed-entries.ts';
 
@@ -13,7 +13,6 @@ export interface LogDamage {
   readonly laterEntries: { readonly local: number; readonly red: number };
 }
 
-/** What a log file has. */
 export interface FoundLog {
   /** None where the first frame cannot be read. */
   readonly header: SegmentHeader | undefined;
@@ -25,7 +24,6 @@ export interface FoundLog {
 /** Frames that may be in flight at one time: those of two writes, of which the first of a file has the header too. */
 const MAX_PENDING_FRAMES = 2;
 
-/** Reads the bytes of a file. */
 export function readLog(bytes: Uint8Array, file: number): FoundLog {
   const entries: LoggedEntry[] = [];
   let header: SegmentHeader | undefined;
@@ -42,24 +40,18 @@ export function readLog(bytes: Uint8Array, file: number): FoundLog {
   return { header, entries, damage: findDamage(bytes, { file, index, position }) };
 }
 
-/**
- * A crash loses what was in flight, and may leave what was in flight behind it. What a later frame proves to have been on
- * the disk before is lost by something else.
- */
+/** What a later frame proves to have been on the disk before was lost by something else than a crash. */
 function findDamage(
   bytes: Uint8Array,
   end: { readonly file: number; readonly index: number; readonly position: number },
 ): LogDamage | undefined {
   const later = [...findFrames(bytes, end)];
   const last = later.at(-1);
-  if (last === undefined || !later.some((frame) => provesDamage(frame, end.index))) return undefined;
+  const firstBegunAfter = Math.max(end.index, 1) + MAX_PENDING_FRAMES;
+  const isProven = later.some(({ index, isSettled }) => isSettled || index >= firstBegunAfter);
+  if (last === undefined || !isProven) return undefined;
   const laterEntries = { local: 0, red: 0 };
   for (const { payload } of later) for (const { log } of unpackEntries(payload)) laterEntries[log] += 1;
   const lost = last.index + 1 - end.index - later.length;
   return { position: end.position, frames: { lost, later: later.length }, laterEntries };
-}
-
-function provesDamage({ index, isSettled }: LaterFrame, missing: number): boolean {
-  const firstBegunAfter = Math.max(missing, 1) + MAX_PENDING_FRAMES;
-  return isSettled || index >= firstBegunAfter;
 }

@@ -1,7 +1,4 @@
-/**
- * The shared part of a checkpoint that lies in a file, as the bytes of another checkpoint file: with one commit, and without
- * the rows and small parts that are the donor's own. They are made frame by frame as they are read, and the same each time.
- */
+/** The shared part of a checkpoint file, without what is the donor's own. Its frames are made as they are read. */
 import { crc32 } from 'node:zlib';
 import { getPart } from '../../records/checkpoint.ts';
 import type { SavedSiteState } from '../../log/recovered-state.ts';
@@ -19,11 +16,6 @@ export interface TransferHeader {
   readonly transfer: string;
   /** The name of the site whose checkpoint it is. */
   readonly donor: string;
-}
-
-interface FrameText {
-  readonly rows: readonly (readonly unknown[])[];
-  readonly smallParts?: unknown;
 }
 
 /** Where the making of frames has got to. */
@@ -44,7 +36,6 @@ const START: Cursor = { offset: 0, index: 0, sum: 0, position: 0, readIndex: 0 }
 const OWN_ROW = Buffer.from('["own.');
 const COMMIT = Buffer.from('"smallParts":');
 
-/** The bytes of one transfer. */
 export class SharedFrames {
   readonly #files: Files;
   readonly #source: HeldCheckpoint;
@@ -74,11 +65,7 @@ export class SharedFrames {
     return { bytes: Buffer.concat(parts), isLast: isWhole && to >= this.#cursor.offset };
   }
 
-  /**
-   * Reads one frame of the file, and makes one of it where it has something to send.
-   *
-   * @throws Error where it cannot be read of either file
-   */
+  /** Makes a frame of the next one of the file, if that has something to send. @throws Error if it cannot be read */
   advance(): void {
     const { index, readIndex, position, sum } = this.#cursor;
     const file = getFileNumber(this.#header.transfer);
@@ -137,7 +124,7 @@ export class SharedFrames {
 
 /** What of a frame is sent; `undefined` where nothing is. Values stay as they are written. */
 function selectShared(payload: string, isLast: boolean, sum: number): string | undefined {
-  const { rows, smallParts } = JSON.parse(payload) as FrameText;
+  const { rows, smallParts } = JSON.parse(payload) as { rows: readonly unknown[][]; smallParts?: unknown };
   const shared = rows.filter(([section]) => getPart(String(section)) === 'shared').map((row) => JSON.stringify(row));
   if (!isLast) return shared.length === 0 ? undefined : formatRows(shared);
   const state = (decodeValue(JSON.stringify(smallParts)) as SavedSiteState).shared;
