@@ -284,10 +284,7 @@ export class ClusterNode {
     this.#saveIdentity({ origin });
   }
 
-  /**
-   * Takes the state of another site, since the others do not keep any more what this one lacks. With `onCopied` the own end
-   * of the red log does not count.
-   */
+  /** Takes the state of another site. With `onCopied` the own end of the red log does not count. */
   async #catchUp(message: string, onCopied?: () => void): Promise<void> {
     const { signal } = this.#aborted;
     this.#onAlarm({ kind: 'site-behind', site: this.name, message: `Site ${this.name}: ${message}.` });

@@ -54,10 +54,7 @@ function checkLatency(latency: unknown, sites: readonly string[]): void {
   for (const text of Object.keys(latency)) if (latency[text] !== undefined) checkPair(text, latency, pairs);
 }
 
-/**
- * Site names contain dashes too, so a text may name one pair from both ends, or two pairs. A text without a known pair
- * names unknown sites: a caller with a table of many sites passes all of it.
- */
+/** Site names contain dashes too: a text may name two pairs, and one that names no known pair names unknown sites. */
 function checkPair(
   text: string,
   latency: Readonly<Record<string, unknown>>,

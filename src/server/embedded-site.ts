@@ -64,7 +64,6 @@ export interface SitePlan {
   readonly onAlarm: OnAlarm;
 }
 
-/** What is a site's own. */
 interface SiteResources extends Pick<
   SiteDriverOptions,
   | 'directory'
@@ -119,12 +118,7 @@ export function createSitePlan(
   };
 }
 
-/**
- * Makes a site of what it has saved.
- *
- * @throws CorrectableError `UNAVAILABLE` where that does not fit together, though its files passed all checks, or a newer
- * version has written it
- */
+/** Makes a site of what it has saved. Throws `UNAVAILABLE` if that does not fit together or is of a newer version. */
 export function makeSite(
   plan: SitePlan,
   site: Origin,

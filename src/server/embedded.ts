@@ -1,7 +1,4 @@
-/**
- * All sites of a RedBlue deployment in one process, with the delays of a wide area between them: the composition of
- * replicas, logs, storage and links.
- */
+/** All sites of a deployment in one process, with the delays of a wide area between them. */
 import { randomBytes } from 'node:crypto';
 import type { Binding } from '../correctable/binding.ts';
 import { bindMethods } from '../correctable/binding.ts';
@@ -84,19 +81,11 @@ export interface OpenedDeployment<N extends string = string> {
   readonly embedded: Embedded<N>;
   /** How many messages of other sites a site has not taken, by reason. */
   rejectedMessages(site: N): RejectedMessageCounts;
-  /**
-   * Writes down what the directory is for from now on, and starts all sites; closes them where that cannot be written.
-   *
-   * @throws CorrectableError `UNAVAILABLE` where there is no room for it, or another process has taken the directory over
-   */
+  /** Writes down what the directory is for, and starts all sites. Throws `UNAVAILABLE` where it cannot be written. */
   begin(): void;
 }
 
-/**
- * Opens a deployment for a caller that has more to check before the deployment begins.
- *
- * @throws CorrectableError as `createEmbedded`
- */
+/** Opens a deployment for a caller that has more to check before it begins. Throws as `createEmbedded`. */
 export function openEmbedded<const N extends string>(
   service: Service,
   options: EmbeddedOptions<N>,
@@ -162,11 +151,7 @@ export function openEmbedded<const N extends string>(
   return { embedded, begin, rejectedMessages: (site) => find(site).driver.rejectedMessages };
 }
 
-/**
- * A link for each pair of sites and direction, by sender and receiver.
- *
- * @throws CorrectableError `INVALID_ARGUMENT` naming the pair whose delay is missing
- */
+/** A link for each pair, by sender and receiver. Throws `INVALID_ARGUMENT` naming a pair without a delay. */
 function createLinks(
   origins: Origins,
   latency: SiteLatency,
@@ -185,7 +170,6 @@ function createLinks(
   return new Map(origins.sites.map((from) => [from, linksOf(from)]));
 }
 
-/** Looks at the labels where that is wanted. */
 export function checkColors(
   service: Service,
   {

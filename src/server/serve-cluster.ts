@@ -104,11 +104,7 @@ export async function serveCluster(options: ServeClusterOptions): Promise<Runnin
   };
 }
 
-/**
- * Opens the one site of a cluster that this process is, and starts it.
- *
- * @throws CorrectableError as `serveCluster`
- */
+/** Opens the one site of a cluster that this process is, and starts it. Throws as `serveCluster`. */
 export async function openClusterNode(
   service: Service,
   options: ClusterNodeOptions,

@@ -13,7 +13,6 @@ const MAX_TIME_MS = 500;
 /** Then a generator does not return. */
 const RUN_TIMEOUT_MS = 3000;
 
-/** A service that is about to start. */
 interface StartingService {
   readonly service: Service;
   /** How its authors draw arguments, where they say. */
@@ -22,12 +21,7 @@ interface StartingService {
   readonly messages: { readonly source: string; readonly skipFlag: string };
 }
 
-/**
- * Looks for what two sites can break.
- *
- * @param onTrouble called with what is wrong with a generator, or why nothing could be said
- * @throws CorrectableError `INVALID_ARGUMENT` with the story, where a shadow operation must not have the color that it has
- */
+/** Throws `INVALID_ARGUMENT` with the story of a wrong color. Other findings go to `onTrouble`. */
 export function checkColorsAtStartup({ service, arbitraries, messages }: StartingService, onTrouble: OnWarning): void {
   const report = runShortAnalysis(
     service,

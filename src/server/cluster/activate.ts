@@ -1,11 +1,7 @@
-/**
- * How a newer version comes into force, once all sites run it: an operator asks one node, which asks all others what they
- * run, and proposes the version to the red log.
- */
+/** Brings a newer version into force: one node asks all others what they run, and proposes it to the red log. */
 import { isRecord } from '../../correctable/validate.ts';
 import type { DeploymentVersion } from '../records/deployment-version.ts';
 
-/** The kinds of requests. */
 const VERSION = 'version';
 export const ACTIVATE = 'activate';
 
@@ -34,13 +30,10 @@ export interface ActivateReply {
   readonly problem?: string;
 }
 
-/** What a node knows and does. */
 export interface VersionHost {
   readonly site: string;
-  /** What this node runs. */
   readonly own: DeploymentVersion;
   getInForce(): DeploymentVersion;
-  /** The other members. */
   getOthers(): readonly string[];
   request(peer: string, kind: string, body: unknown): Promise<unknown>;
   /** Proposes the own version; resolves with why it is not in force, if so. */
@@ -93,7 +86,6 @@ export function formatVersion({ rules, service }: VersionName): string {
   return `service ${service} with rules ${rules}`;
 }
 
-/** Whether both are the same version. */
 export function isSameName(a: VersionName, b: VersionName): boolean {
   return a.rules === b.rules && a.service === b.service;
 }

@@ -1,7 +1,4 @@
-/**
- * How a node begins on an empty directory in a deployment that runs already: as a new site, or in place of a site whose
- * directory is lost. Whatever interrupts it, the next start goes on.
- */
+/** Begins on an empty directory in a deployment that runs: as a new site, or in place of one whose data is lost. */
 import { CorrectableError } from '../../correctable/errors.ts';
 import { isNonEmptyString, isRecord } from '../../correctable/validate.ts';
 import type { Checkpoint } from '../records/checkpoint.ts';
@@ -34,11 +31,7 @@ const CHECK_MS = 10;
 /** Another change may be under way: it soon ends unless a site is away. */
 const REFUSED_FOR_MS = 30_000;
 
-/**
- * Asks the sites for a change until one of them has made it. Returns the ordinal of the site.
- *
- * @throws CorrectableError `UNAVAILABLE` if it is refused for long, with the reason, or if the site leads the red log
- */
+/** Returns the ordinal of the site. Throws `UNAVAILABLE` if refused for long, or if the site leads the red log. */
 export async function requestChange(change: MemberChange, targets: ChangeTargets): Promise<number> {
   const { file, keys, signal, onProblem } = targets;
   let refusedSinceMs = Infinity;
@@ -94,7 +87,6 @@ export function parseChange(body: unknown): MemberChange {
   return { name, directory, address: { url, cluster } };
 }
 
-/** Waits until the site takes writes. */
 export async function waitWhileJoining(
   findWaiting: () => string | undefined,
   signal: AbortSignal,

@@ -13,12 +13,10 @@ export function show(value: unknown): string {
   return value === undefined ? 'nothing' : JSON.stringify(value);
 }
 
-/** The error of a field of the file that does not fit. */
 export function invalidFieldError(field: string, problem: string): CorrectableError {
   return clusterFileError(`cluster.json: ${field} ${problem}.`);
 }
 
-/** Throws that error unless the field `isRight`. */
 export function checkField(isRight: unknown, field: string, problem: string): asserts isRight {
   if (!isRight) throw invalidFieldError(field, problem);
 }

@@ -13,14 +13,12 @@ export interface ClusterAddress {
   readonly port: number;
 }
 
-/** The addresses of one site. */
 export interface ClusterSite {
   /** The address for clients, without the site's path: `wss://10.0.1.1:7420`. */
   readonly url: string;
   readonly cluster: ClusterAddress;
 }
 
-/** What the file contains. */
 export interface ClusterFile {
   readonly path: string;
   /** In the order of the file, which is the order of their origins when the deployment is created. */
@@ -40,11 +38,7 @@ const FILE_FIELDS = ['sites', 'redLog', 'keyFile', 'keepForMs'] as const;
 const SITE_FIELDS = ['url', 'cluster'] as const;
 const MAX_PORT = 65_535;
 
-/**
- * Reads the file and checks all of it.
- *
- * @throws CorrectableError `INVALID_ARGUMENT` that names the field and says what to write
- */
+/** @throws CorrectableError `INVALID_ARGUMENT` that names the field and says what to write */
 export function readClusterFile(path: string): ClusterFile {
   if (!isNonEmptyString(path)) throw createInvalidArgumentError('cluster', 'must be the path of cluster.json');
   const absolute = resolve(path);
@@ -72,7 +66,6 @@ export function getFirstLeader({ sites, redLog }: ClusterFile): string {
   return redLog.engine === 'built-in' ? redLog.leader : ([...sites.keys()][0] as string);
 }
 
-/** The address as the file has it. */
 export function formatAddress({ host, port }: ClusterAddress): string {
   return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
 }

@@ -22,9 +22,7 @@ export interface ControlRequest {
   readonly body: unknown;
 }
 
-/** How the links of a node are set up. */
 export interface ClusterLinksOptions {
-  /** The name of the own site. */
   readonly site: string;
   readonly listen: ClusterAddress;
   readonly peers: ReadonlyMap<string, ClusterAddress>;
@@ -36,9 +34,7 @@ export interface ClusterLinksOptions {
   onSlice?(from: string, content: Uint8Array): void;
   /** Returns the reply to a request, or a promise of it. An error becomes the reply's error. */
   onRequest(request: ControlRequest): unknown;
-  /** The link to a site is up. */
   onConnected?(site: string): void;
-  /** It is down. */
   onDisconnected?(site: string): void;
   /** Whether the own site is about to become a member: others refuse it until then, without alarms. Default: it is not */
   isJoining?(): boolean;
@@ -62,13 +58,11 @@ export interface LinkStatus extends Readonly<LinkTraffic> {
   readonly roundTripMs: number | undefined;
 }
 
-/** A peer, as long as it is one. */
 interface Peer {
   readonly link: OutgoingLink;
   readonly address: ClusterAddress;
   readonly isExpected: boolean;
   readonly traffic: LinkTraffic;
-  /** Raises the alarm when it fires. */
   downTimer: NodeJS.Timeout | undefined;
   isReportedDown: boolean;
   lastError: Error | undefined;
@@ -78,7 +72,6 @@ const DOWN_ALARM_MS = 5000;
 /** A stranger that is refused again and again is reported once; so many different ones are. */
 const MAX_REPORTED = 100;
 
-/** The links of one node. */
 export class ClusterLinks {
   readonly #options: ClusterLinksOptions;
   readonly #peers = new Map<string, Peer>();
@@ -106,11 +99,7 @@ export class ClusterLinks {
     });
   }
 
-  /**
-   * Listens, and dials all peers.
-   *
-   * @throws CorrectableError `INVALID_ARGUMENT` if this process cannot listen on the address
-   */
+  /** @throws CorrectableError `INVALID_ARGUMENT` if this process cannot listen on the address */
   static async open(options: ClusterLinksOptions): Promise<ClusterLinks> {
     const links = new ClusterLinks(options);
     await links.#listen();
@@ -194,10 +183,7 @@ export class ClusterLinks {
     this.#peers.get(peer)?.link.send(content);
   }
 
-  /**
-   * Sends an envelope back on each connection that a node has dialed as that site: two nodes may run as one site, and only one
-   * of them listens at its address.
-   */
+  /** Sends back on each connection dialed as that site: of two nodes that run as one site, one listens. */
   sendBack(peer: string, content: Uint8Array): void {
     for (const [connection, from] of this.#incoming) if (from === peer) connection.write(FRAME.envelope, [content]);
   }

@@ -1,7 +1,4 @@
-/**
- * The first start of a node on an empty directory. A site that lost its directory must not begin again as if it were new, so
- * every other site of the file is asked first.
- */
+/** Asks all other sites before the first start: a site that lost its directory must not begin again. */
 import { CorrectableError } from '../../correctable/errors.ts';
 import { isRecord } from '../../correctable/validate.ts';
 import type { ClusterLinks } from './cluster-links.ts';
@@ -9,7 +6,6 @@ import type { ClusterLinks } from './cluster-links.ts';
 /** The kind of request by which a node asks whether its site is known. */
 export const IDENTIFY = 'identify';
 
-/** The reply. */
 export interface IdentifyReply {
   /** Whether something of that site was ever received, at any start. */
   readonly isKnown: boolean;
@@ -19,7 +15,6 @@ export interface IdentifyReply {
   readonly service?: string;
 }
 
-/** How a first start asks. */
 export interface FirstStartOptions {
   readonly site: string;
   readonly dataDir: string;
@@ -30,7 +25,6 @@ export interface FirstStartOptions {
   readonly links: Pick<ClusterLinks, 'peers' | 'request'>;
   /** Called with the sites that have not answered yet, whenever these change. */
   onWaiting(sites: readonly string[]): void;
-  /** Ends the waiting. */
   readonly signal: AbortSignal;
   readonly retryMs?: number;
 }
@@ -41,12 +35,7 @@ export function formatWaiting(sites: readonly string[]): string {
   return `waiting for the sites ${sites.join(', ')} before the first start`;
 }
 
-/**
- * Resolves once every other site has answered that it does not know this one. Waits for sites that cannot be reached.
- *
- * @throws CorrectableError `UNAVAILABLE` if a site knows this one, or the deployment was created with other sites or another
- * version of the service
- */
+/** Resolves once every other site does not know this one. Rejects with `UNAVAILABLE` if one does, or does not fit. */
 export async function waitUntilUnknown(options: FirstStartOptions): Promise<void> {
   const { site, links, onWaiting, signal, retryMs = RETRY_MS } = options;
   let reported: string | undefined;
@@ -62,7 +51,6 @@ export async function waitUntilUnknown(options: FirstStartOptions): Promise<void
   }
 }
 
-/** Whether the peer has answered. */
 async function ask(
   { links, dataDir, founders, service }: FirstStartOptions,
   peer: string,

@@ -1,6 +1,5 @@
 /** Frames on a link: four bytes with the length of what follows, one byte with the type, the content. */
 
-/** What a frame contains. */
 export const FRAME = {
   /** Bytes of `EnvelopeCodec`. */
   envelope: 0,
@@ -10,7 +9,6 @@ export const FRAME = {
   slice: 2,
 } as const;
 
-/** A type of frame. */
 export type FrameType = (typeof FRAME)[keyof typeof FRAME];
 
 const LENGTH_BYTES = 4;
@@ -18,7 +16,6 @@ const LENGTH_BYTES = 4;
 export const FRAME_OVERHEAD_BYTES: number = LENGTH_BYTES + 1;
 const LAST_TYPE = FRAME.slice;
 
-/** A frame that came. */
 export interface Frame {
   readonly type: FrameType;
   readonly content: Uint8Array;
@@ -50,11 +47,7 @@ export class FrameReader {
     this.#maxBytes = maxBytes;
   }
 
-  /**
-   * Returns the frames that are whole now. The content is part of a chunk, so copy what is kept.
-   *
-   * @throws FrameError if a frame is too large or of an unknown type
-   */
+  /** Returns whole frames, parts of a chunk: copy what is kept. Throws `FrameError` for a wrong type or size. */
   read(chunk: Buffer): Frame[] {
     this.#chunks.push(chunk);
     this.#size += chunk.length;

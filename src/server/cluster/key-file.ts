@@ -1,14 +1,10 @@
-/**
- * The key file of a deployment: its random id, and the keys with which its sites know each other. Made once, by
- * `correctables cluster init`, and copied to every node.
- */
+/** The key file of a deployment, made once by `correctables cluster init` and copied to every node. */
 import { createHash, randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { isRecord } from '../../correctable/validate.ts';
 import { MIN_KEY_BYTES } from '../storage/directory/data-directory.ts';
 import { clusterFileError } from './cluster-file-errors.ts';
 
-/** What the file contains. */
 export interface ClusterKeys {
   /** The random id of the deployment. */
   readonly deployment: string;
@@ -35,11 +31,7 @@ const FILE_MODE = 0o600;
 const READABLE_BY_OTHERS = 0o007;
 const DEPLOYMENT = /^[0-9a-f]{24}$/;
 
-/**
- * Makes the key file of a new deployment. Returns `undefined` and changes nothing if there is a file.
- *
- * @throws Error of the system where it cannot be written
- */
+/** Makes the key file of a new deployment. Returns `undefined` and changes nothing if there is a file. */
 export function createKeyFile(path: string): ClusterKeys | undefined {
   if (existsSync(path)) return undefined;
   const text = {

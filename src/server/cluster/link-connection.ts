@@ -12,7 +12,6 @@ export interface LinkTraffic {
   receivedBytes: number;
 }
 
-/** The callbacks of a connection. */
 export interface ConnectionEvents {
   onEnvelopes?(contents: readonly Uint8Array[]): void;
   onSlice?(content: Uint8Array): void;

@@ -62,7 +62,6 @@ export function explainDialError(error: Error): Error {
   return new RefusedError(reason, { cause: error });
 }
 
-/** How a server of links is set up. */
 export interface SecureServerOptions {
   readonly keys: ClusterKeys;
   onConnection(socket: TLSSocket): void;

@@ -7,7 +7,6 @@ import type { Files } from '../storage/disk/files.ts';
 import { unusableDirectoryError } from '../storage/directory/missing-history.ts';
 import type { StoredGeneration } from './red-log/red-generation.ts';
 
-/** The identity of a node. */
 export interface NodeIdentity {
   readonly deployment: string;
   readonly site: string;
@@ -25,12 +24,7 @@ export interface NodeIdentity {
 const NODE_FILE = 'node.json';
 const DIRECTORY_BYTES = 12;
 
-/**
- * Reads the identity, if there is one.
- *
- * @throws CorrectableError `UNAVAILABLE` if the file is damaged; `INVALID_ARGUMENT` if the directory is of another site or
- * deployment
- */
+/** Throws `UNAVAILABLE` for a damaged file, `INVALID_ARGUMENT` for a directory of another site or deployment. */
 function readNodeIdentity(
   files: Files,
   dataDir: string,
@@ -65,7 +59,6 @@ function parseIdentity(bytes: Uint8Array): NodeIdentity {
   throw unusableDirectoryError(`${NODE_FILE} is damaged`);
 }
 
-/** Whose directory it is to be. */
 interface DirectoryClaim extends Pick<NodeIdentity, 'deployment' | 'site'> {
   readonly dataDir: string;
   /** The origin of the site on a new directory: of a deployment that is created. */
@@ -74,11 +67,7 @@ interface DirectoryClaim extends Pick<NodeIdentity, 'deployment' | 'site'> {
   readonly rebuilds: boolean;
 }
 
-/**
- * Returns the identity of a directory, and writes it down if it is new.
- *
- * @throws CorrectableError `UNAVAILABLE` if the directory cannot be used, `INVALID_ARGUMENT` if it is of another site
- */
+/** Returns the identity of a directory, a new one if it has none. Throws as `readNodeIdentity`. */
 export function claimDirectory(
   { files, manifest }: Pick<DataDirectory, 'files' | 'manifest'>,
   { dataDir, deployment, site, origin, rebuilds }: DirectoryClaim,

@@ -70,7 +70,6 @@ export function describeState(
 const ALARM_AGE_MS = 3_600_000;
 const MAX_ALARMS = 100;
 
-/** The last alarms of a node. */
 export class RecentAlarms {
   readonly #alarms: RecentAlarm[] = [];
 
@@ -79,7 +78,6 @@ export class RecentAlarms {
     if (this.#alarms.length > MAX_ALARMS) this.#alarms.shift();
   }
 
-  /** Those of the last hour. */
   list(): RecentAlarm[] {
     const fromMs = Date.now() - ALARM_AGE_MS;
     return this.#alarms.filter(({ atMs }) => atMs >= fromMs);

@@ -3,7 +3,6 @@ export class OneAtATime {
   #count = 0;
   #last: Promise<void> = Promise.resolve();
 
-  /** Whether a task runs or waits. */
   get isBusy(): boolean {
     return this.#count > 0;
   }

@@ -5,7 +5,6 @@ import { LinkConnection } from './link-connection.ts';
 import { dialSecurely, explainDialError } from './link-security.ts';
 import { introduce } from './outgoing-link.ts';
 
-/** Whom to ask. */
 export interface OperatorTarget {
   readonly address: ClusterAddress;
   /** The site that should be there. */

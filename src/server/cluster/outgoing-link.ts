@@ -19,7 +19,6 @@ interface ConnectRequest extends LinkVersions {
   readonly isJoining?: boolean;
 }
 
-/** How a link is set up. */
 export interface OutgoingLinkOptions {
   readonly from: string;
   readonly to: string;
@@ -229,11 +228,7 @@ export class OutgoingLink {
   }
 }
 
-/**
- * Names both ends of a connection to its other end, and gives the version that both use.
- *
- * @throws Error if that refuses the connection
- */
+/** Names both ends, and gives the version that both use. @throws Error if the other end refuses the connection */
 export async function introduce(
   connection: LinkConnection,
   ends: Omit<ConnectRequest, keyof LinkVersions>,

@@ -8,7 +8,6 @@ import type { ClusterLinks } from './cluster-links.ts';
 /** By these messages a node learns that another node runs as its site. */
 const REFUSALS: readonly string[] = ['node.fork', 'term.superseded'];
 
-/** What the messages of a node need. */
 export interface SiteMessagesHost {
   readonly codec: EnvelopeCodec;
   /** How messages of this deployment are recognized. */

@@ -12,9 +12,7 @@ import { TransferSource, type TransferSourceOptions } from '../storage/transfer/
 /** The kind of the requests by which sites send each other what is no slice. */
 export const TRANSFER = 'transfer';
 
-/** What transfers need of their node. */
 export interface StateTransfersOptions {
-  /** The name of the own site. */
   readonly site: string;
   /** The identity of the own data directory. */
   readonly directory: string;
@@ -24,10 +22,7 @@ export interface StateTransfersOptions {
     sendSlice(peer: string, content: Uint8Array): Promise<void>;
     isConnected(peer: string): boolean;
   };
-  /**
-   * Returns why a site with this origin and data directory cannot be sent the state now; `undefined` if it can: from then
-   * on what it needs beside the state is kept for it.
-   */
+  /** Returns why the receiver cannot be sent the state now; if it can, what it needs is kept from then on. */
   admit(site: string, receiver: TransferIdentity): TransferRefusal | undefined;
   onProgress?(progress: TransferProgress): void;
   /** Nothing has come for `stalledAfterMs`, whatever donor was asked. Called once until something comes. */
@@ -51,7 +46,6 @@ export interface TransferRefusal {
   readonly isClosed?: boolean;
 }
 
-/** The state of another site. */
 export interface ReceivedState {
   readonly donor: string;
   readonly shared: Checkpoint;
@@ -73,7 +67,6 @@ const CHECK_MS = 1000;
 const NAME_BYTES = 12;
 const HEAD_BYTES = 4;
 
-/** The transfers of one node. */
 export class StateTransfers {
   readonly #options: StateTransfersOptions;
   #source: TransferSource | undefined;
@@ -104,7 +97,6 @@ export class StateTransfers {
     this.#source = storage && new TransferSource({ files, timing: nodeTiming, storage, donor: site, send });
   }
 
-  /** Takes a message of another site. */
   onRequest(from: string, body: unknown): null {
     const message = parseMessage(body);
     if (message.kind === 'transfer.ready' || message.kind === 'transfer.refused' || message.kind === 'transfer.lost') {
@@ -121,15 +113,11 @@ export class StateTransfers {
     this.#leaveDonor?.();
   }
 
-  /** The link to a site is up. */
   onConnected(site: string): void {
     if (site === this.#progress?.donor) this.#receiver?.retry();
   }
 
-  /**
-   * Takes the state of one of the donors, of another one where nothing comes. Goes on with what an earlier start has taken.
-   * Rejects with the reason of the signal. Calls `onClosed` if a donor knows that the own origin was closed.
-   */
+  /** Takes the state of a donor, or goes on. Calls `onClosed` if a donor knows that the own origin was closed. */
   async receive(
     origin: Origin,
     donors: () => readonly string[],
@@ -248,10 +236,7 @@ export class StateTransfers {
   }
 }
 
-/**
- * Returns why a site is not sent the state. `origins` is `undefined` if the donor is not running. What the donor knows of
- * other origins of that site says nothing: it may not have heard yet that the site was rebuilt, or has joined again.
- */
+/** Returns why a site is not sent the state. `origins`: `undefined` if the donor is not running. */
 export function findRefusal(
   origins: Origins | undefined,
   { donor, site, directory, origin }: TransferIdentity & { readonly donor: string; readonly site: string },
@@ -267,7 +252,6 @@ export function findRefusal(
   return { reason: `${site} was closed: ${cause}`, isClosed: true };
 }
 
-/** A line for people. */
 export function formatProgress({ donor, bytes, expectedBytes, problem }: TransferProgress): string {
   if (problem !== undefined) return `waiting for the state of ${donor}: ${problem}`;
   const share = expectedBytes === undefined ? '' : ` of about ${expectedBytes}`;

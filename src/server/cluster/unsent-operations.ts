@@ -3,7 +3,6 @@ import { isRecord } from '../../correctable/validate.ts';
 import type { Origin, StreamEnd } from '../records/origin.ts';
 import type { Files } from '../storage/disk/files.ts';
 
-/** An operation of the own stream. */
 interface UnsentOperation {
   readonly sequence: number;
 }
@@ -19,7 +18,6 @@ export interface UnsentOptions {
   readonly maxWaitMs?: number;
 }
 
-/** In the data directory. */
 const UNSENT_FILE = 'unsent-operations.json';
 const RETRY_MS = 200;
 /** The other sites know the end of the stream once all of them have confirmed that it is closed. */
@@ -31,10 +29,7 @@ const NOTES = {
     'No other site has confirmed these operations to this one, and no site answered what it has of them. Look whether they are missing before you repeat them.',
 } as const;
 
-/**
- * Writes down the operations that no other site is known to have, then asks the others up to which one they have the
- * stream, and leaves out what they have. Returns what to report of them; nothing if there are none.
- */
+/** Writes down the operations that no other site has, asking them first. Returns what to report, if anything. */
 export async function saveUnsent(unsent: readonly UnsentOperation[], options: UnsentOptions): Promise<string> {
   const { files } = options;
   if (unsent.length === 0) return '';

@@ -1,7 +1,4 @@
-/**
- * One site of a run: what it knows, and whether its state is valid: all that the service says of its rows holds (RedBlue,
- * OSDI 2012, §5.3).
- */
+/** One site of a run: what it knows, and whether its state is valid (RedBlue, OSDI 2012, §5.3). */
 import type { Effect, Stamp } from '../records/effect.ts';
 import { Store } from '../state/store.ts';
 import type { StepResult, Step } from './interleaving.ts';
@@ -72,7 +69,6 @@ export interface StampedShadow {
   readonly stamp: Stamp;
 }
 
-/** A site. */
 export class AnalysisSite {
   readonly store: Store;
   readonly #context: SearchContext;

@@ -1,7 +1,4 @@
-/**
- * A service as it is judged: its generators run as at a site, whatever colors it has declared. All that the tool knows of
- * colors is here.
- */
+/** A service as it is judged: its generators run as at a site, whatever colors it has declared. */
 import type { OperationSpec } from '../../protocol/contract/contract.ts';
 import type { Color, Effect } from '../records/effect.ts';
 import { freezeFunctions } from '../../values/deep-freeze.ts';
@@ -11,7 +8,6 @@ import { isRemoval } from '../service/row-effects.ts';
 import type { ShadowBuilders, ShadowOperations } from '../service/shadow-operation.ts';
 import { isRedOnly, type Tables } from '../service/tables.ts';
 
-/** The service, and what it says of itself. */
 export interface AnalyzedService {
   /** With generators that can be run: of no color is it said that it does not fit. */
   readonly runnable: Service;
@@ -20,18 +16,13 @@ export interface AnalyzedService {
   /** The operations that may change something, in the order of the contract. */
   readonly writes: readonly string[];
   readonly reads: readonly string[];
-  /** The names of all shadow operations. */
   readonly shadows: readonly string[];
   /** The color of a shadow operation where this operation chooses it: an operation that is always red makes it red. */
   getDeclaredColor(shadow: string, operation: string | undefined): Color;
-  /**
-   * Why a shadow operation of these effects can be red alone, whatever the states; `undefined` where it has to be looked
-   * for.
-   */
+  /** Why a shadow operation of these effects can only be red; `undefined` where that has to be looked for. */
   getInherentRedReason(shadow: string, effects: readonly Effect[]): string | undefined;
 }
 
-/** Takes a service as it was defined. */
 export function createAnalyzedService(service: Service): AnalyzedService {
   const { contract, tables, shadowOperations, colors, alwaysRed } = service;
   const ofEffect = (requested: OperationSpec['access']): readonly string[] =>

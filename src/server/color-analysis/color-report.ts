@@ -89,7 +89,6 @@ export function hasViolations({ shadows, generators }: ColorReport): boolean {
 const HERE_NAME = 'Ireland';
 const THERE_NAME = 'Virginia';
 
-/** The lines of the story. */
 export function formatCounterexample(violation: Violation): readonly string[] {
   const { past, here, there } = violation.interleaving;
   const lines = past.length === 0 ? [] : [`At first: ${formatCalls(past)}.`];
@@ -127,7 +126,6 @@ const isEmpty = (fields: object): boolean => Object.keys(fields).length === 0;
 
 const formatCalls = (steps: readonly Step[]): string => steps.map(formatCall).join('; then ');
 
-/** A call as a client writes it. */
 export function formatCall({ operation, args }: Pick<Step, 'operation' | 'args'>): string {
   return args === undefined ? operation : `${operation} ${formatValue(args)}`;
 }
@@ -212,10 +210,7 @@ export function findUnchosenWrites({ writes }: AnalyzedService, stats: TrialStat
     });
 }
 
-/**
- * Generators that have failed in each run. Where another update was not run, or has come to nothing, they may lack what
- * that would have brought about.
- */
+/** Generators that failed in each run; none if another update, which they may need, came to nothing. */
 export function findFailingGenerators(
   { writes, reads }: AnalyzedService,
   stats: TrialStats,

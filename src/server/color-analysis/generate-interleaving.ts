@@ -1,7 +1,4 @@
-/**
- * Draws two sites that meet. Operations are drawn one after the other on the state so far, so that they find what they
- * need: a past in which the wanted operation chooses nothing goes on until it does.
- */
+/** Draws two sites that meet, step by step: a past goes on until the wanted operation chooses something. */
 import type { Random } from '../collections/random.ts';
 import type { Origin } from '../records/origin.ts';
 import type { GeneratedArgs } from './values/argument-generator.ts';
@@ -11,7 +8,6 @@ import { getChoice, type Interleaving, type StepResult, type Step } from './inte
 import { AnalysisSite, StampGenerator, THERE } from './analysis-site.ts';
 import type { SearchContext } from './search-context.ts';
 
-/** What a meeting is drawn by. */
 export interface InterleavingConstraints {
   readonly random: Random;
   readonly scope: ValueScope;
@@ -26,7 +22,6 @@ export interface GeneratedStep {
   readonly result: StepResult;
 }
 
-/** What was drawn. */
 export interface GeneratedInterleaving {
   /** `undefined` where the first site never chose anything. */
   readonly interleaving: Interleaving | undefined;
@@ -53,7 +48,6 @@ const MAX_NOTED_EFFECTS = 32;
 export const EPOCH_MS = 1_767_225_600_000;
 const STEP_DELAYS_MS = [0, 1, 1000, 3_600_000, 86_400_000, 3_000_000_000, 40_000_000_000] as const;
 
-/** Draws one. */
 export function generateInterleaving(workshop: SearchContext, wish: InterleavingConstraints): GeneratedInterleaving {
   return new InterleavingGenerator(workshop, wish).generate();
 }

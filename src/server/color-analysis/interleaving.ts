@@ -20,7 +20,6 @@ export function getChoice({ outcome }: StepResult): Choice | undefined {
   return outcome?.choice;
 }
 
-/** One operation. */
 export interface Step {
   readonly operation: string;
   /** As a client gives them. */
@@ -33,10 +32,7 @@ export interface Step {
   readonly atMs: number;
 }
 
-/**
- * Two sites that have the same past, and go on apart: one operation at the first site, some at the second, which know
- * nothing of it.
- */
+/** Two sites with the same past that go on apart: one operation at the first, some at the second. */
 export interface Interleaving {
   readonly past: readonly Step[];
   readonly here: Step;

@@ -1,8 +1,6 @@
 /**
- * Runs two sites that meet, and looks at all that their shadow operations must keep (RedBlue, OSDI 2012, §5.3): applied
- * to a valid state each leaves a valid one, in whichever order they come, and all orders lead to one state. What the
- * second site did may be of any color: the first one's operation stands on the common past alone, so that it may be
- * delivered there later if it is blue, which is what is asked of it.
+ * Runs two sites that meet (RedBlue, OSDI 2012, §5.3): each operation must leave a valid state valid, in any order, and
+ * all orders must lead to one state. The first site's operation stands on the common past alone.
  */
 import type { Origin } from '../records/origin.ts';
 import type { Choice } from '../records/reply.ts';
@@ -60,7 +58,6 @@ export function isSameViolation(a: Violation, b: Violation | undefined): boolean
   return a.broken.invariant === b.broken.invariant && tableOf(a.broken) === tableOf(b.broken);
 }
 
-/** What came of it. */
 export interface InterleavingResult {
   /** What came of the generators, in the order of `past`, `here`, `there`, up to where the run ended. */
   readonly results: readonly StepResult[];
@@ -181,10 +178,7 @@ class InterleavingRun {
     return { kind: 'differs', ...witness, takes: this.#hasTakenRights, difference };
   }
 
-  /**
-   * What the first site shows once it hears of an operation is what the second would show there, since they commute;
-   * whether they do is looked at in the end.
-   */
+  /** Looks at the first site alone: whether the operations commute is looked at in the end. */
   #findConcurrentViolation({ site, chosen }: FirstSite, other: StampedShadow, at: number): Violation | undefined {
     site.apply(other);
     const broken = site.findViolation([...chosen.effects, ...other.effects]);

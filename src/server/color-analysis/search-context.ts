@@ -1,7 +1,4 @@
-/**
- * What all sites of all runs of one search have in common: the service as it is judged, its arguments, and what reads a
- * state for generators and conditions. That is made once, since it costs more to make than a run reads by it.
- */
+/** What all runs of one search have in common, made once, since it costs more to make than a run reads by it. */
 import { structurallyEqual } from '../../correctable/structural-equality.ts';
 import { isCorrectableError } from '../../correctable/errors.ts';
 import type { GeneratorInput } from '../generator/generator-context.ts';
@@ -20,7 +17,6 @@ import { tryEqualCopy } from '../../values/deep-copy.ts';
 import type { Effect } from '../records/effect.ts';
 import type { Ledger } from '../service/fields/ledger.ts';
 
-/** Of one search. */
 export class SearchContext {
   readonly service: AnalyzedService;
   readonly args: ArgumentGenerator;
@@ -48,10 +44,7 @@ export class SearchContext {
     this.#tables = createTablesReader(tables, this.#state, NO_READ_LISTENER);
   }
 
-  /**
-   * Runs the generator of an operation on a state; changes nothing. `isWatched` looks whether it changes its arguments, as
-   * far as they can be copied and compared; `drawn` is given by who has just drawn them.
-   */
+  /** Runs a generator on a state; changes nothing. `isWatched` looks whether it changes its arguments. */
   run(
     { operation, args, serial, seed, atMs }: Step,
     state: StateReader,
@@ -89,7 +82,6 @@ export class SearchContext {
   }
 }
 
-/** Whichever state is read just now. */
 class StateRef implements StateReader {
   current: StateReader;
 
@@ -110,10 +102,7 @@ class StateRef implements StateReader {
   }
 }
 
-/**
- * Of what these effects take together the first thing of which less is left (docs/spec/rights.md). Rights travel, so they
- * may lie wherever they are wanted: of ledgers only this counts here, how much is left, not who holds it.
- */
+/** The first thing of which less is left than these effects take. Who holds the rights does not matter here. */
 export function findRightsShortfall(
   effects: readonly Effect[],
   tables: Tables,

@@ -4,14 +4,10 @@ import type { Interleaving, Step } from './interleaving.ts';
 import type { SearchContext } from './search-context.ts';
 import { isScalar, type Scalar } from '../records/read-range.ts';
 
-/** Runs that are made to find it. */
 const MAX_RUNS = 2000;
 const SHORT_NAMES = ['a', 'b', 'c', 'd'] as const;
 
-/**
- * Leaves out and makes smaller what the breach does not need. Asked before each run, `isOver` ends it with the simplest so
- * far: the runs of a service whose conditions read much would take minutes.
- */
+/** Leaves out and makes smaller what the breach does not need, until `isOver`. */
 export function shrinkViolation(
   workshop: SearchContext,
   found: Violation,

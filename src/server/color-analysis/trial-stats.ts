@@ -40,7 +40,6 @@ const MAX_ERROR_KINDS = 5;
 const MIN_SIGNIFICANT_RUNS = 100;
 const OTHER_ERRORS = { problem: 'it failed in other ways too' };
 
-/** All trials. */
 export class TrialStats {
   readonly #trials = new Map<string, Trial>();
   readonly #generators = new Map<string, GeneratorTrial>();

@@ -15,7 +15,6 @@ import {
 import type { GrpcModule } from './load-grpc.ts';
 import type { Decoded, Encodable, Fields } from './protobuf.ts';
 
-/** Where the adapter stands, for operators. */
 export interface EtcdConnectionStatus {
   readonly endpoint: string;
   readonly isConnected: boolean;

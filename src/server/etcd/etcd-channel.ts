@@ -14,7 +14,6 @@ export interface EtcdServers {
   readonly user?: { readonly name: string; readonly password: string } | undefined;
 }
 
-/** An error of etcd, or of the way there. */
 export interface CallError {
   /** As in gRPC: `UNAVAILABLE`, `RESOURCE_EXHAUSTED`. */
   readonly code: string;
@@ -23,7 +22,6 @@ export interface CallError {
 
 type Callback<Reply extends Fields> = (error: CallError | undefined, reply: Decoded<Reply> | undefined) => void;
 
-/** What a watch calls. */
 export interface WatchListener {
   onReply(reply: WatchReply): void;
   onEnd(message: string): void;
@@ -151,7 +149,6 @@ export class EtcdChannel {
     };
   }
 
-  /** Nothing is called any more. */
   close(): void {
     this.#isClosed = true;
     for (const call of this.#calls) call.cancel();

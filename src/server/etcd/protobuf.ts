@@ -37,7 +37,6 @@ const DEFAULTS: Readonly<Record<string, unknown>> = {
   text: '',
 };
 
-/** A kind of message. */
 export class MessageFormat<F extends Fields = Fields> {
   readonly #fields: F;
   readonly #byNumber: ReadonlyMap<number, readonly [name: string, type: FieldType]>;

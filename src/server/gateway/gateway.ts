@@ -1,7 +1,4 @@
-/**
- * The gateway: hosts any binding for clients over websockets. One request comes in, all its views go out; beside the
- * store it is the coordinator that sends the preliminary view before it coordinates (Correctables, OSDI 2016, §5.2).
- */
+/** The gateway: hosts any binding for clients over websockets (Correctables, OSDI 2016, §5.2). */
 import { systemClock, type Timer } from '../../correctable/clock.ts';
 import type { Binding } from '../../correctable/binding.ts';
 import { check, CorrectableError, isCorrectableError } from '../../correctable/errors.ts';

@@ -1,7 +1,4 @@
-/**
- * What one run of a generator may take: steps, effects and time. The clock comes from outside, since a replica has none;
- * so does the guard that can stop a generator which neither returns nor reads.
- */
+/** What one run of a generator may take: steps, effects and time, by a clock and guard from outside. */
 import type { CorrectableError } from '../../correctable/errors.ts';
 import type { ReadListener } from './table-readers.ts';
 import type { ReadRange } from '../records/read-range.ts';
@@ -83,12 +80,10 @@ export class GeneratorBudget implements ReadListener {
     return this.#isRecording;
   }
 
-  /** Whether the run has exceeded its time. */
   get isLate(): boolean {
     return this.#isLate;
   }
 
-  /** What the run has read. */
   get reads(): ReadSet {
     if (this.#names === undefined && this.#ranges === undefined) return NOTHING_READ;
     return { names: this.#names ?? NOTHING_READ.names, ranges: this.#ranges ?? NOTHING_READ.ranges };
@@ -148,7 +143,6 @@ export class GeneratorBudget implements ReadListener {
   }
 }
 
-/** What came of a run. */
 interface SizedOutcome {
   readonly reads: ReadSet;
   readonly choice: Choice | undefined;
@@ -159,7 +153,6 @@ interface SizedOutcome {
 /** An effect is an object of five fields at most, with the key once more where a red one brings its row in. */
 const EFFECT_BYTES = 12 * VALUE_BYTES;
 
-/** How large one may be. */
 interface SizeLimits {
   readonly maxBytes: number;
   /** Of one that goes by the red log. */
@@ -167,12 +160,7 @@ interface SizeLimits {
   readonly maxParts: number;
 }
 
-/**
- * Checks what came of a run of an update. The limits are those of messages between sites unless given.
- *
- * @throws CorrectableError `INVALID_VALUE` with the bound, and the largest part as the field: `effects`, `reads`, `result`,
- * `shadow` (arguments of a shadow operation that makes the reply) or `errors`
- */
+/** Throws `INVALID_VALUE` if an update is too large, with the bound, and the largest part as the field. */
 export function checkOperationSize(
   { choice, reads, reply, domainError }: SizedOutcome,
   limits: Partial<SizeLimits> = {},

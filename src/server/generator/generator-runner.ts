@@ -1,7 +1,4 @@
-/**
- * Running a generator on a state, noting what it reads (RedBlue, OSDI 2012, §5.1: a generator has no side effects and
- * works on a snapshot).
- */
+/** Runs generators on a state, and notes what they read (RedBlue, OSDI 2012, §5.1). */
 import { structurallyEqual } from '../../correctable/structural-equality.ts';
 import { CorrectableError } from '../../correctable/errors.ts';
 import { canCreateObject } from '../../protocol/contract/schema-parts.ts';
@@ -27,7 +24,6 @@ import { Overlay } from '../state/overlay.ts';
 import type { Scratchpad } from '../service/readers.ts';
 import { isRedOnly, type Tables } from '../service/tables.ts';
 
-/** What came of it. */
 export interface GeneratorOutcome {
   readonly reads: ReadSet;
   /** The chosen shadow operation; none for a path that changes nothing. */
@@ -40,7 +36,6 @@ export interface GeneratorOutcome {
   readonly isLocal?: true;
 }
 
-/** How generators are run. */
 export interface GeneratorOptions extends GeneratorPorts {
   readonly limits?: Partial<GeneratorLimits> | undefined;
   /** About how large an operation may be that goes by the red log; as large as any other unless given. */
@@ -66,12 +61,7 @@ interface RunnableOperation {
 
 const NO_REPLY: Reply = { value: undefined };
 
-/**
- * Runs generators of one service, on one state unless another one is given.
- *
- * Readers are made once, for all states: a run costs no more than what it reads, and code that has met one kind of reader
- * is faster than code that has met several.
- */
+/** Runs generators of one service. Its readers are made once, since a run should cost no more than what it reads. */
 export class GeneratorRunner {
   readonly #service: Service;
   readonly #operations: ReadonlyMap<string, RunnableOperation>;
@@ -86,7 +76,6 @@ export class GeneratorRunner {
   readonly #budget: GeneratorBudget;
   readonly #state: StateReader;
   readonly #scratch: ScratchState;
-  /** What all runs have in common. */
   readonly #context: RunnerContext;
 
   constructor(service: Service, state: StateReader, options: GeneratorOptions = {}) {
@@ -124,9 +113,8 @@ export class GeneratorRunner {
   /**
    * Runs the generator of an operation.
    *
-   * @throws CorrectableError `FINAL_FAILED` if the generator threw (without that error), took too long, or would return
-   * another result next time; the error that its tools threw; `INVALID_VALUE` if its result breaks the contract or the
-   * operation is too large. It throws nothing else, since it may run long after its caller could catch that.
+   * @throws CorrectableError `FINAL_FAILED` if the generator threw, took too long, or is not deterministic;
+   * `INVALID_VALUE` if its result breaks the contract or is too large; the error that its tools threw; nothing else.
    */
   run(input: GeneratorInput, state: StateReader = this.#state): GeneratorOutcome {
     this.#scratch.show(state);
@@ -140,10 +128,7 @@ export class GeneratorRunner {
     }
   }
 
-  /**
-   * The clock goes on while the process is held up, which says nothing of the generator: one that took too long has another
-   * run, and fails where that takes too long as well.
-   */
+  /** Repeats a run that took too long: the clock also goes on while the process is held up. */
   #runInTime(input: GeneratorInput): GeneratorOutcome {
     try {
       return this.#runOnce(input);
@@ -363,7 +348,6 @@ class ScratchState implements StateReader, Scratchpad {
     Object.freeze(this.prototype);
   }
 
-  /** Shows this snapshot from now on. */
   show(snapshot: StateReader): void {
     this.#snapshot = snapshot;
   }

@@ -1,7 +1,4 @@
-/**
- * What certification compares: names of fields, rows and whole tables, and intervals that were scanned. A read names
- * what it depended on, a write all that it touches, so that absent rows and rows that come into a scan are covered too.
- */
+/** What certification compares: fields, rows, tables and scanned intervals. Absent rows are covered too. */
 import type { Effect } from '../records/effect.ts';
 import { isScalar, isInRange, type ReadRange } from '../records/read-range.ts';
 import { isRemoval, isWholeRow } from '../service/row-effects.ts';
@@ -32,7 +29,6 @@ export function parseName(name: string): { readonly table: string; readonly key?
   return { table, key: name.slice(first + 1, last), field: name.slice(last + 1) };
 }
 
-/** What a generator has read. */
 export interface ReadSet {
   readonly names: ReadonlySet<string>;
   readonly ranges: readonly ReadRange[];
@@ -40,10 +36,7 @@ export interface ReadSet {
 
 const NO_ROWS: ReadonlySet<string> = new Set();
 
-/**
- * Names of the rows that effects bring into being: those that `exists` does not know, and those that are inserted, since
- * a removal must not pass an insertion unseen.
- */
+/** Names of the rows that effects bring into being. Inserted ones count, so that no removal passes them unseen. */
 export function findCreatedRows(
   effects: readonly Effect[],
   exists: (table: string, key: string) => boolean,
@@ -71,10 +64,7 @@ export function findWrittenNames(effects: readonly Effect[], created: ReadonlySe
   return names;
 }
 
-/**
- * Whether who scans the interval may see something else by an effect that is laid under the scan. What that takes out of
- * an order is not there to be noted.
- */
+/** Whether a scan of the interval may show something else once the effect is below it. */
 export function isSeenInRange(range: ReadRange, effect: Effect, created: ReadonlySet<string>): boolean {
   const { table, key, field } = effect;
   if (table !== range.table) return false;
@@ -82,10 +72,7 @@ export function isSeenInRange(range: ReadRange, effect: Effect, created: Readonl
   return isInRange(range, key) && (isRemoval(effect) || created.has(toRowName(table, key)));
 }
 
-/**
- * Whether an effect brings a row into the interval, or takes one out of its table: a row that only moves out of an
- * index is covered by the reading of its field.
- */
+/** Whether an effect brings a row into the interval or takes one out of its table. Moves are reads of the field. */
 export function isRangeChanged(range: ReadRange, effect: Effect, created: ReadonlySet<string>): boolean {
   const { table, key, field, value } = effect;
   if (table !== range.table) return false;
@@ -94,11 +81,8 @@ export function isRangeChanged(range: ReadRange, effect: Effect, created: Readon
 }
 
 /**
- * Returns what was read, and what else the effects depend on. In the red order effects take the place of those before
- * them, or add up with them, so most depend on nothing and are never rejected. Two kinds do:
- *
- * - A take or a transfer depends on the pool of its bounded field.
- * - A write to a row that can be removed would bring the row back, and its record may not name the row as created.
+ * Returns what was read, and what else the effects depend on: a take or a transfer on the pool of its bounded field, a
+ * write to a row that can be removed on that row, since it would bring it back.
  */
 export function findCertifiedReads(
   { reads, choice }: { readonly reads: ReadSet; readonly choice: Choice | undefined },

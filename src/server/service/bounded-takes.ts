@@ -4,7 +4,6 @@ import type { Effect } from '../records/effect.ts';
 import { createInternalError } from '../records/internal-errors.ts';
 import type { Tables } from './tables.ts';
 
-/** So much of a bounded field. */
 export interface RightsNeed {
   readonly table: string;
   readonly key: string;
@@ -14,12 +13,10 @@ export interface RightsNeed {
 
 const NO_NEEDS: readonly RightsNeed[] = [];
 
-/** Whether some table has a bounded field. */
 export function hasBounded(tables: Tables): boolean {
   return Object.values(tables).some(({ fields }) => Object.values(fields).some(({ kind }) => kind === 'bounded'));
 }
 
-/** Whether an effect is on a bounded field. */
 export function isOnBoundedField(tables: Tables, { table, field }: Pick<Effect, 'table' | 'field'>): boolean {
   // A question of another site may name anything, `constructor` too.
   return Object.hasOwn(tables, table) && tables[table]?.fields[field]?.kind === 'bounded';

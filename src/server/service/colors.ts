@@ -1,7 +1,4 @@
-/**
- * The colors of a service: of each shadow operation what `blue` or `red` said, or `colors`; and all of a service that
- * follows from them.
- */
+/** The colors of a service, by `blue`, `red` and `colors`, and what follows from them. */
 import { check } from '../../correctable/errors.ts';
 import { checkRecord } from '../../correctable/validate.ts';
 import type { Contract } from '../../protocol/contract/contract.ts';
@@ -24,11 +21,7 @@ export interface ServiceColors {
   readonly maybeRed: ReadonlySet<string>;
 }
 
-/**
- * The color of each shadow operation.
- *
- * @throws CorrectableError `INVALID_ARGUMENT` naming one without a color or with two, and a color that fits none
- */
+/** The color of each shadow operation. Throws `INVALID_ARGUMENT` for none, two, or one that does not fit. */
 export function getColors(operations: ShadowOperations, value: unknown = {}): Colors {
   const own = getOwnColors(operations);
   checkColorInput(operations, value);
@@ -43,7 +36,6 @@ export function getColors(operations: ShadowOperations, value: unknown = {}): Co
   return colors;
 }
 
-/** What follows from the colors of the shadow operations. */
 export function createServiceColors(
   contract: Contract,
   operations: Readonly<Record<string, AnyShadowOperation>>,

@@ -5,7 +5,6 @@ import { FIELD_KINDS } from './fields/field-kinds.ts';
 import { isRemoval, isWholeRow, WHOLE_ROW } from './row-effects.ts';
 import type { Tables } from './tables.ts';
 
-/** What is known of a table. */
 interface KnownTable {
   readonly removable: boolean;
   /** Whether a field is changed in the red order only. */
@@ -33,10 +32,7 @@ export class EffectValidator {
     );
   }
 
-  /**
-   * Describes what is wrong, except for its color, with an effect that a generator has chosen, and that its author may
-   * have made by hand. Effects that sites make in their own streams are not checked here.
-   */
+  /** Describes what is wrong, except for its color, with an effect that a generator has chosen. */
   describeChosenProblem(effect: Effect): string | undefined {
     if (!hasNames(effect)) return 'it is no object that names its table, its field and its action';
     const { table, field, action } = effect;
@@ -46,11 +42,7 @@ export class EffectValidator {
     return this.#describeCommonProblem(effect);
   }
 
-  /**
-   * What is wrong with an effect that comes from elsewhere, in words; `undefined` where nothing is.
-   *
-   * @param isRed whether it comes of a red operation: what goes by the red order alone no other may change
-   */
+  /** What is wrong with an effect from elsewhere, if anything. `isRed`: whether it is of a red operation. */
   describeProblem(effect: Effect, isRed: boolean): string | undefined {
     const problem = this.#describeCommonProblem(effect);
     if (problem !== undefined || isRed || !this.requiresRed(effect)) return problem;

@@ -1,7 +1,6 @@
 /**
- * Effects on whole rows. A row exists from the first write to it, or from its insertion. A removal takes what was
- * written up to its time stamp (RedBlue, OSDI 2012, Figure 7) and no more: what was written concurrently with a later
- * stamp stays, at every site, in whichever order the two arrive.
+ * Effects on whole rows. A row exists from the first write to it. A removal takes what was written up to its time stamp
+ * (RedBlue, OSDI 2012, Figure 7): what was written with a later one stays, in whichever order the two arrive.
  */
 import type { Effect } from '../records/effect.ts';
 

@@ -95,18 +95,12 @@ export type Generators<
   readonly [K in G]: (args: ParsedArgsOf<O[K]>, context: GeneratorContext<T, S, O[K], C>) => GeneratorResult<O[K]>;
 };
 
-/**
- * Nothing where the generators `G` are all; otherwise what no contract has, so that the compiler says it before all else.
- * That one is missing must not show in the inference: it would blame those that are there.
- */
+/** Requires all generators after inference, which would else blame those that are there for one that is missing. */
 type RequireGenerators<O extends OperationSpecs, G extends keyof O> = {
   readonly [K in Exclude<keyof O, G> & string as `defineService: no generator for the operation '${K}'`]: never;
 };
 
-/**
- * Nothing where each shadow operation has a color, `C` those of `colors`; otherwise what no contract has. Nothing either
- * where the compiler does not know them yet: it looks at the contract first.
- */
+/** Requires a color of each shadow operation. Nothing where the compiler does not know them yet. */
 type RequireColors<S extends ShadowOperations, C extends Colors> = string extends keyof S
   ? unknown
   : {
@@ -304,12 +298,7 @@ const CREATED_HERE = Symbol('made by this copy of the package');
 /** Part of each service that this copy of the package makes, and of what is made of that. */
 const createdHere = { [CREATED_HERE]: true };
 
-/**
- * What shadow operations of another copy give looks like any value here: each update would fail.
- *
- * @param call the right one, to show
- * @throws CorrectableError `INVALID_ARGUMENT` for what `defineService` of this copy did not make
- */
+/** Throws `INVALID_ARGUMENT` for services of another copy, whose effects look like any value. `call`: the right one. */
 export function requireService(value: unknown, call: string): void {
   check(hasMethods(value, 'checkResult'), 'service', `must be one made by defineService: write ${call}`);
   const advice = 'let its module import it from where what runs the service is';

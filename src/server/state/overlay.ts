@@ -1,7 +1,6 @@
 /**
- * Effects laid over a state: a site's own red operations in flight over its stable snapshot, the state on which previews
- * of red updates are computed (Correctables, OSDI 2016, §5.2); and a generator's scratchpad. It follows both the state
- * below it and the operations that come and go at a cost that does not grow with how many are in flight.
+ * Effects laid over a state: operations in flight (Correctables, OSDI 2016, §5.2), or a scratchpad. It follows both at
+ * a cost that does not grow with how many are in flight.
  */
 import type { Effect } from '../records/effect.ts';
 import { FIELD_KINDS } from '../service/fields/field-kinds.ts';
@@ -107,7 +106,6 @@ export class UnderlyingState implements StateReader {
   }
 }
 
-/** Pending effects over a state. */
 export class Overlay implements StateReader {
   readonly underlying: UnderlyingState;
   readonly #base: StateReader;
@@ -160,7 +158,6 @@ export class Overlay implements StateReader {
     }
   }
 
-  /** Whether there are effects on the row. */
   covers(table: string, key: string): boolean {
     return this.#tables.get(table)?.rows.has(key) === true;
   }

@@ -1,10 +1,6 @@
-/**
- * Entries in order, in chunks of bounded length: adding, removing and finding a place cost a binary search and the
- * shifting of one chunk, however many entries there are; a scan costs what it yields.
- */
+/** Entries in order, in chunks of bounded length: a change costs a search and one chunk, a scan what it yields. */
 import { compareEntries, isBeforeEnd, isAtOrAfterStart, type Entry, type ReadRange } from '../records/read-range.ts';
 
-/** The maximum of entries in a chunk by default. */
 const MAX_CHUNK_ENTRIES = 512;
 
 /** A sorted set of entries. It must not change while a scan of it is in flight. */

@@ -1,7 +1,4 @@
-/**
- * The materialised state of one site: what its stable snapshot contains. Operations are applied to it in an order that
- * respects causality, so it only ever moves forward.
- */
+/** The materialized state of one site: its stable snapshot, which only ever moves forward. */
 import type { SavedRow, Section, SectionRows } from '../records/checkpoint.ts';
 import type { Effect, Stamp } from '../records/effect.ts';
 import type { Entry, ReadRange } from '../records/read-range.ts';
@@ -17,7 +14,6 @@ export interface StateReader {
   scan(range: ReadRange, reverse: boolean): Iterable<Entry>;
 }
 
-/** The rows of one site. */
 export class Store implements StateReader, Section {
   readonly #tables = new Map<string, TableStore>();
 
@@ -33,11 +29,7 @@ export class Store implements StateReader, Section {
     return this.#table(table).has(key);
   }
 
-  /**
-   * Whether the row is there by the red order alone: then every later red operation finds it, whichever blue ones its
-   * snapshot holds. A row that a blue operation has brought in is there for some and not for others, and so is one that a
-   * blue operation may remove.
-   */
+  /** Whether the row is there by the red order alone, so that every later red operation finds it. */
   existsByRed(table: string, key: string): boolean {
     return this.#table(table).existsByRed(key);
   }
@@ -46,7 +38,6 @@ export class Store implements StateReader, Section {
     return this.#table(range.table).scan(range, reverse);
   }
 
-  /** Applies one effect and returns its result. */
   apply(effect: Effect, stamp: Stamp): unknown {
     return this.#table(effect.table).apply(effect, stamp);
   }

@@ -12,7 +12,6 @@ import { SortedEntries } from './sorted-entries.ts';
 import type { Table } from '../service/tables.ts';
 import type { Vector } from '../records/vector.ts';
 
-/** A field of the table. */
 interface Column {
   readonly name: string;
   /** Where its states are in rows. */
@@ -43,7 +42,6 @@ type StoredRow = readonly [
   removedAt?: SavedPosition | null,
 ];
 
-/** The rows of one table. */
 export class TableStore {
   /** Keys of the rows that have changed since they were last saved. */
   readonly changes: RowChanges<string> = new RowChanges<string>();
@@ -99,7 +97,6 @@ export class TableStore {
     return index.scan(range, reverse);
   }
 
-  /** Applies one effect and returns its result. */
   apply(effect: Effect, stamp: Stamp): unknown {
     if (isRemoval(effect)) return this.#remove(effect.key, stamp);
     if (this.#removable && this.#isRemoved(effect, stamp)) return undefined;
@@ -140,10 +137,7 @@ export class TableStore {
     }
   }
 
-  /**
-   * Everything as plain data, equal at two sites exactly when they have converged: without what is remembered of
-   * removals, which sites forget each in its own time.
-   */
+  /** As plain data, equal at two sites exactly when they have converged: without removals, which sites forget. */
   snapshot(): unknown {
     return [...this.#rows].toSorted(compareKeys).map(([key, row]) => [key, this.#fieldSnapshots(row)]);
   }
@@ -303,7 +297,6 @@ function compareKeys([a]: readonly [string, unknown], [b]: readonly [string, unk
   return a < b ? -1 : 1;
 }
 
-/** The table that they belong to. */
 interface PartsHost {
   /** The fields that are saved in parts. */
   readonly fields: readonly string[];
@@ -324,7 +317,6 @@ function splitName(name: string): { field: string; number: number; key: string }
   return { field, number: Number(number), key: name.slice(field.length + number.length + 2) };
 }
 
-/** The parts of one table. */
 class SavedParts {
   /** Names of the parts that have changed since they were last saved. */
   readonly changes: RowChanges<string> = new RowChanges<string>();

@@ -1,8 +1,4 @@
-/**
- * Takes the rows that have changed in slices that a site can bear between two operations: by what they amount to, since
- * rows may be of a few bytes or of megabytes. A slice is longer than the one before it where more has changed meanwhile
- * than it took, so that it soon ends however fast rows change.
- */
+/** Takes changed rows in slices by size. A slice grows with what changes meanwhile, so that there soon is a last one. */
 import type { CheckpointSource } from '../log/site-storage.ts';
 import { formatRow, type CheckpointRow } from './format/checkpoint-file.ts';
 
@@ -20,7 +16,6 @@ const MAX_ROWS = 500;
 const INITIAL_ROWS = 8;
 const MAX_REQUEST_CHARACTERS = 128 * 1024;
 
-/** The slices of one checkpoint. */
 export class CheckpointSlices {
   readonly #source: CheckpointSource;
   #characters = MAX_SLICE_CHARACTERS;
@@ -35,7 +30,6 @@ export class CheckpointSlices {
     this.#source = source;
   }
 
-  /** The next one. */
   take(): Slice {
     const rows: string[] = [];
     let characters = 0;

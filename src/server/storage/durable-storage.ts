@@ -12,7 +12,6 @@ import { recoverSite, type RecoveredSite } from './recovery.ts';
 import { FULL_RETRY_MS } from './disk/ordered-writes.ts';
 import { SegmentLog, type SegmentLogOptions } from './segment-log.ts';
 
-/** How a site's storage is set up. */
 export interface DurableStorageOptions {
   readonly files: Files;
   readonly timing: Timing;
@@ -20,7 +19,6 @@ export interface DurableStorageOptions {
   readonly directory: string;
   /** The name of the site, which its files say. */
   readonly site?: string;
-  /** Size of one log file. */
   readonly segmentBytes?: number;
   /** Entries that wait for the disk: so many need not wait for the write before them. */
   readonly largeGroup?: number;
@@ -44,7 +42,6 @@ const CHECKPOINT_BYTES = 32 * 1024 * 1024;
 /** A site that is restarted again and again makes a checkpoint when it has so many log files. */
 const MAX_SEGMENTS_AT_START = 4;
 
-/** One site's logs and checkpoints in a directory. */
 export class DurableStorage implements SiteStorage {
   readonly term: Term;
   readonly #options: Omit<DurableStorageOptions, 'recovered'>;
@@ -63,11 +60,7 @@ export class DurableStorage implements SiteStorage {
   #plannedRetry: object | undefined;
   #closing: Promise<void> | undefined;
 
-  /**
-   * Reads what there is and makes the first new file.
-   *
-   * @throws CorrectableError `UNAVAILABLE` when the data cannot be read, or there is no room for a new file.
-   */
+  /** @throws CorrectableError `UNAVAILABLE` when the data cannot be read, or there is no room for a new file */
   constructor({ recovered, ...options }: DurableStorageOptions) {
     const { files, timing, directory, site, segmentBytes = SEGMENT_BYTES, largeGroup = LARGE_GROUP } = options;
     this.#options = options;
@@ -247,12 +240,7 @@ export class DurableStorage implements SiteStorage {
   }
 }
 
-/**
- * Reads what a site has, and reports what is damaged.
- *
- * @param site as `recover` wants it
- * @throws CorrectableError `UNAVAILABLE` when something is missing that was on the disk once.
- */
+/** Reads what a site has, and reports what is damaged. Throws `UNAVAILABLE` if something is missing. */
 export function recoverAndReport(
   files: Files,
   folder: string,

@@ -1,10 +1,6 @@
 /**
- * What a site finds in its directory when it starts: the last checkpoint and the entries after it, up to the first frame
- * that is not whole.
- *
- * Every start writes into a new file. So a torn end is never written over, and a file's header says where the one
- * before it ended: what is missing between two files, or between the checkpoint and the first of them, was on the disk
- * once and is gone, which is no torn end. Then there is no start: to go on would lose what was acknowledged.
+ * What a site finds when it starts: the last checkpoint and the entries after it, up to the first torn frame.
+ * Every start writes into a new file, whose header says where the one before it ended. So it is seen if a file is missing.
  */
 import { CorrectableError } from '../../correctable/errors.ts';
 import { LOG_KINDS, type LogKind } from '../log/log-id.ts';
@@ -22,7 +18,6 @@ import {
 } from './format/file-names.ts';
 import type { Segment, SegmentHeader } from './format/file-names.ts';
 
-/** What there was, and where to go on. */
 export interface RecoveredSite {
   readonly stored: RecoveredState;
   readonly lengths: LogPositions;
@@ -71,12 +66,7 @@ interface FoundCopy {
   readonly content: FoundCheckpoint | undefined;
 }
 
-/**
- * Reads the directory of a site. Changes nothing.
- *
- * @param site the name of the site whose directory it is to be; any, unless given
- * @throws CorrectableError `UNAVAILABLE` when something is missing that was on the disk once, or it is another site's.
- */
+/** Reads the directory of a site (any, unless `site` is given). Throws `UNAVAILABLE` if something is missing. */
 export function recoverSite(files: Files, folder: string, site?: string): RecoveredSite {
   const names = files.list(folder);
   const segmentNumbers = parseFileNumbers(names, 'log');
@@ -108,10 +98,7 @@ export function getCheckpointNumbers(names: readonly string[]): number[] {
   return [...new Set(all)].toSorted((a, b) => a - b);
 }
 
-/**
- * The newest one, of whichever of its two files has more of it. Newer files without a commit were not finished, older
- * ones were about to be removed.
- */
+/** The newest one with a commit: newer files were not finished, older ones were about to be removed. */
 function findLatestCheckpoint(files: Files, folder: string, names: readonly string[]): LatestCheckpoint {
   const found: FoundCopy[] = [];
   const damages: string[] = [];
@@ -227,10 +214,7 @@ function readSegments(
   return logs ?? { start, local: [], red: [], segments: [], useless, checkpoint: undefined, term: 0 };
 }
 
-/**
- * Whether the entries remain from a removal that a crash interrupted: a disk removes files in no fixed order. Then
- * entries are missing before the next file, and none of those before it is needed.
- */
+/** Whether the entries remain from a removal that a crash interrupted: then none before the next file is needed. */
 function isRemnant(logs: Logs, next: Segment, retained: LatestCheckpoint['retainedFrom']): boolean {
   if (retained === undefined || next.local > retained.local || next.red > retained.red) return false;
   return LOG_KINDS.some((log) => countMissingBefore(logs, next, log) > 0);

@@ -1,11 +1,8 @@
 /**
- * Both logs of a site in one sequence of files. What gathers while one write is in flight goes into the next one: each
- * group is one write into a file that has its full size already, so that the disk has nothing else to bring up to date.
- * A large group does not wait for the one before it: two of those are in flight at a time.
+ * Both logs of a site in one sequence of files of full size, written in groups, of which two may be in flight.
  *
- * The next file is made when the current one is half full. When it cannot be made, for lack of room or of descriptors,
- * the log says that it is full and the other half takes what is still in flight, so that everything that was accepted
- * can end. It is tried again each second. Only a write that fails ends the log: what is on the disk is known until then.
+ * The next file is made when the current one is half full, and tried again each second: until then the log says that it
+ * is full, and the other half takes what was accepted. Only a write that fails ends the log.
  */
 import type { LocalLog, LocalLogListener, StoredLogs, Term } from '../log/local-log.ts';
 import { LOG_KINDS, type LogKind } from '../log/log-id.ts';
@@ -17,7 +14,6 @@ import { recoverSite } from './recovery.ts';
 import { FULL_RETRY_MS, OrderedWrites, type OrderedWritesOptions } from './disk/ordered-writes.ts';
 import { packEntries, type LoggedEntry } from './format/packed-entries.ts';
 
-/** What a log goes on from. */
 export interface SegmentLogOptions {
   readonly files: Files;
   readonly timing: Timing;
@@ -121,7 +117,6 @@ export class SegmentLog implements LocalLog {
     return this.#fullReason !== undefined;
   }
 
-  /** Why there is none. */
   get fullReason(): Error | undefined {
     return this.#fullReason;
   }
@@ -166,10 +161,7 @@ export class SegmentLog implements LocalLog {
     }
   }
 
-  /**
-   * All that can go has gone: from now on a smaller file will do. Not before, since it would take the room that the
-   * checkpoint needs by which older ones can go.
-   */
+  /** Lets a smaller file do, once all files that can go have gone: before, it would take the room of a checkpoint. */
   allowSmallerFile(): void {
     this.#canBeSmaller = this.isFull;
   }

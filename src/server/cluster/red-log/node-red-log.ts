@@ -26,7 +26,6 @@ export interface RedLogStatus {
   readonly quotaBytes?: number | undefined;
 }
 
-/** What a site is made with. */
 export interface RedLogParts {
   readonly generation: number;
   readonly redLog: RedLogEngine;
@@ -84,7 +83,6 @@ export class NodeRedLog {
     }));
   }
 
-  /** Lets go of the servers. */
   disconnect(): void {
     this.#adapter?.close();
     this.#adapter = undefined;

@@ -16,7 +16,6 @@ import {
 
 /** What following another generation takes. */
 export interface RedFollowerHost {
-  /** Writes it down. */
   save(red: StoredGeneration): void;
   readonly isRunning: boolean;
   /** Whether the site takes the state of another one, or has none yet: then its copy of the log says nothing. */
@@ -28,10 +27,7 @@ export interface RedFollowerHost {
   onFailed(error: Error): void;
   /** Entries of the red log on the disk of a site that is stopped. */
   countEntries(): number;
-  /**
-   * Takes the state of another site, calls `onCopied` once it is on the disk, and starts. The own end of the log is
-   * dropped.
-   */
+  /** Takes the state of another site, calls `onCopied` once it is on the disk, and starts. */
   catchUp(message: string, onCopied: () => void): Promise<void>;
   getConnectedPeers(): readonly string[];
   request(peer: string, kind: string, body: unknown): Promise<unknown>;
@@ -41,7 +37,6 @@ const RETRY_MS = 200;
 /** How often peers are asked: a link may stay up while the log is restored without this site. */
 const ASK_INTERVAL_MS = 5000;
 
-/** The generation of one node. */
 export class RedFollower {
   readonly #host: RedFollowerHost;
   readonly #signal: AbortSignal;

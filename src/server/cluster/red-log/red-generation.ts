@@ -1,12 +1,9 @@
 /**
- * The generation of the built-in red log. If the site of its leader is lost, an operator restores the log at the site that
- * has most of it (`correctables cluster restore-red`). First all sites that are left are *sealed*: they follow the old
- * leader no more, so that none of them can get further. Then the log goes on at its new leader, under the next generation.
- * A node that was away takes the state of another site before it goes on, since its own end of the log may not count.
+ * The generation of the red log. If the site of its leader is lost, an operator restores it at the site that has most
+ * of it: first all sites left are *sealed*, so that none gets further, then it goes on under the next generation.
  */
 import { isRecord } from '../../../correctable/validate.ts';
 
-/** The kinds of requests. */
 export const SEAL_RED = 'red.seal';
 export const OPEN_RED = 'red.open';
 export const READ_RED = 'red.read';
@@ -28,7 +25,6 @@ export interface LogCopy {
   readonly length: number;
 }
 
-/** What a node writes down. */
 export interface StoredGeneration extends RedGeneration {
   /** The generation of the copy on the disk, if that is not the one that is followed. */
   readonly copy?: number | undefined;
@@ -81,10 +77,8 @@ export interface RestoreTargets {
 }
 
 /**
- * Seals the log at all sites, and opens it at its new leader. To repeat it after a failure does no harm. A minority may be
- * taking the state of other sites, which they may get only after this: they find the new generation when they start.
- *
- * @throws Error with the site that cannot be reached, or the one that has more of the log than the leader that was asked for
+ * Seals the log at all sites, and opens it at its new leader. May be repeated. A minority may be taking the state of
+ * others. Throws an error with the site that cannot be reached, or that has more of the log than the new leader.
  */
 export async function restoreRedLog({ request, sites: all, leader }: RestoreTargets): Promise<RedGeneration> {
   const read = async (site: string): Promise<ReadReply> => {

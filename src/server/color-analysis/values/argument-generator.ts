@@ -21,7 +21,6 @@ export interface DrawContext {
   readonly unique: string;
 }
 
-/** A draw for one operation. */
 export function createDrawContext(random: Random, unique: string): DrawContext {
   return {
     pick: <const C extends readonly [unknown, ...unknown[]]>(choices: C): C[number] => random.pick(choices),
@@ -37,10 +36,8 @@ export type Arbitraries = Readonly<Record<string, (draw: DrawContext) => unknown
 /** How often arguments are drawn again if the contract rejects them. */
 const MAX_ARG_RETRIES = 20;
 
-/** What is needed of a contract. */
 type ContractOperations = Pick<ContractInfo, 'name' | 'operations'>;
 
-/** What was drawn. */
 export interface GeneratedArgs {
   /** As a client gives them. */
   readonly args: unknown;
@@ -48,7 +45,6 @@ export interface GeneratedArgs {
   readonly parsed: unknown;
 }
 
-/** Draws arguments of one contract. */
 export class ArgumentGenerator {
   readonly #contract: ContractOperations;
   readonly #arbitraries: Arbitraries;
@@ -65,11 +61,7 @@ export class ArgumentGenerator {
     this.#arbitraries = arbitraries;
   }
 
-  /**
-   * What a client may give; nothing where none of so many fit.
-   *
-   * @throws CorrectableError `INVALID_ARGUMENT` where what the author wrote threw
-   */
+  /** What a client may give, if any fits. @throws CorrectableError `INVALID_ARGUMENT` if the author's code threw */
   draw(operation: string, own: string, source: ValueSource): GeneratedArgs | undefined {
     const value = Object.hasOwn(this.#arbitraries, operation) ? this.#arbitraries[operation] : undefined;
     for (let times = 0; times < MAX_ARG_RETRIES; times += 1) {

@@ -1,7 +1,4 @@
-/**
- * Values by a JSON Schema, drawn so that operations conflict: few names, numbers near limits and near those in the run.
- * A check by a function is not part of a JSON Schema, so the caller checks values by the schema itself.
- */
+/** Values by a JSON Schema, drawn so that operations conflict. It has no refinements: the caller checks values. */
 import { defineProperty } from '../../../values/deep-copy.ts';
 import type { Random } from '../../collections/random.ts';
 import type { JsonSchema } from '../../../protocol/contract/json-schema.ts';
@@ -67,13 +64,11 @@ export class ValuePool {
     return known;
   }
 
-  /** As `texts`. */
   numbers(name?: string): readonly number[] {
     return this.#numbers.get(name);
   }
 }
 
-/** Values by name. */
 class ValuesByName<T> {
   readonly #byName = new Map<string, T[]>();
   /** Those of all names, until there is one more: they are drawn from more often than noted. */
@@ -102,7 +97,6 @@ class ValuesByName<T> {
   }
 }
 
-/** What values are drawn from. */
 export interface ValueSource {
   readonly random: Random;
   readonly pool: ValuePool;

@@ -1,8 +1,6 @@
 /**
- * Exactly once, as far as one gateway can see. The table keeps the replies of every client's updates until the client
- * acknowledges them. An update that is resent after a reconnect gets its recorded reply instead of a second execution.
- * When the table has forgotten a client, it reports another name of its memory. Then the store decides, by the same
- * `formatOperationId`, or it is unknown whether the update was executed.
+ * Keeps the replies of updates until their client acknowledges them. A resent update gets its reply again. When it has
+ * forgotten a client, it reports another name of its memory: then the store decides, or it is unknown.
  */
 import { randomUUID } from 'node:crypto';
 import type { EncodedMessage } from '../../../protocol/codec/codec.ts';
@@ -30,10 +28,8 @@ export interface RepeatableWrite {
   forget(): number;
 }
 
-/** What a live connection of a client must be able to do for the table. */
 export interface ClientConnection {
   readonly attempt: number;
-  /** A newer connection took over. */
   onReplaced(): void;
 }
 
@@ -51,7 +47,6 @@ export function measureRecord({ key }: Pick<ClientRecord, 'key'>): number {
   return RECORD_BYTES + key.length;
 }
 
-/** All clients of a gateway. */
 export class ClientTable {
   readonly #budget: ByteBudget;
   readonly #onForgotten: (clients: number) => void;
@@ -59,7 +54,6 @@ export class ClientTable {
   /** Names what is remembered of clients that come now. */
   #memory: string;
   readonly #clients = new Map<string, ClientRecord>();
-  /** Of which something is kept. */
   readonly #principals = new Map<string, RetainedClients>();
   readonly #all = new RetainedClients();
   /** Raised whenever something of a client is forgotten: it then gets another name of the memory. */
@@ -105,7 +99,6 @@ export class ClientTable {
     return record;
   }
 
-  /** The client has a connection from now on. */
   onConnected(record: ClientRecord, connection: ClientConnection): void {
     record.connection = connection;
     record.isGone = false;
@@ -130,10 +123,7 @@ export class ClientTable {
     return forgotten.length;
   }
 
-  /**
-   * Returns the owner that would retain too much with `bytes` more, or undefined if there is room. Forgets clients that
-   * are gone, if that makes enough room. It begins with those of the principal, if the principal has too much.
-   */
+  /** Returns the owner that would retain too much with `bytes` more. Forgets clients that are gone to make room. */
   findFullBudget(record: ClientRecord, bytes: number): BudgetOwner | undefined {
     const retained = record.bytes + bytes;
     if (retained > this.#budget.client) return 'client';
@@ -141,14 +131,12 @@ export class ClientTable {
     return this.#makeRoom(this.#all, bytes, computeUsableTotal(this.#budget, retained), record) ? undefined : 'total';
   }
 
-  /** Takes so many bytes more for the client, if there is room for them. */
   tryReserve(record: ClientRecord, bytes: number): boolean {
     if (record.isForgotten || this.findFullBudget(record, bytes) !== undefined) return false;
     this.reserve(record, bytes);
     return true;
   }
 
-  /** The same, whether there is room or not. */
   reserve(record: ClientRecord, bytes: number): void {
     if (record.isForgotten) return;
     record.bytes += bytes;
@@ -250,9 +238,7 @@ export class ClientRecord {
   readonly key: string;
   /** The codec in which replies are kept. */
   readonly subprotocol: string;
-  /** Names what is remembered of the client. */
   readonly memory: string;
-  /** What is kept of all clients of its principal. */
   readonly principal: RetainedClients;
   connection: ClientConnection | undefined;
   /** Whether it is among those that are gone, and since when. */
@@ -312,17 +298,14 @@ export class ClientRecord {
     this.#countPages();
   }
 
-  /** Takes so many bytes more, if there is room for them. */
   tryReserve(bytes: number): boolean {
     return this.#table.tryReserve(this, bytes);
   }
 
-  /** The same, whether there is room or not. */
   reserve(bytes: number): void {
     this.#table.reserve(this, bytes);
   }
 
-  /** Gives back what was taken. */
   release(bytes: number): void {
     if (bytes > 0) this.#table.reserve(this, -bytes);
   }

@@ -1,7 +1,4 @@
-/**
- * Submissions whose admission takes time: each waits until those before it have been decided, so that the operations of
- * a client begin in the order in which it submitted them.
- */
+/** Submissions that wait for `authorize`. Operations of a client begin in the order in which it submitted them. */
 import type { LoadSlot } from '../limits/in-flight-load.ts';
 
 /** What to do with a submission once it is decided: it is allowed, or why it is not. */
@@ -16,7 +13,6 @@ interface WaitingSubmission {
   rejection: unknown;
 }
 
-/** The undecided submissions of one connection, in order. */
 export class AdmissionQueue {
   readonly #waiting = new Map<number, WaitingSubmission>();
   readonly #onEmpty: () => void;

@@ -27,7 +27,6 @@ export interface ConnectedClient {
   readonly owner: SubmissionOwner;
   readonly host: GatewayContext;
   readonly outlet: ClientOutlet;
-  /** What the operations of this connection take up. */
   readonly load: ConnectionLoad;
   /** The operations that this connection waits for, by number. */
   readonly running: SequenceMap<HostedOperation>;
@@ -35,7 +34,6 @@ export interface ConnectedClient {
   readonly admissions: AdmissionQueue;
 }
 
-/** The way out of the connection, and how much waits there. */
 export interface ClientOutlet extends Outlet {
   readonly waitingBytes: number;
 }
@@ -66,11 +64,7 @@ export function admit(row: SubmitMessage, client: ConnectedClient, frame: Receiv
   return checkOperation(row, host);
 }
 
-/**
- * Calls the application's `authorize`. Returns nothing if that allows the operation at once, a promise if it takes
- * time. Throws or rejects with the reason of a rejection. Only `true` allows the operation: a hook that forgot to
- * answer does not. A hook that could not decide has not rejected it: the client may retry.
- */
+/** Calls `authorize`: only `true` allows the operation. Throws, or rejects, with the reason of a rejection. */
 export function authorize(operation: Operation, client: ConnectedClient): Promise<void> | undefined {
   const { host, principal } = client;
   let value: unknown;
@@ -200,7 +194,6 @@ function overloadedError(
   return new CorrectableError('OVERLOADED', message, { retryAfterMs: OVERLOADED_RETRY_MS, ...more });
 }
 
-/** Whose part of the budget is used up. */
 const BUDGET_OWNERS: Readonly<Record<BudgetOwner, string>> = {
   client: 'this client',
   principal: 'all clients of this principal',

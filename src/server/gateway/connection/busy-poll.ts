@@ -1,7 +1,4 @@
-/**
- * Keeps the thread awake for a moment after it has answered: what clients ask next, and the end of a write to the log,
- * are then taken at once, where a thread that sleeps has to be woken, which takes longer than most operations.
- */
+/** Keeps the thread awake for a moment after an answer: to wake it takes longer than most operations. */
 import { CorrectableError } from '../../../correctable/errors.ts';
 
 /** Polling for longer than this is a mistake in the unit. */
@@ -28,10 +25,7 @@ export class BusyPoll {
     if (this.#isPolling) this.#ports.afterEvents(this.#poll);
   };
 
-  /**
-   * @param forUs how long to poll, in microseconds, from 0 (not at all) to 100 000
-   * @throws CorrectableError `INVALID_ARGUMENT` for another number
-   */
+  /** `forUs`: in microseconds, from 0 (not at all) to 100 000; throws `INVALID_ARGUMENT` for another number. */
   constructor(forUs: number, ports: BusyPollPorts = system) {
     if (!(forUs >= 0 && forUs <= MAX_BUSY_POLL_US)) {
       const message = `busyPollUs: give microseconds from 0 to ${MAX_BUSY_POLL_US}, not ${String(forUs)}`;

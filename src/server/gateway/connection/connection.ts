@@ -51,10 +51,7 @@ export class GatewayConnection implements ClientConnection, ClientOutlet, Messag
   readonly #admissions = new AdmissionQueue(() => this.#closeIfDrained());
   readonly #load: ConnectionLoad;
   readonly #handshake: Handshake;
-  /**
-   * Whether the client was sent that the server goes away, and has read that. The connection lives until then: messages
-   * that cross would be lost with it, and the client could not know whether an operation had begun.
-   */
+  /** Whether the client was sent, and has read, that the server goes away: until then its messages may cross. */
   #goaway: 'sent' | 'seen' | undefined;
   readonly #expiry: TokenExpiry;
   readonly #tokenRenewals: TokenRenewals;
@@ -134,10 +131,7 @@ export class GatewayConnection implements ClientConnection, ClientOutlet, Messag
     this.close(CloseCode.replaced, 'a newer connection of this client took over');
   }
 
-  /**
-   * Cuts a connection that said nothing since the last call; asks the others for a sign of life, unless they have been
-   * asked. Where something waits to be sent, the question waits behind it: then it counts whether that moves.
-   */
+  /** Cuts a connection that said nothing since the last call; asks the others for a sign of life. */
   checkAlive(): void {
     if (!this.#hasHeard && !this.#sender.isBlocked) return this.#socket.terminate();
     this.#hasHeard = false;

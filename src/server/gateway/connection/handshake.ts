@@ -62,14 +62,12 @@ function validateHello(hello: Hello, { levels, registry }: GatewayContext): Corr
   return differs('contract', `the server has ${found}, the client expects ${contract.name}: ${advice}`);
 }
 
-/** Whose connection it is. */
 export interface HandshakeListener {
   onAdmitted(hello: Hello, principal: Principal): void;
   /** The connection is to be closed with this code, after the client was sent the reason, if there is more to report. */
   onRejected(code: number, reason: string, cause?: CorrectableError): void;
 }
 
-/** One greeting. */
 export class Handshake {
   readonly #host: GatewayContext;
   readonly #peer: Peer;

@@ -1,7 +1,4 @@
-/**
- * The rows that a client sends, one after the other, as fast as they may be served: while far too much waits for the
- * client, the rest of what it has sent waits as well.
- */
+/** The rows that a client sends. They wait while far too much waits to be sent to it. */
 import { CorrectableError } from '../../../correctable/errors.ts';
 import { clientMessageKinds, type ClientMessage } from '../../../protocol/messages/client-messages.ts';
 import type { Codec, EncodedData } from '../../../protocol/codec/codec.ts';

@@ -1,7 +1,4 @@
-/**
- * Sends rows as fast as the client takes them. What the socket does not take waits here, so that it is known how much
- * waits and whether it moves: a client that is slow gets everything in its time, one that takes nothing is given up.
- */
+/** Sends rows as fast as the client takes them. One that takes nothing is given up, however slow others are. */
 import { systemClock } from '../../../correctable/clock.ts';
 import type { Codec, EncodedData, EncodedMessage } from '../../../protocol/codec/codec.ts';
 import { MIN_ANNOUNCED_BYTES } from '../../../protocol/messages/short-messages.ts';
@@ -16,19 +13,12 @@ const WINDOW_BYTES = 1 << 17;
 /** Larger frames are given to the socket in parts of this size, so that it can be seen whether they move. */
 const PART_BYTES = 1 << 16;
 
-/**
- * After so many bytes the client is asked for an acknowledgment. The buffers of the system hold some MiB, and report
- * room only when a third of them is free: answers show much sooner that a slow client reads.
- */
+/** Asks the client for acknowledgments: buffers of the system report room only when a third of some MiB is free. */
 const ACK_INTERVAL_BYTES = 1 << 16;
 
-/**
- * So many questions may be open: a client whose own way out is blocked keeps its answers, and gives up on a server that
- * asks on and on (`ws` after 60). After every third of them it is asked half as often, so that they reach further.
- */
+/** Clients give up on servers that ask on and on (`ws` after 60). After a third of these, it asks half as often. */
 const MAX_PENDING_ACKS = 48;
 
-/** What a sender is made from. */
 export interface SenderOptions {
   readonly codec: Codec;
   readonly socket: Pick<ServerSocket, 'bufferedBytes' | 'send' | 'ping'>;
@@ -46,10 +36,7 @@ export interface SenderOptions {
   onFailed(error: unknown): void;
 }
 
-/**
- * Of what the socket has not passed on, so much may lie in memory among other things: a small frame keeps all of the block
- * that it was written in, and a client that reads slowly would hold very many of them.
- */
+/** A small frame keeps all of the block that it was written in: more than this is copied for a slow client. */
 const MAX_SHARED_BYTES = 1 << 12;
 
 /** Flushes of all connections that have rows to send. */
@@ -77,7 +64,6 @@ interface WaitingMessage {
   from: number;
 }
 
-/** The way out of one connection. */
 export class Sender {
   readonly #parts: SenderOptions;
   readonly #batcher: FrameBatcher;
@@ -126,7 +112,6 @@ export class Sender {
     return this.#askedCount > this.#answeredAt;
   }
 
-  /** Asks the client for a sign of life. */
   sendPing(): void {
     this.#parts.socket.ping(String(++this.#askedCount));
   }
@@ -152,7 +137,6 @@ export class Sender {
     this.#answeredAt = number > 0 && number < this.#askedCount ? Math.max(this.#answeredAt, number) : this.#askedCount;
   }
 
-  /** Forgets what waits. */
   clear(): void {
     this.#batcher.clear();
     this.#messageBytes = 0;
@@ -230,7 +214,6 @@ export class Sender {
     this.#parts.onMoved();
   }
 
-  /** Waits for the time in which something must move. */
   #startStallTimer(): void {
     const { stallTimeoutMs } = this.#parts;
     if (this.#cancelTimer !== undefined || stallTimeoutMs === Infinity) return;

@@ -26,10 +26,7 @@ interface AdmittedSubmission {
   readonly receivedAt: number;
 }
 
-/**
- * Executes what the row asks for, once. A repetition is answered from the record of the first time, or by the store if that
- * executes each update once itself.
- */
+/** Executes what the row asks for, once: a repetition is answered from the record or by the store. */
 export function submit(message: SubmitMessage, client: ConnectedClient, frame: ReceivedFrame): void {
   const { record, outlet, running, admissions, host, load } = client;
   const id = message[at.id];

@@ -93,7 +93,6 @@ export class TokenRenewals {
   }
 }
 
-/** What is said of a token. */
 export type TokenVerdict = { readonly principal: Principal } | TokenRejection;
 
 /** With which code, and why, the connection is to be closed. */

@@ -4,10 +4,7 @@ import type { OperationRegistry, RegisteredOperation } from '../../../protocol/c
 import { canCompile, toCompiledSchema } from '../../../protocol/contract/parse-sync.ts';
 import { hashOperations } from '../../../protocol/contract/schema-hash.ts';
 
-/**
- * Compiles a schema, by zod from 4.5 on, if the process may make code of texts. Strict: one that cannot be compiled is a
- * mistake to be seen when the server starts.
- */
+/** Compiles a schema if the process may evaluate code. Strict, so that a mistake is seen at the start. */
 export function compileSchema(schema: z.ZodMiniType): z.ZodMiniType {
   return canCompile() ? z.compile(schema, { strict: true }) : schema;
 }

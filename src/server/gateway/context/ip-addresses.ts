@@ -30,11 +30,7 @@ export class ConnectionsPerAddress {
 
 const IPV4_MAPPED = /^::ffff:([\da-f]{1,4}):([\da-f]{1,4})$/;
 
-/**
- * Returns a host or an IP address in its canonical form, without brackets: lower case, `127.1` as `127.0.0.1`,
- * `0:0:0:0:0:0:0:1` as `::1`, and an IPv4 address mapped into IPv6 as IPv4. A zone (`%eth0`) stays. What is neither a
- * host nor an address is returned as it is.
- */
+/** Returns a host or address in its canonical form, without brackets: `::1`, and `127.0.0.1` also for `127.1`. */
 export function normalizeHost(host: string): string {
   const bare = host.replace(/^\[(.*)\]$/, '$1');
   const [address = '', zone] = bare.split('%', 2);
@@ -54,10 +50,7 @@ function toIpv4(...halves: string[]): string {
     .join('.');
 }
 
-/**
- * Returns what limits per address count by: an IPv4 address, or the /64 of an IPv6 address, since one subscriber has at
- * least that. Link-local addresses count one by one: all neighbors share their /64.
- */
+/** Returns what limits per address count by: an IPv4 address, or the /64 of an IPv6 address that is not link-local. */
 export function toCountedAddress(address: string): string {
   const normalized = normalizeHost(address);
   if (!normalized.includes(':') || normalized.startsWith('fe80:')) return normalized;

@@ -9,10 +9,7 @@ export function isLoopbackHost(host: string): boolean {
   return LOOPBACK.test(normalizeHost(host));
 }
 
-/**
- * The origins that may connect, in a list of its own. Throws `INVALID_ARGUMENT` for what browsers never say, and for a
- * text in place of the list: any part of it would match.
- */
+/** A copy of the origins that may connect. Throws `INVALID_ARGUMENT` for what browsers never send. */
 export function checkOrigins(value: unknown): readonly string[] {
   if (value === undefined) return [];
   if (!Array.isArray(value))
@@ -37,10 +34,7 @@ export function describeOriginError(value: unknown): string | undefined {
   return `not "${value}"${reported === undefined ? '' : `: browsers say "${reported}"`}`;
 }
 
-/**
- * Whether a page of `origin` may connect to a server that it calls `host` (the header, with its port). Without an origin
- * there is no page. A page that this loopback server itself has served may; others only if they are listed.
- */
+/** Whether a page of `origin` may connect to a server that it calls `host`: a listed one, or one that it has served. */
 export function isAllowedOrigin(
   origin: string | undefined,
   host: string | undefined,
@@ -51,10 +45,7 @@ export function isAllowedOrigin(
   return host !== undefined && origin === `http://${host}` && isLoopbackHost(parseHostname(host));
 }
 
-/**
- * Whether a server bound to `boundTo` may be called `host`: one on loopback only by a loopback name. One without an
- * address is a socket in the file system, which no page can reach.
- */
+/** Whether a server bound to `boundTo` may be called `host`: one on loopback only by a loopback name. */
 export function isAllowedHost(host: string | undefined, boundTo: string | undefined): boolean {
   if (boundTo === undefined || !isLoopbackHost(boundTo)) return true;
   return host !== undefined && isLoopbackHost(parseHostname(host));

@@ -7,12 +7,7 @@ import { callHook } from '../operations/call-hook.ts';
 
 const TAG_LENGTH = 22;
 
-/**
- * Calls `authenticate`.
- *
- * @throws the error that it throws; `UNAUTHENTICATED` if it returns no principal, since it may return `undefined` for
- * an unknown token; `UNAVAILABLE` if it takes too long.
- */
+/** Calls `authenticate`. Throws its error, `UNAUTHENTICATED` without a principal, `UNAVAILABLE` if too slow. */
 export async function identify(
   authenticate: Authenticate,
   { token, peer, timeoutMs }: { token: string | undefined; peer: Peer; timeoutMs: number },

@@ -1,7 +1,4 @@
-/**
- * What operations take up: each has a place from when it is admitted until the store is done with it, whether anybody
- * still waits for it or not. So a client cannot have the store do more at a time by cancelling, or by leaving.
- */
+/** What operations take up until the store is done with them, even if their client has canceled them or left. */
 import { systemClock } from '../../../correctable/clock.ts';
 import { computeUsableTotal, type ByteBudget } from './limits.ts';
 
@@ -19,7 +16,6 @@ export interface PrincipalLoad {
 /** What all connections of a gateway take up, also those that are gone. */
 export class TotalLoad {
   readonly #budget: ByteBudget;
-  /** Of all connections. */
   operations = 0;
   bytes = 0;
 
@@ -27,10 +23,7 @@ export class TotalLoad {
     this.#budget = budget;
   }
 
-  /**
-   * Returns the owner that would have too much in flight with one more operation of `frameBytes` bytes, or undefined if
-   * there is room. One operation may always be in flight: on the connection, of its principal, and in total.
-   */
+  /** Returns the owner that would have too much with one more operation. One may always be in flight. */
   findFullBudget({ operations, bytes, principal }: ConnectionLoad, frameBytes: number): BudgetOwner | undefined {
     const added = OPERATION_BYTES + frameBytes;
     if (operations > 0 && bytes + added > this.#budget.client) return 'client';
@@ -61,10 +54,7 @@ export class ConnectionLoad {
   }
 }
 
-/**
- * A frame of a client. It counts as a whole until the last of its operations has ended: how much of it each of them is
- * cannot be known without measuring them all.
- */
+/** A frame of a client. It counts as a whole until the last of its operations has ended. */
 export class ReceivedFrame {
   readonly bytes: number;
   /** When its rows are served: their time limits count from then. */
@@ -92,7 +82,6 @@ export class ReceivedFrame {
   }
 }
 
-/** The place of one operation. */
 export class LoadSlot {
   #load: ConnectionLoad | undefined;
   readonly #frame: ReceivedFrame;
@@ -112,7 +101,6 @@ export class LoadSlot {
     this.#load = load;
   }
 
-  /** The store is done with it. */
   release(): void {
     if (this.#load === undefined) return;
     this.#load.change(-1, 0);

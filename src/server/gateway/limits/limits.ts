@@ -60,10 +60,7 @@ export interface InternalLimits extends GatewayLimits {
   readonly helloTimeoutMs: number;
   /** How long `authenticate` and `authorize` may take. */
   readonly hookTimeoutMs: number;
-  /**
-   * How long a client may take nothing of what waits for it before its connection is closed. That it reads is seen by
-   * every 64 KiB.
-   */
+  /** How long a client may take nothing of what waits for it before its connection is closed. */
   readonly stallTimeoutMs: number;
   /** How long the replies of a client that is gone are kept. */
   readonly clientIdleMs: number;

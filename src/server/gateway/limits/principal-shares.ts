@@ -11,10 +11,7 @@ export interface PrincipalShare {
   readonly load: PrincipalLoad;
 }
 
-/**
- * The principals that have connections, or had some a moment ago, or have something in flight: a principal that comes
- * back finds neither a fresh bucket nor an empty load.
- */
+/** Principals with connections or load, or with some a moment ago: one that returns finds its bucket as it was. */
 export class Principals {
   readonly #bounds: Bounds;
   readonly #shares = new Map<string, PrincipalShare & { connections: number }>();
@@ -23,7 +20,6 @@ export class Principals {
     this.#bounds = bounds;
   }
 
-  /** Principals remembered. */
   get size(): number {
     return this.#shares.size;
   }
@@ -40,7 +36,6 @@ export class Principals {
     return share;
   }
 
-  /** Gives a connection back. */
   release(id: string): void {
     const share = this.#shares.get(id);
     if (share !== undefined) share.connections -= 1;

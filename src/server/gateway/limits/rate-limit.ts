@@ -1,6 +1,5 @@
 /** How many operations a second a connection may submit: a bucket that holds those of one second. */
 
-/** A bucket of permits. */
 export class RateLimit {
   readonly #perSecond: number;
   /** Permits that can be saved: one at least, or there would never be any. */

@@ -1,7 +1,4 @@
-/**
- * HTTP beside the websockets: `/health` and `/ready` for load balancers, `/sites` for clients that look for the nearest
- * site, `/metrics` for Prometheus.
- */
+/** HTTP beside the websockets: `/health` and `/ready`, `/sites` for clients, `/metrics` for Prometheus. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GatewayMetrics, type StoreMetric } from './metrics.ts';
 import type { Gateway } from '../gateway.ts';

@@ -88,7 +88,6 @@ export function canRespond(response: ServerResponse): boolean {
   return !response.headersSent && !response.destroyed;
 }
 
-/** Answers with a status and nothing else. */
 export function respondEmpty(response: ServerResponse, status: number, headers: Record<string, string> = {}): void {
   if (canRespond(response)) response.writeHead(status, { ...RESPONSE_HEADERS, ...headers }).end();
 }
@@ -120,10 +119,7 @@ function respondFailed(response: ServerResponse): void {
   respondEmpty(response, 500, { connection: 'close', 'content-length': '0' });
 }
 
-/**
- * How many connections a port takes for its sites, those that never say a word among them. Each is a descriptor, and the
- * process needs some for its own files.
- */
+/** How many connections a port takes. Each is a descriptor, and the process needs some for its files. */
 export function computeMaxConnections(
   sites: Readonly<Record<string, Gateway>>,
   maxDescriptors: number = readMaxDescriptors(),
@@ -136,10 +132,7 @@ export function computeMaxConnections(
   return Math.max(1, Math.min(maxClients + MAX_OTHER_REQUESTS, descriptors));
 }
 
-/**
- * From one address, as far as each site has a bound for that: its clients, and a part for requests. A bound of clients
- * alone would leave the port to clients that connect and send nothing.
- */
+/** From one address: its clients, and a part for requests, so that silent clients cannot take the whole port. */
 export function computeMaxConnectionsPerAddress(sites: Readonly<Record<string, Gateway>>): number {
   const maxClients = Object.values(sites).reduce((sum, { limits }) => sum + limits.maxConnectionsPerAddress, 0);
   return maxClients + MAX_OTHER_REQUESTS_PER_ADDRESS;

@@ -5,10 +5,7 @@ import { CorrectableError } from '../../../correctable/errors.ts';
 import { normalizeHost } from '../context/ip-addresses.ts';
 import { isLoopbackHost } from '../context/origins.ts';
 
-/**
- * Where a server really listens, also if the application made it listen: it may go elsewhere. Once it is closed, where it
- * did last, since the connections that it has then go on.
- */
+/** Where a server really listens, also if the application made it listen; once it is closed, where it last did. */
 export class ServerLocation {
   readonly #server: Server;
   /** The sites that let everybody in, unless that is meant to be so. */

@@ -45,7 +45,6 @@ function getProcessMetrics(): Registry {
   return processRegistry;
 }
 
-/** The metrics of one listener, in the text format of Prometheus. */
 export class GatewayMetrics {
   readonly #registry = new Registry();
 
@@ -66,7 +65,6 @@ export class GatewayMetrics {
     return this.#registry.contentType;
   }
 
-  /** All metrics as of now. */
   async text(): Promise<string> {
     const texts = await Promise.all([this.#registry.metrics(), getProcessMetrics().metrics()]);
     return texts.join('\n');

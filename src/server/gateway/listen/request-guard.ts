@@ -8,7 +8,6 @@ import type { ServerLocation } from './listening-address.ts';
 const MAX_VALUES_PER_FIELD = 20;
 const MAX_VALUE_LENGTH = 200;
 
-/** Checks the requests of one server. */
 export class RequestGuard {
   readonly #location: ServerLocation;
   readonly #logger: Logger;
@@ -40,7 +39,6 @@ export class RequestGuard {
     this.#warn('path', path, `refused a websocket, because its path is no site. Sites: ${[...paths].join(', ')}`);
   }
 
-  /** Warns once of each value. */
   #warn(field: 'host' | 'origin' | 'path', value = '', message: string): void {
     const shown = value.slice(0, MAX_VALUE_LENGTH);
     const logged = this.#logged[field];

@@ -12,16 +12,12 @@ import type { RequestGuard } from './request-guard.ts';
 import { WsSocket } from '../connection/socket.ts';
 import { Server as SecureServer } from 'node:tls';
 
-/** Headers that belong to an upgrade. */
 const UPGRADE_HEADERS = /^(upgrade|http2-settings)$/i;
 
 /** How long another listener may take to answer an upgrade that was left to it. */
 const UNHANDLED_TIMEOUT_MS = 30_000;
 
-/**
- * How long a client may take to confirm that its connection is closed: a socket that is not read does not notice that its
- * other end is gone. Not in the types of `ws` yet.
- */
+/** A socket that is not read does not notice that its other end is gone. Not in the types of `ws` yet. */
 const CLOSE_OPTIONS = { closeTimeout: 5_000 };
 
 /** The listeners of all gateways: other listeners for upgrades may know what to do with those that are not theirs. */
@@ -66,7 +62,6 @@ export function attachUpgrades(
   return () => server.off('upgrade', onUpgrade);
 }
 
-/** Makes what takes the upgrades for one gateway. */
 function createAcceptor(
   gateway: Gateway,
   guard: RequestGuard,
@@ -120,15 +115,11 @@ function leaveToOthers(socket: Socket): void {
   socket.once('close', () => timer.cancel());
 }
 
-/** Whether a websocket is asked for. */
 function isWebsocketRequest({ headers }: IncomingMessage): boolean {
   return headers.upgrade?.toLowerCase() === 'websocket';
 }
 
-/**
- * Hands the socket to the server again, with the same request but for the wish to upgrade, and what came after it. Clients of
- * HTTP/2 ask for an upgrade by habit, and Node passes each to the listeners for upgrades only.
- */
+/** Hands the socket to the server again: clients of HTTP/2 ask for an upgrade by habit. */
 function handOverAsPlainRequest(server: Server, request: IncomingMessage, socket: Duplex, head: Buffer): void {
   socket.unshift(Buffer.concat([formatPlainHead(request), head]));
   // Of a server with TLS, the other event is about bytes that are still to be decrypted.

@@ -1,7 +1,4 @@
-/**
- * The edge to the code of others: hooks of the application and methods of the hosted binding may throw, reject, hang or
- * give what they should not. None of that may end the process, or pass for an answer.
- */
+/** Calls of hooks and of the hosted binding: whatever they do, the process goes on. */
 import { systemClock } from '../../../correctable/clock.ts';
 import { CorrectableError, isCorrectableError } from '../../../correctable/errors.ts';
 import { isThenable } from '../../../correctable/validate.ts';
@@ -13,17 +10,13 @@ export function ignoreRejection(value: unknown): void {
   if (isThenable(value)) Promise.resolve(value).then(ignore, ignore);
 }
 
-/** A hook gave no answer in time. */
 export class HookTimeoutError extends CorrectableError {
   constructor(name: string, timeoutMs: number) {
     super('UNAVAILABLE', `${name} gave no answer within ${timeoutMs} ms; nothing was done`);
   }
 }
 
-/**
- * Whether a hook could not decide, rather than rejected: it gave no answer in time, or a temporary error of this
- * package, such as `UNAVAILABLE`, since the service that it uses is down.
- */
+/** Whether a hook could not decide, rather than rejected: no answer in time, or a retryable error of this package. */
 export function isUndecided(error: unknown): boolean {
   try {
     return isCorrectableError(error) && error.retryable;

@@ -7,7 +7,6 @@ import { coversDetails } from './view-messages.ts';
 /** How many views of one operation can be confirmed: as many as clients keep. */
 const MAX_CONFIRMABLE_VIEWS = 1024;
 
-/** A view whose value may be confirmed later. */
 export interface ConfirmableView {
   /** The number that the store knows it by. */
   readonly seq: number;

@@ -1,10 +1,6 @@
-/**
- * A signal for the code of others: what one of its listeners throws, or gives as a promise that is rejected, is reported.
- * With a plain one it would end the process, since the platform throws it again where nothing can catch it.
- */
+/** A signal that reports what its listeners throw. With a plain one, that would end the process. */
 import { isThenable } from '../../../correctable/validate.ts';
 
-/** Receives what a listener threw. */
 export type OnListenerThrew = (error: unknown) => void;
 
 type Listener = EventListenerOrEventListenerObject;

@@ -40,7 +40,6 @@ export class CompletedWrite implements RepeatableWrite {
   }
 }
 
-/** An ending that can be sent again. */
 export type RetainedReply =
   | { readonly message: EncodedMessage }
   /** What takes no memory of its own need not be kept in its encoded form. */

@@ -10,10 +10,7 @@ import type { SubmissionOwner } from './submission-types.ts';
 const MAX_MESSAGE_LENGTH = 4_096;
 const ERROR_CODE = /^[A-Z_]{1,64}$/;
 
-/**
- * The error with nothing in it that a row could not carry: a client counts malformed rows of a server, and gives it up
- * after a few. What is no typed error of this package stays as it is: it is not sent.
- */
+/** The error without what a row could not carry. Errors that are not of this package stay: they are not sent. */
 export function sanitizeError(error: unknown): unknown {
   try {
     if (!isCorrectableError(error)) return error;

@@ -16,7 +16,6 @@ export interface SubmissionOwner {
   onAnomaly(operation: string, description: string, error?: unknown): void;
 }
 
-/** What a submission is made from. */
 export interface SubmissionOptions {
   readonly id: number;
   /** Name of the operation, for reports. */

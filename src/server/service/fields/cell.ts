@@ -1,7 +1,4 @@
-/**
- * A cell: assigned in the red order only, so that every site sees the same sequence of values. Its effects may read it
- * when applied: `assign` yields the value that was there.
- */
+/** A cell, assigned in the red order only: all sites see the same values. `assign` yields the previous one. */
 import type { Effect } from '../../records/effect.ts';
 import { createEffectBuilder, type FieldKind, type FieldState } from './field.ts';
 import { PendingWrites } from './pending-list.ts';

@@ -1,7 +1,4 @@
-/**
- * What a kind of field is to a replica: a state that effects change, and pending effects laid over a state, by which a
- * site shows what its own red operations in flight would do (Correctables, OSDI 2016, §5.2: simulate on local state).
- */
+/** What a kind of field is to a replica: a state that effects change, and effects in flight laid over it. */
 import type { Effect, Stamp } from '../../records/effect.ts';
 import type { OwnedEffects } from './owned-effects.ts';
 
@@ -11,10 +8,7 @@ export interface FieldState {
   read(): unknown;
   /** Applies one effect and returns its result. */
   apply(effect: Effect, stamp: Stamp): unknown;
-  /**
-   * Of a field that holds many values: whether it holds this one. An effect changes whether it does of the value that it
-   * names, and of no other, so that an index follows at the cost of one.
-   */
+  /** Of a field that holds many values: whether it holds this one. An effect changes that of its own value alone. */
   holds?(value: unknown): boolean;
   /** Takes away what was written up to this stamp; a red-only field, what was written before in the red order. */
   clear(upTo: Stamp): void;
@@ -48,7 +42,6 @@ export interface FieldOptions {
   readonly min?: number | undefined;
 }
 
-/** A kind of field. */
 export interface FieldKind {
   readonly name: string;
   /** Whether only red shadow operations may change it: its effects may then read it when applied. */
@@ -71,7 +64,6 @@ export interface FieldKind {
   pending(): OwnedEffects;
 }
 
-/** A field of a table. */
 export interface FieldName {
   readonly table: string;
   readonly field: string;
@@ -80,10 +72,7 @@ export interface FieldName {
 /** Builds an effect on a field of the row with this key. */
 export type EffectBuilder = (name: FieldName, key: string, value?: unknown, options?: unknown) => Effect;
 
-/**
- * Builds effects with a value, of which the shadow operation that gives them gives a copy (`copyEffects`). One plain
- * literal: the hot path makes one an operation, and to copy what is given costs several times more.
- */
+/** Builds effects with a value. One plain literal, on the hot path: `copyEffects` copies later what is given. */
 export function createEffectBuilder(action: string): EffectBuilder {
   return ({ table, field }, key, value) => ({ table, key, field, action, value });
 }

@@ -1,7 +1,4 @@
-/**
- * How much of a bounded field each origin may take (docs/spec/rights.md). Each right belongs to one origin: to a site,
- * or to the red order, whose rights are the pool. At every site, at all times: rights + pool + taken = given.
- */
+/** How much of a bounded field each origin may take (docs/spec/rights.md): rights + pool + taken = given. */
 import { RED, type Origin } from '../../records/origin.ts';
 import { subtractExact, addExact, toPlainSum, type ExactSum } from './exact-sum.ts';
 
@@ -30,14 +27,12 @@ export interface Ledger extends BoundedView {
   readonly pool: number;
   readonly grants: number;
   readonly takes: number;
-  /** What an origin holds. */
   getHolding(origin: Origin): number;
   /** Those who hold something or have held it, by ordinal. */
   readonly holders: readonly Origin[];
   readonly exact: ExactLedger;
 }
 
-/** A ledger as it is saved. */
 export type SavedLedger = readonly [
   held: readonly (readonly [origin: Origin, rights: ExactSum])[],
   given: ExactSum,

@@ -1,7 +1,6 @@
 /**
- * Effects in flight on one field, in order, each owned by an operation. Mostly the oldest ends first, and is taken out at
- * once. An operation that ends in the middle is only noted. All that have ended are taken out together, before the next
- * read of the others, or when they are as many as are left. So a crowd that gives up together costs a pass or two.
+ * Effects in flight on one field, in order. An operation that ends in the middle is only noted, and taken out before
+ * the next read of the others: so a crowd that gives up together costs a pass or two.
  */
 import type { Effect } from '../../records/effect.ts';
 import { Fifo } from '../../collections/fifo.ts';

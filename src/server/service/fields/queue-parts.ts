@@ -1,7 +1,6 @@
 /**
- * The parts in which a queue is saved: items that came one after the other, so that a long queue is no single row of a
- * checkpoint, and a push or a pop has little of it written again. A `pop` changes no part: from where on the items of the
- * first one are left is said beside the parts.
+ * The parts in which a queue is saved, so that a push or a pop has little of a long one written again. A `pop` changes
+ * no part: where the first one begins is said beside the parts.
  */
 import { Fifo } from '../../collections/fifo.ts';
 import { deepFreeze } from '../../../values/deep-freeze.ts';

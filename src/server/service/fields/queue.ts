@@ -1,7 +1,4 @@
-/**
- * A first-in first-out queue, changed in the red order only. A `pop` takes the item that is first when it is applied,
- * so a contended queue aborts no operation.
- */
+/** A queue, changed in the red order only. A `pop` takes what is first when it is applied, so it never aborts. */
 import type { Effect } from '../../records/effect.ts';
 import { freezeForUser } from '../../../values/deep-freeze.ts';
 import { createEffectBuilder, type FieldKind, type FieldState, type StateParts } from './field.ts';

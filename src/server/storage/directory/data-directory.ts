@@ -28,7 +28,6 @@ import { NodeFiles } from '../disk/node-files.ts';
 import { readLog } from '../format/log-file-reader.ts';
 import { getCheckpointNumbers } from '../recovery.ts';
 
-/** An open directory. */
 export interface DataDirectory {
   readonly files: Files;
   /** Says whether the directory still is this process's alone. */
@@ -39,12 +38,7 @@ export interface DataDirectory {
   readonly manifest: Manifest | undefined;
   /** Whether there was a key once, and is none. */
   readonly hasLostKey: boolean;
-  /**
-   * Writes down what the directory is for from now on, once it is known that all sites can start: a refused start leaves it
-   * for whatever it was for before.
-   *
-   * @throws CorrectableError `UNAVAILABLE` where there is no room for it, or the directory has been taken over
-   */
+  /** Writes down what the directory is for from now on, once all sites can start. Throws `UNAVAILABLE` without room. */
   adopt(): void;
   /** Lets go of the directory once no file in it is being made or removed. */
   close(): Promise<void>;
@@ -59,12 +53,10 @@ const SITE_NAME = /^[\w-]+$/;
 const MAX_SITE_NAME_LENGTH = 255;
 
 /**
- * Opens the directory, making it if there is none, for this process alone. Calls `onWait` before it waits for the lock of a
- * process elsewhere.
+ * Opens or makes the directory, for this process alone. Calls `onWait` before it waits for a lock held elsewhere.
  *
- * @throws CorrectableError `UNAVAILABLE` when another process has it open, or what says what it is for, or its key,
- * is damaged or gone; `INVALID_ARGUMENT` when its data is of something else, there can be no such directory, or none of a
- * site's name.
+ * @throws CorrectableError `UNAVAILABLE` when another process has it open, or its files are damaged or gone;
+ * `INVALID_ARGUMENT` when its data is of something else, or there can be no such directory.
  */
 export function openDataDirectory(
   path: string,
@@ -187,14 +179,10 @@ export function readKey(files: Files): Uint8Array | undefined {
 }
 
 /**
- * A site that starts without its past would number its operations from the beginning again: the others take them for those
- * that they have, and never agree with it any more.
+ * Throws `UNAVAILABLE` if the data of a site is gone: without its past it would number its operations from the beginning.
  *
- * Every start of a deployment makes a file for each site before anything is written to one of them, and the first one
- * does so before it writes the manifest. So where there is none, a directory without files is new where all the others have
- * nothing written either; where there is one, they are not all new.
- *
- * @throws CorrectableError `UNAVAILABLE` that says what to do.
+ * Every start makes a file for each site before it writes anything, and the first one does so before the manifest. So a
+ * directory without files is new only if there is no manifest, and no other site has written anything.
  */
 export function rejectMissingSites(files: Files, folders: readonly string[], hasManifest: boolean): void {
   const missing = folders.filter((folder) => isEmpty(files, folder));

@@ -14,7 +14,6 @@ import { formatFileName, getLogDirectory, parseFileNumbers } from '../format/fil
 import { NodeFiles } from '../disk/node-files.ts';
 import { recoverSite, type RecoveredSite } from '../recovery.ts';
 
-/** A log file as it is found. */
 export interface InspectedLog {
   readonly file: string;
   readonly bytes: number;
@@ -26,7 +25,6 @@ export interface InspectedLog {
   readonly damage: LogDamage | null;
 }
 
-/** A checkpoint file as it is found. */
 export interface InspectedCheckpoint {
   readonly file: string;
   readonly bytes: number;
@@ -37,7 +35,6 @@ export interface InspectedCheckpoint {
   readonly damage: string | null;
 }
 
-/** A site as it is found. */
 export interface InspectedSite {
   readonly name: string;
   readonly checkpoints: readonly InspectedCheckpoint[];
@@ -50,7 +47,6 @@ export interface InspectedSite {
   readonly damages: readonly string[];
 }
 
-/** A data directory as it is found. */
 export interface Inspection {
   readonly dataDir: string;
   readonly service: string;
@@ -71,8 +67,7 @@ interface InspectionPass {
 }
 
 /**
- * Looks through a data directory. Beside a running server it looks again where something is amiss: that may come of files
- * that came, grew and went meanwhile.
+ * Looks through a data directory; again if something is amiss, since a running server may have changed the files.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` when there is none, `UNAVAILABLE` when its files come and go too quickly.
  */

@@ -1,7 +1,4 @@
-/**
- * What a data directory was made for. A service may gain operations, tables and fields; what the data names must stay as
- * it is, and so must the sites and the leader, since the logs go by their places.
- */
+/** What a data directory was made for. What its data names must stay: operations, fields, the order of the sites. */
 import { CorrectableError } from '../../../correctable/errors.ts';
 import { isRecord } from '../../../correctable/validate.ts';
 import {
@@ -16,10 +13,8 @@ import type { Service } from '../../service/service.ts';
 import { unusableDirectoryError } from './missing-history.ts';
 import { FORMAT_VERSION, describeFormat } from '../format/file-names.ts';
 
-/** The file in which it is written down. */
 export const MANIFEST_FILE = 'manifest.json';
 
-/** What is written down. */
 export interface Manifest {
   readonly format: number;
   /** Of the service that the data was made with. What a site of a cluster has since is in its checkpoints. */
@@ -32,7 +27,6 @@ export interface Manifest {
   readonly site?: string;
 }
 
-/** The deployment that wants to use a directory. */
 export interface Deployment {
   readonly service: Service;
   readonly sites: readonly string[];
@@ -53,11 +47,7 @@ export function getFoundingVersion({ rules, service }: Manifest): DeploymentVers
   return { rules, service: { hash, tables, operations, replies } };
 }
 
-/**
- * Reads what is written down.
- *
- * @throws CorrectableError `UNAVAILABLE` where it is damaged.
- */
+/** @throws CorrectableError `UNAVAILABLE` where it is damaged */
 export function parseManifest(bytes: Uint8Array): Manifest {
   let found: unknown;
   try {
@@ -90,11 +80,7 @@ export function checkFormat({ format }: Manifest, dataDir: string): void {
   );
 }
 
-/**
- * Checks that data can be used by a deployment.
- *
- * @throws CorrectableError `INVALID_ARGUMENT` naming what differs, and what to do.
- */
+/** @throws CorrectableError `INVALID_ARGUMENT` naming what differs, and what to do */
 export function checkManifest(found: Manifest, requested: Manifest, dataDir: string): void {
   const refuse = (problem: string): never => {
     throw mismatchError(`The data in ${dataDir} ${problem}`);

@@ -1,7 +1,4 @@
-/**
- * What sites hold of each other's pasts. A site that has lost some of its own contradicts the others for ever; one that
- * has lost what the others let go of, since it said that it had it, never comes to know that again.
- */
+/** Finds a site that lost some of its own past, which would contradict the others for ever, or what they let go of. */
 import { getSavedSite, type RecoveredState } from '../../log/recovered-state.ts';
 import type { Origin, Origins } from '../../records/origin.ts';
 import { CorrectableError } from '../../../correctable/errors.ts';
@@ -40,16 +37,7 @@ export function getHolding({ local, red, checkpoint }: RecoveredState, origins: 
   return { streams, red: { count: red.start + red.entries.length, retainedFrom: red.start + 1 } };
 }
 
-/**
- * What a site is known to have lost. Nothing leaves a site before it is synced there, so that no other site can have more
- * of its stream, nor of the red log that it leads. And what others keep begins no later than what it lacks: they let go
- * of what it has said that it had.
- *
- * @param site whose history it is
- * @param known what the sites held, before `own` was looked at where that was at another time
- * @param names of the sites in order
- * @param redLeader which of them leads the red log
- */
+/** What a site is known to have lost. Nothing leaves a site before it is synced there: no other site can have more of it. */
 export function describeMissingHistory(
   site: number,
   own: Holding,
@@ -78,11 +66,7 @@ export function describeMissingHistory(
   return undefined;
 }
 
-/**
- * @param known what the sites held when the directory was looked at before: beside a running server the others get on
- * between two looks
- * @throws CorrectableError `UNAVAILABLE` that says what a site has lost, and what to do.
- */
+/** Throws `UNAVAILABLE` if a site lost what `known` says that it had; beside a running server that is of an earlier look. */
 export function rejectMissingHistories(
   holdings: readonly Holding[],
   names: readonly string[],

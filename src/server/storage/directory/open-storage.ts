@@ -10,7 +10,6 @@ import { nodeTiming } from '../disk/node-files.ts';
 import { getLogDirectory } from '../format/file-names.ts';
 import { VolatileStorage } from '../volatile-storage.ts';
 
-/** The storage of all sites of a deployment. */
 export interface DeploymentStorage {
   /** Authenticates session tokens over restarts; none where nothing is kept. */
   readonly clusterKey: Uint8Array | undefined;
@@ -22,18 +21,13 @@ export interface DeploymentStorage {
   close(): Promise<void>;
 }
 
-/** A deployment whose data is kept. */
 export interface DurableDeployment extends Deployment {
   /** Whether session tokens go by a key that is not the directory's. */
   readonly hasOwnKey?: boolean;
   readonly onAlarm: OnAlarm;
 }
 
-/**
- * Opens the storage in a directory, or one in memory where there is none.
- *
- * @throws CorrectableError as `openDataDirectory` and `DurableStorage`
- */
+/** @throws CorrectableError as `openDataDirectory` and `DurableStorage` */
 export function openStorage(dataDir: string | undefined, deployment: DurableDeployment): DeploymentStorage {
   return dataDir === undefined ? openVolatile(deployment) : openDurable(dataDir, deployment);
 }
@@ -69,12 +63,7 @@ export function openDirectory(dataDir: string, deployment: DurableDeployment): D
   });
 }
 
-/**
- * Opens the storage of the sites in a directory: of all, or of the only one whose directory it is. The directory stays open
- * when the storage is closed.
- *
- * @throws CorrectableError as `DurableStorage`
- */
+/** Opens the storage of all sites, or of the only one whose directory it is. Closing it leaves the directory open. */
 export function openSites(folder: DataDirectory, deployment: DurableDeployment): DeploymentStorage {
   const sites: DurableStorage[] = [];
   const close = async (): Promise<void> => {
@@ -104,11 +93,7 @@ export function openSites(folder: DataDirectory, deployment: DurableDeployment):
 /** What a site has, and the receiver of its events. */
 type FoundSite = Required<Pick<DurableStorageOptions, 'site' | 'directory' | 'events' | 'recovered'>>;
 
-/**
- * All sites are looked at before anything is made for one of them.
- *
- * @throws CorrectableError `UNAVAILABLE` where one of them has lost something.
- */
+/** Looks at all sites before anything is made for one. @throws CorrectableError `UNAVAILABLE` for what is lost */
 function recoverAll({ files, manifest }: DataDirectory, deployment: DurableDeployment): FoundSite[] {
   const { redLeader, site: onlySite, onAlarm } = deployment;
   const names = manifest?.sites ?? deployment.sites;

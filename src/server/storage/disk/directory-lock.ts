@@ -1,12 +1,9 @@
 /**
- * Keeps a second process out of a data directory. A process that was killed leaves its lock behind, so a lock names its
- * owner. On this machine the owner is looked up. On another machine or in another container, a lock counts as left
- * behind when its time has not moved for a while. The waiting process measures that by its own clock: clocks of two
- * machines are never compared, since they may differ.
+ * Keeps a second process out of a data directory. A killed process leaves its lock behind, so a lock names its owner: on
+ * another machine, it counts as left behind when its time has not moved for a while, by the own clock alone.
  *
- * Another process may break the lock of a paused process. So the owner checks at each touch whether the lock is still
- * its own. After every gap it checks before it reports anything. It keeps the file open: until it closes it, no other
- * file has the same number, and a check needs no further descriptor.
+ * Another process may break the lock of a paused one. So the owner checks at each touch, and after every gap, that the
+ * lock is still its own. It keeps the file open: until then no other file has the same number.
  */
 import { randomUUID } from 'node:crypto';
 import fs from 'node:fs';
@@ -34,7 +31,6 @@ export interface LockClock {
   sleepMs(ms: number): void;
 }
 
-/** A lock that was taken. */
 export interface DirectoryLock {
   /** Whether it still is this process's. Looks only where some time has passed, so it may be asked all the time. */
   isHeld(): boolean;
@@ -60,12 +56,7 @@ const systemClock: LockClock = {
   sleepMs: (ms) => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms),
 };
 
-/**
- * Takes the lock of a directory. If a process elsewhere has held it, this blocks the thread until it is known whether
- * that process still does: up to 15 s. Before it waits it calls `onWait`.
- *
- * @throws CorrectableError `UNAVAILABLE` when another process, or this one, has it.
- */
+/** Takes the lock. Calls `onWait` and blocks up to 15 s for one held elsewhere. Throws `UNAVAILABLE` if it is held. */
 export function lockDirectory(
   path: string,
   clock: LockClock = systemClock,

@@ -1,11 +1,7 @@
-/**
- * Files of a directory that another process may have taken over while this process was paused. Once that has happened,
- * nothing counts as written, and nothing is made, replaced or removed.
- */
+/** Files of a directory: once another process has taken it over, nothing is made or removed, or counts as written. */
 import type { Files, SyncedFile } from './files.ts';
 import { lockLostError, type DirectoryLock } from './directory-lock.ts';
 
-/** Files below a directory whose lock is asked first. */
 export class FencedFiles implements Files {
   readonly #files: Files;
   readonly #lock: Pick<DirectoryLock, 'isHeld'>;

@@ -1,14 +1,8 @@
-/**
- * The port to a disk. Production has the file system behind it, tests a disk that loses, tears, slows down and fills up.
- * It is driven by callbacks, so that a simulation decides what happens when.
- */
+/** The port to a disk, by callbacks, so that a simulation decides what happens when. */
 
 /** A file in which each write is on the disk when it is done (`O_DSYNC`). */
 export interface SyncedFile {
-  /**
-   * Writes all of `bytes` at `position`. Writes at several places may be in flight, and end in any order; `done` may have
-   * been called on return.
-   */
+  /** Writes at `position`. Several writes may be in flight and end in any order, also before this returns. */
   write(bytes: Uint8Array, position: number, done: (error: Error | undefined) => void): void;
   close(): void;
 }
@@ -29,15 +23,9 @@ export interface Files {
   replace(path: string, bytes: Uint8Array): void;
   /** Moves a directory to where there is none, or an empty one: on the disk on return, whole or not at all. */
   moveDirectory(from: string, to: string): void;
-  /**
-   * Begins to remove a file, after those whose removal was begun before. It may be there again after a crash, and those
-   * before it too, or only some of them.
-   */
+  /** Begins to remove a file, after those begun before. A crash may bring any of them back. */
   remove(path: string): void;
-  /**
-   * Removes a file, or a directory with its contents, if it exists. It is gone on return, but a crash may bring it
-   * back.
-   */
+  /** Removes a file, or a directory with its contents, if it exists. A crash may bring it back. */
   removeNow(path: string): void;
 }
 
@@ -50,7 +38,6 @@ export interface Timing {
   afterMs(delayMs: number, run: () => void): void;
 }
 
-/** Whether an error says that there is no room on the disk. */
 export function isNoSpace(error: Error): boolean {
   const code = 'code' in error ? error.code : undefined;
   return code === 'ENOSPC' || code === 'EDQUOT';
@@ -66,7 +53,6 @@ export function markFenced<E extends Error>(error: E): E {
   return Object.assign(error, { isFenced: true });
 }
 
-/** Whether an error says so. */
 export function isFenced(error: Error): boolean {
   return 'isFenced' in error && error.isFenced === true;
 }

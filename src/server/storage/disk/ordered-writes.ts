@@ -1,13 +1,9 @@
-/**
- * Writes into files that may be in flight together, each at its own place, and that count in the order in which they
- * were begun: what stands behind a write that is lost cannot be found again.
- */
+/** Writes that may be in flight together, and count in the order in which they were begun. */
 import { isNoSpace, type SyncedFile, type Timing } from './files.ts';
 
 /** How long after a refusal for lack of room the disk is tried again. */
 export const FULL_RETRY_MS = 1000;
 
-/** Receives the results of writes. */
 export interface OrderedWritesOptions {
   readonly timing: Timing;
   /** There is no room for a write, although its place is there, as on some file systems. It is tried again. */
@@ -16,7 +12,6 @@ export interface OrderedWritesOptions {
   onFailed(error: Error): void;
 }
 
-/** What is written, and where. */
 export interface LogWrite {
   readonly file: SyncedFile;
   readonly bytes: Uint8Array;
@@ -28,7 +23,6 @@ interface BegunWrite extends LogWrite {
   isDone: boolean;
 }
 
-/** The writes of one log that are in flight. */
 export class OrderedWrites {
   readonly #options: OrderedWritesOptions;
   readonly #writes: BegunWrite[] = [];

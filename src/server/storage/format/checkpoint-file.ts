@@ -1,10 +1,6 @@
 /**
- * Checkpoint files contain rows of the sections as they change, and *commits*. A commit states that all rows before it
- * make one state, with later rows over earlier ones. Rows after the last commit do not count. So a checkpoint costs
- * what has changed since the last one. The file is rewritten when most of it is out of date.
- *
- * A commit has the checksum of everything before it, and the positions in the logs up to which it contains them.
- * Without the entries between a checkpoint and the logs, the state is unknown.
+ * Checkpoint files contain rows of the sections as they change, and *commits*: all rows before one make a state, later
+ * rows over earlier ones. A commit has the checksum of all before it, and its positions in the logs.
  */
 import { crc32 } from 'node:zlib';
 import type { Checkpoint } from '../../records/checkpoint.ts';
@@ -16,7 +12,6 @@ import { decodeValue, FRAME_DEPTH, encodeValue } from './value-text.ts';
 /** A row in a frame; without a value it is gone. */
 export type CheckpointRow = readonly [section: string, name: string, value?: unknown];
 
-/** What a commit says beside its rows. */
 export interface CheckpointCommit {
   readonly smallParts: unknown;
   readonly contained: LogPositions;
@@ -31,7 +26,6 @@ type CheckpointFrame =
   | { readonly rows: readonly CheckpointRow[] }
   | ({ readonly rows: readonly CheckpointRow[] } & CheckpointCommit);
 
-/** What a checkpoint file has. */
 export interface FoundCheckpoint {
   /** The state at the last commit; none where there is no commit. */
   readonly checkpoint: Checkpoint | undefined;
@@ -44,14 +38,12 @@ export interface FoundCheckpoint {
   readonly damage: string | undefined;
 }
 
-/** Depth of a row in its frame. */
 const ROW_DEPTH = FRAME_DEPTH + 2;
 
 export function formatHeader(): string {
   return encodeValue({ format: FORMAT_VERSION });
 }
 
-/** A row as it stands in a frame. */
 export function formatRow(row: CheckpointRow): string {
   return encodeValue(row, ROW_DEPTH);
 }
@@ -70,7 +62,6 @@ export function formatCommit(
 
 const NO_COMMIT = { checkpoint: undefined, contained: undefined, retainedFrom: undefined, commits: 0 };
 
-/** What is to be found in the bytes of a file. */
 export function readCheckpoint(bytes: Uint8Array, file: number): FoundCheckpoint {
   const sections: Record<string, Map<string, unknown>> = {};
   let last: Omit<FoundCheckpoint, 'damage'> = NO_COMMIT;

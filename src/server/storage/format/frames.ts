@@ -9,7 +9,6 @@
  */
 import { crc32 } from 'node:zlib';
 
-/** Bytes of a frame before its payload. */
 export const HEADER_BYTES = 16;
 const CHECKSUM_START = 8;
 const SALT_OFFSET = 14;
@@ -33,7 +32,6 @@ export interface LaterFrame {
   readonly payload: Buffer;
 }
 
-/** A text as a frame. */
 export function encodeFrame(payload: string, name: FrameName): Buffer {
   const frame = Buffer.allocUnsafe(HEADER_BYTES + Buffer.byteLength(payload));
   frame.write(payload, HEADER_BYTES);
@@ -99,7 +97,6 @@ export function* findFrames(
   }
 }
 
-/** The same bytes. */
 export function toBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
   return Buffer.from(buffer, byteOffset, byteLength);
 }

@@ -1,8 +1,6 @@
 /**
- * Entries of logs in MessagePack, and back: the version that they are written in, then one after the other, each an array
- * that begins with what it is. A blue operation, of which logs are full, stands as a list of its parts, without their
- * names, and without what the operation before it in the same bytes said too: whose it is, which field it changes and how.
- * Whatever else there is stands as it is.
+ * Entries of logs in MessagePack, and back: their version, then arrays that begin with what each is. A blue operation
+ * leaves out what the one before it in the same bytes said too.
  */
 import type { Effect } from '../../records/effect.ts';
 import { formatOperationId } from '../../records/operation-id.ts';
@@ -12,7 +10,6 @@ import { FORMAT_VERSION } from './file-names.ts';
 import { FRAME_DEPTH, reader, writer } from './value-text.ts';
 import type { LogKind } from '../../log/log-id.ts';
 
-/** An entry and its log. */
 export interface LoggedEntry {
   readonly log: LogKind;
   readonly entry: unknown;
@@ -29,10 +26,7 @@ class LastWritten {
   action: string | undefined;
 }
 
-/**
- * Packs entries, of which there is one at least, behind `headBytes` that are left free: until there are `maxBytes`, or
- * no more. Returns how many of the entries there are in the bytes.
- */
+/** Packs entries behind `headBytes` free bytes, up to `maxBytes`, but at least one. Returns how many there are. */
 export function packEntries(
   entries: readonly LoggedEntry[],
   headBytes: number,
@@ -60,7 +54,6 @@ function writeEntry({ log, entry }: LoggedEntry, reported: LastWritten): void {
   writePart(entry);
 }
 
-/** The entries that were packed. */
 export function unpackEntries(bytes: Uint8Array): LoggedEntry[] {
   const entries: LoggedEntry[] = [];
   const reported = new LastWritten();
@@ -148,7 +141,6 @@ function writeOperation(operation: BlueOperation, id: string | number, reported:
   if (reply.meta !== undefined) writePart(reply.meta);
 }
 
-/** Writes a `ListedEffect`. */
 function writeEffect(effect: Effect, reported: LastWritten): void {
   const { table, key, field, action } = effect;
   const hasValue = 'value' in effect;

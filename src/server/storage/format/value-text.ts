@@ -1,15 +1,11 @@
 /**
- * Values as they lie in files: MessagePack in logs, JSON in checkpoints, with what either lacks written as a tagged object.
- *
- * The only door of the storage to a codec. It is that of the wire as format 1 was made with; the wire may go on, what is on
- * disks may not. `values.test.ts` holds its bytes, both ways: where a change of the wire breaks that test, what the codec
- * was is to be copied to here, and stays.
+ * Values as they lie in files: MessagePack in logs, JSON in checkpoints. It is the codec of the wire as format 1 was made
+ * with; where a change of the wire breaks `values.test.ts`, copy what the codec was to here.
  */
 import { fromJsonValue, toJsonValue } from '../../../protocol/codec/json-values.ts';
 import * as reader from '../../../protocol/codec/msgpack-reader.ts';
 import * as writer from '../../../protocol/codec/msgpack-writer.ts';
 
-/** MessagePack, part by part. */
 export { reader, writer };
 
 /** The depth of frames: values of the application may be as deep as the wire allows, and here they stand inside records. */

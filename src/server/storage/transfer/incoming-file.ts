@@ -1,7 +1,4 @@
-/**
- * What has come of a transfer, on the disk: the bytes of a checkpoint file in parts, of which each start of the receiver
- * begins another one where the whole frames end. The frames say of which transfer they are.
- */
+/** What has come of a transfer: a checkpoint file in parts, of which each start of the receiver begins another one. */
 import type { Checkpoint } from '../../records/checkpoint.ts';
 import type { Files, SyncedFile } from '../disk/files.ts';
 import { readCheckpoint } from '../format/checkpoint-file.ts';
@@ -14,7 +11,6 @@ import { getFileNumber } from './transfer-messages.ts';
 export const INCOMING = 'incoming';
 const PARTS = `${INCOMING}/parts`;
 
-/** The bytes of one transfer at its receiver. */
 export class IncomingFile {
   readonly #files: Files;
   #part: { readonly file: SyncedFile; readonly start: number } | undefined;
@@ -40,18 +36,13 @@ export class IncomingFile {
     return header;
   }
 
-  /** Removes all that there is. */
   clear(): void {
     this.close();
     this.#files.removeNow(PARTS);
     this.#length = 0;
   }
 
-  /**
-   * Writes what comes next; calls back once it is on the disk. One at a time.
-   *
-   * @throws Error where no file can be made
-   */
+  /** Writes what comes next; calls back once it is on the disk. One at a time. @throws Error if no file can be made */
   append(bytes: Uint8Array, done: (error: Error | undefined) => void): void {
     this.#part ??= this.#createPart(this.#length);
     this.#part.file.write(bytes, this.#length - this.#part.start, (error) => {

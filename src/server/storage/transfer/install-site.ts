@@ -1,7 +1,4 @@
-/**
- * Makes the directory of a site from a state: beside the one that there is, and then in its place by one move. Whatever
- * crashes, a start finds the old directory or the new one.
- */
+/** Makes the directory of a site from a state beside the old one, and replaces that by one move. */
 import type { Checkpoint, Section, SectionRows } from '../../records/checkpoint.ts';
 import { getSavedSite, type LogPositions, type RecoveredState } from '../../log/recovered-state.ts';
 import { Checkpointer } from '../checkpointer.ts';
@@ -11,7 +8,6 @@ import { encodeFrame } from '../format/frames.ts';
 import { SegmentLog } from '../segment-log.ts';
 import { INCOMING } from './incoming-file.ts';
 
-/** A state, and where it goes. */
 export interface SiteInstallation {
   readonly files: Files;
   readonly timing: Timing;
@@ -98,7 +94,6 @@ function writeCheckpoint({ files, timing, state, nextCheckpoint }: SiteInstallat
   checkpointer.start();
 }
 
-/** Rows as they are. */
 class SavedSection implements Section {
   readonly #rows: Iterator<[string, unknown]>;
   changeCount: number;

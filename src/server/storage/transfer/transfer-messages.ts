@@ -1,7 +1,4 @@
-/**
- * What the two sites of a state transfer send each other. The receiver asks for one slice after the other, several ahead,
- * so that it sets the pace, and a request or an answer that is lost is only sent again.
- */
+/** What the sites of a state transfer send. The receiver asks for slices, several ahead, and asks again for lost ones. */
 import { crc32 } from 'node:zlib';
 
 /** A slice has so many bytes, except the last one. */
@@ -42,12 +39,10 @@ export type TransferReply =
   | { readonly kind: 'transfer.lost'; readonly transfer: string }
   | TransferSlice;
 
-/** A slice with its checksum. */
 export function createSlice(slice: Omit<TransferSlice, 'kind' | 'checksum'>): TransferSlice {
   return { kind: 'transfer.slice', ...slice, checksum: crc32(slice.bytes) };
 }
 
-/** Whether a slice came as it was sent. */
 export function isIntact({ bytes, checksum }: TransferSlice): boolean {
   return crc32(bytes) === checksum;
 }

@@ -1,13 +1,9 @@
-/**
- * The receiving side of a state transfer: asks the donor for slices, writes them down, goes on after a lost link or a restart
- * where it was, and checks the whole before anything is made of it.
- */
+/** The receiving side of a state transfer: goes on after a lost link or a restart, and checks the whole in the end. */
 import type { Checkpoint } from '../../records/checkpoint.ts';
 import { isFenced, type Files, type Timing } from '../disk/files.ts';
 import { IncomingFile } from './incoming-file.ts';
 import { SLICE_BYTES, isIntact, type TransferReply, type TransferRequest } from './transfer-messages.ts';
 
-/** What a receiver works with. */
 export interface TransferReceiverOptions {
   readonly files: Files;
   readonly timing: Timing;
@@ -35,7 +31,6 @@ const RESEND_AFTER_MS = 3000;
 /** So many slices are on their way, so that a long way costs little. */
 const WINDOW = 16;
 
-/** Takes one transfer. */
 export class TransferReceiver {
   readonly #options: TransferReceiverOptions;
   readonly #sliceBytes: number;

@@ -1,14 +1,10 @@
-/**
- * The donor of state transfers: takes a snapshot for each, and reads it slice by slice as the receivers ask for them, a
- * little at a time between what else the site does.
- */
+/** The donor of state transfers: takes a snapshot for each, and reads slices between what else the site does. */
 import type { HeldCheckpoint } from '../checkpointer.ts';
 import type { DurableStorage } from '../durable-storage.ts';
 import type { Files, Timing } from '../disk/files.ts';
 import { SharedFrames } from './shared-frames.ts';
 import { SLICE_BYTES, createSlice, type TransferReply, type TransferRequest } from './transfer-messages.ts';
 
-/** What a source works with. */
 export interface TransferSourceOptions {
   readonly files: Files;
   readonly timing: Timing;
@@ -21,7 +17,6 @@ export interface TransferSourceOptions {
   readonly sliceBytes?: number;
 }
 
-/** One transfer. */
 interface Transfer {
   readonly name: string;
   readonly receiver: string;
@@ -30,7 +25,6 @@ interface Transfer {
   frames?: SharedFrames;
   /** Slices that were asked for, by their places. */
   readonly offsets: Set<number>;
-  /** Requests so far. */
   uses: number;
 }
 
