@@ -25,20 +25,11 @@ export interface StoredLogs {
 }
 
 export interface LocalLog {
-  /**
-   * Takes the log over from its previous holder, whose appends are fenced from then on. The previous holder's appends
-   * in flight may arrive until this holder has appended. Call it once, first.
-   *
-   * @throws CorrectableError `UNAVAILABLE` if that cannot be written
-   */
+  /** Takes the log over from its previous holder, which is fenced from then on. Call it first. Throws `UNAVAILABLE`. */
   takeOver(): Term;
   /** The entries that are there, of all holders before: those from where the log was trimmed, or somewhat earlier. */
   read(): StoredLogs;
-  /**
-   * Appends entries. The listener reports the result: synced, fenced by another holder, or unknown after a failure.
-   *
-   * @param term what `takeOver` gave; with an older one it is fenced
-   */
+  /** Appends entries. The listener reports what became of them. With an older `term` than the last it is fenced. */
   append(term: Term, log: LogKind, entries: readonly unknown[]): void;
   /** Entries before these places are not needed any more. */
   trim(places: LogPositions): void;

@@ -68,7 +68,6 @@ export class AbsentSites {
     return this.#leftBehind.delete(site);
   }
 
-  /** The other members that were heard within a time. */
   getReachable(nowMs: number, withinMs: number): Origin[] {
     const isHeard = (site: Origin): boolean => nowMs - (this.#heardAtMs.get(site) ?? -Infinity) <= withinMs;
     return this.#origins.getOthers(this.#site).filter(isHeard);

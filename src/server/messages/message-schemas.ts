@@ -12,6 +12,7 @@ import { MAX_OPERATION_PARTS } from '../records/retention-limits.ts';
 import { MAX_OPERATIONS_PER_MESSAGE } from '../records/send-windows.ts';
 import type { Envelope } from './envelope.ts';
 import {
+  anyObject,
   anyValue,
   oneOfKinds,
   listByOrdinal,
@@ -53,11 +54,7 @@ export const operationNameSchema: RecordSchema = (value, origins) =>
 const effect = record({ table: word, key: longText, field: word, action: word }, { value: anyValue });
 const effects = list(effect, MAX_OPERATION_PARTS);
 
-/** Plain data with whatever fields. */
-const fields: RecordSchema = (value) =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? undefined : ': must be an object';
-
-const replyFields = record({}, { value: anyValue, meta: fields });
+const replyFields = record({}, { value: anyValue, meta: anyObject });
 
 /** What has no value is written without it, and is given it back. */
 const reply: RecordSchema = (value, origins) => {

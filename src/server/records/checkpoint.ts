@@ -53,7 +53,6 @@ export interface GateItem {
   readonly decision: CertificationDecision;
 }
 
-/** The red path without its sections. */
 export interface SavedRedPath {
   readonly deliveredCount: number;
   readonly gate: readonly GateItem[];

@@ -20,10 +20,7 @@ export function createInternalError(code: ErrorCode, message: string, field: str
   return markInternal(new CorrectableError(code, message, { field }));
 }
 
-/**
- * Returns what a client may see of a thrown value: the whole error if the library made it, otherwise nothing. The
- * remainder is passed to `keep`, such as a schema's error that is the cause of an error of the library.
- */
+/** Returns what a client may see of a thrown value: an error of the library. `keep` gets what it may not see. */
 export function toClientError(thrown: unknown, keep: (retained: unknown) => void): CorrectableError | undefined {
   const known = originalFields.get(thrown as object);
   const stored: unknown = known === undefined ? thrown : (thrown as Error).cause;

@@ -33,7 +33,6 @@ export interface StreamEnd {
   readonly stamp: number;
 }
 
-/** Where a site is reached: by clients, and by other sites. */
 export interface SiteAddress {
   readonly url: string;
   readonly cluster: string;
@@ -105,7 +104,6 @@ export class Origins {
     return FIRST_SITE + this.#known.length;
   }
 
-  /** Whether there is a site's origin with this ordinal. */
   isSite(ordinal: number): ordinal is Origin {
     return Number.isInteger(ordinal) && ordinal >= FIRST_SITE && ordinal < this.size;
   }

@@ -67,11 +67,7 @@ export const isBeforeEnd = (range: ReadRange, value: Scalar): boolean =>
 export const isInRange = (range: ReadRange, value: Scalar): boolean =>
   isAtOrAfterStart(range, value) && isBeforeEnd(range, value);
 
-/**
- * The interval that the options describe.
- *
- * @throws CorrectableError `INVALID_ARGUMENT` when the limit is not an integer from 0 on.
- */
+/** Returns the interval of the options. Throws `INVALID_ARGUMENT` if the limit is not an integer from 0 on. */
 export function toReadRange(table: string, field: string | undefined, options: ScanOptions): ReadRange {
   const { equals, prefix, limit } = options;
   if (limit !== undefined && !(Number.isInteger(limit) && limit >= 0)) {

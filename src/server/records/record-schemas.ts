@@ -43,8 +43,9 @@ export const text =
 /** Names of tables, fields, actions, operations and shadow operations, and of kinds. */
 export const word: RecordSchema = text(4096);
 
-/** Any value that can be written. */
 export const anyValue: RecordSchema = () => undefined;
+
+export const anyObject: RecordSchema = (value) => (isObject(value) ? undefined : ': must be an object');
 
 /** The ordinal of a site, which the receiver need not know yet: see `findUnknownOrigin`. */
 export const siteOrigin: RecordSchema = (value) =>
@@ -66,7 +67,6 @@ export const list =
     return undefined;
   };
 
-/** Counts or stamps by ordinal. */
 export const listByOrdinal: RecordSchema = list(count, MAX_ORIGINS);
 
 /** A list of these items, in this order. */

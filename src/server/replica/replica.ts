@@ -72,7 +72,6 @@ export class Replica implements ReplicaCore, WritesHost {
   readonly terms: Map<Origin, number> = new Map();
   /** By site: the directory on which its starts run, where they say so. */
   readonly directories: Map<Origin, string> = new Map();
-  /** Messages of which a stamp was refused. */
   rejectedStampCount = 0;
   readonly #watermarks: LowWatermarks;
   readonly #quarantine: ClockQuarantine;

@@ -14,9 +14,6 @@ import type { ReplyOrError } from '../records/reply.ts';
 import type { DedupSlot } from './exactly-once/dedup-slots.ts';
 import { OperationLookups, type OperationLookup, type OperationLookupHost } from './exactly-once/operation-lookup.ts';
 
-/** Names the marker of this start: submissions have serials from 1 on. */
-const START_MARKER_SERIAL = 0;
-
 export interface WritesHost {
   readonly core: ReplicaCore;
   readonly blue: BluePath;
@@ -137,7 +134,8 @@ export class Writes implements OperationLookupHost {
 
   /** Whether it was sent to no other site before, and what earlier starts of this one have proposed is all known. */
   #isCertainlyNew({ hop }: SubmissionIdentity): boolean {
-    return hop === 0 && this.#host.red.ensureMarkerPassed(this.#host.createOperationId(START_MARKER_SERIAL));
+    // Names the marker of this start: submissions have serials from 1 on.
+    return hop === 0 && this.#host.red.ensureMarkerPassed(this.#host.createOperationId(0));
   }
 
   /** Runs the generator, and again when lacking rights have come, unless the operation has ended meanwhile. */

@@ -112,7 +112,6 @@ export class SiteBinding implements Binding<RedBlueLevels, true> {
     this.#site = site;
   }
 
-  /** Why the site answers nothing any more. */
   get failure(): CorrectableError | undefined {
     return this.#site.failure;
   }

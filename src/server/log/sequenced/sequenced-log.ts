@@ -42,7 +42,6 @@ interface Progress {
   next: number;
 }
 
-/** Entries in one `log.append` at most. */
 const MAX_APPEND_ENTRIES = 256;
 
 export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {

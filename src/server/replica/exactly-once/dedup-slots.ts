@@ -17,7 +17,6 @@ export interface DedupSlot {
   isFinal: boolean;
   /** Callbacks that wait for that; mostly none. */
   waiters: (() => void)[] | undefined;
-  /** Of the operation, in the table. */
   place: number;
   /** The slot of the same operation at another hop. */
   readonly previous: DedupSlot | undefined;

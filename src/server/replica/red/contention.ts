@@ -75,8 +75,12 @@ export class Contention {
     for (const name of names) marks.add(getTable(name)).add(getRowPrefix(name));
     let first: ContendedOperation | undefined;
     for (const mark of marks) {
-      const encountered = findFirstOther(by, this.#byMark.get(mark));
-      if (encountered !== undefined && encountered.place < (first?.place ?? Infinity)) first = encountered;
+      for (const encountered of this.#byMark.get(mark) ?? []) {
+        // An operation never waits for itself.
+        if (encountered.id === by) continue;
+        if (encountered.place < (first?.place ?? Infinity)) first = encountered;
+        break;
+      }
     }
     return first;
   }
@@ -101,12 +105,6 @@ export class Contention {
     }
     return encountered;
   }
-}
-
-/** Returns the first other operation: an operation never waits for itself. */
-function findFirstOther(by: OperationId, marked: Iterable<ContendedOperation> = []): ContendedOperation | undefined {
-  for (const encountered of marked) if (encountered.id !== by) return encountered;
-  return undefined;
 }
 
 /** The rows that it met, or the whole table, for who reads names; and their tables, for who scans. */

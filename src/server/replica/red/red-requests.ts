@@ -42,7 +42,6 @@ export interface PipelinedOperation {
   readonly created: readonly string[] | undefined;
   /** What other operations may see of it. Built at the first request. */
   trace: EffectTrace | undefined;
-  /** What it stands on itself. */
   dependencies: readonly PipelinedOperation[];
   /** How many there are that stand on it themselves. */
   dependentCount: number;
@@ -85,7 +84,6 @@ export class RedRequest {
   blockers = 0;
   /** The last run of its generator on the stable snapshot; none where it failed before. */
   run: StableRun | undefined = undefined;
-  /** What it has laid on the overlay. */
   preliminaryEffects: readonly Effect[] = NO_EFFECTS;
   /** What it is expected to write, until it is at its end. */
   expectedWrites: readonly string[] = NO_WRITES;
@@ -113,10 +111,7 @@ export class RedRequest {
   }
 }
 
-/**
- * Red operations in flight, by identifier, and who is last to write what: an operation that reads what an earlier one of
- * the same site is about to write waits for it here until it can stand on it, since the red order would only send it back.
- */
+/** Red operations in flight, and the last writer of each name: what reads it waits until it can stand on that. */
 export class RedRequests {
   /** By the serial of the submission that each began with: what maps let go of is soon garbage if it is but a number. */
   readonly #requests = new SequenceMap<RedRequest>();

@@ -19,11 +19,7 @@ function noteRejection(request: RetriedRequest, conflict: Conflict | undefined, 
   }
 }
 
-/**
- * Notes that a request was rejected, and returns whether it is executed again: `maxAttempts` times in all. If others
- * have drawn on the rights that it takes, it tries for as long as it may wait for rights, since there may be enough for
- * all. An operation that only reads what is left, or takes something else, has the tries of any red operation.
- */
+/** Notes a rejection. Returns whether to execute again: `maxAttempts` times, and a take for as long as it may wait. */
 export function shouldRetry(
   { options, nowMs }: Pick<ReplicaCore, 'options' | 'nowMs'>,
   request: RetriedRequest,

@@ -52,10 +52,7 @@ export class RightsWaiters {
     }
   }
 
-  /**
-   * Whether one that has waited comes into the red order behind another one: a crowd does so as if it came new, each behind
-   * the one before it. Else all of them would be executed again whenever one of those that they stand on has ended.
-   */
+  /** Queues one that has waited behind the writer of what it reads: a crowd would be executed again at each end. */
   queuesBehind(request: RedRequest, reads: ReadSet): boolean {
     if (request.rightsWaitSinceMs === undefined) return false;
     const writer = this.#requests.findLastWriter(reads, request);

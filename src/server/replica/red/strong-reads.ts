@@ -13,7 +13,6 @@ export class StrongReads {
   /** Reads for which no caller waits any more, and whose markers are in flight to the log. */
   readonly #abandoned = new Set<OperationId>();
 
-  /** The number of reads for which a caller waits. */
   get waitedCount(): number {
     return this.#reads.size;
   }

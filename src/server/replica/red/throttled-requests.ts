@@ -1,7 +1,4 @@
-/**
- * The paced operations of one site: those that have a place, and those that wait for one. As every site keeps to the pace,
- * each can say how many operations of the others a preview cannot know of (docs/spec/thresholds.md).
- */
+/** The paced operations of one site: those with a place, and those that wait for one (docs/spec/thresholds.md). */
 import { CommitLatency, type PendingCommit } from '../../../correctable/throttle/commit-latency.ts';
 import { CorrectableError } from '../../../correctable/errors.ts';
 import { ThrottleSlots } from '../../../correctable/throttle/throttle-slots.ts';
@@ -39,11 +36,7 @@ export class ThrottledRequests {
     return new CorrectableError('OVERLOADED', message);
   }
 
-  /**
-   * Whether the request may begin: it has a place, or needs none. Otherwise it waits for its turn.
-   *
-   * @throws CorrectableError `OVERLOADED` where too many wait already
-   */
+  /** Whether the request may begin. Otherwise it waits for its turn, or fails with `OVERLOADED` if too many wait. */
   enter(request: RedRequest, nowMs: number): boolean {
     const { operation } = request.submission;
     if (!this.#operations.has(operation)) return true;
