@@ -4,7 +4,8 @@ import { getSavedSite, type RecoveredState } from '../../server/log/recovered-st
 import type { createSiteFromShared, mergeSharedIntoSite } from '../../server/log/recovered-state.ts';
 import { Random } from '../../server/collections/random.ts';
 import { getStartNumber } from '../../server/records/epoch.ts';
-import type { Origin } from '../../server/records/origin.ts';
+import type { Origin, Origins } from '../../server/records/origin.ts';
+import type { MemberChange } from '../../server/replica/membership.ts';
 import type { SiteMachine } from '../../server/site/site-machine.ts';
 import { recoverSite, type RecoveredSite } from '../../server/storage/recovery.ts';
 import { installSite } from '../../server/storage/transfer/install-site.ts';
@@ -174,7 +175,10 @@ export class ClusterEvents {
     else this.#forks.add(site);
     const task = `retire site ${site.origin}`;
     this.#tasks.add(task);
-    this.#change(site.name, null, () => this.#tasks.delete(task));
+    const { name, origin } = site;
+    // A site that does not know the name may still have to deliver that the site has joined.
+    const findClosed = (origins: Origins): Origin | undefined => origins.closed.find((closed) => closed === origin);
+    this.#change({ name, directory: null }, findClosed, () => this.#tasks.delete(task));
   }
 
   #onceSettled(run: (site: SimulatedSite) => void): void {
@@ -199,31 +203,31 @@ export class ClusterEvents {
   #begin(name: string, directory: string, describe: (origin: Origin) => string): void {
     const task = describe(this.#host.sites.length as Origin);
     this.#tasks.add(task);
+    const findBegun = (origins: Origins): Origin | undefined =>
+      origins.members.find((member) => origins.get(member).directory === directory);
     this.#later(NOTICE_MEAN_MS, () =>
-      this.#change(name, directory, (origin) => {
+      this.#change({ name, directory }, findBegun, (origin) => {
         const isDonor = ({ machine }: SimulatedSite): boolean =>
-          machine?.replica.options.origins.isSite(origin as Origin) === true;
+          machine?.replica.options.origins.isSite(origin) === true;
         this.#transfer(isDonor, ({ shared, notes }) => {
           const disk = this.#host.makeDisk();
           this.#install(disk, { state: this.#host.createSite(shared), found: undefined, task }, (_error, note) =>
-            this.#host.addSite(origin as Origin, { disk, directory, copy: { note, notes } }),
+            this.#host.addSite(origin, { disk, directory, copy: { note, notes } }),
           );
         });
       }),
     );
   }
 
-  /** Proposes a change until some site has delivered it. */
-  #change(name: string, directory: string | null, done: (origin: Origin | undefined) => void): void {
+  /** Proposes a change until a site finds its origin: that site has delivered the change. */
+  #change(change: MemberChange, find: (origins: Origins) => Origin | undefined, done: (origin: Origin) => void): void {
     const members = this.#members;
     for (const { machine } of members) {
-      const { origins } = machine?.replica.options ?? {};
-      const origin = origins?.find(name);
-      const isDone = directory === null ? origin === undefined : origin && origins?.get(origin).directory === directory;
-      if (isDone === true) return done(origin);
+      const origin = machine && find(machine.replica.options.origins);
+      if (origin !== undefined) return done(origin);
     }
-    if (members.length > 0) members[this.#random.between(0, members.length - 1)]?.proposeChange({ name, directory });
-    this.#host.timeline.schedule(RETRY_MS, () => this.#change(name, directory, done));
+    if (members.length > 0) members[this.#random.between(0, members.length - 1)]?.proposeChange(change);
+    this.#host.timeline.schedule(RETRY_MS, () => this.#change(change, find, done));
   }
 
   /** Takes the shared state of some site, until one has given it. */
