@@ -35,7 +35,7 @@ import { saveUnsent } from './cluster/unsent-operations.ts';
 import { receiveEnvelopes, sendEnvelope, type SiteMessagesHost } from './cluster/site-messages.ts';
 import { StateTransfers, TRANSFER, findRefusal, formatProgress } from './cluster/state-transfers.ts';
 import { checkSiteOptions, toEmbeddedOptions, type ClusterNodeOptions } from './cluster-options.ts';
-import { createSitePlan, makeSite, type EmbeddedSite, type SitePlan } from './embedded-site.ts';
+import { createSitePlan, DEFAULT_CLOCK_SKEW_MS, makeSite, type EmbeddedSite, type SitePlan } from './embedded-site.ts';
 import { getSavedSite } from './log/recovered-state.ts';
 import { EnvelopeCodec } from './messages/envelope-codec.ts';
 import { RULES_VERSION, type DeploymentVersion } from './records/deployment-version.ts';
@@ -198,6 +198,7 @@ export class ClusterNode {
       site: this.name,
       directory: this.#identity.directory,
       files: this.#directory.files,
+      maxClockSkewMs: this.#options.maxClockSkewMs ?? DEFAULT_CLOCK_SKEW_MS,
       links,
       admit: (site, receiver) => findRefusal(this.#site && this.#origins, { ...receiver, donor: this.name, site }),
       onProgress: (progress) => this.#onProgress(formatProgress(progress)),
@@ -274,9 +275,8 @@ export class ClusterNode {
     const change = { name: this.name, directory, address: { url, cluster: formatAddress(cluster) } };
     const { signal } = this.#aborted;
     const onProblem = (message: string): void => this.#onProgress(`waiting to become a member: ${message}`);
-    const { file } = this;
-    const origin = (await requestChange(change, { file, keys: this.#keys, signal, onProblem })) as Origin;
-    const donors = [...file.sites.keys()].filter((name) => name !== this.name);
+    const origin = (await requestChange(change, { file: this.file, keys: this.#keys, signal, onProblem })) as Origin;
+    const donors = [...this.file.sites.keys()].filter((name) => name !== this.name);
     const { shared } = await transfers.receive(origin, () => donors, signal);
     await installShared(shared, this.#place);
     this.#directory.adopt();

@@ -1,6 +1,11 @@
 /** Sites of a deployment whose members change: for stories of sites that join, are rebuilt, or are retired. */
 import { isCorrectableError } from '../../src/correctable/errors.ts';
-import { createSiteFromShared, getSharedPart, mergeSharedIntoSite } from '../../src/server/log/recovered-state.ts';
+import {
+  createSiteFromShared,
+  getSharedPart,
+  mergeSharedIntoSite,
+  removeWildStamps,
+} from '../../src/server/log/recovered-state.ts';
 import type { RecoveredState } from '../../src/server/log/recovered-state.ts';
 import type { Checkpoint } from '../../src/server/records/checkpoint.ts';
 import type { MemberOutput } from '../../src/server/records/replica-output.ts';
@@ -57,17 +62,23 @@ export class MemberWorld extends SiteWorld {
   /** A new origin begins with what a donor has. Gives its place. */
   startFrom(donor: number): number {
     const place = this.addPlace();
-    this.start(place, createSiteFromShared(getSharedPart(this.saveCheckpoint(donor))));
+    this.start(place, createSiteFromShared(this.#transfer(donor)));
     return place;
   }
 
   /** A site that is behind takes the state of a donor, and keeps its own. */
   merge(site: number, donor: number, own?: RecoveredState): void {
-    const shared = getSharedPart(this.saveCheckpoint(donor));
+    const shared = this.#transfer(donor);
     this.crash(site);
     const merged = mergeSharedIntoSite(siteAt(site), own ?? this.copyStored(site), shared);
     this.#behindFrom.set(site, this.memberOutputs.length);
     this.start(site, merged);
+  }
+
+  /** What a site whose clock is right receives of a donor's state. */
+  #transfer(donor: number): Checkpoint {
+    const { maxClockSkewMs } = this.machine(donor).replica.options;
+    return removeWildStamps(getSharedPart(this.saveCheckpoint(donor)), this.nowMs + maxClockSkewMs);
   }
 
   /** The connection of a site to another one is there again. */

@@ -1,6 +1,7 @@
 /** State transfers over the links of a node: as the donor of other sites, and as a receiver. */
 import { randomBytes } from 'node:crypto';
 import { isRecord } from '../../correctable/validate.ts';
+import { removeWildStamps } from '../log/recovered-state.ts';
 import type { Checkpoint } from '../records/checkpoint.ts';
 import type { Origin, Origins } from '../records/origin.ts';
 import type { Files } from '../storage/disk/files.ts';
@@ -17,6 +18,8 @@ export interface StateTransfersOptions {
   /** The identity of the own data directory. */
   readonly directory: string;
   readonly files: Files;
+  /** How far the clock of a donor may be ahead of the one here. */
+  readonly maxClockSkewMs: number;
   readonly links: {
     request(peer: string, kind: string, body: unknown): Promise<unknown>;
     sendSlice(peer: string, content: Uint8Array): Promise<void>;
@@ -133,7 +136,8 @@ export class StateTransfers {
       if (donor === undefined) this.#problem = `no link to ${all.join(', ')} is up`;
       this.#checkStalled();
       const shared = donor === undefined ? undefined : await this.#receiveFrom(donor, origin, signal, onClosed);
-      if (donor !== undefined && shared !== undefined) return { donor, shared };
+      if (donor !== undefined && shared !== undefined)
+        return { donor, shared: removeWildStamps(shared, Date.now() + this.#options.maxClockSkewMs) };
       await new Promise((resolve) => setTimeout(resolve, CHECK_MS));
     }
   }

@@ -2,6 +2,7 @@
 import { CorrectableError } from '../../correctable/errors.ts';
 import { EMPTY_OWN_STATE, getSections } from '../records/checkpoint.ts';
 import type { Checkpoint, OwnState, SharedState } from '../records/checkpoint.ts';
+import { MICROS_PER_MS } from '../records/clock.ts';
 import type { Origin } from '../records/origin.ts';
 import type { BlueOperation, LocalEntry, RedRecord } from '../records/records.ts';
 import type { LogEntry, SavedLog } from './red-log.ts';
@@ -58,6 +59,19 @@ export function getEntriesAfterCheckpoint({ local, red, checkpoint }: RecoveredS
 /** The part of a checkpoint that can be sent to another site. */
 export function getSharedPart(checkpoint: Checkpoint): Checkpoint {
   return { sections: getSections('shared', checkpoint), smallParts: getSavedSite(checkpoint).shared };
+}
+
+/**
+ * Leaves out of the state of another site what its receiver would refuse from that site itself (Q1 of
+ * docs/spec/redblue.md), so that it does not pass that on: stamps that are ahead of `latestMs`, if the site's clock was.
+ */
+export function removeWildStamps({ sections, smallParts }: Checkpoint, latestMs: number): Checkpoint {
+  const shared = smallParts as SharedSiteState;
+  const { unsent = [], savedAtMs = Infinity, ...replica } = shared.replica;
+  const accepted = unsent.filter(
+    ({ site, vector }) => Math.min(savedAtMs, (vector[site] ?? 0) / MICROS_PER_MS) <= latestMs,
+  );
+  return { sections, smallParts: { ...shared, replica: { ...replica, unsent: accepted } } };
 }
 
 /**

@@ -82,6 +82,8 @@ export interface SharedState {
   readonly digests?: readonly (number | undefined)[];
   /** Operations of the site in the rows that no other site is known to have: one that takes the state keeps them too. */
   readonly unsent?: readonly BlueOperation[];
+  /** What the clock of the site showed then. Saved with those. */
+  readonly savedAtMs?: number;
   readonly red: SavedRedPath;
 }
 

@@ -1,6 +1,6 @@
 /** The hybrid logical clock of a site: its stamps never go back, and lie above every stamp that they depend on. */
 
-const MICROS_PER_MS = 1000;
+export const MICROS_PER_MS = 1000;
 /** No correct clock shows this (the year 2200). Too few stamps are left above it to keep them distinct. */
 const HORIZON_MS = Date.UTC(2200);
 /** Above the horizon stamps only count on, one an operation: none gets so far beyond it. */

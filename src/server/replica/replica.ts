@@ -168,7 +168,7 @@ export class Replica implements ReplicaCore, WritesHost {
     const origins = this.options.origins.save();
     const change = this.membership.save();
     const { inForce } = this.activation;
-    const unsent = this.#quarantine.isAhead ? [] : blue.saveUnsent();
+    const unsent = blue.saveUnsent();
     return {
       shared: {
         origins,
@@ -177,7 +177,7 @@ export class Replica implements ReplicaCore, WritesHost {
         stable: [...state.stable],
         applied,
         digests: streams.map(({ digest }) => digest),
-        ...(unsent.length > 0 && { unsent }),
+        ...(unsent.length > 0 && { unsent, savedAtMs: this.wallMs }),
         red: red.save(),
       },
       own: { syncedLength: this.#syncedLength, clock: clock.last, waiting, terms: this.#saveTerms() },

@@ -1,6 +1,6 @@
 /** Lost, old or copied directories, joins, retirements and absences, and what operators do: change members, send state. */
 import { isCorrectableError } from '../../correctable/errors.ts';
-import { getSavedSite, type RecoveredState } from '../../server/log/recovered-state.ts';
+import { getSavedSite, removeWildStamps, type RecoveredState } from '../../server/log/recovered-state.ts';
 import type { createSiteFromShared, mergeSharedIntoSite } from '../../server/log/recovered-state.ts';
 import { Random } from '../../server/collections/random.ts';
 import { getStartNumber } from '../../server/records/epoch.ts';
@@ -12,7 +12,8 @@ import { installSite } from '../../server/storage/transfer/install-site.ts';
 import { PropertyViolation } from './checkers/checker.ts';
 import type { SimulatedDisk } from './disk.ts';
 import type { SimulationOptions } from './options.ts';
-import { SITE_DIRECTORY, createTiming, type SimulatedSite } from './simulated-site.ts';
+import { REPLICA_LIMITS } from './replica-limits.ts';
+import { EPOCH_MS, SITE_DIRECTORY, createTiming, type SimulatedSite } from './simulated-site.ts';
 import { countOperations, getAcceptedStart, type InstalledCopy, type SharedCopy } from './site-copies.ts';
 import type { Timeline } from './timeline.ts';
 
@@ -238,7 +239,9 @@ export class ClusterEvents {
     donor?.takeShared((copy) => {
       if (isTaken) return;
       isTaken = true;
-      this.#later(TRANSFER_MEAN_MS, () => done(copy));
+      const latestMs = EPOCH_MS + this.#host.timeline.nowMs + REPLICA_LIMITS.maxClockSkewMs;
+      const shared = removeWildStamps(copy.shared, latestMs);
+      this.#later(TRANSFER_MEAN_MS, () => done({ ...copy, shared }));
     });
     this.#host.timeline.schedule(RETRY_MS * 3, () => {
       if (!isTaken) this.#transfer(isDonor, done);

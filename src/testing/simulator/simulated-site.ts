@@ -91,7 +91,7 @@ export type MembershipOutput = Exclude<SiteOutput, OwnOutput>;
 const TICK_MS = 25;
 const ENVELOPE_BYTES = 2000;
 /** What a clock that is right shows when a run begins. */
-const EPOCH_MS = Date.UTC(2024);
+export const EPOCH_MS = Date.UTC(2024);
 export const SITE_DIRECTORY = 'site';
 /** Its multiples, of which the whole part is left out, are spread evenly, and none comes twice. */
 const GOLDEN_RATIO_FRACTION = (Math.sqrt(5) - 1) / 2;

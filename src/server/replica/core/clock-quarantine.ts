@@ -3,10 +3,9 @@
  * site's clock along: what a site stamps is refused while its clock is far ahead, and taken once that is set right. Judged
  * are clocks as they are now, never the stamps of the past: those may be ahead of any clock that was set back since.
  */
+import { MICROS_PER_MS } from '../../records/clock.ts';
 import type { Origin } from '../../records/origin.ts';
 import type { ReplicaOptions } from './replica-port.ts';
-
-const MICROS_PER_MS = 1000;
 
 export class ClockQuarantine {
   readonly #options: ReplicaOptions;
@@ -14,9 +13,6 @@ export class ClockQuarantine {
   /** The clock to compare others with. It never goes back: a site whose own clock is behind would reject all others. */
   #referenceMs = -Infinity;
   #referenceAtMs = 0;
-  /** What the clock here shows, and the foremost one of the others, both against the monotonic one. */
-  #offsetMs = 0;
-  #othersOffsetMs: number | undefined;
 
   constructor(options: ReplicaOptions) {
     this.#options = options;
@@ -25,12 +21,6 @@ export class ClockQuarantine {
   advance(nowMs: number, wallMs: number): void {
     this.#referenceMs = Math.max(wallMs, this.#referenceMs + (nowMs - this.#referenceAtMs));
     this.#referenceAtMs = nowMs;
-    this.#offsetMs = wallMs - nowMs;
-  }
-
-  /** Whether the clock here is far ahead of all that were heard: others may refuse what it stamps. */
-  get isAhead(): boolean {
-    return this.#offsetMs - (this.#othersOffsetMs ?? Infinity) > this.#options.maxClockSkewMs;
   }
 
   /** A message of `peer` was sent when its clock showed `sentAtMs`; tells the observer when its quarantine changes. */
@@ -38,8 +28,6 @@ export class ClockQuarantine {
     const { maxClockSkewMs, observer } = this.#options;
     const aheadMs = sentAtMs - this.#referenceMs;
     const isWild = aheadMs > maxClockSkewMs;
-    const offsetMs = sentAtMs - this.#referenceAtMs;
-    if (!isWild) this.#othersOffsetMs = Math.max(this.#othersOffsetMs ?? offsetMs, offsetMs);
     if (isWild === this.#quarantined.has(peer)) return;
     if (isWild) {
       this.#quarantined.add(peer);

@@ -1,9 +1,8 @@
 /** A wild clock drags no site along: while it is far ahead of the others, they show no stamp of it. */
+import { MICROS_PER_MS } from '../../../server/records/clock.ts';
 import type { Origin } from '../../../server/records/origin.ts';
 import { isRed, assertProperty, type AnyOperation, type Checker } from './checker.ts';
 import type { Envelope } from '../../../server/messages/envelope.ts';
-
-const MICROS_PER_MS = 1000;
 
 export interface SiteClock {
   readonly origin: Origin;

@@ -53,6 +53,27 @@ test('a site is rebuilt from the state of another one, which is then lost → al
   expect(world.stateAt(rebuilt)).toEqual(world.stateAt(2));
 });
 
+test('a site is rebuilt from the state of a site with a wild clock → it does not pass on what others refuse', () => {
+  const world = createWorldWithLostSite();
+  world.changeMembers(1, 'h', 'new');
+  world.aheadMs[1] = 60_000;
+  world.submit(1, put('alone', 1));
+  world.sync(1);
+  world.drop();
+  const stored = world.saveStored(1);
+  world.crash(1);
+  // At this start it has not heard yet what the clocks of others show.
+  world.start(1, stored);
+  world.startFrom(1);
+  world.crash(1);
+  world.pass(200);
+  expect(world.read(2, get('alone'))).toBeUndefined();
+  world.aheadMs[1] = 0;
+  world.start(1, stored);
+  world.pass(200);
+  expect(world.read(2, get('alone'))).toBe(1);
+});
+
 test('what one site alone has of the lost one → the end, and passed on to all', () => {
   const world = createWorldWithLostSite();
   world.start(0);
