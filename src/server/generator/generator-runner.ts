@@ -270,7 +270,7 @@ export class GeneratorRunner {
   /** What is red may stand for what is blue, as where a site has no rights. */
   #checkColor({ shadow, color }: Choice): void {
     if (color === 'red' || color === this.#service.colors[shadow]) return;
-    const message = `'${shadow}' is not ${String(color)}, as which it was chosen. Nothing was changed: return what the context gives as shadow.`;
+    const message = `'${shadow}' is not ${color}, as which it was chosen. Nothing was changed: return what the context gives as shadow.`;
     throw createInternalError('INVALID_ARGUMENT', message, `shadow.${shadow}`);
   }
 
