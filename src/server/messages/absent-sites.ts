@@ -24,6 +24,8 @@ export class AbsentSites {
   readonly #startedAtMs: number;
   readonly #heardAtMs = new Map<Origin, number>();
   readonly #leftBehind = new Set<Origin>();
+  /** Others that have been silent for a quarter of what they may be, though they may lack nothing. */
+  #quiet: readonly Origin[] = [];
   #isCutOff = false;
   #isFull = false;
   #probedAtMs = -Infinity;
@@ -73,11 +75,11 @@ export class AbsentSites {
     return this.#origins.getOthers(this.#site).filter(isHeard);
   }
 
-  /** Those left behind that are to be asked for a sign now: neither side may have anything else to send. */
+  /** Those that are to be asked for a sign now: neither side may have anything else to send. */
   takeProbed(nowMs: number, intervalMs: number): Iterable<Origin> {
     if (nowMs - this.#probedAtMs < intervalMs) return [];
     this.#probedAtMs = nowMs;
-    return this.#leftBehind;
+    return [...this.#leftBehind, ...this.#quiet];
   }
 
   /** Leaves sites behind that lack more than may be kept for them, if a majority remains. The leader breaks a tie. */
@@ -88,12 +90,15 @@ export class AbsentSites {
     getBacklog: (site: Origin) => number,
   ): LeavingOutcome {
     const isOver = (site: Origin): boolean => getBacklog(site) > limits.maxBacklogEntries;
-    const beyond = this.#origins.getOthers(this.#site).filter((site) => {
-      if (this.#leftBehind.has(site)) return false;
-      const silentMs = nowMs - (this.#heardAtMs.get(site) ?? this.#startedAtMs);
-      return isOver(site) || (silentMs > limits.keepForMs && getBacklog(site) > 0);
-    });
-    const isCutOff = beyond.length > 0 && !this.mayLeave(beyond, leader);
+    const getSilentMs = (site: Origin): number => nowMs - (this.#heardAtMs.get(site) ?? this.#startedAtMs);
+    const kept = this.#origins.getOthers(this.#site).filter((site) => !this.#leftBehind.has(site));
+    this.#quiet = kept.filter((site) => 4 * getSilentMs(site) > limits.keepForMs);
+    const beyond = kept.filter(
+      (site) => isOver(site) || (getSilentMs(site) > limits.keepForMs && getBacklog(site) > 0),
+    );
+    // It may be away as well, though it lacks nothing or was heard a little later: it does not count as one that remains.
+    const unheard = kept.filter((site) => 2 * getSilentMs(site) > limits.keepForMs);
+    const isCutOff = beyond.length > 0 && !this.mayLeave([...beyond, ...unheard], leader);
     const isFull = isCutOff && beyond.some(isOver);
     const isNew = (isCutOff && !this.#isCutOff) || (isFull && !this.#isFull);
     [this.#isCutOff, this.#isFull] = [isCutOff, isFull];

@@ -191,6 +191,29 @@ test('a site alone → it leaves no other one behind, keeps all that it has, and
   expectAllEqual(world, [0, 1, 2]);
 });
 
+/** Lets time pass while messages that are cut go nowhere. */
+function passWithout(world: MemberWorld, isCut: (sent: Sent) => boolean): void {
+  for (let n = 0; n < 200; n += 1) {
+    world.tick();
+    world.settle(isCut);
+    world.drop(isCut);
+  }
+}
+
+test.each([
+  ['is silent too', ['cut off from 1'], 2],
+  ['is idle, but there', ['left 1', 'left 1'], 0],
+])('one site lacks something, another one has all and %s → %s', (_, noticed, away) => {
+  const world = createHalves(3, 2, { ...LIMITS, keepForMs: 1000 });
+  world.pass(50);
+  world.submit(2, put('own', 1));
+  const isToFirst = ({ to }: Sent): boolean => to === 0;
+  world.settle(isToFirst);
+  world.drop(isToFirst);
+  passWithout(world, ({ from, to }) => from === away || to === away);
+  expect(world.noticed).toEqual(noticed);
+});
+
 test('one of two sites, though it leads the red log → it leaves the other one not behind', () => {
   const world = createHalves(2);
   world.pass(50);
