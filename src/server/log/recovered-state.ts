@@ -133,7 +133,7 @@ export function mergeSharedIntoSite(
   };
 }
 
-/** Returns the entries by which a site keeps for others what else would be lost with the donor of its state. */
+/** Returns log entries for operations that only the donor of a state had: the receiver passes them on. */
 function createUnsentEntries({ replica }: SharedSiteState): LocalEntry[] {
   return (replica.unsent ?? []).map((operation) => ({ kind: 'blue', operation }));
 }

@@ -24,7 +24,7 @@ export class AbsentSites {
   readonly #startedAtMs: number;
   readonly #heardAtMs = new Map<Origin, number>();
   readonly #leftBehind = new Set<Origin>();
-  /** Others that have been silent for a quarter of what they may be, though they may lack nothing. */
+  /** Sites that have been silent for a quarter of `keepForMs`, also if they lack nothing. */
   #quiet: readonly Origin[] = [];
   #isCutOff = false;
   #isFull = false;
@@ -96,7 +96,7 @@ export class AbsentSites {
     const beyond = kept.filter(
       (site) => isOver(site) || (getSilentMs(site) > limits.keepForMs && getBacklog(site) > 0),
     );
-    // It may be away as well, though it lacks nothing or was heard a little later: it does not count as one that remains.
+    // A site that lacks nothing, or was heard a little later, may be away too. It does not count as one that remains.
     const unheard = kept.filter((site) => 2 * getSilentMs(site) > limits.keepForMs);
     const isCutOff = beyond.length > 0 && !this.mayLeave([...beyond, ...unheard], leader);
     const isFull = isCutOff && beyond.some(isOver);

@@ -27,8 +27,8 @@ export function createWelcome(
     site: host.site,
     expiresInMs,
     principal: host.requiresAuthentication ? hashPrincipal(principal) : undefined,
-    // In front of a store that remembers updates itself nothing is kept from one connection to the next: the name changes
-    // with it, so that no refusal counts as the word of one who would know.
+    // A store that remembers updates itself: the gateway keeps nothing from one connection to the next. So each connection
+    // has another name, and the client never takes a refusal for proof that its update was not executed.
     memoryId: host.binding.isExactlyOnce === true ? `${memory}.${hello.attempt}` : memory,
     contract: describeContract(hello, host),
     limits: { maxFrameBytes, maxInFlight: Math.min(maxInFlight, Number.MAX_SAFE_INTEGER) },

@@ -8,7 +8,7 @@ import { systemClock } from '../../../correctable/clock.ts';
 import { compileSchema } from '../context/compile-schema.ts';
 import { ReceivedFrame } from '../limits/in-flight-load.ts';
 
-/** A shorter frame is handled whole: a client sends a frame for each that it gets, so each would be half the one before. */
+/** Shorter frames are not split. A client sends one frame for each that it gets, so frames would get shorter each time. */
 const MIN_SPLIT_ROWS = 64;
 
 const checkMessage = createMessageCheck(clientMessageKinds, { compile: compileSchema, isSimple: isSimpleSubmit });
