@@ -128,14 +128,6 @@ describe.each(frameworks)('%s', (_name, start) => {
     await expect(views).rejects.toMatchObject({ code: 'UNKNOWN' });
   });
 
-  test('events → to a client that accepts them', async () => {
-    const { sink, url } = await open();
-    sink.view('old', 'weak', { final: true });
-    const response = await fetch(url, { headers: { accept: 'text/event-stream' } });
-    expect(response.headers.get('content-type')).toBe('text/event-stream');
-    expect(await response.text()).toBe('data: {"level":"weak","value":"old","final":true}\n\n');
-  });
-
   test('the client leaves after a view → the operation is canceled', async () => {
     const { correctable: served, sink, request } = await open();
     const views = request();
@@ -160,15 +152,6 @@ describe.each(frameworks)('%s', (_name, start) => {
     sink.fail(new CorrectableError('FORBIDDEN', 'not yours'));
     expect((await fetch(url)).status).toBe(403);
     await expect(request()).rejects.toMatchObject({ code: 'FORBIDDEN', message: 'not yours' });
-  });
-
-  test('the operation fails after a view → the error with its code', async () => {
-    const { sink, request } = await open();
-    const views = request();
-    sink.view('old', 'weak');
-    await views.when('weak');
-    sink.fail(new CorrectableError('OVERLOADED', 'later', { retryAfterMs: 50 }));
-    await expect(views).rejects.toMatchObject({ code: 'OVERLOADED', retryAfterMs: 50, lastView: { value: 'old' } });
   });
 
   test('a value larger than the buffers of a connection → arrives whole', async () => {

@@ -95,31 +95,6 @@ test.each([['order'], ['pay']] as const)('%s: retried by another process, at eac
   expect(await total(sites, 'ireland')).toBe(15);
 });
 
-test.each([['order'], ['pay']] as const)('%s: asked for at both sites at once → done once', async (name) => {
-  const sites = await start();
-  onTestFinished(sites.stop);
-  const update = shop[name]({ amount: 5 });
-  const requested = SITES.flatMap((site) => [1, 2].map(() => invoke(sites, site, update, 'order-4711')));
-  expect(await Promise.all(requested)).toContain(0);
-  expect(await invoke(sites, 'frankfurt', update, 'order-4711')).toBe(0);
-  expect(await total(sites, 'ireland')).toBe(5);
-});
-
-test('a process that ends before the answer comes → another one gets it', async () => {
-  const sites = await start();
-  onTestFinished(sites.stop);
-  const update = shop.order({ amount: 5 });
-  const client = createClient(redblue(shop, { url: sites.url('ireland'), WebSocket, token: 'ann' }));
-  await client.invoke(shop.total({}));
-  const left = Promise.resolve(client.invoke(update, { idempotencyKey: 'order-4711' })).catch(() => {});
-  await new Promise(setImmediate);
-  await client.close();
-  await left;
-  expect(await invoke(sites, 'frankfurt', update, 'order-4711')).toBe(0);
-  expect(await invoke(sites, 'ireland', update, 'order-4711')).toBe(0);
-  expect(await total(sites, 'ireland')).toBe(5);
-});
-
 test('all sites started again from their directory → what was done is known', async () => {
   const folder = temporaryFolder();
   const before = await start(folder);

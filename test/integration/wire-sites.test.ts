@@ -22,16 +22,6 @@ function onceStore(): StoreDouble {
 }
 
 describe('several sites', () => {
-  test('the first cannot be reached → the next one', async () => {
-    const gone = await startGateway();
-    await gone[Symbol.asyncDispose]();
-    await using there = await startGateway();
-    const store = remote({ url: [gone.url, there.url], levels: LEVELS, WebSocket, reconnect });
-    await store.ready;
-    expect(there.gateway.status().connections).toBe(1);
-    await store.close();
-  });
-
   test('lost in flight → moved with home and hop, also back again; a read goes without', async () => {
     const stores = [onceStore(), onceStore()] as const;
     const ireland = await startGateway({ store: stores[0], site: 'ireland' });

@@ -1,4 +1,4 @@
-/** Tokens that end, and how often a client may ask. */
+/** Tokens that end. */
 import { WebSocket } from 'ws';
 import { describe, expect, test } from 'vitest';
 import { exponentialBackoff, remote } from '../../src/bindings/remote/index.ts';
@@ -94,25 +94,5 @@ describe('tokens', () => {
     expect(await sink.call(0)).toMatchObject({ value: 'v' });
     expect(store.submitted).toHaveLength(1);
     await client.close();
-  });
-});
-
-describe('rate', () => {
-  test('more operations a second than allowed → OVERLOADED with the time to wait; the first ones are served', async () => {
-    await using server = await startGateway({ limits: { maxOperationsPerSecond: 10 } });
-    server.store.answer = ({ sink }) => sink.view('v', 'strong');
-    await using client = await RawClient.greeted(server.url);
-    client.send(...Array.from({ length: 30 }, (_, n) => [n + 1, 'submit', ...PUT]));
-    const kinds = new Map<unknown, number>();
-    for (let n = 0; n < 30; n++) {
-      const row = await client.row();
-      kinds.set(row[1], (kinds.get(row[1]) ?? 0) + 1);
-      if (row[1] !== 'fail') continue;
-      expect(row[2]).toBe('OVERLOADED');
-      expect(row[5]).toMatchObject({ retryable: true, retryAfterMs: expect.any(Number) as number });
-    }
-    expect(kinds.get('view')).toBe(10);
-    expect(server.store.submitted).toHaveLength(10);
-    expect(server.gateway.status().overloaded).toBe(20);
   });
 });

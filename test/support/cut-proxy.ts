@@ -1,8 +1,8 @@
-/** A TCP proxy between client and gateway, which can cut, swallow or crumble what passes. */
+/** A TCP proxy between client and gateway, which can cut or swallow what passes. */
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 
 /** What happens to the bytes of a direction. */
-type Mode = 'pass' | 'swallow' | 'crumble';
+type Mode = 'pass' | 'swallow';
 
 /** A proxy in front of one port of this machine. */
 export class CutProxy implements AsyncDisposable {
@@ -51,11 +51,6 @@ export class CutProxy implements AsyncDisposable {
     return new Promise((resolve) => this.#onSwallowed.push(resolve));
   }
 
-  /** Bytes arrive one by one. */
-  crumble(): void {
-    this.#mode = 'crumble';
-  }
-
   /** Bytes of new connections pass again. */
   pass(): void {
     this.#mode = 'pass';
@@ -93,7 +88,6 @@ export class CutProxy implements AsyncDisposable {
       for (const resolve of this.#onSwallowed.splice(0)) resolve();
       return;
     }
-    if (this.#mode === 'pass') to.write(bytes);
-    else for (let i = 0; i < bytes.length; i++) to.write(bytes.subarray(i, i + 1));
+    to.write(bytes);
   }
 }
