@@ -39,8 +39,6 @@ const thrownBy = async (call: () => unknown): Promise<unknown> => {
 describe('listenGateways', () => {
   test.each([
     ['no sites', { sites: {} }, 'sites'],
-    ['sites that are none', { sites: undefined }, 'sites'],
-    ['a list of sites', { sites: [gateway()] }, 'sites'],
     ['a site without a gateway', { sites: { a: undefined } }, 'sites.a'],
     ['a binding in the place of its gateway', { sites: { a: memory() } }, 'sites.a'],
     ['a port that is too high', { port: 99_999 }, 'port'],
@@ -80,7 +78,6 @@ describe('listenGateways', () => {
 
 describe('createGateway', () => {
   test.each([
-    ['no binding', { binding: undefined }, 'binding'],
     ['a client in the place of a binding', { binding: {} }, 'binding'],
     ['a contract that is none', { contract: {} }, 'contract'],
     ['the name of a contract', { contract: 'shop' }, 'contract'],
@@ -97,11 +94,8 @@ describe('createGateway', () => {
 
 describe('serve and createEmbedded', () => {
   const ofDeployment = [
-    ['no service', { service: undefined }, 'service'],
-    ['a contract in the place of its service', { service: service.contract }, 'service'],
     ['no sites', { sites: [] }, 'sites'],
     ['sites that are none', { sites: undefined }, 'sites'],
-    ['one site without a list', { sites: 'ireland' }, 'sites'],
     ['a site that is a number', { sites: [1] }, 'sites'],
     ['delays that are none', { sites: ['ireland', 'frankfurt'], latency: null }, 'latency'],
     ['an unknown latency preset', { sites: ['ireland', 'frankfurt'], latency: 'slow' }, 'latency'],

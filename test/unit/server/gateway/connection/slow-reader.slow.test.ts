@@ -2,7 +2,7 @@
  * Clients that read slowly, or not at all, over real sockets: slow ones get everything, and none can fill the memory.
  */
 import { describe, expect, test } from 'vitest';
-import { BOUNDLESS, RawClient, startGateway } from '../../../../support/wire.ts';
+import { RawClient, startGateway } from '../../../../support/wire.ts';
 
 const MIB = 1 << 20;
 const READ = ['get', 'read', 2, { key: 'x' }];
@@ -141,45 +141,5 @@ describe('slow reader', () => {
     }
     expect([...codes.keys()]).toEqual(['view', 'OVERLOADED']);
     expect(codes.get('view')).toBeLessThan(10);
-  });
-});
-
-describe('replies that are kept', () => {
-  test('of one client beyond its bytes → its writes are refused until it acknowledges, reads are served', async () => {
-    await using server = await startGateway({ bounds: { budget: { ...BOUNDLESS, client: 50_000 } } });
-    server.store.answer = ({ sink }) => sink.view({ text: 'x'.repeat(20_000) }, 'strong');
-    await using client = await RawClient.greeted(server.url);
-    for (const id of [1, 2]) {
-      client.send([id, 'submit', ...UPDATE]);
-      expect((await client.row())[1]).toBe('view');
-    }
-    expect(server.gateway.status().replyBytes).toBeGreaterThan(40_000);
-    client.send([3, 'submit', ...UPDATE]);
-    // The client gets the view, although there is no room to keep it.
-    expect((await client.row())[1]).toBe('view');
-    client.send([3, 'submit', ...UPDATE]);
-    expect((await client.row()).slice(0, 3)).toEqual([3, 'fail', 'UNKNOWN']);
-    expect(server.store.submitted).toHaveLength(3);
-    client.send([3, 'ack'], [4, 'submit', ...UPDATE]);
-    expect((await client.row())[1]).toBe('view');
-  });
-
-  test('the replies of all clients exceed the limit → a disconnected client is forgotten and gets another memory id', async () => {
-    await using server = await startGateway({ bounds: { budget: { ...BOUNDLESS, total: 50_000 } } });
-    server.store.answer = ({ sink }) => sink.view({ text: 'x'.repeat(20_000) }, 'strong');
-    const memories: unknown[] = [];
-    for (const client of ['a', 'b', 'a']) {
-      await using visitor = new RawClient(server.url);
-      const [, , welcome] = await visitor.greet({ client: client.repeat(32), attempt: memories.length + 1 });
-      memories.push((welcome as { memoryId: string }).memoryId);
-      visitor.send([memories.length, 'submit', ...UPDATE]);
-      await visitor.row();
-      visitor.socket.close();
-      await visitor.closed;
-      await expect.poll(() => server.gateway.status().connections).toBe(0);
-    }
-    expect(memories[1]).toBe(memories[0]);
-    expect(memories[2]).not.toBe(memories[0]);
-    expect(server.gateway.status()).toMatchObject({ clients: 1, replies: 1 });
   });
 });
