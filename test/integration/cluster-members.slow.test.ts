@@ -86,21 +86,6 @@ test(
   },
 );
 
-test('killed while it is rebuilt → the next start goes on with it', { timeout: 120_000 }, async () => {
-  await using cluster = await ClusterProcesses.create();
-  await cluster.startAll();
-  await cluster.client('ireland').invokeStrong(take({ key: 'one' }));
-  await cluster.end('virginia', 'SIGKILL');
-  await rm(cluster.dataDir('virginia'), { recursive: true });
-  // With one other site that is up nothing can be ordered, so that it waits.
-  await cluster.end('ireland', 'SIGKILL');
-  await cluster.launch('virginia', ['--rebuild']).waitForStderr(1);
-  await cluster.end('virginia', 'SIGKILL');
-  const [virginia] = await Promise.all([cluster.launch('virginia').line(), cluster.start('ireland')]);
-  expect(virginia).toContain('virginia');
-  await expectSame(cluster, SITES, ['one']);
-});
-
 test('a fourth site joins and another one is retired, under load', { timeout: 120_000 }, async () => {
   await using cluster = await ClusterProcesses.create();
   await cluster.startAll();
@@ -237,19 +222,6 @@ test(
     await expectSame(cluster, SITES, [...acknowledged, 'after restarts']);
   },
 );
-
-test('restore-red without a site that still runs → that site follows, too', { timeout: 120_000 }, async () => {
-  await using cluster = await ClusterProcesses.create();
-  await cluster.startAll();
-  await cluster.client('virginia').invokeStrong(take({ key: 'before' }));
-  const restored = await cluster.command('restore-red', '--without', 'ireland');
-  expect([restored.code, restored.stderr]).toEqual([0, '']);
-  await cluster.client('virginia').invokeStrong(take({ key: 'under the new leader' }));
-  await cluster.client('ireland').invokeStrong(take({ key: 'at the old leader' }));
-  await cluster.client('ireland').invokeStrong(add({ key: 'blue at the old leader' }));
-  const acknowledged = ['before', 'under the new leader', 'at the old leader', 'blue at the old leader'];
-  await expectSame(cluster, SITES, acknowledged);
-});
 
 test('all sites go back to a backup of one → the others are rebuilt from it', { timeout: 120_000 }, async () => {
   await using cluster = await ClusterProcesses.create();

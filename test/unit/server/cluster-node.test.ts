@@ -90,18 +90,6 @@ test('a site is stopped while it reports its start → the two reports do not ov
   expect(reports).toEqual(['starting', 'started', 'stopping', 'starting', 'started']);
 });
 
-test('a retired site that is still there → hears of it and stops; the others continue', async () => {
-  const [a, b, c] = (await openAll(await createFiles())) as [ClusterNode, ClusterNode, ClusterNode];
-  await clientOf(c).invokeStrong(take({ key: 'one' }));
-  expect(await a.proposeChange({ name: 'c', directory: null })).toMatchObject({ problem: undefined });
-  await vi.waitFor(() => expect(c.status).toMatchObject({ state: 'stopped' }), { timeout: 20_000 });
-  const findRetirement = (): string | undefined => c.status.alarms.find(({ kind }) => kind === 'site-retired')?.message;
-  await vi.waitFor(() => expect(findRetirement()).toContain('has stopped: c was closed'), { timeout: 20_000 });
-  expect([...a.addresses.keys()]).toEqual(['a', 'b']);
-  expect(await clientOf(b).invokeStrong(take({ key: 'two' }))).toBe(2);
-  await expect(clientOf(c).invokeStrong(take({ key: 'three' }))).rejects.toMatchObject({ code: 'UNAVAILABLE' });
-});
-
 test('a second node on a copied directory, which no site can dial → one of the two hears of the other, and stops', async () => {
   const files = await createFiles();
   const nodes = (await openAll(files)) as [ClusterNode, ClusterNode, ClusterNode];
@@ -119,12 +107,6 @@ test('a second node on a copied directory, which no site can dial → one of the
   await vi.waitFor(() => expect(findStopped()?.status.problem ?? '').toMatch(/does not know|another node/), {
     timeout: 20_000,
   });
-});
-
-test('a change that is void → its proposer gets the reason', async () => {
-  const [a] = (await openAll(await createFiles())) as [ClusterNode];
-  const { problem } = await a.proposeChange({ name: 'mars', directory: null });
-  expect(problem).toContain("no site is called 'mars' now");
 });
 
 test('a directory of another site, deployment or service, or of one process → is refused', async () => {
