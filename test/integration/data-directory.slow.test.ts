@@ -1,4 +1,4 @@
-/** The data folder as processes have it: two of them, one that is paused, few files, small disks, rows of megabytes. */
+/** The data folder as processes have it: two of them, one that is paused, few files, small disks. */
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import net from 'node:net';
@@ -106,19 +106,6 @@ describe.concurrent('two processes', () => {
       expect(await rowsOf(third.client())).toBe(60);
     },
   );
-
-  test.runIf(hasElsewhere && canRun(['faketime', '+20s', 'true']))(
-    'the other elsewhere with its clock 20 s ahead → refused',
-    { timeout: SLOW_MS },
-    async () => {
-      using place = temporary();
-      await using _first = await DurableServer.start(place.dataDir);
-      const within = ['faketime', '+20s', ...ELSEWHERE];
-      await expect(DurableServer.start(place.dataDir, { within })).rejects.toThrow(
-        'another machine or container has it',
-      );
-    },
-  );
 });
 
 describe.concurrent('few files', () => {
@@ -145,26 +132,6 @@ describe.concurrent('few files', () => {
       await expect.poll(isReady, { timeout: SLOW_MS }).toBe(200);
     },
   );
-});
-
-describe.concurrent('rows of megabytes', () => {
-  test('more than a checkpoint is made for → all there after restarts', { timeout: SLOW_MS }, async ({ expect }) => {
-    using place = temporary();
-    const rows = 50;
-    {
-      await using server = await DurableServer.start(place.dataDir);
-      expect(await write(server.client(), 'large', rows, 'x'.repeat(900_000))).toBe(rows);
-      const folderOfSite = join(place.dataDir, 'sites', 'a');
-      await expect
-        .poll(() => fs.readdirSync(folderOfSite).filter((name) => name.includes('.checkpoint')).length, {
-          timeout: 30_000,
-        })
-        .toBe(2);
-      await server.end('SIGKILL');
-    }
-    await using again = await DurableServer.start(place.dataDir);
-    expect(await rowsOf(again.client())).toBe(rows);
-  });
 });
 
 describe.concurrent('a small disk', () => {

@@ -1,6 +1,4 @@
 /** Rights in a data folder: over restarts in the middle of things, and in a service that had none before. */
-import { readdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { z } from 'zod';
 import { createClient } from '../../../../src/index.ts';
@@ -115,27 +113,4 @@ test('a version of the service with a bounded field → what was there stays, an
   await third.close();
   open = undefined;
   expect(() => createEmbedded(namedEvents(), { sites: SITES, dataDir })).toThrow(/seats/);
-});
-
-test('restarts with rights on their way, from logs and from checkpoints → none is lost, none is there twice', async () => {
-  let [value, sold] = [0, 0];
-  for (let round = 0; round < 8; round += 1) {
-    const deployment = await restarted(soldEvents());
-    await untilLeft(deployment, value - sold);
-    const site = SITES[round % SITES.length] as Site;
-    await createClient(deployment.site(site)).invoke(sale.open({ seats: 20 }));
-    value += 20;
-    sold += await sell(deployment, 2, 1);
-    // Of this one rights are on their way when all is stopped.
-    await createClient(deployment.site(site)).invoke(sale.open({ seats: 9 }));
-    value += 9;
-  }
-  const last = await restarted(soldEvents());
-  await untilLeft(last, value - sold);
-  const isCheckpoint = (name: string): boolean => name.endsWith('.checkpoint');
-  expect(readdirSync(join(dataDir, 'sites', 'ireland')).some(isCheckpoint)).toBe(true);
-  sold += await sell(last, 2, Math.floor((value - sold) / 6));
-  sold += await sell(last, 3, 1);
-  expect(value - sold).toBeGreaterThanOrEqual(0);
-  await untilLeft(last, value - sold);
 });

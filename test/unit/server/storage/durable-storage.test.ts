@@ -301,23 +301,6 @@ describe('durable storage: checkpoints', () => {
     },
   );
 
-  test('a state larger than a slice, changing while it is written → as of the last moment', () => {
-    const machine = new VirtualMachine(1, { checkpointBytes: Infinity });
-    const site = machine.start();
-    site.append('local', ...numbers(5000));
-    machine.run();
-    site.storage.checkpoint();
-    for (const entry of numbers(300, 5000)) {
-      site.append('local', entry);
-      machine.run(1);
-    }
-    machine.run();
-    machine.disk.crash();
-    const again = machine.start();
-    expect(again.stored.checkpoint?.sections['local']?.size).toBeGreaterThan(5000);
-    expect(again.entries.local).toEqual(numbers(5300));
-  });
-
   test('a site that can make no cut → no checkpoint is written; reported once, and tried again', () => {
     class Halted extends TestSite {
       cutProblem: string | undefined = 'the red log has halted';

@@ -75,17 +75,6 @@ describe('a full disk', () => {
     expect(await write(client, 'key 1', 'new')).toBe('done');
     expect(await client.invokeWeak(get('key 1'))).toBe('new');
   });
-
-  test('restart after it → all that was answered, nothing that was refused', async () => {
-    const client = start();
-    machine.disk.isFull = true;
-    const { written } = await fill(client);
-    machine.disk.isFull = false;
-    machine.disk.crash();
-    const again = start();
-    expect(await again.invokeWeak(get(`key ${written - 1}`))).toBe('x'.repeat(100));
-    expect(await again.invokeWeak(get(`key ${written}`))).toBeUndefined();
-  });
 });
 
 describe('no file can be made', () => {
@@ -152,18 +141,5 @@ describe('a disk that fails', () => {
     const message: unknown = expect.stringContaining('EIO');
     expect(await write(client, 'a', 1)).toMatchObject({ code: 'UNKNOWN', retryable: false, message });
     expect(await write(client, 'b', 1)).toMatchObject({ code: 'UNAVAILABLE', message });
-  });
-});
-
-describe('a site that is away', () => {
-  test('as many entries wait for it as are kept → writes fail with OVERLOADED and the cause; reads are served', async () => {
-    const client = start(['ireland', 'away']);
-    const { written, refusal: rejection } = await fill(client);
-    expect(written).toBe(BACKLOG_MAX);
-    expect(rejection).toMatchObject({
-      code: 'OVERLOADED',
-      message: expect.stringContaining('Another site has been away'),
-    });
-    expect(await client.invokeWeak(get('key 1'))).toBe('x'.repeat(100));
   });
 });

@@ -153,17 +153,6 @@ describe('a log file', () => {
     expect(() => machine.start()).toThrow(rejection(retained));
   });
 
-  test('one that others needed at the last checkpoint → removed only after a checkpoint that needs it no more', () => {
-    const { machine, site } = fillFor(0);
-    const all = machine.files('.log').length;
-    site.neededFrom = Infinity;
-    write(machine, site, 1);
-    machine.run();
-    expect(machine.files('.log').length).toBeLessThan(all);
-    machine.disk.crash();
-    expect(machine.start().entries.local).toHaveLength(61);
-  });
-
   /** The log files before a checkpoint, and the machine after a crash while most of them are removed. */
   function removing(neededFrom: number): {
     readonly machine: VirtualMachine;
@@ -198,20 +187,6 @@ describe('a log file', () => {
     machine.disk.remove(pathOf(second));
     machine.disk.remove(pathOf(third));
     expect(() => machine.start()).toThrow(rejection(/entries \d+ to \d+ of the local log are missing before/));
-  });
-
-  test.each([1, 2, 3, 4, 5])('crash while old ones are removed (seed %i) → all comes back', (seed) => {
-    const machine = new VirtualMachine(seed, SIZES, { syncMeanMs: 50 });
-    const site = machine.start();
-    for (let written = 0; written < 180; written += 1) {
-      site.append('local', `entry ${written}`);
-      machine.run(1000);
-    }
-    const count = machine.files('.log').length;
-    site.storage.checkpoint();
-    machine.timeline.run(Infinity, () => machine.files('.log').length < count);
-    machine.disk.crash();
-    expect(machine.start().entries.local).toHaveLength(180);
   });
 
   /** One file with ten frames of entries, and where each of them begins. */
