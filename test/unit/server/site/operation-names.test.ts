@@ -72,17 +72,6 @@ test('a client that is called as only operations without one are → refused', a
   }
 });
 
-test('one idempotencyKey at two sites, from two clients → done once, whatever else the operation is called', async () => {
-  for (const idempotencyKey of ['a', 'b', 'c', 'd']) {
-    const deployment = start();
-    const requested = (['ireland', 'frankfurt', 'ireland'] as const).map((site, index) =>
-      getFinal(deployment, site, deposit, { idempotencyKey, origin: { ...origin, client: `q${index}` } }),
-    );
-    expect(new Set(await Promise.all(requested)).size).toBe(1);
-    expect(await balanceOf(deployment)).toBe(10);
-  }
-});
-
 test('another operation or other arguments under an idempotencyKey → refused; the same in another order → answered', async () => {
   const deployment = start();
   const named = { idempotencyKey: 'a' };

@@ -82,17 +82,6 @@ describe('sessions of clients', () => {
     await deployment.close();
   });
 
-  test('tokens handed to a client at another site → it reads what the session wrote', async () => {
-    const deployment = createEmbedded(bankService(), { sites: ['ireland', 'frankfurt', 'virginia'], latency: 'eu-us' });
-    const [ireland, virginia] = [createClient(deployment.site('ireland')), createClient(deployment.site('virginia'))];
-    const here = ireland.session();
-    await ireland.invoke(bank.deposit({ account: 'a', amount: 5 }), { session: here });
-    expect(here.tokens).toHaveLength(1);
-    const there = virginia.session({ tokens: here.tokens });
-    expect(await virginia.invokeWeak(bank.balance({ account: 'a' }), { session: there })).toBe(5);
-    await deployment.close();
-  });
-
   test.each([
     ['one', ['ireland', 'frankfurt']],
     ['the other', ['frankfurt', 'ireland']],

@@ -35,19 +35,6 @@ describe('etcd log: groups', () => {
     expect(countGroups(world)).toBe(2);
   });
 
-  test('replies and requests lost, writes that land late → each record once, in one order', () => {
-    const world = new EtcdWorld(3, {}, { etcdLossChance: 0.3, etcdLateChance: 0.3 });
-    for (let round = 0; round < 20; round += 1) {
-      world.propose(round % 3, `record ${round}`);
-      world.run(100);
-    }
-    world.etcd.heal();
-    world.run(10_000);
-    const [first] = world.nodes;
-    expect(first?.taken.toSorted()).toEqual(Array.from({ length: 20 }, (_, round) => `record ${round}`).toSorted());
-    for (const { taken } of world.nodes) expect(taken).toEqual(first?.taken);
-  });
-
   test('group of a dead start that lands behind a later start → void at all sites', () => {
     const world = new EtcdWorld();
     world.propose(0, 'a');
