@@ -1,6 +1,5 @@
 /** C1 closing, C6 failures, C14 errors. */
 import { expect, test, vi } from 'vitest';
-import { createDeadlineList } from '../../../src/correctable/deadline-list.ts';
 import { correctable, CorrectableError, createClient, isCorrectableError } from '../../../src/index.ts';
 import { get, put } from '../../../src/operations/index.ts';
 import { scriptedBinding } from '../../../src/testing/scripted-binding.ts';
@@ -54,25 +53,6 @@ test('C1: many operations with one limit → one timer, each closes at its own t
   expect(codes).toEqual(['TIMEOUT', 'TIMEOUT']);
   await clock.advance(4);
   expect(codes).toHaveLength(3);
-  expect(clock.pendingTimers).toBe(0);
-});
-
-test('C1: one of several operations with one limit closes in time → only the others time out', async () => {
-  const clock = virtualClock();
-  const binding = scriptedBinding(LEVELS);
-  const client = createClient(binding, { clock, timeoutMs: 10 });
-  const lines: string[] = [];
-  for (const name of ['first', 'second', 'third']) {
-    const read = client.invoke(get(name));
-    read.onFinal(() => lines.push(`${name} final`)).onError(({ code }) => lines.push(`${name} ${code}`));
-    const call = await binding.next();
-    if (name === 'second') call.view(1, 'strong');
-    await clock.advance(1);
-  }
-  await clock.advance(7);
-  expect(lines).toEqual(['second final', 'first TIMEOUT']);
-  await clock.runAll();
-  expect(lines).toEqual(['second final', 'first TIMEOUT', 'third TIMEOUT']);
   expect(clock.pendingTimers).toBe(0);
 });
 
@@ -160,13 +140,6 @@ test('C14: a call that is refused → leaves no deadline and no listener behind'
   expect(binding.calls).toEqual([]);
 });
 
-test('C6: a level fails with a typed error after a view → the error keeps its code, and names the level', async () => {
-  const { c, sink } = manual();
-  sink.view(1, 'weak');
-  sink.fail(new CorrectableError('UNAVAILABLE', 'away'), 'strong');
-  expect(await c.catch((error: unknown) => error)).toMatchObject({ code: 'UNAVAILABLE', level: 'strong' });
-});
-
 test('C1: a level has come in time → its limit passes without effect; at the end no timer is left', async () => {
   const clock = virtualClock();
   const binding = scriptedBinding(LEVELS);
@@ -181,19 +154,6 @@ test('C1: a level has come in time → its limit passes without effect; at the e
   const error = await read.catch((reason: unknown) => reason);
   expect(error).toHaveProperty('code', 'FINAL_FAILED');
   expect(error).toHaveProperty('levelErrors', {});
-});
-
-test('C1: timeouts that no operation has any more → their lists are removed', async () => {
-  const clock = virtualClock();
-  const onIdle = vi.fn();
-  const list = createDeadlineList(clock, onIdle);
-  list.add({ state: 'final', dueAt: 5, expire: () => expect.fail('closed before') }, 5);
-  list.remove(true);
-  await clock.advance(4);
-  expect(onIdle).not.toHaveBeenCalled();
-  await clock.advance(1);
-  expect(onIdle).toHaveBeenCalledOnce();
-  expect(clock.pendingTimers).toBe(0);
 });
 
 test('a binding that can be shared → the client works with a handle of its own, and closes that alone', async () => {

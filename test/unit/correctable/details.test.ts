@@ -12,15 +12,6 @@ test('C2: a final with a version, no older than the one before → has not regre
   expect(c.latest).not.toHaveProperty('regressed');
 });
 
-test('C3: dates as versions → the same one again is not older, an earlier one is', () => {
-  const { c, sink } = manual<number>();
-  sink.view(1, 'weak', { version: new Date(2) });
-  sink.view(2, 'causal', { version: new Date(2) });
-  expect(c.latest?.level).toBe('causal');
-  sink.view(3, 'strong', { version: new Date(1) });
-  expect(c.latest).toMatchObject({ value: 3, regressed: true });
-});
-
 test('C7: a confirmation has a version and a fact, or none → the newer of either, and the others stay', () => {
   const reported = (retained: object, details?: object): object => {
     const { c, sink } = manual<number>();

@@ -150,14 +150,6 @@ test('C3: a weaker view after a stronger one → dropped and counted', () => {
   expect(onEvent.mock.calls).toEqual([[{ type: 'drop', reason: 'weaker', level: 'weak' }]]);
 });
 
-test('C3: the final is older than a preliminary view → delivered with regressed', () => {
-  const { c, sink } = manual<string>();
-  sink.view('new', 'weak', { version: 5n });
-  sink.view('between', 'causal');
-  sink.view('old', 'strong', { version: 4n });
-  expect(c.latest).toMatchObject({ value: 'old', final: true, regressed: true });
-});
-
 test('C3: versions of the binding compare its way; those that do not compare are never older', () => {
   const isOlder = (a: unknown, b: unknown): boolean => String(a).length < String(b).length;
   const own = manual<number>({ isOlder });
@@ -177,24 +169,6 @@ test('C7: a confirmation without payload → the earlier value, as a view that c
   sink.confirm('strong', seq, { meta: { remaining: 2 } });
   expect(await c).toBe(value);
   expect(c.latest).toMatchObject({ seq: 0, confirms: true, version: 1, meta: { remaining: 2, hint: 'a' } });
-});
-
-test('C7: a confirmation of a dropped view → that value, which is kept too', async () => {
-  const { c, sink } = manual<string>();
-  sink.view('causal', 'causal');
-  const dropped = sink.view('late weak', 'weak');
-  expect(dropped).toBe(1);
-  sink.confirm('strong', dropped);
-  expect(await c).toBe('late weak');
-  expect(c.latest?.confirms).toBe(false);
-});
-
-test('C7: a confirmation of a replaced view → that value', async () => {
-  const { c, sink } = manual<string>();
-  sink.view('first', 'weak');
-  sink.view('second', 'causal');
-  sink.confirm('strong', 0);
-  expect(await c).toBe('first');
 });
 
 test('C7: a confirmation of nothing → PROTOCOL, never a guessed final', async () => {

@@ -99,17 +99,6 @@ test('C8b: the final equals the input, the result is there → final at once', a
   expect(result.latest).toMatchObject({ value: 'result of 1', level: 'strong', final: true });
 });
 
-test('C8b: the final equals the input, the result comes later → final then', async () => {
-  const { c, sink } = manual<number>();
-  const { run, finish } = runs();
-  const result = c.speculate(run);
-  sink.view(1, 'weak');
-  sink.view(1, 'strong');
-  expect(result.state).toBe('pending');
-  await finish(0);
-  expect(await result).toBe('result of 1');
-});
-
 test('C8c: refuted → signal, onAborts in reverse, then abort with input and result, then the next run', async () => {
   const { c, sink } = manual<number>();
   const order: string[] = [];
@@ -201,16 +190,6 @@ test('C8d: the source fails → the live run is undone, then the error of the so
   expect(order).toEqual([]);
   await codeOf(result);
   expect(order).toEqual(['undone', 'FINAL_FAILED']);
-});
-
-test('C8d: the source is cancelled → the same, with ABORTED', async () => {
-  const { c, sink } = manual<number>();
-  const abort = vi.fn();
-  const result = c.speculate((value) => value, abort);
-  sink.view(1, 'weak');
-  c.cancel();
-  expect(await codeOf(result)).toBe('ABORTED');
-  expect(abort).toHaveBeenCalledOnce();
 });
 
 test('C8d: the result is cancelled → the run is undone, a source that others listen to goes on', async () => {

@@ -5,22 +5,6 @@ import { get } from '../../../src/operations/index.ts';
 import { scriptedBinding } from '../../../src/testing/scripted-binding.ts';
 import { LEVELS, manual, record, settled } from './support.ts';
 
-test('C8c: a run gets its result after its input was refuted → not delivered', async () => {
-  const { c, sink } = manual<number>();
-  const gives: ((value: string) => void)[] = [];
-  const result = c.speculate(() => new Promise<string>((resolve) => gives.push(resolve)));
-  const reported = record(result);
-  sink.view(1, 'weak');
-  sink.view(2, 'causal');
-  await settled();
-  gives[0]!('of 1');
-  await settled();
-  expect(reported).toEqual([]);
-  gives[1]!('of 2');
-  await settled();
-  expect(reported).toEqual(['write of 2 causal']);
-});
-
 test('C8d: the source fails while a run is undone, and a newer input waits → no run on that', async () => {
   const { c, sink } = manual<number>();
   let undo = (): void => {};
