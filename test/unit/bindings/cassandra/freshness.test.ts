@@ -272,18 +272,6 @@ test('session: two writes of one time, all replicas have another one than was sh
   expect(await again).toBe('zz');
 });
 
-test('session at level quorum: absent → only all replicas know whether it was deleted', async () => {
-  const { fake, client } = open(PAPER);
-  using session = client.session();
-  await write(fake, client.invoke(put('k', 2), { session }));
-  const read = client.invoke(get('k'), { session, levels: ['quorum'] });
-  (await fake.next()).answer({ rows: [] });
-  const all = await fake.next();
-  expect(all.consistency).toBe('ALL');
-  all.answer({ rows: [] });
-  expect(await read).toBeUndefined();
-});
-
 test('session at level quorum: the final view is behind → REPLICA_BEHIND, worth another try', async () => {
   const { fake, client } = open(PAPER);
   using session = client.session();

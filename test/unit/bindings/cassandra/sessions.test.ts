@@ -157,16 +157,3 @@ test('strong: the same, and not all replicas can be asked → the result of the 
   all.fail(new Error('a node is down'));
   expect(await read).toBeUndefined();
 });
-
-test('strong: written while a read of the session found it absent → no weak view of before the write', async () => {
-  const { fake, isReplyExpected, final, weak, wrote } = open();
-  const reading = final('k');
-  const executed = await fake.next();
-  const at = await wrote('k', 'mine');
-  executed.answer({ rows: [] });
-  await reading;
-  const read = weak('k');
-  await isReplyExpected('ONE', []);
-  await isReplyExpected('QUORUM', [valueRow('k', 'mine', at)]);
-  expect(await read).toMatchObject({ level: 'strong', value: 'mine' });
-});

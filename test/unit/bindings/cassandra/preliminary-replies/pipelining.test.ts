@@ -22,17 +22,6 @@ describe('pipelining', () => {
     expect(reads).toEqual(streams.map((at) => [`final ${at}`]));
   });
 
-  test('bytes one by one → the same views', async () => {
-    await using node = await ScriptedNode.start({
-      onExecute(request, peer) {
-        peer.crumble();
-        answer(request, peer);
-      },
-    });
-    await using opened = await open(node.address);
-    expect(await Promise.all([opened.read().over, opened.read().over])).toEqual([VIEWS, VIEWS]);
-  });
-
   test('a preliminary view → its number is not given to others before the final one', async () => {
     const streams: number[] = [];
     await using node = await ScriptedNode.start({ onExecute: answer });

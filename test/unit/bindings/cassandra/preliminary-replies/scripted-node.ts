@@ -37,16 +37,10 @@ export class Peer {
   readonly columns: () => readonly Column[];
   /** Chunks that arrived: requests of one tick come in one. */
   chunks = 0;
-  #crumbles = false;
 
   constructor(socket: Socket, columns: () => readonly Column[]) {
     this.socket = socket;
     this.columns = columns;
-  }
-
-  /** From now on answers leave byte by byte. */
-  crumble(): void {
-    this.#crumbles = true;
   }
 
   cut(): void {
@@ -54,8 +48,7 @@ export class Peer {
   }
 
   send(bytes: Buffer): void {
-    if (!this.#crumbles) this.socket.write(bytes);
-    else for (let at = 0; at < bytes.length; at += 1) this.socket.write(bytes.subarray(at, at + 1));
+    this.socket.write(bytes);
   }
 
   reply(stream: number, opcode: number, body: Uint8Array = Buffer.alloc(0)): void {
