@@ -18,7 +18,6 @@ const ofContracts: Mistakes = {
       ['operations without a name', 'name', (f) => f({ get: spec })],
       ['a name without operations', 'operations', (f) => f('shop')],
       ['a list of operations', 'operations', (f) => f('shop', [])],
-      ['null', 'operations', (f) => f('shop', null)],
     ],
     parts: [
       ['an operation that is a schema', 'operations.get', (f) => f('shop', { get: 'read' })],
@@ -37,16 +36,6 @@ const ofContracts: Mistakes = {
         'arguments by a schema of zod 3',
         'operations.get.args',
         (f) => f('shop', { get: { ...spec, args: three.object({}) } }),
-      ],
-      [
-        'a result by a schema of zod 3',
-        'operations.get.result',
-        (f) => f('shop', { get: { ...spec, result: three.null() } }),
-      ],
-      [
-        'an error by a schema of zod 3',
-        'operations.get.errors.none',
-        (f) => f('shop', { get: { ...spec, errors: { none: three.string() } } }),
       ],
       ['a result that is no schema', 'operations.get.result', (f) => f('shop', { get: { ...spec, result: String } })],
       ['no result', 'operations.get.result', (f) => f('shop', { get: { access: 'read', args: spec.args } })],
@@ -96,31 +85,6 @@ const ofContracts: Mistakes = {
   isDomainError: 'accepts any value, and returns false for unknown ones',
 };
 
-const ofConnections: Mistakes = {
-  exponentialBackoff: {
-    shows: 'initialDelayMs',
-    whole: [
-      ['a number', 'options', (f) => f(100)],
-      ['an option that is misspelt', 'max', (f) => f({ max: 1000 })],
-      ['a text for a time', 'initialDelayMs', (f) => f({ initialDelayMs: '100' })],
-    ],
-    parts: [],
-  },
-  findSites: {
-    shows: "findSites('http://127.0.0.1:7070'",
-    whole: [['a number for the options', 'options', (f) => f('http://127.0.0.1:1', 500)]],
-    parts: [
-      ['nothing', 'directory', (f) => f()],
-      ['a websocket address', 'directory', (f) => f(url)],
-      ['a time that is a text', 'timeoutMs', (f) => f('http://127.0.0.1:1', { timeoutMs: '5' })],
-      ['no time', 'timeoutMs', (f) => f('http://127.0.0.1:1', { timeoutMs: 0 })],
-      ['a fetch that is none', 'fetch', (f) => f('http://127.0.0.1:1', { fetch: true })],
-      ['a clock that is none', 'now', (f) => f('http://127.0.0.1:1', { now: 5 })],
-      ['an option that is misspelt', 'timeout', (f) => f('http://127.0.0.1:1', { timeout: 500 })],
-    ],
-  },
-};
-
 /** What is wrong with one option of a connection, whichever binding it is for. More: test/unit/transport/options. */
 const badOptions: readonly (readonly [what: string, field: string, options: object])[] = [
   ['no url', 'url', { WebSocket: Socket }],
@@ -137,10 +101,7 @@ export const callsOfBindings: Readonly<Record<string, Mistakes>> = {
       shows: 'memory({ delaysMs: { weak: 5, strong: 80 } })',
       whole: [
         ['a number', 'options', (f) => f(5)],
-        ['null', 'options', (f) => f(null)],
-        ['a list of levels', 'options', (f) => f(levels)],
         ['one delay for all levels', 'delaysMs', (f) => f({ delaysMs: 5 })],
-        ['a list of delays', 'delaysMs', (f) => f({ delaysMs: [5, 80] })],
         ['an option that is misspelt', 'delayMs', (f) => f({ delayMs: { weak: 5 } })],
       ],
       parts: [
@@ -166,7 +127,6 @@ export const callsOfBindings: Readonly<Record<string, Mistakes>> = {
         ['names without functions', 'tiers', (f) => f(levels)],
         ['a list of functions', 'tiers', (f) => f(levels, [() => 1, () => 1])],
         ['a mode in the place of the options', 'options', (f) => f(levels, { weak: () => 1 }, 'sequential')],
-        ['null for the options', 'options', (f) => f(levels, { weak: () => 1, strong: () => 1 }, null)],
         ['an option that is misspelt', 'modes', (f) => f(levels, { weak: () => 1, strong: () => 1 }, { modes: 'x' })],
       ],
       parts: [
@@ -187,10 +147,8 @@ export const callsOfBindings: Readonly<Record<string, Mistakes>> = {
       shows: 'cached(memory(), { principal: user.id })',
       whole: [
         ['nothing', 'binding', (f) => f()],
-        ['options without a binding', 'binding', (f) => f({ principal: 'ada' })],
         ['arguments swapped', 'binding', (f) => f({ principal: 'ada' }, binding())],
         ['a name for the options', 'options', (f) => f(binding(), 'ada')],
-        ['null for the options', 'options', (f) => f(binding(), null)],
         ['an option that is misspelt', 'entriesMax', (f) => f(binding(), { entriesMax: 5 })],
       ],
       parts: [
@@ -232,13 +190,33 @@ export const callsOfBindings: Readonly<Record<string, Mistakes>> = {
     },
   },
   './bindings/remote': {
-    ...ofConnections,
+    exponentialBackoff: {
+      shows: 'initialDelayMs',
+      whole: [
+        ['a number', 'options', (f) => f(100)],
+        ['an option that is misspelt', 'max', (f) => f({ max: 1000 })],
+        ['a text for a time', 'initialDelayMs', (f) => f({ initialDelayMs: '100' })],
+      ],
+      parts: [],
+    },
+    findSites: {
+      shows: "findSites('http://127.0.0.1:7070'",
+      whole: [['a number for the options', 'options', (f) => f('http://127.0.0.1:1', 500)]],
+      parts: [
+        ['nothing', 'directory', (f) => f()],
+        ['a websocket address', 'directory', (f) => f(url)],
+        ['a time that is a text', 'timeoutMs', (f) => f('http://127.0.0.1:1', { timeoutMs: '5' })],
+        ['no time', 'timeoutMs', (f) => f('http://127.0.0.1:1', { timeoutMs: 0 })],
+        ['a fetch that is none', 'fetch', (f) => f('http://127.0.0.1:1', { fetch: true })],
+        ['a clock that is none', 'now', (f) => f('http://127.0.0.1:1', { now: 5 })],
+        ['an option that is misspelt', 'timeout', (f) => f('http://127.0.0.1:1', { timeout: 500 })],
+      ],
+    },
     remote: {
       shows: 'remote({ url, levels })',
       whole: [
         ['nothing', 'options', (f) => f()],
         ['an address', 'options', (f) => f(url, { levels })],
-        ['null', 'options', (f) => f(null)],
       ],
       parts: [
         ...badOptions.map(([description, field, options]): Mistake => [
@@ -254,17 +232,16 @@ export const callsOfBindings: Readonly<Record<string, Mistakes>> = {
     },
   },
   './bindings/redblue': {
-    ...ofConnections,
+    exponentialBackoff: 'is that of ./bindings/remote',
+    findSites: 'is that of ./bindings/remote',
     redblue: {
       shows: "redblue(contract, { url: 'ws://127.0.0.1:7070/ireland' })",
       whole: [
         ['nothing', 'contract', (f) => f()],
-        ['options without a contract', 'contract', (f) => f({ url })],
         ['arguments swapped', 'contract', (f) => f(url, contract())],
         ['the name of a contract', 'contract', (f) => f('shop', { url })],
         ['a contract without options', 'options', (f) => f(contract())],
         ['an address for the options', 'options', (f) => f(contract(), url)],
-        ['null for the options', 'options', (f) => f(contract(), null)],
       ],
       parts: badOptions.map(([description, field, options]): Mistake => [
         description,

@@ -36,7 +36,6 @@ export const callsOfServer: Readonly<Record<string, Mistakes>> = {
         ['a contract in the place of its service', 'service', (f) => f(contract(), { sites: ['ireland'] })],
         ['a service alone', 'options', (f) => f(service())],
         ['a list of sites', 'options', (f) => f(service(), ['ireland'])],
-        ['null for the options', 'options', (f) => f(service(), null)],
         ['an option that is misspelt', 'dataFolder', (f) => f(service(), { sites: ['ireland'], dataFolder: './data' })],
       ],
       parts: [
@@ -121,7 +120,6 @@ export const callsOfServer: Readonly<Record<string, Mistakes>> = {
       whole: [
         ['nothing', 'latency', (f) => f()],
         ['two sites', 'latency', (f) => f('ireland', 'frankfurt')],
-        ['null', 'latency', (f) => f(null, 'ireland', 'frankfurt')],
       ],
       parts: [['a pair that is not given', 'latency.a-b', (f) => f({}, 'a', 'b')]],
     },
@@ -130,9 +128,7 @@ export const callsOfServer: Readonly<Record<string, Mistakes>> = {
       whole: [
         ['nothing', 'contract', (f) => f()],
         ['arguments swapped', 'contract', (f) => f(parts, contract())],
-        ['an implementation alone', 'contract', (f) => f(parts)],
         ['a contract alone', 'implementation', (f) => f(contract())],
-        ['null', 'implementation', (f) => f(contract(), null)],
         ['a part that is misspelt', 'generator', (f) => f(contract(), { ...parts, generator: {} })],
       ],
       parts: [
