@@ -93,16 +93,6 @@ test('contract suite: a confirmation of a view that was never delivered → caug
   await expectCaught(subject, 'sink: every call → a requested level or above, confirms only what was delivered');
 });
 
-test('contract suite: sessions that keep nothing → caught', async () => {
-  const subject = faulty(
-    submitBy((submit) => (operation, levels, sink, context) => {
-      if (operation.access === 'read' && levels[0] === 'weak') sink.view('stale', 'weak');
-      submit(operation, levels, sink, { ...context, signal: context.signal, session: undefined });
-    }),
-  );
-  await expectCaught(subject, 'session: read after write → every view shows the write');
-});
-
 test('contract suite: reports at closing that a write was not done, and it was → caught', async () => {
   const subject = faulty(
     submitBy((submit) => (operation, levels, sink, context) => {

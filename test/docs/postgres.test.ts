@@ -83,21 +83,6 @@ describe('postgres: replica and primary', () => {
     expect([...replica.statements, ...primary.statements]).toEqual([]);
   });
 
-  test('replica down → the primary answers', async () => {
-    const { client, replica } = setUp();
-    replica.failure = new Error('connection refused');
-    expect(await client.invoke(page('home'))).toBe('new');
-  });
-
-  test('primary down → fails, with the page as the replica has it', async () => {
-    const { client, primary } = setUp();
-    primary.failure = new Error('connection refused');
-    await expect(client.invoke(page('home'))).rejects.toMatchObject({
-      cause: primary.failure,
-      lastView: { value: 'old', level: 'weak' },
-    });
-  });
-
   test('close → ends both pools', async () => {
     const { client, replica, primary } = setUp();
     await client.close();

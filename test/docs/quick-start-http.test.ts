@@ -1,7 +1,7 @@
 /** The read of docs/start/quick-start-http.md in cases that its page does not show. */
 import { readFile } from 'node:fs/promises';
 import axios, { isAxiosError } from 'axios';
-import { delay, http, HttpResponse } from 'msw';
+import { delay, http } from 'msw';
 import { setupServer } from 'msw/node';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { Correctable } from '../../src/index.ts';
@@ -52,39 +52,4 @@ test('a canceled read ends both requests', async () => {
   read.cancel();
   await expect(read).rejects.toMatchObject({ code: 'ABORTED' });
   await expect.poll(() => failures).toEqual(['ERR_CANCELED', 'ERR_CANCELED']);
-});
-
-test('ignores a cache that is slower than the origin', async () => {
-  void silent(CACHE);
-  network.use(http.get(ORIGIN, () => HttpResponse.json({ title: 'new' })));
-  const levels: string[] = [];
-  for await (const { level } of article('7')) levels.push(level);
-  expect(levels).toEqual(['origin']);
-});
-
-test('an origin that fails before the cache replies → its failure, with the cached view', async () => {
-  let answer: () => void = () => {};
-  const isTime = new Promise<void>((resolve) => (answer = resolve));
-  network.use(
-    http.get(CACHE, async () => {
-      await isTime;
-      return HttpResponse.json({ title: 'old' });
-    }),
-    http.get(ORIGIN, () => new HttpResponse(null, { status: 503 })),
-  );
-  const read = article('7');
-  await expect.poll(() => failures).toEqual(['ERR_BAD_RESPONSE']);
-  answer();
-  await expect(read).rejects.toMatchObject({ code: 'FINAL_FAILED', lastView: { value: { title: 'old' } } });
-});
-
-test('both down → the failure of the origin, with that of the cache', async () => {
-  network.use(
-    http.get(CACHE, () => new HttpResponse(null, { status: 504 })),
-    http.get(ORIGIN, () => new HttpResponse(null, { status: 503 })),
-  );
-  await expect(article('7')).rejects.toMatchObject({
-    cause: { status: 503 },
-    levelErrors: { cache: { status: 504 } },
-  });
 });

@@ -47,9 +47,3 @@ test.each([
   expect(Object.keys(history[0] ?? {})).toEqual(['request', 'user', 'kind', 'ads', 'atMs']);
   expect(stderr).toContain('loading');
 });
-
-test('demo:ads: a flag that makes no sense → exit code 2 and the flag named', async () => {
-  const { code, stderr } = await runProgram([ADS, '--headless', '--workload', 'Z']);
-  expect(code).toBe(2);
-  expect(stderr).toContain('--workload takes one of A, B, C');
-});

@@ -69,23 +69,6 @@ test('a module listens for SIGHUP once, or no module does → SIGHUP ends the pr
   }
 });
 
-test('SIGINT, and the thread that serves is stuck → SIGTERM ends the process', async () => {
-  // At once: what a thread prints otherwise waits for it.
-  const handler = `import { writeSync } from 'node:fs';\nprocess.on('SIGUSR2', () => {\n  writeSync(2, 'stuck\\n');`;
-  const stuck = `${served}${handler}\n  for (;;);\n});\n`;
-  await using folder = await modules({ 'service.mjs': stuck });
-  using server = serveModule(folder.path);
-  await server.line();
-  server.signal('SIGUSR2');
-  await server.waitForStderr(1);
-  server.signal('SIGINT');
-  // The first of them may still be on its way.
-  const again = setInterval(() => server.signal('SIGTERM'), 100);
-  const { code } = await server.ended();
-  clearInterval(again);
-  expect(code).toBeNull();
-});
-
 test('stdout is closed, and a module goes on writing → goes on serving', async () => {
   const text = `${served}process.on('SIGHUP', () => {\n  console.log('lost');\n  console.error('written');\n});\n`;
   await using folder = await modules({ 'service.mjs': text });

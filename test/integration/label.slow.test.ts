@@ -133,15 +133,6 @@ test.each([
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
 });
 
-test('arbitraries of the module that do not fit → exit 2, by their names', async () => {
-  await using module = await moduleOf(
-    `export { service } from ${BUILT};\nexport const arbitraries = { pay: () => ({}) };\n`,
-  );
-  const { code, stderr } = await label(module.path);
-  expect(stderr).toContain('arbitraries.pay: is of no operation of');
-  expect(code).toBe(2);
-});
-
 test('arbitraries that throw → exit 2, with what they threw and where', async () => {
   await using module = await moduleOf(`export { service } from ${BUILT};
 const boom = () => {
@@ -152,28 +143,6 @@ export const arbitraries = { deposit: boom };
   const { code, stderr } = await label(module.path);
   expect(stderr).toContain(`error: arbitraries.deposit threw: Error: boom (${module.path}:3:9)\n`);
   expect(code).toBe(2);
-});
-
-test('a story with a big integer, as JSON → as the wire writes it', async () => {
-  await using module = await moduleOfBank(`
-const { withdraw } = bank.contract.operations;
-const args = withdraw.args.loose().refine(({ note }) => typeof note === 'bigint');
-const operations = { ...bank.contract.operations, withdraw: { ...withdraw, args } };
-export const service = {
-  ...bank,
-  contract: { ...bank.contract, operations },
-  colors: { ...bank.colors, withdrawAck: 'blue' },
-};
-const deposit = () => ({ account: 'a', cents: 1 });
-export const arbitraries = { deposit, withdraw: () => ({ ...deposit(), note: 5n }) };
-`);
-  const { code, stdout } = await label(module.path, '--runs', '300', '--json');
-  const { shadows } = JSON.parse(stdout) as { readonly shadows: readonly object[] };
-  const here = { operation: 'withdraw', args: expect.objectContaining({ note: { $bigint: '5' } }) as object };
-  expect(shadows).toContainEqual(
-    expect.objectContaining({ name: 'withdrawAck', counterexample: expect.objectContaining({ here }) as object }),
-  );
-  expect(code).toBe(1);
 });
 
 const SERVE = ['dist/cli/main.js', 'serve', '--sites', 'ireland', '--port', '0', '--log-level', 'warn'];

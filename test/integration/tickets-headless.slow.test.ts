@@ -77,12 +77,6 @@ function judgedOf({
   return { tickets, confirmed, confirmedEarly, heldBack, revoked, lost, latencyMs };
 }
 
-test('demo:tickets: a flag that makes no sense → exit code 2 and the flag named', async () => {
-  const { code, stderr } = await runProgram([SHOP, '--headless', '--client', 'mars']);
-  expect(code).toBe(2);
-  expect(stderr).toContain('--client takes one of ireland, frankfurt, virginia');
-});
-
 test.each([
   ['more early yes than tickets', ['a', 'b'], [{ kind: 'failed', code: 'UNKNOWN' }]],
   ['a customer with an early yes, and nothing afterwards', ['a'], []],

@@ -56,18 +56,3 @@ test('a yes that is revoked, and all tickets sold → well all the same, and cou
   expect({ ok, revoked }).toEqual({ ok: true, revoked: 1 });
   expect(perSite['virginia']).toMatchObject({ confirmed: 1, revoked: 1, sold: 0 });
 });
-
-test.each([
-  ['a ticket that two customers hold', ['#1', '#2'], ['#1', '#1']],
-  ['a ticket beyond the stock', ['#1'], ['#1', '#2']],
-  ['a ticket that no customer got', ['#1', '#2'], ['#1', null]],
-  ['no stock', [], []],
-])('%s → not well', (_, tickets, handedOut) => {
-  const history = [
-    ...stock(...tickets),
-    ...handedOut.flatMap((item, n) =>
-      purchase({ customer: `c${n}`, retailer: n, sites: ['ireland', 'ireland', 'ireland'], item }),
-    ),
-  ];
-  expect(figuresOf(history, 0).ok).toBe(false);
-});
