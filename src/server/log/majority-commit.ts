@@ -8,20 +8,24 @@ export interface LoggedChange {
   readonly closes: Origin | undefined;
 }
 
-/** How many entries count. What takes a site out needs a majority of those that remain: others could not agree. */
+/**
+ * How many entries count. An entry that takes a site out needs a majority of those that remain: the copy of the site
+ * that leaves is gone with it. Such a majority is enough for all that stands before, too.
+ */
 export function computeCommittedLength(
   voters: readonly Origin[],
   changes: readonly LoggedChange[],
   getLength: (site: Origin) => number,
 ): number {
   let remaining = voters;
-  let length = computeMajorityLength(voters.map(getLength));
+  let length = 0;
+  const getMajorityLength = (): number => computeMajorityLength(remaining.map(getLength));
   for (const { position, closes } of changes) {
+    if (closes === undefined) continue;
+    length = Math.max(length, Math.min(getMajorityLength(), position));
     remaining = remaining.filter((site) => site !== closes);
-    const isCommitted = closes !== undefined && computeMajorityLength(remaining.map(getLength)) > position;
-    if (isCommitted) length = Math.max(length, position + 1);
   }
-  return length;
+  return Math.max(length, getMajorityLength());
 }
 
 /** So many of its first entries a majority of all sites holds, where each holds so many. */

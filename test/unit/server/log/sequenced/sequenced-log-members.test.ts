@@ -1,14 +1,17 @@
 /** The sites of the red log change with its records: who counts for a majority, and who is sent the log. */
 import { expect, test } from 'vitest';
 import { SequencedLog } from '../../../../../src/server/log/sequenced/sequenced-log.ts';
+import type { Origin } from '../../../../../src/server/records/origin.ts';
 import { siteAt, sitesTo } from '../../../../support/origins.ts';
 
 const CLOSE_SECOND = 'close the second';
 const CHANGE = 'change';
 
-function createLeader(siteCount: number): SequencedLog<string> {
-  const log = new SequencedLog<string>({
-    site: siteAt(0),
+const createLeader = (siteCount: number): SequencedLog<string> => createLog({ site: siteAt(0), siteCount });
+
+function createLog({ site, siteCount }: { site: Origin; siteCount: number }): SequencedLog<string> {
+  return new SequencedLog<string>({
+    site,
     sites: sitesTo(siteCount),
     leader: siteAt(0),
     epoch: 1,
@@ -16,7 +19,6 @@ function createLeader(siteCount: number): SequencedLog<string> {
     getMemberChange: (record) =>
       record === CHANGE ? { closes: undefined } : record === CLOSE_SECOND ? { closes: siteAt(1) } : undefined,
   });
-  return log;
 }
 
 function propose(log: SequencedLog<string>, ...records: string[]): void {
@@ -39,7 +41,7 @@ test('nothing behind a record that may change the sites is delivered before they
   expect(takeDelivered(log)).toEqual(['c']);
 });
 
-test('what takes one of two sites out → committed by the other one, with all before it and nothing behind it', () => {
+test('what takes one of two sites out is committed by the other one, with all before it and nothing behind it', () => {
   const log = createLeader(2);
   propose(log, 'a', CLOSE_SECOND, 'b');
   expect(takeDelivered(log)).toEqual(['a', CLOSE_SECOND]);
@@ -47,7 +49,39 @@ test('what takes one of two sites out → committed by the other one, with all b
   expect(takeDelivered(log)).toEqual(['b']);
 });
 
-test('a site without a vote → is sent the log, and does not count', () => {
+test('what takes one of two sites out commits a change that stands before it', () => {
+  const log = createLeader(2);
+  propose(log, CHANGE, CLOSE_SECOND);
+  expect(takeDelivered(log)).toEqual([CHANGE]);
+  log.setMembers({ sites: sitesTo(2), voters: sitesTo(2) });
+  expect(takeDelivered(log)).toEqual([CLOSE_SECOND]);
+});
+
+test('what takes one of three sites out waits for the other two, whatever the one that leaves has', () => {
+  const log = createLeader(3);
+  propose(log, 'a', CLOSE_SECOND);
+  log.receive(siteAt(1), { kind: 'log.appended', length: 2, committed: 0 }, 0);
+  expect(takeDelivered(log)).toEqual(['a']);
+  log.receive(siteAt(2), { kind: 'log.appended', length: 2, committed: 0 }, 0);
+  expect(takeDelivered(log)).toEqual([CLOSE_SECOND]);
+});
+
+test('the site that leaves does not count itself for its own removal', () => {
+  const log = createLog({ site: siteAt(1), siteCount: 3 });
+  const entries = ['a', CLOSE_SECOND].map((record, index) => ({
+    origin: siteAt(0),
+    epoch: 1,
+    sequence: index + 1,
+    record,
+  }));
+  log.receive(siteAt(0), { kind: 'log.append', position: 0, entries, committed: 0 }, 0);
+  log.onSynced(2);
+  expect(takeDelivered(log)).toEqual(['a']);
+  log.receive(siteAt(0), { kind: 'log.append', position: 2, entries: [], committed: 2 }, 0);
+  expect(takeDelivered(log)).toEqual([CLOSE_SECOND]);
+});
+
+test('a site without a vote is sent the log and does not count', () => {
   const log = createLeader(2);
   log.setMembers({ sites: sitesTo(3), voters: sitesTo(2) });
   propose(log, 'a');
