@@ -177,8 +177,9 @@ export class ClusterEvents {
     const task = `retire site ${site.origin}`;
     this.#tasks.add(task);
     const { name, origin } = site;
-    // A site that does not know the name may still have to deliver that the site has joined.
-    const findClosed = (origins: Origins): Origin | undefined => origins.closed.find((closed) => closed === origin);
+    // Once all others have confirmed it: before, a site that is lost could take with it what is known of the change.
+    const findClosed = (origins: Origins): Origin | undefined =>
+      origins.closed.find((closed) => closed === origin && origins.get(closed).state === 'closed');
     this.#change({ name, directory: null }, findClosed, () => this.#tasks.delete(task));
   }
 
