@@ -58,6 +58,8 @@ class Ledger {
 /** A client that prefers each site, and works until the returned function is called: blue and red updates in turn. */
 function startWork(cluster: ClusterProcesses, ledger: Ledger): () => Promise<void> {
   const ending = new AbortController();
+  // Otherwise it would go on after a failed test, on closed clients, until there is no memory left.
+  onTestFinished(() => ending.abort());
   const working = SITES.map(async (site, place) => {
     const client = openClient(cluster, contractV1, site, ...SITES.filter((_, other) => other !== place));
     for (let n = 0; !ending.signal.aborted; n += 1) {
