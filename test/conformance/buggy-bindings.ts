@@ -260,12 +260,6 @@ class NeverPreliminary extends Tally {
   }
 }
 
-class WrongFinalOfSeveral extends Tally {
-  protected override deliverFinal(call: Call, count: Count): void {
-    super.deliverFinal(call, call.levels.length > 1 ? { ...count, total: count.total + 1 } : count);
-  }
-}
-
 class ConfirmsStale extends Tally {
   protected override deliverFinal(call: Call, count: Count): void {
     if (call.guess === undefined) super.deliverFinal(call, count);
@@ -303,19 +297,6 @@ class LosesEveryThird extends Tally {
 class IgnoresKey extends Tally {
   protected override keyOf(): string {
     return 'all';
-  }
-}
-
-/** Answers reads that are under way at the same time in each other's place. */
-class CrossesAnswers extends Tally {
-  protected override answerStrong(call: Call): void {
-    const isRead = ({ operation }: Call): boolean => operation.access === 'read';
-    const other = isRead(call) ? [...this.calls].find((item) => item !== call && isRead(item)) : undefined;
-    if (other === undefined) super.answerStrong(call);
-    else {
-      this.leave(call);
-      this.deliverFinal(call, this.read(other, this.primary));
-    }
   }
 }
 
@@ -458,11 +439,6 @@ export const PLANTED: Readonly<Record<string, Planted>> = {
     test: 'read: all levels, again and again → a preliminary view, if there is such a level',
     message: '"total" of "k", asked for weak, strong: never a preliminary view, 20 times in a row',
   },
-  'gives a wrong final view where several levels are asked for': {
-    make: WrongFinalOfSeveral,
-    test: 'history: all levels → the same finals with any preliminary views',
-    message: 'asked for all levels: the final view is wrong: 2, not 1',
-  },
   'confirms a stale preliminary view as the final one': {
     make: ConfirmsStale,
     test: 'history: all levels → the same finals with any preliminary views',
@@ -486,11 +462,6 @@ export const PLANTED: Readonly<Record<string, Planted>> = {
   },
   'ignores the key': {
     make: IgnoresKey,
-    test: 'history: several objects at once → to each its own',
-    message: 'the final view is wrong',
-  },
-  'crosses the answers of concurrent operations': {
-    make: CrossesAnswers,
     test: 'history: several objects at once → to each its own',
     message: 'the final view is wrong',
   },

@@ -243,18 +243,6 @@ describe('cache: closing and options', () => {
     expect(store.isClosed).toBe(true);
   });
 
-  test.each([
-    ['committed', { committed: ['quorum'] }],
-    ['maxEntries', { maxEntries: 0 }],
-    ['maxBytes', { maxBytes: 1.5 }],
-    ['onMiss', { onMiss: 'ignore' }],
-  ])('bad %s → INVALID_ARGUMENT names it', (field, options) => {
-    const make = cached as (binding: StoreBehind, options: unknown) => unknown;
-    expect(() => make(new StoreBehind(), options)).toThrow(
-      expect.objectContaining({ code: 'INVALID_ARGUMENT', field }),
-    );
-  });
-
   test('a cache in front of a cache → INVALID_ARGUMENT', () => {
     expect(() => cached(cached(new StoreBehind()))).toThrow(expect.objectContaining({ field: 'binding' }));
   });

@@ -240,14 +240,6 @@ describe('a confirmation', () => {
   const input = () => ({ list: [{ date: new Date(5) }, { bytes: new Uint8Array(1) }, 'c'] });
   type Given = ReturnType<typeof input>;
 
-  test('of an unchanged view → the sink confirms it', () => {
-    const { inFlight, line, begin } = client();
-    const { operation, sink } = begin();
-    inFlight.handleView([operation.id, 'view', 0, 0, input(), 7] as never, line);
-    inFlight.handleConfirm([operation.id, 'confirm', STRONGEST, 0, null, { left: 3 }] as never, line);
-    expect(sink.calls.slice(1)).toEqual([{ kind: 'confirm', level: 'strong', seq: 0, details: { meta: { left: 3 } } }]);
-  });
-
   test.each<[string, (view: Given) => unknown]>([
     ['the list', ({ list }) => list.splice(0, 1)],
     ['a date in it', ({ list }) => (list[0] as { date: Date }).date.setTime(6)],

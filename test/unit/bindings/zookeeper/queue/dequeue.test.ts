@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { OP } from '../../../../../src/bindings/zookeeper/client/requests.ts';
 import { dequeue } from '../../../../../src/operations/index.ts';
 import { FakeEnsemble } from '../../../../support/zookeeper-server/ensemble.ts';
-import { CLAIMS, drain, ITEMS, open, QUEUE, sale, stock, type Shop } from '../set-up.ts';
+import { CLAIMS, drain, ITEMS, open, QUEUE, stock, type Shop } from '../set-up.ts';
 
 interface Behind extends AsyncDisposable {
   readonly seller: Shop;
@@ -39,16 +39,6 @@ async function behind(): Promise<Behind> {
     },
   };
 }
-
-test('an item was added, and the server does not have it yet → sold, not reported as absent', async () => {
-  await using shops = await behind();
-  const { seller, other, caughtUp } = shops;
-  await stock(other, 1);
-  const selling = sale(seller);
-  await caughtUp();
-  expect(await selling).toBe('T0');
-  expect(await sale(seller)).toBeNull();
-});
 
 test('an item was added, and the server does not have it yet → the preliminary view is null, the final corrects it', async () => {
   await using shops = await behind();

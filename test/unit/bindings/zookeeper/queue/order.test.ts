@@ -26,14 +26,6 @@ test('a queue that is not there yet → in the order in which they were handed i
   expect(await drain(shop)).toEqual(inOrder);
 });
 
-test('an existing queue → no enqueue waits for the first one', async () => {
-  await using ensemble = await FakeEnsemble.start(1, { toLeaderMs: 4, fromLeaderMs: 4 });
-  await using shop = open(ensemble);
-  await shop.client.invokeStrong(enqueue(QUEUE, 'first'));
-  await enqueueAll(shop);
-  expect(await drain(shop)).toEqual(['first', ...inOrder]);
-});
-
 test('some find no queue while others are in flight → made again, each added once', async () => {
   await using ensemble = await FakeEnsemble.start(1, { toLeaderMs: 4, fromLeaderMs: 4 });
   await using shop = open(ensemble);

@@ -1,16 +1,6 @@
 /** The table of identifiers: entries leave only behind a watermark. */
 import { describe, expect, test } from 'vitest';
-import { EXPIRED, IdTable } from '../../../../../src/server/replica/exactly-once/id-table.ts';
-
-describe('id table', () => {
-  test('watermark moved → what is at or below it has expired, the rest stays', () => {
-    const table = new IdTable<string>();
-    for (const sequence of [1, 2, 3]) table.set(`c/${sequence}`, 'done');
-    expect(table.expire('c', 2)).toBe(true);
-    expect([1, 2, 3].map((sequence) => table.get(`c/${sequence}`))).toEqual([EXPIRED, EXPIRED, 'done']);
-    expect(table.retainedReplies.operations).toBe(1);
-  });
-});
+import { IdTable } from '../../../../../src/server/replica/exactly-once/id-table.ts';
 
 describe('the share of one client', () => {
   const codec = { save: (value: string) => value, load: (saved: unknown) => saved as string, measure: byLength };

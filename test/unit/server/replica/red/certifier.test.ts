@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { Certifier } from '../../../../../src/server/replica/red/certifier.ts';
 import type { Effect } from '../../../../../src/server/records/effect.ts';
 import type { ReadRange } from '../../../../../src/server/records/read-range.ts';
-import { toFieldName, toRemovalName, toRowName } from '../../../../../src/server/generator/read-set.ts';
+import { toFieldName, toRowName } from '../../../../../src/server/generator/read-set.ts';
 import type { RedOperation } from '../../../../../src/server/records/records.ts';
 import { createRemoveEffect } from '../../../../../src/server/service/row-effects.ts';
 import { siteAt } from '../../../../support/origins.ts';
@@ -73,15 +73,6 @@ describe('certifier', () => {
     expect(decide(toFieldName('t', 'other', 'f'))).toBe('commit');
   });
 
-  test('a row is removed → conflict with each operation that read it or one of its fields', () => {
-    const certifier = new Certifier();
-    certifier.decide(operation(0, { effects: [createRemoveEffect('t', 'k')] }));
-    const decide = (name: string): string => certifier.decide(operation(0, { reads: [name] })).kind;
-    expect(decide(toRowName('t', 'k'))).toBe('reject');
-    expect(decide(toRemovalName('t', 'k'))).toBe('reject');
-    expect(decide(toRemovalName('t', 'other'))).toBe('commit');
-  });
-
   test('scan: a row that came or went inside it → reject; outside it → commit', () => {
     const decideAfter = (change: Partial<RedOperation>, range: ReadRange): string => {
       const certifier = new Certifier();
@@ -107,12 +98,6 @@ describe('certifier', () => {
     expect(decide({ from: 'bob', upTo: 'bob' })).toBe('reject');
     expect(decide({ from: 'carl' })).toBe('commit');
     expect(decide({ field: 'other' })).toBe('commit');
-  });
-
-  test('nothing read → never rejected', () => {
-    const certifier = new Certifier();
-    certifier.decide(operation(0, { effects: [write('k')] }));
-    expect(certifier.decide(operation(0, { effects: [write('k')] })).kind).toBe('commit');
   });
 
   test('repeated id → void; closed id → void for ever', () => {

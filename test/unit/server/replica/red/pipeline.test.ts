@@ -115,14 +115,6 @@ describe('a chain', () => {
     expect(valuesOf(outcomes)).toEqual([false, false, false]);
   });
 
-  test('more than may lie under one → the next waits for the first to end', () => {
-    const sites = start({ maxPipelineLength: 2 });
-    const outcomes = [...'abcde'].map((letter) => sites.submit(SITE, append(letter)));
-    expect(proposalsOf(sites, SITE)).toBe(3);
-    sites.settle();
-    expect(valuesOf(outcomes)).toEqual(['a', 'ab', 'abc', 'abcd', 'abcde']);
-  });
-
   test('operations on other rows → stand on nothing, and commit when others fall', () => {
     const sites = start({ maxAttempts: 1 });
     const before = sites.submit(LEADER, append('z'));

@@ -93,15 +93,6 @@ describe('a take of more than its site holds', () => {
     expect([taken.value, held(sites)]).toEqual([SOLD, [0, 0, 1, 0]]);
   });
 
-  test('many in the red order at once → each has what it lacks', () => {
-    const sites = opened(30);
-    const takes = Array.from({ length: 12 }, () => sites.submit(1, sellInOrder({ seats: 2 })));
-    sites.settle();
-    sites.pass(50);
-    expect(takes.map(({ value }) => value)).toEqual(takes.map(() => SOLD));
-    expect(ledgerAt(sites, 0).left).toBe(6);
-  });
-
   test.each([
     ['take', sellInOrder],
     ['read a counter that each of them changes, and take', sellCounted],
@@ -133,16 +124,6 @@ describe('a take of more than its site holds', () => {
       expect(Math.max(...runs.map(({ mock }) => mock.calls.length))).toBeLessThan(8 * takes.length);
     },
   );
-
-  test('many takes in the red order, with enough for some → each gets true or false, and only as many true as there are', () => {
-    const sites = opened(20, { maxAttempts: 2 });
-    const takes = Array.from({ length: 60 }, (_, n) => sites.submit(n % 3, sellInOrder({ seats: 1 })));
-    sites.settle();
-    sites.pass(60);
-    expect(takes.filter(({ value, code }) => code === undefined && value === undefined)).toEqual([]);
-    const sold = takes.filter(({ value }) => (value as { sold: boolean } | undefined)?.sold);
-    expect([sold.length, ledgerAt(sites, 0).left, takes.filter(({ code }) => code !== undefined)]).toEqual([20, 0, []]);
-  });
 
   test('a crowd, and a pool that is enough for some → the others take what comes here, and wait for no red order', () => {
     const sites = getPool(6);

@@ -1,12 +1,10 @@
 /** Rights to a bounded field, step by step: who may take, who asks whom, and what becomes of them. */
 import { describe, expect, test } from 'vitest';
-import { RED } from '../../../../../src/server/records/origin.ts';
 import { siteAt } from '../../../../support/origins.ts';
 import { Sites } from '../sites.ts';
-import type { Outcome } from '../sites.ts';
 import { contract, held, ledgerAt, item, opened, service } from './sale.ts';
 
-const { open, sell, sellInOrder, sellBoth, sellBlindly, sellBlindlyInOrder, left } = contract;
+const { open, sell, sellInOrder, sellBlindly, sellBlindlyInOrder, left } = contract;
 
 const isToLeader = ({ message }: { readonly message: { readonly kind: string } }): boolean =>
   message.kind === 'log.propose';
@@ -40,14 +38,6 @@ describe('rights', () => {
     expect(values.filter(Boolean)).toHaveLength(1);
     expect(values.filter((item) => item === false)).toHaveLength(49);
     expect([ledgerAt(sites, 1).left, held(sites)]).toEqual([0, [0, 0, 0, 0]]);
-  });
-
-  test('takes at all sites, of the last right → one has it', () => {
-    const sites = opened(1);
-    const takes = [0, 1, 2].flatMap((site) => [sites.submit(site, item), sites.submit(site, item)]);
-    sites.settle();
-    expect(takes.filter(({ value }) => (value as { sold: boolean }).sold)).toHaveLength(1);
-    expect(takes.filter(({ value }) => !(value as { sold: boolean }).sold)).toHaveLength(5);
   });
 
   test('a site with little left → asks the site with the most, before its rights run out, for at most half of them', () => {
@@ -141,17 +131,6 @@ describe('rights', () => {
     expect(ledgerAt(sites, 0).left).toBe(1);
   });
 
-  test('of two fields, of which one is here and the other elsewhere → both, or nothing', () => {
-    const sites = opened(3);
-    sites.submit(1, item);
-    sites.settle();
-    const takes = [0, 1, 2].map((site) => sites.submit(site, sellBoth({ seats: 1 })));
-    sites.settle();
-    sites.pass(60);
-    expect(takes.filter(({ value }) => (value as { sold: boolean } | undefined)?.sold)).toHaveLength(2);
-    expect([ledgerAt(sites, 0).left, ledgerAt(sites, 0, 'coats').left]).toEqual([0, 1]);
-  });
-
   test('what is left belongs to a site that is away → UNAVAILABLE after a while, and never sold out', () => {
     const sites = opened(3);
     sites.submit(0, item);
@@ -187,17 +166,6 @@ describe('rights', () => {
     expect(ledgerAt(sites, 0).left).toBe(2);
   });
 
-  test('named, and asked for twice while it waits → once', () => {
-    const sites = opened(3);
-    sites.submit(0, item);
-    sites.settle();
-    const takes = [0, 0].map((): Outcome => sites.ask(0, item, { id: 'ann/1' }));
-    sites.settle();
-    sites.pass(40);
-    expect(takes.map(({ value }) => value)).toEqual([{ sold: true }, { sold: true }]);
-    expect(ledgerAt(sites, 0).left).toBe(1);
-  });
-
   test('a crash before a take is synced → as if it had never been; after a start rights are as they were', () => {
     const sites = opened(3);
     sites.submit(0, item);
@@ -231,13 +199,6 @@ describe('rights', () => {
     sites.deliver(isReplyExpected);
     sites.sync(1);
     expect(sites.sent.filter(({ from, message }) => from === 1 && message.kind === 'blue.operations')).toEqual([]);
-  });
-
-  test('takes more than stands, and its generator has not looked → fails, and nothing is done', () => {
-    const sites = opened(3);
-    const taken = sites.submit(0, sellBlindly({ seats: 4 }));
-    sites.settle();
-    expect([taken.code, ledgerAt(sites, 0).left]).toEqual(['FINAL_FAILED', 3]);
   });
 
   test('two that have not looked, of what is enough for one → the other one fails at once, in the red order', () => {
@@ -288,12 +249,5 @@ describe('rights', () => {
     expect([takes[0]?.value, ledgerAt(sites, 0).getHolding(siteAt(0))]).toEqual([{ sold: true }, 4]);
     sites.pass(110);
     expect(ledgerAt(sites, 0).getHolding(siteAt(0))).toBe(4);
-  });
-
-  test('the pool → the red order’s alone', () => {
-    const sites = opened(6);
-    sites.submit(1, sell({ seats: 5 }));
-    sites.settle();
-    expect(held(sites)[3]).toBe(ledgerAt(sites, 2).getHolding(RED));
   });
 });

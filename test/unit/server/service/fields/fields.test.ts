@@ -137,26 +137,7 @@ describe('fields', () => {
 });
 
 describe('pending effects', () => {
-  const cases: Record<
-    Exclude<FieldKindName, 'queue' | 'stock' | 'bounded'>,
-    readonly [base: unknown, effects: [string, unknown][], shown: unknown]
-  > = {
-    counter: [
-      10,
-      [
-        ['add', -3],
-        ['add', 1],
-      ],
-      8,
-    ],
-    register: [
-      'a',
-      [
-        ['write', 'b'],
-        ['write', 'c'],
-      ],
-      'c',
-    ],
+  const cases: Record<'set' | 'log', readonly [base: unknown, effects: [string, unknown][], shown: unknown]> = {
     set: [
       new Set(['x']),
       [
@@ -172,14 +153,6 @@ describe('pending effects', () => {
         ['append', 'c'],
       ],
       ['a', 'b', 'c'],
-    ],
-    cell: [
-      'a',
-      [
-        ['assign', 'b'],
-        ['assign', 'c'],
-      ],
-      'c',
     ],
   };
   for (const [name, [base, effects, shown]] of Object.entries(cases)) {
