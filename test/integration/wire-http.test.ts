@@ -90,20 +90,6 @@ describe('HTTP', () => {
 });
 
 describe('listening', () => {
-  test('where others can reach it, without authentication → INVALID_ARGUMENT with the fix', async () => {
-    const sites = { here: createGateway({ binding: new StoreDouble() }) };
-    await expect(listenGateways({ sites, host: '0.0.0.0' })).rejects.toMatchObject({
-      code: 'INVALID_ARGUMENT',
-      field: 'host',
-      message: expect.stringContaining('allowUnauthenticated') as string,
-    });
-  });
-
-  test.each(['health', 'a/b', ''])('site called "%s" → INVALID_ARGUMENT', async (name) => {
-    const sites = { [name]: createGateway({ binding: new StoreDouble() }) };
-    await expect(listenGateways({ sites })).rejects.toMatchObject({ code: 'INVALID_ARGUMENT', field: 'sites' });
-  });
-
   test("on the application's own server → its other paths and upgrades stay its own", async () => {
     const own = createServer((request, response) => {
       if (!listener.handleHttp(request, response)) response.end('"the application"');

@@ -5,9 +5,8 @@ import { cached } from '../../../src/bindings/cache/index.ts';
 import { memory } from '../../../src/bindings/memory/index.ts';
 import { createClient } from '../../../src/correctable/client/client.ts';
 import type { AnyClient, Client } from '../../../src/correctable/client/client.ts';
-import { all } from '../../../src/correctable/client/all.ts';
 import { defineContract } from '../../../src/protocol/contract/contract.ts';
-import { dequeue, enqueue, get, peek, put } from '../../../src/operations/index.ts';
+import { get, put } from '../../../src/operations/index.ts';
 import { createEmbedded } from '../../../src/server/embedded.ts';
 import type { Embedded } from '../../../src/server/embedded.ts';
 import type { EmbeddedOptions } from '../../../src/server/embedded-options.ts';
@@ -50,14 +49,6 @@ describe('embedded: tickets', () => {
     ]);
   });
 
-  test('portable builders: the same operations → the same answers', async () => {
-    const { frankfurt } = start(ticketService);
-    await frankfurt.invoke(enqueue('q', 'a'));
-    expect(await frankfurt.invoke(peek('q'))).toEqual({ item: 'a' });
-    expect(await frankfurt.invoke(dequeue('q'))).toEqual({ item: 'a' });
-    expect(await frankfurt.invoke(dequeue('q'))).toBeNull();
-  });
-
   test('previews of operations in flight: a site sells no ticket twice to itself', async () => {
     const { ireland, frankfurt } = start(ticketService);
     for (const item of ['a', 'b', 'c']) await ireland.invoke(tickets.enqueue({ queue: 'q', item }));
@@ -66,18 +57,6 @@ describe('embedded: tickets', () => {
     const guesses = await Promise.all(sales.map((sale) => sale.when('tentative')));
     expect(guesses.map(({ value }) => value)).toEqual([{ item: 'a' }, { item: 'b' }, { item: 'c' }, null]);
     expect(await Promise.all(sales)).toEqual([{ item: 'a' }, { item: 'b' }, { item: 'c' }, null]);
-  });
-
-  test('three sites at once: 300 tickets → each sold once', async () => {
-    const clients = Object.values(start(ticketService));
-    const [seller] = clients as [Client<RedBlueLevels>];
-    const all = Array.from({ length: 300 }, (_, item) => item);
-    await Promise.all(all.map((item) => seller.invoke(tickets.enqueue({ queue: 'q', item }))));
-    const sales = clients.flatMap((client) =>
-      all.slice(0, 110).map(() => client.invoke(tickets.dequeue({ queue: 'q' }))),
-    );
-    const sold = (await Promise.all(sales)).filter((sale) => sale !== null).map(({ item }) => item as number);
-    expect(sold.toSorted((a, b) => a - b)).toEqual(all);
   });
 });
 
@@ -106,12 +85,6 @@ describe('embedded: bank', () => {
     const weak = ireland.invoke(bank.balance({ account: 'a' }), { levels: ['tentative'] });
     const final = await weak.settle();
     expect([final.level, final.final]).toEqual(['causal', true]);
-  });
-
-  test('bad argument → INVALID_ARGUMENT with the path of the field', async () => {
-    const { ireland } = start(bankService());
-    const deposit = ireland.invoke(bank.deposit({ account: 'a', amount: -1 }));
-    await expect(deposit).rejects.toMatchObject({ code: 'INVALID_ARGUMENT', field: 'args.amount' });
   });
 
   test('close with operations in flight → reads fail with UNAVAILABLE, writes with UNKNOWN', async () => {
@@ -152,38 +125,10 @@ describe('embedded: many clients of one site', () => {
     await virginia.invoke(bank.withdraw({ account: 'a', amount: 1 }));
   });
 
-  test('one a request, closed at its end → the site serves the next', async () => {
-    const { frankfurt } = start(bankService());
-    for (let request = 1; request <= 3; request++) {
-      await using client = createClient(deployments[0]!.site('ireland'));
-      await deposit(client, 1);
-    }
-    await deposit(frankfurt, 1);
-  });
-
-  test('a cache in front of a site is closed → the site goes on', async () => {
-    const { ireland } = start(bankService());
-    const phone = createClient(cached(deployments[0]!.site('ireland')));
-    await deposit(phone, 1);
-    await phone.close();
-    await deposit(ireland, 1);
-    await deposit(createClient(deployments[0]!.site('ireland')), 1);
-  });
-
   test('a cache in front of a site → executes a repeated submission once, as the site does', () => {
     start(bankService());
     expect(cached(deployments[0]!.site('ireland'))).toMatchObject({ isExactlyOnce: true, hasIdempotencyKeys: true });
     expect(cached(memory())).toMatchObject({ isExactlyOnce: false });
-  });
-
-  test('two of one site, joined → level by level', async () => {
-    const { ireland } = start(bankService());
-    const beside = createClient(deployments[0]!.site('ireland'));
-    const levels: string[] = [];
-    const read = bank.balance({ account: 'a' });
-    for await (const { level } of all([ireland.invoke(read), beside.invoke(read)])) levels.push(level);
-    expect(levels.at(-1)).toBe('strong');
-    expect(levels).not.toContain('preliminary');
   });
 });
 

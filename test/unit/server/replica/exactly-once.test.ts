@@ -376,6 +376,7 @@ describe('sites that misbehave', () => {
       [H, T],
       [S, T],
     ]);
+    expect(sites.machines[H]?.rejections.clock).toBeGreaterThan(0);
     expect([H, S, T].map((site) => sites.read(site, total))).toEqual([0, 0, 5]);
     sites.aheadMs[T] = 0;
     sites.pass(100);

@@ -59,38 +59,6 @@ function randomOf(seed: number): (below: number) => number {
 }
 
 describe('idempotency keys', () => {
-  const orders = [
-    [H, S, T],
-    [S, T, H],
-    [T, H, S],
-    [S, S, T],
-    [T, S, S],
-  ] as const;
-  const operations = { add, order: contract.order({ amount: 5 }) };
-
-  for (const [name, operation] of Object.entries(operations)) {
-    for (const order of orders) {
-      test(`${name}: asked at ${order.join(', ')} one after another → done once, one answer`, () => {
-        const sites = new Sites(service);
-        const outcomes = order.map((site) => {
-          const outcome = ask(sites, site, operation);
-          sites.pass(50);
-          return outcome;
-        });
-        expect(totals(sites)).toEqual([5, 5, 5]);
-        expect(values(outcomes)).toEqual([0, 0, 0]);
-      });
-
-      test(`${name}: asked at ${order.join(', ')} at the same time → done once, one answer`, () => {
-        const sites = new Sites(service);
-        const outcomes = order.map((site) => ask(sites, site, operation));
-        expect(totals(sites)).toEqual([5, 5, 5]);
-        // Of those who ask one site for the same red operation again and again, only the latest are answered.
-        expect(new Set(values(outcomes))).toEqual(new Set([0]));
-      });
-    }
-  }
-
   test('the site that has claimed it crashes before it executes → executed where it is asked next', () => {
     const sites = new Sites(service);
     ask(sites, S);
@@ -126,24 +94,6 @@ describe('idempotency keys', () => {
     expect([outcome.code, outcome.retryable]).toEqual(['UNKNOWN', false]);
     expect(sites.read(S, total)).toBe(0);
   });
-
-  for (const [first, second] of [
-    [H, S],
-    [S, H],
-    [S, T],
-    [H, H],
-    [S, S],
-  ] as const) {
-    test(`another operation under the key, at ${first} and then ${second} → refused, also if red`, () => {
-      const sites = new Sites(service);
-      const original = ask(sites, first);
-      sites.pass(50);
-      const others = [contract.add({ amount: 7 }), contract.order({ amount: 7 })];
-      const refused = others.map((other, index) => ask(sites, second, other, index + 2));
-      expect(totals(sites)).toEqual([5, 5, 5]);
-      expect(values([original, ...refused])).toEqual([0, 'INVALID_ARGUMENT', 'INVALID_ARGUMENT']);
-    });
-  }
 
   test('another operation under the key while the first waits for its session → refused', () => {
     const sites = new Sites(service, 3, { sessionTimeoutMs: 1000 });

@@ -10,7 +10,6 @@ import { defineService, type Service } from '../../../../src/server/service/serv
 import { blue, red } from '../../../../src/server/service/shadow-operation.ts';
 import type { RedBlueLevels } from '../../../../src/protocol/redblue-levels.ts';
 import { counter, table } from '../../../../src/server/service/tables.ts';
-import type { SiteAlarm } from '../../../../src/server/alarms/site-alarm.ts';
 
 const args = z.object({ event: z.string() });
 const errors = { soldOut: z.object({ free: z.int() }) };
@@ -21,7 +20,6 @@ const hall = defineContract('hall', {
   bookHere: { access: 'write', args, result: z.boolean() },
   bookOrThrow: { access: 'write', args, result: z.null(), errors },
   bookRow: { access: 'write', args, result: z.null(), errors: { soldOut: z.object({ row: z.int() }) } },
-  fall: { access: 'write', args, result: z.null() },
   like: { access: 'write', color: 'blue', args, result: z.boolean(), errors: { tooMany: z.object({}) } },
   likeRed: { access: 'write', color: 'blue', args, result: z.null() },
 });
@@ -44,9 +42,6 @@ const service = defineService(hall, {
       return shadow.book(a, null);
     },
     bookRow: (a, { shadow }) => shadow.book(a, null),
-    fall: () => {
-      throw new Error('secret');
-    },
     like: (a, { shadow, tables, errors: refuse }) => {
       const { likes } = tables.events.row(a.event);
       if (likes >= 2) throw refuse.tooMany({});
@@ -65,16 +60,13 @@ async function collectViews(client: Client<RedBlueLevels>, operation: Operation)
   return reported;
 }
 
-const alarms: SiteAlarm[] = [];
-
 /** Long enough for a busy machine to ask meanwhile. */
 const LONG_MS = 500;
 
 /** Where the events are opened, and a site that hears of it so many milliseconds late. */
 async function nearAndFar(of: Service = service, late = 60): Promise<Record<'near' | 'far', Client<RedBlueLevels>>> {
   const latency = { 'a-b': 0, 'a-c': late, 'b-c': late };
-  const onAlarm = (alarm: SiteAlarm): void => void alarms.push(alarm);
-  const deployment = createEmbedded(of, { sites: ['a', 'b', 'c'], latency, onAlarm });
+  const deployment = createEmbedded(of, { sites: ['a', 'b', 'c'], latency });
   onTestFinished(() => deployment.close());
   const [near, far] = [createClient(deployment.site('a')), createClient(deployment.site('c'))];
   await near.invoke(hall.open({ event: 'e', seats: 100 }));
@@ -175,13 +167,4 @@ describe('colors in the contract', () => {
     expect(new Set(hashes).size).toBe(3);
     expect(defineContract('x', { x: { ...plain, errors: undefined } }).hash).toBe(hashes[0]);
   });
-});
-
-test('a generator throws what is not declared → its text goes to the alarm, not to the client', async () => {
-  const { near } = await nearAndFar();
-  const error = (await near.invoke(hall.fall({ event: 'e' })).catch((thrown: unknown) => thrown)) as Error;
-  expect(error).toMatchObject({ code: 'FINAL_FAILED', field: 'generators.fall' });
-  expect(error.message).not.toContain('secret');
-  expect(alarms).toContainEqual(expect.objectContaining({ kind: 'generator-error', site: 'a' }));
-  expect(alarms.find(({ kind }) => kind === 'generator-error')?.message).toContain('secret');
 });

@@ -75,13 +75,10 @@ describe('colors of a service', () => {
   test.each([
     ['missing', { add: shadow(effects) }, undefined, 'colors.add'],
     ['missing beside others', { add: shadow(effects), take: shadow(effects) }, { take: 'red' }, 'colors.add'],
-    ['of no shadow operation', { add: blue(effects) }, { sub: 'red' }, 'colors.sub'],
     ['of a name that every object has', { add: blue(effects) }, { toString: 'red' }, 'colors.toString'],
     ['declared twice', { add: blue(effects) }, { add: 'red' }, 'colors.add'],
-    ['no color', { add: shadow(effects) }, { add: 'green' }, 'colors.add'],
     ['no color, of one that nothing made', { add: { effects, color: 'green' } }, undefined, 'colors.add'],
     ['blue, of one with a reply', { add: shadow(effects, () => 1) }, { add: 'blue' }, 'colors.add'],
-    ['one for all', { add: shadow(effects) }, 'red', 'colors'],
   ] as const)('%s → INVALID_ARGUMENT naming it', (_what, shadowOperations, colors, field) => {
     const call = (): Service => serviceOf(shadowOperations as unknown as ShadowOperations, colors);
     expect(call).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT', field }));
@@ -105,7 +102,6 @@ describe('withColors', () => {
   });
 
   test.each([
-    ['of no shadow operation', { sub: 'red' }, 'colors.sub'],
     ['no color', { add: 'green' }, 'colors.add'],
     ['blue, of one with a reply', { take: 'blue' }, 'colors.take'],
   ])('%s → INVALID_ARGUMENT naming it', (_what, colors, field) => {

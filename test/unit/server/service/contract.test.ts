@@ -6,7 +6,7 @@ import { dequeue, enqueue, peek } from '../../../../src/operations/index.ts';
 import { wasApplied, defineStatements } from '../../../../src/bindings/cassandra/index.ts';
 import { checkOperation, parseArgs } from '../../../../src/protocol/contract/operation-registry.ts';
 import { defineContract, operation } from '../../../../src/protocol/contract/contract.ts';
-import { keyValueOperations, queueOperations } from '../../../../src/protocol/contract/portable-operations.ts';
+import { queueOperations } from '../../../../src/protocol/contract/portable-operations.ts';
 import { defineService } from '../../../../src/server/service/service.ts';
 import { blue } from '../../../../src/server/service/shadow-operation.ts';
 import { counter, queue, register, table } from '../../../../src/server/service/tables.ts';
@@ -51,42 +51,6 @@ describe('contract', () => {
 
   test('dequeue: another item than the one guessed is another result', () => {
     expect(queueOperations.dequeue).not.toHaveProperty('equals');
-  });
-
-  test('hash: same schemas → same; another name, effect, field or check → another', () => {
-    const spec = { access: 'read', args, result: z.string() } as const;
-    const hash = (operations: Parameters<typeof defineContract>[1], name = 'c'): string =>
-      defineContract(name, operations).hash;
-    const variants = [
-      hash({ a: spec }),
-      hash({ a: spec }, 'd'),
-      hash({ b: spec }),
-      hash({ a: { ...spec, access: 'write' } }),
-      hash({ a: { ...spec, args: z.object({ key: z.string().min(1) }) } }),
-      hash({ a: { ...spec, args: z.object({ key: z.string().min(2) }) } }),
-      hash({ a: { ...spec, args: z.object({ key: z.string().regex(/a/) }) } }),
-      hash({ a: { ...spec, args: z.object({ key: z.string().regex(/b/) }) } }),
-      hash({ a: { ...spec, args: z.object({ key: z.string().optional() }) } }),
-      hash({ a: { ...spec, result: z.enum(['x']) } }),
-      hash({ a: { ...spec, result: z.enum(['y']) } }),
-    ];
-    expect(new Set(variants).size).toBe(variants.length);
-    const again = { access: 'read', args: z.object({ key: z.string() }), result: z.string() } as const;
-    expect(hash({ a: again, b: spec })).toBe(hash({ b: again, a: spec }));
-    expect(variants[0]).toMatch(/^[0-9a-f]{16}$/);
-  });
-
-  test('hash: a schema that contains itself → ends', () => {
-    const tree = z.object({
-      get left() {
-        return z.array(tree);
-      },
-      get right() {
-        return z.array(tree);
-      },
-    });
-    const recursive = defineContract('c', { a: { access: 'read', args: tree, result: z.null() } });
-    expect(recursive.hash).toMatch(/^[0-9a-f]{16}$/);
   });
 
   /** An object with a member of this name, of `__proto__` too. */
@@ -165,25 +129,6 @@ describe('contract', () => {
     expect(define).toThrow('operations.get.args: is missing: write z.object({ key: z.string() })');
   });
 
-  test('arguments: unknown operation → UNSUPPORTED, bad field → its path', () => {
-    const nested = defineContract('c', {
-      put: { access: 'write', args: z.object({ rows: z.array(z.object({ n: z.number() })) }), result: z.null() },
-    });
-    const bad = { name: 'put', args: { rows: [{ n: 1 }, { n: 'x' }] }, access: 'write' } as const;
-    expect(() => parseArgs(nested, bad)).toThrow(
-      expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'args.rows.1.n' }),
-    );
-    const unknown = { name: 'toString', args: {}, access: 'read' } as const;
-    expect(() => parseArgs(nested, unknown)).toThrow(expect.objectContaining({ code: 'UNSUPPORTED' }));
-  });
-
-  test('builder without arguments → INVALID_ARGUMENT where the operation is checked', () => {
-    const made = tickets.dequeue(undefined as never);
-    expect(() => checkOperation(tickets, made)).toThrow(
-      expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'args' }),
-    );
-  });
-
   test('key: made of the parsed arguments; what does not fit → none, and refused where it is checked', () => {
     const queues = defineContract('c', {
       push: operation({
@@ -214,12 +159,6 @@ describe('contract', () => {
       expect(() => parseArgs(odd, odd.plain({ at: 1 }))).toThrow(error);
       expect(() => checkOperation(odd, odd.plain({ at: 1 }))).toThrow(error);
     }
-  });
-
-  test('operation(): key typed by the arguments', () => {
-    const spec = operation({ access: 'read', args, result: z.null(), key: (value) => value.key });
-    expect(spec.key?.({ key: 'k' })).toBe('k');
-    expect(keyValueOperations.get.key?.({ key: 'k' })).toBe('k');
   });
 });
 
@@ -254,11 +193,5 @@ describe('service', () => {
       // @ts-expect-error the result is a number
       generators: { add: () => 'one' },
     });
-  });
-
-  test('counter: amounts that are not whole → INVALID_ARGUMENT with the field', async () => {
-    const { createEffectTables } = await import('../../../../src/server/service/effect-builders.ts');
-    const { n } = createEffectTables(tables).rows.row('k');
-    expect(() => n.add(0.5)).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'rows.n' }));
   });
 });

@@ -124,12 +124,3 @@ test.each<[string, SentMessage, RegExp]>([
   sites.pass(100);
   expect(popped.value).toEqual({ item: 'a' });
 });
-
-test('a stamp of a clock that is far ahead → refused, and counted apart', () => {
-  sites.aheadMs[SENDER] = 100_000;
-  sites.submit(SENDER, put('k', 1));
-  sites.settle();
-  expect(sites.quarantined).toContainEqual([RECEIVER, SENDER]);
-  expect(sites.machines[RECEIVER]?.rejections.clock).toBeGreaterThan(0);
-  expect(sites.read(RECEIVER, get('k'))).toBeUndefined();
-});

@@ -142,14 +142,6 @@ test('handed over before the site restarts, and then the log halts → UNKNOWN u
   expect(done).toHaveProperty('value');
 });
 
-test('it comes back with less than it had → the same', () => {
-  enqueueAtLeader('a');
-  chances.regressChance = 1;
-  enqueueAtLeader('b');
-  expect(sites.halted).toEqual([[FAULTY, 'regressed']]);
-  expect(lengthAt(FAULTY)).toBe(1);
-});
-
 test('it delivers again what it has delivered → taken once', () => {
   chances.repeatChance = 1;
   for (const item of ['a', 'b', 'c']) enqueueAtLeader(item);

@@ -58,13 +58,6 @@ describe('session tokens', () => {
     ];
     for (const other of others) expect(() => other.open(sealed)).toThrow(refused);
   });
-
-  test('clusterKey too short → INVALID_ARGUMENT', () => {
-    const options = { sites: ['ireland'], clusterKey: 'short' } as const;
-    expect(() => createEmbedded(bankService(), options)).toThrow(
-      expect.objectContaining({ code: 'INVALID_ARGUMENT', field: 'clusterKey' }),
-    );
-  });
 });
 
 describe('sessions of clients', () => {

@@ -194,10 +194,6 @@ describe('a table with a bounded field', () => {
     }
   });
 
-  test.each([undefined, null, { min: 0, max: 9 }])('bounded(%o) from JavaScript → INVALID_ARGUMENT', (value) => {
-    expect(() => boundedCounter(value as never)).toThrow(expect.objectContaining({ code: 'INVALID_ARGUMENT' }));
-  });
-
   test('never written → its minimum stands', () => {
     const store = new Store({ events: table({ seats: boundedCounter({ min: -7 }) }) });
     expect(store.read('events', 'e', 'seats')).toMatchObject({ value: -7, left: 0, rights: 0 });
