@@ -61,6 +61,10 @@ export class FaultyLog<R> implements RedLog<R> {
     return this.#log.backlogLength;
   }
 
+  getBacklog(site: Origin): number {
+    return this.#log.getBacklog?.(site) ?? 0;
+  }
+
   identity(): string {
     return this.#log.identity();
   }
