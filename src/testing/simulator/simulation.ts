@@ -427,14 +427,18 @@ export class Simulation {
   }
 
   get #areSitesAlike(): boolean {
-    const vectors = this.#remainingSites.map(({ machine }) => machine?.replica.state.stable.join());
-    return vectors.every((vector) => vector !== undefined && vector === vectors[0]);
+    // Changes of the members are in no vector.
+    const states = this.#remainingSites.map(
+      ({ machine }) => machine && `${machine.replica.state.stable.join()} ${machine.replica.redDelivered}`,
+    );
+    return states.every((state) => state !== undefined && state === states[0]);
   }
 
   /** Whether nothing waits there, or is laid under what is to come; but for what a site that is lost will never have. */
   #isIdle({ machine }: SimulatedSite): boolean {
     if (machine === undefined) return false;
-    const { red, lookups, coverage, state } = machine.replica;
+    const { red, lookups, coverage, state, membership } = machine.replica;
+    if (membership.unconfirmed.length > 0) return false;
     if (red.isBusy || lookups.isBusy || coverage.isBusy || !state.overlay.isEmpty || !state.pipelined.isEmpty)
       return false;
     return this.#remainingSites.length < this.#sites.length || !machine.isBusy;
