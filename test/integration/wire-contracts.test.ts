@@ -30,31 +30,6 @@ test('contract: the same on both ends → operations by their names, typed', asy
   await client.close();
 });
 
-test('contract: arguments that do not fit, an operation that it has not → refused before anything is sent', async () => {
-  await using gateway = await startGateway({ store: answering(), contract });
-  const client = clientOf(gateway.url);
-  const failures = await Promise.all([
-    client.invoke(contract.price({ item: 5 as never })).catch((error: unknown) => error),
-    client.invoke({ name: 'drop', args: {}, access: 'write' }).catch((error: unknown) => error),
-  ]);
-  expect(failures).toMatchObject([{ code: 'INVALID_ARGUMENT', field: 'args.item' }, { code: 'UNSUPPORTED' }]);
-  expect(gateway.store.submitted).toEqual([]);
-  await client.close();
-});
-
-test('contract: one of another name at the gateway, or none → refused, the reason names both', async () => {
-  const other = defineContract('bank', contract.operations);
-  for (const served of [other, undefined]) {
-    await using gateway = await startGateway({ store: answering(), contract: served });
-    const client = clientOf(gateway.url);
-    await expect(client.invoke(contract.price({ item: 'tea' }))).rejects.toMatchObject({
-      code: 'PROTOCOL',
-      message: expect.stringContaining(contract.name),
-    });
-    await client.close();
-  }
-});
-
 const otherKey = [1, 'submit', 'get', 'read', 2, { key: 'ada/notes' }, 'eve/notes'];
 
 test.each([

@@ -8,7 +8,6 @@ import {
   quietContext,
   SinkDouble,
   startGateway,
-  StoreDouble,
   writeX,
   type RunningGateway,
   type TestLevels,
@@ -56,38 +55,5 @@ describe('wire: connection sick', () => {
     wire.proxy.pass();
     (await wire.server.store.next()).sink.view('v', 'strong');
     expect(await sink.call(0)).toMatchObject({ value: 'v' });
-  });
-});
-
-/**
- * A store that executes each name once, for every client: an operation in flight elsewhere may be submitted to it
- * again.
- */
-function onceStore(): StoreDouble {
-  return Object.assign(new StoreDouble(), { isExactlyOnce: true });
-}
-
-describe('wire: server restarted', () => {
-  test('between preliminary and final → submitted to the new server under the same operation id', async () => {
-    const first = await startGateway();
-    const proxy = await CutProxy.start(first.url);
-    const reconnect = exponentialBackoff({ initialDelayMs: 5, maxDelayMs: 20 });
-    const store = remote({ url: proxy.url(first.url), levels: LEVELS, WebSocket, reconnect });
-    const sink = submit(store);
-    const before = await first.store.next();
-    before.sink.view('guess', 'weak');
-    await sink.call(0);
-    // The state after a crash: the port is closed, and no goodbye was sent.
-    proxy.cut();
-    await first[Symbol.asyncDispose]();
-    await using second = await startGateway({ store: onceStore() });
-    proxy.retarget(second.url);
-    const after = await second.store.next();
-    expect(after.context.operationId).toBe(before.context.operationId);
-    after.sink.view('guess', 'weak');
-    after.sink.view('final', 'strong');
-    expect(await sink.call(2)).toMatchObject({ value: 'final', level: 'strong' });
-    await store.close();
-    await proxy[Symbol.asyncDispose]();
   });
 });

@@ -60,17 +60,6 @@ test('operations of one user that waited while there was no gateway → not done
   await client.close();
 });
 
-test('the same without `principal` → sent for the user who submitted them', async () => {
-  const { url, page, stop, start, token } = await setUp();
-  await stop();
-  const client = createClient(remote({ url, levels: LEVELS, WebSocket, token }));
-  const queued = [outcomeOf(client.invoke(get('boss'))), outcomeOf(client.invoke(put('boss', 'ann was here')))];
-  page.user = 'boss';
-  await start();
-  expect(await Promise.all(queued)).toEqual(['FORBIDDEN', 'FORBIDDEN']);
-  await client.close();
-});
-
 test('signing in and out on one open client → each reads what is theirs, nothing of the other', async () => {
   const { url, page, token, principal } = await setUp();
   const states: string[] = [];

@@ -12,47 +12,9 @@ import { listenGateways } from '../../src/server/gateway/listen/listen.ts';
 import { defineService } from '../../src/server/service/service.ts';
 import { blue, red } from '../../src/server/service/shadow-operation.ts';
 import { cell, counter, table } from '../../src/server/service/tables.ts';
-import { LEVELS, quietContext, readX, SinkDouble, startGateway, StoreDouble, writeX } from '../support/wire.ts';
+import { LEVELS, StoreDouble } from '../support/wire.ts';
 
 const reconnect = exponentialBackoff({ initialDelayMs: 5, maxDelayMs: 20 });
-
-/** A store of several sites, which executes each name once. */
-function onceStore(): StoreDouble {
-  return Object.assign(new StoreDouble(), { isExactlyOnce: true });
-}
-
-describe('several sites', () => {
-  test('lost in flight → moved with home and hop, also back again; a read goes without', async () => {
-    const stores = [onceStore(), onceStore()] as const;
-    const ireland = await startGateway({ store: stores[0], site: 'ireland' });
-    await using frankfurt = await startGateway({ store: stores[1], site: 'frankfurt' });
-    const store = remote({ url: [ireland.url, frankfurt.url], levels: LEVELS, WebSocket, reconnect });
-    const sink = new SinkDouble();
-    const readSink = new SinkDouble();
-    store.submitOperation(writeX, LEVELS, sink, quietContext());
-    store.submitOperation(readX, LEVELS, readSink, quietContext());
-    const first = await stores[0].next();
-    expect(first.context.origin).toMatchObject({ sequence: 1 });
-    expect(first.context.origin?.hop ?? 0).toBe(0);
-
-    await ireland[Symbol.asyncDispose]();
-    const { client } = first.context.origin ?? {};
-    const second = await stores[1].next();
-    expect(second.context.origin).toMatchObject({ client, sequence: 1, home: 'ireland', hop: 1 });
-    const read = await stores[1].next();
-    expect(read.context.origin?.hop ?? 0).toBe(0);
-
-    const back = onceStore();
-    await using again = await startGateway({ store: back, site: 'ireland', port: Number(new URL(ireland.url).port) });
-    await frankfurt.listener.close({ drainMs: 0 });
-    const third = await back.next();
-    expect(third.context.origin).toMatchObject({ client, sequence: 1, home: 'ireland', hop: 2 });
-    third.sink.view('v', 'strong');
-    expect(await sink.call(0)).toMatchObject({ value: 'v' });
-    expect(again.gateway.status().connections).toBe(1);
-    await store.close();
-  });
-});
 
 const accounts = defineContract('accounts', {
   deposit: { access: 'write', args: z.object({ to: z.string(), amount: z.number() }), result: z.null() },

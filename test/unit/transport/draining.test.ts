@@ -57,18 +57,6 @@ describe('a server that goes', () => {
     expect(platform.socket.rows('submit').map(([id]) => id)).toEqual([1, 2]);
   });
 
-  test('it would not take what crossed its goaway → submitted at the next one, as if for the first time', async () => {
-    const { platform, old, sinks } = await draining();
-    old.receive([1, 'fail', 'UNAVAILABLE', 'going'], [2, 'fail', 'UNAVAILABLE', 'going']);
-    platform.tick();
-    expect(platform.socket.rows('submit')).toEqual([
-      [1, 'submit', 'get', 'read', 3, { key: 'x' }],
-      [2, 'submit', 'put', 'write', 3, { key: 'x', value: 1 }],
-    ]);
-    expect(old.closedByClient).toBe(true);
-    expect(sinks.flatMap(({ calls }) => calls)).toEqual([]);
-  });
-
   test('it would not take it, and there is no next one yet → waits, and can be given up on', async () => {
     const { platform, connection } = await startOpen({ url: TWO });
     const controller = new AbortController();

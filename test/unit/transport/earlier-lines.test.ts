@@ -37,13 +37,6 @@ test('it sends goaway again → the present server is kept', async () => {
   expect(connection.state).toBe('open');
 });
 
-test('its server rejects an operation → the client resends it at once, though another result is still pending', async () => {
-  const { platform, earlier } = await moved();
-  earlier.receive([1, 'fail', 'UNAVAILABLE', 'it goes away']);
-  platform.tick();
-  expect(platform.socket.rows('submit').map(([id]) => id)).toEqual([1]);
-});
-
 test('it announces how long a token lasts → nothing is renewed on the present connection', async () => {
   const { platform, earlier } = await moved({ token: () => 'token' });
   earlier.receive([0, 'renewed', 1_000]);

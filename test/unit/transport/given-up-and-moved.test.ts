@@ -4,7 +4,7 @@
  */
 import { expect, test } from 'vitest';
 import { quietContext, readX, writeX } from '../../support/wire.ts';
-import { settled, type FakeSocket } from './fake-platform.ts';
+import { type FakeSocket } from './fake-platform.ts';
 import { startOpen, submit, welcome, type Fixture } from './set-up.ts';
 
 const TWO = ['ws://one.test/', 'ws://two.test/'];
@@ -79,14 +79,3 @@ test.each(['before', 'after'])(
     expect(platform.socket.rows('submit')).toEqual([]);
   },
 );
-
-test('not cancelled → submitted again, and can be cancelled there as usual', async () => {
-  const { platform, first, controller } = await moved();
-  first.lose();
-  platform.tick();
-  expect(platform.socket.rows('submit')).toHaveLength(1);
-  controller.abort();
-  await settled();
-  platform.tick();
-  expect(platform.socket.rows('cancel')).toEqual([[1, 'cancel']]);
-});

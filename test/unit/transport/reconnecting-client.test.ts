@@ -57,17 +57,6 @@ describe('connection: operations', () => {
     ]);
   });
 
-  test('deadline and trace → travel as time left and as they are', async () => {
-    const { platform, connection } = await startOpen();
-    submit(
-      connection,
-      { ...readX, key: 'x' },
-      quietContext({ deadlineAt: platform.now() + 250, trace: '00-ab-cd-01' }),
-    );
-    platform.tick();
-    expect(platform.socket.rows('submit')[0]?.slice(6)).toEqual(['x', 250, '00-ab-cd-01']);
-  });
-
   test('deadline after the machine’s clock was set → the time left by that clock', async () => {
     const { platform, connection } = await startOpen();
     const wallNow = (): number => platform.now() + 3_600_000;
@@ -154,16 +143,6 @@ describe('connection: operations', () => {
     expect(platform.socket.rows('ack')).toEqual([[1, 'ack']]);
     expect(sink.calls).toEqual([]);
   });
-
-  test('many operations ended → acknowledges them, so that the server may forget their replies', async () => {
-    const { platform, connection } = await startOpen();
-    for (let id = 1; id <= 64; id++) {
-      submit(connection, writeX);
-      platform.tick();
-      if (id < 64) platform.socket.receive([id, 'view', 1, 0, null]);
-    }
-    expect(platform.socket.rows('ack')).toEqual([[63, 'ack']]);
-  });
 });
 
 describe('connection: loss and return', () => {
@@ -220,44 +199,6 @@ describe('connection: loss and return', () => {
     expect(await update.failure(0)).toMatchObject({ code: 'OVERLOADED', retryable: true });
   });
 
-  test('lost → the application gets the state and the cause', async () => {
-    const reported: unknown[] = [];
-    const { platform } = await startOpen({ onStateChange: (state, reason) => reported.push([state, reason?.message]) });
-    platform.socket.onerror?.({ message: 'ECONNRESET' } as never);
-    platform.socket.lose();
-    expect(reported.at(-1)).toEqual(['waiting', 'no connection to ws://server.test/ireland: ECONNRESET (1006)']);
-    platform.advance(100);
-    await welcome(platform);
-    expect(reported.at(-1)).toEqual(['open', undefined]);
-  });
-
-  test('submitted while offline → sent when the connection is back', async () => {
-    const { platform, connection } = await startOpen();
-    platform.socket.lose();
-    submit(connection);
-    platform.advance(100);
-    await welcome(platform);
-    expect(platform.socket.rows('submit')).toHaveLength(1);
-  });
-
-  test('server never comes back → attempts are further and further apart', () => {
-    const { platform } = start();
-    for (let i = 0; i < 4; i++) {
-      platform.socket.lose();
-      platform.advance(50 * 2 ** i - 1);
-      expect(platform.sockets).toHaveLength(i + 1);
-      platform.advance(1);
-      expect(platform.sockets).toHaveLength(i + 2);
-    }
-  });
-
-  test('wake while waiting → connects at once', () => {
-    const { platform, connection } = start();
-    platform.socket.lose();
-    connection.wake();
-    expect(platform.sockets).toHaveLength(2);
-  });
-
   test('policy gives up → operations fail with UNAVAILABLE, and new ones too', async () => {
     const { platform, connection } = await startOpen({ reconnect: neverReconnect });
     const sink = submit(connection);
@@ -283,15 +224,6 @@ describe('connection: loss and return', () => {
 });
 
 describe('connection: heartbeat', () => {
-  test('silence → ping; a pong → goes on', async () => {
-    const { platform, connection } = await startOpen({ heartbeatIntervalMs: 1_000, pongTimeoutMs: 500 });
-    platform.advance(1_000);
-    expect(platform.socket.rows('ping')).toHaveLength(1);
-    expect(connection.state).toBe('probing');
-    platform.socket.receive([1, 'pong']);
-    expect(connection.state).toBe('open');
-  });
-
   test('ping of the server → answered with its number', async () => {
     const { platform } = await startOpen();
     platform.socket.receive([42, 'ping']);
@@ -301,19 +233,6 @@ describe('connection: heartbeat', () => {
 });
 
 describe('connection: end', () => {
-  test('closed by the application → operations fail with UNAVAILABLE, the socket closes, no timer is left', async () => {
-    const { platform, connection } = await startOpen();
-    const sink = submit(connection);
-    platform.tick();
-    const closing = connection.close();
-    expect(await sink.failure(0)).toMatchObject({ code: 'UNAVAILABLE' });
-    expect(platform.socket.closedByClient).toBe(true);
-    platform.socket.lose(1000);
-    await closing;
-    expect(platform.timers).toBe(0);
-    expect(connection.state).toBe('closed');
-  });
-
   test('write that was sent, but not answered → UNKNOWN, not to be repeated blindly; one not sent → UNAVAILABLE', async () => {
     const { platform, connection } = await startOpen();
     const sent = submit(connection, writeX);

@@ -11,36 +11,6 @@ async function come(platform: FakePlatform, more: object = {}): Promise<void> {
   await welcome(platform, more);
 }
 
-const remaining = (platform: FakePlatform): unknown[][] => platform.socket.rows('submit').map((row) => row.slice(6));
-
-describe('the flag again', () => {
-  test('server with the same memory → without it; with another → with it; a read goes without', async () => {
-    const { platform, connection } = await startOpen();
-    submit(connection, writeX);
-    submit(connection, readX);
-    platform.tick();
-    await come(platform, { memoryId: 'm' });
-    expect(remaining(platform)).toEqual([[], []]);
-    await come(platform, { memoryId: 'n' });
-    expect(remaining(platform)).toEqual([[null, null, null, null, null, true], []]);
-  });
-});
-
-describe('the move', () => {
-  test('back at the same site → none; each change of site counts, also the one back', async () => {
-    const { platform, connection } = start();
-    await welcome(platform, { site: 'ireland' });
-    submit(connection, writeX);
-    platform.tick();
-    const moves: unknown[] = [];
-    for (const site of ['ireland', 'frankfurt', 'frankfurt', 'ireland']) {
-      await come(platform, { site });
-      moves.push(remaining(platform)[0]?.[4]);
-    }
-    expect(moves).toEqual([undefined, ['ireland', 1], ['ireland', 1], ['ireland', 2]]);
-  });
-});
-
 describe('too large', () => {
   test('fits no more once it has moved → fails alone with UNKNOWN, since it was sent; the rest goes on', async () => {
     const { platform, connection } = start();

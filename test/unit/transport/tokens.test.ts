@@ -69,23 +69,6 @@ describe('handshaking', () => {
     expect(platform.socket.rows('hello')).toMatchObject([[0, 'hello', { token: 'text' }]]);
   });
 
-  test('a token that never comes → requested again after a minute', async () => {
-    const question = { asked: 0 };
-    const token = (): string | Promise<string> => (++question.asked === 1 ? new Promise(() => {}) : 'second');
-    const { platform } = start({ token });
-    const from = platform.now();
-    for (let n = 0; n < 20 && question.asked < 2; n++) {
-      platform.socket.open();
-      await settled();
-      platform.advance(10_000);
-      platform.advance(5_000);
-    }
-    expect(platform.now() - from).toBeGreaterThan(60_000);
-    expect(platform.sockets.flatMap((socket) => socket.rows('hello'))).toMatchObject([
-      [0, 'hello', { token: 'second' }],
-    ]);
-  });
-
   test.each([
     ['half of a surrogate pair', 'a\ud800'],
     ['too long', 'x'.repeat(16_385)],

@@ -52,18 +52,6 @@ describe('cache: read as the page opens', () => {
     expect(await views(store)).toEqual(['new']);
   });
 
-  test('right after an own write of an earlier client on the same store → it is kept', async () => {
-    const clock = virtualClock();
-    const store = mapStore();
-    const earlier = page({ store, clock });
-    await update(earlier);
-    await earlier.client.close();
-    const mine = page({ store, clock });
-    await fill(mine, get('x'), 'new');
-    await mine.client.close();
-    expect(await views(store)).toEqual(['new']);
-  });
-
   test('another client of the program writes after the read began → it is not kept', async () => {
     const clock = virtualClock();
     const under = mapStore();

@@ -1,4 +1,4 @@
-/** The cache in front of a store: write-through, bounds, closing. */
+/** The cache in front of a store: write-through, bounds. */
 import { describe, expect, test, vi } from 'vitest';
 import { cached, mapStore } from '../../../../src/bindings/cache/index.ts';
 import type { Operation } from '../../../../src/correctable/operation.ts';
@@ -236,13 +236,7 @@ describe('cache: bounds', () => {
   });
 });
 
-describe('cache: closing and options', () => {
-  test('close → closes the store behind', async () => {
-    const { store, client } = setUp();
-    await client.close();
-    expect(store.isClosed).toBe(true);
-  });
-
+describe('cache: options', () => {
   test('a cache in front of a cache → INVALID_ARGUMENT', () => {
     expect(() => cached(cached(new StoreBehind()))).toThrow(expect.objectContaining({ field: 'binding' }));
   });

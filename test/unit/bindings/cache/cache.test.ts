@@ -95,26 +95,12 @@ describe('cache: levels', () => {
     });
   });
 
-  test('offline: a hit, then the store fails → settle orLatest gives the cached view', async () => {
-    const shop = setUp();
-    await fill(shop, get('x'), 1);
-    const view = shop.client.invoke(get('x')).settle({ orLatest: true });
-    shop.store.last.sink.fail(new Error('no route'));
-    expect(await view).toMatchObject({ value: 1, level: 'cache', final: false });
-  });
-
   test('a write asked for at level cache → the store executes it and answers', async () => {
     const { store, client } = setUp();
     const write = client.invokeWeak(put('x', 1)).settle();
     expect(store.last.levels).toEqual(['tentative', 'strong']);
     store.last.sink.view(undefined, 'strong');
     expect(await write).toMatchObject({ level: 'strong', final: true });
-  });
-
-  test('an operation that the store does not support → UNSUPPORTED', async () => {
-    const { client } = setUp();
-    const operation: Operation = { name: 'unheard-of', args: {}, access: 'read' };
-    await expect(client.invoke(operation)).rejects.toMatchObject({ code: 'UNSUPPORTED' });
   });
 });
 

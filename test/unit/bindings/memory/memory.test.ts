@@ -99,18 +99,6 @@ test('memory: getMany → one state, in the order of the keys', async () => {
   expect(await read).toEqual([2, undefined, 1]);
 });
 
-test('memory: levels choose views → a write at the weakest level takes effect all the same', async () => {
-  const { clock, store } = setup();
-  const write = store.invokeWeak(put('k', 1));
-  await clock.advance(0);
-  expect(write.state).toBe('final');
-  await clock.advance(20);
-  const read = store.invokeStrong(get('k'));
-  await clock.advance(20);
-  expect(await read).toBe(1);
-  expect(store.drops.closed).toBe(0);
-});
-
 test('memory: in a session → a weak view behind its own write is skipped and counted, not delayed', async () => {
   const clock = virtualClock();
   const binding = memory({ clock, lagMs: 1000 });
@@ -157,18 +145,6 @@ test('memory: closed inside a callback → no harm', async () => {
   first.onUpdate(() => void store.close()).onError(() => 0);
   await clock.advance(20);
   expect([first.state, second.state]).toEqual(['error', 'error']);
-});
-
-test('memory: three levels → each after its own delay', async () => {
-  const clock = virtualClock();
-  const store = createClient(memory({ clock, levels: ['cache', 'backup', 'primary'] }), { clock });
-  const read = store.invoke(get('k'));
-  await clock.advance(0);
-  expect(read.latest?.level).toBe('cache');
-  await clock.advance(10);
-  expect(read.latest?.level).toBe('backup');
-  await clock.advance(10);
-  expect(read.latest?.level).toBe('primary');
 });
 
 test('memory: the backup is slower than the primary → it sends nothing after the final, and drops nothing', async () => {
