@@ -101,11 +101,11 @@ function isUnordered({ type, discriminator }: SchemaDef): boolean {
   return type === 'union' && discriminator !== undefined;
 }
 
-/** Formats such as `z.int()` are checks of themselves: described as `z.number().int()`. */
+/** Formats such as `z.int()` are checks of themselves, as `z.number().int()`. Texts for readers check nothing. */
 function getChecks(schema: SchemaPart): readonly SchemaPart[] {
-  const { def } = schema._zod;
-  const checks = (def['checks'] ?? []) as readonly SchemaPart[];
-  return 'check' in def ? [schema, ...checks] : checks;
+  const all = (schema._zod.def['checks'] ?? []) as readonly SchemaPart[];
+  const checks = all.filter(({ _zod: { def } }) => !/^(describe|meta)$/.test(String(def['check'])));
+  return 'check' in schema._zod.def ? [schema, ...checks] : checks;
 }
 
 function describeSchema(schema: SchemaPart, lookup: DescribeContext): Record<string, unknown> {

@@ -48,6 +48,7 @@ test.each<[what: string, one: core.$ZodType, other: core.$ZodType]>([
   ['checks in another order', z.string().min(1).max(2), z.string().max(2).min(1)],
   ['options that are off', z.iso.datetime({ offset: false, local: false }), z.iso.datetime()],
   ['a union of one', z.union([z.string()]), z.string()],
+  ['texts for readers', z.string().check(z.describe('a name'), z.meta({ title: 'Name' })), z.string()],
 ])('%s → one fingerprint', (_, item, other) => {
   expect(hashOf(item)).toBe(hashOf(other));
 });
