@@ -61,18 +61,20 @@ export function indexedDbStore(options: IndexedDbStoreOptions): CacheStore {
   };
   const runOnce = async <T, M extends Mode>(mode: M, act: TransactionCallback<T, M>): Promise<T> => {
     const connection: Promise<Database> = (opening ??= openDatabase(name, () => void drop(connection)));
-    const limit = AbortSignal.timeout(REQUEST_TIMEOUT_MS);
+    // Some platforms have no `AbortSignal.timeout`.
+    const limit = new AbortController();
+    const timer = setTimeout(() => limit.abort(), REQUEST_TIMEOUT_MS);
     let transaction: Parameters<TransactionCallback<T, M>>[0] | undefined;
     const begin = async (): Promise<T> => {
       const database = await connection;
       // A transaction that begins late could replace what was written in the meantime.
-      limit.throwIfAborted();
+      if (limit.signal.aborted) throw createTimeoutError();
       transaction = database.transaction(['views'], mode, { durability: 'relaxed' });
       transaction.done.catch(() => {});
       return act(transaction);
     };
     try {
-      return await Promise.race([begin(), rejectOnAbort(limit)]);
+      return await Promise.race([begin(), rejectOnAbort(limit.signal)]);
     } catch (error) {
       // If the browser aborts a transaction, each of its requests fails with AbortError, whatever the cause.
       const cause = transaction?.error ?? error;
@@ -80,6 +82,8 @@ export function indexedDbStore(options: IndexedDbStoreOptions): CacheStore {
       abortTransaction(transaction);
       if (transaction === undefined || isConnectionLost(cause)) void drop(connection);
       throw cause;
+    } finally {
+      clearTimeout(timer);
     }
   };
   const run = async <T, M extends Mode>(mode: M, act: TransactionCallback<T, M>): Promise<T> => {
@@ -136,11 +140,15 @@ function abortTransaction(transaction: { abort(): void } | undefined): void {
 }
 
 function isConnectionLost(error: unknown): boolean {
-  return error instanceof DOMException && LOST_CONNECTION_ERRORS.has(error.name);
+  return LOST_CONNECTION_ERRORS.has((error as Partial<DOMException> | null)?.name);
 }
 
 function rejectOnAbort(limit: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => limit.addEventListener('abort', () => reject(limit.reason as Error)));
+  return new Promise((_, reject) => limit.addEventListener('abort', () => reject(createTimeoutError())));
+}
+
+function createTimeoutError(): Error {
+  return Object.assign(new Error(`no end within ${REQUEST_TIMEOUT_MS} ms`), { name: 'TimeoutError' });
 }
 
 function openDatabase(name: string, onGone: () => void): Promise<Database> {

@@ -48,6 +48,17 @@ describe('indexedDbStore: its connection is lost', () => {
     });
   });
 
+  /** Lets the next call run out of time when the test says so, on a platform without `AbortSignal.timeout`. */
+  const holdLimit = (): (() => void) => {
+    vi.stubGlobal('AbortSignal', undefined);
+    onTestFinished(() => void vi.unstubAllGlobals());
+    let giveUp: (() => void) | undefined;
+    vi.spyOn(globalThis, 'setTimeout').mockImplementationOnce((fire) => {
+      giveUp = fire;
+      return undefined as never;
+    });
+    return () => giveUp?.();
+  };
   const fails = (name: string) => (database: IDBDatabase) => {
     database.transaction = () => {
       throw new DOMException('of the browser', name);
@@ -57,6 +68,11 @@ describe('indexedDbStore: its connection is lost', () => {
     'it is closed without an event': (database) => database.close(),
     'each transaction fails with UnknownError': fails('UnknownError'),
     'each transaction fails with InvalidStateError': fails('InvalidStateError'),
+    'each transaction fails with the error of another realm': (database) => {
+      database.transaction = () => {
+        throw Object.assign(new Error('of the browser'), { name: 'InvalidStateError' });
+      };
+    },
     'each transaction is aborted': (database) => {
       const begin = database.transaction.bind(database);
       database.transaction = (...given) => {
@@ -66,9 +82,7 @@ describe('indexedDbStore: its connection is lost', () => {
       };
     },
     'a transaction never ends': (database) => {
-      const limit = new AbortController();
-      const timeout = vi.spyOn(AbortSignal, 'timeout').mockReturnValueOnce(limit.signal);
-      onTestFinished(() => timeout.mockRestore());
+      const giveUp = holdLimit();
       const begin = database.transaction.bind(database);
       database.transaction = (...given) => {
         const transaction = begin(...given);
@@ -76,7 +90,7 @@ describe('indexedDbStore: its connection is lost', () => {
           get: () => Object.assign(new EventTarget(), { error: null }),
           getAll: () => Object.assign(new EventTarget(), { error: null }),
         } as never);
-        queueMicrotask(() => limit.abort(new DOMException('late', 'TimeoutError')));
+        queueMicrotask(giveUp);
         return transaction;
       };
     },
@@ -116,9 +130,7 @@ describe('indexedDbStore: its connection is lost', () => {
   });
 
   test('it opens only after it was given up → it is closed, and a later one is used', async () => {
-    const limit = new AbortController();
-    vi.spyOn(AbortSignal, 'timeout').mockReturnValueOnce(limit.signal);
-    queueMicrotask(() => limit.abort(new DOMException('late', 'TimeoutError')));
+    queueMicrotask(holdLimit());
     const store = open();
     await store.write([['a', entry]]);
     expect([...(await store.load())].map(([id]) => id)).toEqual(['a']);
