@@ -6,10 +6,11 @@ import { check, CorrectableError } from '../correctable/errors.ts';
 import type { Levels } from '../correctable/level-types.ts';
 import { WRITE } from '../correctable/side-effects.ts';
 import { getSource } from '../correctable/source.ts';
+import { hasMethods } from '../correctable/validate.ts';
 import { fromErrorFacts } from '../protocol/error-facts.ts';
 import { readLines } from './read-lines.ts';
 import { createBrokenError, createLostError, readFailedReply } from './reply-error.ts';
-import { formatTokens, PageSession, SESSION_HEADER, type HttpSession } from './session-tokens.ts';
+import { formatTokens, SESSION_HEADER, type HttpSession, type PageSession } from './session-tokens.ts';
 import { isFailure, MEDIA_TYPES, parseMessage } from './view-message.ts';
 
 /** Options of a request: those of `fetch`, and these. */
@@ -50,8 +51,9 @@ const READS = /^(GET|HEAD|OPTIONS|QUERY)$/;
 export function fetchViews<const L extends Levels>(levels: L): ViewFetcher<L> {
   const create = correctable(levels);
   return <T>(input: string | URL | Request, options: FetchViewsOptions = {}): Correctable<T, L> => {
-    const { timeoutMs = DEFAULT_TIMEOUT_MS, session } = options;
-    check(session === undefined || session instanceof PageSession, 'session', 'give one of createHttpSession');
+    const { timeoutMs = DEFAULT_TIMEOUT_MS } = options;
+    const session = options.session as PageSession | undefined;
+    check(session === undefined || hasMethods(session, 'replace'), 'session', 'give one of createHttpSession');
     const exchange = createExchange(input, options);
     const { signal = (input as Partial<Request>).signal } = options;
     const views = create.withSink<T>({ isRefining: true, timeoutMs, ...(signal && { signal }) });
@@ -59,9 +61,11 @@ export function fetchViews<const L extends Levels>(levels: L): ViewFetcher<L> {
     source.label = { name: exchange.name };
     if (exchange.isUpdate) source.effectState = WRITE;
     if (source.state === 'pending') {
-      deliverViews(exchange, views.signal, { levels, sink: views.sink as Sink<unknown>, session }).catch(
-        (error: unknown) => views.sink.fail(error),
-      );
+      deliverViews(exchange, views.signal, {
+        levels,
+        sink: views.sink as Sink<unknown>,
+        session,
+      }).catch((error: unknown) => views.sink.fail(error));
     }
     return views.correctable;
   };
@@ -104,7 +108,8 @@ async function deliverViews(exchange: Exchange, signal: AbortSignal, receiver: R
   const response = await exchange
     .send({ accept: MEDIA_TYPES.ndjson, ...tokens }, signal)
     .catch((error: unknown) => Promise.reject(createLostError(exchange, 'the request failed', error)));
-  if (!response.ok || !response.body) {
+  // React Native has no streams, so that the body is undefined.
+  if (!response.ok || response.body === null) {
     const { error, session } = await readFailedReply(response, exchange);
     if (session) receiver.session?.replace(sent, session);
     throw error;
@@ -112,7 +117,7 @@ async function deliverViews(exchange: Exchange, signal: AbortSignal, receiver: R
   try {
     checkType(response, exchange);
     const deliver = createDelivery(exchange, receiver, sent);
-    for await (const line of readLines(response.body)) if (deliver(line)) return;
+    for await (const line of readLines(response)) if (deliver(line)) return;
   } catch (error) {
     throw createBrokenError(exchange, error);
   }

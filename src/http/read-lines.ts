@@ -5,14 +5,14 @@ import { CorrectableError } from '../correctable/errors.ts';
 const MAX_MESSAGE_LENGTH = 16_777_216;
 
 /** Yields the text of each message. If the reader leaves, the rest of the reply is dropped. */
-export async function* readLines(body: ReadableStream<Uint8Array>): AsyncGenerator<string, void> {
-  const reader = body.getReader();
-  const decoder = new TextDecoder();
+export async function* readLines(response: Response): AsyncGenerator<string, void> {
+  const reader = response.body?.getReader();
+  const decoder = reader && new TextDecoder();
   let text = '';
   try {
     for (;;) {
-      const { done, value } = await reader.read();
-      const chunk = decoder.decode(value, { stream: !done });
+      const { done, value } = (await reader?.read()) ?? { done: true, value: undefined };
+      const chunk = decoder?.decode(value, { stream: !done }) ?? (await response.text());
       text += chunk;
       // A long message comes in many chunks: it is taken apart once.
       const lines = done || chunk.includes('\n') ? text.split('\n') : [text];
@@ -27,8 +27,8 @@ export async function* readLines(body: ReadableStream<Uint8Array>): AsyncGenerat
     }
   } finally {
     // If the reply has ended, the connection can serve the next request. If the server goes on sending, it is cut off.
-    const ending = reader.read().then(({ done }) => (done ? undefined : reader.cancel()));
-    ending.catch(() => {}); // The reader has left, so there is no caller to report a failure to.
+    const ending = reader?.read().then(({ done }) => (done ? undefined : reader.cancel()));
+    ending?.catch(() => {}); // The reader has left, so there is no caller to report a failure to.
   }
 }
 

@@ -108,24 +108,21 @@ export function formatSessionCookie(tokens: readonly string[], options: SessionC
  * await fetchViews(levels)('/name', { session }); // no view is older than 'Ada'
  */
 export function createHttpSession(tokens: readonly string[] = []): HttpSession {
-  return new PageSession(tokens);
+  check(Array.isArray(tokens), 'tokens', 'give the tokens of a session');
+  // No state of its own: frameworks freeze it, and wrap it in proxies.
+  let current = tokens;
+  return {
+    get tokens() {
+      return current;
+    },
+    replace(sent, received) {
+      const others = current.filter((token) => !sent.includes(token) && !received.includes(token));
+      current = [...others, ...received];
+    },
+  } as PageSession;
 }
 
-export class PageSession implements HttpSession {
-  #tokens: readonly string[];
-
-  constructor(tokens: readonly string[]) {
-    check(Array.isArray(tokens), 'tokens', 'give the tokens of a session');
-    this.#tokens = tokens;
-  }
-
-  get tokens(): readonly string[] {
-    return this.#tokens;
-  }
-
+export interface PageSession extends HttpSession {
   /** Takes the tokens of a reply in place of those that its request had. Other replies may have brought more meanwhile. */
-  replace(sent: readonly string[], received: readonly string[]): void {
-    const others = this.#tokens.filter((token) => !sent.includes(token) && !received.includes(token));
-    this.#tokens = [...others, ...received];
-  }
+  replace(sent: readonly string[], received: readonly string[]): void;
 }

@@ -75,7 +75,8 @@ test('a page with a session → sends what it has seen, and takes what each repl
     setImmediate(() => sink.view((seen += 1), 'strong'));
     return respondWithViews(views, { request, session });
   };
-  const session = createHttpSession();
+  // As the state of a framework keeps it.
+  const session = new Proxy(Object.freeze(createHttpSession()), {});
   const request = () => fetchViews(LEVELS)('/', { session, fetch: serve as typeof fetch });
   await request();
   expect(session.tokens).toEqual(['seen-2']);

@@ -115,6 +115,13 @@ describe('views', () => {
     expect(await request({ fetch: bytewise as typeof fetch })).toBe('é二');
   });
 
+  test('a platform without streams, as React Native → the views come with the end of the reply', async () => {
+    const { sink, serve, request } = open();
+    sink.view('all', 'strong');
+    const whole = async (): Promise<Response> => Object.defineProperty(await serve('/'), 'body', { value: undefined });
+    expect(await request({ fetch: whole as typeof fetch })).toBe('all');
+  });
+
   const ndjson = (body: string) => async (): Promise<Response> =>
     new Response(body, { headers: { 'content-type': 'application/x-ndjson' } });
 
