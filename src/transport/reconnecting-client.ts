@@ -270,15 +270,17 @@ class WebSocketClient implements ConnectionEvents, ReceiverEvents {
   }
 
   #connect(): void {
-    const { url } = this.#sitePool;
+    const { url, label } = this.#sitePool;
     this.#attempt++;
     this.#hasGivenUp = false;
-    this.#outage.recordAttempt(url);
+    this.#outage.recordAttempt(label);
     try {
       this.#connection = new Connection(this.#options, url, this.#attempt, this);
     } catch (cause) {
       // A page served over https may not open ws://, for example: trying again would not help.
-      this.#setReason(new CorrectableError('UNSUPPORTED', `url: the platform refuses to connect to ${url}`, { cause }));
+      this.#setReason(
+        new CorrectableError('UNSUPPORTED', `url: the platform refuses to connect to ${label}`, { cause }),
+      );
       queueMicrotask(() => this.#dispatch('rejected'));
     }
   }
@@ -390,12 +392,12 @@ class WebSocketClient implements ConnectionEvents, ReceiverEvents {
   }
 
   #recordFailure(detail: string): void {
-    const { url } = this.#sitePool;
-    this.#outage.setReason(url, createLossError(url, detail), detail);
+    const { label } = this.#sitePool;
+    this.#outage.setReason(label, createLossError(label, detail), detail);
   }
 
   #setReason(reason: CorrectableError): void {
-    this.#outage.setReason(this.#sitePool.url, reason);
+    this.#outage.setReason(this.#sitePool.label, reason);
   }
 
   /** Why nothing can be submitted any more: asking again cannot help, whatever the reason for closing was. */
@@ -405,6 +407,6 @@ class WebSocketClient implements ConnectionEvents, ReceiverEvents {
   }
 
   #getFailureReason(): CorrectableError {
-    return this.#outage.reason ?? new CorrectableError('UNAVAILABLE', `${this.#sitePool.url} cannot be reached`);
+    return this.#outage.reason ?? new CorrectableError('UNAVAILABLE', `${this.#sitePool.label} cannot be reached`);
   }
 }

@@ -16,6 +16,11 @@ export class SitePool {
     return this.#urls[this.#index] as string;
   }
 
+  /** The URL as errors name it. Its query may be confidential. */
+  get label(): string {
+    return this.url.replace(/\?.*/, '');
+  }
+
   /** The connection to the site has held for a while: earlier losses do not count. */
   recordStable(): void {
     this.#lossCount = 0;

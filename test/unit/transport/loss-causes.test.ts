@@ -8,10 +8,11 @@ import { start, welcome } from './set-up.ts';
 function startReported(options: Partial<ConnectionOptions> = {}) {
   const reported: unknown[] = [];
   const onStateChange: ConnectionOptions['onStateChange'] = (state, reason) => reported.push([state, reason?.message]);
-  return { reported, ...start({ ...options, onStateChange }) };
+  return { reported, ...start({ url: `${URL}?token=secret`, ...options, onStateChange }) };
 }
 
-const SITE = 'no connection to ws://server.test/ireland: ';
+const URL = 'ws://server.test/ireland';
+const SITE = `no connection to ${URL}: `;
 
 describe('waiting again', () => {
   test('no answer to a ping → so', async () => {
