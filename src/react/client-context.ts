@@ -47,7 +47,7 @@ export function CorrectablesProvider(properties: CorrectablesProviderProps): Rea
     const refresh = (): void => getReads(client).all.forEach((read) => read.refreshIfShown());
     for (const name of refreshOn)
       if (name === 'reconnect') unmounting.signal.addEventListener('abort', client.onReconnect(refresh));
-      else addEventListener(name, refresh, unmounting);
+      else globalThis.addEventListener?.(name, refresh, unmounting);
     return () => unmounting.abort();
   }, [client, events]);
   return React.createElement(ClientContext.Provider, { value }, children);

@@ -91,7 +91,7 @@ async function fetchViews<T>(
 ): Promise<FinalView<T, Levels, string>> {
   // A component that unmounts at once, as in StrictMode, cancels the query before anything was submitted.
   await Promise.resolve();
-  signal.throwIfAborted();
+  if (signal.aborted) throw signal.reason;
   const { queryHash } = queryClient.defaultQueryOptions({ queryKey });
   const invalidate = (): void => queryClient.getQueryCache().get(queryHash)?.invalidate();
   const views = read(signal);

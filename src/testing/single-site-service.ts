@@ -1,5 +1,5 @@
 /** A service at one place, without replication: for tests of its logic, and as a baseline (RedBlue, OSDI 2012, Table 5). */
-import type { Binding } from '../correctable/binding.ts';
+import { bindMethods, type Binding } from '../correctable/binding.ts';
 import { CorrectableError, isCorrectableError } from '../correctable/errors.ts';
 import { checkOptionTypes, checkOptionNames, type OptionNamesOf } from '../correctable/validate.ts';
 import { Fifo } from '../server/collections/fifo.ts';
@@ -63,7 +63,7 @@ export function singleSiteService(service: Service, options: SingleSiteServiceOp
   checkOptionNames(options, { call: CALL }, OPTIONS);
   checkOptionTypes(options, 'boolean', 'checkInvariants');
   checkOptionTypes(options, 'function', 'onAlarm');
-  return new SiteBinding(SITE_NAME, new SingleSite(service, options));
+  return bindMethods(new SiteBinding(SITE_NAME, new SingleSite(service, options)));
 }
 
 const readElapsedMs = (): number => clock.now();

@@ -157,7 +157,10 @@ function parseContactPoints(value: readonly string[]): ServerAddress[] {
   return value.map((point: unknown, at) => {
     const address = typeof point === 'string' ? parseAddress(point, DEFAULT_PORT) : undefined;
     if (address !== undefined) return address;
-    throw createInvalidArgumentError(`contactPoints[${at}]`, `give host or host:port, not ${JSON.stringify(point)}`);
+    throw createInvalidArgumentError(
+      `contactPoints[${at}]`,
+      `give host, host:port or [::1]:port, not ${JSON.stringify(point)}`,
+    );
   });
 }
 

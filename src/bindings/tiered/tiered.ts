@@ -155,7 +155,8 @@ function checkTiers(options: TieredSetup<Levels>, call: string): void {
   checkRecord(tiers, { call, field: 'tiers' });
   checkOptionTypes(options, 'function', 'supports', 'close');
   for (const level of names) {
-    check(typeof tiers[level] === 'function', `tiers.${level}`, `give a function for the level '${level}'`);
+    const isTier = typeof tiers[level] === 'function' && tiers[level] !== Object.prototype[level as never];
+    check(isTier, `tiers.${level}`, `give a function for the level '${level}'`);
   }
   for (const level of Object.keys(tiers)) {
     check(names.includes(level), `tiers.${level}`, `add '${level}' to the levels, or leave its tier out`);

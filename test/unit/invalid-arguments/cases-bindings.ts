@@ -131,6 +131,7 @@ export const callsOfBindings: Readonly<Record<string, Mistakes>> = {
       ],
       parts: [
         ['a level without a function', 'tiers.strong', (f) => f(levels, { weak: () => 1 })],
+        ['a level that objects have a function for', 'tiers.toString', (f) => f(['toString', 'a'], { a: () => 1 })],
         ['a function of no level', 'tiers.week', (f) => f(['strong'], { strong: () => 1, week: () => 1 })],
         ['a level twice', 'levels', (f) => f(['weak', 'weak'], { weak: () => 1 })],
         ['an unknown mode', 'mode', (f) => f(['a'], { a: () => 1 }, { mode: 'fast' })],

@@ -1,7 +1,7 @@
 /** The table of docs/spec/react.md, run through cell by cell, and the scenarios that the page names. */
 import { readFileSync } from 'node:fs';
 import { createElement as h, type ReactNode } from 'react';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { get, put } from '../../../src/operations/index.ts';
 import { useCorrectable, useOperation } from '../../../src/react/index.ts';
 import type { ScriptedCall } from '../../../src/testing/scripted-binding.ts';
@@ -121,4 +121,18 @@ test('the page names scenarios that there are', () => {
   const named = [...page.matchAll(/\| "(.+)" \|$/gm)].map(([, name = '']) => name);
   expect(named.filter((name) => SCENARIOS[name] === undefined)).toEqual([]);
   expect(named.length).toBeGreaterThan(25);
+});
+
+test('a platform without events, as React Native → refreshOn does not keep the page from being shown', async () => {
+  const whole = addEventListener;
+  vi.stubGlobal('addEventListener', undefined);
+  onTestFinished(() => void vi.stubGlobal('addEventListener', whole));
+  const { binding, render, shows, close } = openStage();
+  render(
+    h(() => useCorrectable(A).level),
+    { refreshOn: ['focus', 'reconnect'] },
+  );
+  (await binding.next()).view('new', 'strong');
+  await shows('strong');
+  close();
 });

@@ -24,7 +24,7 @@ const debts = defineService(debt, {
 
 describe('plain service', () => {
   test('writes of both colors and reads → the answers of a single site', async () => {
-    const client = createClient(singleSiteService(bankService()));
+    const client = createClient(new Proxy(singleSiteService(bankService()), {}));
     await client.invoke(bank.deposit({ account: 'a', amount: 10 }));
     expect(await client.invoke(bank.withdraw({ account: 'a', amount: 7 }))).toEqual({ paid: true });
     expect(await client.invoke(bank.withdraw({ account: 'a', amount: 7 }))).toEqual({ paid: false });

@@ -26,7 +26,7 @@ export function parseConnectString(text: string): ConnectString {
 function parseServer(text: string): ServerAddress {
   const address = parseAddress(text, DEFAULT_PORT);
   if (address !== undefined) return address;
-  throw new ZooKeeperError('BAD_ARGUMENTS', { hint: `servers: give host:port, not "${text}"` });
+  throw new ZooKeeperError('BAD_ARGUMENTS', { hint: `servers: give host:port or [::1]:port, not "${text}"` });
 }
 
 /** Goes round the servers; where one is preferred, every round begins with it. */
