@@ -25,12 +25,15 @@ test.each([
   ['nothing', {}, 1],
   ['not to share it', { dedupeReads: false }, 2],
   ['not to try it again', { retry: false }, 2],
-] as const)('a read that one like it is in flight for, and its call chooses %s → so', (_, how, submissions) => {
-  const { binding, client } = setUp({ retry, dedupeReads: dedupeReads() });
-  client.invoke(get('k'));
-  client.invoke(get('k'), how);
-  expect(binding.calls).toHaveLength(submissions);
-});
+] as const)(
+  'a read that one like it is in flight for, and its call chooses %s → its own choice counts',
+  (_, how, submissions) => {
+    const { binding, client } = setUp({ retry, dedupeReads: dedupeReads() });
+    client.invoke(get('k'));
+    client.invoke(get('k'), how);
+    expect(binding.calls).toHaveLength(submissions);
+  },
+);
 
 test('a write whose call chooses to share nothing → all the same, no read joins one from before it', () => {
   const { binding, client } = setUp({ dedupeReads: dedupeReads() });

@@ -126,7 +126,7 @@ test('fetchAdsByUserId: the content service fails on confirmed references → th
   await expect(result).rejects.toMatchObject({ code: 'SPECULATION_FAILED', cause: { message: '503' } });
 });
 
-test('fetchAdsStrongly: → nothing is fetched before the final references', async () => {
+test('fetchAdsStrongly fetches nothing before the final references', async () => {
   const { binding, server, watch, events, nextContent } = setUp();
   const requested = nextContent();
   const result = server.fetchAdsStrongly('u', watch);

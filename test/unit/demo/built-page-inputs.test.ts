@@ -19,7 +19,7 @@ beforeEach(async () => {
   await write('dist/index.d.ts', 'types');
 });
 
-test('nothing has changed → the same', async () => {
+test('the inputs stay the same while nothing has changed', async () => {
   expect(await inputsHash(root)).toBe(await inputsHash(root));
 });
 

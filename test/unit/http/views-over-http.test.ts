@@ -51,20 +51,6 @@ describe('views', () => {
     expect((await reading.next()).done).toBe(true);
   });
 
-  test('a final view of an equal value → travels without it', async () => {
-    const { sink, serve } = open();
-    const value = { seats: ['a1', 'a2'] };
-    sink.view(value, 'weak');
-    const body = serve('/stock').then((response) => response.text());
-    await new Promise((resolve) => setImmediate(resolve));
-    sink.view({ seats: ['a1', 'a2'] }, 'strong');
-    const lines = (await body).trimEnd().split('\n');
-    expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual([
-      { level: 'weak', value },
-      { level: 'strong', final: true },
-    ]);
-  });
-
   test.each([
     ['undefined', undefined],
     ['a bigint, a date, bytes', { n: 7n, on: new Date(0), photo: new Uint8Array([1, 2]), $key: null }],
@@ -282,16 +268,6 @@ describe('failures', () => {
 });
 
 describe('leaving', () => {
-  test('the page cancels → the operation on the server is canceled', async () => {
-    const { served, sink, request } = open();
-    const views = request();
-    sink.view('old', 'weak');
-    await views.settle({ enough: () => true });
-    views.cancel();
-    await expect(served).rejects.toMatchObject({ code: 'ABORTED' });
-    await expect(views).rejects.toMatchObject({ code: 'ABORTED' });
-  });
-
   test('the signal of a Request aborts → the views are canceled', async () => {
     const { serve } = open();
     const leaving = new AbortController();
@@ -299,15 +275,6 @@ describe('leaving', () => {
     const views = fetchViews(LEVELS)(input, { fetch: ((_input, init) => serve('/', init)) as typeof fetch });
     leaving.abort();
     await expect(views).rejects.toMatchObject({ code: 'ABORTED' });
-  });
-
-  test("the request's signal aborts before the first view → so is it", async () => {
-    const { served, serve } = open();
-    const leaving = new AbortController();
-    const reply = serve('/', { signal: leaving.signal });
-    leaving.abort();
-    await expect(served).rejects.toMatchObject({ code: 'ABORTED' });
-    expect((await reply).status).toBe(503);
   });
 
   test('an update that is canceled → UNKNOWN: it may have been applied', async () => {

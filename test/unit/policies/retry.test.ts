@@ -53,7 +53,7 @@ describe('C15: an operation fails with a retryable error', () => {
     expect(binding.calls).toHaveLength(3);
   });
 
-  test('by throwing, or by the promise that it returned → the same', async () => {
+  test('by throwing, or by the promise that it returned → it is submitted again too', async () => {
     const clock = virtualClock();
     const attempts: (() => void | Promise<void>)[] = [
       () => {

@@ -15,14 +15,14 @@ const URL = 'ws://server.test/ireland';
 const SITE = `no connection to ${URL}: `;
 
 describe('waiting again', () => {
-  test('no answer to a ping → so', async () => {
+  test('no answer to a ping is reported as the cause', async () => {
     const { reported, platform } = startReported({ heartbeatIntervalMs: 1_000, pongTimeoutMs: 2_000 });
     await welcome(platform);
     platform.advance(3_000);
     expect(reported.at(-1)).toEqual(['waiting', `${SITE}no answer to a ping within 2000 ms`]);
   });
 
-  test('the server goes away → so', async () => {
+  test('that the server goes away is reported as the cause', async () => {
     const { reported, platform } = startReported();
     await welcome(platform);
     platform.socket.receive([0, 'goaway', 1_000]);
@@ -37,7 +37,7 @@ describe('waiting again', () => {
     expect(reported.at(-1)).toEqual(['waiting', expect.stringContaining('too many clients (1013)')]);
   });
 
-  test('the server takes the client for another → so', async () => {
+  test('that the server takes the client for another is reported as the cause', async () => {
     const { reported, platform } = startReported();
     await welcome(platform, { principal: 'ann' });
     platform.socket.lose();
@@ -47,8 +47,8 @@ describe('waiting again', () => {
   });
 
   test.each([
-    ['before there is a token → so', true, 'closed with 1006, before a token was received'],
-    ['after hello → without a word of tokens', false, 'closed with 1006'],
+    ['before there is a token: the cause says so', true, 'closed with 1006, before a token was received'],
+    ['after hello: the cause says nothing of tokens', false, 'closed with 1006'],
   ])('lost %s', async (_, isPending, detail) => {
     const { reported, platform } = startReported({ token: () => (isPending ? new Promise(() => {}) : 'token') });
     platform.socket.open();
@@ -65,8 +65,8 @@ describe('waiting again', () => {
   });
 
   test.each([
-    ['no token comes → so', true, 'no token within 1000 ms'],
-    ['no welcome comes → so', false, 'no welcome within 1000 ms'],
+    ['that no token comes is reported as the cause', true, 'no token within 1000 ms'],
+    ['that no welcome comes is reported as the cause', false, 'no welcome within 1000 ms'],
   ])('%s', async (_, isPending, detail) => {
     const token = (): string | Promise<string> => (isPending ? new Promise(() => {}) : 'token');
     const { reported, platform } = startReported({ token, connectTimeoutMs: 1_000 });
@@ -78,7 +78,7 @@ describe('waiting again', () => {
 });
 
 describe('closed for good', () => {
-  test('a token that is always the same has expired → so', async () => {
+  test('that a token which is always the same has expired is reported as the cause', async () => {
     const { reported, platform } = startReported({ token: 'fixed' });
     await welcome(platform);
     platform.socket.lose(4402, 'the token has expired');

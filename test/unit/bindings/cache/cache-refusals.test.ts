@@ -193,7 +193,7 @@ describe('cache: a store that rejects writes, and users who sign in and out', ()
     expect(await views(at.kept)).toEqual(['of bob']);
   });
 
-  test('one leaves while a write is on its way, which is refused → the same', async () => {
+  test('one leaves while a write is on its way, which is refused → nothing of theirs is held either', async () => {
     const retained = mapStore();
     let refuse = (): void => {};
     let onHeld = (): void => {};

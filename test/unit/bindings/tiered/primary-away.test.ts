@@ -146,7 +146,7 @@ describe('primary-backup: the strongest tier fails, a weaker one hangs', () => {
     return { client, clock, isAborted: () => signal?.aborted === true };
   };
 
-  test('→ the failure after a second, and the signal of the tier aborts', async () => {
+  test('ends in the failure after a second, and the signal of the tier aborts', async () => {
     const { client, isAborted } = hanging();
     const reported = outcome(client.invoke(get('x')));
     await turn();

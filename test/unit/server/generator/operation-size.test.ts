@@ -34,7 +34,7 @@ const tooLarge = (field: string): unknown =>
 describe('a write that is larger than any may be', () => {
   const bytes = new Uint8Array(MAX_OPERATION_BYTES);
 
-  test('→ refused, and nothing is done; the site goes on', async () => {
+  test('is refused, and nothing is done; the site goes on', async () => {
     const client = clientOf();
     await expect(client.invokeStrong(put('k', bytes))).rejects.toThrow(tooLarge('effects'));
     expect(await client.invokeWeak(get('k'))).toBeUndefined();
@@ -70,7 +70,7 @@ describe('what counts', () => {
     ['result', outcome({ reply: { value: null, meta: { list: Array.from({ length: 40 }, () => 0) } } })],
     ['shadow', outcome({ choice: choice('red', { args: [text] }) })],
     ['result', outcome({ reply: { value: 2n ** 8000n } })],
-  ])('%s', (field, value) => {
+  ])('%s: counted, and named if it is too large', (field, value) => {
     expect(() => checkOperationSize(value, { maxBytes: 1000, maxParts: 2 })).toThrow(
       expect.objectContaining({ code: 'INVALID_VALUE', field }),
     );

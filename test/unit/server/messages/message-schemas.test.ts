@@ -81,7 +81,7 @@ describe('refused', () => {
 describe('a write without a name', () => {
   const names = ['', 'anna', '/1', 'anna/', 'anna/one', 'anna/1.0', 7, undefined];
 
-  test('→ is refused in a stream, as a proposal, as an entry of the red log, and when it is asked for', () => {
+  test('is refused in a stream, as a proposal, as an entry of the red log, and when it is asked for', () => {
     for (const id of names) {
       const entries = [{ origin: 1, epoch: 1, sequence: 1, record: { ...RED, id } }];
       const found = [

@@ -113,18 +113,6 @@ class TestLock {
 }
 
 describe('a directory that another process has taken over', () => {
-  test('delivers no more results: operations in flight fail, reads too', async () => {
-    const lock = new TestLock();
-    const client = start(['ireland'], lock);
-    expect(await write(client, 'a', 1)).toBe('done');
-    const pending = client.invokeStrong(put('a', 2)).catch((error: unknown) => error);
-    await endOfTurn();
-    lock.isThere = false;
-    machine.run(100);
-    expect(await pending).toMatchObject({ code: 'UNKNOWN', message: expect.stringContaining('taken over') });
-    await expect(client.invokeWeak(get('a'))).rejects.toMatchObject({ code: 'UNAVAILABLE' });
-  });
-
   test('between two inputs → a read that comes then is not answered from what is old', async () => {
     const lock = new TestLock();
     const client = start(['ireland'], lock);

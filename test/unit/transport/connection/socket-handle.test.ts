@@ -34,7 +34,7 @@ describe('dropped', () => {
     expect([reported, socket.sent, socket.closedByClient]).toEqual([[], [], true]);
   });
 
-  test('it can be ended without waiting for its peer → so', () => {
+  test('ends without waiting for its peer where the socket can', () => {
     let ends = 0;
     const { socket, handle } = handled({ terminate: () => void (ends += 1) });
     handle.terminate();

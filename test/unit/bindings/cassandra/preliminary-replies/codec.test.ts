@@ -154,7 +154,7 @@ describe('responses: read as the driver reads them', () => {
     expect(failureOf(() => readPage(response.rows, values))).toBe('PROTOCOL');
   });
 
-  test('Prepared: any parameters and columns → the same', () => {
+  test('Prepared: any parameters and columns are read as they were written', () => {
     fc.assert(
       fc.property(tables, tables, fc.uint8Array({ minLength: 1, maxLength: 16 }), (first, second, id) => {
         const body = preparedBody(id, columnsOf(first.columns), columnsOf(second.columns));
@@ -175,7 +175,7 @@ describe('responses: read as the driver reads them', () => {
     }
   });
 
-  test('SUPPORTED behind warnings and a payload: any → the same', () => {
+  test('SUPPORTED: any options are read as they were written, behind warnings and a payload too', () => {
     // The driver's maps are objects, which cannot hold this name.
     const name = fc.string().filter((item) => item !== '__proto__');
     const options = fc.dictionary(name, fc.array(fc.string(), { maxLength: 3 }), { maxKeys: 5, noNullPrototype: true });

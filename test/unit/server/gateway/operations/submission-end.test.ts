@@ -68,7 +68,7 @@ describe('an outcome that is kept', () => {
 });
 
 describe('views of an operation that does not end', () => {
-  test('→ as many are held as clients keep, with their details', () => {
+  test('as many views are held as clients keep, with their details', () => {
     const { submission, budget } = start(2, 'read');
     const bytesAt = (count: number): number => {
       while (submission.view(Math.random(), 'tentative', { meta: { at: 'x'.repeat(100) } }) < count);

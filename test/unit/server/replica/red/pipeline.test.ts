@@ -103,7 +103,7 @@ describe('a chain', () => {
     expect(new Set(textsAt(sites))).toEqual(new Set([letters.join('')]));
   });
 
-  test('of named writes that are handed over first → the same', () => {
+  test('of named writes → proposed at once when they have been handed over, and answered in their order', () => {
     const sites = start();
     const outcomes = [1, 2, 3].map((number) =>
       sites.ask(SITE, { name: 'untag', args: { key: 'p', text: 'x' } }, { id: `c/${number}`, home: SITE }),
