@@ -6,7 +6,6 @@ import { check, CorrectableError } from '../correctable/errors.ts';
 import type { Levels } from '../correctable/level-types.ts';
 import { WRITE } from '../correctable/side-effects.ts';
 import { getSource } from '../correctable/source.ts';
-import { hasMethods } from '../correctable/validate.ts';
 import { fromErrorFacts } from '../protocol/error-facts.ts';
 import { readLines } from './read-lines.ts';
 import { createBrokenError, createLostError, readFailedReply } from './reply-error.ts';
@@ -53,7 +52,7 @@ export function fetchViews<const L extends Levels>(levels: L): ViewFetcher<L> {
   return <T>(input: string | URL | Request, options: FetchViewsOptions = {}): Correctable<T, L> => {
     const { timeoutMs = DEFAULT_TIMEOUT_MS } = options;
     const session = options.session as PageSession | undefined;
-    check(session === undefined || hasMethods(session, 'replace'), 'session', 'give one of createHttpSession');
+    check(session === undefined || Object(session).advance, 'session', 'give one of createHttpSession');
     const exchange = createExchange(input, options);
     const { signal = (input as Partial<Request>).signal } = options;
     const views = create.withSink<T>({ isRefining: true, timeoutMs, ...(signal && { signal }) });
@@ -111,7 +110,7 @@ async function deliverViews(exchange: Exchange, signal: AbortSignal, receiver: R
   // React Native has no streams, so that the body is undefined.
   if (!response.ok || response.body === null) {
     const { error, session } = await readFailedReply(response, exchange);
-    if (session) receiver.session?.replace(sent, session);
+    if (session) receiver.session?.advance(sent, session);
     throw error;
   }
   try {
@@ -135,7 +134,7 @@ function createDelivery(
   return (line) => {
     const message = parseMessage(line);
     if (message.session) {
-      session?.replace(covered, message.session);
+      session?.advance(covered, message.session);
       covered = message.session;
     }
     if (isFailure(message)) {

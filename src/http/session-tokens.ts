@@ -115,7 +115,7 @@ export function createHttpSession(tokens: readonly string[] = []): HttpSession {
     get tokens() {
       return current;
     },
-    replace(sent, received) {
+    advance(sent, received) {
       const others = current.filter((token) => !sent.includes(token) && !received.includes(token));
       current = [...others, ...received];
     },
@@ -124,5 +124,5 @@ export function createHttpSession(tokens: readonly string[] = []): HttpSession {
 
 export interface PageSession extends HttpSession {
   /** Takes the tokens of a reply in place of those that its request had. Other replies may have brought more meanwhile. */
-  replace(sent: readonly string[], received: readonly string[]): void;
+  advance(sent: readonly string[], received: readonly string[]): void;
 }
