@@ -14,7 +14,7 @@ import { SimulatedEtcd } from './simulated-etcd.ts';
 import type { SimulatedSite } from './simulated-site.ts';
 import type { Timeline } from './timeline.ts';
 
-export interface RedLogHost extends Pick<LogFaults, 'random' | 'isHealthy' | 'onRepeated'> {
+export interface RedLogHost extends LogFaults {
   readonly seed: number;
   readonly options: SimulationOptions;
   readonly timeline: Timeline;
@@ -41,7 +41,7 @@ export class SimulatedRedLog {
     const { options, seed, timeline, Log } = host;
     this.#host = host;
     if (!options.isEtcd) {
-      this.engine = createFaultyEngine(SEQUENCED_ENGINE, options, host);
+      this.engine = createFaultyEngine(SEQUENCED_ENGINE, host);
       return;
     }
     this.engine = createEtcdEngine({ ...PLACE, describeProblem: describeRecordProblem, markEvery: MARK_EVERY }, Log);

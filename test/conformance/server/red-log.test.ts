@@ -2,7 +2,7 @@
 import { SequencedLog } from '../../../src/server/log/sequenced/sequenced-log.ts';
 import { EtcdLog } from '../../../src/server/log/etcd/etcd-log.ts';
 import { Random } from '../../../src/server/collections/random.ts';
-import { FaultyLog } from '../../../src/testing/simulator/faulty-log.ts';
+import { addLogFaults } from '../../../src/testing/simulator/faulty-log.ts';
 import type { LogFaults } from '../../../src/testing/simulator/faulty-log.ts';
 import { EtcdWorld } from '../../support/etcd-world.ts';
 import { describeRedLog } from '../../support/log-conformance/red-log.ts';
@@ -17,26 +17,19 @@ describeRedLog({
   createServer: () => new EtcdWorld(0),
 });
 
-const unsteady = (name: string, chances: Partial<LogFaults>, isUnsteady: boolean): void => {
+const unsteady = (name: string, chances: Partial<LogFaults['options']>, isUnsteady: boolean): void => {
   for (let seed = 1; seed <= SEEDS; seed += 1) {
     const random = new Random(seed);
-    const steady = {
-      random,
-      repeatChance: 0,
-      jumpChance: 0,
-      regressChance: 0,
-      isHealthy: () => false,
-      onRepeated: () => {},
-    };
-    const how = { ...steady, ...chances };
+    const options = { redRepeatChance: 0, redJumpChance: 0, redRegressChance: 0, ...chances };
+    const faults = { random, options, isHealthy: () => false, onRepeated: () => {} };
     describeRedLog({
       name: `${name}, seed ${seed}`,
-      make: (options) => new FaultyLog(new SequencedLog(options), how),
+      make: (node) => addLogFaults(new SequencedLog(node), faults),
       isUnsteady,
     });
   }
 };
 
-unsteady('repeats', { repeatChance: 0.7 }, false);
-unsteady('jumps', { jumpChance: 0.3, repeatChance: 0.3 }, true);
-unsteady('regresses', { regressChance: 0.3 }, true);
+unsteady('repeats', { redRepeatChance: 0.7 }, false);
+unsteady('jumps', { redJumpChance: 0.3, redRepeatChance: 0.3 }, true);
+unsteady('regresses', { redRegressChance: 0.3 }, true);

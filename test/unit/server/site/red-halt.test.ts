@@ -5,7 +5,7 @@ import { dequeue, enqueue, get, put } from '../../../../src/operations/index.ts'
 import { createRedHaltedAlarm } from '../../../../src/server/alarms/site-alarm.ts';
 import type { SiteAlarm } from '../../../../src/server/alarms/site-alarm.ts';
 import { Random } from '../../../../src/server/collections/random.ts';
-import { FaultyLog } from '../../../../src/testing/simulator/faulty-log.ts';
+import { addLogFaults } from '../../../../src/testing/simulator/faulty-log.ts';
 import { Sites } from '../replica/sites.ts';
 import { notesService } from '../storage/notes-service.ts';
 import { siteAt } from '../../../support/origins.ts';
@@ -13,31 +13,23 @@ import { siteAt } from '../../../support/origins.ts';
 const FAULTY = 1;
 const READ_STRONGLY = { wantedStages: { tentative: false, causal: false, strong: true } };
 
-let chances: { repeatChance: number; jumpChance: number; regressChance: number };
+let chances: { redRepeatChance: number; redJumpChance: number; redRegressChance: number };
 let sites: Sites;
 beforeEach(() => {
-  chances = { repeatChance: 0, jumpChance: 0, regressChance: 0 };
+  chances = { redRepeatChance: 0, redJumpChance: 0, redRegressChance: 0 };
   const random = new Random(1);
   const how = {
     random,
     isHealthy: () => false,
     onRepeated: () => {},
-    get repeatChance() {
-      return chances.repeatChance;
-    },
-    get jumpChance() {
-      return chances.jumpChance;
-    },
-    get regressChance() {
-      return chances.regressChance;
-    },
+    options: chances,
   };
   sites = new Sites(notesService(), 3, {
     redLog: {
       ...SEQUENCED_ENGINE,
       createNode: (options) => {
         const log = SEQUENCED_ENGINE.createNode(options);
-        return options.site === siteAt(FAULTY) ? new FaultyLog(log, how) : log;
+        return options.site === siteAt(FAULTY) ? addLogFaults(log, how) : log;
       },
     },
   });
@@ -51,9 +43,9 @@ function enqueueAtLeader(item: string): void {
 /** Halts the red log of the faulty site, which has taken one record. */
 function halt(): void {
   enqueueAtLeader('a');
-  chances.jumpChance = 1;
+  chances.redJumpChance = 1;
   enqueueAtLeader('left out');
-  chances.jumpChance = 0;
+  chances.redJumpChance = 0;
   enqueueAtLeader('behind');
   expect(sites.halted.at(-1)).toEqual([FAULTY, 'gap']);
 }
@@ -88,10 +80,10 @@ test('a record is left out → nothing behind it is taken; blue goes on; what ne
 });
 
 test('what it had in flight → waits, and is done once the site is started again', () => {
-  chances.jumpChance = 1;
+  chances.redJumpChance = 1;
   const outcome = sites.submit(FAULTY, enqueue('q', 'a'));
   sites.settle();
-  chances.jumpChance = 0;
+  chances.redJumpChance = 0;
   enqueueAtLeader('b');
   expect(sites.halted).toEqual([[FAULTY, 'gap']]);
   expect(outcome).toEqual({});
@@ -143,7 +135,7 @@ test('handed over before the site restarts, and then the log halts → UNKNOWN u
 });
 
 test('it delivers again what it has delivered → taken once', () => {
-  chances.repeatChance = 1;
+  chances.redRepeatChance = 1;
   for (const item of ['a', 'b', 'c']) enqueueAtLeader(item);
   expect(sites.halted).toEqual([]);
   expect(lengthAt(FAULTY)).toBe(3);

@@ -5,7 +5,7 @@ import { beforeEach, expect, test } from 'vitest';
 import { Random } from '../../../../src/server/collections/random.ts';
 import { SEQUENCED_ENGINE } from '../../../../src/server/log/sequenced/engine.ts';
 import { enqueue, get, put } from '../../../../src/operations/index.ts';
-import { FaultyLog } from '../../../../src/testing/simulator/faulty-log.ts';
+import { addLogFaults } from '../../../../src/testing/simulator/faulty-log.ts';
 import { siteAt } from '../../../support/origins.ts';
 import { Sites } from '../replica/sites.ts';
 import { notesService } from '../storage/notes-service.ts';
@@ -19,15 +19,15 @@ let sites: Sites;
 let isHealthy: boolean;
 beforeEach(() => {
   isHealthy = false;
-  const how = { random: new Random(1), isHealthy: () => isHealthy, onRepeated: () => {} };
-  const chances = { repeatChance: 0, jumpChance: 0, regressChance: 1 };
+  const options = { redRepeatChance: 0, redJumpChance: 0, redRegressChance: 1 };
+  const faults = { random: new Random(1), options, isHealthy: () => isHealthy, onRepeated: () => {} };
   sites = new Sites(notesService(), 3, {
     maxHaltedBytes: HALTED_BYTES_MAX,
     redLog: {
       ...SEQUENCED_ENGINE,
-      createNode: (options) => {
-        const log = SEQUENCED_ENGINE.createNode(options);
-        return options.site === siteAt(FAULTY) ? new FaultyLog(log, { ...how, ...chances }) : log;
+      createNode: (node) => {
+        const log = SEQUENCED_ENGINE.createNode(node);
+        return node.site === siteAt(FAULTY) ? addLogFaults(log, faults) : log;
       },
     },
   });
