@@ -20,9 +20,9 @@ export interface SimulatedClientOptions {
   readonly history: History;
   readonly options: SimulationOptions;
   readonly scenario: Scenario;
-  onSubmissionEvent(reported: Omit<SubmissionEvent, 'isRead'>): void;
-  onView(view: Omit<ClientView, 'isRead'>): void;
-  onDomainError(rejection: Omit<ClientDomainError, 'isRead'>): void;
+  onSubmissionEvent(reported: SubmissionEvent): void;
+  onView(view: ClientView): void;
+  onDomainError(rejection: ClientDomainError): void;
 }
 
 interface Request {
@@ -189,37 +189,35 @@ export class SimulatedClient {
   }
 
   #onAnswer(sending: SentRequest, answer: SiteReply): void {
-    const { operation } = sending.request;
-    const site = sending.request.site.origin;
+    const { operation, site } = sending.request;
     const { serial, stage } = answer;
-    this.#notify(sending, answer);
+    const isRead = this.#options.history.traits.isRead(operation);
+    const about = { site: site.origin, serial, operation, isRead };
+    const isFailed = answer.kind === 'failed';
+    this.#options.onSubmissionEvent({
+      ...about,
+      isEnd: answer.kind === 'final' || (isFailed && stage === undefined),
+      stage,
+      code: isFailed && answer.domain === undefined ? answer.code : undefined,
+      isAbandoned: sending.isAbandoned,
+    });
     if (answer.kind !== 'failed') {
-      const { value, meta } = answer;
-      this.#options.onView({ site, serial, operation, stage: answer.stage, value, meta });
+      this.#options.onView({ ...about, stage: answer.stage, value: answer.value, meta: answer.meta });
       this.#mergeSeen(answer.seen);
     } else if (answer.domain !== undefined) {
-      this.#options.onDomainError({ site, serial, operation, stage, domain: answer.domain });
+      this.#options.onDomainError({ ...about, stage, domain: answer.domain });
     }
     // Of a level that failed the end is still to come, as it is after a preliminary view.
     if (answer.kind === 'preliminary' || (answer.kind === 'failed' && stage !== undefined)) return;
     const wasOpen = isOpen(operation);
     if (answer.kind !== 'failed') {
-      const { value } = answer;
-      operation.replies.push({ value, stage: answer.stage, site, atMs: this.#options.timeline.nowMs });
+      const atMs = this.#options.timeline.nowMs;
+      operation.replies.push({ value: answer.value, stage: answer.stage, site: site.origin, atMs });
     } else {
       this.#noteNotExecuted(sending, answer.code);
       if (!this.#isFinalFailure(operation, answer)) return;
     }
     if (wasOpen) this.#end();
-  }
-
-  #notify({ request, isAbandoned }: SentRequest, answer: SiteReply): void {
-    const { operation } = request;
-    const site = request.site.origin;
-    const { serial, stage, kind } = answer;
-    const code = kind === 'failed' && answer.domain === undefined ? answer.code : undefined;
-    const isEnd = kind === 'final' || (kind === 'failed' && stage === undefined);
-    this.#options.onSubmissionEvent({ site, serial, operation, isEnd, stage, code, isAbandoned });
   }
 
   /** Some rejections mean that nothing was done, nor will be, unless it is retried. */

@@ -10,7 +10,7 @@ import { ReplyChecker } from './checkers/submission-replies.ts';
 import { CausalOrderChecker, TotalOrderChecker } from './checkers/causal-order.ts';
 import { ClockChecker, TermChecker } from './checkers/clocks.ts';
 import { Checkers, PropertyViolation, isRed, assertProperty } from './checkers/checker.ts';
-import type { AnyOperation, FinalState, ClientDomainError, ClientView, SubmissionEvent } from './checkers/checker.ts';
+import type { AnyOperation, FinalState, ClientView } from './checkers/checker.ts';
 import { ConvergenceChecker, DurabilityChecker } from './checkers/durability.ts';
 import { ExactlyOnceChecker } from './checkers/exactly-once.ts';
 import { LowWatermarkChecker, isLowWatermark, isTransfer } from './checkers/low-watermarks.ts';
@@ -28,7 +28,7 @@ import { HostileNetwork, type SentMessage } from './network.ts';
 import { drawOptions, type Profile, type SimulationOptions } from './options.ts';
 import { Random } from '../../server/collections/random.ts';
 import { observeGenerators } from './observe-generators.ts';
-import { SimulatedClient } from './simulated-client.ts';
+import { SimulatedClient, type SimulatedClientOptions } from './simulated-client.ts';
 import { SimulatedSite, type MachineFactory, type MembershipOutput } from './simulated-site.ts';
 import { TracedService } from './traced-service.ts';
 import { ClusterEvents, type ClusterHost } from './cluster-events.ts';
@@ -192,8 +192,8 @@ export class Simulation {
     const { service } = this.#traced;
     const place = { deployment: 'simulated', redLeader: this.#origins.sites[LEADER] as Origin };
     const { engine: redLog, connect } = this.#redLog;
-    const notify: Checkers['notify'] = (notice, tell) => {
-      if (!isTwin) this.#checkers.notify(notice, tell);
+    const notify: Checkers['notify'] = (...notice) => {
+      if (!isTwin) this.#checkers.notify(...notice);
     };
     return new SimulatedSite({
       site: { service, ...place, site, directory, redLog, ...createReplicaLimits(this.#options) },
@@ -208,16 +208,14 @@ export class Simulation {
       storage: { segmentBytes, checkpointBytes, largeGroup },
       Storage: this.#replacements.Storage ?? DurableStorage,
       send: (sent) => this.#network.send(sent),
-      onMessageAccepted: (envelope, start) =>
-        notify('onMessageAccepted', (checker) => checker.onMessageAccepted?.(site, envelope, start)),
+      onMessageAccepted: (envelope, start) => notify('onMessageAccepted', site, envelope, start),
       save: () => this.#checkers.save(site),
       onResumed: () => this.#healthyPeriods.onDisturbed(),
       onStarted: (saved) => {
         this.#healthyPeriods.onDisturbed();
-        const noted = saved as ReadonlyMap<string, unknown> | undefined;
-        notify('onStarted', (checker) => checker.onStarted?.(site, noted?.get(checker.name)));
+        if (!isTwin) this.#checkers.start(site, saved as ReadonlyMap<string, unknown> | undefined);
       },
-      onSubmitted: (submission) => notify('onSubmitted', (checker) => checker.onSubmitted?.({ ...submission, site })),
+      onSubmitted: (submission) => notify('onSubmitted', { ...submission, site }),
       onMembership: (output, made) => this.#onMembership(made, output),
     });
   }
@@ -229,24 +227,28 @@ export class Simulation {
     else if (output.kind === 'behind') this.#cluster.onBehind(site);
     else if (output.kind === 'members') {
       const origins = site.machine?.replica.options.origins;
-      if (origins === undefined) return;
-      this.#checkers.notify('onMembers', (checker) => checker.onMembers?.(site.origin, origins));
+      if (origins !== undefined) this.#checkers.notify('onMembers', site.origin, origins);
     }
   }
 
   #startClients(): void {
     const { clientCount } = this.#options;
-    for (let client = 0; client < clientCount; client += 1) {
-      const shared = { timeline: this.#timeline, random: this.#random, history: this.#history, options: this.#options };
-      const reported = {
-        onSubmissionEvent: this.#onSubmissionEvent,
-        onView: this.#onView,
-        onDomainError: this.#onDomainError,
-      };
-      this.#clients.push(
-        new SimulatedClient({ client, sites: this.#sites, scenario: this.#scenario, ...reported, ...shared }),
-      );
-    }
+    const shared: Omit<SimulatedClientOptions, 'client'> = {
+      sites: this.#sites,
+      timeline: this.#timeline,
+      random: this.#random,
+      history: this.#history,
+      options: this.#options,
+      scenario: this.#scenario,
+      onSubmissionEvent: (reported) => this.#checkers.notify('onSubmissionEvent', reported),
+      onView: (view) => this.#onView(view),
+      onDomainError: (rejection) => {
+        this.#counts.refusals += 1;
+        this.#checkers.notify('onDomainError', rejection);
+      },
+    };
+    for (let client = 0; client < clientCount; client += 1)
+      this.#clients.push(new SimulatedClient({ ...shared, client }));
   }
 
   #makeDisk(): SimulatedDisk {
@@ -268,55 +270,41 @@ export class Simulation {
 
   #observeMachine(site: Origin): MachineFactory {
     return (options, ...found) => {
-      this.#checkers.notify('onMembers', (checker) => checker.onMembers?.(site, options.origins));
+      this.#checkers.notify('onMembers', site, options.origins);
       const machine = this.#makeMachine(options, ...found);
       const name = formatStartName(options.origins.get(site), options.epoch);
-      observeGenerators(machine.replica.state, name, (run) =>
-        this.#checkers.notify('onGeneratorRun', (checker) => checker.onGeneratorRun?.(site, run)),
-      );
+      observeGenerators(machine.replica.state, name, (run) => this.#checkers.notify('onGeneratorRun', site, run));
       return machine;
     };
   }
 
-  readonly #onSubmissionEvent = (reported: Omit<SubmissionEvent, 'isRead'>): void => {
-    const isRead = this.#history.traits.isRead(reported.operation);
-    this.#checkers.notify('onSubmissionEvent', (checker) => checker.onSubmissionEvent?.({ ...reported, isRead }));
-  };
-
-  readonly #onView = (value: Omit<ClientView, 'isRead'>): void => {
-    const { operation, site, stage } = value;
-    const isRead = this.#history.traits.isRead(operation);
+  #onView(view: ClientView): void {
+    const { operation, site, stage } = view;
     if (stage !== 'tentative') {
       operation.shownColor ??= this.#oracle.getColorAt(site, operation.id);
       operation.isChange ??= this.#oracle.hasEffects(operation.id);
     }
-    this.#checkers.notify('onView', (checker) => checker.onView?.({ ...value, isRead }));
-  };
-
-  readonly #onDomainError = (value: Omit<ClientDomainError, 'isRead'>): void => {
-    this.#counts.refusals += 1;
-    const isRead = this.#history.traits.isRead(value.operation);
-    this.#checkers.notify('onDomainError', (checker) => checker.onDomainError?.({ ...value, isRead }));
-  };
+    this.#checkers.notify('onView', view);
+  }
 
   #createObserver(site: Origin): ReplicaObserver {
     return {
       onCreated: (operation) => {
         if (isPipelined(operation)) this.#counts.chained += 1;
-        this.#checkers.notify('onCreated', (checker) => checker.onCreated?.(site, operation));
+        this.#checkers.notify('onCreated', site, operation);
       },
       onApplied: (operation, state) => {
         this.#count(site, operation);
-        this.#checkers.notify('onApplied', (checker) => checker.onApplied?.(site, operation, state));
+        this.#checkers.notify('onApplied', site, operation, state);
       },
       onRejected: (operation, conflict) => {
         this.#counts.rejected += 1;
-        this.#checkers.notify('onRejected', (checker) => checker.onRejected?.(site, operation, conflict));
+        this.#checkers.notify('onRejected', site, operation, conflict);
         if (operation.site === site && conflict?.reason === 'predecessor') this.#counts.chainsBroken += 1;
       },
       onViewed: ({ serial }) => {
         this.#counts.sessionViews += 1;
-        this.#checkers.notify('onSessionView', (checker) => checker.onSessionView?.(site, serial));
+        this.#checkers.notify('onSessionView', site, serial);
       },
       onQuarantined: () => (this.#counts.quarantines += 1),
     };
@@ -469,7 +457,7 @@ export class Simulation {
         sites.push({ site, state: machine.replica.state, origins: machine.replica.options.origins });
     }
     assertProperty(sites.length + lost.size === this.#sites.length, () => 'a site is still down');
-    this.#checkers.notify('onFinished', (checker) => checker.onFinished?.({ sites, lost, history: this.#history }));
+    this.#checkers.notify('onFinished', { sites, lost, history: this.#history });
     this.#checkers.current = 'leftovers';
     const busy = this.#sites.flatMap((site) => (site.isLost || this.#isIdle(site) ? [] : [site.origin]));
     assertProperty(

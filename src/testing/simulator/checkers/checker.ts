@@ -176,6 +176,9 @@ export function assertProperty(condition: boolean, message: () => string): asser
   if (!condition) throw new PropertyViolation(message());
 }
 
+/** What checkers are told of a run while it goes on. */
+type Notice = Exclude<keyof Checker, 'name' | 'save' | 'onStarted'>;
+
 export class Checkers {
   /** What is being checked, for the message of a fault. */
   current = '';
@@ -186,12 +189,17 @@ export class Checkers {
     this.#all = all;
   }
 
-  /** Tells those that hear of such a thing at all: most things concern few of them. */
-  notify(notice: keyof Checker, tell: (checker: Checker) => void): void {
+  /** Calls the checkers that have this method: most concern few of them. */
+  notify<N extends Notice>(notice: N, ...args: Parameters<NonNullable<Checker[N]>>): void {
     for (const checker of this.#getListeners(notice)) {
       this.current = checker.name;
-      tell(checker);
+      (checker[notice] as (...args: unknown[]) => void).apply(checker, args);
     }
+  }
+
+  /** A site starts, with what each checker had noted of it. */
+  start(site: Origin, notes: ReadonlyMap<string, unknown> | undefined): void {
+    for (const checker of this.#all) checker.onStarted?.(site, notes?.get(checker.name));
   }
 
   /** What each has noted of a site, by its name. */
@@ -199,12 +207,12 @@ export class Checkers {
     return new Map(this.#all.map((checker) => [checker.name, checker.save?.(site)]));
   }
 
-  #getListeners(notice: keyof Checker): readonly Checker[] {
-    let hearers = this.#listeners.get(notice);
-    if (hearers === undefined) {
-      hearers = this.#all.filter((checker) => checker[notice] !== undefined);
-      this.#listeners.set(notice, hearers);
+  #getListeners(notice: Notice): readonly Checker[] {
+    let listeners = this.#listeners.get(notice);
+    if (listeners === undefined) {
+      listeners = this.#all.filter((checker) => checker[notice] !== undefined);
+      this.#listeners.set(notice, listeners);
     }
-    return hearers;
+    return listeners;
   }
 }

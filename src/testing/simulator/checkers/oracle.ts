@@ -25,12 +25,12 @@ import {
 import { Model, ModelView } from '../oracle/model.ts';
 import { isSameSentList, isSameReply, isSameSent, toSentEffects } from '../oracle/compare-sent.ts';
 import {
+  CountingChecker,
   getExecutionName,
   isRed,
   assertProperty,
   setCount,
   type AnyOperation,
-  type Checker,
   type FinalState,
   type GeneratorRun,
   type ClientDomainError,
@@ -65,12 +65,11 @@ interface PlacedOperation {
   readonly domainError: DomainErrorInfo | undefined;
 }
 
-export class OracleChecker implements Checker {
+export class OracleChecker extends CountingChecker {
   readonly name = 'oracle';
   readonly #service: Service;
   readonly #submissions: () => readonly string[];
   readonly #model: Model;
-  readonly #shown: number[][];
   /** Red operations, then blue ones by origin, as any site has shown them first. */
   readonly #lists: PlacedOperation[][];
   readonly #placed = new Map<string, PlacedOperation>();
@@ -88,25 +87,16 @@ export class OracleChecker implements Checker {
   readonly #origins = new Map<Origin, Origins>();
   #shownRedPlace = 0;
 
-  constructor({ service, lookups }: TracedService, { size }: Origins) {
+  constructor({ service, lookups }: TracedService, origins: Origins) {
+    super(origins);
     this.#service = service;
     this.#submissions = lookups;
     this.#model = new Model(service.tables);
-    const nothing = (): number[] => Array.from({ length: size }, () => 0);
-    this.#shown = Array.from({ length: size }, nothing);
-    this.#lists = nothing().map(() => []);
+    this.#lists = Array.from({ length: origins.size }, () => []);
   }
 
   onMembers(site: Origin, origins: Origins): void {
     this.#origins.set(site, origins);
-  }
-
-  onStarted(site: Origin, saved?: Counts): void {
-    this.#shown[site] = [...(saved ?? this.#lists.map(() => 0))];
-  }
-
-  save(site: Origin): Counts {
-    return [...this.#getShown(site)];
   }
 
   /** Places of the red order that some site has shown. */
@@ -128,7 +118,7 @@ export class OracleChecker implements Checker {
 
   onGeneratorRun(site: Origin, { input: value, id, outcome, isPipelined, isAlone }: GeneratorRun): void {
     const input = { ...value, site, closed: this.#origins.get(site)?.closed ?? [] };
-    const seen = [...this.#getShown(site)];
+    const seen = [...this.getState(site)];
     if (isPipelined) return this.#note(site, id, { input, seen, outcome, isAlone });
     const requested = this.#submissions();
     const expected = execute(this.#service, () => new ModelView(this.#model, seen), input);
@@ -169,11 +159,10 @@ export class OracleChecker implements Checker {
     this.#created.set(formatOperation(operation), run);
   }
 
-  onApplied(site: Origin, operation: AnyOperation): void {
-    const shown = this.#getShown(site);
+  override onApplied(site: Origin, operation: AnyOperation): void {
+    super.onApplied(site, operation);
     const list = isRed(operation) ? RED : operation.site;
-    const place = (shown[list] ?? 0) + 1;
-    setCount(shown, list, place);
+    const place = this.getState(site)[list] as number;
     const known = this.#lists[list]?.[place - 1];
     if (known === undefined) this.#place(operation, list, place);
     else {
@@ -256,7 +245,7 @@ export class OracleChecker implements Checker {
   /** What the site makes itself: a floor, which changes nothing, and transfers, which another checker judges. */
   #createOwnRun(site: Origin, { id: operation, reply, effects }: AnyOperation): OracleRun {
     const input = { name: '', serial: 0, operation, args: undefined, submittedAtMs: 0, seed: 0 };
-    return { input, seen: [...this.#getShown(site)], outcome: { hasFailed: false, effects, reply } };
+    return { input, seen: [...this.getState(site)], outcome: { hasFailed: false, effects, reply } };
   }
 
   get #hasRed(): boolean {
@@ -268,7 +257,7 @@ export class OracleChecker implements Checker {
   }
 
   #checkState(site: Origin, state: SiteState): void {
-    const difference = describeDifference(new ModelView(this.#model, this.#getShown(site)), state.store);
+    const difference = describeDifference(new ModelView(this.#model, this.getState(site)), state.store);
     assertProperty(difference === undefined, () => `site ${site} ends with ${difference}`);
   }
 
@@ -366,11 +355,7 @@ export class OracleChecker implements Checker {
   }
 
   #isShown(site: Origin, { model: { list, place } }: PlacedOperation): boolean {
-    return (this.#getShown(site)[list] ?? 0) >= place;
-  }
-
-  #getShown(site: Origin): number[] {
-    return this.#shown[site] as number[];
+    return (this.getState(site)[list] ?? 0) >= place;
   }
 }
 
