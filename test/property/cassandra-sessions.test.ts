@@ -93,7 +93,7 @@ async function play(world: World, note: Note): Promise<void> {
     preliminaryReplies: 'never',
     write: world.write,
   });
-  binding.openSession = () => new SessionGuarantees({ isStrong, maxKeys: world.maxKeys });
+  binding.openSession = () => new SessionGuarantees(isStrong, world.maxKeys);
   const client = createClient(binding);
   const users = [0, 1].map(() => ({ session: client.session(), seen: new Map<string, Sight>() }));
   const faults: string[] = [];

@@ -82,9 +82,10 @@ class CassandraStore implements CassandraBinding {
 
   constructor(options: ResolvedOptions) {
     const { contactPoints, keyspace, credentials, tls, requestTimeoutMs, preliminaryReplies } = options;
+    const { read, write, singleDataCenter } = options;
     const statements = options.statements.flatMap(getStatements);
     this.#options = options;
-    this.#levels = ['weak', getFinalLevel(options)];
+    this.#levels = ['weak', getFinalLevel(read, write, singleDataCenter)];
     this.#planners = getPlanners(options);
     this.#cluster = new Cluster(options, [
       ...new Set([keyspace, ...statements.flatMap(({ cql }) => findKeyspaces(cql))]),
@@ -111,7 +112,7 @@ class CassandraStore implements CassandraBinding {
     try {
       await this.#readStrategy.selectStrategy();
     } catch (error) {
-      throw toCorrectableError(error, { access: 'read', operation: 'connect' });
+      throw toCorrectableError(error, { access: 'read', name: 'connect' });
     }
   }
 
@@ -124,7 +125,7 @@ class CassandraStore implements CassandraBinding {
   }
 
   openSession(): BindingSession {
-    return new SessionGuarantees({ isStrong: this.#levels[1] === 'strong' });
+    return new SessionGuarantees(this.#levels[1] === 'strong');
   }
 
   submitOperation<T>(

@@ -4,7 +4,7 @@ import { CorrectableError } from '../../correctable/errors.ts';
 import { formatAddress, type ServerAddress } from '../shared/server-address.ts';
 import { loadDriver, type CassandraDriver, type DriverClient, type DriverStatements } from './driver.ts';
 import { RetriesFailedError, createClosedError, isUnprepared } from './errors.ts';
-import { getKeyValueTableCql } from './key-value-table.ts';
+import { getKeyValueTableCql } from './key-value.ts';
 import { CONSISTENCY_CODES, type Consistency } from './consistency-levels.ts';
 import type { ResolvedOptions } from './options.ts';
 import {

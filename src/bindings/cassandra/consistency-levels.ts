@@ -64,15 +64,8 @@ export type Level = CassandraLevels[number];
 const GLOBAL_QUORUMS: ReadonlySet<Consistency> = new Set(['QUORUM', 'EACH_QUORUM']);
 const ANY_QUORUMS: ReadonlySet<Consistency> = new Set(['QUORUM', 'EACH_QUORUM', 'LOCAL_QUORUM']);
 
-/** The consistency of reads and of writes, and the places of the replicas. */
-export interface ConsistencyPair {
-  readonly read: Consistency;
-  readonly write: Consistency;
-  readonly singleDataCenter: boolean;
-}
-
 /** The name of the final level; the type `FinalLevel` says the same. */
-export function getFinalLevel({ read, write, singleDataCenter }: ConsistencyPair): 'strong' | 'quorum' {
+export function getFinalLevel(read: Consistency, write: Consistency, singleDataCenter: boolean): 'strong' | 'quorum' {
   if (read === 'ALL' || write === 'ALL') return 'strong';
   if (GLOBAL_QUORUMS.has(read) && GLOBAL_QUORUMS.has(write)) return 'strong';
   if (!ANY_QUORUMS.has(read) || !ANY_QUORUMS.has(write)) return 'quorum';

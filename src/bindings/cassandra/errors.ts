@@ -1,7 +1,7 @@
 /** Failures of the driver and of the native protocol as those of a Correctable. */
 import { CorrectableError, isCorrectableError, type ErrorCode } from '../../correctable/errors.ts';
-import type { Access } from '../../correctable/operation.ts';
 import type { CqlErrorCode } from './preliminary-replies/cql-error.ts';
+import type { StatementPlan } from './statement-plan.ts';
 
 /** Error codes of the native protocol that say what became of a request. */
 const SERVER_ERROR_CODES: Readonly<Record<number, ErrorCode>> = {
@@ -38,16 +38,9 @@ const PROTOCOL_ERROR = 0x000a;
 const INVALID = 0x2200;
 const UNPREPARED = 0x2500;
 
-export interface RequestInfo {
-  readonly access: Access;
-  readonly operation: string;
-  /** Of an update: whether it is one plain write (see `Plan`). */
-  readonly isSingleMutation?: boolean | undefined;
-  /** Where the request was to go on from, if it named a page. */
-  readonly pageState?: string | undefined;
-  /** What to do where the cluster does not know the table. */
-  readonly hint?: string | undefined;
-}
+/** What failed: `access` is that of a read as long as an update has not been sent. */
+type FailedRequest = Pick<StatementPlan, 'access' | 'name'> &
+  Partial<Pick<StatementPlan, 'isSingleMutation' | 'pageState' | 'hint'>>;
 
 /** The fields of errors of the driver and the protocol client, whatever their class: packages may be installed twice. */
 interface DriverFailure {
@@ -62,22 +55,25 @@ interface DriverFailure {
 }
 
 /** The error to report. An update that may have been made is `UNKNOWN`, never "not done". */
-export function toCorrectableError(error: unknown, requested: RequestInfo): unknown {
+export function toCorrectableError(
+  error: unknown,
+  { access, name, isSingleMutation, pageState, hint }: FailedRequest,
+): unknown {
   if (isCorrectableError(error) || !(error instanceof Error)) return error;
   const failure = getRootFailure(error as DriverFailure);
-  if (requested.access === 'write' && canHaveBeenApplied(error as DriverFailure, requested.isSingleMutation === true)) {
-    const message = `${requested.operation}: the write was sent and may have been made: ${failure.message}`;
+  if (access === 'write' && canHaveBeenApplied(error as DriverFailure, isSingleMutation === true)) {
+    const message = `${name}: the write was sent and may have been made: ${failure.message}`;
     return new CorrectableError('UNKNOWN', message, { cause: error });
   }
-  if (failure.code === PROTOCOL_ERROR && requested.pageState !== undefined) {
-    const message = `${requested.operation}: pageState: not one that this statement gave with these arguments`;
+  if (failure.code === PROTOCOL_ERROR && pageState !== undefined) {
+    const message = `${name}: pageState: not one that this statement gave with these arguments`;
     return new CorrectableError('INVALID_ARGUMENT', message, { cause: error, field: 'args.pageState' });
   }
   const code =
     getErrorCode(failure) ?? ((error as DriverFailure).innerErrors === undefined ? undefined : 'UNAVAILABLE');
   if (code === undefined) return error;
-  const hint = failure.code === INVALID && requested.hint !== undefined ? `; ${requested.hint}` : '';
-  return new CorrectableError(code, `${requested.operation}: ${failure.message}${hint}`, { cause: error });
+  const advice = failure.code === INVALID && hint !== undefined ? `; ${hint}` : '';
+  return new CorrectableError(code, `${name}: ${failure.message}${advice}`, { cause: error });
 }
 
 /** Whether all nodes that answered the driver said that they do not know the statement: then none has executed it. */

@@ -11,7 +11,7 @@ export type {
   DriverQueryOptions,
   DriverResult,
 } from './driver.ts';
-export { getKeyValueTableCql, type KeyValueTableOptions } from './key-value-table.ts';
+export { getKeyValueTableCql, type KeyValueTableOptions } from './key-value.ts';
 export type { PreliminaryRepliesOption, Page, Row } from './read-strategy.ts';
 export { wasApplied, noResult, oneRow, page, rows } from './statements/result-shapes.ts';
 export type { MappedRow, ResultPage, ResultShape, RowMapper, VersionOption } from './statements/result-shapes.ts';

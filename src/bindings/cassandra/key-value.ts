@@ -2,37 +2,53 @@
 import { createHash } from 'node:crypto';
 import { CorrectableError, createInvalidArgumentError } from '../../correctable/errors.ts';
 import type { Operation } from '../../correctable/operation.ts';
+import { checkRecord } from '../../correctable/validate.ts';
 import { checkWellFormed } from '../shared/well-formed-text.ts';
 import type { GetArgs, GetManyArgs, PutArgs } from '../../operations/index.ts';
 import type { ReadResult, StatementPlan, Planner } from './statement-plan.ts';
+import { checkIdentifier, type ResolvedOptions } from './options.ts';
 import type { Page } from './read-strategy.ts';
 import { writeClock } from './session-guarantees/write-clock.ts';
 import type { ValueCodec } from './value-converter.ts';
 
-export interface KeyValueOptions {
+/** Options of `getKeyValueTableCql`: the keyspace and name of the table. */
+export interface KeyValueTableOptions {
   readonly keyspace: string;
-  readonly table: string;
-  readonly codec: ValueCodec;
+  readonly table?: string;
+}
+
+/**
+ * Returns the statement that creates the table of `get`, `put` and `getMany`. Run it once, when you deploy. Its
+ * `read_repair` keeps strong reads from going back in time. You can pass the options of `cassandra` too.
+ *
+ * @throws CorrectableError `INVALID_ARGUMENT` if CQL does not accept a name as it is
+ * @example
+ * console.log(getKeyValueTableCql({ keyspace: 'shop' })); // CREATE TABLE IF NOT EXISTS shop.correctables_values …
+ */
+export function getKeyValueTableCql(options: KeyValueTableOptions): string {
+  checkRecord(options, { call: "getKeyValueTableCql({ keyspace: 'shop' })" });
+  const { keyspace, table = 'correctables_values' } = options;
+  const name = `${checkIdentifier('keyspace', keyspace)}.${checkIdentifier('table', table)}`;
+  return `CREATE TABLE IF NOT EXISTS ${name} (key text PRIMARY KEY, value text) WITH read_repair = 'BLOCKING'`;
 }
 
 const MAX_KEYS = 1_000;
 
-export function createKeyValuePlanners({ keyspace, table, codec }: KeyValueOptions): ReadonlyMap<string, Planner> {
+export function createKeyValuePlanners({
+  keyspace,
+  table,
+  codec,
+}: Pick<ResolvedOptions, 'keyspace' | 'table' | 'codec'>): ReadonlyMap<string, Planner> {
   const name = `${keyspace}.${table}`;
   const select = `SELECT key, value, WRITETIME(value) AS written FROM ${name} WHERE key`;
   const hint = `create the table with the statement of getKeyValueTableCql({ keyspace: '${keyspace}', table: '${table}' }), or set createTable: true`;
   const insert = `INSERT INTO ${name} (key, value) VALUES (?, ?)`;
   const getObjectId = (key: string): string => `${name} ${key}`;
+  const shared = { codec, getObjectId, hint };
   return new Map<string, Planner>([
-    ['get', (operation) => ({ ...planGet(operation, { cql: `${select} = ?`, codec, getObjectId }), hint })],
-    [
-      'getMany',
-      (operation) => ({
-        ...planGetMany(operation, { cql: `${select} IN ? LIMIT ${MAX_KEYS}`, codec, getObjectId }),
-        hint,
-      }),
-    ],
-    ['put', (operation) => ({ ...planPut(operation, { cql: insert, codec, getObjectId }), hint })],
+    ['get', (operation) => planGet(operation, { ...shared, cql: `${select} = ?` })],
+    ['getMany', (operation) => planGetMany(operation, { ...shared, cql: `${select} IN ? LIMIT ${MAX_KEYS}` })],
+    ['put', (operation) => planPut(operation, { ...shared, cql: insert })],
   ]);
 }
 
@@ -41,17 +57,19 @@ interface KeyValueStatement {
   readonly codec: ValueCodec;
   /** Names what a key stands for among the objects of all tables: what is known of their times is common to the process. */
   readonly getObjectId: (key: string) => string;
+  readonly hint: string;
 }
 
 const READ_ACCESS = { access: 'read', isIdempotent: true } as const;
 
 /** One more row than there can be, so that the first page is known to be the last. */
-function planGet({ args }: Operation, { cql, codec, getObjectId }: KeyValueStatement): StatementPlan {
+function planGet({ args }: Operation, { cql, codec, getObjectId, hint }: KeyValueStatement): StatementPlan {
   const key = checkKey((args as Partial<GetArgs> | undefined)?.key, 'args.key');
   return {
     ...READ_ACCESS,
     name: 'get',
     cql,
+    hint,
     params: [key],
     ids: [getObjectId(key)],
     pageSize: 2,
@@ -63,7 +81,7 @@ function planGet({ args }: Operation, { cql, codec, getObjectId }: KeyValueState
 }
 
 /** Each key for itself: Cassandra has no snapshot over several partitions. */
-function planGetMany({ args }: Operation, { cql, codec, getObjectId }: KeyValueStatement): StatementPlan {
+function planGetMany({ args }: Operation, { cql, codec, getObjectId, hint }: KeyValueStatement): StatementPlan {
   const value: unknown = (args as Partial<GetManyArgs> | undefined)?.keys;
   if (!Array.isArray(value)) throw createInvalidArgumentError('args.keys', 'give a list of keys');
   if (value.length > MAX_KEYS)
@@ -73,6 +91,7 @@ function planGetMany({ args }: Operation, { cql, codec, getObjectId }: KeyValueS
     ...READ_ACCESS,
     name: 'getMany',
     cql,
+    hint,
     params: [keys],
     ids: keys.map(getObjectId),
     // A page that holds whatever the statement can give: to fill pages, Cassandra reads one partition after the other.
@@ -92,7 +111,7 @@ function planGetMany({ args }: Operation, { cql, codec, getObjectId }: KeyValueS
 }
 
 /** Repeated with the same time of writing it is the same write. */
-function planPut({ args }: Operation, { cql, codec, getObjectId }: KeyValueStatement): StatementPlan {
+function planPut({ args }: Operation, { cql, codec, getObjectId, hint }: KeyValueStatement): StatementPlan {
   const { key: input, value } = (args ?? {}) as Partial<PutArgs>;
   const key = checkKey(input, 'args.key');
   const text = checkWellFormed(codec.encode(value), 'args.value');
@@ -108,6 +127,7 @@ function planPut({ args }: Operation, { cql, codec, getObjectId }: KeyValueState
     name: 'put',
     access: 'write',
     cql,
+    hint,
     params: [key, text],
     ids: [id],
     isIdempotent: true,

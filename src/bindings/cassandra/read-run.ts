@@ -222,8 +222,7 @@ export class ReadRun implements ReadSink {
   }
 
   #translateError(error: unknown): unknown {
-    const { name, pageState, hint } = this.#options.plan;
-    return toCorrectableError(error, { access: 'read', operation: name, pageState, hint });
+    return toCorrectableError(error, this.#options.plan);
   }
 }
 

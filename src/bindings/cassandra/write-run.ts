@@ -39,10 +39,8 @@ export class WriteRun implements SubmissionStatus {
       this.mayHaveBeenSent = true;
       this.#handleReply(await cluster.write({ ...plan, consistency: writeConsistency }));
     } catch (error) {
-      const { name: operation, hint, isSingleMutation } = plan;
       // What failed before it could leave was a connection: however that ended, the update was not made.
-      const access = this.mayHaveBeenSent ? 'write' : 'read';
-      this.#fail(toCorrectableError(error, { access, operation, hint, isSingleMutation }));
+      this.#fail(toCorrectableError(error, this.mayHaveBeenSent ? plan : { ...plan, access: 'read' }));
     }
   }
 

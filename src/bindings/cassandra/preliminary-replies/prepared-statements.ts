@@ -51,7 +51,7 @@ export class PreparedStatements {
         node: connection.node,
       });
     }
-    const { id, parameters } = response.statement;
+    const { id, parameters } = response;
     const statement: PreparedStatement = { id, parameters, availability: new StatementAvailability() };
     this.#prepared.set(cql, statement);
     return statement;

@@ -17,7 +17,6 @@ export const OPCODE = {
   result: 0x08,
   prepare: 0x09,
   execute: 0x0a,
-  event: 0x0c,
   authChallenge: 0x0e,
   authResponse: 0x0f,
   authSuccess: 0x10,
@@ -25,7 +24,7 @@ export const OPCODE = {
 
 export const FRAME_FLAG = { compression: 0x01, tracing: 0x02, payload: 0x04, warning: 0x08 } as const;
 
-export const RESULT_KIND = { void: 1, rows: 2, setKeyspace: 3, prepared: 4, schemaChange: 5 } as const;
+export const RESULT_KIND = { void: 1, rows: 2, setKeyspace: 3, prepared: 4 } as const;
 
 export const ROWS_FLAG = { globalTable: 0x01, morePages: 0x02, noMetadata: 0x04, metadataChanged: 0x08 } as const;
 

@@ -13,21 +13,13 @@ export interface RawRows {
   readonly reader: BodyReader;
 }
 
-export interface PreparedResult {
-  readonly id: Buffer;
-  readonly parameters: readonly Column[];
-}
-
 type ResponseVariant =
-  | { readonly kind: 'ready' | 'authSuccess' | 'void' | 'event' }
+  | { readonly kind: 'ready' | 'authChallenge' | 'authSuccess' | 'setKeyspace' | 'void' }
   | { readonly kind: 'error'; readonly error: ServerError }
   | { readonly kind: 'authenticate'; readonly authenticator: string }
-  | { readonly kind: 'authChallenge'; readonly token: Buffer | null }
   | { readonly kind: 'supported'; readonly options: ReadonlyMap<string, readonly string[]> }
-  | { readonly kind: 'setKeyspace'; readonly keyspace: string }
   | { readonly kind: 'rows'; readonly rows: RawRows }
-  | { readonly kind: 'prepared'; readonly statement: PreparedResult }
-  | { readonly kind: 'schemaChange' };
+  | { readonly kind: 'prepared'; readonly id: Buffer; readonly parameters: readonly Column[] };
 
 export type Response = ResponseVariant & {
   /** What stands in the custom payload; undefined where there is none. */
@@ -66,13 +58,11 @@ function readOther(opcode: number, reader: BodyReader, payload: Payload | undefi
     case OPCODE.authenticate:
       return { kind: 'authenticate', payload, authenticator: reader.string() };
     case OPCODE.authChallenge:
-      return { kind: 'authChallenge', payload, token: copyBytes(reader.bytes()) };
+      return { kind: 'authChallenge', payload };
     case OPCODE.authSuccess:
       return { kind: 'authSuccess', payload };
     case OPCODE.supported:
       return { kind: 'supported', payload, options: readSupported(reader) };
-    case OPCODE.event:
-      return { kind: 'event', payload };
     default:
       throw createProtocolError(`an answer of the unknown kind ${opcode}`);
   }
@@ -90,22 +80,11 @@ function readResult(reader: BodyReader, payload: Payload | undefined): Response 
     case RESULT_KIND.rows:
       return { kind: 'rows', payload, rows: { metadata: readRowsMetadata(reader), rowCount: reader.int(), reader } };
     case RESULT_KIND.setKeyspace:
-      return { kind: 'setKeyspace', payload, keyspace: reader.string() };
+      return { kind: 'setKeyspace', payload };
     case RESULT_KIND.prepared:
-      return { kind: 'prepared', payload, statement: readPrepared(reader) };
-    case RESULT_KIND.schemaChange:
-      return { kind: 'schemaChange', payload };
+      // What follows are the columns of its rows, which come with the rows again.
+      return { kind: 'prepared', payload, id: Buffer.from(reader.shortBytes()), parameters: readParameters(reader) };
     default:
       throw createProtocolError(`a result of the unknown kind ${kind}`);
   }
-}
-
-function readPrepared(reader: BodyReader): PreparedResult {
-  const id = Buffer.from(reader.shortBytes());
-  // What follows are the columns of its rows, which come with the rows again.
-  return { id, parameters: readParameters(reader) };
-}
-
-function copyBytes(bytes: Buffer | null): Buffer | null {
-  return bytes === null ? null : Buffer.from(bytes);
 }

@@ -18,22 +18,17 @@
  */
 import type { BindingSession } from '../../../correctable/binding.ts';
 import type { ObjectVersion } from '../statement-plan.ts';
-import { isOlder, NOTHING_SEEN, SeenVersions, type PriorKnowledge, type SeenVersion } from './seen-versions.ts';
+import { isOlder, NOTHING_SEEN, SeenVersions, type SeenVersion } from './seen-versions.ts';
 import { writeClock } from './write-clock.ts';
 
 const MAX_KEYS = 10_000;
-
-export interface SessionGuaranteesOptions {
-  /** Whether final views show every write that was answered before they were asked for. */
-  readonly isStrong: boolean;
-  readonly maxKeys?: number;
-}
 
 export class SessionGuarantees implements BindingSession {
   readonly #isStrong: boolean;
   readonly #seenVersions: SeenVersions;
 
-  constructor({ isStrong, maxKeys = MAX_KEYS }: SessionGuaranteesOptions) {
+  /** `isStrong`: final views show every write that was answered before they were asked for. */
+  constructor(isStrong: boolean, maxKeys = MAX_KEYS) {
     this.#isStrong = isStrong;
     this.#seenVersions = new SeenVersions(maxKeys);
   }
@@ -109,7 +104,8 @@ export class SessionRead {
   recordFinal(objects: readonly ObjectVersion[] | undefined, { isCertain, isSettled }: ReadCertainty): void {
     const now = writeClock.current();
     for (const object of objects ?? []) {
-      if (isCertain) this.#seenVersions.learnCertain(object, isSettled, this.#getPriorKnowledge(object.id), now);
+      const before = { seenVersion: this.#floors.get(object.id), learnedCount: this.#learnedBefore };
+      if (isCertain) this.#seenVersions.learnCertain(object, isSettled, before, now);
       else this.#seenVersions.learn(object);
     }
   }
@@ -121,9 +117,5 @@ export class SessionRead {
     if (object.version !== undefined) return object.version <= floor.uncertainUpTo ? 'uncertain' : 'current';
     if (floor.version !== undefined) return 'missing';
     return floor.isForgotten ? 'uncertain' : 'current';
-  }
-
-  #getPriorKnowledge(id: string): PriorKnowledge {
-    return { seenVersion: this.#floors.get(id), learnedCount: this.#learnedBefore };
   }
 }

@@ -51,7 +51,7 @@ const PAIRS = READ_CONSISTENCIES.flatMap((read) => READ_CONSISTENCIES.map((write
 
 test.each(PAIRS)('levels: read %s, write %s → strong only if they meet in every replication', (read, write) => {
   const meets = (layouts: readonly Layout[]): boolean => !layouts.some((layout) => mayMiss(read, write, layout));
-  const level = (singleDataCenter: boolean): string => getFinalLevel({ read, write, singleDataCenter });
+  const level = (singleDataCenter: boolean): string => getFinalLevel(read, write, singleDataCenter);
   expect(level(false)).toBe(meets(LAYOUTS) ? 'strong' : 'quorum');
   expect(level(true)).toBe(meets(LAYOUTS.filter(({ length }) => length === 1)) ? 'strong' : 'quorum');
 });

@@ -8,7 +8,7 @@ import { openFake, valueRow } from './fake-driver.ts';
 /** With `write: 'ONE'` the final level is `quorum`. */
 function open({ write = 'QUORUM', maxKeys = 100 }: { write?: 'QUORUM' | 'ONE'; maxKeys?: number } = {}) {
   const { fake, binding, client } = openFake({ write });
-  binding.openSession = () => new SessionGuarantees({ isStrong: write === 'QUORUM', maxKeys });
+  binding.openSession = () => new SessionGuarantees(write === 'QUORUM', maxKeys);
   const session = client.session();
   const isReplyExpected = async (consistency: string, rows: readonly object[]) => {
     const executed = await fake.next();

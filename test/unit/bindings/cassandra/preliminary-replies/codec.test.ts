@@ -162,8 +162,8 @@ describe('responses: read as the driver reads them', () => {
         if (response.kind !== 'prepared') throw new Error(response.kind);
         const theirs = driverReader(body, { opcode: OPCODE.result });
         theirs.readInt();
-        expect(response.statement.id).toEqual(Buffer.from(theirs.readShortBytes()));
-        expect(response.statement.parameters).toEqual(theirs.readMetadata(4).columns);
+        expect(response.id).toEqual(Buffer.from(theirs.readShortBytes()));
+        expect(response.parameters).toEqual(theirs.readMetadata(4).columns);
       }),
     );
   });

@@ -4,7 +4,7 @@ import type { CorrectableError } from '../../../../../src/correctable/errors.ts'
 import { toCorrectableError } from '../../../../../src/bindings/cassandra/errors.ts';
 import { CqlError, type CqlErrorCode } from '../../../../../src/bindings/cassandra/preliminary-replies/cql-error.ts';
 
-const requested = { access: 'read', operation: 'get' } as const;
+const requested = { access: 'read', name: 'get' } as const;
 
 /** A failure as the driver reports it. */
 function driverError(name: string, code: number | undefined): Error {
