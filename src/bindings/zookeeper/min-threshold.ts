@@ -43,10 +43,9 @@ export function computeMinThreshold(options: ConsumersOptions): number {
   }
   const { consumers, maxInFlight, minSlotIntervalMs = 0, commitLatencyMs = Infinity } = options;
   check(consumers !== undefined && maxInFlight !== undefined, 'consumers', `is needed, and maxInFlight: write ${CALL}`);
-  return Math.max(0, consumers - 1) === 0
-    ? 0
-    : (consumers - 1) *
-        computeMaxConcurrentWrites({ commitLatencyMs, throttles: [{ maxInFlight, minSlotIntervalMs }] });
+  if (consumers <= 1) return 0;
+  const throttles = [{ maxInFlight, minSlotIntervalMs }];
+  return (consumers - 1) * computeMaxConcurrentWrites({ commitLatencyMs, throttles });
 }
 
 /**

@@ -1,5 +1,5 @@
 /** What this binding offers beside the portable operations. */
-import { CorrectableError } from '../../correctable/errors.ts';
+import { createInvalidArgumentError } from '../../correctable/errors.ts';
 import type { Operation } from '../../correctable/operation.ts';
 
 /**
@@ -11,5 +11,5 @@ import type { Operation } from '../../correctable/operation.ts';
  */
 export function queueLength(queue: string): Operation<number> {
   if (typeof queue === 'string' && queue !== '') return { name: 'length', args: { queue }, access: 'read', key: queue };
-  throw new CorrectableError('INVALID_ARGUMENT', 'queue: give a string of at least one character', { field: 'queue' });
+  throw createInvalidArgumentError('queue', 'give a string of at least one character');
 }

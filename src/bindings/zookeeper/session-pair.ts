@@ -7,7 +7,7 @@ import { replaceErrorWith, isZooKeeperError } from './client/errors.ts';
 import { ZooKeeper } from './client/zookeeper.ts';
 import { createClosedError, isBusy, isConnectionLost, toNotAppliedError } from './errors.ts';
 import type { ResolvedBindingOptions } from './options.ts';
-import type { Paths } from './paths.ts';
+import { parseSequenceNumber, type Paths } from './paths.ts';
 
 const ID_BYTES = 6;
 /** How often a busy server is asked before it is taken for more than busy: about three seconds in all. */
@@ -118,6 +118,31 @@ export class SessionPair {
     await this.retryLost('writer', async (zk) => {
       await Promise.all(paths.map((item) => zk.create(item, null).catch(replaceErrorWith('NODE_EXISTS', item))));
     });
+  }
+
+  /**
+   * Creates a sequential node. `onPreliminary` hears of the number that it should get, from a server that says so:
+   * whether a server does is learnt from the first create.
+   */
+  async createSequential(
+    path: string,
+    data: Uint8Array | null,
+    onPreliminary: ((number: number) => void) | undefined,
+  ): Promise<string> {
+    const { writer } = this;
+    const mode = 'persistent-sequential';
+    if (onPreliminary === undefined || this.hasPreliminaryReplies === false) return writer.create(path, data, { mode });
+    const { server } = writer;
+    let isGiven = false;
+    const created = await writer.create(path, data, {
+      mode,
+      onPreliminary(name) {
+        isGiven = true;
+        onPreliminary(parseSequenceNumber(name));
+      },
+    });
+    if (server !== undefined && writer.server === server) this.hasPreliminaryReplies = isGiven;
+    return created;
   }
 
   /** @throws CorrectableError once closing has begun */

@@ -5,7 +5,6 @@ import { HeartbeatMonitor } from '../../shared/heartbeat-monitor.ts';
 import { getZooKeeperErrorCode, isUndecided, ZooKeeperError } from './errors.ts';
 import { createJuteSplitter, JuteReader, JuteWriter, LENGTH_BYTES } from './jute.ts';
 import type { Credentials } from './options.ts';
-import type { RequestNumbers } from './request-numbers.ts';
 import { OP, type Request } from './requests.ts';
 
 /** Numbers of frames that answer no request of the application. */
@@ -43,7 +42,7 @@ export interface ConnectionOptions {
   readonly credentials: Credentials | undefined;
   readonly lastZxid: bigint;
   readonly sessionTimeoutMs: number;
-  readonly requestNumbers: RequestNumbers;
+  readonly nextRequestNumber: () => number;
   /** How long connecting and the handshake may take. */
   readonly connectTimeoutMs: number;
   readonly maxReplyBytes: number;
@@ -92,7 +91,7 @@ export class Connection {
 
   /** Sends a request; those of one tick leave together. */
   send(pending: PendingRequest): void {
-    const number = this.#options.requestNumbers.next();
+    const number = this.#options.nextRequestNumber();
     const xid = pending.request.readPreliminary === undefined ? number : number | WANTS_PRELIMINARY;
     this.#sentRequests.push({ xid, pending });
     pending.frame.writeInt32BE(xid, LENGTH_BYTES);

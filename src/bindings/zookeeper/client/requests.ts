@@ -75,9 +75,6 @@ export interface CreateFields {
   readonly ttlMs: number;
 }
 
-/** What a create asked for, as the server got it. */
-export type RequestedPath = Pick<CreateFields, 'path' | 'mode'>;
-
 /** What follows the prefix of a sequential node: 32 bits, with their sign. */
 const SEQUENCE = /^-?\d{10}$/;
 
@@ -99,8 +96,12 @@ export function writeCreate(writer: JuteWriter, { path, data, acl, mode, ttlMs }
   if (getCreateOpCode(mode, false) === OP.createTtl) writer.long(BigInt(ttlMs));
 }
 
-/** Reads the result of a create. Throws `PROTOCOL_ERROR` if the path is that of another one. */
-export function readCreated(reader: JuteReader, type: number, requested: RequestedPath): CreateResult {
+/** Reads the result of a create. Throws `PROTOCOL_ERROR` if the path is that of another one than the server got. */
+export function readCreated(
+  reader: JuteReader,
+  type: number,
+  requested: Pick<CreateFields, 'path' | 'mode'>,
+): CreateResult {
   const path = reader.string();
   const isOwn = requested.mode.endsWith('sequential')
     ? path.startsWith(requested.path) && SEQUENCE.test(path.slice(requested.path.length))

@@ -1,6 +1,6 @@
 /** The watches of each node. The client keeps them, so that a new connection can set them again. */
 import type { Chroot } from './path.ts';
-import type { JuteReader, JuteWriter } from './jute.ts';
+import type { JuteReader } from './jute.ts';
 
 /** A change of a watched node. */
 export interface WatchEvent {
@@ -27,9 +27,12 @@ const CONSUMED_WATCH_KINDS: Readonly<Record<WatchEvent['type'], readonly WatchKi
   'children-changed': ['children'],
 };
 
-const WATCH_KINDS: readonly WatchKind[] = ['data', 'exists', 'children', 'persistent', 'recursive'];
+export const WATCH_KINDS: readonly WatchKind[] = ['data', 'exists', 'children', 'persistent', 'recursive'];
 /** Paths of about this many bytes go into one request to watch again. */
 const MAX_REARM_BYTES = 128 * 1024;
+
+/** Watched paths, one list a kind. */
+export type RearmBatch = Readonly<Record<WatchKind, string[]>>;
 
 export class Watches {
   readonly #listeners: Readonly<Record<WatchKind, Map<string, Set<WatchListener>>>> = {
@@ -100,8 +103,8 @@ export class Watches {
     }
   }
 
-  /** All watched paths in portions that fit a request: one list a kind. */
-  *getRearmBatches(): Generator<Readonly<Record<WatchKind, string[]>>> {
+  /** All watched paths in portions that fit a request. */
+  *getRearmBatches(): Generator<RearmBatch> {
     let portion = createEmptyBatch();
     let bytes = 0;
     for (const kind of WATCH_KINDS) {
@@ -118,7 +121,7 @@ export class Watches {
   }
 }
 
-function createEmptyBatch(): Record<WatchKind, string[]> {
+function createEmptyBatch(): RearmBatch {
   return { data: [], exists: [], children: [], persistent: [], recursive: [] };
 }
 
@@ -135,19 +138,4 @@ export function readWatchEvent(reader: JuteReader, chroot: Chroot): WatchEvent |
   reader.int();
   const path = chroot.toClientPath(reader.string());
   return type === undefined ? undefined : { type, path };
-}
-
-/** Writes a request to watch again: the server reports at once what has changed since `zxid`. */
-export function writeRearm(
-  writer: JuteWriter,
-  portion: Readonly<Record<WatchKind, readonly string[]>>,
-  {
-    zxid,
-    chroot,
-    withPersistent,
-  }: { readonly zxid: bigint; readonly chroot: Chroot; readonly withPersistent: boolean },
-): void {
-  writer.long(zxid);
-  const kinds: readonly WatchKind[] = withPersistent ? WATCH_KINDS : ['data', 'exists', 'children'];
-  for (const kind of kinds) writer.list(portion[kind], (to, path) => to.string(chroot.toServerPath(path)));
 }

@@ -5,10 +5,10 @@ import { ZooKeeperError } from './errors.ts';
 import type { JuteReader, JuteWriter } from './jute.ts';
 import type { Credentials, ResolvedOptions } from './options.ts';
 import { Chroot } from './path.ts';
-import { RequestNumbers } from './request-numbers.ts';
+import { createRandomRequestNumbers, createRequestNumbers } from './request-numbers.ts';
 import { OP, type Request } from './requests.ts';
 import { ServerPool, type ConnectString } from './server-pool.ts';
-import { readWatchEvent, Watches, writeRearm } from './watches.ts';
+import { readWatchEvent, Watches, WATCH_KINDS, type RearmBatch } from './watches.ts';
 
 /** `connecting`: before the first connection and between two. `expired`, `auth-failed` and `closed` are permanent. */
 export type SessionState = 'connecting' | 'connected' | 'expired' | 'auth-failed' | 'closed';
@@ -60,7 +60,7 @@ export class ZooKeeperSession {
   readonly #serverPool: ServerPool;
   readonly #listeners = new Set<SessionListener>();
   readonly #identities: AuthIdentity[] = [];
-  readonly #numbers: RequestNumbers;
+  readonly #nextRequestNumber: () => number;
   #connection: Connection | undefined;
   #waitingRequests: PendingRequest[] = [];
   #roundCount = 0;
@@ -71,7 +71,7 @@ export class ZooKeeperSession {
   constructor({ servers, chroot }: ConnectString, options: ResolvedOptions) {
     this.#options = options;
     this.credentials = options.credentials;
-    this.#numbers = options.credentials === undefined ? new RequestNumbers() : RequestNumbers.startAtRandom();
+    this.#nextRequestNumber = options.credentials === undefined ? createRequestNumbers() : createRandomRequestNumbers();
     this.chroot = new Chroot(chroot);
     this.watches = new Watches(options.onUncaught);
     this.#serverPool = new ServerPool(servers, options.preferredServer);
@@ -194,7 +194,7 @@ export class ZooKeeperSession {
     const floor = getMinZxid();
     const connection = new Connection({
       server,
-      requestNumbers: this.#numbers,
+      nextRequestNumber: this.#nextRequestNumber,
       credentials: this.credentials,
       // A server that has seen less than we have refuses: views never go back in time.
       lastZxid: floor > this.lastZxid ? floor : this.lastZxid,
@@ -230,11 +230,14 @@ export class ZooKeeperSession {
     this.#notifyListeners({ type: 'connected', server: connection.server, isNew, timeoutMs: sessionTimeoutMs });
   }
 
-  #createRearmRequest(portion: Parameters<typeof writeRearm>[1]): Request<void> {
-    const withPersistent = portion.persistent.length + portion.recursive.length > 0;
-    const setting = { zxid: this.lastZxid, chroot: this.chroot, withPersistent };
-    const type = withPersistent ? OP.setWatches2 : OP.setWatches;
-    return createSetupRequest(type, (writer) => writeRearm(writer, portion, setting));
+  /** A request to watch again: the server reports at once what has changed since the last transaction seen. */
+  #createRearmRequest(batch: RearmBatch): Request<void> {
+    const withPersistent = batch.persistent.length + batch.recursive.length > 0;
+    const kinds = withPersistent ? WATCH_KINDS : (['data', 'exists', 'children'] as const);
+    return createSetupRequest(withPersistent ? OP.setWatches2 : OP.setWatches, (writer) => {
+      writer.long(this.lastZxid);
+      for (const kind of kinds) writer.list(batch[kind], (to, path) => to.string(this.chroot.toServerPath(path)));
+    });
   }
 
   #handleWatchEvent(reader: JuteReader): void {

@@ -2,19 +2,11 @@
 import { isZooKeeperError, type ZooKeeperError } from '../client/errors.ts';
 import { isConnectionLost, throwNotApplied } from '../errors.ts';
 import { parseSequenceNumber, type QueuePaths } from '../paths.ts';
-import { createSequential } from './create-sequential.ts';
 import type { SessionPair } from '../session-pair.ts';
 
 export interface Claim {
   readonly number: number;
   readonly name: string;
-}
-
-export interface ClaimOptions {
-  /** Called right before the claim is sent, each time that it is; what it throws keeps the claim from being sent. */
-  readonly onSend: () => void;
-  /** Hears of the number before the ensemble has agreed, from a server that says so. */
-  readonly onPreliminary?: ((number: number) => void) | undefined;
 }
 
 export class ClaimCreator {
@@ -28,8 +20,11 @@ export class ClaimCreator {
     this.#paths = paths;
   }
 
-  /** Makes a claim. If the answer is lost, its unique name shows whether it was made. */
-  async create({ onSend, onPreliminary }: ClaimOptions): Promise<Claim> {
+  /**
+   * Makes a claim. If the answer is lost, its unique name shows whether it was made. Calls `onSend` right before each
+   * time that the claim is sent; what that throws keeps it from being sent.
+   */
+  async create(onSend: () => void, onPreliminary: ((number: number) => void) | undefined): Promise<Claim> {
     this.#sequence += 1;
     const prefix = `${this.#sessions.consumerId}.${this.#sequence}-`;
     for (;;) {
@@ -38,7 +33,7 @@ export class ClaimCreator {
       onSend();
       let failure: ZooKeeperError;
       try {
-        const path = await createSequential(this.#sessions, this.#paths.claim(prefix), { data: null, onPreliminary });
+        const path = await this.#sessions.createSequential(this.#paths.claim(prefix), null, onPreliminary);
         return parseClaim(path.slice(path.lastIndexOf('/') + 1));
       } catch (error) {
         if (!isZooKeeperError(error) || !(isConnectionLost(error) || error.mayHaveTakenEffect)) throw error;

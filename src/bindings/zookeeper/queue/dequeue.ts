@@ -22,12 +22,6 @@ const MAX_PRELIMINARY_ATTEMPTS = 3;
 /** How long the reader may take to say whether anything is left, before the writer is asked. */
 const READER_TIMEOUT_MS = 300;
 
-/** What the preliminary view said: the item that it showed, if any. */
-interface PreliminaryItem {
-  readonly item: Item | undefined;
-  readonly seq: number;
-}
-
 export async function executeDequeue(access: QueueContext, call: OperationCall): Promise<void> {
   const { sessions, consumers, throttleGate } = access;
   const item = new Dequeue(access, call);
@@ -55,7 +49,8 @@ class Dequeue implements SubmissionStatus {
   #isPreliminaryBegun = false;
   #hasEnded = false;
   #predictedNumber: number | undefined;
-  #preliminary: PreliminaryItem | undefined;
+  /** What the preliminary view said: the item that it showed, if any. */
+  #preliminary: { readonly item: Item | undefined; readonly seq: number } | undefined;
 
   constructor(access: QueueContext, call: OperationCall) {
     this.#access = access;
@@ -118,7 +113,7 @@ class Dequeue implements SubmissionStatus {
       this.#access.watchDeletion();
       const { incarnation } = this.#access;
       this.#endClaimWait = this.#access.beginClaim();
-      claim = await claims.create({ onSend: () => this.#markSent(), onPreliminary });
+      claim = await claims.create(() => this.#markSent(), onPreliminary);
       commitLatency.end(awaited, performance.now());
       if (this.#predictedNumber !== undefined) queue.recordPrediction(this.#predictedNumber === claim.number);
       return { claim, incarnation };

@@ -3,7 +3,6 @@ import { isZooKeeperError, ZooKeeperError } from '../client/errors.ts';
 import { toNotAppliedError } from '../errors.ts';
 import { parseSequenceNumber, type QueuePaths } from '../paths.ts';
 import type { SessionPair } from '../session-pair.ts';
-import { createSequential } from './create-sequential.ts';
 
 const MAX_WAITING_APPENDS = 10_000;
 
@@ -54,11 +53,8 @@ export class ItemAppender {
   async #send(append: PendingAppend): Promise<void> {
     const { bytes, onPreliminary, resolve, reject } = append;
     try {
-      resolve(
-        parseSequenceNumber(
-          await createSequential(this.#sessions, `${this.#paths.items}/-`, { data: bytes, onPreliminary }),
-        ),
-      );
+      const path = await this.#sessions.createSequential(`${this.#paths.items}/-`, bytes, onPreliminary);
+      resolve(parseSequenceNumber(path));
     } catch (error) {
       if (!isZooKeeperError(error, 'NO_NODE')) return reject(error);
       this.#waiting.push(append);

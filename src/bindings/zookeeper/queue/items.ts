@@ -15,13 +15,6 @@ export interface Item {
   readonly isPlaceholder: boolean;
 }
 
-/** What a caught-up server has of an item. */
-export interface FoundItem {
-  readonly item: Item | undefined;
-  /** The number of the next item before `item` was looked for. */
-  readonly tail: number;
-}
-
 /** What the request that puts an item back says beside the item and its paths. */
 const REQUEUE_OVERHEAD_BYTES = 512;
 /** Its paths: of the claim, of the item, of the item to be. */
@@ -36,7 +29,11 @@ export async function readItem(zk: ZooKeeper, paths: QueuePaths, number: number)
 }
 
 /** Looks for an item after a sync. The tail is read first: a missing item before it was taken, one behind it never made. */
-export async function findItem(zk: ZooKeeper, paths: QueuePaths, number: number): Promise<FoundItem> {
+export async function findItem(
+  zk: ZooKeeper,
+  paths: QueuePaths,
+  number: number,
+): Promise<{ readonly item: Item | undefined; readonly tail: number }> {
   const [, items, item] = await Promise.all([zk.sync(paths.base), zk.exists(paths.items), readItem(zk, paths, number)]);
   return { item, tail: computeNextNumber(items) };
 }

@@ -1,7 +1,10 @@
 /** The numbers of requests belong to the session: over connections none is used again, and no reply is taken for another's. */
 import { expect, test } from 'vitest';
 import { OP } from '../../../../../src/bindings/zookeeper/client/requests.ts';
-import { RequestNumbers } from '../../../../../src/bindings/zookeeper/client/request-numbers.ts';
+import {
+  createRandomRequestNumbers,
+  createRequestNumbers,
+} from '../../../../../src/bindings/zookeeper/client/request-numbers.ts';
 import { ZooKeeper } from '../../../../../src/bindings/zookeeper/client/zookeeper.ts';
 import { FakeEnsemble } from '../../../../support/zookeeper-server/ensemble.ts';
 
@@ -21,10 +24,10 @@ test('request numbers: a lost connection → the next one goes on counting', asy
 });
 
 test('request numbers: the last one → 1 again; none has the bits that say something else', () => {
-  const numbers = new RequestNumbers(NUMBER_MAX);
-  expect([numbers.next(), numbers.next()]).toEqual([NUMBER_MAX, 1]);
+  const next = createRequestNumbers(NUMBER_MAX);
+  expect([next(), next()]).toEqual([NUMBER_MAX, 1]);
   for (let n = 0; n < 1_000; n += 1) {
-    const number = RequestNumbers.startAtRandom().next();
+    const number = createRandomRequestNumbers()();
     expect(number >= 1 && number <= NUMBER_MAX).toBe(true);
   }
 });
