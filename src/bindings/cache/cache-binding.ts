@@ -3,14 +3,13 @@ import type { Binding, BindingSession, InvocationContext, Sink } from '../../cor
 import { isOlder } from '../../correctable/binding.ts';
 import { systemClock, type Clock } from '../../correctable/clock.ts';
 import { defaultEnvironment } from '../../correctable/environment.ts';
-import { CorrectableError, isCorrectableError } from '../../correctable/errors.ts';
+import { check, CorrectableError, createInvalidArgumentError, isCorrectableError } from '../../correctable/errors.ts';
 import { checkOptionNames, isThenable } from '../../correctable/validate.ts';
 import type { Levels } from '../../correctable/level-types.ts';
 import type { Operation } from '../../correctable/operation.ts';
 import { CacheCoherence, type InnerView, type CacheOperation } from './cache-coherence.ts';
 import type { Invalidation } from './invalidation-log.ts';
 import { getViewOperationHash, isViewId, getViewOperationName, getViewPrincipal, toViewId } from './cache-key.ts';
-import { InnerContext } from './inner-context.ts';
 import { ObservingSink } from './observing-sink.ts';
 import {
   DEFAULT_MAX_BYTES,
@@ -254,7 +253,7 @@ export class CacheBinding<L extends Levels> implements Binding<LevelsWithCache<L
         if (isUpdate && (level === undefined || level === strongest)) this.#views.recordFailedWrite(operation);
       },
     });
-    const innerContext = operation.session === undefined ? context : new InnerContext(context, operation.session.inner);
+    const innerContext = operation.session === undefined ? context : withSession(context, operation.session.inner);
     const work: unknown = this.#inner.submitOperation(operation.operation, query, observing, innerContext);
     if (!isThenable(work)) return;
     work.then(
@@ -339,8 +338,11 @@ export class CacheBinding<L extends Levels> implements Binding<LevelsWithCache<L
     try {
       const caller = this.principal?.() ?? '';
       // A promise would be another one at each asking.
-      if (typeof caller !== 'string') throw createInvalidPrincipalError(caller);
-      if ((this.#getInnerPrincipal?.() ?? caller) !== caller) throw createPrincipalMismatchError();
+      if (typeof caller !== 'string') {
+        const advice = `must return a string, got ${typeof caller}: return '' if no user is signed in`;
+        throw createInvalidArgumentError('principal', advice);
+      }
+      check((this.#getInnerPrincipal?.() ?? caller) === caller, 'principal', PRINCIPAL_MISMATCH);
       present = caller;
       return caller;
     } finally {
@@ -487,14 +489,14 @@ function createErrorReporter(onError: ((error: unknown) => void) | undefined): (
   };
 }
 
-function createInvalidPrincipalError(caller: unknown): CorrectableError {
-  const fix = `must return a string, got ${typeof caller}: return '' if no user is signed in`;
-  return new CorrectableError('INVALID_ARGUMENT', `principal: ${fix}`, { field: 'principal' });
-}
+const PRINCIPAL_MISMATCH = 'the binding behind has another principal: leave it out, and the cache takes it from there';
 
-function createPrincipalMismatchError(): CorrectableError {
-  const fix = 'the binding behind has another principal: leave it out, and the cache takes it from there';
-  return new CorrectableError('INVALID_ARGUMENT', `principal: ${fix}`, { field: 'principal' });
+/** The circumstances of a submission with the store's own session. A copy would make the signal, which most stores leave. */
+function withSession(context: InvocationContext, session: BindingSession): InvocationContext {
+  return new Proxy(context, {
+    get: (outer, name): unknown => (name === 'session' ? session : Reflect.get(outer, name)),
+    set: (outer, name, value) => Reflect.set(outer, name, value),
+  });
 }
 
 /** Copies the arguments, if they can be changed, so that no caller can change them later. */
