@@ -155,11 +155,11 @@ export function drawOptions(seed: number, profile: Profile = 'swarm'): Simulatio
   const crashes = has('crashes') || profile === 'moves';
   const loses = has('loss', 0.15);
   const siteCount = loses ? random.pick([3, 3, 5]) : random.pick([1, 2, 3, 3, 3, 5]);
-  const generated: DrawnOptions = {
+  const generated = {
     siteCount,
     clientCount: random.between(2, 10),
     operationsPerClient: random.between(5, 20),
-    workload: random.pick(['mixed', 'bank', 'queues']),
+    workload: random.pick(['mixed', 'bank', 'queues'] as const),
     queueCount: random.between(1, 2),
     minDelayMs: random.between(0, 20),
     delayMeanMs: random.between(1, 60),
@@ -190,7 +190,7 @@ export function drawOptions(seed: number, profile: Profile = 'swarm'): Simulatio
     largeGroup: random.pick([1, 3, 256]),
     instantWriteShare: random.pick([0, 0.5, 1]),
     maxWindow: random.pick([1, 2, 8, 1000]),
-    scenario: random.pick(['classic', 'classic', 'roster', 'generated']),
+    scenario: random.pick(['classic', 'classic', 'roster', 'generated'] as const),
     sessionTimeoutMs: random.pick([100, 300, 1000]),
     maxWindowCommits: random.pick([5, 20, 50]),
     maxIdentifiers: random.pick([40, 80]),
@@ -311,7 +311,7 @@ const CROWD_OPTIONS: Partial<SimulationOptions> = {
 };
 
 /** Logs as engines that are not ours may be; apart, for the same reason. */
-function drawEngines(seed: number, profile: Profile): EngineOptions {
+function drawEngines(seed: number, profile: Profile) {
   const random = new Random(seed ^ 0x109);
   const isDrawn = profile === 'crashes' || profile === 'swarm';
   return {
@@ -321,11 +321,6 @@ function drawEngines(seed: number, profile: Profile): EngineOptions {
     deposeEveryMs: isDrawn && random.chance(0.3) ? random.between(300, 3000) : Infinity,
   };
 }
-
-type EngineOptions = Pick<
-  SimulationOptions,
-  'redRepeatChance' | 'redJumpChance' | 'redRegressChance' | 'deposeEveryMs'
->;
 
 /** Clients that do not wait for long, and no more than that; apart, for the same reason. */
 function drawLeaving(
@@ -345,26 +340,10 @@ function drawChains(seed: number): Pick<SimulationOptions, 'maxPipelineLength'> 
   return random.chance(0.25) ? { maxPipelineLength: maxChain, workload: 'hot' } : { maxPipelineLength: maxChain };
 }
 
-type DrawnOptions = Omit<
-  SimulationOptions,
-  | keyof ClockOptions
-  | keyof EngineOptions
-  | keyof typeof NO_CLUSTER
-  | keyof typeof NO_ETCD
-  | 'maxPipelineLength'
-  | 'giveUpChance'
-> &
-  Pick<ClockOptions, 'wildClockAheadMs'>;
-
-type ClockOptions = Pick<
-  SimulationOptions,
-  'wildClockAheadMs' | 'wildClockUntilMs' | 'clockStepEveryMs' | 'maxClockStepBackMs' | 'maxDrift'
->;
-
 const YEAR_MS = 365 * 24 * 3600 * 1000;
 
 /** Clocks that are set and drift; one that is wild is years ahead at times. */
-function drawClocks(random: Random, wildMs: number, areSet: boolean): ClockOptions {
+function drawClocks(random: Random, wildMs: number, areSet: boolean) {
   const years = random.pick([0, 0, 10, 400]);
   return {
     wildClockAheadMs: wildMs === 0 ? 0 : wildMs + years * YEAR_MS,
