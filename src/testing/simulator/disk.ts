@@ -52,7 +52,49 @@ export class SimulatedDisk {
     this.#mounts += 1;
     this.isDeposed = false;
     const mount = this.#mounts;
-    return new MountedDisk(this, () => mount === this.#mounts);
+    const isMounted = (): boolean => mount === this.#mounts;
+    const make = (path: string, sizeBytes: number): SyncedFile => {
+      if (this.isDeposed) throw createFencedError('taken over');
+      this.make(path, sizeBytes);
+      return {
+        write: (bytes, position, done) => {
+          if (isMounted()) this.write({ path, bytes: bytes.slice(), position }, isMounted, done);
+        },
+        close: () => {},
+      };
+    };
+    const remove = (path: string): void => {
+      if (isMounted() && !this.isDeposed) this.beginToRemove(path);
+    };
+    return {
+      list: (folder) => this.list(folder),
+      read: (path) => this.read(path),
+      readPart: (path, position, length) => this.read(path).subarray(position, position + length),
+      makeDirectory: () => {},
+      createNow: make,
+      create: (path, sizeBytes, done) =>
+        this.afterSync(() => {
+          if (!isMounted()) return;
+          let file: SyncedFile;
+          try {
+            file = make(path, sizeBytes);
+          } catch (error) {
+            return done(error as Error);
+          }
+          done(undefined, file);
+        }),
+      replace: (path, bytes) => {
+        make(path, bytes.length);
+        this.write({ path, bytes, position: 0 }, isMounted, () => {});
+      },
+      moveDirectory: (from, to) => {
+        if (!isMounted()) return;
+        if (this.isDeposed) throw createFencedError('taken over');
+        this.move(from, to);
+      },
+      remove,
+      removeNow: remove,
+    };
   }
 
   /** Another process takes it over: calls through the present mount have no effect, and report that. */
@@ -86,9 +128,7 @@ export class SimulatedDisk {
 
   /** Puts back what was there before the damage, as from a backup. */
   restoreBackup(): void {
-    if (this.#undamagedFiles === undefined) return;
-    this.#files.clear();
-    for (const [path, bytes] of this.#undamagedFiles) this.#files.set(path, bytes);
+    if (this.#undamagedFiles !== undefined) this.putFiles(this.#undamagedFiles);
     this.#undamagedFiles = undefined;
   }
 
@@ -235,83 +275,6 @@ export class SimulatedDisk {
       this.#files.set(path, file);
     }
     file.set(bytes.subarray(start, end), position + start);
-  }
-}
-
-/** The disk between two crashes. */
-class MountedDisk implements Files {
-  readonly #disk: SimulatedDisk;
-  readonly #isMounted: () => boolean;
-
-  constructor(disk: SimulatedDisk, isMounted: () => boolean) {
-    this.#disk = disk;
-    this.#isMounted = isMounted;
-  }
-
-  list(folder: string): readonly string[] {
-    return this.#disk.list(folder);
-  }
-
-  read(path: string): Uint8Array {
-    return this.#disk.read(path);
-  }
-
-  readPart(path: string, position: number, length: number): Uint8Array {
-    return this.#disk.read(path).subarray(position, position + length);
-  }
-
-  makeDirectory(): void {}
-
-  createNow(path: string, sizeBytes: number): SyncedFile {
-    this.#make(path, sizeBytes);
-    return this.#createFile(path);
-  }
-
-  create(path: string, sizeBytes: number, done: (error: Error | undefined, file?: SyncedFile) => void): void {
-    this.#disk.afterSync(() => {
-      if (!this.#isMounted()) return;
-      try {
-        this.#make(path, sizeBytes);
-      } catch (error) {
-        done(error as Error);
-        return;
-      }
-      done(undefined, this.#createFile(path));
-    });
-  }
-
-  replace(path: string, bytes: Uint8Array): void {
-    this.#make(path, bytes.length);
-    this.#disk.write({ path, bytes, position: 0 }, this.#isMounted, () => {});
-  }
-
-  moveDirectory(from: string, to: string): void {
-    if (!this.#isMounted()) return;
-    if (this.#disk.isDeposed) throw createFencedError('taken over');
-    this.#disk.move(from, to);
-  }
-
-  remove(path: string): void {
-    if (this.#isMounted() && !this.#disk.isDeposed) this.#disk.beginToRemove(path);
-  }
-
-  removeNow(path: string): void {
-    this.remove(path);
-  }
-
-  #make(path: string, sizeBytes: number): void {
-    if (this.#disk.isDeposed) throw createFencedError('taken over');
-    this.#disk.make(path, sizeBytes);
-  }
-
-  #createFile(path: string): SyncedFile {
-    return {
-      write: (bytes, position, done) => {
-        if (!this.#isMounted()) return;
-        this.#disk.write({ path, bytes: bytes.slice(), position }, this.#isMounted, done);
-      },
-      close: () => {},
-    };
   }
 }
 
