@@ -73,7 +73,9 @@ async function printReport(
   const seconds = Math.round(performance.now() - startedAtMs) / 1000;
   const timed: TimedReport = { ...rest, seconds, shadows, generators, table };
   if (hasViolations(report)) process.exitCode = EXIT_VIOLATIONS;
-  await printLines(asJson ? [formatJsonLine(timed)] : formatReport(timed));
+  const serialize = (): string =>
+    JSON.stringify({ ...rest, seconds, generators, table, shadows: shadows.map(serializeVerdict) });
+  await printLines(asJson ? [serialize()] : formatReport(timed));
 }
 
 /** Conditions are asked of empty tables first. @throws CorrectableError if that never ends */
@@ -174,10 +176,6 @@ function formatCounterexample({ name, declaredColor, verdict, counterexample }: 
   const { explanation, seed } = counterexample;
   const wrong = verdict === 'unsafe' ? `UNSAFE, declared ${declaredColor}` : verdict;
   return ['', `${name} (${wrong}):`, ...explanation.map((line) => `  ${line}`), `  Again: --seed ${seed} --runs 1`];
-}
-
-function formatJsonLine({ shadows, ...rest }: TimedReport): string {
-  return JSON.stringify({ ...rest, shadows: shadows.map(serializeVerdict) });
 }
 
 function serializeVerdict({ counterexample, ...verdict }: ShadowVerdict): ShadowVerdict {

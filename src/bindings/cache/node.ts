@@ -43,7 +43,7 @@ export function directoryStore(options: DirectoryStoreOptions): CacheStore {
     turn = done.catch(() => {});
     return done;
   };
-  const run: DatabaseRunner = (act) =>
+  const run = <T>(act: (database: Database, watch: CallWatcher) => Promise<T>): Promise<T> =>
     inTurn(async () => {
       // After a failed write LevelDB acknowledges writes that it cannot read again (google/leveldb#924).
       if (isBroken) await close();
@@ -68,10 +68,7 @@ export function directoryStore(options: DirectoryStoreOptions): CacheStore {
 
 /** Takes note if a call of the database fails. */
 type CallWatcher = <T>(call: Promise<T>) => Promise<T>;
-type DatabaseRunner = <T>(act: (database: Database, watch: CallWatcher) => Promise<T>) => Promise<T>;
 type Database = ClassicLevel<string, Uint8Array>;
-type PutOperation = { readonly type: 'put'; readonly key: string; readonly value: Uint8Array };
-type BatchOperation = PutOperation | { readonly type: 'del'; readonly key: string };
 
 async function openDatabase(directory: string): Promise<Database> {
   await mkdir(directory, { recursive: true });
@@ -81,18 +78,12 @@ async function openDatabase(directory: string): Promise<Database> {
     await database.open();
     return database;
   } catch (error) {
-    throw isLocked(error) ? createInUseError(directory, error) : error;
+    const isLocked = error instanceof Error && isRecord(error.cause) && error.cause['code'] === 'LEVEL_LOCKED';
+    if (!isLocked) throw error;
+    const fix = 'close that one first, or give its caches and this one the same store';
+    const message = `cache: another store, of this process or another, has ${directory} open: ${fix}`;
+    throw new CorrectableError('UNAVAILABLE', message, { field: 'directory', cause: error });
   }
-}
-
-function isLocked(error: unknown): boolean {
-  return error instanceof Error && isRecord(error.cause) && error.cause['code'] === 'LEVEL_LOCKED';
-}
-
-function createInUseError(directory: string, cause: unknown): CorrectableError {
-  const fix = 'close that one first, or give its caches and this one the same store';
-  const message = `cache: another store, of this process or another, has ${directory} open: ${fix}`;
-  return new CorrectableError('UNAVAILABLE', message, { field: 'directory', cause });
 }
 
 /** A value that cannot be written, such as a Blob, keeps all others from being written: the caller leaves it out. */
@@ -105,11 +96,9 @@ async function writeChanges(
   const ids = changes.map(([id]) => id);
   const written =
     settle === undefined ? changes : settle(decodeFound(database, ids, await watch(database.getMany(ids))));
-  await watch(database.batch(written.map(toBatchOperation)));
-}
-
-function toBatchOperation([key, entry]: CacheChange): BatchOperation {
-  return entry === undefined ? { type: 'del', key } : { type: 'put', key, value: serialize(entry) };
+  const toOperation = ([key, entry]: CacheChange) =>
+    entry === undefined ? { type: 'del' as const, key } : { type: 'put' as const, key, value: serialize(entry) };
+  await watch(database.batch(written.map(toOperation)));
 }
 
 function decodeFound(

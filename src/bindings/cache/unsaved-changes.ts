@@ -1,6 +1,6 @@
 /** Collects the changes that a cache has not written to its store yet: the last change of each view, up to a limit. */
 import type { Invalidation } from './invalidation-log.ts';
-import { getTags, type TagScope } from './tags.ts';
+import { getTags } from './tags.ts';
 import type { WriteBatch } from './store-transaction.ts';
 import { estimateBytes } from '../../values/estimate-bytes.ts';
 import type { CachedView } from './view-cache.ts';
@@ -77,7 +77,8 @@ export class UnsavedChanges implements WriteBatch {
     for (const [id, view] of this.views) {
       // What memory has had it has taken away itself, and has what came after; of a former principal it has nothing.
       if (view === undefined || this.#isKnown(id)) continue;
-      if (isInScope(scope, getTags(id, view.entry.touches))) this.views.set(id, undefined);
+      const isReached = scope === undefined || getTags(id, view.entry.touches).some((tag) => scope.includes(tag));
+      if (isReached) this.views.set(id, undefined);
     }
   }
 }
@@ -87,8 +88,4 @@ function mergeAuthors(changes: readonly Invalidation[]): Invalidation[] {
   const updates = changes.filter(({ kind }) => kind === 'write');
   const authors = new Set(updates.map(({ principal }) => principal));
   return Array.from(authors, (principal) => ({ ...ANY_WRITE, principal }));
-}
-
-function isInScope(scope: TagScope, marks: readonly string[]): boolean {
-  return scope === undefined || marks.some((mark) => scope.includes(mark));
 }

@@ -27,7 +27,9 @@ export function createDriverReads(cluster: Pick<Cluster, 'execute'>): ReadStrate
     execute(statement, consistency).then(
       (page) => {
         isLate = true;
-        if (early !== undefined && isSamePage(early, page)) sink.confirm();
+        const isSame =
+          early !== undefined && early.pageState === page.pageState && structurallyEqual(early.rows, page.rows);
+        if (isSame) sink.confirm();
         else sink.deliverFinal(page);
       },
       // What one replica has is worth more where a quorum cannot be had: it goes first.
@@ -39,8 +41,4 @@ export function createDriverReads(cluster: Pick<Cluster, 'execute'>): ReadStrate
   }
 
   return { read, close: async () => {} };
-}
-
-function isSamePage(a: Page, b: Page): boolean {
-  return a.pageState === b.pageState && structurallyEqual(a.rows, b.rows);
 }

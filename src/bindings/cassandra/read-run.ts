@@ -72,7 +72,7 @@ export class ReadRun implements ReadSink {
       const meaning = this.#interpretPage(page);
       if (this.#session?.canShow(meaning.objects) === false) return;
       this.#session?.recordPreliminary(meaning.objects);
-      observation.recordPreliminary(meaning);
+      observation.preliminary = meaning;
       this.#preliminary = { page, meaning, seq: sink.view(meaning.value, 'weak', toDetails(meaning)) };
     } catch (error) {
       this.failPreliminary(error);

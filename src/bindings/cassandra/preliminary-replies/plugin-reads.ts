@@ -79,7 +79,11 @@ class PluginReads implements PluginReadStrategy, ReadHost {
     if (this.#closing !== undefined) return sink.fail(createClosedError());
     if (!this.#nodeConnection.isUp || this.#isNotWorthRequesting(statement, request))
       return this.#driverReads.read(statement, request, sink);
-    if (this.#inFlight.size >= this.#options.maxReads) return sink.fail(createOverloadedError(this.#options.maxReads));
+    const { maxReads } = this.#options;
+    if (this.#inFlight.size >= maxReads) {
+      const message = `${maxReads} reads are in flight or waiting: wait for some of them`;
+      return sink.fail(new CqlError('OVERLOADED', message));
+    }
     const read = new PendingRead(statement, request, { host: this, sink });
     this.#inFlight.set(read, performance.now() + this.#options.requestTimeoutMs);
     if (this.#timer === undefined) this.#startTimeoutTimer(this.#options.requestTimeoutMs);
@@ -168,8 +172,4 @@ class PluginReads implements PluginReadStrategy, ReadHost {
 
 function createClosedError(): CqlError {
   return new CqlError('CLOSED', 'the path to the coordinator is closed');
-}
-
-function createOverloadedError(maxReads: number): CqlError {
-  return new CqlError('OVERLOADED', `${maxReads} reads are in flight or waiting: wait for some of them`);
 }

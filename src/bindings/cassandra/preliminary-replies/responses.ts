@@ -61,15 +61,13 @@ function readOther(opcode: number, reader: BodyReader, payload: Payload | undefi
       return { kind: 'authChallenge', payload };
     case OPCODE.authSuccess:
       return { kind: 'authSuccess', payload };
-    case OPCODE.supported:
-      return { kind: 'supported', payload, options: readSupported(reader) };
+    case OPCODE.supported: {
+      const readOption = (): [string, string[]] => [reader.string(), reader.stringList()];
+      return { kind: 'supported', payload, options: new Map(reader.readItems(reader.short(), 4, readOption)) };
+    }
     default:
       throw createProtocolError(`an answer of the unknown kind ${opcode}`);
   }
-}
-
-function readSupported(reader: BodyReader): ReadonlyMap<string, readonly string[]> {
-  return new Map(reader.readItems(reader.short(), 4, () => [reader.string(), reader.stringList()] as const));
 }
 
 function readResult(reader: BodyReader, payload: Payload | undefined): Response {

@@ -47,7 +47,7 @@ export class ReadObservation {
   readonly #stats: MutableReadStats;
   readonly #seenVersions: SeenVersions;
   readonly #floors: ReadonlyMap<string, SeenVersion>;
-  #preliminary: ReadResult | undefined;
+  preliminary: ReadResult | undefined;
 
   constructor(counts: MutableReadStats, seen: SeenVersions, floors: ReadonlyMap<string, SeenVersion>) {
     this.#stats = counts;
@@ -55,14 +55,11 @@ export class ReadObservation {
     this.#floors = floors;
   }
 
-  recordPreliminary(meaning: ReadResult): void {
-    this.#preliminary = meaning;
-  }
-
   recordFinal(meaning: ReadResult): void {
     this.#stats.finals++;
-    if (this.#preliminary !== undefined) this.#compare(this.#preliminary, meaning);
-    if (this.#isStale(meaning)) this.#stats.staleFinals++;
+    if (this.preliminary !== undefined) this.#compare(this.preliminary, meaning);
+    const isStale = meaning.objects?.some((object) => isOlder(object, this.#floors.get(object.id)));
+    if (isStale === true) this.#stats.staleFinals++;
     meaning.objects?.forEach((object) => this.#seenVersions.learn(object));
   }
 
@@ -73,9 +70,5 @@ export class ReadObservation {
     if (early.version !== undefined && final.version !== undefined && final.version < early.version) {
       this.#stats.regressed++;
     }
-  }
-
-  #isStale({ objects }: ReadResult): boolean {
-    return objects?.some((object) => isOlder(object, this.#floors.get(object.id))) === true;
   }
 }
