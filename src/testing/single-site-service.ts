@@ -69,17 +69,14 @@ export function singleSiteService(service: Service, options: SingleSiteServiceOp
 const readElapsedMs = (): number => clock.now();
 
 interface WaitingReply {
-  /** `undefined` if it has been reported already that its end is not known. */
+  /** `undefined` if it has been reported already that it ends unanswered, or that its end is not known. */
   submitter: Submitter | undefined;
   readonly reply: ReplyOrError;
 }
 
 /** A read that was executed, and is still to be answered. */
-interface ExecutedRead {
-  /** `undefined` if it has been reported already that it ends unanswered. */
-  submitter: Submitter | undefined;
+interface ExecutedRead extends WaitingReply {
   readonly wants: SubmissionRequest['wantedStages'];
-  readonly reply: ReplyOrError;
 }
 
 class SingleSite implements SubmissionPort {

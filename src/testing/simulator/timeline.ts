@@ -21,15 +21,11 @@ export class Timeline {
     while (!isDone()) {
       const next = this.#heap[0];
       if (next === undefined || next.atMs > untilMs) break;
-      this.#takeFirst();
+      const last = this.#heap.pop() as PlannedEvent;
+      if (this.#heap.length > 0) this.#sink(last);
       this.nowMs = next.atMs;
       next.run();
     }
-  }
-
-  #takeFirst(): void {
-    const last = this.#heap.pop() as PlannedEvent;
-    if (this.#heap.length > 0) this.#sink(last);
   }
 
   /** Puts it at the end, and moves down what comes after it. */

@@ -6,6 +6,7 @@
  */
 import { RED, type Origin, type Origins } from '../../../server/records/origin.ts';
 import type { DomainErrorInfo } from '../../../correctable/errors.ts';
+import { formatValue } from '../../../server/color-analysis/values/format-values.ts';
 import type { Effect } from '../../../server/records/effect.ts';
 import type { Reply } from '../../../server/records/reply.ts';
 import type { Service } from '../../../server/service/service.ts';
@@ -18,7 +19,6 @@ import {
   createPreliminary,
   isSame,
   createReplyAt,
-  formatValue,
   type Outcome,
   type RunInput,
 } from '../oracle/execute.ts';

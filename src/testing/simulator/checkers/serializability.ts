@@ -30,7 +30,7 @@ export class SerializabilityChecker extends SiteChecker<ShownState> {
   readonly #proposed = new Map<string, ProposedExecution>();
 
   constructor() {
-    super(copyShown);
+    super((shown) => ({ writers: new Map(shown?.writers), executions: new Set(shown?.executions) }));
   }
 
   onCreated(site: Origin, operation: AnyOperation): void {
@@ -93,8 +93,4 @@ function noteWrites(writers: LastWriters, { id, effects }: RedOperation): void {
 
 function formatExecution({ site, epoch }: RedOperation, [id, attempt]: Execution): string {
   return `${id}, attempt ${attempt} at site ${site}, start ${epoch}`;
-}
-
-function copyShown(shown?: ShownState): ShownState {
-  return { writers: new Map(shown?.writers), executions: new Set(shown?.executions) };
 }

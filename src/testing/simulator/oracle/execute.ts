@@ -1,6 +1,7 @@
 /** Runs a generator on the model, and says whether that gave the same as at a site. */
 import type { DomainErrorInfo } from '../../../correctable/errors.ts';
 import { checkPortable } from '../../../protocol/codec/portable-values.ts';
+import { formatValue } from '../../../server/color-analysis/values/format-values.ts';
 import type { Effect } from '../../../server/records/effect.ts';
 import { formatThrown as thrownText } from '../../../server/records/failures.ts';
 import { freezeForUser, freezeArgsCopy } from '../../../values/deep-freeze.ts';
@@ -190,16 +191,6 @@ export function describeOutcome({ hasFailed: isFailed, reason, shadow, effects, 
     ({ table, key, field, action, value }) => `${table}.${key}.${field}.${action}(${formatValue(value)})`,
   );
   return `${shadow ?? 'nothing'} [${changes.join(', ')}] → ${formatValue(reply?.value)}`;
-}
-
-/** A value for messages, whatever it is. */
-export function formatValue(value: unknown): string {
-  return JSON.stringify(value, (_, item: unknown) => (hasNoJson(item) ? String(item) : item)) ?? 'undefined';
-}
-
-/** JSON has nothing to say of it, or something else. */
-function hasNoJson(value: unknown): boolean {
-  return typeof value === 'bigint' || (typeof value === 'number' && !Number.isFinite(value));
 }
 
 /** @throws Error saying what is wrong with it */
