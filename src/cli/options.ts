@@ -4,6 +4,8 @@ import { findClosestName } from '../correctable/unknown-option.ts';
 import { describeOriginError } from '../server/gateway/context/origins.ts';
 
 const ENVIRONMENT_PREFIX = 'CORRECTABLES_';
+/** Kubernetes sets `CORRECTABLES_PORT` to an address in each container beside a service named `correctables`. */
+const UNSET = /^(tcp:.*)?$/;
 const NEEDS_VALUE = 'needs a value';
 
 export type RawOptions = Readonly<Record<string, unknown>>;
@@ -173,7 +175,7 @@ export function withEnvironment(
   const typed = new Set(findFlags(argv).map(parseFlagName));
   const found: Record<string, unknown> = { ...options };
   for (const [name, takesValue] of known) {
-    const variable = getVariableNames(name).find((item) => (environment[item] ?? '') !== '');
+    const variable = getVariableNames(name).find((item) => !UNSET.test(environment[item] ?? ''));
     if (variable === undefined || typed.has(name)) continue;
     const value = environment[variable] as string;
     if (takesValue) found[name] = value;
@@ -191,5 +193,5 @@ export function findVariableFor(
 ): string | undefined {
   const name = parseFlagName(`--${field}`) ?? '';
   if (findFlags(argv).map(parseFlagName).includes(name)) return undefined;
-  return getVariableNames(name).find((item) => (environment[item] ?? '') !== '');
+  return getVariableNames(name).find((item) => !UNSET.test(environment[item] ?? ''));
 }

@@ -29,6 +29,12 @@ test('prefers what was typed, then the own variable of the flag', () => {
   expect(findVariableFor('port', ['serve', '--port', '3'], environment)).toBeUndefined();
 });
 
+test('ignores the address that Kubernetes sets for a service named correctables', () => {
+  const environment = { PORT: '8080', CORRECTABLES_PORT: 'tcp://10.0.0.7:7420', CORRECTABLES_SERVICE_HOST: '10.0.0.7' };
+  expect(withEnvironment({}, KNOWN, ['serve'], environment)).toEqual({ port: '8080' });
+  expect(findVariableFor('port', ['serve'], environment)).toBe('PORT');
+});
+
 test('refuses a variable of a flag without a value that is neither true nor false', () => {
   expect(() => withEnvironment({}, KNOWN, [], { CORRECTABLES_JSON: 'yes' })).toThrow(
     'CORRECTABLES_JSON must be true or false, got "yes"',
