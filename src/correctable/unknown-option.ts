@@ -9,32 +9,32 @@ const MAX_EDITS = 3;
  * @example
  * describeUnknownOption('lag', ['lagMs', 'levels']); // 'unknown option "lag". Did you mean "lagMs"? Options: lagMs, levels.'
  */
-export function describeUnknownOption(name: string, names: readonly string[], kind = 'option'): string {
+export function describeUnknownOption(name: string, names: readonly string[], kind = 'Option'): string {
   const closest = findClosestName(name, names);
   const question = closest ? ` Did you mean "${closest}"?` : '';
-  return `unknown ${kind} "${name}".${question} ${kind[0]!.toUpperCase()}${kind.slice(1)}s: ${names.join(', ')}.`;
+  return `unknown ${kind.toLowerCase()} "${name}".${question} ${kind}s: ${names.join(', ')}.`;
 }
 
 /** Returns the name that `typed` resembles most, or begins with; `undefined` if none is within three edits. */
 export function findClosestName(typed: string, names: readonly string[]): string | undefined {
   // Short names resemble everything.
-  let fewestEdits = Math.min(MAX_EDITS, typed.length >> 1) + 1;
-  let closest: string | undefined;
-  for (const name of names) {
-    const edits = name.startsWith(typed) && typed.length > 2 ? 1 : countEdits(typed.toLowerCase(), name.toLowerCase());
-    if (edits < fewestEdits) [fewestEdits, closest] = [edits, name];
+  for (let edits = 0; edits <= Math.min(MAX_EDITS, typed.length >> 1); edits++) {
+    const isClose = (name: string): boolean =>
+      isWithinEdits(typed.toLowerCase(), name.toLowerCase(), edits) ||
+      (edits === 1 && typed.length > 2 && name.startsWith(typed));
+    const closest = names.find(isClose);
+    if (closest) return closest;
   }
-  return closest;
+  return undefined;
 }
 
-/** The Levenshtein distance. */
-function countEdits(from: string, to: string): number {
-  let row = [...to, ''].map((_, index) => index);
-  for (const letter of from) {
-    let last = row[0]! + 1;
-    row = row.map((above, index) =>
-      index ? (last = Math.min(row[index - 1]! + +(letter !== to[index - 1]), above + 1, last + 1)) : last,
-    );
-  }
-  return row[to.length]!;
+/** Whether the Levenshtein distance is at most `edits`. */
+function isWithinEdits(from: string, to: string, edits: number): boolean {
+  const next = from.slice(1);
+  const nextTo = to.slice(1);
+  if (from[0] === to[0]) return !from || isWithinEdits(next, nextTo, edits);
+  return (
+    edits-- > 0 &&
+    (isWithinEdits(next, nextTo, edits) || isWithinEdits(next, to, edits) || isWithinEdits(from, nextTo, edits))
+  );
 }

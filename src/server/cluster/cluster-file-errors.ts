@@ -6,7 +6,7 @@ import { describeUnknownOption } from '../../correctable/unknown-option.ts';
 export function checkFields(place: string, value: object, names: readonly string[]): void {
   const unknown = Object.keys(value).find((name) => !names.includes(name));
   if (unknown !== undefined)
-    throw clusterFileError(`cluster.json: ${place}: ${describeUnknownOption(unknown, names, 'field')}`);
+    throw clusterFileError(`cluster.json: ${place}: ${describeUnknownOption(unknown, names, 'Field')}`);
 }
 
 export function show(value: unknown): string {

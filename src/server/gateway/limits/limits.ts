@@ -111,7 +111,7 @@ export function fillLimits(input: Partial<GatewayLimits> = {}): GatewayLimits {
   for (const [name, value] of Object.entries(input)) {
     if (value === undefined) continue;
     if (!Object.hasOwn(DEFAULT_LIMITS, name))
-      rejectLimit(name, describeUnknownOption(name, Object.keys(DEFAULT_LIMITS), 'limit'));
+      rejectLimit(name, describeUnknownOption(name, Object.keys(DEFAULT_LIMITS), 'Limit'));
     checkLimit(name, value);
     limits[name as keyof GatewayLimits] = value;
   }
