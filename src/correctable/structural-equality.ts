@@ -59,7 +59,6 @@ function compareStructure(a: object, b: object, comparison: Comparison): boolean
   if (!kind || kind !== getBuiltInClass(b)) return false;
   if (comparison.comparedCount++ > MAX_UNTRACKED_PAIRS && isAssumed(a, b, comparison)) return true;
   if (kind === 'Object' || kind === 'null') return compareProperties(a as Properties, b as Properties, comparison);
-  if (kind === 'Date') return compareValues(+(a as Date), +(b as Date), comparison);
   if (isCollection(a, kind)) return compareItems(a, b as Collection, kind === 'Map', comparison);
   const list = toArray(a, kind);
   const other = toArray(b, kind);
@@ -124,7 +123,6 @@ export function createSketch(value: unknown, depth = 3): string {
   if (!isObject(value)) return String(value);
   if (depth === 0) return '';
   const kind = getBuiltInClass(value);
-  if (kind === 'Date') return String(+(value as Date));
   const maxParts = 4 ** depth;
   const next = (part: unknown): string => createSketch(part, depth - 1);
   if (isCollection(value, kind))
@@ -145,9 +143,10 @@ function isCollection(_value: object, kind: string | undefined): _value is Colle
   return kind === 'Map' || kind === 'Set';
 }
 
-/** The items of a list, and the bytes of what has some. */
+/** The items of a list, the bytes of what has some, and the time of a date. */
 function toArray(value: object, kind: string | undefined): unknown[] | undefined {
   if (kind === 'Array') return value as unknown[];
+  if (kind === 'Date') return [+(value as Date)];
   if (ArrayBuffer.isView(value)) return new Uint8Array(value.buffer, value.byteOffset, value.byteLength) as never;
   return kind === 'ArrayBuffer' ? (new Uint8Array(value as ArrayBuffer) as never) : undefined;
 }

@@ -14,11 +14,8 @@ import type { AnyView } from './view.ts';
 /** Called with the reason when the signal aborts. */
 type AbortFollower = (reason: unknown) => void;
 
-/** The listener on a signal is an arrow function: signals of other makers call it without `this`. */
-interface FollowerGroup {
-  readonly followers: Set<AbortFollower>;
-  readonly onAbort: () => void;
-}
+/** The followers of a signal, and its one listener: an arrow function, since signals of other makers call it without `this`. */
+type FollowerGroup = readonly [followers: Set<AbortFollower>, onAbort: () => void];
 
 const followerGroups = /* @__PURE__ */ new WeakMap<AbortSignal, FollowerGroup>();
 
@@ -36,11 +33,10 @@ export function isAborted(signal: AbortSignal): boolean {
 export function followSignal(signal: AbortSignal, follower: AbortFollower): () => void {
   let group = followerGroups.get(signal);
   if (!group) {
-    const followers = new Set<AbortFollower>();
-    const onAbort = (): void => followers.forEach((item) => item(signal.reason));
-    followerGroups.set(signal, (group = { followers, onAbort }));
+    const all = new Set<AbortFollower>();
+    followerGroups.set(signal, (group = [all, () => all.forEach((item) => item(signal.reason))]));
   }
-  const { followers, onAbort } = group;
+  const [followers, onAbort] = group;
   if (followers.size === 0) signal.addEventListener('abort', onAbort);
   followers.add(follower);
   return () => {
