@@ -219,9 +219,9 @@ export function isOlder(version: unknown, than: unknown): boolean {
 }
 
 /** The details of an earlier view, replaced key by key by those of its confirmation, which alone says whether it is final. */
-export function mergeDetails(retained: ViewDetails, details?: ViewDetails): ViewDetails {
-  const meta = retained.meta || details?.meta ? { ...retained.meta, ...details?.meta } : undefined;
-  return { version: details?.version ?? retained.version, meta, final: details?.final };
+export function mergeDetails(retained: ViewDetails, { version, meta, final }: ViewDetails = {}): ViewDetails {
+  const merged = retained.meta || meta ? { ...retained.meta, ...meta } : undefined;
+  return { version: version ?? retained.version, meta: merged, final };
 }
 
 /** A signal is made when it is first looked at, which costs more than most of a read: one that is as quick does not. */

@@ -69,8 +69,8 @@ export interface ClientStats {
 
 export interface Environment {
   readonly clock: Clock;
-  readonly drops: { -readonly [R in DropReason]: number };
-  /** Those of the client, where there is one. */
+  /** Those of the client, where there is one; its statistics too. */
+  drops?: { -readonly [R in DropReason]: number };
   stats?: { -readonly [C in keyof ClientStats]: number };
   /** By time limit, in milliseconds. */
   readonly deadlines: Map<number, DeadlineList>;
@@ -106,7 +106,6 @@ export function createEnvironment({
   };
   const environment: Environment = {
     clock,
-    drops: { weaker: 0, older: 0, repeated: 0, 'not-requested': 0, 'unknown-level': 0, closed: 0 },
     deadlines: new Map(),
     getTickTime: () => tickAt ?? readClock(),
     getWallTime(moment) {
@@ -117,25 +116,21 @@ export function createEnvironment({
       if (environment.stats) environment.stats[name]++;
     },
     recordDrop(reason, level) {
-      environment.drops[reason]++;
+      if (environment.drops) environment.drops[reason]++;
       environment.report({ type: 'drop', reason, level });
     },
-    report(event) {
-      try {
-        onEvent?.(event);
-      } catch (error) {
-        environment.reportUncaught(error);
-      }
-    },
-    reportUncaught(error) {
-      try {
-        onUncaught(error);
-      } catch (second) {
-        reportUncaught(second);
-      }
-    },
+    report: (event) => onEvent && call(onEvent, event, environment.reportUncaught),
+    reportUncaught: (error) => call(onUncaught, error, reportUncaught),
   };
   return environment;
+}
+
+function call<A>(listener: (argument: A) => void, argument: A, onError: (error: unknown) => void): void {
+  try {
+    listener(argument);
+  } catch (error) {
+    onError(error);
+  }
 }
 
 /** @throws CorrectableError `UNSUPPORTED` if the platform lacks what every operation needs */

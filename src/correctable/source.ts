@@ -11,7 +11,7 @@ import type { BindingSession, InvocationContext, Sink, ViewDetails, SubmissionSt
 import { isOlder as isOlderBySize, mergeDetails } from './binding.ts';
 import { createDeadlineList, type DeadlineList } from './deadline-list.ts';
 import type { EffectState, PartExtras } from './side-effects.ts';
-import { getRemainingEffects, getEffectState, NO_EFFECT, UNOBSERVED, WRITE } from './side-effects.ts';
+import { getRemainingEffects, getEffectState, NO_EFFECT, WRITE } from './side-effects.ts';
 import type { DropReason, Environment } from './environment.ts';
 import { structurallyEqual } from './structural-equality.ts';
 import type { ErrorCode, ErrorDetails } from './errors.ts';
@@ -37,6 +37,13 @@ export interface SourceOptions<T> {
   readonly isRefining?: boolean | undefined;
   readonly equals?: ((a: T, b: T) => boolean) | undefined;
   readonly isOlder?: ((version: unknown, than: unknown) => boolean) | undefined;
+  /** Makes the error of an operation that its client gives up. Default: by what may have been done */
+  createSubmissionError?<U>(
+    source: Source<U>,
+    code: ErrorCode,
+    message: string,
+    details: ErrorDetails,
+  ): CorrectableError;
 }
 
 /** What few operations need, so that the others do not pay for it. */
@@ -108,14 +115,8 @@ export class Source<T> implements SubscriberList<T>, Sink<T>, InvocationContext 
   view(value: T, level: string, details?: ViewDetails): number {
     const seq = this.valueCount++;
     if (!isOpen(this, level)) return seq;
-    if (isThenable(value)) {
-      const done = getEffectState(this);
-      abandon(
-        this,
-        done === WRITE ? 'UNKNOWN' : 'INVALID_VALUE',
-        'await the promise, or use chain' + formatEffectCaveat(done),
-      );
-    } else this.acceptView(seq, value, level, details);
+    if (isThenable(value)) interrupt(this, 'INVALID_VALUE', 'await the promise, or use chain');
+    else this.acceptView(seq, value, level, details);
     return seq;
   }
 
@@ -136,7 +137,7 @@ export class Source<T> implements SubscriberList<T>, Sink<T>, InvocationContext 
   }
 
   expire(): void {
-    abandonWith(this, createAbandonError(this, 'TIMEOUT', 'no final view in time'));
+    interrupt(this, 'TIMEOUT', 'no final view in time');
   }
 
   get deadlineAt(): number | undefined {
@@ -146,11 +147,9 @@ export class Source<T> implements SubscriberList<T>, Sink<T>, InvocationContext 
   /** Aborted when no caller waits for views any more. Created at the first access. */
   get signal(): AbortSignal {
     const extras = getExtras(this);
-    if (!extras.controller) {
-      extras.controller = new AbortController();
-      if (extras.abandonReason) extras.controller.abort(extras.abandonReason);
-    }
-    return extras.controller.signal;
+    const controller = (extras.controller ??= new AbortController());
+    if (extras.abandonReason) controller.abort(extras.abandonReason);
+    return controller.signal;
   }
 
   private acceptView(seq: number, value: T, level: string, details: ViewDetails | undefined): void {
@@ -213,6 +212,11 @@ export function abandon<T>(source: Source<T>, code: ErrorCode, message: string, 
   abandonWith(source, createOperationError(source, code, `${formatLabel(source.label)}: ${message}`, details));
 }
 
+/** The same with an error that accounts for what may have been done. */
+export function interrupt<T>(source: Source<T>, code: ErrorCode, description: string, details?: ErrorDetails): void {
+  abandonWith(source, createAbandonError(source, code, description, details));
+}
+
 function abandonWith<T>(source: Source<T>, error: CorrectableError): void {
   if (source.state === 'pending') getExtras(source).abandonReason = error;
   failWith(source, error);
@@ -239,65 +243,38 @@ export function failWith<T>(source: Source<T>, error: CorrectableError): void {
 
 /** Gives the operation up for all its consumers (C10). */
 export function cancelSource<T>(source: Source<T>, cause?: unknown): void {
-  abandonWith(source, createAbandonError(source, 'ABORTED', 'cancelled', { cause }));
+  interrupt(source, 'ABORTED', 'cancelled', { cause });
 }
 
-/**
- * What is true of an operation that its client gives up (C10, C14): an update that may have taken effect is `UNKNOWN`; a
- * `TIMEOUT` while something is in the way is `UNAVAILABLE`, like that of an update that was never sent, or what is in the
- * way itself where asking again does not help.
- */
+/** What is true of an operation that is given up: an update that may have taken effect is `UNKNOWN` (C10, C14). */
 export function createAbandonError<T>(
   source: Source<T>,
-  code: 'TIMEOUT' | 'ABORTED',
+  code: ErrorCode,
   description: string,
-  { level, cause }: ErrorDetails = {},
+  details: ErrorDetails = {},
 ): CorrectableError {
-  let mayHaveBeenSent: boolean | undefined;
-  let blockedBy: SubmissionStatus['blockedBy'];
-  let levelErrors: SubmissionStatus['levelErrors'];
-  try {
-    ({ mayHaveBeenSent, blockedBy, levelErrors } = source.submissionStatus ?? ({} as Partial<SubmissionStatus>));
-  } catch (error) {
-    // What the binding fails to say is not known.
-    source.environment.reportUncaught(error);
-  }
-  const done = getEffectState(source);
-  const isUpdate = done === WRITE;
-  const isUnknown = isUpdate && mayHaveBeenSent !== false;
-  const isUnavailable = code === 'TIMEOUT' && !isUnknown && (isUpdate || blockedBy);
-  const rejection = isUnavailable && !blockedBy?.retryable ? blockedBy : undefined;
-  const fate = isUpdate && !isUnknown ? '; it was not sent' : formatEffectCaveat(done);
-  return createOperationError(
-    source,
-    isUnknown ? 'UNKNOWN' : isUnavailable ? (rejection?.code ?? 'UNAVAILABLE') : code,
-    `${formatLabel(source.label)}: ${description}${fate}${blockedBy ? `: ${blockedBy.message}` : ''}`,
-    {
-      ...(rejection && getErrorDetails(rejection)),
-      ...(done === UNOBSERVED && { retryable: false }),
-      levelErrors,
-      level,
-      cause: cause ?? blockedBy,
-    },
-  );
+  const create = source.options.createSubmissionError ?? createInterruptionError;
+  return create(source, code, `${formatLabel(source.label)}: ${description}`, details);
 }
 
-/** What a message adds about what may have been done. */
-export function formatEffectCaveat(done: EffectState): string {
-  return done === NO_EFFECT ? '' : `; ${done === WRITE ? 'the write' : 'a step of it'} may take effect all the same`;
+/** An error that accounts for what may have been done: `UNKNOWN` for a write, and no error that suggests a retry. */
+export function createInterruptionError<T>(
+  source: Source<T>,
+  code: ErrorCode,
+  message: string,
+  details: ErrorDetails,
+): CorrectableError {
+  const done = getEffectState(source);
+  if (done === NO_EFFECT) return createOperationError(source, code, message, details);
+  const text = `${message}; ${done === WRITE ? 'the write' : 'a step of it'} may take effect all the same`;
+  return createOperationError(source, done === WRITE ? 'UNKNOWN' : code, text, { ...details, retryable: false });
 }
 
 /** Converts the failure of one part to a failure of the whole: a retry must not do another part twice. */
 export function toCompositeError<T, E>(source: Source<T>, error: E): E | CorrectableError {
   if (!isCorrectableError(error) || !(error.retryable || error.code === 'ABORTED')) return error;
-  const done = getEffectState(source);
-  if (done === NO_EFFECT) return error;
-  const code = done === WRITE ? 'UNKNOWN' : error.code;
-  return createOperationError(source, code, error.message + formatEffectCaveat(done), {
-    level: error.level,
-    retryable: false,
-    cause: error,
-  });
+  if (getEffectState(source) === NO_EFFECT) return error;
+  return createInterruptionError(source, error.code, error.message, { level: error.level, cause: error });
 }
 
 /** Fails the whole by what one of its parts failed with. */

@@ -11,7 +11,7 @@ import type { AbortCallback, StepFunction } from './speculative-run.ts';
 import { callInRun, SpeculativeRun } from './speculative-run.ts';
 import type { Source } from './source.ts';
 import {
-  formatEffectCaveat,
+  interrupt,
   getExtras,
   failFromPart,
   failWith,
@@ -87,7 +87,7 @@ export function speculateOnSource<T, U>(
         if (passErrors && !abort && !view.final && (getEffectState(inner) || inner.extras?.futureEffects) === WRITE) {
           // Its outcome is not reported any more.
           inner.isObserved = true;
-          return abandon(result, 'UNKNOWN', `a write on a preliminary view needs an undo${formatEffectCaveat(WRITE)}`);
+          return interrupt(result, 'UNKNOWN', 'a write on a preliminary view needs an undo');
         }
         const onError = hasKnownEffects(inner) ? takeError : takeErrorOfUnseen(getParts(inner));
         const subscriber = subscribeToViews(inner, (_value, innerView) => take(innerView), onError, result);

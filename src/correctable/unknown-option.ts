@@ -3,12 +3,7 @@
 /** More edits than this make another word. */
 const MAX_EDITS = 3;
 
-/**
- * Describes a name that is no option: names the one that it resembles most, and all that exist.
- *
- * @example
- * describeUnknownOption('lag', ['lagMs', 'levels']); // 'unknown option "lag". Did you mean "lagMs"? Options: lagMs, levels.'
- */
+/** Describes a name that is no option, as `unknown option "lag". Did you mean "lagMs"? Options: lagMs, levels.` */
 export function describeUnknownOption(name: string, names: readonly string[], kind = 'Option'): string {
   const closest = findClosestName(name, names);
   const question = closest ? ` Did you mean "${closest}"?` : '';

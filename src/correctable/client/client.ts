@@ -19,6 +19,7 @@ import type {
   Strongest,
   Weakest,
 } from '../level-types.ts';
+import { createSubmissionError } from './submission-error.ts';
 import { addCancelTriggers, checkTimeout } from './create.ts';
 import type { Operation } from '../operation.ts';
 import type { Policy, SubmitFunction } from '../policy.ts';
@@ -198,18 +199,20 @@ export function createClient<const L extends Levels, C extends boolean = boolean
   const strongest = levelOrder.all.at(-1)!;
   const weak = requestLevels(levelOrder, [weakest]);
   const strong = requestLevels(levelOrder, [strongest]);
-  const environment = createEnvironment(checkOptions(options, CLIENT_OPTIONS));
-  environment.stats = {
-    confirmed: 0,
-    corrected: 0,
-    earlyConfirmed: 0,
-    earlyCorrected: 0,
-    speculationsWon: 0,
-    speculationsLost: 0,
-    retried: 0,
-    deduped: 0,
-  };
-  environment.binding = binding;
+  const environment = Object.assign(createEnvironment(checkOptions(options, CLIENT_OPTIONS)), {
+    binding,
+    drops: { weaker: 0, older: 0, repeated: 0, 'not-requested': 0, 'unknown-level': 0, closed: 0 },
+    stats: {
+      confirmed: 0,
+      corrected: 0,
+      earlyConfirmed: 0,
+      earlyCorrected: 0,
+      speculationsWon: 0,
+      speculationsLost: 0,
+      retried: 0,
+      deduped: 0,
+    },
+  });
   const timeoutMsDefault = checkTimeout(options.timeoutMs ?? DEFAULT_TIMEOUT_MS);
   const isOlder = binding.isOlder?.bind(binding);
   const submitBy = createSubmitters(binding, options);
@@ -220,7 +223,7 @@ export function createClient<const L extends Levels, C extends boolean = boolean
     single?: LevelOrder,
   ): CorrectableHandle<T, L, string> {
     const equals = operation?.equals as SourceOptions<T>['equals'];
-    const source = new Source<T>(levelOrder, environment, { equals, isOlder });
+    const source = new Source<T>(levelOrder, environment, { equals, isOlder, createSubmissionError });
     try {
       check(operation?.name && operation.access, 'operation', "give one, as get('key')");
       source.label = operation;
@@ -262,7 +265,7 @@ export function createClient<const L extends Levels, C extends boolean = boolean
       return { ...environment.drops };
     },
     get stats() {
-      return { ...environment.stats! };
+      return { ...environment.stats };
     },
     invoke: <T>(operation: Operation<T>, how?: RawOptions) => invoke(operation, how),
     invokeWeak: <T>(operation: Operation<T>, how?: RawOptions) => invoke(operation, how, weak),
