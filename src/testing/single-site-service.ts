@@ -18,14 +18,11 @@ import { deliverFailure, deliverView } from '../server/site/notify-submitter.ts'
 import { hasInvariants, createInvariantObserver, type InvariantObserver } from '../server/site/invariant-alarm.ts';
 import { guardAlarmHandler, emitWarning, type OnAlarm } from '../server/alarms/site-alarm.ts';
 import { createGeneratorAlarm } from '../server/site/replica-alarms.ts';
-import { VolatileLog } from '../server/storage/volatile-storage.ts';
 
 /** The site entry of vectors: there is one site. */
 const SITE_NAME = 'plain';
 const ORIGINS = Origins.create([SITE_NAME]);
 const [SITE] = ORIGINS.sites as [Origin];
-
-const TERM = 1;
 
 /** What is global is looked up again at each call. */
 const clock = performance;
@@ -84,7 +81,6 @@ class SingleSite implements SubmissionPort {
   readonly site = SITE;
   readonly origins = ORIGINS;
   readonly tokens: SessionTokens = NO_TOKENS;
-  readonly #log: VolatileLog;
   readonly #state: SiteState;
   readonly #invariants: InvariantObserver | undefined;
   /** Answers that wait until their entries are synced. */
@@ -95,7 +91,6 @@ class SingleSite implements SubmissionPort {
   #read: ExecutedRead[] = [];
   #gathered: object[] = [];
   #turnMs: number | undefined;
-  #synced = 0;
   #operations = 0;
 
   constructor(service: Service, options: SingleSiteServiceOptions) {
@@ -109,12 +104,6 @@ class SingleSite implements SubmissionPort {
       onGeneratorError,
     });
     this.#invariants = checkInvariants ? createInvariantObserver(service, SITE_NAME, onAlarm) : undefined;
-    // In memory nothing fails, and no other process takes it over.
-    const onSynced = (_log: string, length: number): void => this.#onSynced(length);
-    this.#log = new VolatileLog(
-      { term: TERM, lengths: new Map() },
-      { onSynced, onFenced: () => {}, onFailed: () => {} },
-    );
   }
 
   submit(submitter: Submitter): void {
@@ -194,11 +183,8 @@ class SingleSite implements SubmissionPort {
     const entries = this.#gathered;
     if (entries.length === 0) return;
     this.#gathered = [];
-    this.#log.append(TERM, 'local', entries);
-  }
-
-  #onSynced(length: number): void {
-    for (; this.#synced < length; this.#synced += 1) {
+    // In memory they are synced at once. What is submitted meanwhile belongs to the next turn.
+    for (let left = entries.length; left > 0; left -= 1) {
       const next = this.#waiting.shift();
       if (next?.submitter !== undefined) deliver(next.submitter, 'strong', next.reply);
     }

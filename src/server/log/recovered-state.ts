@@ -6,7 +6,7 @@ import { MICROS_PER_MS } from '../records/clock.ts';
 import type { Origin } from '../records/origin.ts';
 import type { BlueOperation, LocalEntry, RedRecord } from '../records/records.ts';
 import type { LogEntry, SavedLog } from './red-log.ts';
-import type { LogKind } from './log-id.ts';
+import type { LogKind } from './local-log.ts';
 
 /** Entries of a log from position `start` on. */
 export interface RecoveredLog<E> {

@@ -1,7 +1,6 @@
 /** The port by which a site keeps its logs and its checkpoints. */
 import type { Section } from '../records/checkpoint.ts';
-import type { LocalLogListener, Term } from './local-log.ts';
-import type { LogKind } from './log-id.ts';
+import type { LocalLogListener, LogKind, Term } from './local-log.ts';
 import type { CheckpointCut, LogPositions, RecoveredState } from './recovered-state.ts';
 
 /** The state that a storage saves beside the logs now and then. */

@@ -7,7 +7,7 @@ import type { ContractInfo } from '../../protocol/contract/contract.ts';
 import { SequenceMap } from '../../protocol/sequence-map.ts';
 import type { DeploymentVersion } from '../records/deployment-version.ts';
 import { createEpoch } from '../records/epoch.ts';
-import type { LogKind } from '../log/log-id.ts';
+import type { LogKind } from '../log/local-log.ts';
 import type { ServerReply, ServerRequest } from '../log/red-log.ts';
 import type { SiteStorage } from '../log/site-storage.ts';
 import type { RetainedReplies } from '../replica/exactly-once/id-table.ts';

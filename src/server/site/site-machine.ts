@@ -1,6 +1,6 @@
 /** One site as a pure state machine: its replica and its node of the red log, wired to each other. */
 import { AbsentSites } from '../messages/absent-sites.ts';
-import type { LogKind } from '../log/log-id.ts';
+import type { LogKind } from '../log/local-log.ts';
 import { isLogMessage, type LogOutput, type RedLog, type SavedLog, type ServerReply } from '../log/red-log.ts';
 import { RedLogConsumer, type RedHalt } from '../log/red-log-consumer.ts';
 import type { RedLogEngine } from '../log/red-log-engine.ts';

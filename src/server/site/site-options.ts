@@ -1,6 +1,6 @@
 /** How a site is set up, what it wants done, and what it reports of itself. */
 import type { AbsenceLimits } from '../messages/absent-sites.ts';
-import type { LogKind } from '../log/log-id.ts';
+import type { LogKind } from '../log/local-log.ts';
 import type { RedHalt } from '../log/red-log-consumer.ts';
 import type { LogOutput, RedLogOptions } from '../log/red-log.ts';
 import type { RedLogEngine } from '../log/red-log-engine.ts';

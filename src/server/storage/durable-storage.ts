@@ -1,8 +1,7 @@
 /** Storage on a disk: synced logs with group commit, checkpoints, and recovery from both. */
 import { CorrectableError } from '../../correctable/errors.ts';
 import type { CheckpointSource, SiteStorage, StorageEvents } from '../log/site-storage.ts';
-import type { LocalLogListener, Term } from '../log/local-log.ts';
-import type { LogKind } from '../log/log-id.ts';
+import type { LocalLogListener, LogKind, Term } from '../log/local-log.ts';
 import type { LogPositions, RecoveredState } from '../log/recovered-state.ts';
 import { Checkpointer, type CommitPositions } from './checkpointer.ts';
 import { isFenced, isNoSpace, type Files, type Timing } from './disk/files.ts';
@@ -163,7 +162,7 @@ export class DurableStorage implements SiteStorage {
   }
 
   append(log: LogKind, entries: readonly unknown[]): void {
-    this.#log.append(this.term, log, entries);
+    this.#log.append(log, entries);
   }
 
   /** Begins a checkpoint, unless one is in flight. */

@@ -3,7 +3,7 @@
  * Every start writes into a new file, whose header says where the one before it ended. So it is seen if a file is missing.
  */
 import { CorrectableError } from '../../correctable/errors.ts';
-import { LOG_KINDS, type LogKind } from '../log/log-id.ts';
+import { LOG_KINDS, type LogKind } from '../log/local-log.ts';
 import type { LogPositions, RecoveredState } from '../log/recovered-state.ts';
 import { readCheckpoint, type FoundCheckpoint } from './format/checkpoint-file.ts';
 import type { Files } from './disk/files.ts';

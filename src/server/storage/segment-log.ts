@@ -4,13 +4,11 @@
  * The next file is made when the current one is half full, and tried again each second: until then the log says that it
  * is full, and the other half takes what was accepted. Only a write that fails ends the log.
  */
-import type { LocalLog, LocalLogListener, StoredLogs, Term } from '../log/local-log.ts';
-import { LOG_KINDS, type LogKind } from '../log/log-id.ts';
+import { LOG_KINDS, type LocalLogListener, type LogKind, type Term } from '../log/local-log.ts';
 import type { LogPositions } from '../log/recovered-state.ts';
-import { createFencedError, isFenced, isNoSpace, type Files, type SyncedFile, type Timing } from './disk/files.ts';
+import { isFenced, isNoSpace, type Files, type SyncedFile, type Timing } from './disk/files.ts';
 import { encodeFrame, HEADER_BYTES, sealFrame } from './format/frames.ts';
 import { FORMAT_VERSION, formatSegmentName, type Segment, type SegmentHeader } from './format/file-names.ts';
-import { recoverSite } from './recovery.ts';
 import { FULL_RETRY_MS, OrderedWrites, type OrderedWritesOptions } from './disk/ordered-writes.ts';
 import { packEntries, type LoggedEntry } from './format/packed-entries.ts';
 
@@ -54,7 +52,7 @@ const MAX_FEW_ENTRIES = 8;
 const MAX_CONCURRENT_WRITES = 2;
 
 /** The logs of a site, as they are written into one file after the other. */
-export class SegmentLog implements LocalLog {
+export class SegmentLog {
   readonly #options: SegmentLogOptions;
   /** That of the first file, whose number no start before had. */
   #term: Term | undefined;
@@ -107,11 +105,6 @@ export class SegmentLog implements LocalLog {
     return this.#term;
   }
 
-  read(): StoredLogs {
-    const { local, red } = recoverSite(this.#options.files, this.#options.directory).stored;
-    return { local, red };
-  }
-
   /** Whether there is no other file to be had. */
   get isFull(): boolean {
     return this.#fullReason !== undefined;
@@ -141,9 +134,7 @@ export class SegmentLog implements LocalLog {
     return this.#segments[1];
   }
 
-  /** An append by a holder that is none any more, or not yet, fails the log. */
-  append(term: Term, log: LogKind, entries: readonly unknown[]): void {
-    if (term !== this.#term) return this.fail(createFencedError(`term ${term} is not that of the holder of this log`));
+  append(log: LogKind, entries: readonly unknown[]): void {
     for (const entry of entries) this.#pending.push({ log, entry });
     if (this.#isPlanned || !this.#canWrite()) return;
     const { soon, later } = this.#options.timing;

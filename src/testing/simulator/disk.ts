@@ -1,5 +1,5 @@
 /** A disk that loses unsynced writes at a crash, or some sectors of them. The storage of production runs on it. */
-import { createFencedError, type Files, type SyncedFile } from '../../server/storage/disk/files.ts';
+import { markFenced, type Files, type SyncedFile } from '../../server/storage/disk/files.ts';
 import { drawDamage, type Damage } from './disk-damage.ts';
 import type { Random } from '../../server/collections/random.ts';
 import type { Timeline } from './timeline.ts';
@@ -54,7 +54,7 @@ export class SimulatedDisk {
     const mount = this.#mounts;
     const isMounted = (): boolean => mount === this.#mounts;
     const make = (path: string, sizeBytes: number): SyncedFile => {
-      if (this.isDeposed) throw createFencedError('taken over');
+      if (this.isDeposed) throw markFenced(new Error('taken over'));
       this.make(path, sizeBytes);
       return {
         write: (bytes, position, done) => {
@@ -89,7 +89,7 @@ export class SimulatedDisk {
       },
       moveDirectory: (from, to) => {
         if (!isMounted()) return;
-        if (this.isDeposed) throw createFencedError('taken over');
+        if (this.isDeposed) throw markFenced(new Error('taken over'));
         this.move(from, to);
       },
       remove,
@@ -245,7 +245,7 @@ export class SimulatedDisk {
     const isLonger = write.position + write.bytes.length > (this.#files.get(write.path)?.length ?? 0);
     const isDeposed = this.isDeposed && isMounted();
     const error = isDeposed
-      ? createFencedError('taken over')
+      ? markFenced(new Error('taken over'))
       : isLonger && this.isFull
         ? createNoSpaceError()
         : undefined;

@@ -1,6 +1,6 @@
 /** One site of a run over its crashes: the same state machine as in production, on a virtual disk and network. */
 import { isCorrectableError, type DomainErrorInfo } from '../../correctable/errors.ts';
-import { LOG_KINDS, type LogKind } from '../../server/log/log-id.ts';
+import { LOG_KINDS, type LogKind } from '../../server/log/local-log.ts';
 import type { ServerReply } from '../../server/log/red-log.ts';
 import { SEQUENCED_ENGINE } from '../../server/log/sequenced/engine.ts';
 import { createEpoch } from '../../server/records/epoch.ts';

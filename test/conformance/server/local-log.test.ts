@@ -1,21 +1,20 @@
-/** All logs of a partition keep to their port: in files, and in memory. */
-import type { LocalLogListener } from '../../../src/server/log/local-log.ts';
-import { recoverSite } from '../../../src/server/storage/recovery.ts';
-import { SegmentLog } from '../../../src/server/storage/segment-log.ts';
-import { VolatileLog } from '../../../src/server/storage/volatile-storage.ts';
-import { SimulatedDisk } from '../../../src/testing/simulator/disk.ts';
+/** What the log of a site keeps to, while holders come one after the other. */
+import { expect, test } from 'vitest';
 import { Random } from '../../../src/server/collections/random.ts';
+import type { LocalLogListener, Term } from '../../../src/server/log/local-log.ts';
+import { recoverSite, type RecoveredSite } from '../../../src/server/storage/recovery.ts';
+import { SegmentLog } from '../../../src/server/storage/segment-log.ts';
+import { SimulatedDisk } from '../../../src/testing/simulator/disk.ts';
 import { Timeline } from '../../../src/testing/simulator/timeline.ts';
-import { describeLocalLog, type LogPlace } from '../../support/log-conformance/local-log.ts';
 
 const FOLDER = 'site';
 
-function listener(reported: string[]): LocalLogListener {
-  return {
-    onSynced: (log, length) => void reported.push(`${log} ${length}`),
-    onFenced: () => void reported.push('fenced'),
-    onFailed: () => void reported.push('failed'),
-  };
+/** One holder of a log. */
+interface OpenLog {
+  readonly log: SegmentLog;
+  readonly term: Term;
+  /** Its events in order: `local 3` for so many synced, `fenced`, `failed`. */
+  readonly reported: readonly string[];
 }
 
 class BreakingDisk extends SimulatedDisk {
@@ -25,42 +24,135 @@ class BreakingDisk extends SimulatedDisk {
   }
 }
 
-function onDisk(): LogPlace {
-  const timeline = new Timeline();
-  const disk = new BreakingDisk({ timeline, random: new Random(1), syncMeanMs: 5 });
-  const after = (run: () => void): void => timeline.schedule(0, run);
-  const timing = { soon: after, later: after, afterMs: (ms: number, run: () => void) => timeline.schedule(ms, run) };
-  const sizes = { segmentBytes: 4000, largeGroup: 256 };
-  return {
-    open: () => {
-      const reported: string[] = [];
-      const files = disk.mount();
-      const { lengths, segments, nextSegment: number } = recoverSite(files, FOLDER);
-      const place = { files, timing, directory: FOLDER, number, lengths, segments, ...sizes };
-      const remaining = { listener: listener(reported), lastCheckpoint: () => undefined };
-      return { log: new SegmentLog({ ...place, ...remaining, onFullChanged: () => {} }), reported };
-    },
-    depose: () => disk.depose(),
-    breakDown: () => (disk.isBroken = true),
-    run: async () => timeline.run(timeline.nowMs + 1000),
-  };
+class LogPlace {
+  readonly #timeline = new Timeline();
+  readonly disk = new BreakingDisk({ timeline: this.#timeline, random: new Random(1), syncMeanMs: 5 });
+
+  read(): RecoveredSite['stored'] {
+    return recoverSite(this.disk.mount(), FOLDER).stored;
+  }
+
+  /** Another holder takes the log over. */
+  open(): OpenLog {
+    const reported: string[] = [];
+    const listener: LocalLogListener = {
+      onSynced: (log, length) => void reported.push(`${log} ${length}`),
+      onFenced: () => void reported.push('fenced'),
+      onFailed: () => void reported.push('failed'),
+    };
+    const after = (run: () => void): void => this.#timeline.schedule(0, run);
+    const afterMs = (ms: number, run: () => void): void => this.#timeline.schedule(ms, run);
+    const files = this.disk.mount();
+    const { lengths, segments, nextSegment: number } = recoverSite(files, FOLDER);
+    const log = new SegmentLog({
+      files,
+      timing: { soon: after, later: after, afterMs },
+      directory: FOLDER,
+      number,
+      lengths,
+      segments,
+      segmentBytes: 4000,
+      largeGroup: 256,
+      listener,
+      lastCheckpoint: () => undefined,
+      onFullChanged: () => {},
+    });
+    return { log, term: log.takeOver(), reported };
+  }
+
+  /** Lets all that is under way come to its end. */
+  run(): void {
+    this.#timeline.run(this.#timeline.nowMs + 1000);
+  }
 }
 
-function inMemory(): LogPlace {
-  const place = { term: 7, lengths: new Map() };
-  return {
-    open: () => {
-      const reported: string[] = [];
-      return { log: new VolatileLog(place, listener(reported)), reported };
-    },
-    depose: () => void new VolatileLog(place, listener([])).takeOver(),
-    breakDown: () => {},
-    run: async () => {
-      await Promise.resolve();
-      await Promise.resolve();
-    },
-  };
-}
+test('appended entries → reported as synced, in order, each log by its own length', () => {
+  const place = new LogPlace();
+  const { log, reported } = place.open();
+  log.append('local', ['a', 'b']);
+  log.append('red', ['r']);
+  place.run();
+  log.append('local', ['c']);
+  place.run();
+  expect(reported).toEqual(['local 2', 'red 1', 'local 3']);
+});
 
-describeLocalLog({ name: 'segments of a disk', keeps: true, place: onDisk });
-describeLocalLog({ name: 'in memory', keeps: false, place: inMemory });
+test('holders one after the other → each has a larger term', () => {
+  const place = new LogPlace();
+  const terms: Term[] = [];
+  for (let holder = 0; holder < 3; holder += 1) {
+    const { log, term } = place.open();
+    terms.push(term);
+    log.append('local', ['a']);
+    place.run();
+    place.disk.depose();
+  }
+  expect(terms).toEqual([...new Set(terms)].toSorted((a, b) => a - b));
+});
+
+test('the next holder → reads what was synced, and lengths go on from it', () => {
+  const place = new LogPlace();
+  const first = place.open();
+  first.log.append('local', ['a', 'b']);
+  first.log.append('red', ['r']);
+  place.run();
+  place.disk.depose();
+  expect(place.read()).toMatchObject({ local: { start: 0, entries: ['a', 'b'] }, red: { start: 0, entries: ['r'] } });
+  const next = place.open();
+  next.log.append('local', ['c']);
+  place.run();
+  expect(next.reported).toEqual(['local 3']);
+});
+
+test('trimmed → what comes from there on is still to be read', () => {
+  const place = new LogPlace();
+  const { log } = place.open();
+  for (const entry of ['a', 'b', 'c']) {
+    log.append('local', [entry]);
+    place.run();
+  }
+  log.trim({ local: 2, red: 0 });
+  place.run();
+  place.disk.depose();
+  const { start, entries } = place.read().local;
+  expect(start).toBeLessThanOrEqual(2);
+  expect(entries.slice(2 - start)).toEqual(['c']);
+});
+
+test('taken over by another holder → its append is fenced, reported once, never acknowledged, and never there', () => {
+  const place = new LogPlace();
+  const { log, reported } = place.open();
+  log.append('local', ['a']);
+  place.run();
+  place.disk.depose();
+  log.append('local', ['b']);
+  place.run();
+  log.append('local', ['c']);
+  place.run();
+  expect(reported).toEqual(['local 1', 'fenced']);
+  expect(place.read().local).toEqual({ start: 0, entries: ['a'] });
+});
+
+test('an append that cannot be written → of unknown outcome; nothing of it is acknowledged', () => {
+  const place = new LogPlace();
+  const { log, reported } = place.open();
+  log.append('local', ['a']);
+  place.run();
+  place.disk.isBroken = true;
+  log.append('local', ['b']);
+  place.run();
+  log.append('local', ['c']);
+  place.run();
+  expect(reported).toEqual(['local 1', 'failed']);
+});
+
+test('closed → calls back once all that was appended is synced', () => {
+  const place = new LogPlace();
+  const { log, reported } = place.open();
+  log.append('local', ['a']);
+  let isClosed = false;
+  log.close(() => (isClosed = true));
+  expect(isClosed).toBe(false);
+  place.run();
+  expect([isClosed, reported]).toEqual([true, ['local 1']]);
+});

@@ -43,12 +43,7 @@ export function isNoSpace(error: Error): boolean {
   return code === 'ENOSPC' || code === 'EDQUOT';
 }
 
-/** Returns the error of a directory that another process has taken over: nothing in flight will ever count. */
-export function createFencedError(message: string): Error {
-  return markFenced(new Error(message));
-}
-
-/** Marks an error as fenced: another process has taken the directory over. */
+/** Marks an error as fenced: another process has taken the directory over, so nothing in flight will ever count. */
 export function markFenced<E extends Error>(error: E): E {
   return Object.assign(error, { isFenced: true });
 }

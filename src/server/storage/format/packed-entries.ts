@@ -8,7 +8,7 @@ import type { Origin } from '../../records/origin.ts';
 import type { BlueEntry, BlueOperation, LocalEntry } from '../../records/records.ts';
 import { FORMAT_VERSION } from './file-names.ts';
 import { FRAME_DEPTH, reader, writer } from './value-text.ts';
-import type { LogKind } from '../../log/log-id.ts';
+import type { LogKind } from '../../log/local-log.ts';
 
 export interface LoggedEntry {
   readonly log: LogKind;

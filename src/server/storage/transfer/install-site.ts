@@ -147,9 +147,9 @@ function writeEntries({ files, timing, site, state, nextSegment, nextCheckpoint 
     listener: { onSynced: () => {}, onFenced: onFailed, onFailed },
     onFullChanged: onFailed,
   });
-  const term = log.takeOver();
-  log.append(term, 'local', local.entries);
-  log.append(term, 'red', red.entries);
+  log.takeOver();
+  log.append('local', local.entries);
+  log.append('red', red.entries);
   log.close(() => done(failure));
 }
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { RowChanges } from '../../../../src/server/records/checkpoint.ts';
 import type { Section } from '../../../../src/server/records/checkpoint.ts';
 import type { CheckpointSource } from '../../../../src/server/log/site-storage.ts';
-import type { LogKind } from '../../../../src/server/log/log-id.ts';
+import type { LogKind } from '../../../../src/server/log/local-log.ts';
 import type { CheckpointCut, LogPositions, RecoveredState } from '../../../../src/server/log/recovered-state.ts';
 import { DurableStorage } from '../../../../src/server/storage/durable-storage.ts';
 import type { DurableStorageOptions } from '../../../../src/server/storage/durable-storage.ts';
