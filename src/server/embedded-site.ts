@@ -2,15 +2,7 @@
 // Imported, because a global is looked up again at each call.
 import { performance } from 'node:perf_hooks';
 import { CorrectableError } from '../correctable/errors.ts';
-import {
-  createAloneAlarm,
-  createClockSetAlarm,
-  createForkAlarm,
-  createOutdatedAlarm,
-  createRedHaltedAlarm,
-  createRedLogServerAlarm,
-  type OnAlarm,
-} from './alarms/site-alarm.ts';
+import { createSiteAlarms, type OnAlarm } from './alarms/site-alarm.ts';
 import type { EmbeddedOptions, GeneratorSettings } from './embedded-options.ts';
 import type { GeneratorOptions } from './generator/generator-runner.ts';
 import type { SiteStorage } from './log/site-storage.ts';
@@ -127,7 +119,7 @@ export function makeSite(
   const { service, origins, redLeader, committedRedEntries, clusterKey, tokenScope, limits, onAlarm } = plan;
   const name = origins.getName(site);
   const certificationStats = new CertificationCounter(site);
-  const raiseForkAlarm = createForkAlarm(origins, name, onAlarm);
+  const alarms = createSiteAlarms(name, origins, onAlarm);
   try {
     const problem = findStoredProblem(parts.storage.stored, service.tables, parts.version?.own);
     if (problem !== undefined) throw new NeedsNewerVersionError(problem);
@@ -142,33 +134,28 @@ export function makeSite(
       generators: toGeneratorOptions(plan, name),
       observer: createObserver(plan, site, certificationStats),
       onMessageRejected: createRejectionAlarm(origins, site, onAlarm),
-      onRedHalted: createRedHaltedAlarm(name, onAlarm),
-      onRedLogServer: createRedLogServerAlarm(name, onAlarm),
-      onClockSet: reportsClock ? createClockSetAlarm(name, onAlarm) : undefined,
+      ...alarms,
+      onClockSet: reportsClock ? alarms.onClockSet : undefined,
       onForked: (problem, peer) => {
         if (peer === undefined) onForked?.(problem);
-        raiseForkAlarm(problem, peer);
+        alarms.onForked(problem, peer);
       },
-      onAlone: createAloneAlarm(name, onAlarm),
-      onOutdated: createOutdatedAlarm(name, onAlarm),
       ...limits,
       ...parts,
     });
     return { driver, certificationStats };
   } catch (error) {
-    if (error instanceof NeedsNewerVersionError) throw refuseStart(name, error, onAlarm);
+    if (error instanceof NeedsNewerVersionError) {
+      alarms.onOutdated(error.message);
+      const message = `Site ${name} cannot start: ${error.message}. Nothing was changed. Start it with the version that all sites have run.`;
+      throw new CorrectableError('UNAVAILABLE', message, { retryable: false, field: 'service' });
+    }
     const rejection = unusableDirectoryError(
       `what ${name} has saved does not fit together (${(error as Error).message})`,
     );
     onAlarm({ kind: 'data-damaged', site: name, message: rejection.message });
     throw rejection;
   }
-}
-
-function refuseStart(site: string, { message: problem }: Error, onAlarm: OnAlarm): CorrectableError {
-  createOutdatedAlarm(site, onAlarm)(problem);
-  const message = `Site ${site} cannot start: ${problem}. Nothing was changed. Start it with the version that all sites have run.`;
-  return new CorrectableError('UNAVAILABLE', message, { retryable: false, field: 'service' });
 }
 
 /** Creates the observer of a site, which raises alarms for operators. */

@@ -110,15 +110,6 @@ export function createAlarmRaiser(site: string, onAlarm: OnAlarm): (kind: SiteAl
   return (kind, text) => void onAlarm({ kind, site, message: `Site ${site}: ${text}` });
 }
 
-/** Returns what raises the alarm of a machine whose clock was set. */
-export function createClockSetAlarm(site: string, onAlarm: OnAlarm): (byMs: number) => void {
-  const raise = createAlarmRaiser(site, onAlarm);
-  return (byMs) => {
-    const way = byMs < 0 ? 'back' : 'forwards';
-    raise('clock-set', `the clock of this machine was set ${way} by ${Math.abs(byMs)} ms. Nothing waits for it.`);
-  };
-}
-
 /** How much of an error's text is in an alarm: clients choose much of it. */
 const MAX_TEXT_LENGTH = 500;
 const MAX_STACK_LENGTH = 4000;
@@ -154,58 +145,58 @@ const HALT_REASONS: Readonly<Record<RedHalt['reason'], string>> = {
   differs: 'the red log of another site is not the same',
 };
 
-/** Returns what raises the alarm of a site that takes no more of the red log. */
-export function createRedHaltedAlarm(site: string, onAlarm: OnAlarm): (halt: RedHalt) => void {
+/** What raises the alarms of a site that runs. */
+export interface SiteAlarms {
+  /** The clock of this machine was set by so many milliseconds. */
+  onClockSet(byMs: number): void;
+  /** The site takes no more of the red log. */
+  onRedHalted(halt: RedHalt): void;
+  onRedLogServer(state: RedLogServerState): void;
+  /** Two nodes run as this site, or as `peer`. */
+  onForked(problem: string, peer?: Origin): void;
+  /** A newer version is in force than the one that the site runs. */
+  onOutdated(problem: string): void;
+  /** The site has heard no other one since its start. */
+  onAlone(): void;
+}
+
+export function createSiteAlarms(site: string, origins: Origins, onAlarm: OnAlarm): SiteAlarms {
   const raise = createAlarmRaiser(site, onAlarm);
-  return ({ reason, message }) => {
-    const kind = reason === 'differs' ? 'red-log-differs' : 'red-log-halted';
-    const remaining =
-      'Red writes and strong reads are refused until it is repaired and the site restarted; blue writes go on.';
-    raise(kind, `${HALT_REASONS[reason]} (${message}). ${remaining}`);
-  };
-}
-
-/** Reports changes at the servers that keep the red log. */
-export function createRedLogServerAlarm(site: string, onAlarm: OnAlarm): (state: RedLogServerState) => void {
-  const raise = createAlarmRaiser(site, onAlarm);
-  return ({ kind, message }) => {
-    const waits = 'Red operations and strong reads wait; blue operations go on.';
-    if (kind === 'unavailable') raise('red-log-unreachable', `the red log cannot be reached (${message}). ${waits}`);
-    else if (kind === 'available') raise('red-log-reachable', 'the red log can be reached again.');
-    else if (message === undefined) raise('red-log-has-room', 'etcd has room again, and red operations are taken.');
-    else raise('red-log-full', `etcd is nearly full: ${message}. New red operations and strong reads are refused.`);
-  };
-}
-
-/** Returns what raises the alarms of two nodes that run as the same site. */
-export function createForkAlarm(
-  origins: Origins,
-  site: string,
-  onAlarm: OnAlarm,
-): (message: string, peer?: Origin) => void {
-  return (problem, peer) => {
-    if (peer === undefined) {
-      const message = `Site ${site} has stopped: another node has gone on as this site (${problem}). Start it on its newest data directory, or with --rebuild.`;
-      return void onAlarm({ kind: 'site-forked', site, message });
-    }
-    const name = origins.getName(peer);
-    const message = `Site ${site} takes nothing from this start of ${name}: ${problem}. Stop that node. Start it on its newest data directory, or with --rebuild.`;
-    onAlarm({ kind: 'site-forked', site, peer: name, message });
-  };
-}
-
-/** Reports that the site runs an older version than the one in force. */
-export function createOutdatedAlarm(site: string, onAlarm: OnAlarm): (problem: string) => void {
-  const advice = 'Nothing is lost. Start it with the newer version on the same data directory.';
-  const raise = createAlarmRaiser(site, onAlarm);
-  return (problem) => raise('newer-version-needed', `${problem}. ${advice}`);
-}
-
-/** Returns what raises the alarm of a site that has heard no other one since its start. */
-export function createAloneAlarm(site: string, onAlarm: OnAlarm): () => void {
-  return () => {
-    const message = `Site ${site} has heard no other site since its start, and accepts updates without that. Check the links. If the data directory is a copy, stop the site, unless all sites go back to this backup.`;
-    onAlarm({ kind: 'site-alone', site, message });
+  return {
+    onClockSet: (byMs) => {
+      const way = byMs < 0 ? 'back' : 'forwards';
+      raise('clock-set', `the clock of this machine was set ${way} by ${Math.abs(byMs)} ms. Nothing waits for it.`);
+    },
+    onRedHalted: ({ reason, message }) => {
+      const kind = reason === 'differs' ? 'red-log-differs' : 'red-log-halted';
+      const remaining =
+        'Red writes and strong reads are refused until it is repaired and the site restarted; blue writes go on.';
+      raise(kind, `${HALT_REASONS[reason]} (${message}). ${remaining}`);
+    },
+    onRedLogServer: ({ kind, message }) => {
+      const waits = 'Red operations and strong reads wait; blue operations go on.';
+      if (kind === 'unavailable') raise('red-log-unreachable', `the red log cannot be reached (${message}). ${waits}`);
+      else if (kind === 'available') raise('red-log-reachable', 'the red log can be reached again.');
+      else if (message === undefined) raise('red-log-has-room', 'etcd has room again, and red operations are taken.');
+      else raise('red-log-full', `etcd is nearly full: ${message}. New red operations and strong reads are refused.`);
+    },
+    onForked: (problem, peer) => {
+      if (peer === undefined) {
+        const message = `Site ${site} has stopped: another node has gone on as this site (${problem}). Start it on its newest data directory, or with --rebuild.`;
+        return void onAlarm({ kind: 'site-forked', site, message });
+      }
+      const name = origins.getName(peer);
+      const message = `Site ${site} takes nothing from this start of ${name}: ${problem}. Stop that node. Start it on its newest data directory, or with --rebuild.`;
+      onAlarm({ kind: 'site-forked', site, peer: name, message });
+    },
+    onOutdated: (problem) => {
+      const advice = 'Nothing is lost. Start it with the newer version on the same data directory.';
+      raise('newer-version-needed', `${problem}. ${advice}`);
+    },
+    onAlone: () => {
+      const message = `Site ${site} has heard no other site since its start, and accepts updates without that. Check the links. If the data directory is a copy, stop the site, unless all sites go back to this backup.`;
+      onAlarm({ kind: 'site-alone', site, message });
+    },
   };
 }
 

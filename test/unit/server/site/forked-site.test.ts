@@ -2,7 +2,7 @@
 import { performance } from 'node:perf_hooks';
 import { expect, test, vi } from 'vitest';
 import { put } from '../../../../src/operations/index.ts';
-import { createAloneAlarm, createForkAlarm, type SiteAlarm } from '../../../../src/server/alarms/site-alarm.ts';
+import { createSiteAlarms, type SiteAlarm } from '../../../../src/server/alarms/site-alarm.ts';
 import type { Envelope } from '../../../../src/server/messages/envelope.ts';
 import { RULES_VERSION } from '../../../../src/server/records/deployment-version.ts';
 import { Origins } from '../../../../src/server/records/origin.ts';
@@ -26,8 +26,7 @@ function startSite(options: Partial<SiteDriverOptions> = {}): {
   const alarms: SiteAlarm[] = [];
   const driver = startSecondSite(notesService(), {
     send: (envelope) => void sent.push(envelope),
-    onForked: createForkAlarm(ORIGINS, 'b', (alarm) => alarms.push(alarm)),
-    onAlone: createAloneAlarm('b', (alarm) => alarms.push(alarm)),
+    ...createSiteAlarms('b', ORIGINS, (alarm) => alarms.push(alarm)),
     ...options,
   });
   return { driver, sent, alarms };
@@ -72,7 +71,10 @@ test('a node that another site knows as a fork → ends with UNAVAILABLE and an 
 
 test('the start of another site that is a fork → an alarm that names it', () => {
   const alarms: SiteAlarm[] = [];
-  createForkAlarm(ORIGINS, 'b', (alarm) => alarms.push(alarm))('its first 7 operations are others', siteAt(0));
+  createSiteAlarms('b', ORIGINS, (alarm) => alarms.push(alarm)).onForked(
+    'its first 7 operations are others',
+    siteAt(0),
+  );
   expect(alarms).toEqual([
     expect.objectContaining({
       kind: 'site-forked',

@@ -2,7 +2,8 @@
 import { beforeEach, expect, test } from 'vitest';
 import { SEQUENCED_ENGINE } from '../../../../src/server/log/sequenced/engine.ts';
 import { dequeue, enqueue, get, put } from '../../../../src/operations/index.ts';
-import { createRedHaltedAlarm } from '../../../../src/server/alarms/site-alarm.ts';
+import { Origins } from '../../../../src/server/records/origin.ts';
+import { createSiteAlarms } from '../../../../src/server/alarms/site-alarm.ts';
 import type { SiteAlarm } from '../../../../src/server/alarms/site-alarm.ts';
 import { Random } from '../../../../src/server/collections/random.ts';
 import { addLogFaults } from '../../../../src/testing/simulator/faulty-log.ts';
@@ -143,7 +144,7 @@ test('it delivers again what it has delivered → taken once', () => {
 
 test('the operator gets the cause, and the steps to fix it', () => {
   const alarms: SiteAlarm[] = [];
-  const raiseAlarm = createRedHaltedAlarm('frankfurt', (alarm) => alarms.push(alarm));
+  const { onRedHalted: raiseAlarm } = createSiteAlarms('frankfurt', Origins.create([]), (alarm) => alarms.push(alarm));
   raiseAlarm({ reason: 'gap', message: 'it goes on at 2, and 1 was to come' });
   raiseAlarm({ reason: 'regressed', message: 'it ends early' });
   raiseAlarm({ reason: 'differs', message: 'at 7' });
