@@ -12,8 +12,7 @@ import fs from 'node:fs';
 import { join } from 'node:path';
 import { check, CorrectableError } from '../../../correctable/errors.ts';
 import { isNoSpace, type Files } from '../disk/files.ts';
-import { lockDirectory, lockLostError, type DirectoryLock } from '../disk/directory-lock.ts';
-import { FencedFiles } from '../disk/fenced-files.ts';
+import { fenceFiles, lockDirectory, lockLostError, type DirectoryLock } from '../disk/directory-lock.ts';
 import { unusableDirectoryError } from './missing-history.ts';
 import {
   MANIFEST_FILE,
@@ -79,7 +78,7 @@ export function openDataDirectory(
   );
   try {
     const nodeFiles = new NodeFiles(path);
-    const files = new FencedFiles(nodeFiles, lock);
+    const files = fenceFiles(nodeFiles, lock);
     const requested = createManifest(deployment);
     const found = readManifest(files);
     if (found !== undefined) checkManifest(found, requested, path);

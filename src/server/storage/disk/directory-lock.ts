@@ -9,7 +9,7 @@ import { randomUUID } from 'node:crypto';
 import fs from 'node:fs';
 import { hostname } from 'node:os';
 import { CorrectableError } from '../../../correctable/errors.ts';
-import { markFenced } from './files.ts';
+import { markFenced, type Files, type SyncedFile } from './files.ts';
 
 interface LockHolder {
   readonly pid: number;
@@ -29,15 +29,6 @@ export interface LockClock {
   wallMs(): number;
   /** Waits, with everything else. */
   sleepMs(ms: number): void;
-}
-
-export interface DirectoryLock {
-  /** Whether it still is this process's. Looks only where some time has passed, so it may be asked all the time. */
-  isHeld(): boolean;
-  /** Calls back once if it turns out that it is not. */
-  onLost(notify: (error: CorrectableError) => void): void;
-  /** Releases the lock. A lock that another process has put in its place stays. */
-  release(): void;
 }
 
 const TOUCH_INTERVAL_MS = 2000;
@@ -70,13 +61,13 @@ export function lockDirectory(
   };
   for (let attempt = 0; ; attempt += 1) {
     const descriptor = tryCreate(path, JSON.stringify(own));
-    if (descriptor !== undefined) return new OwnedDirectoryLock(path, descriptor, clock);
+    if (descriptor !== undefined) return new DirectoryLock(path, descriptor, clock);
     if (attempt >= MAX_ATTEMPTS) throw directoryInUseError(path, 'another process is starting in it');
     removeStale(path, clock, onWait);
   }
 }
 
-class OwnedDirectoryLock implements DirectoryLock {
+export class DirectoryLock {
   readonly #path: string;
   readonly #descriptor: number;
   readonly #clock: LockClock;
@@ -99,6 +90,7 @@ class OwnedDirectoryLock implements DirectoryLock {
     this.#toucher.unref();
   }
 
+  /** Whether it still is this process's. Looks only where some time has passed, so it may be asked all the time. */
   isHeld(): boolean {
     // Released, it may be another one's before this would look again.
     if (this.#isLost || this.#isReleased) return false;
@@ -107,10 +99,12 @@ class OwnedDirectoryLock implements DirectoryLock {
     return Math.max(gapMs, wallGapMs) <= RECHECK_GAP_MS || this.#touch();
   }
 
+  /** Calls back once if it turns out that it is not. */
   onLost(notify: (error: CorrectableError) => void): void {
     this.#listeners.push(notify);
   }
 
+  /** Releases the lock. A lock that another process has put in its place stays. */
   release(): void {
     if (this.#isReleased) return;
     this.#isReleased = true;
@@ -165,6 +159,48 @@ export function lockLostError(): CorrectableError {
   const reason = 'this process was paused for so long that another process has taken it over';
   const message = `The data directory is no longer this process's: ${reason}.`;
   return markFenced(new CorrectableError('UNAVAILABLE', message, { retryable: false, field: 'dataDir' }));
+}
+
+/** Files of a directory: once another process has taken it over, nothing is made or removed, or counts as written. */
+export function fenceFiles(files: Files, lock: Pick<DirectoryLock, 'isHeld'>): Files {
+  const check = (): void => {
+    if (!lock.isHeld()) throw lockLostError();
+  };
+  const guard = (file: SyncedFile): SyncedFile => ({
+    write: (bytes, position, done) => {
+      if (!lock.isHeld()) return done(lockLostError());
+      return file.write(bytes, position, (error) => done(error ?? (lock.isHeld() ? undefined : lockLostError())));
+    },
+    close: () => file.close(),
+  });
+  return {
+    list: (folder) => files.list(folder),
+    read: (path) => files.read(path),
+    readPart: (path, position, length) => files.readPart(path, position, length),
+    makeDirectory: (path) => files.makeDirectory(path),
+    createNow: (path, sizeBytes) => {
+      check();
+      return guard(files.createNow(path, sizeBytes));
+    },
+    create: (path, sizeBytes, done) => {
+      if (!lock.isHeld()) return done(lockLostError());
+      return files.create(path, sizeBytes, (error, file) => done(error, file && guard(file)));
+    },
+    replace: (path, bytes) => {
+      check();
+      files.replace(path, bytes);
+    },
+    moveDirectory: (from, to) => {
+      check();
+      files.moveDirectory(from, to);
+    },
+    remove: (path) => {
+      if (lock.isHeld()) files.remove(path);
+    },
+    removeNow: (path) => {
+      if (lock.isHeld()) files.removeNow(path);
+    },
+  };
 }
 
 /** A descriptor of the new lock; `undefined` when there is one. */

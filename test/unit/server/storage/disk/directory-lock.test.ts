@@ -5,8 +5,12 @@ import fs from 'node:fs';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { getMachineId, getStartTime, lockDirectory } from '../../../../../src/server/storage/disk/directory-lock.ts';
-import { FencedFiles } from '../../../../../src/server/storage/disk/fenced-files.ts';
+import {
+  fenceFiles,
+  getMachineId,
+  getStartTime,
+  lockDirectory,
+} from '../../../../../src/server/storage/disk/directory-lock.ts';
 import { NodeFiles } from '../../../../../src/server/storage/disk/node-files.ts';
 import type { DirectoryLock, LockClock } from '../../../../../src/server/storage/disk/directory-lock.ts';
 import { temporaryFolder } from '../../../../support/temporary-folder.ts';
@@ -153,7 +157,7 @@ describe('the owner', () => {
   test('another process has taken over → no file is created, replaced or removed in the directory any more', () => {
     const clock = new TestClock();
     const nodeFiles = new NodeFiles(root);
-    const files = new FencedFiles(nodeFiles, take(clock));
+    const files = fenceFiles(nodeFiles, take(clock));
     takeOver();
     fs.writeFileSync(join(root, 'theirs'), 'x');
     clock.nowMs += 4001;
