@@ -16,35 +16,32 @@ export interface Transfer {
   readonly amount: number;
 }
 
-class BoundedCounterState implements FieldState {
-  readonly #ledger: LedgerState;
+class BoundedCounterState extends LedgerState implements FieldState {
   constructor(saved: SavedLedger | undefined, { min = 0 }: FieldOptions) {
-    this.#ledger = new LedgerState(min, saved);
+    super(min, saved);
   }
+
   read(): Ledger {
-    return this.#ledger;
+    return this;
   }
+
   apply({ action, value }: Effect, { site, entry }: Stamp): void {
     switch (action) {
       case 'give':
-        return this.#ledger.give(site, value as number);
+        return this.give(site, value as number);
       case 'take':
-        return this.#ledger.take(entry, value as number);
+        return this.take(entry, value as number);
       case 'transfer':
-        return this.#ledger.transfer(entry, value as Transfer);
+        return this.transfer(entry, value as Transfer);
     }
   }
+
   clear(): void {
     throw new Error('rows with a bounded field are not removed');
   }
+
   get isInitial(): boolean {
     return false;
-  }
-  snapshot(): unknown {
-    return this.#ledger.toPlain();
-  }
-  save(): SavedLedger {
-    return this.#ledger.save();
   }
 }
 

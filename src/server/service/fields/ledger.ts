@@ -21,16 +21,38 @@ interface ExactLedger {
 }
 
 /** A ledger as a replica reads it. */
-export interface Ledger extends BoundedView {
-  readonly min: number;
-  /** The rights of the red order. */
-  readonly pool: number;
-  readonly grants: number;
-  readonly takes: number;
-  getHolding(origin: Origin): number;
+export abstract class Ledger implements BoundedView {
+  abstract readonly min: number;
   /** Those who hold something or have held it, by ordinal. */
-  readonly holders: readonly Origin[];
-  readonly exact: ExactLedger;
+  abstract readonly holders: readonly Origin[];
+  abstract readonly exact: ExactLedger;
+
+  abstract getHolding(origin: Origin): number;
+
+  get left(): number {
+    return Number(this.exact.left);
+  }
+
+  get value(): number {
+    return this.min + this.left;
+  }
+
+  get rights(): number {
+    return this.left;
+  }
+
+  /** The rights of the red order. */
+  get pool(): number {
+    return Number(this.exact.pool);
+  }
+
+  get grants(): number {
+    return Number(this.exact.grants);
+  }
+
+  get takes(): number {
+    return Number(this.exact.takes);
+  }
 }
 
 export type SavedLedger = readonly [
@@ -40,13 +62,14 @@ export type SavedLedger = readonly [
 ];
 
 /** A ledger that changes. All its changes commute. */
-export class LedgerState implements Ledger {
+export class LedgerState extends Ledger {
   readonly min: number;
   readonly #holdings: Map<Origin, ExactSum>;
   #grants: ExactSum;
   #taken: ExactSum;
 
   constructor(min: number, [retained, value, taken]: SavedLedger = [[], 0, 0]) {
+    super();
     this.min = min;
     this.#holdings = new Map(retained);
     this.#grants = value;
@@ -58,28 +81,12 @@ export class LedgerState implements Ledger {
     return { left: this.#left, pool, grants: this.#grants, takes: this.#taken };
   }
 
-  get left(): number {
+  override get left(): number {
     return Number(this.#left);
   }
 
-  get value(): number {
-    return this.min + this.left;
-  }
-
-  get rights(): number {
-    return this.left;
-  }
-
-  get pool(): number {
+  override get pool(): number {
     return this.getHolding(RED);
-  }
-
-  get grants(): number {
-    return Number(this.#grants);
-  }
-
-  get takes(): number {
-    return Number(this.#taken);
   }
 
   get holders(): readonly Origin[] {
@@ -108,7 +115,7 @@ export class LedgerState implements Ledger {
   }
 
   /** Equal for equal ledgers, as JSON too. */
-  toPlain(): unknown {
+  snapshot(): unknown {
     const retained = this.holders.flatMap((origin) => {
       const rights = this.#holdings.get(origin) ?? 0;
       return rights === 0 ? [] : [[origin, toPlainSum(rights)]];
@@ -130,12 +137,13 @@ export class LedgerState implements Ledger {
 }
 
 /** A ledger with what is in flight laid over it: takes of red operations, which draw on the pool, and what is given. */
-export class LedgerOverlay implements Ledger {
+export class LedgerOverlay extends Ledger {
   readonly exact: ExactLedger;
   readonly #base: Ledger;
 
   /** @param sums of what is in flight */
   constructor(base: Ledger, { grants, takes }: Pick<ExactLedger, 'grants' | 'takes'>) {
+    super();
     const { exact } = base;
     this.#base = base;
     this.exact = {
@@ -149,30 +157,6 @@ export class LedgerOverlay implements Ledger {
 
   get min(): number {
     return this.#base.min;
-  }
-
-  get left(): number {
-    return Number(this.exact.left);
-  }
-
-  get value(): number {
-    return this.min + this.left;
-  }
-
-  get rights(): number {
-    return this.left;
-  }
-
-  get pool(): number {
-    return Number(this.exact.pool);
-  }
-
-  get grants(): number {
-    return Number(this.exact.grants);
-  }
-
-  get takes(): number {
-    return Number(this.exact.takes);
   }
 
   get holders(): readonly Origin[] {
