@@ -1,5 +1,6 @@
 /** What a generator is given. */
 import type { OperationSpec } from '../../protocol/contract/contract.ts';
+import { Random } from '../collections/random.ts';
 import type { GeneratorBudget } from './generator-budget.ts';
 import type { DomainErrorFactory, DomainErrors } from '../service/domain-errors.ts';
 import type { Scratchpad, TablesReader } from '../service/readers.ts';
@@ -35,12 +36,11 @@ export class RunContext implements GeneratorContext<Tables, ShadowOperations> {
   readonly #input: GeneratorInput;
   readonly #context: RunnerContext;
   #ids = 0;
-  #state: number;
+  #random: Random | undefined;
 
   constructor(input: GeneratorInput, world: RunnerContext) {
     this.#input = input;
     this.#context = world;
-    this.#state = input.seed;
   }
 
   static {
@@ -75,17 +75,10 @@ export class RunContext implements GeneratorContext<Tables, ShadowOperations> {
   }
 
   get random(): () => number {
+    const random = (this.#random ??= new Random(this.#input.seed));
     return () => {
       this.#context.budget.step();
-      this.#state = (this.#state + 0x6d2b79f5) >>> 0;
-      return mixBits(this.#state) / 2 ** 32;
+      return random.fraction();
     };
   }
-}
-
-/** The output function of the Mulberry generator: an unsigned 32-bit number. */
-function mixBits(state: number): number {
-  let bits = Math.imul(state ^ (state >>> 15), state | 1);
-  bits ^= bits + Math.imul(bits ^ (bits >>> 7), bits | 61);
-  return (bits ^ (bits >>> 14)) >>> 0;
 }
