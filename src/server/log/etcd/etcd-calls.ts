@@ -1,9 +1,5 @@
 /** Requests in flight: what each reply is for, and since when it is awaited. */
-import type { EtcdReply, EtcdRequest, EtcdRequestId } from './etcd-requests.ts';
-
-type WithoutId<T> = T extends unknown ? Omit<T, 'id'> : never;
-export type EtcdCall = WithoutId<Exclude<EtcdRequest, { kind: 'etcd.reconnect' }>>;
-export type EtcdAnswer = Extract<EtcdReply, { id: EtcdRequestId }>;
+import type { EtcdAnswer, EtcdCall, EtcdRequest, EtcdRequestId } from './etcd-requests.ts';
 
 interface PendingCall {
   readonly onAnswer: (answer: EtcdAnswer) => void;

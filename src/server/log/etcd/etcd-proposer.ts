@@ -5,7 +5,8 @@
 import type { Origin } from '../../records/origin.ts';
 import { createEpochAbove } from '../../records/epoch.ts';
 import type { LogCopy } from '../log-copy.ts';
-import type { EtcdAnswer, EtcdCalls } from './etcd-calls.ts';
+import type { EtcdCalls } from './etcd-calls.ts';
+import type { EtcdAnswer } from './etcd-requests.ts';
 import { encodeGroup, MAX_GROUP_RECORDS } from './etcd-groups.ts';
 import type { EtcdKeys } from './etcd-keys.ts';
 

@@ -4,10 +4,10 @@
  */
 import type { LogCopy } from '../log-copy.ts';
 import type { LastEntry } from '../red-log.ts';
-import type { EtcdAnswer, EtcdCalls } from './etcd-calls.ts';
+import type { EtcdCalls } from './etcd-calls.ts';
 import { EtcdCatchUp, PAGE_GROUPS } from './etcd-catch-up.ts';
 import type { EtcdKeys } from './etcd-keys.ts';
-import type { EtcdEntry, EtcdKeyRange } from './etcd-requests.ts';
+import type { EtcdAnswer, EtcdEntry, EtcdKeyRange } from './etcd-requests.ts';
 
 export interface GroupTaker {
   /** Returns `false` if it can take no more entries. */

@@ -29,30 +29,32 @@ export interface EtcdEntry {
 /** Numbers the requests of a node: no two have one id. */
 export type EtcdRequestId = number;
 
+interface WithId {
+  readonly id: EtcdRequestId;
+}
+
 /** Keys from `key` on, below `end`. */
 export interface EtcdKeyRange {
   readonly key: string;
   readonly end: string;
 }
 
-/** A request. Keys are ASCII and sorted by their bytes. */
-export type EtcdRequest =
+/** A request that has a reply. Keys are ASCII and sorted by their bytes. */
+export type EtcdCall =
   /** Stores a value if the key does not exist. */
-  | { readonly kind: 'etcd.create'; readonly id: EtcdRequestId; readonly key: string; readonly value: Uint8Array }
+  | { readonly kind: 'etcd.create'; readonly key: string; readonly value: Uint8Array }
   /** The first `limit` keys of a range, in the order of keys, at a revision; 0 means the latest. */
-  | ({
-      readonly kind: 'etcd.range';
-      readonly id: EtcdRequestId;
-      readonly limit: number;
-      readonly revision: number;
-    } & EtcdKeyRange)
+  | ({ readonly kind: 'etcd.range'; readonly limit: number; readonly revision: number } & EtcdKeyRange)
   /** Values that are stored from a revision on. There is one watch at a time: a new one takes the place of the last one. */
-  | ({ readonly kind: 'etcd.watch'; readonly id: EtcdRequestId; readonly fromRevision: number } & EtcdKeyRange)
+  | ({ readonly kind: 'etcd.watch'; readonly fromRevision: number } & EtcdKeyRange)
   /** Up to which revision the watch has sent all events. */
-  | { readonly kind: 'etcd.progress'; readonly id: EtcdRequestId }
-  | ({ readonly kind: 'etcd.delete'; readonly id: EtcdRequestId } & EtcdKeyRange)
-  | { readonly kind: 'etcd.compact'; readonly id: EtcdRequestId; readonly revision: number }
-  | { readonly kind: 'etcd.status'; readonly id: EtcdRequestId }
+  | { readonly kind: 'etcd.progress' }
+  | ({ readonly kind: 'etcd.delete' } & EtcdKeyRange)
+  | { readonly kind: 'etcd.compact'; readonly revision: number }
+  | { readonly kind: 'etcd.status' };
+
+export type EtcdRequest =
+  | (EtcdCall & WithId)
   /** Leaves this endpoint for the next one. It has no reply but `connected`. */
   | { readonly kind: 'etcd.reconnect' };
 
@@ -65,49 +67,40 @@ export type EtcdFailure =
   /** Anything else: whether a write was done is not known. */
   | 'other';
 
-/** A reply. `revision` is that of the header of etcd's response. */
-export type EtcdReply =
-  | { readonly kind: 'etcd.connected'; readonly endpoint: string }
-  | { readonly kind: 'etcd.disconnected'; readonly message: string }
+/** A reply to the request that has this id. `revision` is that of the header of etcd's response. */
+export type EtcdAnswer = WithId &
   /** The key exists: stored by this request, or by an earlier one under that key. */
-  | { readonly kind: 'etcd.created'; readonly id: EtcdRequestId; readonly revision: number }
-  | {
-      readonly kind: 'etcd.range';
-      readonly id: EtcdRequestId;
-      readonly revision: number;
-      readonly entries: readonly EtcdEntry[];
-      /** Whether the range has keys beyond the limit. */
-      readonly hasMore: boolean;
-    }
-  /** With the id of the watch. */
-  | {
-      readonly kind: 'etcd.events';
-      readonly id: EtcdRequestId;
-      readonly revision: number;
-      readonly entries: readonly EtcdEntry[];
-    }
-  /** With the id of the `progress` request. */
-  | { readonly kind: 'etcd.progress'; readonly id: EtcdRequestId; readonly revision: number }
-  /** The watch has ended, by its id: what came after its revision is compacted, or etcd has ended it. */
-  | { readonly kind: 'etcd.canceled'; readonly id: EtcdRequestId; readonly message: string }
-  | { readonly kind: 'etcd.deleted'; readonly id: EtcdRequestId; readonly revision: number }
-  | { readonly kind: 'etcd.compacted'; readonly id: EtcdRequestId }
-  | {
-      readonly kind: 'etcd.status';
-      readonly id: EtcdRequestId;
-      /** Of the database, without pages that are free. */
-      readonly usedBytes: number;
-      /** Of its file: what etcd holds against its quota. */
-      readonly sizeBytes: number;
-      /** As etcd reports it; the default of etcd if it does not. */
-      readonly quotaBytes: number;
-    }
-  | {
-      readonly kind: 'etcd.failed';
-      readonly id: EtcdRequestId;
-      readonly reason: EtcdFailure;
-      readonly message: string;
-    };
+  (
+    | { readonly kind: 'etcd.created'; readonly revision: number }
+    /** `hasMore`: whether the range has keys beyond the limit. */
+    | {
+        readonly kind: 'etcd.range';
+        readonly revision: number;
+        readonly entries: readonly EtcdEntry[];
+        readonly hasMore: boolean;
+      }
+    /** With the id of the watch. */
+    | { readonly kind: 'etcd.events'; readonly revision: number; readonly entries: readonly EtcdEntry[] }
+    | { readonly kind: 'etcd.progress'; readonly revision: number }
+    /** The watch has ended, by its id: what came after its revision is compacted, or etcd has ended it. */
+    | { readonly kind: 'etcd.canceled'; readonly message: string }
+    | { readonly kind: 'etcd.deleted'; readonly revision: number }
+    | { readonly kind: 'etcd.compacted' }
+    /** `usedBytes`: of the database, without pages that are free. `sizeBytes`: of its file, which etcd holds against the quota. */
+    | {
+        readonly kind: 'etcd.status';
+        readonly usedBytes: number;
+        readonly sizeBytes: number;
+        /** As etcd reports it; the default of etcd if it does not. */
+        readonly quotaBytes: number;
+      }
+    | { readonly kind: 'etcd.failed'; readonly reason: EtcdFailure; readonly message: string }
+  );
+
+export type EtcdReply =
+  | EtcdAnswer
+  | { readonly kind: 'etcd.connected'; readonly endpoint: string }
+  | { readonly kind: 'etcd.disconnected'; readonly message: string };
 
 /** Where a deployment has its log on etcd: the same at all sites. */
 export interface EtcdLogPlace {

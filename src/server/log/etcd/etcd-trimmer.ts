@@ -4,7 +4,8 @@
  */
 import type { Origin } from '../../records/origin.ts';
 import type { LogCopy } from '../log-copy.ts';
-import type { EtcdCall, EtcdCalls } from './etcd-calls.ts';
+import type { EtcdCalls } from './etcd-calls.ts';
+import type { EtcdCall } from './etcd-requests.ts';
 import type { EtcdKeys } from './etcd-keys.ts';
 
 export interface EtcdTrimmerOptions {
