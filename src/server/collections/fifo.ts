@@ -76,6 +76,17 @@ export class Fifo<T> {
     return taken;
   }
 
+  /** The index of the first element for which `holds`, which must hold for all after it too; the size if for none. */
+  findIndex(holds: (item: T) => boolean): number {
+    let low = 0;
+    for (let high = this.#size; low < high;) {
+      const middle = (low + high) >> 1;
+      if (holds(this.at(middle) as T)) high = middle;
+      else low = middle + 1;
+    }
+    return low;
+  }
+
   #toIndex(index: number): number {
     return (this.#head + index) & (this.#items.length - 1);
   }
@@ -85,5 +96,28 @@ export class Fifo<T> {
     while (items.length < length) items.push(undefined);
     this.#items = items;
     this.#head = 0;
+  }
+}
+
+/** What may go on does so one after the other, though each may let others go: however many, they need no stack. */
+export class RunQueue<T> {
+  readonly #ready = new Fifo<T>();
+  readonly #run: (item: T) => void;
+  #isRunning = false;
+
+  constructor(run: (item: T) => void) {
+    this.#run = run;
+  }
+
+  /** Runs it, or, where one is being run, has it run after that. */
+  add(item: T): void {
+    this.#ready.push(item);
+    if (this.#isRunning) return;
+    this.#isRunning = true;
+    try {
+      for (let next = this.#ready.shift(); next !== undefined; next = this.#ready.shift()) this.#run(next);
+    } finally {
+      this.#isRunning = false;
+    }
   }
 }

@@ -402,22 +402,13 @@ class OperationChanges {
       taken.push(id);
     }
     if (!this.#isRecording) return taken;
-    for (let index = this.#firstNew(order); taken.length < max && index < order.size; index += 1) {
+    const firstNew = order.findIndex(({ place }) => place >= this.#takenUpTo);
+    for (let index = firstNew; taken.length < max && index < order.size; index += 1) {
       const operation = order.at(index) as TableOperation<unknown>;
       this.#takenUpTo = operation.place + 1;
       if (isInWindow(operation)) taken.push(formatOperationId(operation.entry.client, operation.sequence));
     }
     return taken;
-  }
-
-  #firstNew(order: Fifo<TableOperation<unknown>>): number {
-    let low = 0;
-    for (let high = order.size; low < high;) {
-      const middle = (low + high) >> 1;
-      if ((order.at(middle) as TableOperation<unknown>).place < this.#takenUpTo) low = middle + 1;
-      else high = middle;
-    }
-    return low;
   }
 }
 

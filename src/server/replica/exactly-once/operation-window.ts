@@ -52,12 +52,6 @@ export class OperationWindow<T extends NumberedOperation> {
     // Without gaps its number says where it is.
     const guess = sequence - first.sequence;
     if (operations.at(guess)?.sequence === sequence) return guess;
-    let low = 0;
-    for (let high = operations.size - 1; low < high;) {
-      const middle = (low + high) >> 1;
-      if ((operations.at(middle) as T).sequence < sequence) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+    return operations.findIndex((operation) => operation.sequence >= sequence);
   }
 }

@@ -214,13 +214,7 @@ export class Certifier implements Section {
   /** What a commit of the window wrote, as it is saved; `undefined` when it has left the window. */
   #savedCommit(stamp: number): SavedCommit | undefined {
     if (stamp <= this.#windowStart) return undefined;
-    let low = 0;
-    for (let high = this.#window.size; low < high;) {
-      const middle = (low + high) >> 1;
-      if ((this.#window.at(middle) as CommitRecord).stamp < stamp) low = middle + 1;
-      else high = middle;
-    }
-    const commit = this.#window.at(low);
+    const commit = this.#window.at(this.#window.findIndex((item) => item.stamp >= stamp));
     if (commit?.stamp !== stamp) return undefined;
     const { effects, created, by } = commit;
     return [effects, [...created], by];

@@ -22,8 +22,7 @@ import {
 } from '../../records/failures.ts';
 import { DependencyResolver, toStableRun } from './read-dependencies.ts';
 import type { GeneratorOutcome } from '../../generator/generator-runner.ts';
-import { Fifo } from '../../collections/fifo.ts';
-import { RunQueue } from '../../collections/run-queue.ts';
+import { Fifo, RunQueue } from '../../collections/fifo.ts';
 import { EXPIRED, type RetainedReplyStats } from '../exactly-once/id-table.ts';
 import { getClient } from '../../records/operation-id.ts';
 import { RED, type Origin } from '../../records/origin.ts';
