@@ -1,7 +1,6 @@
 /** One site of a cluster in this process: its directory, its links to the other sites, and its state machine. */
 import { CorrectableError } from '../correctable/errors.ts';
-import { emitWarning, guardAlarmHandler, type OnAlarm } from './alarms/site-alarm.ts';
-import { createTransferAlarms } from './alarms/transfer-alarms.ts';
+import { emitWarning, guardAlarmHandler, type OnAlarm, createTransferAlarms } from './alarms/site-alarm.ts';
 import { answerVersion, getNodeVersion, type VersionHost } from './cluster/activate.ts';
 import {
   CHANGE,
@@ -11,6 +10,8 @@ import {
   parseChange,
   requestChange,
   waitWhileJoining,
+  PendingChanges,
+  type ChangeOutcome,
 } from './cluster/become-member.ts';
 import { catchUp, type ClosedMeanwhile } from './cluster/catch-up.ts';
 import { ClusterLinks, type ControlRequest } from './cluster/cluster-links.ts';
@@ -27,7 +28,6 @@ import { readKeyFile, type ClusterKeys } from './cluster/key-file.ts';
 import { NodeRedLog } from './cluster/red-log/node-red-log.ts';
 import { RecentAlarms, describeState, type NodeEvents, type NodeStatus } from './cluster/node-status.ts';
 import { OneAtATime } from './cluster/one-at-a-time.ts';
-import { PendingChanges, type ChangeOutcome } from './cluster/pending-changes.ts';
 import { RedFollower } from './cluster/red-log/red-follower.ts';
 import type { RedGeneration } from './cluster/red-log/red-generation.ts';
 import { claimDirectory, closedDirectoryError, writeNodeIdentity, type NodeIdentity } from './cluster/node-file.ts';

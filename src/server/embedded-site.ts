@@ -9,7 +9,7 @@ import type { SiteStorage } from './log/site-storage.ts';
 import type { Envelope } from './messages/envelope.ts';
 import { NeedsNewerVersionError } from './records/failures.ts';
 import type { Origin, Origins } from './records/origin.ts';
-import { findStoredProblem } from './replica/find-stored-problem.ts';
+import { findStoredProblem } from './replica/activation.ts';
 import type { Service } from './service/service.ts';
 import { hashDeploymentName } from './site/deployment-name.ts';
 import { runWithTimeout } from './site/generator-timeout.ts';

@@ -11,6 +11,7 @@ import type { ClusterKeys } from './key-file.ts';
 import type { MemberChange } from '../replica/membership.ts';
 import { requestOfOperator } from './operator-request.ts';
 import { READ_RED, parseRedGeneration } from './red-log/red-generation.ts';
+import type { MemberOutput } from '../records/replica-output.ts';
 
 /** The sites that get the request for a change. */
 export interface ChangeTargets {
@@ -140,4 +141,35 @@ function redLeaderError(name: string, path: string): CorrectableError {
   const command = `correctables cluster restore-red --cluster ${path} --without ${name}`;
   const message = `${name}: this site leads the red log, so it cannot be rebuilt. Nothing was changed. First run: ${command}`;
   return new CorrectableError('UNAVAILABLE', message, { retryable: false, field: 'site' });
+}
+
+/** What became of a proposed change. */
+export type ChangeOutcome = Extract<MemberOutput, { kind: 'changed' }>;
+
+/** How long a proposed change may take. */
+const OUTCOME_TIMEOUT_MS = 30_000;
+
+/** Changes of the members that a node has proposed, until it is known what became of them: by their names. */
+export class PendingChanges {
+  readonly #waiting = new Map<string, (outcome: ChangeOutcome) => void>();
+
+  /** Resolves with what became of the change of this name. */
+  wait(name: string): Promise<ChangeOutcome> {
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        this.#waiting.delete(name);
+        const advice = 'the red log does not answer. Run cluster status later';
+        reject(new Error(`the outcome of the change is not known: ${advice}`));
+      }, OUTCOME_TIMEOUT_MS);
+      this.#waiting.set(name, (outcome) => {
+        clearTimeout(timer);
+        this.#waiting.delete(name);
+        resolve(outcome);
+      });
+    });
+  }
+
+  onChanged(outcome: ChangeOutcome): void {
+    this.#waiting.get(outcome.id)?.(outcome);
+  }
 }

@@ -11,8 +11,7 @@ import type { ClusterKeys } from './key-file.ts';
 import { FRAME } from './frames.ts';
 import { LinkConnection, createTraffic, type LinkTraffic } from './link-connection.ts';
 import { createSecureServer } from './link-security.ts';
-import { LINK_VERSIONS, agreeOnVersion, describeMismatch, parseVersions } from './link-version.ts';
-import { OutgoingLink } from './outgoing-link.ts';
+import { OutgoingLink, LINK_VERSIONS, agreeOnVersion, describeMismatch, parseVersions } from './outgoing-link.ts';
 
 /** A request of another site, or of an operator's command. */
 export interface ControlRequest {

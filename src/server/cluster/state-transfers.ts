@@ -28,12 +28,10 @@ export interface StateTransfersOptions {
   /** Returns why the receiver cannot be sent the state now; if it can, what it needs is kept from then on. */
   admit(site: string, receiver: TransferIdentity): TransferRefusal | undefined;
   onProgress?(progress: TransferProgress): void;
-  /** Nothing has come for `stalledAfterMs`, whatever donor was asked. Called once until something comes. */
+  /** Nothing has come for `STALLED_AFTER_MS`, whatever donor was asked. Called once until something comes. */
   onStalled?(problem: string): void;
   /** What has come cannot be written, and why, or it can be again. */
   onFullChanged?(because: Error | undefined): void;
-  /** Default: 60 000 */
-  readonly stalledAfterMs?: number;
 }
 
 /** The receiver of a state: its origin, which a donor may not know yet, and its data directory. */
@@ -212,10 +210,9 @@ export class StateTransfers {
   }
 
   #checkStalled(): void {
-    const { stalledAfterMs = STALLED_AFTER_MS, onStalled } = this.#options;
-    if (this.#isStalled || performance.now() - this.#movedAtMs < stalledAfterMs) return;
+    if (this.#isStalled || performance.now() - this.#movedAtMs < STALLED_AFTER_MS) return;
     this.#isStalled = true;
-    onStalled?.(this.#problem ?? 'no site answers');
+    this.#options.onStalled?.(this.#problem ?? 'no site answers');
   }
 
   #serve(from: string, request: TransferRequest & TransferIdentity): void {

@@ -8,8 +8,12 @@ import type { Effect } from '../records/effect.ts';
 import { NeedsNewerVersionError } from '../records/failures.ts';
 import { markInternal } from '../records/internal-errors.ts';
 import { formatOperationId } from '../records/operation-id.ts';
-import type { ActivateRecord, OperationId, RedRecord } from '../records/records.ts';
+import type { ActivateRecord, OperationId, RedRecord, LocalEntry } from '../records/records.ts';
 import type { ReplicaCore, RunningVersion } from './core/replica-port.ts';
+import type { RecoveredState } from '../log/recovered-state.ts';
+import { describeEffectsProblem } from '../messages/validate-content.ts';
+import { EffectValidator } from '../service/effect-validator.ts';
+import type { Tables } from '../service/tables.ts';
 
 export class Activation {
   readonly #core: ReplicaCore;
@@ -134,4 +138,42 @@ function describeLost(needed: DeploymentVersion, here: DeploymentVersion): strin
 function notActiveError(problem: string, field: string): CorrectableError {
   const advice = 'Nothing was done: run correctables cluster activate once every site runs this version, then retry';
   return new CorrectableError('UNAVAILABLE', `${problem}, and not in force yet. ${advice}.`, { field });
+}
+
+/** Why what was found needs a newer version, if so. */
+export function findStoredProblem(
+  { local, red }: Pick<RecoveredState, 'local' | 'red'>,
+  tables: Tables,
+  own: DeploymentVersion | undefined,
+): string | undefined {
+  const known = new EffectValidator(tables);
+  for (const entry of local.entries) {
+    const problem = findEntryProblem(entry, known);
+    if (problem !== undefined) return problem;
+  }
+  for (const { record } of red.entries) {
+    const effects = record.kind === 'operation' ? record.effects : [];
+    const problem = findRecordProblem(record, own) ?? describeEffects(effects, true, known);
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
+}
+
+function findEntryProblem(entry: LocalEntry, known: EffectValidator): string | undefined {
+  switch (entry.kind) {
+    case 'blue':
+      return describeEffects(entry.operation.effects, false, known);
+    case 'slot':
+    case 'expire':
+    case 'delivered':
+    case 'term':
+      return undefined;
+    default:
+      return `its log has an entry of the kind '${(entry as LocalEntry).kind}', which is not known here`;
+  }
+}
+
+function describeEffects(effects: readonly Effect[], isRed: boolean, known: EffectValidator): string | undefined {
+  const problem = describeEffectsProblem(effects, isRed, known);
+  return problem && `of an operation in its log, ${problem}`;
 }

@@ -85,7 +85,6 @@ export function createRejectionAlarm(
   origins: Origins,
   site: Origin,
   onAlarm: OnAlarm,
-  elapsedMs: Clock = readClock,
 ): (rejection: RejectedMessageError) => void {
   return throttleAlarms((leftOut, { message: description, from }: RejectedMessageError) => {
     const names = {
@@ -94,7 +93,7 @@ export function createRejectionAlarm(
     };
     const message = `Site ${names.site} took no notice of a message of ${names.peer}: ${shortenText(description)}${leftOut}`;
     onAlarm({ kind: 'message-rejected', ...names, message });
-  }, elapsedMs);
+  }, readClock);
 }
 
 /** Reports a link that has no room, so many a second. */

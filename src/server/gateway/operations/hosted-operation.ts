@@ -25,9 +25,8 @@ import {
   encodeShortFailure,
   type RetainedReply,
 } from './retained-reply.ts';
-import { createGuardedController } from './guarded-signal.ts';
 import { ConfirmableViews, isConfirmable, type ConfirmableView } from './confirmable-views.ts';
-import { ignoreRejection } from './call-hook.ts';
+import { ignoreRejection, createGuardedController } from './call-hook.ts';
 import { OVERLOADED_RETRY_MS } from '../limits/limits.ts';
 import type { Outlet, RepeatableWrite } from '../clients/client-table.ts';
 import type { ConnectionLoad } from '../limits/in-flight-load.ts';

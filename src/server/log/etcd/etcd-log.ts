@@ -15,8 +15,7 @@ import type { LogEntry, LogMembers, LogOutput, RedLog, RedLogOptions, SavedLog }
 import { EtcdCalls } from './etcd-calls.ts';
 import { decodeGroup, UnknownFormatError, type EtcdGroup } from './etcd-groups.ts';
 import { EtcdKeys, type GroupName } from './etcd-keys.ts';
-import type { DigestMessage } from './etcd-messages.ts';
-import { EtcdPeers } from './etcd-peers.ts';
+import { EtcdPeers, type DigestMessage } from './etcd-messages.ts';
 import { EtcdProposer, type EtcdProposerOptions } from './etcd-proposer.ts';
 import { EtcdReader, type EtcdReaderOptions } from './etcd-reader.ts';
 import type { EtcdEntry, EtcdLogPlace, EtcdReply } from './etcd-requests.ts';

@@ -8,7 +8,8 @@ import { EXPIRED, ID_TABLE_LIMITS, IdTable, type RetainedReplyStats, type ValueC
 import type { IdTableLimits } from '../../records/retention-limits.ts';
 import { measurePlainData } from '../../../values/estimate-bytes.ts';
 import { isKeyed } from '../../records/operation-id.ts';
-import type { OperationId, SlotDecision } from '../../records/records.ts';
+import type { OperationId, SlotDecision, BlueOperation, ReplyRecord } from '../../records/records.ts';
+import type { Origin } from '../../records/origin.ts';
 
 export interface DedupSlot {
   readonly hop: number;
@@ -138,5 +139,60 @@ export class DedupSlots {
     };
     slot.place = this.#table.set(id, slot);
     return slot;
+  }
+}
+
+/** A slot: of which log, and at which hop. */
+interface SlotPlace {
+  readonly site: Origin;
+  readonly hop: number;
+}
+
+type ReceivedReply = SlotPlace & Pick<BlueOperation, 'reply' | 'vector'>;
+
+const MAX_RECEIVED_BYTES = 64 << 20;
+const RECEIVED_LIMITS = {
+  ...ID_TABLE_LIMITS,
+  maxBytes: MAX_RECEIVED_BYTES,
+  maxBytesPerPrincipal: MAX_RECEIVED_BYTES / 2,
+};
+
+/**
+ * Replies of blue operations that were received from other sites. Such an operation is the record of its slot in the
+ * log of its site. So any site that has it can answer without that site, which may be down.
+ *
+ * How far a client has acknowledged its replies is known where it submits. So elsewhere the oldest replies are dropped
+ * beyond the limits. A dropped reply is requested from its site, as if it had not been received.
+ */
+export class ReceivedReplies {
+  readonly #table = new IdTable<ReceivedReply>(RECEIVED_LIMITS, {
+    measure: measurePlainData,
+    save: (value) => value,
+    load: (saved) => saved as ReceivedReply,
+  });
+
+  get sections(): Readonly<Record<string, Section>> {
+    return this.#table.sections(`${OWN_SECTION}received`);
+  }
+
+  add({ id, site, hop, reply, vector }: BlueOperation): void {
+    if (hop !== undefined) this.#table.set(id, { site, hop, reply, vector });
+  }
+
+  /** The record of the slot, if it was received and is kept. */
+  find(id: OperationId, { site, hop }: SlotPlace): ReplyRecord | undefined {
+    const found = this.#table.get(id);
+    if (found === undefined || found === EXPIRED || found.site !== site || found.hop !== hop) return undefined;
+    return { kind: 'record', reply: found.reply, vector: found.vector };
+  }
+
+  /** The record of the operation, in whichever slot, if it was received and is kept. */
+  findAny(id: OperationId): ReplyRecord | undefined {
+    const found = this.#table.get(id);
+    return found === undefined || found === EXPIRED ? undefined : this.find(id, found);
+  }
+
+  expire(client: string, upTo: number): void {
+    this.#table.expire(client, upTo);
   }
 }

@@ -22,8 +22,7 @@ import type { ReplyRecord, OperationId, SlotDecision, SlotMessage } from '../../
 import type { ReplicaCore } from '../core/replica-port.ts';
 import type { Vector } from '../../records/vector.ts';
 import type { SubmissionIdentity, Submission } from '../../records/submissions.ts';
-import { DedupSlots, type DedupSlot } from './dedup-slots.ts';
-import { ReceivedReplies } from './received-replies.ts';
+import { DedupSlots, type DedupSlot, ReceivedReplies } from './dedup-slots.ts';
 import type { ReplyOrError } from '../../records/reply.ts';
 
 /** Of nearly all: shared, since a lookup is made for every write. */

@@ -4,7 +4,7 @@ import { RED } from '../../records/origin.ts';
 import type { Transfer } from '../../service/fields/bounded-counter.ts';
 import { isOnBoundedField } from '../../service/bounded-takes.ts';
 import type { Tables } from '../../service/tables.ts';
-import { formatFieldKey, type BoundedName } from './field-name.ts';
+import { formatFieldKey, type BoundedName } from './rights-requests.ts';
 
 export class InFlightAmounts {
   readonly #tables: Tables;

@@ -5,7 +5,7 @@ import type { Submission } from '../../records/submissions.ts';
 import { addExact, type ExactSum } from '../../service/fields/exact-sum.ts';
 import type { RightsNeed } from '../../service/bounded-takes.ts';
 import type { RightsShortfall, RightsWaiter } from '../core/rights-port.ts';
-import { formatFieldKey, type BoundedName } from './field-name.ts';
+import { formatFieldKey, type BoundedName } from './rights-requests.ts';
 
 interface WaitingEntry {
   readonly waiter: RightsWaiter;

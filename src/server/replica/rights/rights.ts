@@ -19,10 +19,17 @@ import { getLeft, type Ledger } from '../../service/fields/ledger.ts';
 import type { StateReader } from '../../state/store.ts';
 import type { ReplicaCore } from '../core/replica-port.ts';
 import { RightsShortfall, RIGHTS_TRANSFER_SHADOW, type RightsPort, type RightsWaiter } from '../core/rights-port.ts';
-import { EarlyRequests, type EarlyRequest } from './early-requests.ts';
-import { formatFieldKey, type BoundedName } from './field-name.ts';
 import { InFlightAmounts } from './in-flight-amounts.ts';
-import { AnsweredRequests, RightsRequests, type RequestMode, type RequestTarget } from './rights-requests.ts';
+import {
+  AnsweredRequests,
+  RightsRequests,
+  type RequestMode,
+  type RequestTarget,
+  formatFieldKey,
+  type BoundedName,
+  EarlyRequests,
+  type EarlyRequest,
+} from './rights-requests.ts';
 import { RightsWaitList, type WantedRights } from './rights-wait-list.ts';
 
 const NO_FIELDS: ReadonlySet<string> = new Set();

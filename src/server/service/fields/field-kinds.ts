@@ -1,11 +1,10 @@
 /** All kinds of fields by name. */
 import { boundedCounterKind } from './bounded-counter.ts';
-import { cellKind } from './cell.ts';
 import { counterKind } from './counter.ts';
 import type { FieldKind } from './field.ts';
 import { logKind } from './log.ts';
 import { queueKind } from './queue.ts';
-import { registerKind } from './register.ts';
+import { registerKind, cellKind } from './register.ts';
 import { setKind } from './set.ts';
 import { stockKind } from './stock.ts';
 

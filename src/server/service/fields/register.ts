@@ -1,9 +1,17 @@
-/** A register: the last write wins, by hybrid clock time and then by site. */
-import { compareStamps, loadPosition, savePosition } from '../../records/effect.ts';
-import type { Effect, OrderPosition, SavedPosition, Stamp } from '../../records/effect.ts';
+/** Fields of one value: registers and cells. */
+import {
+  compareStamps,
+  loadPosition,
+  savePosition,
+  type Effect,
+  type OrderPosition,
+  type SavedPosition,
+  type Stamp,
+} from '../../records/effect.ts';
 import { createEffectBuilder, type FieldKind, type FieldState } from './field.ts';
 import { PendingWrites } from './pending-list.ts';
 
+/** The last write wins, by hybrid clock time and then by site. */
 class RegisterState implements FieldState {
   #value: unknown;
   #stamp: OrderPosition | undefined;
@@ -44,4 +52,47 @@ export const registerKind: FieldKind = {
   effects: { write: createEffectBuilder('write') },
   state: (saved) => new RegisterState(saved as [unknown, SavedPosition] | undefined),
   pending: () => new PendingWrites(),
+};
+
+/** A cell, assigned in the red order only: all sites see the same values. `assign` yields the previous one. */
+class CellState implements FieldState {
+  #value: unknown;
+  constructor(saved: unknown) {
+    this.#value = saved;
+  }
+  read(): unknown {
+    return this.#value;
+  }
+  apply(effect: Effect): unknown {
+    const previous = this.#value;
+    this.#value = effect.value;
+    return previous;
+  }
+  clear(): void {
+    this.#value = undefined;
+  }
+  get isInitial(): boolean {
+    return this.#value === undefined;
+  }
+  snapshot(): unknown {
+    return this.#value;
+  }
+  save(): unknown {
+    return this.#value;
+  }
+}
+
+class PendingAssignments extends PendingWrites {
+  protected override computeResult(_effect: Effect, base: unknown): unknown {
+    return this.applyTo(base);
+  }
+}
+
+export const cellKind: FieldKind = {
+  name: 'cell',
+  isRedOnly: true,
+  isIndexable: true,
+  effects: { assign: createEffectBuilder('assign') },
+  state: (saved) => new CellState(saved),
+  pending: () => new PendingAssignments(),
 };

@@ -12,8 +12,6 @@ export interface TransferSourceOptions {
   /** The name of the site. */
   readonly donor: string;
   send(receiver: string, reply: TransferReply): void;
-  /** A snapshot of which nothing is read is kept so long at least, and at most twice as long. Default: 900 000. */
-  readonly keepSnapshotMs?: number;
   readonly sliceBytes?: number;
 }
 
@@ -28,6 +26,7 @@ interface Transfer {
   uses: number;
 }
 
+/** A snapshot of which nothing is read is kept so long at least, and at most twice as long. */
 const KEEP_SNAPSHOT_MS = 900_000;
 /** Slices that wait for one receiver, at most: one that is not taken is asked for again. */
 const MAX_OFFSETS = 64;
@@ -100,10 +99,9 @@ export class TransferSource {
   /** Ends the transfer unless something is asked for in time. */
   #keep(transfer: Transfer): void {
     transfer.uses += 1;
-    const { timing, keepSnapshotMs = KEEP_SNAPSHOT_MS } = this.#options;
     // One timer for all requests of that time.
     if (transfer.uses > 1) return;
-    timing.afterMs(keepSnapshotMs, () => {
+    this.#options.timing.afterMs(KEEP_SNAPSHOT_MS, () => {
       if (this.#transfers.get(transfer.receiver) !== transfer) return;
       const isUnused = transfer.uses === 1;
       transfer.uses = 0;

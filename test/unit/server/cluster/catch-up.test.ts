@@ -1,7 +1,7 @@
 /** A site that takes the state of another one: donors of no use, a full disk, and a site that was closed meanwhile. */
 import { expect, test } from 'vitest';
 import { put } from '../../../../src/operations/index.ts';
-import { createTransferAlarms } from '../../../../src/server/alarms/transfer-alarms.ts';
+import { createTransferAlarms } from '../../../../src/server/alarms/site-alarm.ts';
 import { catchUp, type CatchUpHost } from '../../../../src/server/cluster/catch-up.ts';
 import { getSharedPart, type RecoveredState } from '../../../../src/server/log/recovered-state.ts';
 import { MemberWorld, siteAt } from '../../../support/member-world.ts';

@@ -1,6 +1,6 @@
 /** Which version two ends of a link use. */
 import { expect, test } from 'vitest';
-import { agreeOnVersion, describeMismatch, parseVersions } from '../../../../src/server/cluster/link-version.ts';
+import { agreeOnVersion, describeMismatch, parseVersions } from '../../../../src/server/cluster/outgoing-link.ts';
 
 const [v3, v4, v5] = [
   { version: 3, oldest: 3 },

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { RULES_VERSION, type DeploymentVersion } from '../../../../src/server/records/deployment-version.ts';
 import { describeService } from '../../../../src/server/service/describe-service.ts';
 import type { Service } from '../../../../src/server/service/service.ts';
-import { findStoredProblem } from '../../../../src/server/replica/find-stored-problem.ts';
+import { findStoredProblem } from '../../../../src/server/replica/activation.ts';
 import { createSiteFromShared, getSharedPart } from '../../../../src/server/log/recovered-state.ts';
 import { MemberWorld } from '../../../support/member-world.ts';
 import { shopV1, shopV2 } from '../../../support/versioned-service.ts';

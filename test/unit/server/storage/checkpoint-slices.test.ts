@@ -4,7 +4,7 @@ import type { Section } from '../../../../src/server/records/checkpoint.ts';
 import type { Stamp } from '../../../../src/server/records/effect.ts';
 import { Store } from '../../../../src/server/state/store.ts';
 import { register, table } from '../../../../src/server/service/tables.ts';
-import { CheckpointSlices } from '../../../../src/server/storage/checkpoint-slices.ts';
+import { CheckpointSlices } from '../../../../src/server/storage/checkpointer.ts';
 import { siteAt } from '../../../support/origins.ts';
 
 const TEXT = 'x'.repeat(10_000);

@@ -1,7 +1,7 @@
 /** A signal whose listeners may fail. What escapes to the process would fail the run. */
 import { once } from 'node:events';
 import { expect, test, vi } from 'vitest';
-import { createGuardedController } from '../../../../../src/server/gateway/operations/guarded-signal.ts';
+import { createGuardedController } from '../../../../../src/server/gateway/operations/call-hook.ts';
 
 const fails = (): never => {
   throw new Error('of the store');

@@ -1,7 +1,10 @@
 /** What sites remember of what they have asked for and answered: no longer than it makes a difference. */
 import { expect, test } from 'vitest';
-import { formatFieldKey } from '../../../../../src/server/replica/rights/field-name.ts';
-import { AnsweredRequests, RightsRequests } from '../../../../../src/server/replica/rights/rights-requests.ts';
+import {
+  AnsweredRequests,
+  RightsRequests,
+  formatFieldKey,
+} from '../../../../../src/server/replica/rights/rights-requests.ts';
 import { siteAt } from '../../../../support/origins.ts';
 
 const SEATS = { table: 'events', key: 'E', field: 'seats' };

@@ -1,8 +1,7 @@
 /** Questions for what is not here yet: which are kept, and for how long. */
 import { expect, test } from 'vitest';
 import type { RightsRequest } from '../../../../../src/server/records/records.ts';
-import { EarlyRequests } from '../../../../../src/server/replica/rights/early-requests.ts';
-import { formatFieldKey } from '../../../../../src/server/replica/rights/field-name.ts';
+import { formatFieldKey, EarlyRequests } from '../../../../../src/server/replica/rights/rights-requests.ts';
 import { siteAt } from '../../../../support/origins.ts';
 
 const SEATS = { table: 'events', key: 'E', field: 'seats' };
