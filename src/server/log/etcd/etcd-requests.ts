@@ -86,7 +86,7 @@ export type EtcdAnswer = WithId &
     | { readonly kind: 'etcd.canceled'; readonly message: string }
     | { readonly kind: 'etcd.deleted'; readonly revision: number }
     | { readonly kind: 'etcd.compacted' }
-    /** `usedBytes`: of the database, without pages that are free. `sizeBytes`: of its file, which etcd holds against the quota. */
+    /** `usedBytes`: of the database without free pages. `sizeBytes`: of its file, which etcd holds against its quota. */
     | {
         readonly kind: 'etcd.status';
         readonly usedBytes: number;
