@@ -78,7 +78,7 @@ export const CLUSTER_BUGS: Readonly<Record<string, InjectedBug>> = {
   },
   'homes-without-incarnation': {
     rule: 'an operation whose home was closed is not executed there',
-    shownBy: 1222,
+    shownBy: 888,
     caughtBy: ['exactly once'],
     profile: 'cluster',
     overrides: { ...CLOSING, moveChance: 0.8, clientTimeoutMs: 30, lossChance: 0.3, syncMeanMs: 2, giveUpChance: 0 },
@@ -107,7 +107,7 @@ export const CLUSTER_BUGS: Readonly<Record<string, InjectedBug>> = {
   },
   'minority-leaves-behind': {
     rule: 'only a site that keeps a majority of the sites leaves others behind',
-    shownBy: 4,
+    shownBy: 12,
     caughtBy: ['convergence', 'progress'],
     profile: 'cluster',
     overrides: CAMPS,

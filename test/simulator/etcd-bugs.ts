@@ -89,7 +89,7 @@ export const ETCD_BUGS: Readonly<Record<string, InjectedBug>> = {
   },
   'etcd-digests-not-compared': {
     rule: 'a site that has other entries than the proposer of a group takes nothing more',
-    shownBy: 5,
+    shownBy: 3,
     caughtBy: CAUGHT_BY,
     profile: 'etcd',
     overrides: DROPPING,
@@ -112,7 +112,7 @@ export const ETCD_BUGS: Readonly<Record<string, InjectedBug>> = {
   },
   'etcd-delivered-before-synced': {
     rule: 'what is delivered is synced at the site, too',
-    shownBy: 1,
+    shownBy: 20,
     caughtBy: CAUGHT_BY,
     profile: 'etcd',
     overrides: { syncMeanMs: 150, crashEveryMs: 300, checkpointBytes: 500, largeGroup: 1 },
@@ -120,7 +120,7 @@ export const ETCD_BUGS: Readonly<Record<string, InjectedBug>> = {
   },
   'etcd-two-groups-in-flight': {
     rule: 'a site has one group in flight',
-    shownBy: 7,
+    shownBy: 10,
     caughtBy: CAUGHT_BY,
     profile: 'etcd',
     overrides: { ...LATE, crashEveryMs: Infinity, clientCount: 4, operationsPerClient: 10 },
