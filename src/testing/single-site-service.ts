@@ -129,6 +129,21 @@ class SingleSite implements SubmissionPort {
     }
   }
 
+  endTurn(): void {
+    this.#turnMs = undefined;
+    const reads = this.#read;
+    if (reads.length > 0) this.#read = [];
+    for (const read of reads) deliverRead(read);
+    const entries = this.#gathered;
+    if (entries.length === 0) return;
+    this.#gathered = [];
+    // In memory they are synced at once. What is submitted meanwhile belongs to the next turn.
+    for (let left = entries.length; left > 0; left -= 1) {
+      const next = this.#waiting.shift();
+      if (next?.submitter !== undefined) deliver(next.submitter, 'strong', next.reply);
+    }
+  }
+
   #run(submitter: Submitter): void {
     const { operation, args, wantedStages, identity } = submitter;
     const known = identity === undefined ? undefined : this.#retainedReplies.get(identity.id);
@@ -170,24 +185,9 @@ class SingleSite implements SubmissionPort {
   #nowMs(): number {
     if (this.#turnMs === undefined) {
       this.#turnMs = Date.now();
-      queueMicrotask(() => this.#endTurn());
+      queueMicrotask(() => this.endTurn());
     }
     return this.#turnMs;
-  }
-
-  #endTurn(): void {
-    this.#turnMs = undefined;
-    const reads = this.#read;
-    if (reads.length > 0) this.#read = [];
-    for (const read of reads) deliverRead(read);
-    const entries = this.#gathered;
-    if (entries.length === 0) return;
-    this.#gathered = [];
-    // In memory they are synced at once. What is submitted meanwhile belongs to the next turn.
-    for (let left = entries.length; left > 0; left -= 1) {
-      const next = this.#waiting.shift();
-      if (next?.submitter !== undefined) deliver(next.submitter, 'strong', next.reply);
-    }
   }
 }
 
