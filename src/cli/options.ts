@@ -159,6 +159,10 @@ export function getVariableNames(name: string): readonly string[] {
   return name === 'port' ? [own, 'PORT'] : [own];
 }
 
+function findSetVariable(name: string, environment: Readonly<Record<string, string | undefined>>): string | undefined {
+  return getVariableNames(name).find((item) => !UNSET.test(environment[item] ?? ''));
+}
+
 /**
  * Returns the options with what the environment specifies for flags that were not typed. A variable of a flag without a
  * value takes `true`, `1`, `false` or `0`; an empty one counts as not set.
@@ -175,7 +179,7 @@ export function withEnvironment(
   const typed = new Set(findFlags(argv).map(parseFlagName));
   const found: Record<string, unknown> = { ...options };
   for (const [name, takesValue] of known) {
-    const variable = getVariableNames(name).find((item) => !UNSET.test(environment[item] ?? ''));
+    const variable = findSetVariable(name, environment);
     if (variable === undefined || typed.has(name)) continue;
     const value = environment[variable] as string;
     if (takesValue) found[name] = value;
@@ -193,5 +197,5 @@ export function findVariableFor(
 ): string | undefined {
   const name = parseFlagName(`--${field}`) ?? '';
   if (findFlags(argv).map(parseFlagName).includes(name)) return undefined;
-  return getVariableNames(name).find((item) => !UNSET.test(environment[item] ?? ''));
+  return findSetVariable(name, environment);
 }

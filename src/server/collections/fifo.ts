@@ -76,7 +76,7 @@ export class Fifo<T> {
     return taken;
   }
 
-  /** The index of the first element for which `holds`, which must hold for all after it too; the size if for none. */
+  /** Binary search for the first element for which `holds` is true, as it must be for all after it. The size if none. */
   findIndex(holds: (item: T) => boolean): number {
     let low = 0;
     for (let high = this.#size; low < high;) {
@@ -99,7 +99,7 @@ export class Fifo<T> {
   }
 }
 
-/** What may go on does so one after the other, though each may let others go: however many, they need no stack. */
+/** Runs items one after the other. An item that adds others does not run them inside itself, so no stack grows. */
 export class RunQueue<T> {
   readonly #ready = new Fifo<T>();
   readonly #run: (item: T) => void;
@@ -109,7 +109,7 @@ export class RunQueue<T> {
     this.#run = run;
   }
 
-  /** Runs it, or, where one is being run, has it run after that. */
+  /** Runs it, or after the one that is running. */
   add(item: T): void {
     this.#ready.push(item);
     if (this.#isRunning) return;

@@ -248,15 +248,14 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
   /** How many of the first entries a majority holds, as far as this node knows. */
   protected getMajorityLength(): number {
     const { site: own } = this.options;
-    const changes = this.#changes.slice();
     const majority = Math.floor(this.#voters.length / 2) + 1;
     if (!this.#isLeader) {
       // What a follower has is synced at the leader too: two of three are a majority.
       if (majority > 2 || !this.#voters.includes(own)) return this.#committed;
-      const removal = changes.find(({ closes }) => closes === own);
+      const removal = this.#changes.slice().find(({ closes }) => closes === own);
       return Math.min(this.synced, removal?.position ?? Infinity);
     }
-    return computeCommittedLength(this.#voters, changes, (site) =>
+    return computeCommittedLength(this.#voters, this.#changes.slice(), (site) =>
       site === own ? this.synced : (this.#followers.get(site)?.matched ?? 0),
     );
   }

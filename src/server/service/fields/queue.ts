@@ -27,7 +27,7 @@ export interface SavedQueue {
 
 /**
  * The items of a queue, numbered as they came, in the parts in which it is saved: a push or a pop has little of a long one
- * written again. A `pop` changes no part: where the first one begins is said beside the parts.
+ * written again. A `pop` changes no part: the place of the first item is saved beside the parts.
  */
 export class QueueItems implements StateParts {
   readonly #items = new Fifo<unknown>();

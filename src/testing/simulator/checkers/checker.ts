@@ -176,7 +176,7 @@ export function assertProperty(condition: boolean, message: () => string): asser
   if (!condition) throw new PropertyViolation(message());
 }
 
-/** What checkers are told of a run while it goes on. */
+/** The methods of a checker that report events of a run. */
 type Notice = Exclude<keyof Checker, 'name' | 'save' | 'onStarted'>;
 
 export class Checkers {
