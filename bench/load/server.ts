@@ -14,9 +14,6 @@ import { load, service } from './service.ts';
 
 const tell = (message: unknown): void => void process.send?.(message);
 
-/** What `docs/operate/run-a-server.md` recommends to sites with processors to spare. */
-const IDLE_POLL_US = 400;
-
 const target = JSON.parse(process.argv[2] as string) as Target;
 tell({ url: await start() });
 
@@ -26,7 +23,7 @@ process.on('disconnect', () => process.exit());
 async function start(): Promise<string> {
   if (target.kind === 'plain') {
     const gateway = createGateway({ binding: singleSiteService(service), contract: load });
-    return (await listenGateways({ sites: { a: gateway } })).siteUrl('a');
+    return (await listenGateways({ sites: { a: gateway }, busyPollUs: 0 })).siteUrl('a');
   }
   if (target.kind === 'echo') return serveEcho();
   if (target.kind === 'day') return serveBaseline(target.durable ? join(await freshFolder(), 'log') : undefined);
@@ -35,7 +32,7 @@ async function start(): Promise<string> {
   const server = await serve({
     service,
     sites,
-    busyPollUs: target.tuned ? IDLE_POLL_US : 0,
+    busyPollUs: target.busyPollUs,
     ...(target.durable ? { dataDir: await freshFolder(), checkColors: false } : {}),
   });
   return server.siteUrl('a');

@@ -66,14 +66,18 @@ export function drawServer(report: Report): Drawn {
   ] as const;
   const dots = groups.flatMap(([bar, where]) =>
     [1, 64, 1024].flatMap((window) => [
-      ...dotsOf(report, { [`${bar}-${window}`]: `${where}, ${window} in flight` }, { color: GREY }),
-      ...dotsOf(report, { [`${bar}-${window}-tuned`]: `${where}, ${window} in flight, tuned` }),
+      ...dotsOf(report, { [`${bar}-${window}`]: `${where}, ${window} in flight` }),
+      ...dotsOf(
+        report,
+        { [`${bar}-${window}-no-polling`]: `${where}, ${window} in flight, no polling` },
+        { color: GREY },
+      ),
     ]),
   );
   const values = dots.map(({ value }) => value);
   const server = intervalsFigure({
     title: `One site does ${short(Math.min(...values))} to ${short(Math.max(...values))} times as many updates a second as Redis`,
-    note: `One client process for each. Redis is called through ioredis and is set to be as durable. Tuned: --busy-poll-us 400, which keeps the thread awake after an answer. ${HOW}; red ticks are our targets.`,
+    note: `One client process for each. Redis is called through ioredis and is set to be as durable. No polling: --busy-poll-us 0, so that the thread sleeps between messages. ${HOW}; red ticks are our targets.`,
     see: 'In memory a tuned site is ahead of Redis. With the defaults it is as fast with 64 or more in flight, and behind with one. On a disk Redis is ahead.',
     axis: 'updates a second ÷ those of Redis (log scale)',
     better: 'higher',
@@ -88,8 +92,7 @@ const WORK: Readonly<Record<string, string>> = {
   '-read': 'reads',
   '-deposit': 'deposits (blue)',
   '-withdraw': 'withdrawals (red)',
-  '': 'mix of all, cold',
-  '-mix-warm': 'mix of all, warm',
+  '': 'mix of all',
 };
 
 export function drawOverhead(report: Report): Drawn {

@@ -4,11 +4,8 @@ import { figureRatioOf, ratioOf, type Samples } from '../load/rounds.ts';
 
 export type Name = 'one site' | 'the same parts' | "a day's work" | 'one site, durable' | "a day's work, durable";
 
-/**
- * The first is what is held to goals; those after it show where the cost lies. The last is the first again, when all the
- * others have run in the same processes: what the optimiser comes to late is compiled by then.
- */
-export const WORKLOADS = ['mix', 'read', 'deposit', 'withdraw', 'mix-warm'] as const;
+/** The first is what is held to goals; those after it show where the cost lies. */
+export const WORKLOADS = ['mix', 'read', 'deposit', 'withdraw'] as const;
 export type Workload = (typeof WORKLOADS)[number];
 
 const EPHEMERAL: readonly Name[] = ['one site', 'the same parts', "a day's work"];
@@ -20,7 +17,6 @@ export const NAMES_OF: Readonly<Record<Workload, readonly Name[]>> = {
   read: EPHEMERAL,
   deposit: [...EPHEMERAL, ...DURABLE],
   withdraw: EPHEMERAL,
-  'mix-warm': EPHEMERAL,
 };
 
 const AIM = 0.95;

@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import { resolve } from 'node:path';
 import { findClosestName } from '../correctable/unknown-option.ts';
 import { CorrectableError, isCorrectableError } from '../correctable/errors.ts';
-import { MAX_BUSY_POLL_US } from '../server/gateway/connection/busy-poll.ts';
+import { defaultBusyPollUs, MAX_BUSY_POLL_US } from '../server/gateway/connection/busy-poll.ts';
 import type { ServeOptions } from '../server/serve.ts';
 import type { ServeClusterOptions } from '../server/serve-cluster.ts';
 import type { SiteLatency } from '../server/site/site-latency.ts';
@@ -55,7 +55,11 @@ const SERVE_FLAGS: readonly Flag[] = [
   ['--auth-audience <name>', 'Require this audience (`aud`) of tokens'],
   ['--limits <pairs>', 'Limit each site, as maxMemoryBytes=1GiB,maxConnections=1000; none is no limit'],
   ['--allow-unauthenticated', 'Listen on an address that others can reach without --auth or --auth-keys'],
-  ['--busy-poll-us <us>', 'Stay awake this long after an answer: shorter round trips for processor time', 0],
+  [
+    '--busy-poll-us <us>',
+    'While messages are less than this apart, poll for more: shorter round trips for processor time',
+    defaultBusyPollUs(),
+  ],
   [
     '--check-invariants <when>',
     'Raise an alarm if a row breaks an invariant of the service: on or off (default: on unless NODE_ENV is production)',

@@ -28,7 +28,7 @@ export interface ServeOptions<N extends string = string> extends EmbeddedOptions
   readonly limits?: Partial<GatewayLimits> | undefined;
   /** Listens on addresses that others can reach even without `authenticate`. Default: `false` */
   readonly allowUnauthenticated?: boolean | undefined;
-  /** How long the thread stays awake after an answer, in microseconds. See `listenGateways`. Default: 0 */
+  /** Polls while messages are less than this apart, in microseconds. See `listenGateways`. Default: 400 */
   readonly busyPollUs?: number | undefined;
   /** Receives log messages. Default: none are logged */
   readonly logger?: Logger | undefined;

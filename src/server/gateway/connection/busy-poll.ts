@@ -1,8 +1,12 @@
-/** Keeps the thread awake for a moment after an answer: to wake it takes longer than most operations. */
+/** Keeps the thread awake while messages follow each other closely: to wake it takes longer than most operations. */
+import { availableParallelism } from 'node:os';
 import { CorrectableError } from '../../../correctable/errors.ts';
 
 /** Polling for longer than this is a mistake in the unit. */
 export const MAX_BUSY_POLL_US = 100_000;
+
+/** At the rate from which it polls, the thread is busy for half of the time anyway. */
+const DEFAULT_BUSY_POLL_US = 400;
 
 /** Where the time comes from, and how to look for events once and go on. */
 export interface BusyPollPorts {
@@ -14,19 +18,19 @@ export interface BusyPollPorts {
 
 const system: BusyPollPorts = { now: () => performance.now(), afterEvents: (then) => void setImmediate(then) };
 
-/** Looks for events again and again, as long as it was asked to not so long ago. */
+/** Looks for events again and again, as long as the last two messages were at most `forUs` apart, and the last is no older. */
 export class BusyPoll {
   readonly #forMs: number;
   readonly #ports: BusyPollPorts;
-  #untilMs = 0;
+  #lastMessageAtMs = -Infinity;
   #isPolling = false;
   readonly #poll = (): void => {
-    this.#isPolling = this.#ports.now() < this.#untilMs;
+    this.#isPolling = this.#ports.now() - this.#lastMessageAtMs < this.#forMs;
     if (this.#isPolling) this.#ports.afterEvents(this.#poll);
   };
 
   /** `forUs`: in microseconds, from 0 (not at all) to 100 000; throws `INVALID_ARGUMENT` for another number. */
-  constructor(forUs: number, ports: BusyPollPorts = system) {
+  constructor(forUs: number = defaultBusyPollUs(), ports: BusyPollPorts = system) {
     if (!(forUs >= 0 && forUs <= MAX_BUSY_POLL_US)) {
       const message = `busyPollUs: give microseconds from 0 to ${MAX_BUSY_POLL_US}, not ${String(forUs)}`;
       throw new CorrectableError('INVALID_ARGUMENT', message, { field: 'busyPollUs' });
@@ -35,12 +39,19 @@ export class BusyPoll {
     this.#ports = ports;
   }
 
-  /** Polls from now on for the whole time. */
-  extend(): void {
+  /** To be called for each message that a client sends. */
+  onMessage(): void {
     if (this.#forMs === 0) return;
-    this.#untilMs = this.#ports.now() + this.#forMs;
-    if (this.#isPolling) return;
+    const nowMs = this.#ports.now();
+    const isClose = nowMs - this.#lastMessageAtMs < this.#forMs;
+    this.#lastMessageAtMs = nowMs;
+    if (!isClose || this.#isPolling) return;
     this.#isPolling = true;
     this.#ports.afterEvents(this.#poll);
   }
+}
+
+/** The only processor is for others. */
+export function defaultBusyPollUs(processors: number = availableParallelism()): number {
+  return processors > 1 ? DEFAULT_BUSY_POLL_US : 0;
 }

@@ -73,7 +73,6 @@ export class WsSocket implements ServerSocket {
       this.#stream.write(encodeMessage(data));
     } else if (part === undefined) this.#socket.send(data);
     else this.#socket.send(data, { binary: !part.isText, fin: part.isLast }, () => part.onSent());
-    this.#busyPoll.extend();
   }
 
   pause(): void {
@@ -98,6 +97,7 @@ export class WsSocket implements ServerSocket {
 
   listen(events: ServerSocketEvents): void {
     this.#socket.on('message', (data: Buffer<ArrayBuffer>, isBinary) => {
+      this.#busyPoll.onMessage();
       events.onFrame(isBinary ? data : data.toString('utf8'));
     });
     this.#socket.on('pong', (data) => events.onPong(data.toString('latin1')));

@@ -1,6 +1,6 @@
-/** Staying awake after an answer. */
+/** Staying awake while messages follow each other closely. */
 import { describe, expect, test } from 'vitest';
-import { BusyPoll } from '../../../../../src/server/gateway/connection/busy-poll.ts';
+import { BusyPoll, defaultBusyPollUs } from '../../../../../src/server/gateway/connection/busy-poll.ts';
 
 /** A thread whose time and turns the test owns. */
 function thread() {
@@ -9,6 +9,9 @@ function thread() {
   const waiting: (() => void)[] = [];
   return {
     ports: { now: () => nowMs, afterEvents: (then: () => void) => void waiting.push(then) },
+    pass(ms: number): void {
+      nowMs += ms;
+    },
     /** How often it has looked for events by the time that it sleeps; each look takes 0.1 ms. */
     pollsUntilAsleep(during: (polls: number) => void = () => {}): number {
       const before = polls;
@@ -22,35 +25,50 @@ function thread() {
   };
 }
 
-describe('idle poll', () => {
-  test('after an answer → looks for events for the time, then sleeps', () => {
+describe('busy poll', () => {
+  test('messages that follow each other closely → looks for events for the time after the last, then sleeps', () => {
     const { ports, pollsUntilAsleep } = thread();
-    new BusyPoll(450, ports).extend();
-    expect(pollsUntilAsleep()).toBe(5);
+    const poll = new BusyPoll(450, ports);
+    poll.onMessage();
+    poll.onMessage();
+    expect(pollsUntilAsleep((polls) => polls <= 3 && poll.onMessage())).toBe(8);
     expect(pollsUntilAsleep()).toBe(0);
   });
 
-  test('answers while it polls → the whole time from the last one on, in one loop', () => {
-    const { ports, pollsUntilAsleep } = thread();
+  test('messages further apart than the time → never polls', () => {
+    const { ports, pollsUntilAsleep, pass } = thread();
     const poll = new BusyPoll(450, ports);
-    poll.extend();
-    poll.extend();
-    expect(pollsUntilAsleep((polls) => polls <= 3 && poll.extend())).toBe(8);
+    for (let message = 0; message < 3; message++) {
+      poll.onMessage();
+      expect(pollsUntilAsleep()).toBe(0);
+      pass(0.5);
+    }
   });
 
-  test('an answer after it fell asleep → polls again', () => {
-    const { ports, pollsUntilAsleep } = thread();
+  test('messages close together again after it fell asleep → polls again', () => {
+    const { ports, pollsUntilAsleep, pass } = thread();
     const poll = new BusyPoll(450, ports);
-    poll.extend();
+    poll.onMessage();
+    poll.onMessage();
     pollsUntilAsleep();
-    poll.extend();
+    pass(10);
+    poll.onMessage();
+    expect(pollsUntilAsleep()).toBe(0);
+    pass(0.2);
+    poll.onMessage();
     expect(pollsUntilAsleep()).toBe(5);
   });
 
   test('0 → sleeps at once', () => {
     const { ports, pollsUntilAsleep } = thread();
-    new BusyPoll(0, ports).extend();
+    const poll = new BusyPoll(0, ports);
+    poll.onMessage();
+    poll.onMessage();
     expect(pollsUntilAsleep()).toBe(0);
+  });
+
+  test('by default → 400 µs, and with one processor not at all', () => {
+    expect([1, 2, 64].map(defaultBusyPollUs)).toEqual([0, 400, 400]);
   });
 
   test.each([-1, NaN, Infinity, 100_001])('%d µs → INVALID_ARGUMENT, field busyPollUs', (forUs) => {
