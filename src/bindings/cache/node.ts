@@ -18,7 +18,8 @@ const CALL = "directoryStore({ directory: './cache' })";
  * Creates a store that keeps a cache in a directory, unencrypted. Writes are not synced to disk: views that a power
  * failure loses become misses. If several caches use the directory at a time, pass the same store object to all. While
  * one of them is open, any other store on the directory fails with `UNAVAILABLE`, also in another process. Its cache
- * then continues in memory. The operating system releases the lock of a killed process.
+ * then continues in memory. The operating system releases the lock of a killed process. A directory that a power failure
+ * has damaged is repaired, with a warning.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` if the directory is missing
  * @example
@@ -73,17 +74,30 @@ type Database = ClassicLevel<string, Uint8Array>;
 async function openDatabase(directory: string): Promise<Database> {
   await mkdir(directory, { recursive: true });
   // One process may open what it has open already by another name for it, and then both write.
-  const database: Database = new ClassicLevel(await realpath(directory), { valueEncoding: 'view' });
+  const location = await realpath(directory);
   try {
-    await database.open();
-    return database;
+    return await openAt(location);
   } catch (error) {
-    const isLocked = error instanceof Error && isRecord(error.cause) && error.cause['code'] === 'LEVEL_LOCKED';
-    if (!isLocked) throw error;
+    const code = error instanceof Error && isRecord(error.cause) ? error.cause['code'] : undefined;
+    if (code === 'LEVEL_CORRUPTION') return repairAt(location, error);
+    if (code !== 'LEVEL_LOCKED') throw error;
     const fix = 'close that one first, or give its caches and this one the same store';
     const message = `cache: another store, of this process or another, has ${directory} open: ${fix}`;
     throw new CorrectableError('UNAVAILABLE', message, { field: 'directory', cause: error });
   }
+}
+
+async function openAt(location: string): Promise<Database> {
+  const database: Database = new ClassicLevel(location, { valueEncoding: 'view' });
+  await database.open();
+  return database;
+}
+
+/** A power failure may damage the files that say what is in the others. What can still be read is kept. */
+async function repairAt(location: string, cause: unknown): Promise<Database> {
+  process.emitWarning(`cache: repairs ${location}: ${String(isRecord(cause) ? cause['cause'] : cause)}`);
+  await ClassicLevel.repair(location);
+  return openAt(location);
 }
 
 /** A value that cannot be written, such as a Blob, keeps all others from being written: the caller leaves it out. */

@@ -1,7 +1,7 @@
 /** `directoryStore`: who may have a directory open, and what it does with what cannot be written. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { symlink } from 'node:fs/promises';
+import { symlink, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import type { CacheOptions } from '../../../../src/bindings/cache/index.ts';
@@ -55,6 +55,18 @@ test('another process has it open, and is killed → refused, then opened', asyn
   holder.kill('SIGKILL');
   await gone;
   expect([...(await store.load())]).toEqual([]);
+});
+
+test('a power failure has emptied the file CURRENT → a warning, and all views are there', async () => {
+  const directory = temporaryFolder();
+  const before = page({ store: directoryStore({ directory }) });
+  await fill(before, get('x'), 1);
+  await before.client.close();
+  await truncate(join(directory, 'CURRENT'));
+  const warned = once(process, 'warning');
+  const after = page({ store: directoryStore({ directory }) });
+  expect(await cachedValue(after.client, get('x'))).toBe(1);
+  expect(String(await warned)).toMatch(/cache: repairs .*CURRENT/);
 });
 
 test('two caches on one store, one closes → the other keeps the directory', async () => {
