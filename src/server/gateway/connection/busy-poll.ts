@@ -1,12 +1,16 @@
 /** Keeps the thread awake while messages follow each other closely: to wake it takes longer than most operations. */
+import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { CorrectableError } from '../../../correctable/errors.ts';
 
 /** Polling for longer than this is a mistake in the unit. */
 export const MAX_BUSY_POLL_US = 100_000;
 
-/** At the rate from which it polls, the thread is busy for half of the time anyway. */
+/** As long as a client takes that waits for each answer, and a disk to sync what is written before it. */
 const DEFAULT_BUSY_POLL_US = 400;
+
+/** What a container may use of the processors, by cgroup v2. Node counts those of the machine before libuv 1.49. */
+const QUOTA_FILE = '/sys/fs/cgroup/cpu.max';
 
 /** Where the time comes from, and how to look for events once and go on. */
 export interface BusyPollPorts {
@@ -51,7 +55,17 @@ export class BusyPoll {
   }
 }
 
-/** The only processor is for others. */
-export function defaultBusyPollUs(processors: number = availableParallelism()): number {
-  return processors > 1 ? DEFAULT_BUSY_POLL_US : 0;
+/** With less than two processors polling would take them from others, and use up the quota of a container. */
+export function defaultBusyPollUs(processors: number = availableParallelism(), quota: string = readQuota()): number {
+  const [usedUs, ofUs] = quota.split(' ').map(Number) as [number, number?];
+  const allowed = usedUs / (ofUs ?? 0);
+  return processors >= 2 && !(allowed < 2) ? DEFAULT_BUSY_POLL_US : 0;
+}
+
+function readQuota(): string {
+  try {
+    return readFileSync(QUOTA_FILE, 'utf8');
+  } catch {
+    return 'max';
+  }
 }

@@ -67,8 +67,14 @@ describe('busy poll', () => {
     expect(pollsUntilAsleep()).toBe(0);
   });
 
-  test('by default → 400 µs, and with one processor not at all', () => {
-    expect([1, 2, 64].map(defaultBusyPollUs)).toEqual([0, 400, 400]);
+  test.each([
+    [1, 'max 100000\n', 0],
+    [2, 'max 100000\n', 400],
+    [64, 'max', 400],
+    [64, '200000 100000\n', 400],
+    [64, '50000 100000\n', 0],
+  ])('%d processors, with the quota %j → by default %d µs', (processors, quota, us) => {
+    expect(defaultBusyPollUs(processors, quota)).toBe(us);
   });
 
   test.each([-1, NaN, Infinity, 100_001])('%d µs → INVALID_ARGUMENT, field busyPollUs', (forUs) => {
