@@ -97,7 +97,7 @@ export class WsSocket implements ServerSocket {
 
   listen(events: ServerSocketEvents): void {
     this.#socket.on('message', (data: Buffer<ArrayBuffer>, isBinary) => {
-      this.#busyPoll.onMessage();
+      this.#busyPoll.onMessage(data.length);
       events.onFrame(isBinary ? data : data.toString('utf8'));
     });
     this.#socket.on('pong', (data) => events.onPong(data.toString('latin1')));

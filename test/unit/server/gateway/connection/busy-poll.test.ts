@@ -29,9 +29,9 @@ describe('busy poll', () => {
   test('messages that follow each other closely → looks for events for the time after the last, then sleeps', () => {
     const { ports, pollsUntilAsleep } = thread();
     const poll = new BusyPoll(450, ports);
-    poll.onMessage();
-    poll.onMessage();
-    expect(pollsUntilAsleep((polls) => polls <= 3 && poll.onMessage())).toBe(8);
+    poll.onMessage(100);
+    poll.onMessage(100);
+    expect(pollsUntilAsleep((polls) => polls <= 3 && poll.onMessage(100))).toBe(8);
     expect(pollsUntilAsleep()).toBe(0);
   });
 
@@ -39,7 +39,7 @@ describe('busy poll', () => {
     const { ports, pollsUntilAsleep, pass } = thread();
     const poll = new BusyPoll(450, ports);
     for (let message = 0; message < 3; message++) {
-      poll.onMessage();
+      poll.onMessage(100);
       expect(pollsUntilAsleep()).toBe(0);
       pass(0.5);
     }
@@ -48,30 +48,37 @@ describe('busy poll', () => {
   test('messages close together again after it fell asleep → polls again', () => {
     const { ports, pollsUntilAsleep, pass } = thread();
     const poll = new BusyPoll(450, ports);
-    poll.onMessage();
-    poll.onMessage();
+    poll.onMessage(100);
+    poll.onMessage(100);
     pollsUntilAsleep();
     pass(10);
-    poll.onMessage();
+    poll.onMessage(100);
     expect(pollsUntilAsleep()).toBe(0);
     pass(0.2);
-    poll.onMessage();
+    poll.onMessage(100);
     expect(pollsUntilAsleep()).toBe(5);
+  });
+
+  test('long messages → does not poll', () => {
+    const { ports, pollsUntilAsleep } = thread();
+    const poll = new BusyPoll(450, ports);
+    for (let message = 0; message < 3; message++) poll.onMessage(1000);
+    expect(pollsUntilAsleep()).toBe(0);
   });
 
   test('0 → sleeps at once', () => {
     const { ports, pollsUntilAsleep } = thread();
     const poll = new BusyPoll(0, ports);
-    poll.onMessage();
-    poll.onMessage();
+    poll.onMessage(100);
+    poll.onMessage(100);
     expect(pollsUntilAsleep()).toBe(0);
   });
 
   test.each([
     [1, 'max 100000\n', 0],
-    [2, 'max 100000\n', 400],
-    [64, 'max', 400],
-    [64, '200000 100000\n', 400],
+    [2, 'max 100000\n', 200],
+    [64, 'max', 200],
+    [64, '200000 100000\n', 200],
     [64, '50000 100000\n', 0],
   ])('%d processors, with the quota %j → by default %d µs', (processors, quota, us) => {
     expect(defaultBusyPollUs(processors, quota)).toBe(us);
