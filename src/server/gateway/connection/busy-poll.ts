@@ -1,4 +1,4 @@
-/** Keeps the thread awake while messages follow each other closely: to wake it takes longer than most operations. */
+/** Keeps the thread awake while short messages follow each other closely: to wake it takes longer than most operations. */
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { CorrectableError } from '../../../correctable/errors.ts';
@@ -28,7 +28,7 @@ export interface BusyPollPorts {
 
 const system: BusyPollPorts = { now: () => performance.now(), afterEvents: (then) => void setImmediate(then) };
 
-/** Looks for events again and again, as long as the last two messages were at most `forUs` apart, and the last is no older. */
+/** Looks for events again and again while short messages are less than `forUs` apart, and as long after the last one. */
 export class BusyPoll {
   readonly #forMs: number;
   readonly #ports: BusyPollPorts;
