@@ -78,9 +78,9 @@ async function openDatabase(directory: string): Promise<Database> {
   try {
     return await openAt(location);
   } catch (error) {
-    const code = error instanceof Error && isRecord(error.cause) ? error.cause['code'] : undefined;
-    if (code === 'LEVEL_CORRUPTION') return repairAt(location, error);
-    if (code !== 'LEVEL_LOCKED') throw error;
+    const cause = error instanceof Error && isRecord(error.cause) ? error.cause : {};
+    if (cause['code'] === 'LEVEL_CORRUPTION') return repairAt(location, cause);
+    if (cause['code'] !== 'LEVEL_LOCKED') throw error;
     const fix = 'close that one first, or give its caches and this one the same store';
     const message = `cache: another store, of this process or another, has ${directory} open: ${fix}`;
     throw new CorrectableError('UNAVAILABLE', message, { field: 'directory', cause: error });
@@ -94,8 +94,8 @@ async function openAt(location: string): Promise<Database> {
 }
 
 /** A power failure may damage the files that say what is in the others. What can still be read is kept. */
-async function repairAt(location: string, cause: unknown): Promise<Database> {
-  process.emitWarning(`cache: repairs ${location}: ${String(isRecord(cause) ? cause['cause'] : cause)}`);
+async function repairAt(location: string, cause: object): Promise<Database> {
+  process.emitWarning(`cache: repairs ${location}: ${String(cause)}`);
   await ClassicLevel.repair(location);
   return openAt(location);
 }

@@ -61,11 +61,11 @@ export class BusyPoll {
   }
 }
 
-/** With less than two processors polling would take them from others, and use up the quota of a container. */
+/** 0 with less than two processors: polling would take the one from other programs, or use up a container's quota. */
 export function defaultBusyPollUs(processors: number = availableParallelism(), quota: string = readQuota()): number {
-  const [usedUs, ofUs] = quota.split(' ').map(Number) as [number, number?];
-  const allowed = usedUs / (ofUs ?? 0);
-  return processors >= 2 && !(allowed < 2) ? DEFAULT_BUSY_POLL_US : 0;
+  const [allowedUs = 'max', periodUs] = quota.split(' ');
+  const allowed = allowedUs === 'max' ? Infinity : Number(allowedUs) / Number(periodUs);
+  return Math.min(processors, allowed) >= 2 ? DEFAULT_BUSY_POLL_US : 0;
 }
 
 function readQuota(): string {
