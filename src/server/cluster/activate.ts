@@ -1,9 +1,11 @@
 /** Brings a newer version into force: one node asks all others what they run, and proposes it to the red log. */
+import { setTimeout as pause } from 'node:timers/promises';
 import { isRecord } from '../../correctable/validate.ts';
 import type { DeploymentVersion } from '../records/deployment-version.ts';
 
 const VERSION = 'version';
 export const ACTIVATE = 'activate';
+const RETRY_DELAY_MS = 100;
 
 /** A version by its numbers. */
 export interface VersionName {
@@ -36,6 +38,8 @@ export interface VersionHost {
   getInForce(): DeploymentVersion;
   getOthers(): readonly string[];
   request(peer: string, kind: string, body: unknown): Promise<unknown>;
+  /** How long a site that has just started may take until it is connected. */
+  readonly connectTimeoutMs: number;
   /** Proposes the own version; resolves with why it is not in force, if so. */
   propose(): Promise<string | undefined>;
 }
@@ -52,11 +56,11 @@ export function answerVersion(kind: string, host: VersionHost): NodeVersion | Pr
 
 /** Activates the version of this node, if all sites run it. */
 async function activateVersion(host: VersionHost): Promise<ActivateReply> {
-  const { site, getOthers, request, propose } = host;
+  const { site, getOthers, propose } = host;
   const version = getNodeVersion(host);
   const { inForce } = version;
   const others = getOthers();
-  const answers = await Promise.allSettled(others.map(async (peer) => parseName(await request(peer, VERSION, null))));
+  const answers = await Promise.allSettled(others.map((peer) => requestVersion(host, peer)));
   const silent = others.filter((_, place) => answers[place]?.status === 'rejected');
   if (silent.length > 0) return { problem: `no answer from ${silent.join(', ')}: every site has to run` };
   const running = new Map<string, VersionName>([[site, version]]);
@@ -69,6 +73,19 @@ async function activateVersion(host: VersionHost): Promise<ActivateReply> {
   if (isSameName(version, inForce)) return { ...activated, isNew: false };
   const refused = await propose();
   return refused === undefined ? { ...activated, isNew: true } : { problem: refused };
+}
+
+/** Asks a site again until it answers: the last one to be upgraded has often just started. */
+async function requestVersion({ request, connectTimeoutMs }: VersionHost, peer: string): Promise<VersionName> {
+  const endMs = performance.now() + connectTimeoutMs;
+  for (;;) {
+    try {
+      return parseName(await request(peer, VERSION, null));
+    } catch (error) {
+      if (performance.now() >= endMs) throw error;
+      await pause(RETRY_DELAY_MS, undefined, { ref: false });
+    }
+  }
 }
 
 /** Names the sites that do not run the new version; `undefined` if all run the same. */

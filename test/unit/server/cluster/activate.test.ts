@@ -19,6 +19,7 @@ function hostOf(others: Readonly<Record<string, object | Error>>, changes: Parti
       if (answer instanceof Error) throw answer;
       return answer;
     },
+    connectTimeoutMs: 0,
     propose,
     ...changes,
   };
@@ -34,6 +35,12 @@ test('all sites run the new version → it is proposed', async () => {
   const { activate, propose } = hostOf({ frankfurt: current, virginia: current });
   expect(await activate()).toEqual({ version: current, isNew: true });
   expect(propose).toHaveBeenCalledOnce();
+});
+
+test('a site is not connected yet → it is asked again', async () => {
+  const request = vi.fn(async (): Promise<unknown> => current).mockRejectedValueOnce(new Error('the link is down'));
+  const { activate } = hostOf({ virginia: current }, { request, connectTimeoutMs: 60_000 });
+  expect(await activate()).toEqual({ version: current, isNew: true });
 });
 
 test('it is in force already → nothing is proposed', async () => {
