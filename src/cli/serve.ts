@@ -57,7 +57,7 @@ const SERVE_FLAGS: readonly Flag[] = [
   ['--allow-unauthenticated', 'Listen on an address that others can reach without --auth or --auth-keys'],
   [
     '--busy-poll-us <us>',
-    'While short messages are less than this apart, poll for more: shorter round trips, more processor time',
+    'While short messages come within this time of the last answer, poll for more: faster, more processor time',
     defaultBusyPollUs(),
   ],
   [

@@ -28,7 +28,7 @@ export interface ServeOptions<N extends string = string> extends EmbeddedOptions
   readonly limits?: Partial<GatewayLimits> | undefined;
   /** Listens on addresses that others can reach even without `authenticate`. Default: `false` */
   readonly allowUnauthenticated?: boolean | undefined;
-  /** Polls while short messages are less than this apart, in microseconds. See `listenGateways`. Default: 200 */
+  /** Polls while short messages come within so many microseconds. See `listenGateways`. Default: 200 */
   readonly busyPollUs?: number | undefined;
   /** Receives log messages. Default: none are logged */
   readonly logger?: Logger | undefined;

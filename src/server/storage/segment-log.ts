@@ -51,6 +51,9 @@ const MAX_FEW_ENTRIES = 8;
 /** Two small groups at a time would be two half ones, and disks take as long for those as for whole ones. */
 const MAX_CONCURRENT_WRITES = 2;
 
+/** After so many groups of equally few entries, one client waits for each answer: nothing else comes meanwhile. */
+const MIN_EQUAL_GROUPS = 8;
+
 /** The logs of a site, as they are written into one file after the other. */
 export class SegmentLog {
   readonly #options: SegmentLogOptions;
@@ -80,6 +83,9 @@ export class SegmentLog {
   #canBeSmaller = false;
   #isOver = false;
   #writtenBytes = 0;
+  #lastGroupSize = 0;
+  /** Groups before the last that were as large. */
+  #equalGroups = 0;
   #onIdle: (() => void) | undefined;
 
   constructor(options: SegmentLogOptions) {
@@ -230,7 +236,11 @@ export class SegmentLog {
     // Counted now: entries that are not read after they are written can go, and are not cached again.
     const counts = { local: 0, red: 0 };
     for (const { log } of group) counts[log] += 1;
-    this.#writes.begin({ file: this.#file as SyncedFile, bytes, position }, () =>
+    const size = group.length;
+    this.#equalGroups = size === this.#lastGroupSize ? this.#equalGroups + 1 : 0;
+    this.#lastGroupSize = size;
+    const mayBlock = size < MAX_FEW_ENTRIES && this.#equalGroups >= MIN_EQUAL_GROUPS;
+    this.#writes.begin({ file: this.#file as SyncedFile, bytes, position, mayBlock }, () =>
       this.#onWritten(counts, bytes.length),
     );
   }

@@ -6,7 +6,7 @@ import { CorrectableError } from '../../../correctable/errors.ts';
 /** Polling for longer than this is a mistake in the unit. */
 export const MAX_BUSY_POLL_US = 100_000;
 
-/** A client on the same network that waits for each answer sends the next message sooner, unless a disk is synced between. */
+/** A client on the same network that waits for each answer sends the next message sooner. */
 const DEFAULT_BUSY_POLL_US = 200;
 
 /**
@@ -14,6 +14,8 @@ const DEFAULT_BUSY_POLL_US = 200;
  * then, and polling would read them in smaller pieces.
  */
 const MAX_POLLED_BYTES = 256;
+/** Clients with many operations in flight send a short message now and then. */
+const MIN_PROMPT_MESSAGES = 4;
 
 /** What a container may use of the processors, by cgroup v2. Node counts those of the machine before libuv 1.49. */
 const QUOTA_FILE = '/sys/fs/cgroup/cpu.max';
@@ -28,14 +30,16 @@ export interface BusyPollPorts {
 
 const system: BusyPollPorts = { now: () => performance.now(), afterEvents: (then) => void setImmediate(then) };
 
-/** Looks for events again and again while short messages are less than `forUs` apart, and as long after the last one. */
+/** Looks for events again and again for `forUs` after each message, of a client or to one, while short ones come that soon. */
 export class BusyPoll {
   readonly #forMs: number;
   readonly #ports: BusyPollPorts;
-  #lastMessageAtMs = -Infinity;
+  #lastEventAtMs = -Infinity;
+  /** How many messages of clients in a row were short and came within the time after the last one or its answer. */
+  #promptMessages = 0;
   #isPolling = false;
   readonly #poll = (): void => {
-    this.#isPolling = this.#ports.now() - this.#lastMessageAtMs < this.#forMs;
+    this.#isPolling = this.#isDuring(this.#ports.now());
     if (this.#isPolling) this.#ports.afterEvents(this.#poll);
   };
 
@@ -51,13 +55,22 @@ export class BusyPoll {
 
   /** To be called for each message that a client sends, with its length. */
   onMessage(bytes: number): void {
-    if (this.#forMs === 0 || bytes > MAX_POLLED_BYTES) return;
     const nowMs = this.#ports.now();
-    const isClose = nowMs - this.#lastMessageAtMs < this.#forMs;
-    this.#lastMessageAtMs = nowMs;
-    if (!isClose || this.#isPolling) return;
+    const isPrompt = bytes <= MAX_POLLED_BYTES && this.#isDuring(nowMs);
+    this.#promptMessages = isPrompt ? this.#promptMessages + 1 : 0;
+    this.#lastEventAtMs = nowMs;
+  }
+
+  /** To be called for each message to a client. */
+  onAnswer(): void {
+    this.#lastEventAtMs = this.#ports.now();
+    if (this.#promptMessages < MIN_PROMPT_MESSAGES || this.#isPolling) return;
     this.#isPolling = true;
     this.#ports.afterEvents(this.#poll);
+  }
+
+  #isDuring(nowMs: number): boolean {
+    return nowMs - this.#lastEventAtMs < this.#forMs;
   }
 }
 

@@ -68,6 +68,7 @@ export class WsSocket implements ServerSocket {
 
   send(data: EncodedData, part?: FramePart): void {
     if (this.#socket.readyState !== this.#socket.OPEN) return;
+    this.#busyPoll.onAnswer();
     // If the stream holds data back, `ws` sends the message: its buffers are not shared with other messages.
     if (part === undefined && data.length <= MAX_JOINED_BYTES && this.#stream.writableLength === 0) {
       this.#stream.write(encodeMessage(data));

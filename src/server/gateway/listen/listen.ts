@@ -45,9 +45,9 @@ export interface ListenOptions {
    */
   readonly siteAddresses?: (() => readonly SiteAddress[]) | undefined;
   /**
-   * While short messages of clients are less than this apart, the thread polls for more instead of sleeping: in
-   * microseconds, up to 100 000. It shortens round trips, but uses processor time. 0: never. Default: 200, with less
-   * than two processors 0
+   * While short messages of clients come within this time of the last one or its answer, the thread polls for more
+   * instead of sleeping: in microseconds, up to 100 000. It shortens round trips, but uses processor time. 0: never.
+   * Default: 200, with less than two processors 0
    */
   readonly busyPollUs?: number | undefined;
   /** Handles the HTTP requests for other paths, for example with a page. Not with `server`. Default: 404 */

@@ -167,9 +167,10 @@ export function fenceFiles(files: Files, lock: Pick<DirectoryLock, 'isHeld'>): F
     if (!lock.isHeld()) throw lockLostError();
   };
   const guard = (file: SyncedFile): SyncedFile => ({
-    write: (bytes, position, done) => {
+    write: (bytes, position, done, mayBlock) => {
       if (!lock.isHeld()) return done(lockLostError());
-      return file.write(bytes, position, (error) => done(error ?? (lock.isHeld() ? undefined : lockLostError())));
+      const ended = (error: Error | undefined): void => done(error ?? (lock.isHeld() ? undefined : lockLostError()));
+      return file.write(bytes, position, ended, mayBlock);
     },
     close: () => file.close(),
   });

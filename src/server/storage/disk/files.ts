@@ -2,8 +2,11 @@
 
 /** A file in which each write is on the disk when it is done (`O_DSYNC`). */
 export interface SyncedFile {
-  /** Writes at `position`. Several writes may be in flight and end in any order, also before this returns. */
-  write(bytes: Uint8Array, position: number, done: (error: Error | undefined) => void): void;
+  /**
+   * Writes at `position`. Several writes may be in flight and end in any order, also before this returns.
+   * @param mayBlock whether this thread may wait for a fast disk, since it has nothing else to do
+   */
+  write(bytes: Uint8Array, position: number, done: (error: Error | undefined) => void, mayBlock?: boolean): void;
   close(): void;
 }
 

@@ -16,6 +16,7 @@ export interface LogWrite {
   readonly file: SyncedFile;
   readonly bytes: Uint8Array;
   readonly position: number;
+  readonly mayBlock?: boolean;
 }
 
 interface BegunWrite extends LogWrite {
@@ -64,7 +65,7 @@ export class OrderedWrites {
       else if (isNoSpace(error)) this.#onNoSpace(write, error);
       else this.#options.onFailed(error);
     };
-    write.file.write(write.bytes, write.position, ended);
+    write.file.write(write.bytes, write.position, ended, write.mayBlock);
   }
 
   #onWritten(write: BegunWrite): void {

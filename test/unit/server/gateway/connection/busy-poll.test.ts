@@ -26,52 +26,57 @@ function thread() {
 }
 
 describe('busy poll', () => {
-  test('messages that follow each other closely → looks for events for the time after the last, then sleeps', () => {
-    const { ports, pollsUntilAsleep } = thread();
-    const poll = new BusyPoll(450, ports);
-    poll.onMessage(100);
-    poll.onMessage(100);
-    expect(pollsUntilAsleep((polls) => polls <= 3 && poll.onMessage(100))).toBe(8);
+  /** A poll for 450 µs that has had `count` messages of this length in a row, each answered at once. */
+  function pollAfter(count: number, { bytes = 100, us = 450 } = {}) {
+    const time = thread();
+    const poll = new BusyPoll(us, time.ports);
+    const exchange = (length = bytes): void => {
+      poll.onMessage(length);
+      poll.onAnswer();
+    };
+    for (let message = 0; message < count; message++) exchange();
+    return { ...time, poll, exchange };
+  }
+
+  test('short messages that come soon → looks for events for the time after the last answer, then sleeps', () => {
+    const { pollsUntilAsleep, exchange } = pollAfter(5);
+    expect(pollsUntilAsleep((polls) => polls <= 3 && exchange())).toBe(8);
     expect(pollsUntilAsleep()).toBe(0);
   });
 
-  test('messages further apart than the time → never polls', () => {
-    const { ports, pollsUntilAsleep, pass } = thread();
-    const poll = new BusyPoll(450, ports);
-    for (let message = 0; message < 3; message++) {
-      poll.onMessage(100);
+  test('the answer takes long, and the next message comes soon after it → polls after the answer', () => {
+    const { pollsUntilAsleep, pass, poll } = pollAfter(5);
+    pollsUntilAsleep();
+    pass(10);
+    poll.onAnswer();
+    expect(pollsUntilAsleep()).toBe(5);
+  });
+
+  test('messages later than the time after the answer → never polls', () => {
+    const { pollsUntilAsleep, pass, exchange } = pollAfter(0);
+    for (let message = 0; message < 10; message++) {
+      exchange();
       expect(pollsUntilAsleep()).toBe(0);
       pass(0.5);
     }
   });
 
-  test('messages close together again after it fell asleep → polls again', () => {
-    const { ports, pollsUntilAsleep, pass } = thread();
-    const poll = new BusyPoll(450, ports);
-    poll.onMessage(100);
-    poll.onMessage(100);
+  test.each([
+    ['few messages', pollAfter(4)],
+    ['long messages', pollAfter(9, { bytes: 1000 })],
+    ['0 µs', pollAfter(9, { us: 0 })],
+  ])('%s → does not poll', (_, { pollsUntilAsleep }) => {
+    expect(pollsUntilAsleep()).toBe(0);
+  });
+
+  test('a long message among short ones → polls again only after several short ones', () => {
+    const { pollsUntilAsleep, exchange } = pollAfter(5);
     pollsUntilAsleep();
-    pass(10);
-    poll.onMessage(100);
+    exchange(1000);
+    for (let message = 0; message < 3; message++) exchange();
     expect(pollsUntilAsleep()).toBe(0);
-    pass(0.2);
-    poll.onMessage(100);
+    exchange();
     expect(pollsUntilAsleep()).toBe(5);
-  });
-
-  test('long messages → does not poll', () => {
-    const { ports, pollsUntilAsleep } = thread();
-    const poll = new BusyPoll(450, ports);
-    for (let message = 0; message < 3; message++) poll.onMessage(1000);
-    expect(pollsUntilAsleep()).toBe(0);
-  });
-
-  test('0 → sleeps at once', () => {
-    const { ports, pollsUntilAsleep } = thread();
-    const poll = new BusyPoll(0, ports);
-    poll.onMessage(100);
-    poll.onMessage(100);
-    expect(pollsUntilAsleep()).toBe(0);
   });
 
   test.each([

@@ -178,3 +178,34 @@ describe('two writes of a file in flight', () => {
     expect(new Set(descriptors).size).toBe(1);
   });
 });
+
+describe.runIf(fs.constants.O_DSYNC !== undefined)('a write for which the thread may wait', () => {
+  /** Whether such a write is done on return, after one that took so long. */
+  async function isDoneOnReturn(lastWriteMs: number): Promise<boolean> {
+    const file = new NodeFiles(root).createNow('log', 1000);
+    const now = vi.spyOn(performance, 'now').mockReturnValueOnce(0).mockReturnValueOnce(lastWriteMs);
+    onTestFinished(() => now.mockRestore());
+    await new Promise((resolve) => file.write(Buffer.of(1), 0, resolve, true));
+    let isDone = false;
+    const done = new Promise<Error | undefined>((resolve) => {
+      const ended = (error: Error | undefined): void => {
+        isDone = true;
+        resolve(error);
+      };
+      file.write(Buffer.of(2, 3), 1, ended, true);
+    });
+    const wasDone = isDone;
+    expect(await done).toBeUndefined();
+    file.close();
+    expect([...fs.readFileSync(join(root, 'log')).subarray(0, 4)]).toEqual([1, 2, 3, 0]);
+    return wasDone;
+  }
+
+  test('the disk took less than 1 ms last time → done on return', async () => {
+    expect(await isDoneOnReturn(0.9)).toBe(true);
+  });
+
+  test('it took longer → another thread waits for it', async () => {
+    expect(await isDoneOnReturn(1.1)).toBe(false);
+  });
+});
