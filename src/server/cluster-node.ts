@@ -508,7 +508,6 @@ export class ClusterNode {
       getInForce: () => this.#site?.driver.inForce ?? this.#foundingVersion,
       getOthers: () => this.origins.getOthers(this.site.driver.site).map((origin) => this.origins.getName(origin)),
       request: (peer, kind, body) => this.links.request(peer, kind, body),
-      connectTimeoutMs: 5000,
       propose: async () => (await this.#changes.wait(this.site.driver.proposeActivation())).problem,
     };
   }

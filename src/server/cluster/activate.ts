@@ -38,8 +38,8 @@ export interface VersionHost {
   getInForce(): DeploymentVersion;
   getOthers(): readonly string[];
   request(peer: string, kind: string, body: unknown): Promise<unknown>;
-  /** How long a site that has just started may take until it is connected. */
-  readonly connectTimeoutMs: number;
+  /** How long a site that has just started may take until it is connected. Default: 5000 */
+  readonly connectTimeoutMs?: number;
   /** Proposes the own version; resolves with why it is not in force, if so. */
   propose(): Promise<string | undefined>;
 }
@@ -76,7 +76,7 @@ async function activateVersion(host: VersionHost): Promise<ActivateReply> {
 }
 
 /** Asks a site again until it answers: the last one to be upgraded has often just started. */
-async function requestVersion({ request, connectTimeoutMs }: VersionHost, peer: string): Promise<VersionName> {
+async function requestVersion({ request, connectTimeoutMs = 5000 }: VersionHost, peer: string): Promise<VersionName> {
   const endMs = performance.now() + connectTimeoutMs;
   for (;;) {
     try {
