@@ -51,7 +51,7 @@ const MAX_FEW_ENTRIES = 8;
 /** Two small groups at a time would be two half ones, and disks take as long for those as for whole ones. */
 const MAX_CONCURRENT_WRITES = 2;
 
-/** After so many groups of equally few entries, one client waits for each answer: nothing else comes meanwhile. */
+/** So many groups with the same few entries come from one client that waits for each answer: nothing else comes meanwhile. */
 const MIN_EQUAL_GROUPS = 8;
 
 /** The logs of a site, as they are written into one file after the other. */

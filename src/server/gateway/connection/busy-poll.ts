@@ -14,7 +14,7 @@ const DEFAULT_BUSY_POLL_US = 200;
  * then, and polling would read them in smaller pieces.
  */
 const MAX_POLLED_BYTES = 256;
-/** Clients with many operations in flight send a short message now and then. */
+/** So many in a row, since a client with many operations in flight also sends a short message now and then. */
 const MIN_PROMPT_MESSAGES = 4;
 
 /** What a container may use of the processors, by cgroup v2. Node counts those of the machine before libuv 1.49. */
@@ -30,7 +30,7 @@ export interface BusyPollPorts {
 
 const system: BusyPollPorts = { now: () => performance.now(), afterEvents: (then) => void setImmediate(then) };
 
-/** Looks for events again and again for `forUs` after each message, of a client or to one, while short ones come that soon. */
+/** Looks for events again and again for `forUs` after each message from or to a client, while short ones come that soon. */
 export class BusyPoll {
   readonly #forMs: number;
   readonly #ports: BusyPollPorts;
@@ -39,7 +39,7 @@ export class BusyPoll {
   #promptMessages = 0;
   #isPolling = false;
   readonly #poll = (): void => {
-    this.#isPolling = this.#isDuring(this.#ports.now());
+    this.#isPolling = this.#isSoon(this.#ports.now());
     if (this.#isPolling) this.#ports.afterEvents(this.#poll);
   };
 
@@ -55,21 +55,23 @@ export class BusyPoll {
 
   /** To be called for each message that a client sends, with its length. */
   onMessage(bytes: number): void {
+    if (this.#forMs === 0) return;
     const nowMs = this.#ports.now();
-    const isPrompt = bytes <= MAX_POLLED_BYTES && this.#isDuring(nowMs);
+    const isPrompt = bytes <= MAX_POLLED_BYTES && this.#isSoon(nowMs);
     this.#promptMessages = isPrompt ? this.#promptMessages + 1 : 0;
     this.#lastEventAtMs = nowMs;
   }
 
   /** To be called for each message to a client. */
   onAnswer(): void {
+    if (this.#forMs === 0) return;
     this.#lastEventAtMs = this.#ports.now();
     if (this.#promptMessages < MIN_PROMPT_MESSAGES || this.#isPolling) return;
     this.#isPolling = true;
     this.#ports.afterEvents(this.#poll);
   }
 
-  #isDuring(nowMs: number): boolean {
+  #isSoon(nowMs: number): boolean {
     return nowMs - this.#lastEventAtMs < this.#forMs;
   }
 }

@@ -10,7 +10,7 @@ const FLAGS = O_CREAT | O_EXCL | O_RDWR | (HAS_DSYNC ? O_DSYNC : 0);
 /** Only the owner may read them: entries contain what clients wrote. */
 const FILE_MODE = 0o600;
 const DIRECTORY_MODE = 0o700;
-/** If the last write took no longer, this thread may wait for the next: another one and the way back take as long. */
+/** If the last write took no longer, this thread may do the next: to hand it to another one and back takes as long. */
 const MAX_BLOCKING_MS = 1;
 const ZEROS = new Uint8Array(1024 * 1024);
 
@@ -204,7 +204,7 @@ function writeAll(descriptor: number, bytes: Uint8Array, position: number, done:
   });
 }
 
-/** The same in this thread, and done on return. */
+/** The same in this thread: `done` is called before it returns. */
 function writeNow(descriptor: number, bytes: Uint8Array, position: number, done: (error: Error | null) => void): void {
   let problem: Error | null = null;
   try {
