@@ -29,6 +29,9 @@ Options:
 /** This many of the slowest files are listed at the end. */
 const SLOWEST = 5;
 
+/** Of what a failed test reports, this many lines are printed again at the end. */
+const FAILURE_LINES = 12;
+
 const { lane, isShort, isRecording, passedOn } = readOptions(process.argv.slice(2));
 process.env['TEST_LANE'] = lane;
 if (isShort) process.env['ENGINES_SHORT'] = '1';
@@ -47,6 +50,7 @@ try {
     result.numFailedTests +
     result.testResults.filter((file) => file.status === 'failed' && file.assertionResults.length === 0).length;
   printSlowest(result.testResults);
+  printFailed(result.testResults);
 } catch (error) {
   console.error(`the test run left no report: ${error.message}`);
 }
@@ -87,4 +91,19 @@ function printSlowest(files) {
   const slowest = files.toSorted((a, b) => seconds(b) - seconds(a)).slice(0, SLOWEST);
   console.log('slowest files:');
   for (const file of slowest) console.log(`  ${seconds(file).toFixed(1)} s ${relative(root, file.name)}`);
+}
+
+/** `runParts` prints these lines once more at the very end, where a shortened log still has them. */
+function printFailed(files) {
+  for (const file of files) {
+    const name = relative(root, file.name);
+    const tests = file.assertionResults.filter((test) => test.status === 'failed');
+    for (const test of tests) printFailure(`${name} > ${test.fullName}`, test.failureMessages.join('\n'));
+    if (file.status === 'failed' && file.assertionResults.length === 0) printFailure(name, file.message);
+  }
+}
+
+function printFailure(name, message) {
+  console.log(`failed: ${name}`);
+  for (const line of message.split('\n').slice(0, FAILURE_LINES)) console.log(`  ${line}`);
 }
