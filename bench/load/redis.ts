@@ -2,11 +2,12 @@
 import { execFile, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
-import { createConnection, createServer } from 'node:net';
+import { createConnection } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { freePorts } from '../../engines/ports.ts';
 
 const run = promisify(execFile);
 const cache = fileURLToPath(new URL('../../.cache/redis', import.meta.url));
@@ -25,7 +26,7 @@ export interface RunningRedis {
 export async function startRedis({ durable }: { readonly durable: boolean }): Promise<RunningRedis> {
   const { command, libraries } = await findRedis();
   const folder = await mkdtemp(join(tmpdir(), 'bench-redis-'));
-  const port = await freePort();
+  const [port] = (await freePorts(1)) as [number];
   const args = ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder, ...keepingArgs(durable)];
   const env = { ...process.env, ...(libraries === undefined ? {} : { LD_LIBRARY_PATH: libraries }) };
   const child = spawn(command, args, { stdio: 'ignore', env });
@@ -83,14 +84,6 @@ async function download(): Promise<void> {
     await rm(parts, { recursive: true, force: true });
     throw new Error('This benchmark compares with Redis: install redis-server, or run it on Debian.', { cause });
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 /** Resolves once the port accepts connections; gives up when `isOver`. */

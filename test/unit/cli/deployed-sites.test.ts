@@ -1,8 +1,7 @@
 /** Which sites the commands for a deployment ask: also those that joined after the cluster file was written. */
-import { once } from 'node:events';
-import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { freePorts, LOOPBACK } from '../../../engines/ports.ts';
 import { findDeployedSites } from '../../../src/cli/deployed-sites.ts';
 import { formatAddress, type ClusterAddress, type ClusterFile } from '../../../src/server/cluster/cluster-file.ts';
 import { ClusterLinks } from '../../../src/server/cluster/cluster-links.ts';
@@ -10,11 +9,8 @@ import { createKeyFile, readKeyFile } from '../../../src/server/cluster/key-file
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 async function findAddress(): Promise<ClusterAddress> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  await once(server.close(), 'close');
-  return { host: '127.0.0.1', port };
+  const [port] = (await freePorts(1)) as [number];
+  return { host: LOOPBACK, port };
 }
 
 type Table = readonly (readonly [site: string, state: string, address?: ClusterAddress])[];

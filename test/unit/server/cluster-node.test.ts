@@ -1,12 +1,11 @@
 /** Nodes of a cluster in one process, over real links: what a node refuses, and how its members change. */
 import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { once } from 'node:events';
-import { createServer, type AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { createClient, type Client } from 'correctables';
 import { findSites, redblue, type RedBlueLevels } from 'correctables/bindings/redblue';
+import { freePorts } from '../../../engines/ports.ts';
 import type { SiteAlarm } from '../../../src/server/alarms/site-alarm.ts';
 import { createEmbedded } from '../../../src/server/embedded.ts';
 import type { ClusterNode } from '../../../src/server/cluster-node.ts';
@@ -24,14 +23,6 @@ const { add, take, keys } = clusterContract;
 const [service, otherService] = [marks, values] as unknown as readonly [Service, Service];
 const NAMES = ['a', 'b', 'c'];
 
-async function findPort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  await once(server.close(), 'close');
-  return port;
-}
-
 /** A folder with the files of a cluster. */
 interface Files {
   readonly cluster: string;
@@ -41,8 +32,10 @@ interface Files {
 async function createFiles(names: readonly string[] = NAMES): Promise<Files> {
   const folder = temporaryFolder();
   const sites: Record<string, object> = {};
-  for (const name of names)
-    sites[name] = { url: `ws://127.0.0.1:${await findPort()}`, cluster: `127.0.0.1:${await findPort()}` };
+  for (const name of names) {
+    const [port, clusterPort] = await freePorts(2);
+    sites[name] = { url: `ws://127.0.0.1:${port}`, cluster: `127.0.0.1:${clusterPort}` };
+  }
   const cluster = join(folder, 'cluster.json');
   const file = { sites, redLog: { engine: 'built-in', leader: names[0] }, keyFile: 'cluster.key' };
   writeFileSync(cluster, JSON.stringify(file));
@@ -99,7 +92,8 @@ test('a second node on a copied directory, which no site can dial → one of the
   const first = await open(files, 'b');
   await clientOf(first).invokeStrong(take({ key: 'two' }));
   const file = JSON.parse(readFileSync(files.cluster, 'utf8'));
-  file.sites.b.cluster = `127.0.0.1:${await findPort()}`;
+  const [port] = await freePorts(1);
+  file.sites.b.cluster = `127.0.0.1:${port}`;
   const cluster = join(dirname(files.cluster), 'second.json');
   writeFileSync(cluster, JSON.stringify(file));
   const second = await open({ ...files, cluster }, 'b', files.dataDir('b-copy'));

@@ -1,8 +1,9 @@
 /** Links between nodes over real sockets with TLS. */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { connect, createServer, type AddressInfo } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { expect, onTestFinished, test, vi } from 'vitest';
+import { freePorts, LOOPBACK } from '../../../../engines/ports.ts';
 import type { SiteAlarm } from '../../../../src/server/alarms/site-alarm.ts';
 import type { ClusterAddress } from '../../../../src/server/cluster/cluster-file.ts';
 import { ClusterLinks, type ClusterLinksOptions } from '../../../../src/server/cluster/cluster-links.ts';
@@ -20,11 +21,8 @@ const createKeys = (...keys: readonly ReturnType<typeof createKey>[]): ClusterKe
 });
 
 async function findAddress(): Promise<ClusterAddress> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  await once(server.close(), 'close');
-  return { host: '127.0.0.1', port };
+  const [port] = (await freePorts(1)) as [number];
+  return { host: LOOPBACK, port };
 }
 
 /** A node that collects what comes. */
