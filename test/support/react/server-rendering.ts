@@ -6,7 +6,7 @@ import { get } from '../../../src/operations/index.ts';
 import { dehydrate, Hydrate, prefetch, type DehydratedState } from '../../../src/react/index.ts';
 import { scriptedBinding, type ScriptedBinding } from '../../../src/testing/scripted-binding.ts';
 import type { Scenario } from './reading.ts';
-import { idle, LEVELS, page, same, Shown, type Stage, type StageLevels } from './stage.ts';
+import { idle, LEVELS, page, same, Shown, until, type Stage, type StageLevels } from './stage.ts';
 
 const A = get('a');
 
@@ -84,12 +84,18 @@ export const serverRendering: Readonly<Record<string, Scenario>> = {
     stage,
   ) {
     const server = openServer();
+    const rendered: ReactNode[] = [];
+    const First = (): ReactNode => {
+      const text = Shown({ stage, operation: A });
+      rendered.push(text);
+      return text;
+    };
     const inside = h(Suspense, { key: 2, fallback: 'wait' }, h(Shown, { stage, operation: A, until: 'strong' }));
-    const node = [h(Shown, { key: 1, stage, operation: A }), inside];
+    const node = [h(First, { key: 1 }), inside];
     const rendering = render(server, node);
     const call = await server.binding.next();
     call.view(1, 'weak');
-    await idle();
+    await until(() => rendered.includes('1 weak…'));
     call.confirm('strong', 0);
     const { html, state } = await rendering;
     same([html.includes('1 weak…'), html.includes('1 strong')], [true, true]);

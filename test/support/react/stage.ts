@@ -9,7 +9,7 @@ export const LEVELS = ['weak', 'causal', 'strong'] as const;
 export type StageLevels = typeof LEVELS;
 
 /** How long a scenario waits for what it expects, in milliseconds. */
-const PATIENCE_MS = 5_000;
+const PATIENCE_MS = 30_000;
 
 export interface Stage {
   readonly binding: ScriptedBinding<StageLevels>;
