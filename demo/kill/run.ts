@@ -2,9 +2,10 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ledger } from './contract.ts';
+import { pause } from '../tickets/pause.ts';
 import { figuresOf, type Figures, type HistoryLine } from './history.ts';
 import { clientOf, Load } from './load.ts';
+import { getLookEnd, lookFor } from './look-for.ts';
 import { startServer } from './start-server.ts';
 
 /** What came of it. */
@@ -25,9 +26,6 @@ export interface KillOptions {
 /** The moment of a kill is drawn from so much time, so that it meets writes at any stage. */
 const KILL_SPREAD_MS = 50;
 const LOOK_BATCH = 500;
-/** After the last restart blue operations still travel between the sites: for so long they may be missing. */
-const TRAVEL_MAX_MS = 20_000;
-const LOOK_AGAIN_MS = 100;
 
 /** Runs it; `say` gets a line now and then. */
 export async function killAndRestart(
@@ -77,22 +75,14 @@ async function lookEverywhere(
   const sent = history.filter(({ kind }) => kind === 'sent').map(({ operation }) => operation);
   for (const [site, url] of Object.entries(sites)) {
     const client = clientOf(url);
-    const untilMs = performance.now() + TRAVEL_MAX_MS;
+    const endMs = getLookEnd();
     for (let start = 0; start < sent.length; start += LOOK_BATCH) {
       const operations = sent.slice(start, start + LOOK_BATCH);
-      let times = await client.invokeStrong(ledger.times({ operations }));
-      while (times.includes(0) && performance.now() < untilMs) {
-        await pause(LOOK_AGAIN_MS);
-        times = await client.invokeStrong(ledger.times({ operations }));
-      }
+      const times = await lookFor(client, operations, endMs);
       for (const [index, operation] of operations.entries()) {
         note({ operation, kind: 'found', site, times: times[index] ?? 0 });
       }
     }
     await client.close();
   }
-}
-
-function pause(delayMs: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, delayMs));
 }

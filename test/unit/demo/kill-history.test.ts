@@ -1,6 +1,9 @@
 /** The figures of the kill demo come from its history alone, and losses and repetitions do show in them. */
 import { expect, test } from 'vitest';
+import { createClient } from 'correctables';
+import { scriptedBinding } from 'correctables/testing';
 import { figuresOf, parseHistory, type HistoryLine } from '../../../demo/kill/history.ts';
+import { lookFor } from '../../../demo/kill/look-for.ts';
 import { formatHeadline } from '../../../demo/kill/page/texts.ts';
 
 const sent = (operation: string): HistoryLine => ({ operation, kind: 'sent', atMs: 0 });
@@ -35,4 +38,17 @@ test('the page shows how long the server has been away, and why it does not come
     formatHeadline({ nowMs: 9500, spans: [], kills: [{ ...kill, failure }], acknowledged: 1 });
   expect(headline()).toBe('Killed 8 s ago: no write is acknowledged until it is back.');
   expect(headline('exit code 1')).toBe('The server is not back: exit code 1');
+});
+
+test('a site has not heard yet of what another one acknowledged → looks again, and calls nothing lost', async () => {
+  const binding = scriptedBinding(['tentative', 'causal', 'strong']);
+  const times = lookFor(createClient(binding), ['a', 'b']);
+  (await binding.next()).view([1, 0], 'strong');
+  (await binding.next()).view([1, 1], 'strong');
+  expect(await times).toEqual([1, 1]);
+});
+
+test('an operation is missing to the end → 0', async () => {
+  const binding = scriptedBinding(['tentative', 'causal', 'strong'], { onCall: (call) => call.view([0], 'strong') });
+  expect(await lookFor(createClient(binding), ['a'], performance.now())).toEqual([0]);
 });
