@@ -105,13 +105,12 @@ test.each([
   for (const data of fillers) await zk.create(`${ITEMS}/-`, data, { mode: 'persistent-sequential' });
   const safeFrom: number[] = [];
   let endWait = (): void => {};
-  const guessed = new Promise<void>((resolve) => (endWait = resolve));
+  const until = new Promise<void>((resolve) => (endWait = resolve));
   // Where the write is answered before the reader, there is no guess.
   const writer = findLastWriter(ensemble);
-  ensemble.server.onRequest = ({ session }) => (session === writer ? { until: guessed } : undefined);
+  ensemble.server.onRequest = ({ session }) => (session === writer ? { until } : undefined);
   await shop.client.invoke(dequeue(QUEUE)).onUpdate((_, view) => {
-    if (view.level !== 'weak') return;
-    safeFrom.push(getSafeThreshold(view));
+    if (view.level === 'weak') safeFrom.push(getSafeThreshold(view));
     endWait();
   });
   expect(safeFrom).toEqual([isUnsafe ? Infinity : expect.closeTo(4, -1)]);
