@@ -19,7 +19,7 @@ try {
   console.error(`demo:cluster: ${error instanceof Error ? error.message : String(error)}`);
   process.exitCode = error instanceof UsageError ? EXIT_USAGE : EXIT_FAILED;
 }
-// All is closed. Left to itself, Node 20 now and then never ends: it waits, at full load, for a request that is lost.
+// Everything is closed. Without this, Node 20 sometimes never ends: it waits, at full load, for a request that is lost.
 process.stdout.write('', () => process.exit());
 
 async function sell(options: Options): Promise<void> {

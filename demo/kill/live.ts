@@ -6,7 +6,7 @@ import type { Client } from 'correctables';
 import type { RedBlueLevels } from 'correctables/bindings/redblue';
 import type { ServeProcess } from '../shared/serve-process.ts';
 import { clientOf, Load } from './load.ts';
-import { lookFor } from './look-for.ts';
+import { getLookEnd, lookFor } from './look-for.ts';
 import { SHOWN_SPANS, SPAN_MS, type Kill, type KillState } from './page/state.ts';
 import { startServer } from './start-server.ts';
 
@@ -115,7 +115,7 @@ export class LiveLoad {
   async #look(kill: MutableKill, operations: string[], backAt: number): Promise<void> {
     await this.#load.until(backAt);
     kill.backAtMs = this.#nowMs();
-    const times = await lookFor(this.#reader, operations);
+    const times = await lookFor(this.#reader, operations, getLookEnd());
     kill.lookedFor = operations.length;
     kill.lost = times.filter((count) => count === 0).length;
   }

@@ -15,7 +15,7 @@ export const getLookEnd = (): number => performance.now() + TRAVEL_MAX_MS;
 export async function lookFor(
   client: Client<RedBlueLevels>,
   operations: readonly string[],
-  endMs: number = getLookEnd(),
+  endMs: number,
 ): Promise<readonly number[]> {
   for (;;) {
     const times = await client.invokeStrong(ledger.times({ operations: [...operations] }));

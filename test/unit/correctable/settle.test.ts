@@ -172,8 +172,8 @@ test('C9: 20 000 settles that leave early → nothing of them stays on a long-li
   }
   expect(requested).toBe(20_000);
   expect(clock.pendingTimers).toBe(0);
-  // 30 bytes for each: less than a promise or a closure, and more than what else the process has begun meanwhile.
-  expect(heldBytes() - before).toBeLessThan(600_000);
+  // Other work of the process holds memory for a moment, a leak stays.
+  await expect.poll(() => heldBytes() - before).toBeLessThan(200_000);
   sink.view(2, 'causal');
   expect(requested).toBe(20_000);
 });

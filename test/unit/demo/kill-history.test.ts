@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { createClient } from 'correctables';
 import { scriptedBinding } from 'correctables/testing';
 import { figuresOf, parseHistory, type HistoryLine } from '../../../demo/kill/history.ts';
-import { lookFor } from '../../../demo/kill/look-for.ts';
+import { getLookEnd, lookFor } from '../../../demo/kill/look-for.ts';
 import { formatHeadline } from '../../../demo/kill/page/texts.ts';
 
 const sent = (operation: string): HistoryLine => ({ operation, kind: 'sent', atMs: 0 });
@@ -42,7 +42,7 @@ test('the page shows how long the server has been away, and why it does not come
 
 test('a site has not heard yet of what another one acknowledged → looks again, and calls nothing lost', async () => {
   const binding = scriptedBinding(['tentative', 'causal', 'strong']);
-  const times = lookFor(createClient(binding), ['a', 'b']);
+  const times = lookFor(createClient(binding), ['a', 'b'], getLookEnd());
   (await binding.next()).view([1, 0], 'strong');
   (await binding.next()).view([1, 1], 'strong');
   expect(await times).toEqual([1, 1]);
