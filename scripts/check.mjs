@@ -20,11 +20,10 @@ const steps = {
   size: ['size-limit', []],
   hygiene: ['node', ['scripts/lint-repo.mjs']],
   language: ['node', ['scripts/language.mjs']],
-  budgets: ['node', ['scripts/budgets.mjs']],
 };
 
-/** Their output shows how much room is left. */
-const alwaysShown = ['size', 'budgets'];
+/** Its output shows how much room is left. */
+const alwaysShown = ['size'];
 
 const wanted = process.argv.slice(2);
 const unknown = wanted.filter((name) => !(name in steps));
