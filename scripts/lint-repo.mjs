@@ -1,5 +1,5 @@
 /**
- * Rules that no linter knows: length of files and comments, no machine paths, no download addresses, exports that match
+ * Rules that no linter knows: the width of comments, no machine paths, no download addresses, exports that match
  * the build.
  */
 import { execFileSync } from 'node:child_process';
@@ -8,9 +8,8 @@ import { join } from 'node:path';
 import { entryProblems } from './package-entries.mjs';
 import { root } from './exec.mjs';
 
-const LINES_MAX = { source: 540, test: 750 };
-/** Comments are not formatted: a few characters more than code has do no harm. */
-const COMMENT_WIDTH_MAX = 128;
+/** The formatter does not wrap comments. */
+const COMMENT_WIDTH_MAX = { source: 100, other: 128 };
 const problems = [];
 const listing = execFileSync('git', ['ls-files', '-co', '--exclude-standard'], { cwd: root, encoding: 'utf8' });
 const files = listing.split('\n').filter((file) => file !== '' && existsSync(join(root, file)));
@@ -18,15 +17,11 @@ const isText = /\.(ts|tsx|mjs|cjs|js|json|md|html|css|yml|yaml|sh|py)$|^\.ci\//;
 
 for (const file of files.filter((name) => isText.test(name))) {
   const text = readFileSync(join(root, file), 'utf8');
-  const lines = text.split('\n').length;
-  const linesMax = file.startsWith('test/') ? LINES_MAX.test : LINES_MAX.source;
-  if (/^(src|demo|bench|engines|test)\/.*\.tsx?$/.test(file) && lines > linesMax) {
-    problems.push(`${file}: ${lines} lines; over ${linesMax} a file hides more than one idea`);
-  }
   if (/\.(tsx?|mjs|cjs|js)$/.test(file)) {
+    const widthMax = file.startsWith('src/') ? COMMENT_WIDTH_MAX.source : COMMENT_WIDTH_MAX.other;
     for (const [index, line] of text.split('\n').entries()) {
-      if (line.length > COMMENT_WIDTH_MAX && /^\s*(\/\/|\/?\*)/.test(line)) {
-        problems.push(`${file}:${index + 1}: a comment of ${line.length} characters; wrap it at 120`);
+      if (line.length > widthMax && /^\s*(\/\/|\/?\*)/.test(line)) {
+        problems.push(`${file}:${index + 1}: a comment of ${line.length} characters; at most ${widthMax}`);
       }
     }
   }

@@ -58,7 +58,11 @@ export type {
   Subset,
   Weakest,
 } from './correctable/level-types.ts';
-export { correctable, correctableFromPromise, correctableFromValue } from './correctable/client/create.ts';
+export {
+  correctable,
+  correctableFromPromise,
+  correctableFromValue,
+} from './correctable/client/create.ts';
 export type {
   CorrectableOptions,
   Executor,
@@ -68,4 +72,11 @@ export type {
 } from './correctable/client/create.ts';
 export type { Access, Operation, ResultOf } from './correctable/operation.ts';
 export type { Policy } from './correctable/policy.ts';
-export type { AnyView, FinalView, PreliminaryView, View, ViewFrom, ViewInfo } from './correctable/view.ts';
+export type {
+  AnyView,
+  FinalView,
+  PreliminaryView,
+  View,
+  ViewFrom,
+  ViewInfo,
+} from './correctable/view.ts';

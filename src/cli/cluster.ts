@@ -1,4 +1,7 @@
-/** `correctables cluster`: creates a deployment of several processes, and shows where its sites stand. */
+/**
+ * `correctables cluster`: creates a deployment of several processes, and shows where its sites
+ * stand.
+ */
 import type { ActivateReply } from '../server/cluster/activate.ts';
 import type { NodeStatus } from '../server/cluster/node-status.ts';
 import type { ClusterFile } from '../server/cluster/cluster-file.ts';
@@ -7,13 +10,22 @@ import { findDeployedSites, type DeployedSites, type SiteReport } from './deploy
 import { createUsageError, readNames, readText, type RawOptions } from './options.ts';
 import { printLines } from './print.ts';
 
-type Action = readonly [what: string, run: (file: ClusterFile, options: RawOptions) => Promise<void>];
+type Action = readonly [
+  what: string,
+  run: (file: ClusterFile, options: RawOptions) => Promise<void>,
+];
 
 const ACTIONS: Readonly<Record<string, Action>> = {
   init: ['Create the key file that the cluster file names, once', createDeployment],
   status: ['Print where each site stands, and the alarms of the last hour', showStatus],
-  retire: ['Take the site of --site out of the deployment. What only that site had is lost', retireSite],
-  'restore-red': ['Let another site lead the red log, if its leader is lost: see --without and --leader', restoreRed],
+  retire: [
+    'Take the site of --site out of the deployment. What only that site had is lost',
+    retireSite,
+  ],
+  'restore-red': [
+    'Let another site lead the red log, if its leader is lost: see --without and --leader',
+    restoreRed,
+  ],
   activate: ['Bring the version that all sites run into force, after an upgrade', activateVersion],
 };
 /** A site that is sealed lets its operations in flight end before. */
@@ -29,7 +41,10 @@ export const CLUSTER: Command = {
     ['--cluster <file>', 'Use this cluster.json, the same file as at the sites'],
     ['--site <name>', 'Retire this site: it is lost or switched off for good'],
     ['--leader <site>', 'Restore the red log at this site (default: the one that has most of it)'],
-    ['--without <sites>', 'Restore the red log without these sites, which are lost; separated by commas'],
+    [
+      '--without <sites>',
+      'Restore the red log without these sites, which are lost; separated by commas',
+    ],
     ['--json', 'Print the result as one JSON line'],
   ],
   example: 'correctables cluster init --cluster cluster.json',
@@ -38,13 +53,17 @@ export const CLUSTER: Command = {
 
 async function runAction(options: RawOptions, action: string | undefined): Promise<void> {
   const [, run] = (action !== undefined && Object.hasOwn(ACTIONS, action) && ACTIONS[action]) || [];
-  if (run === undefined) throw createUsageError('<action>', `must be one of ${ACTION_NAMES}, got "${action ?? ''}"`);
+  if (run === undefined)
+    throw createUsageError('<action>', `must be one of ${ACTION_NAMES}, got "${action ?? ''}"`);
   const path = readText(options, 'cluster');
   const { readClusterFile } = await import('../server/cluster/cluster-file.ts');
   await run(readClusterFile(path), options);
 }
 
-async function createDeployment({ path, sites, keyFile }: ClusterFile, options: RawOptions): Promise<void> {
+async function createDeployment(
+  { path, sites, keyFile }: ClusterFile,
+  options: RawOptions,
+): Promise<void> {
   const { createKeyFile, readKeyFile } = await import('../server/cluster/key-file.ts');
   const created = createKeyFile(keyFile);
   const { deployment } = created ?? readKeyFile(keyFile);
@@ -63,8 +82,10 @@ async function createDeployment({ path, sites, keyFile }: ClusterFile, options: 
 async function showStatus(file: ClusterFile, options: RawOptions): Promise<void> {
   const deployed = await findDeployedSites(file);
   const { reports, retired } = deployed;
-  if (reports.some(({ site, status }) => !retired.includes(site) && status?.state !== 'serving')) process.exitCode = 1;
-  const lines = options['json'] === true ? [JSON.stringify({ sites: reports })] : await formatReports(deployed);
+  if (reports.some(({ site, status }) => !retired.includes(site) && status?.state !== 'serving'))
+    process.exitCode = 1;
+  const lines =
+    options['json'] === true ? [JSON.stringify({ sites: reports })] : await formatReports(deployed);
   await printLines(lines);
 }
 
@@ -76,15 +97,27 @@ async function retireSite(file: ClusterFile, options: RawOptions): Promise<void>
   ]);
   const { members, retired, reports } = deployed;
   if (retired.includes(name))
-    return printResult(options, { retired: name }, `${name} was retired before. Nothing was changed.`);
-  if (!members.includes(name)) throw createUsageError('site', `must be one of ${members.join(', ')}, got "${name}"`);
+    return printResult(
+      options,
+      { retired: name },
+      `${name} was retired before. Nothing was changed.`,
+    );
+  if (!members.includes(name))
+    throw createUsageError('site', `must be one of ${members.join(', ')}, got "${name}"`);
   if (findRedLeader(reports) === name) {
     const command = `correctables cluster restore-red --cluster ${file.path} --without ${name}`;
-    throw new Error(`--site ${name}: this site leads the red log. First stop it, and run: ${command}`);
+    throw new Error(
+      `--site ${name}: this site leads the red log. First stop it, and run: ${command}`,
+    );
   }
-  const reply = await requestFirst(deployed, { kind: CHANGE, body: { name, directory: null }, without: name });
+  const reply = await requestFirst(deployed, {
+    kind: CHANGE,
+    body: { name, directory: null },
+    without: name,
+  });
   const { problem } = reply as { readonly problem?: string };
-  if (problem !== undefined) throw new Error(`--site ${name}: the site was not retired: ${problem}.`);
+  if (problem !== undefined)
+    throw new Error(`--site ${name}: the site was not retired: ${problem}.`);
   const text = `Retired ${name}. Remove it from the cluster file of each site. Its clients use other sites.`;
   await printResult(options, { retired: name }, text);
 }
@@ -96,16 +129,22 @@ async function activateVersion(file: ClusterFile, options: RawOptions): Promise<
   ]);
   const reply = await requestFirst(deployed, { kind: ACTIVATE, body: null });
   const { version, isNew, problem } = reply as ActivateReply;
-  if (version === undefined) throw new Error(`cluster activate: nothing was activated: ${problem}.`);
+  if (version === undefined)
+    throw new Error(`cluster activate: nothing was activated: ${problem}.`);
   const name = formatVersion(version);
-  const text = isNew === true ? `In force at all sites from now on: ${name}.` : `Already in force: ${name}.`;
+  const text =
+    isNew === true ? `In force at all sites from now on: ${name}.` : `Already in force: ${name}.`;
   await printResult(options, { version, isNew }, text);
 }
 
 /** Sends a request to the sites, one after the other, until one of them replies. */
 async function requestFirst(
   { request, members }: DeployedSites,
-  { kind, body, without }: { readonly kind: string; readonly body: unknown; readonly without?: string },
+  {
+    kind,
+    body,
+    without,
+  }: { readonly kind: string; readonly body: unknown; readonly without?: string },
 ): Promise<unknown> {
   const { CHANGE_TIMEOUT_MS } = await import('../server/cluster/become-member.ts');
   const problems: string[] = [];
@@ -125,11 +164,17 @@ async function restoreRed(file: ClusterFile, options: RawOptions): Promise<void>
     findDeployedSites(file),
     import('../server/cluster/red-log/red-generation.ts'),
   ]);
-  const read = (flag: string): readonly string[] => (options[flag] === undefined ? [] : readNames(options, flag));
+  const read = (flag: string): readonly string[] =>
+    options[flag] === undefined ? [] : readNames(options, flag);
   const [without, [leader]] = [read('without'), read('leader')];
-  const unknown = [...without, ...(leader === undefined ? [] : [leader])].find((name) => !names.includes(name));
+  const unknown = [...without, ...(leader === undefined ? [] : [leader])].find(
+    (name) => !names.includes(name),
+  );
   if (unknown !== undefined)
-    throw createUsageError('cluster', `is of a deployment without a site ${unknown}. Its sites: ${names.join(', ')}`);
+    throw createUsageError(
+      'cluster',
+      `is of a deployment without a site ${unknown}. Its sites: ${names.join(', ')}`,
+    );
   if (leader !== undefined && without.includes(leader))
     throw createUsageError('leader', `is ${leader}, which --without takes for lost`);
   const sites = names.filter((name) => !without.includes(name));
@@ -138,16 +183,21 @@ async function restoreRed(file: ClusterFile, options: RawOptions): Promise<void>
       return await ask(to, kind, body, RESTORE_TIMEOUT_MS);
     } catch (error) {
       const advice = `Start it, or give --without ${to} if it is lost: then what only it had is lost`;
-      throw new Error(`${to} does not answer (${(error as Error).message}). ${advice}.`, { cause: error });
+      throw new Error(`${to} does not answer (${(error as Error).message}). ${advice}.`, {
+        cause: error,
+      });
     }
   };
   const opened = await restoreRedLog({ request, sites, leader });
   const isEtcd = file.redLog.engine === 'etcd';
-  const advice = isEtcd ? '' : ` Write redLog.leader "${opened.leader}" into the cluster file of each site.`;
+  const advice = isEtcd
+    ? ''
+    : ` Write redLog.leader "${opened.leader}" into the cluster file of each site.`;
   const place = isEtcd
     ? `The red log goes on from the copy of ${opened.leader}`
     : `${opened.leader} leads the red log now`;
-  const lost = without.length === 0 ? '' : ` If ${without.join(', ')} will not come back, run cluster retire.`;
+  const lost =
+    without.length === 0 ? '' : ` If ${without.join(', ')} will not come back, run cluster retire.`;
   await printResult(options, opened, `${place}, generation ${opened.generation}.${advice}${lost}`);
 }
 
@@ -155,7 +205,10 @@ function printResult(options: RawOptions, result: object, text: string): Promise
   return printLines([options['json'] === true ? JSON.stringify(result) : text]);
 }
 
-/** The leader of the newest generation of the red log: a site that was away may report an earlier one. */
+/**
+ * The leader of the newest generation of the red log: a site that was away may report an earlier
+ * one.
+ */
 function findRedLeader(reports: readonly SiteReport[]): string | null | undefined {
   const known = reports.flatMap(({ status }) => status ?? []);
   return known.toSorted((a, b) => b.redGeneration - a.redGeneration)[0]?.redLeader;
@@ -167,11 +220,19 @@ async function formatReports(deployed: DeployedSites): Promise<string[]> {
   const redLeader = findRedLeader(reports) ?? '';
   const rows = reports.map((report) => formatRow(report, redLeader, deployed));
   const table = [['site', 'state', 'red', 'lag', 'kept', 'links down'], ...rows];
-  const pad = (text: string, at: number): string => text.padEnd(Math.max(...table.map((row) => row[at]!.length)));
+  const pad = (text: string, at: number): string =>
+    text.padEnd(Math.max(...table.map((row) => row[at]!.length)));
   const lines = table.map((row) => row.map(pad).join('  ').trimEnd());
-  const isActive = reports.every(({ status }) => status === null || isSameName(status.version, status.version.inForce));
-  if (!isActive) lines.push('Some sites run a newer version than the one in force. Once all do, run cluster activate.');
-  const alarms = reports.flatMap(({ site, status }) => (status?.alarms ?? []).map((alarm) => ({ ...alarm, site })));
+  const isActive = reports.every(
+    ({ status }) => status === null || isSameName(status.version, status.version.inForce),
+  );
+  if (!isActive)
+    lines.push(
+      'Some sites run a newer version than the one in force. Once all do, run cluster activate.',
+    );
+  const alarms = reports.flatMap(({ site, status }) =>
+    (status?.alarms ?? []).map((alarm) => ({ ...alarm, site })),
+  );
   for (const { atMs, site, kind, message } of alarms.toSorted((a, b) => a.atMs - b.atMs))
     lines.push(`${new Date(atMs).toISOString()}  ${site}  ${kind}: ${message}`);
   for (const { site, status } of reports) {
@@ -190,8 +251,11 @@ function formatRow(
   if (retired.includes(site)) return [name, 'retired', '', '', '', ''];
   if (status === null) return [name, 'unreachable', '', '', '', error ?? ''];
   const { progress, links } = status;
-  const down = links.filter(({ peer, isConnected }) => !isConnected && members.includes(peer)).map(({ peer }) => peer);
-  if (progress === undefined) return [name, formatState(status), '', '', '', down.join(' ') || 'none'];
+  const down = links
+    .filter(({ peer, isConnected }) => !isConnected && members.includes(peer))
+    .map(({ peer }) => peer);
+  if (progress === undefined)
+    return [name, formatState(status), '', '', '', down.join(' ') || 'none'];
   return [
     name,
     status.state,
@@ -203,8 +267,15 @@ function formatRow(
 }
 
 /** Whether the node of a site reaches etcd, and how much room etcd has left. */
-function formatEtcd({ endpoint, isConnected, problem, usedBytes, quotaBytes }: NodeStatus['redLog']): string {
-  if (isConnected !== true) return `etcd cannot be reached${problem === undefined ? '' : `: ${problem}`}`;
+function formatEtcd({
+  endpoint,
+  isConnected,
+  problem,
+  usedBytes,
+  quotaBytes,
+}: NodeStatus['redLog']): string {
+  if (isConnected !== true)
+    return `etcd cannot be reached${problem === undefined ? '' : `: ${problem}`}`;
   if (usedBytes === undefined || quotaBytes === undefined) return `etcd at ${endpoint}`;
   return `etcd at ${endpoint} uses ${Math.ceil(usedBytes / 1e6)} of ${Math.floor(quotaBytes / 1e6)} MB`;
 }
@@ -218,7 +289,10 @@ function formatState({ state, transfer }: NodeStatus): string {
 }
 
 /** How many operations of each other site this one lacks, as far as that site has answered. */
-function formatLag({ site, members, progress }: NodeStatus, reports: readonly SiteReport[]): string {
+function formatLag(
+  { site, members, progress }: NodeStatus,
+  reports: readonly SiteReport[],
+): string {
   const lags = new Map<string, number>();
   for (const { site: name, origin, state } of members) {
     const own = reports.find((report) => report.site === name)?.status?.progress?.streams[origin];

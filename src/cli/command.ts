@@ -16,8 +16,8 @@ export interface Command {
   /** Whether it runs in a thread of its own (`worker-thread.ts`). */
   readonly runsInWorkerThread?: boolean;
   /**
-   * Runs the command with its flags as they were typed. It imports the server here, so that other commands and usage
-   * errors do not wait for that.
+   * Runs the command with its flags as they were typed. It imports the server here, so that other
+   * commands and usage errors do not wait for that.
    *
    * @throws CorrectableError `INVALID_ARGUMENT` naming the flag or the word at fault
    */

@@ -3,7 +3,12 @@ import type { ClusterAddress, ClusterFile } from '../server/cluster/cluster-file
 import type { NodeStatus } from '../server/cluster/node-status.ts';
 
 /** Sends a request to the node of a site, with the key of the deployment. */
-export type RequestNode = (to: string, kind: string, body: unknown, timeoutMs?: number) => Promise<unknown>;
+export type RequestNode = (
+  to: string,
+  kind: string,
+  body: unknown,
+  timeoutMs?: number,
+) => Promise<unknown>;
 
 export interface SiteReport {
   readonly site: string;
@@ -23,9 +28,17 @@ export interface DeployedSites {
 type Member = NodeStatus['members'][number];
 
 /** How far an origin has got: it never goes back. */
-const PROGRESS: Readonly<Record<Member['state'], number>> = { joining: 1, open: 2, closing: 3, closed: 4 };
+const PROGRESS: Readonly<Record<Member['state'], number>> = {
+  joining: 1,
+  open: 2,
+  closing: 3,
+  closed: 4,
+};
 
-/** Asks the sites of the file for their status, and those that they name. Throws if the key file is wrong. */
+/**
+ * Asks the sites of the file for their status, and those that they name. Throws if the key file is
+ * wrong.
+ */
 export async function findDeployedSites({ keyFile, sites }: ClusterFile): Promise<DeployedSites> {
   const [{ requestOfOperator }, { readKeyFile }, { parseAddress }] = await Promise.all([
     import('../server/cluster/operator-request.ts'),
@@ -33,10 +46,13 @@ export async function findDeployedSites({ keyFile, sites }: ClusterFile): Promis
     import('../server/cluster/cluster-file.ts'),
   ]);
   const keys = readKeyFile(keyFile);
-  const addresses = new Map<string, ClusterAddress>([...sites].map(([name, { cluster }]) => [name, cluster]));
+  const addresses = new Map<string, ClusterAddress>(
+    [...sites].map(([name, { cluster }]) => [name, cluster]),
+  );
   const request: RequestNode = async (to, kind, body, timeoutMs) => {
     const address = addresses.get(to);
-    if (address === undefined) throw new Error(`the cluster file has no address of ${to}: add it to sites`);
+    if (address === undefined)
+      throw new Error(`the cluster file has no address of ${to}: add it to sites`);
     return requestOfOperator({ address, to, keys }, kind, body, timeoutMs);
   };
   const reports: SiteReport[] = [];
@@ -51,7 +67,8 @@ export async function findDeployedSites({ keyFile, sites }: ClusterFile): Promis
     names = joined.map(({ site }) => site);
   }
   const known = findLatest(reports);
-  const members = known.length === 0 ? [...sites.keys()] : known.filter(isMember).map(({ site }) => site);
+  const members =
+    known.length === 0 ? [...sites.keys()] : known.filter(isMember).map(({ site }) => site);
   const retired = known.map(({ site }) => site).filter((site) => !members.includes(site));
   return { reports, members, retired, request };
 }
@@ -71,6 +88,7 @@ function isMember({ state }: Member): boolean {
 /** The origins as that site knows them which has got furthest in the red log. */
 function findLatest(reports: readonly SiteReport[]): Member[] {
   const tables = reports.map(({ status }) => status?.members ?? []);
-  const countChanges = (table: readonly Member[]): number => table.reduce((sum, { state }) => sum + PROGRESS[state], 0);
+  const countChanges = (table: readonly Member[]): number =>
+    table.reduce((sum, { state }) => sum + PROGRESS[state], 0);
   return [...tables.reduce((a, b) => (countChanges(b) > countChanges(a) ? b : a))];
 }

@@ -8,10 +8,15 @@ export function formatThrownWithLocation(error: unknown): string {
   return `${message}${formatLocation(error)}`;
 }
 
-/** The innermost place that is neither in an installed package nor in this one, in brackets; empty where there is none. */
+/**
+ * The innermost place that is neither in an installed package nor in this one, in brackets; empty
+ * where there is none.
+ */
 export function formatLocation({ stack = '' }: Error): string {
   const ours = fileURLToPath(new URL('..', import.meta.url));
-  const places = [...stack.matchAll(/^ +at (?:.*?[ (])?((?:file:\/\/|\/|[A-Z]:\\)[^()]*?):(\d+):(\d+)\)?$/gm)]
+  const places = [
+    ...stack.matchAll(/^ +at (?:.*?[ (])?((?:file:\/\/|\/|[A-Z]:\\)[^()]*?):(\d+):(\d+)\)?$/gm),
+  ]
     .map(([, place = '', line, column]) => ({
       file: place.startsWith('file:') ? fileURLToPath(place) : place,
       at: `${line}:${column}`,

@@ -20,7 +20,10 @@ export const INSPECT: Command = {
 /** Prints what is in the directory. Reads only, beside a running server too. */
 async function inspect(options: RawOptions, dataDir: string | undefined): Promise<void> {
   if (dataDir === undefined)
-    throw createUsageError('<dataDir>', 'is required: name the directory, as in inspect correctables-data');
+    throw createUsageError(
+      '<dataDir>',
+      'is required: name the directory, as in inspect correctables-data',
+    );
   const { inspectDataDirectory } = await import('../server/storage/directory/inspect.ts');
   const found = inspectDataDirectory(resolve(dataDir));
   if (found.startError !== null || found.sites.some(({ startError }) => startError !== null))
@@ -29,29 +32,45 @@ async function inspect(options: RawOptions, dataDir: string | undefined): Promis
 }
 
 function formatInspection({ dataDir, service, sites, startError }: Inspection): string[] {
-  const lines = [`${dataDir}: the service '${service}' at ${sites.map(({ name }) => name).join(', ')}`];
+  const lines = [
+    `${dataDir}: the service '${service}' at ${sites.map(({ name }) => name).join(', ')}`,
+  ];
   for (const site of sites) lines.push(...formatSite(site));
   if (startError !== null) lines.push(`REFUSED: ${startError}`);
   return lines;
 }
 
-function formatSite({ name, checkpoints, logs, lengths, startError, damages }: InspectedSite): string[] {
+function formatSite({
+  name,
+  checkpoints,
+  logs,
+  lengths,
+  startError,
+  damages,
+}: InspectedSite): string[] {
   const lines = [`${name}:`];
   for (const { file, bytes, commits, contained, damage } of checkpoints) {
     const upTo = contained === null ? '' : `, up to local ${contained.local}, red ${contained.red}`;
-    lines.push(`  ${file}  ${bytes} bytes, ${commits} commits${upTo}${damage === null ? '' : `; ${damage}`}`);
+    lines.push(
+      `  ${file}  ${bytes} bytes, ${commits} commits${upTo}${damage === null ? '' : `; ${damage}`}`,
+    );
   }
   for (const { file, bytes, start, entries, damage } of logs) {
     const from = start === null ? 'no first frame' : `from local ${start.local}, red ${start.red}`;
-    lines.push(`  ${file}  ${bytes} bytes, ${from}: ${entries.local} local and ${entries.red} red entries`);
+    lines.push(
+      `  ${file}  ${bytes} bytes, ${from}: ${entries.local} local and ${entries.red} red entries`,
+    );
     if (damage === null) continue;
     const { local, red } = damage.laterEntries;
     const { lost, later } = damage.frames;
     const behind = `${later} behind them can, with ${local} local and ${red} red entries`;
-    lines.push(`    DAMAGED at byte ${damage.position}: ${lost} groups of entries cannot be read; ${behind}`);
+    lines.push(
+      `    DAMAGED at byte ${damage.position}: ${lost} groups of entries cannot be read; ${behind}`,
+    );
   }
   for (const damage of damages) lines.push(`  ${damage}; nothing is lost by it`);
-  if (lengths !== null) lines.push(`  starts with ${lengths.local} local and ${lengths.red} red entries`);
+  if (lengths !== null)
+    lines.push(`  starts with ${lengths.local} local and ${lengths.red} red entries`);
   if (startError !== null) lines.push(`  REFUSED: ${startError}`);
   return lines;
 }

@@ -1,7 +1,10 @@
 /** `correctables label`: reports which shadow operations of a service may be blue. */
 import { CorrectableError, check, isCorrectableError } from '../correctable/errors.ts';
 import type { Arbitraries } from '../server/color-analysis/values/argument-generator.ts';
-import type { ColorAnalysisOptions, ColorAnalysis } from '../server/color-analysis/analyze-colors.ts';
+import type {
+  ColorAnalysisOptions,
+  ColorAnalysis,
+} from '../server/color-analysis/analyze-colors.ts';
 import {
   hasViolations,
   type CalledOperation,
@@ -20,7 +23,10 @@ const MAX_RUNS = 1_000_000_000;
 const EXIT_VIOLATIONS = 1;
 const PROGRESS_INTERVAL_MS = 2000;
 
-/** A run takes milliseconds: after `stuckMs` it never returns. Runs share a guard; shrinking gets extra time. */
+/**
+ * A run takes milliseconds: after `stuckMs` it never returns. Runs share a guard; shrinking gets
+ * extra time.
+ */
 const TIME_LIMITS = { stuckMs: 10_000, guardedMs: 500, shrinkingMs: 5000 };
 
 export const LABEL: Command = {
@@ -36,7 +42,10 @@ export const LABEL: Command = {
   run: label,
 };
 
-/** Prints a verdict on each shadow operation, progress on stderr. Exit code 1 if a declaration is unsafe. */
+/**
+ * Prints a verdict on each shadow operation, progress on stderr. Exit code 1 if a declaration is
+ * unsafe.
+ */
 async function label(options: RawOptions, path: string | undefined): Promise<void> {
   if (path === undefined) throw createUsageError(SERVICE_ARGUMENT, 'is required: name the module');
   const runs = readInteger(options, 'runs', { min: 1, max: MAX_RUNS });
@@ -52,7 +61,9 @@ async function label(options: RawOptions, path: string | undefined): Promise<voi
   const value: ColorAnalysisOptions = {
     runs,
     seed,
-    ...(module['arbitraries'] !== undefined && { arbitraries: module['arbitraries'] as Arbitraries }),
+    ...(module['arbitraries'] !== undefined && {
+      arbitraries: module['arbitraries'] as Arbitraries,
+    }),
     ...(requests !== undefined && { requests }),
     shouldContinue: createProgressReporter(runs, startedAtMs),
   };
@@ -79,14 +90,28 @@ async function printReport(
 }
 
 /** Conditions are asked of empty tables first. @throws CorrectableError if that never ends */
-export function beginWithTimeout(begin: () => ColorAnalysis, { stuckMs } = TIME_LIMITS): ColorAnalysis {
+export function beginWithTimeout(
+  begin: () => ColorAnalysis,
+  { stuckMs } = TIME_LIMITS,
+): ColorAnalysis {
   const description = 'a condition of snapshotInvariants has not returned, of empty tables';
-  return runWithTimeLimit(begin, stuckMs, () => `for ${stuckMs / 1000} s ${description}`) as ColorAnalysis;
+  return runWithTimeLimit(
+    begin,
+    stuckMs,
+    () => `for ${stuckMs / 1000} s ${description}`,
+  ) as ColorAnalysis;
 }
 
-/** Makes all runs; a guard for each would cost as much as it does. @throws CorrectableError naming the run that never ends */
-export function runAll(labeling: ColorAnalysis, { stuckMs, guardedMs, shrinkingMs } = TIME_LIMITS): void {
-  const description = 'code of the service has not returned: a generator, a condition, or what draws arguments';
+/**
+ * Makes all runs; a guard for each would cost as much as it does. @throws CorrectableError naming
+ * the run that never ends
+ */
+export function runAll(
+  labeling: ColorAnalysis,
+  { stuckMs, guardedMs, shrinkingMs } = TIME_LIMITS,
+): void {
+  const description =
+    'code of the service has not returned: a generator, a condition, or what draws arguments';
   while (!labeling.isDone) {
     const untilMs = performance.now() + guardedMs;
     const isOver = (lateMs: number): boolean => performance.now() >= untilMs + lateMs;
@@ -102,8 +127,14 @@ export function runAll(labeling: ColorAnalysis, { stuckMs, guardedMs, shrinkingM
   }
 }
 
-/** @throws CorrectableError `FINAL_FAILED` with what has not returned in time, and what `run` throws */
-function runWithTimeLimit(run: () => unknown, timeMaxMs: number, description: () => string): unknown {
+/**
+ * @throws CorrectableError `FINAL_FAILED` with what has not returned in time, and what `run` throws
+ */
+function runWithTimeLimit(
+  run: () => unknown,
+  timeMaxMs: number,
+  description: () => string,
+): unknown {
   try {
     return runWithTimeout(run, timeMaxMs);
   } catch (error) {
@@ -137,8 +168,19 @@ interface TimedReport extends ColorReport {
   readonly seconds: number;
 }
 
-/** The verdicts as a table, then the stories, what was found of generators, and the numbers of the service. */
-function formatReport({ service, runs, seed, seconds, shadows, generators, table }: TimedReport): readonly string[] {
+/**
+ * The verdicts as a table, then the stories, what was found of generators, and the numbers of the
+ * service.
+ */
+function formatReport({
+  service,
+  runs,
+  seed,
+  seconds,
+  shadows,
+  generators,
+  table,
+}: TimedReport): readonly string[] {
   const requests = table.requests === null ? '' : `${table.requests} requests of users, `;
   const seeds = runs === 0 ? '' : `, seeds ${seed} to ${seed + runs - 1}`;
   return [
@@ -160,9 +202,17 @@ const HEADINGS = ['shadow operation', 'operation', 'declared', 'verdict', 'reaso
 
 function formatTable(shadows: readonly ShadowVerdict[]): readonly string[] {
   const rows = shadows.map(({ name, operation, declaredColor, verdict, reason }) => {
-    return [name, operation ?? '–', declaredColor, verdict === 'unsafe' ? 'UNSAFE' : verdict, reason];
+    return [
+      name,
+      operation ?? '–',
+      declaredColor,
+      verdict === 'unsafe' ? 'UNSAFE' : verdict,
+      reason,
+    ];
   });
-  const widths = HEADINGS.map((heading, at) => Math.max(heading.length, ...rows.map((row) => row[at]?.length ?? 0)));
+  const widths = HEADINGS.map((heading, at) =>
+    Math.max(heading.length, ...rows.map((row) => row[at]?.length ?? 0)),
+  );
   return [HEADINGS, ...rows].map((row) =>
     row
       .map((cell, at) => cell.padEnd(widths[at] ?? 0))
@@ -171,17 +221,31 @@ function formatTable(shadows: readonly ShadowVerdict[]): readonly string[] {
   );
 }
 
-function formatCounterexample({ name, declaredColor, verdict, counterexample }: ShadowVerdict): readonly string[] {
+function formatCounterexample({
+  name,
+  declaredColor,
+  verdict,
+  counterexample,
+}: ShadowVerdict): readonly string[] {
   if (counterexample === undefined) return [];
   const { explanation, seed } = counterexample;
   const wrong = verdict === 'unsafe' ? `UNSAFE, declared ${declaredColor}` : verdict;
-  return ['', `${name} (${wrong}):`, ...explanation.map((line) => `  ${line}`), `  Again: --seed ${seed} --runs 1`];
+  return [
+    '',
+    `${name} (${wrong}):`,
+    ...explanation.map((line) => `  ${line}`),
+    `  Again: --seed ${seed} --runs 1`,
+  ];
 }
 
 function serializeVerdict({ counterexample, ...verdict }: ShadowVerdict): ShadowVerdict {
   if (counterexample === undefined) return verdict;
   const { past, here, there } = counterexample;
-  const calls = { past: past.map(serializeCall), here: serializeCall(here), there: there.map(serializeCall) };
+  const calls = {
+    past: past.map(serializeCall),
+    here: serializeCall(here),
+    there: there.map(serializeCall),
+  };
   return { ...verdict, counterexample: { ...counterexample, ...calls } };
 }
 

@@ -6,11 +6,20 @@ import { formatThrownWithLocation } from './format-error.ts';
 import { execFile } from 'node:child_process';
 import type { Service } from '../server/service/service.ts';
 
-/** What Node ends with where a top-level `await` never settles and nothing is left that could settle it. */
+/**
+ * What Node ends with where a top-level `await` never settles and nothing is left that could settle
+ * it.
+ */
 const EXIT_UNSETTLED_AWAIT = 13;
 
-/** Returns what a module exports. Throws `INVALID_ARGUMENT` if it is missing or broken, with the place. */
-export async function loadModule(flag: string, path: string): Promise<Readonly<Record<string, unknown>>> {
+/**
+ * Returns what a module exports. Throws `INVALID_ARGUMENT` if it is missing or broken, with the
+ * place.
+ */
+export async function loadModule(
+  flag: string,
+  path: string,
+): Promise<Readonly<Record<string, unknown>>> {
   const url = pathToFileURL(resolve(path)).href;
   if (/\.[mc]?tsx?$/.test(path)) await registerTypeScript(flag, path);
   const logUnfinished = (code: number): void => {
@@ -35,7 +44,10 @@ export async function loadModule(flag: string, path: string): Promise<Readonly<R
         `names ${path}, which threw while it was loaded: ${formatThrownWithLocation(error)}`,
       );
     const { file, line, column, problem } = fault;
-    throw createUsageError(flag, `names ${path}, which cannot be read: ${file}:${line}:${column}: ${problem}`);
+    throw createUsageError(
+      flag,
+      `names ${path}, which cannot be read: ${file}:${line}:${column}: ${problem}`,
+    );
   } finally {
     process.off('exit', logUnfinished);
   }
@@ -47,7 +59,10 @@ async function registerTypeScript(flag: string, path: string): Promise<void> {
     const { register } = (await import(loader)) as { register: () => unknown };
     register();
   } catch {
-    throw createUsageError(flag, `names ${path}, a TypeScript file: install tsx, or name the compiled file`);
+    throw createUsageError(
+      flag,
+      `names ${path}, a TypeScript file: install tsx, or name the compiled file`,
+    );
   }
 }
 
@@ -73,7 +88,10 @@ interface SyntaxErrorLocation {
 /** An error must not take longer to appear. */
 const PARSE_TIMEOUT_MS = 10_000;
 
-/** Parses a module and its relative imports without running them. A syntax error ends the process, which prints its place. */
+/**
+ * Parses a module and its relative imports without running them. A syntax error ends the process,
+ * which prints its place.
+ */
 const PARSE_SCRIPT = `
   import { readFileSync } from 'node:fs';
   import { SourceTextModule } from 'node:vm';
@@ -85,26 +103,40 @@ const PARSE_SCRIPT = `
   }
 `;
 
-/** Finds the place of a syntax error: Node only prints it, an `import()` rejects without file and line. */
-async function findSyntaxError(error: unknown, url: string): Promise<SyntaxErrorLocation | undefined> {
+/**
+ * Finds the place of a syntax error: Node only prints it, an `import()` rejects without file and
+ * line.
+ */
+async function findSyntaxError(
+  error: unknown,
+  url: string,
+): Promise<SyntaxErrorLocation | undefined> {
   if (!(error instanceof Error)) return undefined;
   const transformed = parseTransformError(error.message);
   if (transformed !== undefined || error.name !== 'SyntaxError') return transformed;
   return (
-    parsePrintedError(error.stack ?? '', error.message) ?? parsePrintedError(await printSyntaxError(url), error.message)
+    parsePrintedError(error.stack ?? '', error.message) ??
+    parsePrintedError(await printSyntaxError(url), error.message)
   );
 }
 
-/** As the loader of TypeScript says it, columns counted from 0: `Transform failed …\n/a/b.ts:3:4: ERROR: …`. */
+/**
+ * As the loader of TypeScript says it, columns counted from 0:
+ * `Transform failed …\n/a/b.ts:3:4: ERROR: …`.
+ */
 function parseTransformError(message: string): SyntaxErrorLocation | undefined {
   const [, file, line, column, problem] = /^(\S.*):(\d+):(\d+): ERROR: (.+)$/m.exec(message) ?? [];
   if (file === undefined || problem === undefined) return undefined;
   return { file, line: Number(line), column: Number(column) + 1, problem };
 }
 
-/** As Node prints it: `file:///a/b.js:3`, the line itself, and a caret below what is wrong; at the end of a file none. */
+/**
+ * As Node prints it: `file:///a/b.js:3`, the line itself, and a caret below what is wrong; at the
+ * end of a file none.
+ */
 function parsePrintedError(printed: string, problem: string): SyntaxErrorLocation | undefined {
-  const [, place, line, indent] = /^((?:file:|[/A-Z]).*):(\d+)\r?\n.*\r?\n([ \t]*)(?:\^|\r?$)/m.exec(printed) ?? [];
+  const [, place, line, indent] =
+    /^((?:file:|[/A-Z]).*):(\d+)\r?\n.*\r?\n([ \t]*)(?:\^|\r?$)/m.exec(printed) ?? [];
   if (place === undefined || indent === undefined) return undefined;
   const file = place.startsWith('file:') ? fileURLToPath(place) : place;
   return { file, line: Number(line), column: indent.length + 1, problem };
@@ -114,14 +146,21 @@ function printSyntaxError(url: string): Promise<string> {
   const flags = ['--experimental-vm-modules', '--no-warnings', '--input-type=module'];
   return new Promise((resolve) => {
     const options = { timeout: PARSE_TIMEOUT_MS };
-    execFile(process.execPath, [...flags, '--eval', PARSE_SCRIPT, url], options, (_error, _stdout, stderr) =>
-      resolve(stderr),
+    execFile(
+      process.execPath,
+      [...flags, '--eval', PARSE_SCRIPT, url],
+      options,
+      (_error, _stdout, stderr) => resolve(stderr),
     );
   });
 }
 
 /** Returns the service that a module exports. Throws `INVALID_ARGUMENT` if there is none. */
-export function findService(module: Readonly<Record<string, unknown>>, flag: string, path: string): Service {
+export function findService(
+  module: Readonly<Record<string, unknown>>,
+  flag: string,
+  path: string,
+): Service {
   const service = module['service'] ?? module['default'];
   if (isService(service)) return service;
   throw createUsageError(
@@ -131,5 +170,7 @@ export function findService(module: Readonly<Record<string, unknown>>, flag: str
 }
 
 export function isService(value: unknown): value is Service {
-  return typeof value === 'object' && value !== null && 'generators' in value && 'contract' in value;
+  return (
+    typeof value === 'object' && value !== null && 'generators' in value && 'contract' in value
+  );
 }

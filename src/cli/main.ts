@@ -7,13 +7,22 @@ import type { Command } from './command.ts';
 import { CLUSTER } from './cluster.ts';
 import { INSPECT } from './inspect.ts';
 import { LABEL } from './label.ts';
-import { rejectDots, readTypedOptions, findVariableFor, getVariableNames, withEnvironment } from './options.ts';
+import {
+  rejectDots,
+  readTypedOptions,
+  findVariableFor,
+  getVariableNames,
+  withEnvironment,
+} from './options.ts';
 import { isWorkerThread, runInWorkerThread } from './worker-thread.ts';
 import { waitUntilWritten } from './print.ts';
 import { EXIT_CLOSED_DIRECTORY, SERVE } from './serve.ts';
 import { formatLocation } from './format-error.ts';
 
-/** Returns the version in package.json. Its relative path is the same from the source and from the build. */
+/**
+ * Returns the version in package.json. Its relative path is the same from the source and from the
+ * build.
+ */
 function readPackageVersion(): string {
   const manifest = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
   return (JSON.parse(manifest) as { readonly version: string }).version;
@@ -27,8 +36,12 @@ const EXIT_USAGE = 2;
 
 const cli = cac('correctables');
 for (const { name, summary, argument, flags, example } of COMMANDS) {
-  const declared = cli.command(argument === undefined ? name : `${name} ${argument.typed}`, summary);
-  for (const [typed, use, defaultValue] of flags) declared.option(typed, use, { default: defaultValue });
+  const declared = cli.command(
+    argument === undefined ? name : `${name} ${argument.typed}`,
+    summary,
+  );
+  for (const [typed, use, defaultValue] of flags)
+    declared.option(typed, use, { default: defaultValue });
   declared.example(example);
 }
 cli.option('-v, --version', 'Print the version');
@@ -46,8 +59,13 @@ try {
   process.exitCode = chooseExitCode(error);
 }
 
-/** What the help of a command has beside its flags: its actions, and only those variables that it reads. */
-function createHelpSections(command: string | undefined): { readonly title: string; readonly body: string }[] {
+/**
+ * What the help of a command has beside its flags: its actions, and only those variables that it
+ * reads.
+ */
+function createHelpSections(
+  command: string | undefined,
+): { readonly title: string; readonly body: string }[] {
   const { actions, flags } = COMMANDS.find(({ name }) => name === command) ?? SERVE;
   const [[typed]] = flags as [Command['flags'][number]];
   const first = typed.replace(/ .*/, '');
@@ -61,16 +79,23 @@ function createHelpSections(command: string | undefined): { readonly title: stri
 
 function chooseExitCode(error: unknown): number {
   if (isCorrectableError(error, 'INVALID_ARGUMENT')) return EXIT_USAGE;
-  return isCorrectableError(error, 'UNAVAILABLE') && error.field === 'rebuild' ? EXIT_CLOSED_DIRECTORY : EXIT_FAILED;
+  return isCorrectableError(error, 'UNAVAILABLE') && error.field === 'rebuild'
+    ? EXIT_CLOSED_DIRECTORY
+    : EXIT_FAILED;
 }
 
-/** Returns the message, with the place that threw if an export of the module did: only this shows the cause. */
+/**
+ * Returns the message, with the place that threw if an export of the module did: only this shows
+ * the cause.
+ */
 function formatCliError(error: Error): string {
   const { message, cause } = error;
   if (!isCorrectableError(error, 'INVALID_ARGUMENT')) return message;
   if (cause instanceof Error) return `${message}${formatLocation(cause)}`;
   const variable = findVariableFor(error.field ?? '', process.argv, process.env);
-  return variable === undefined ? message : `${message} (from the environment variable ${variable})`;
+  return variable === undefined
+    ? message
+    : `${message} (from the environment variable ${variable})`;
 }
 
 async function run(command: Command | undefined, words: readonly string[]): Promise<void> {
@@ -87,7 +112,10 @@ async function run(command: Command | undefined, words: readonly string[]): Prom
   const options = withEnvironment(typed, takesValue, process.argv, process.env);
   if (words.length > (word === undefined ? 0 : 1)) {
     const takes = word === undefined ? 'flags only' : `one ${word.names}`;
-    throw new CorrectableError('INVALID_ARGUMENT', `${name} takes ${takes}, not "${words.join(' ')}"; see --help`);
+    throw new CorrectableError(
+      'INVALID_ARGUMENT',
+      `${name} takes ${takes}, not "${words.join(' ')}"; see --help`,
+    );
   }
   if (runsInWorkerThread && !isWorkerThread) return runInWorkerThread(new URL(import.meta.url));
   try {
@@ -97,7 +125,10 @@ async function run(command: Command | undefined, words: readonly string[]): Prom
   }
 }
 
-/** Exits once output is written: handles that a service module has opened would keep the process alive. */
+/**
+ * Exits once output is written: handles that a service module has opened would keep the process
+ * alive.
+ */
 function exitOnceWritten(): void {
   setTimeout(() => void waitUntilWritten('').then(() => process.exit()));
 }

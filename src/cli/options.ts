@@ -4,13 +4,19 @@ import { findClosestName } from '../correctable/unknown-option.ts';
 import { describeOriginError } from '../server/gateway/context/origins.ts';
 
 const ENVIRONMENT_PREFIX = 'CORRECTABLES_';
-/** Kubernetes sets `CORRECTABLES_PORT` to an address in each container beside a service named `correctables`. */
+/**
+ * Kubernetes sets `CORRECTABLES_PORT` to an address in each container beside a service named
+ * `correctables`.
+ */
 const UNSET = /^(tcp:.*)?$/;
 const NEEDS_VALUE = 'needs a value';
 
 export type RawOptions = Readonly<Record<string, unknown>>;
 
-/** A usage error. `name` is a flag (`red-leader` or `redLeader`), a word (`<service>`), or a word as typed (`--Json`). */
+/**
+ * A usage error. `name` is a flag (`red-leader` or `redLeader`), a word (`<service>`), or a word as
+ * typed (`--Json`).
+ */
 export function createUsageError(name: string, message: string): CorrectableError {
   const typed = formatFlagOrArgument(name);
   const field = typed.replaceAll(/^(-+|<)|>$/g, '');
@@ -30,7 +36,9 @@ function formatFlag(name: string): string {
   return `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 }
 
-/** The name of a flag as options have it: `redLeader` for `--red-leader` and `--red-leader=ireland`. */
+/**
+ * The name of a flag as options have it: `redLeader` for `--red-leader` and `--red-leader=ireland`.
+ */
 function parseFlagName(word: string): string | undefined {
   if (!word.startsWith('--')) return undefined;
   return parseFlag(word)
@@ -50,10 +58,15 @@ export function readText(options: RawOptions, flag: string): string {
 }
 
 /** Reads an integer within bounds. @throws INVALID_ARGUMENT */
-export function readInteger(options: RawOptions, flag: string, { min, max }: { min: number; max: number }): number {
+export function readInteger(
+  options: RawOptions,
+  flag: string,
+  { min, max }: { min: number; max: number },
+): number {
   const input = options[flag];
   const value = typeof input === 'string' && /^\d+$/.test(input) ? Number(input) : input;
-  if (typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max) return value;
+  if (typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max)
+    return value;
   throw createUsageError(flag, `must be an integer from ${min} to ${max}, got "${String(input)}"`);
 }
 
@@ -62,18 +75,25 @@ export function readNames(options: RawOptions, flag: string): readonly [string, 
   const [first, ...rest] = readList(options, flag);
   const all = [first ?? '', ...rest] as const;
   if (all.some((name) => !/^[a-z][a-z0-9-]*$/.test(name))) {
-    throw createUsageError(flag, 'takes names of lower-case letters, digits and "-", separated by commas');
+    throw createUsageError(
+      flag,
+      'takes names of lower-case letters, digits and "-", separated by commas',
+    );
   }
   if (new Set(all).size !== all.length) throw createUsageError(flag, 'names a site twice');
   return all;
 }
 
-/** Reads a comma-separated list of origins, as browsers send them. Default: none. @throws INVALID_ARGUMENT */
+/**
+ * Reads a comma-separated list of origins, as browsers send them. Default: none. @throws
+ * INVALID_ARGUMENT
+ */
 export function readOrigins(options: RawOptions, flag: string): readonly string[] {
   const all = options[flag] === undefined ? [] : readList(options, flag);
   for (const value of all) {
     const problem = describeOriginError(value);
-    if (problem !== undefined) throw createUsageError(flag, `takes origins as https://shop.example, ${problem}`);
+    if (problem !== undefined)
+      throw createUsageError(flag, `takes origins as https://shop.example, ${problem}`);
   }
   return all;
 }
@@ -99,10 +119,12 @@ export function rejectDots(argv: readonly string[]): void {
 }
 
 /**
- * Returns the options as they were typed. The parser turns texts like `007` and the empty text into numbers.
+ * Returns the options as they were typed. The parser turns texts like `007` and the empty text into
+ * numbers.
  *
  * @param known the flags, each with whether it takes a value
- * @throws INVALID_ARGUMENT if a flag is unknown or typed twice, lacks its value, or has a value that it does not take
+ * @throws INVALID_ARGUMENT if a flag is unknown or typed twice, lacks its value, or has a value
+ *   that it does not take
  */
 export function readTypedOptions(
   options: RawOptions,
@@ -114,18 +136,24 @@ export function readTypedOptions(
   const typed: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(options)) {
     if (name === '--') continue;
-    if (Array.isArray(value)) throw createUsageError(name, `was passed ${value.length} times; pass it once`);
+    if (Array.isArray(value))
+      throw createUsageError(name, `was passed ${value.length} times; pass it once`);
     if (value === true && known.get(name) === true) throw createUsageError(name, NEEDS_VALUE);
     typed[name] = typeof value === 'number' ? (findTypedText(argv, name) ?? value) : value;
   }
   return typed;
 }
 
-function checkFlag(word: string, known: ReadonlyMap<string, boolean>, argv: readonly string[]): void {
+function checkFlag(
+  word: string,
+  known: ReadonlyMap<string, boolean>,
+  argv: readonly string[],
+): void {
   if (/^-\d/.test(word)) rejectNegativeNumbers(argv);
   const name = parseFlagName(word) ?? '';
   const takesValue = known.get(name);
-  if (takesValue === undefined) throw createUsageError(parseFlag(word), describeUnknownFlag(name, known));
+  if (takesValue === undefined)
+    throw createUsageError(parseFlag(word), describeUnknownFlag(name, known));
   if (!takesValue && word.includes('='))
     throw createUsageError(name, 'takes no value: give it as it is, or leave it out');
   // The parser would take the next word for it.
@@ -139,9 +167,12 @@ function describeUnknownFlag(name: string, known: ReadonlyMap<string, boolean>):
 
 /** A number below 0 reads as flags of one digit each. */
 function rejectNegativeNumbers(argv: readonly string[]): void {
-  const at = argv.findIndex((word, index) => /^-\d/.test(word) && argv[index - 1]?.startsWith('--') === true);
+  const at = argv.findIndex(
+    (word, index) => /^-\d/.test(word) && argv[index - 1]?.startsWith('--') === true,
+  );
   const flag = argv[at - 1];
-  if (flag !== undefined) throw createUsageError(flag, `takes no number below 0, not "${argv[at]}"`);
+  if (flag !== undefined)
+    throw createUsageError(flag, `takes no number below 0, not "${argv[at]}"`);
 }
 
 /** Returns the text after a flag, or `undefined` if it was not typed. */
@@ -152,20 +183,26 @@ function findTypedText(argv: readonly string[], name: string): string | undefine
   return word.includes('=') ? word.slice(word.indexOf('=') + 1) : argv[at + 1];
 }
 
-/** The environment variables of a flag, the first one first: `--red-leader` is `CORRECTABLES_RED_LEADER`. */
+/**
+ * The environment variables of a flag, the first one first: `--red-leader` is
+ * `CORRECTABLES_RED_LEADER`.
+ */
 export function getVariableNames(name: string): readonly string[] {
   const own = `${ENVIRONMENT_PREFIX}${formatFlag(name).slice('--'.length).replaceAll('-', '_').toUpperCase()}`;
   // Platforms that start containers specify the port to listen on like this.
   return name === 'port' ? [own, 'PORT'] : [own];
 }
 
-function findSetVariable(name: string, environment: Readonly<Record<string, string | undefined>>): string | undefined {
+function findSetVariable(
+  name: string,
+  environment: Readonly<Record<string, string | undefined>>,
+): string | undefined {
   return getVariableNames(name).find((item) => !UNSET.test(environment[item] ?? ''));
 }
 
 /**
- * Returns the options with what the environment specifies for flags that were not typed. A variable of a flag without a
- * value takes `true`, `1`, `false` or `0`; an empty one counts as not set.
+ * Returns the options with what the environment specifies for flags that were not typed. A variable
+ * of a flag without a value takes `true`, `1`, `false` or `0`; an empty one counts as not set.
  *
  * @param known the flags, each with whether it takes a value
  * @throws INVALID_ARGUMENT that names the variable
@@ -184,12 +221,15 @@ export function withEnvironment(
     const value = environment[variable] as string;
     if (takesValue) found[name] = value;
     else if (/^(true|1)$/i.test(value)) found[name] = true;
-    else if (!/^(false|0)$/i.test(value)) throw createUsageError(variable, `must be true or false, got "${value}"`);
+    else if (!/^(false|0)$/i.test(value))
+      throw createUsageError(variable, `must be true or false, got "${value}"`);
   }
   return found;
 }
 
-/** Returns the variable that gave the flag its value; `undefined` if it was typed or is the default. */
+/**
+ * Returns the variable that gave the flag its value; `undefined` if it was typed or is the default.
+ */
 export function findVariableFor(
   field: string,
   argv: readonly string[],

@@ -11,13 +11,17 @@ stdout.once('finish', () => (hasStdoutEnded = true));
 export function redirectModuleOutput(): () => void {
   let isOver = false;
   const toStderr = stderr.write.bind(stderr);
-  stdout.write = ((...given: Parameters<typeof write>) => (isOver ? write : toStderr)(...given)) as typeof write;
+  stdout.write = ((...given: Parameters<typeof write>) =>
+    (isOver ? write : toStderr)(...given)) as typeof write;
   return () => {
     isOver = true;
   };
 }
 
-/** Prints lines. A reader may close the pipe early. Throws if they cannot be written, as on a full disk. */
+/**
+ * Prints lines. A reader may close the pipe early. Throws if they cannot be written, as on a full
+ * disk.
+ */
 export async function printLines(lines: readonly string[]): Promise<void> {
   const hasModuleEnded = hasStdoutEnded || stdout.writableEnded;
   const problem = await waitUntilWritten(lines.map((line) => `${line}\n`).join(''));
@@ -27,7 +31,9 @@ export async function printLines(lines: readonly string[]): Promise<void> {
   throw new Error(`what was found cannot be printed: ${message}`, { cause: problem });
 }
 
-/** Resolves once a text, and what was printed before it, is written; with what has hindered that. */
+/**
+ * Resolves once a text, and what was printed before it, is written; with what has hindered that.
+ */
 export function waitUntilWritten(text: string): Promise<Error | undefined> {
   return new Promise((resolve) => {
     // It is reported twice, and would end the process without a listener.

@@ -11,7 +11,14 @@ import type { Arbitraries } from '../server/color-analysis/values/argument-gener
 import { isInDevelopment } from '../server/site/is-in-development.ts';
 import type { Command, Flag } from './command.ts';
 import { loadModule, findService, isService } from './load-module.ts';
-import { readNames, readOrigins, readText, createUsageError, readInteger, type RawOptions } from './options.ts';
+import {
+  readNames,
+  readOrigins,
+  readText,
+  createUsageError,
+  readInteger,
+  type RawOptions,
+} from './options.ts';
 import { redirectModuleOutput, printLines } from './print.ts';
 import type { ServedSites } from './server-info.ts';
 import { closeModules, forwardSignals, waitForEndSignal } from './worker-thread.ts';
@@ -30,31 +37,65 @@ const SERVE_FLAGS: readonly Flag[] = [
     '--service <module>',
     'Load the service from this module: its export `service`, or a default, made by defineService',
   ],
-  ['--sites <names>', `Run these sites in this process, separated by commas (default: ${DEFAULT_SITES})`],
+  [
+    '--sites <names>',
+    `Run these sites in this process, separated by commas (default: ${DEFAULT_SITES})`,
+  ],
   ['--red-leader <site>', 'Order red operations at this site (default: the first)'],
-  ['--max-attempts <count>', 'Run a red write at most this often if others keep overtaking it, before CONFLICT', 10],
+  [
+    '--max-attempts <count>',
+    'Run a red write at most this often if others keep overtaking it, before CONFLICT',
+    10,
+  ],
   [
     '--latency <preset>',
     'Delay messages between sites: none (default), eu-us (ireland, frankfurt, virginia), or round trips as ireland-frankfurt=20,…',
   ],
-  ['--cluster <file>', 'Run one site of the deployment in this cluster.json; the others are other processes'],
+  [
+    '--cluster <file>',
+    'Run one site of the deployment in this cluster.json; the others are other processes',
+  ],
   ['--site <name>', 'Be this site of the cluster file'],
-  ['--rebuild', 'Replace a lost data directory of this site: begin empty, with the state of another site'],
-  ['--join', 'Add this site to a deployment that runs already: begin with the state of another site'],
-  ['--data <dir>', `Store the data in this directory, created if it is missing (default: ${DEFAULT_DATA_DIR})`],
+  [
+    '--rebuild',
+    'Replace a lost data directory of this site: begin empty, with the state of another site',
+  ],
+  [
+    '--join',
+    'Add this site to a deployment that runs already: begin with the state of another site',
+  ],
+  [
+    '--data <dir>',
+    `Store the data in this directory, created if it is missing (default: ${DEFAULT_DATA_DIR})`,
+  ],
   ['--ephemeral', 'Keep all state in memory: it is lost when the process ends'],
   [
     '--host <address>',
     `Listen on this address (default: ${DEFAULT_HOST}; in a cluster, that of a ws: url of the site)`,
   ],
-  ['--port <n>', `Listen on this port; 0 is any free one (default: ${DEFAULT_PORT}; in a cluster, as for --host)`],
+  [
+    '--port <n>',
+    `Listen on this port; 0 is any free one (default: ${DEFAULT_PORT}; in a cluster, as for --host)`,
+  ],
   ['--origins <list>', 'Accept web pages of these origins, separated by commas'],
-  ['--auth <module>', 'Load `authenticate`, and optionally `authorize` and `limits`, from this module'],
-  ['--auth-keys <keys>', 'Accept clients with a signed token (JWT): a file with a JWK set, or its https address'],
+  [
+    '--auth <module>',
+    'Load `authenticate`, and optionally `authorize` and `limits`, from this module',
+  ],
+  [
+    '--auth-keys <keys>',
+    'Accept clients with a signed token (JWT): a file with a JWK set, or its https address',
+  ],
   ['--auth-issuer <name>', 'Require this issuer (`iss`) of tokens'],
   ['--auth-audience <name>', 'Require this audience (`aud`) of tokens'],
-  ['--limits <pairs>', 'Limit each site, as maxMemoryBytes=1GiB,maxConnections=1000; none is no limit'],
-  ['--allow-unauthenticated', 'Listen on an address that others can reach without --auth or --auth-keys'],
+  [
+    '--limits <pairs>',
+    'Limit each site, as maxMemoryBytes=1GiB,maxConnections=1000; none is no limit',
+  ],
+  [
+    '--allow-unauthenticated',
+    'Listen on an address that others can reach without --auth or --auth-keys',
+  ],
   [
     '--busy-poll-us <us>',
     'While short messages come within this time of the last answer, poll for more: faster, more processor time',
@@ -71,27 +112,46 @@ const SERVE_FLAGS: readonly Flag[] = [
 
 const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 const STDERR = 2;
-/** The data directory must not serve any more: its site was retired, or has gone on elsewhere. A restart does not help. */
+/**
+ * The data directory must not serve any more: its site was retired, or has gone on elsewhere. A
+ * restart does not help.
+ */
 export const EXIT_CLOSED_DIRECTORY = 3;
 /** A count that no client would wait for. */
 const MAX_ATTEMPTS = 1_000_000;
 
 /** Reasons why the server cannot listen there, by the code of the system's error. */
-const LISTEN_ERRORS: Readonly<Record<string, { readonly flag: 'host' | 'port'; readonly problem: string }>> = {
-  EADDRINUSE: { flag: 'port', problem: 'where another program listens: give another, or 0 for any free one' },
-  EACCES: { flag: 'port', problem: 'where this user may not listen: give one from 1024 on, or 0 for any free one' },
-  EADDRNOTAVAIL: { flag: 'host', problem: 'which is no address of this machine: give one that it has' },
+const LISTEN_ERRORS: Readonly<
+  Record<string, { readonly flag: 'host' | 'port'; readonly problem: string }>
+> = {
+  EADDRINUSE: {
+    flag: 'port',
+    problem: 'where another program listens: give another, or 0 for any free one',
+  },
+  EACCES: {
+    flag: 'port',
+    problem: 'where this user may not listen: give one from 1024 on, or 0 for any free one',
+  },
+  EADDRNOTAVAIL: {
+    flag: 'host',
+    problem: 'which is no address of this machine: give one that it has',
+  },
   EINVAL: {
     flag: 'host',
-    problem: 'where nothing can listen: give an address of this machine, a link-local one as fe80::1%eth0',
+    problem:
+      'where nothing can listen: give an address of this machine, a link-local one as fe80::1%eth0',
   },
   ENOTFOUND: { flag: 'host', problem: 'which is no address, and no name of one' },
-  EAI_AGAIN: { flag: 'host', problem: 'which is neither an address nor a name that a name server knows' },
+  EAI_AGAIN: {
+    flag: 'host',
+    problem: 'which is neither an address nor a name that a name server knows',
+  },
 };
 
 export const SERVE: Command = {
   name: 'serve',
-  summary: 'Serve a service over websockets: from several sites in this process, or as one site of a cluster',
+  summary:
+    'Serve a service over websockets: from several sites in this process, or as one site of a cluster',
   flags: SERVE_FLAGS,
   example:
     'correctables serve --service shop.js --sites ireland,frankfurt,virginia --red-leader ireland --latency eu-us',
@@ -102,7 +162,8 @@ export const SERVE: Command = {
 /** Serves until SIGINT or SIGTERM, then lets what is in flight end. */
 async function serveUntilEndSignal(options: RawOptions): Promise<void> {
   const level = LOG_LEVELS.find((name) => name === options['logLevel']);
-  if (level === undefined) throw createUsageError('log-level', `takes one of ${LOG_LEVELS.join(', ')}`);
+  if (level === undefined)
+    throw createUsageError('log-level', `takes one of ${LOG_LEVELS.join(', ')}`);
   const place = options['cluster'] === undefined ? parseSites(options) : parseNode(options);
   const origins = readOrigins(options, 'origins');
   const path = readText(options, 'service');
@@ -110,7 +171,10 @@ async function serveUntilEndSignal(options: RawOptions): Promise<void> {
     ...parseCheckInvariants(options),
     maxAttempts: readInteger(options, 'maxAttempts', { min: 1, max: MAX_ATTEMPTS }),
     host: options['host'] === undefined ? undefined : readText(options, 'host'),
-    port: options['port'] === undefined ? undefined : readInteger(options, 'port', { min: 0, max: 65_535 }),
+    port:
+      options['port'] === undefined
+        ? undefined
+        : readInteger(options, 'port', { min: 0, max: 65_535 }),
     origins,
     busyPollUs: readInteger(options, 'busyPollUs', { min: 0, max: MAX_BUSY_POLL_US }),
     allowUnauthenticated: options['allowUnauthenticated'] === true,
@@ -122,7 +186,8 @@ async function serveUntilEndSignal(options: RawOptions): Promise<void> {
   const module = await loadModule('service', path);
   const service = findService(module, 'service', path);
   const limits = parseLimits(options, auth.limits);
-  const { pino, checkColorsAtStartup, getServerInfo, formatServerInfo, ...servers } = await loadServerModules();
+  const { pino, checkColorsAtStartup, getServerInfo, formatServerInfo, ...servers } =
+    await loadServerModules();
   const logger = pino({ level, base: null }, createLineWriter(STDERR));
   const warn = (message: string): void => logger.warn(message);
   const starting = {
@@ -158,7 +223,8 @@ async function serveUntilEndSignal(options: RawOptions): Promise<void> {
   await printed.catch((error: Error) => console.error(`error: ${error.message}`));
   const signal = await interrupted;
   await server.close();
-  if (process.exitCode === EXIT_CLOSED_DIRECTORY) console.error(`error: ${formatRetirement(place)}`);
+  if (process.exitCode === EXIT_CLOSED_DIRECTORY)
+    console.error(`error: ${formatRetirement(place)}`);
   closeModules(signal);
 }
 
@@ -168,21 +234,32 @@ function formatRetirement({ dataDir, ...place }: SitesInProcess | NodeOfCluster)
   return `${site} is no site of the deployment any more, so its process has ended. ${advice}.`;
 }
 
-/** Whether only this machine reaches the server. The address of a cluster's site is in its file, unless a flag sets it. */
+/**
+ * Whether only this machine reaches the server. The address of a cluster's site is in its file,
+ * unless a flag sets it.
+ */
 function isLocal(place: SitesInProcess | NodeOfCluster, host: string | undefined): boolean {
   return isLoopbackHost(host ?? ('cluster' in place ? '' : DEFAULT_HOST));
 }
 
-/** What serving takes: loaded once flags and modules are right, and not at all in the thread that starts this one. */
+/**
+ * What serving takes: loaded once flags and modules are right, and not at all in the thread that
+ * starts this one.
+ */
 async function loadServerModules() {
-  const [{ pino }, { serve }, { serveCluster }, { checkColorsAtStartup }, { getServerInfo, formatServerInfo }] =
-    await Promise.all([
-      import('pino'),
-      import('../server/serve.ts'),
-      import('../server/serve-cluster.ts'),
-      import('../server/startup-color-check.ts'),
-      import('./server-info.ts'),
-    ]);
+  const [
+    { pino },
+    { serve },
+    { serveCluster },
+    { checkColorsAtStartup },
+    { getServerInfo, formatServerInfo },
+  ] = await Promise.all([
+    import('pino'),
+    import('../server/serve.ts'),
+    import('../server/serve-cluster.ts'),
+    import('../server/startup-color-check.ts'),
+    import('./server-info.ts'),
+  ]);
   return { pino, serve, serveCluster, checkColorsAtStartup, getServerInfo, formatServerInfo };
 }
 
@@ -191,12 +268,14 @@ type NodeOfCluster = Pick<ServeClusterOptions, 'cluster' | 'site' | 'rebuild' | 
 
 function parseSites(options: RawOptions): SitesInProcess {
   for (const flag of ['site', 'rebuild', 'join'])
-    if (options[flag] !== undefined) throw createUsageError(flag, 'is about one site of a cluster: give --cluster too');
+    if (options[flag] !== undefined)
+      throw createUsageError(flag, 'is about one site of a cluster: give --cluster too');
   const sites = readNames({ sites: DEFAULT_SITES, ...options }, 'sites');
   const redLeader = options['redLeader'] === undefined ? sites[0] : readText(options, 'redLeader');
   if (!sites.includes(redLeader))
     throw createUsageError('red-leader', `takes one of ${sites.join(', ')}, not "${redLeader}"`);
-  const latency = options['latency'] === undefined ? 'none' : parseLatency(readText(options, 'latency'), sites);
+  const latency =
+    options['latency'] === undefined ? 'none' : parseLatency(readText(options, 'latency'), sites);
   return { sites, redLeader, latency, dataDir: resolveDataDir(options) };
 }
 
@@ -207,12 +286,18 @@ const NOT_IN_CLUSTER: Readonly<Record<string, string>> = {
   ephemeral: 'keeps nothing, and a site of a cluster must keep its data: give --data',
 };
 
-/** @throws CorrectableError `UNAVAILABLE` if the site of this directory was closed: its service may still have --join */
+/**
+ * @throws CorrectableError `UNAVAILABLE` if the site of this directory was closed: its service may
+ *   still have --join
+ */
 export function checkJoiningDirectory(dataDir: string): void {
   let closed: unknown;
   try {
-    closed = (JSON.parse(fs.readFileSync(resolve(dataDir, 'node.json'), 'utf8')) as { readonly forked?: unknown })
-      .forked;
+    closed = (
+      JSON.parse(fs.readFileSync(resolve(dataDir, 'node.json'), 'utf8')) as {
+        readonly forked?: unknown;
+      }
+    ).forked;
   } catch {
     // There is none, or the start reports that it is damaged.
   }
@@ -223,7 +308,8 @@ export function checkJoiningDirectory(dataDir: string): void {
 
 function parseNode(options: RawOptions): NodeOfCluster {
   for (const [flag, problem] of Object.entries(NOT_IN_CLUSTER))
-    if (options[flag] !== undefined && options[flag] !== false) throw createUsageError(flag, problem);
+    if (options[flag] !== undefined && options[flag] !== false)
+      throw createUsageError(flag, problem);
   if (options['join'] === true) checkJoiningDirectory(resolveDataDir(options) as string);
   return {
     cluster: readText(options, 'cluster'),
@@ -239,7 +325,10 @@ type CommonOptions = Omit<ServeOptions, keyof SitesInProcess>;
 
 /** Starts the server. Errors about the port, sites and address name the flags. */
 async function startServer(
-  { serve, serveCluster }: Pick<Awaited<ReturnType<typeof loadServerModules>>, 'serve' | 'serveCluster'>,
+  {
+    serve,
+    serveCluster,
+  }: Pick<Awaited<ReturnType<typeof loadServerModules>>, 'serve' | 'serveCluster'>,
   place: SitesInProcess | NodeOfCluster,
   common: CommonOptions,
 ): Promise<StartedServer> {
@@ -252,17 +341,26 @@ async function startServer(
     }
     const server = await serve({ ...common, ...place, host, port });
     const sites = Object.fromEntries(server.sites.map((site) => [site, server.siteUrl(site)]));
-    return { url: server.url, redLeader: place.redLeader as string, sites, close: () => server.close() };
+    return {
+      url: server.url,
+      redLeader: place.redLeader as string,
+      sites,
+      close: () => server.close(),
+    };
   } catch (error) {
     const cannot = error instanceof Error && 'code' in error && LISTEN_ERRORS[String(error.code)];
     if (cannot) {
       // In a cluster, the place is that of the cluster file unless flags set it.
-      const { address, port: taken } = error as { readonly address?: string; readonly port?: number };
+      const { address, port: taken } = error as {
+        readonly address?: string;
+        readonly port?: number;
+      };
       const refused = { host: address ?? host, port: taken ?? port };
       throw createUsageError(cannot.flag, `is ${refused[cannot.flag]}, ${cannot.problem}`);
     }
     if (!isCorrectableError(error, 'INVALID_ARGUMENT')) throw error;
-    if (error.field === 'site') throw createUsageError('site', error.message.replace(/^site: /, ''));
+    if (error.field === 'site')
+      throw createUsageError('site', error.message.replace(/^site: /, ''));
     if (!('cluster' in place) && error.field?.startsWith('latency.') === true)
       throw createUsageError('latency', describeLatencyError(place, error));
     if (error.field !== 'host') throw error;
@@ -275,7 +373,10 @@ async function startServer(
 }
 
 /** What is wrong with the round trip of a pair, which the error names. */
-function describeLatencyError({ latency }: SitesInProcess, { field = '', message }: CorrectableError): string {
+function describeLatencyError(
+  { latency }: SitesInProcess,
+  { field = '', message }: CorrectableError,
+): string {
   const pair = field.slice('latency.'.length);
   const isGiven = typeof latency === 'object' && Object.hasOwn(latency, pair);
   if (isGiven) return `gives ${pair}, which ${message.slice(`${field} `.length, -'.'.length)}`;
@@ -286,10 +387,15 @@ function resolveDataDir(options: RawOptions): string | undefined {
   if (options['ephemeral'] !== true)
     return resolve(options['data'] === undefined ? DEFAULT_DATA_DIR : readText(options, 'data'));
   if (options['data'] === undefined) return undefined;
-  throw createUsageError('ephemeral', 'keeps nothing, and --data names a directory to keep it in: give one of them');
+  throw createUsageError(
+    'ephemeral',
+    'keeps nothing, and --data names a directory to keep it in: give one of them',
+  );
 }
 
-function parseCheckInvariants({ checkInvariants: value }: RawOptions): { readonly checkInvariants?: boolean } {
+function parseCheckInvariants({ checkInvariants: value }: RawOptions): {
+  readonly checkInvariants?: boolean;
+} {
   if (value === undefined) return {};
   if (value === 'on' || value === 'off') return { checkInvariants: value === 'on' };
   throw createUsageError('check-invariants', `takes on or off, not "${String(value)}"`);
@@ -308,8 +414,14 @@ function parseLatency(value: string, sites: readonly string[]): SiteLatency {
     const name = match[1] as string;
     if (Object.hasOwn(roundTripsMs, name)) throw createUsageError('latency', `names ${name} twice`);
     // Typed by hand, it is a mistake; a table in a program may well have more.
-    const isPair = sites.some((item) => sites.some((other) => item !== other && name === `${item}-${other}`));
-    if (!isPair) throw createUsageError('latency', `gives ${name}, which is no pair of the sites ${sites.join(', ')}`);
+    const isPair = sites.some((item) =>
+      sites.some((other) => item !== other && name === `${item}-${other}`),
+    );
+    if (!isPair)
+      throw createUsageError(
+        'latency',
+        `gives ${name}, which is no pair of the sites ${sites.join(', ')}`,
+      );
     roundTripsMs[name] = Number(match[2]);
   }
   return roundTripsMs;
@@ -318,8 +430,14 @@ function parseLatency(value: string, sites: readonly string[]): SiteLatency {
 const UNITS: Readonly<Record<string, number>> = { '': 1, KiB: 1 << 10, MiB: 1 << 20, GiB: 1 << 30 };
 const PAIR = /^([A-Za-z]+)=(?:(none)|(\d+(?:\.\d+)?)(KiB|MiB|GiB|))$/;
 
-/** Reads `--limits`, pairs as `maxMemoryBytes=1GiB,heartbeatIntervalMs=none`, over the limits `value` of a module. */
-export function parseLimits(options: RawOptions, value?: Partial<GatewayLimits>): Partial<GatewayLimits> | undefined {
+/**
+ * Reads `--limits`, pairs as `maxMemoryBytes=1GiB,heartbeatIntervalMs=none`, over the limits
+ * `value` of a module.
+ */
+export function parseLimits(
+  options: RawOptions,
+  value?: Partial<GatewayLimits>,
+): Partial<GatewayLimits> | undefined {
   if (options['limits'] === undefined) return value;
   const limits: Record<string, number> = {};
   for (const pair of readText(options, 'limits').split(',')) {
@@ -345,7 +463,10 @@ export function parseLimits(options: RawOptions, value?: Partial<GatewayLimits>)
   return { ...value, ...limits };
 }
 
-/** Writes lines to an open file. Drops those that cannot be written: the log may be on the full disk that it reports. */
+/**
+ * Writes lines to an open file. Drops those that cannot be written: the log may be on the full disk
+ * that it reports.
+ */
 export function createLineWriter(descriptor: number): { write(line: string): void } {
   let isTorn = false;
   return {
@@ -375,13 +496,18 @@ const EXPORTS: readonly string[] = [...FUNCTIONS, 'limits'];
 
 /** Reads `--auth` and `--auth-keys`. With keys, the module may have `authorize` alone. */
 export async function loadAuth(options: RawOptions): Promise<Auth> {
-  const value = options['auth'] === undefined ? {} : await loadAuthModule(readText(options, 'auth'));
+  const value =
+    options['auth'] === undefined ? {} : await loadAuthModule(readText(options, 'auth'));
   if (options['authKeys'] === undefined) {
     for (const flag of ['authIssuer', 'authAudience']) {
-      if (options[flag] !== undefined) throw createUsageError(flag, 'is about signed tokens: give --auth-keys as well');
+      if (options[flag] !== undefined)
+        throw createUsageError(flag, 'is about signed tokens: give --auth-keys as well');
     }
     if (options['auth'] === undefined || value.authenticate !== undefined) return value;
-    throw createUsageError('auth', 'names a module that exports no `authenticate`: export one, or give --auth-keys');
+    throw createUsageError(
+      'auth',
+      'names a module that exports no `authenticate`: export one, or give --auth-keys',
+    );
   }
   if (value.authenticate !== undefined) {
     throw createUsageError(
@@ -395,7 +521,10 @@ export async function loadAuth(options: RawOptions): Promise<Auth> {
   const { createTokenVerifier } = await import('./signed-tokens.ts');
   return {
     ...value,
-    authenticate: await createTokenVerifier(readText(options, 'authKeys'), { issuer, audience: subscribers }),
+    authenticate: await createTokenVerifier(readText(options, 'authKeys'), {
+      issuer,
+      audience: subscribers,
+    }),
   };
 }
 
@@ -410,12 +539,16 @@ async function loadAuthModule(path: string): Promise<Auth> {
   return { authenticate, authorize, limits };
 }
 
-/** An `authorize` that is ignored would let in clients that its author wants to refuse. Other exports are helpers. */
+/**
+ * An `authorize` that is ignored would let in clients that its author wants to refuse. Other
+ * exports are helpers.
+ */
 function rejectMisspelledExports(module: Readonly<Record<string, unknown>>, path: string): void {
   const whole = isService(module['default']) ? undefined : module['default'];
   const isRepeated =
     whole === undefined ||
-    (typeof whole === 'object' && Object.entries(whole ?? {}).every(([name, value]) => module[name] === value));
+    (typeof whole === 'object' &&
+      Object.entries(whole ?? {}).every(([name, value]) => module[name] === value));
   if (!isRepeated) {
     const problem = `whose default export is not used: export ${EXPORTS.join(', ')} by these names`;
     throw createUsageError('auth', `names ${path}, ${problem}`);
@@ -423,6 +556,9 @@ function rejectMisspelledExports(module: Readonly<Record<string, unknown>>, path
   for (const name of Object.keys(module).filter((item) => !EXPORTS.includes(item))) {
     const meant = findClosestName(name, EXPORTS);
     if (meant === undefined) continue;
-    throw createUsageError('auth', `names ${path}, which exports \`${name}\`. Did you mean \`${meant}\`? Rename it`);
+    throw createUsageError(
+      'auth',
+      `names ${path}, which exports \`${name}\`. Did you mean \`${meant}\`? Rename it`,
+    );
   }
 }

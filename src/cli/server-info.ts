@@ -11,7 +11,9 @@ export interface ServedSites {
 }
 
 export interface ServerInfo extends ServedSites {
-  /** The clients that may connect: those with a token, or programs of this machine, or all clients. */
+  /**
+   * The clients that may connect: those with a token, or programs of this machine, or all clients.
+   */
   readonly access: 'authenticated' | 'loopback' | 'everybody';
   /** The origins of pages that may connect, beside the server's own. */
   readonly origins: readonly string[];
@@ -34,7 +36,11 @@ export function getServerInfo(
     url,
     redLeader,
     sites,
-    access: requiresToken ? 'authenticated' : isLoopbackHost(new URL(url).hostname) ? 'loopback' : 'everybody',
+    access: requiresToken
+      ? 'authenticated'
+      : isLoopbackHost(new URL(url).hostname)
+        ? 'loopback'
+        : 'everybody',
     origins,
     data: dataDir ?? null,
     http: HTTP_PATHS.map((path) => `${url}/${path}`),
@@ -47,13 +53,24 @@ const ACCESS: Readonly<Record<ServerInfo['access'], string>> = {
   everybody: 'EVERYBODY who can reach this address, without a token',
 };
 
-export function formatServerInfo({ url, redLeader, sites, access, origins, data, http }: ServerInfo): string[] {
+export function formatServerInfo({
+  url,
+  redLeader,
+  sites,
+  access,
+  origins,
+  data,
+  http,
+}: ServerInfo): string[] {
   const names = Object.keys(sites);
   const longest = Math.max(...names.map((name) => name.length));
   const pages = ['its own', ...origins].join(', ');
   return [
     `serving at ${url}`,
-    ...names.map((name) => `  ${name.padEnd(longest)}  ${sites[name]}${name === redLeader ? '  red leader' : ''}`),
+    ...names.map(
+      (name) =>
+        `  ${name.padEnd(longest)}  ${sites[name]}${name === redLeader ? '  red leader' : ''}`,
+    ),
     `who may connect: ${ACCESS[access]}`,
     `pages that may connect: ${pages}`,
     data === null ? 'data: in memory, gone with this process' : `data: in ${data}`,

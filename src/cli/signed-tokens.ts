@@ -18,7 +18,10 @@ import type { Authenticate, Principal } from '../server/gateway/context/gateway-
 import { readFile } from 'node:fs/promises';
 import { createUsageError } from './options.ts';
 
-/** Required issuer and audience of a token. Default: any issuer with one of the keys, and any audience */
+/**
+ * Required issuer and audience of a token. Default: any issuer with one of the keys, and any
+ * audience
+ */
 export interface TokenRequirements {
   readonly issuer: string | undefined;
   readonly audience: string | undefined;
@@ -29,8 +32,9 @@ const CLOCK_TOLERANCE_S = 5;
 const MS_PER_S = 1000;
 
 /**
- * Creates a verifier of tokens that one of the keys has signed, with a principal (`sub`) and an expiry time (`exp`). A
- * token with an unknown key is rejected only if the keys were loaded after it arrived: until then its key may be new.
+ * Creates a verifier of tokens that one of the keys has signed, with a principal (`sub`) and an
+ * expiry time (`exp`). A token with an unknown key is rejected only if the keys were loaded after
+ * it arrived: until then its key may be new.
  *
  * @param keys the path of a JWK set, or the https address of one
  * @throws CorrectableError `INVALID_ARGUMENT` where there are no such keys
@@ -51,12 +55,18 @@ export async function createTokenVerifier(
       return toPrincipal(await verifyToken(token, set, requirements));
     } catch (error) {
       if (isTokenRejection(error) || isCorrectableError(error)) throw error;
-      throw new CorrectableError('UNAVAILABLE', `The keys at ${keys} cannot be read.`, { cause: error });
+      throw new CorrectableError('UNAVAILABLE', `The keys at ${keys} cannot be read.`, {
+        cause: error,
+      });
     }
   };
 }
 
-async function verifyToken(token: string, set: KeySet, requirements: JWTVerifyOptions): Promise<JWTPayload> {
+async function verifyToken(
+  token: string,
+  set: KeySet,
+  requirements: JWTVerifyOptions,
+): Promise<JWTPayload> {
   const readsBefore = set.loadCount;
   try {
     return await verifySignature(token, set, requirements);
@@ -64,15 +74,23 @@ async function verifyToken(token: string, set: KeySet, requirements: JWTVerifyOp
     if (!mayHaveUnknownKey(error, token) || set.loadCount === Infinity) throw error;
     await set.reload();
     if (set.loadCount === readsBefore) {
-      const message = 'The token is of a key that was not known when the keys were read, a moment ago; retry.';
+      const message =
+        'The token is of a key that was not known when the keys were read, a moment ago; retry.';
       throw new CorrectableError('UNAVAILABLE', message, { cause: error });
     }
     return verifySignature(token, set, requirements);
   }
 }
 
-/** What a token claims that one of the keys has signed: those that have no name, or share one, are all tried. */
-async function verifySignature(token: string, { getKey }: KeySet, requirements: JWTVerifyOptions): Promise<JWTPayload> {
+/**
+ * What a token claims that one of the keys has signed: those that have no name, or share one, are
+ * all tried.
+ */
+async function verifySignature(
+  token: string,
+  { getKey }: KeySet,
+  requirements: JWTVerifyOptions,
+): Promise<JWTPayload> {
   try {
     return (await jwtVerify(token, getKey, requirements)).payload;
   } catch (error) {
@@ -88,21 +106,35 @@ async function verifySignature(token: string, { getKey }: KeySet, requirements: 
   }
 }
 
-/** Whether another key may be the right one: the one that it names is missing, or it names none, and none fits. */
+/**
+ * Whether another key may be the right one: the one that it names is missing, or it names none, and
+ * none fits.
+ */
 function mayHaveUnknownKey(error: unknown, token: string): boolean {
   if (error instanceof errors.JWKSNoMatchingKey) return true;
-  return error instanceof errors.JWSSignatureVerificationFailed && decodeProtectedHeader(token).kid === undefined;
+  return (
+    error instanceof errors.JWSSignatureVerificationFailed &&
+    decodeProtectedHeader(token).kid === undefined
+  );
 }
 
 function toPrincipal({ sub, exp }: { readonly sub?: unknown; readonly exp?: number }): Principal {
   // Only a non-empty string: two objects could have the same string form.
   if (typeof sub !== 'string' || sub === '') {
-    throw new errors.JWTClaimValidationFailed('"sub" claim must be a text that is not empty', {}, 'sub', 'invalid');
+    throw new errors.JWTClaimValidationFailed(
+      '"sub" claim must be a text that is not empty',
+      {},
+      'sub',
+      'invalid',
+    );
   }
   return { id: sub, expiresAt: Number(exp) * MS_PER_S };
 }
 
-/** Returns whether the error rejects the token itself. If the keys could not be loaded, it was not checked. */
+/**
+ * Returns whether the error rejects the token itself. If the keys could not be loaded, it was not
+ * checked.
+ */
 function isTokenRejection(error: unknown): boolean {
   if (!(error instanceof errors.JOSEError)) return false;
   return !(
@@ -112,7 +144,10 @@ function isTokenRejection(error: unknown): boolean {
   );
 }
 
-/** How soon keys are asked for again because one is missing. Anybody can have that done, by a token that names none. */
+/**
+ * How soon keys are asked for again because one is missing. Anybody can have that done, by a token
+ * that names none.
+ */
 const RELOAD_COOLDOWN_MS = 5_000;
 /** All by which `jose` checks a signature with a key that everybody may have. */
 const ALGORITHMS = ['RS', 'PS', 'ES']
@@ -123,7 +158,10 @@ const MIN_MODULUS_BITS = 2048;
 
 interface KeySet {
   readonly getKey: JWTVerifyGetKey;
-  /** How often it has been asked for: where that is more than before, a key that is missing was not there meanwhile. */
+  /**
+   * How often it has been asked for: where that is more than before, a key that is missing was not
+   * there meanwhile.
+   */
   readonly loadCount: number;
   /** Asks for it again, unless that has just happened, or it never changes. */
   reload(): Promise<void>;
@@ -141,19 +179,27 @@ async function loadKeys(keys: string): Promise<KeySet> {
     const set = JSON.parse(await readFile(keys, 'utf8')) as JSONWebKeySet;
     const getKey = createLocalJWKSet(set);
     const checks = await Promise.all(set.keys.map(canVerifySignatures));
-    if (!checks.includes(true)) throw new Error(`none of its ${set.keys.length} keys can be used to check a signature`);
+    if (!checks.includes(true))
+      throw new Error(`none of its ${set.keys.length} keys can be used to check a signature`);
     // All of it is known at any time: what is missing there is missing.
     return { getKey, loadCount: Infinity, reload: async () => {} };
   } catch (error) {
     const problem = error instanceof Error ? error.message : String(error);
-    throw createUsageError('auth-keys', `names ${keys}, which is no file with a JWK set (${problem})`);
+    throw createUsageError(
+      'auth-keys',
+      `names ${keys}, which is no file with a JWK set (${problem})`,
+    );
   }
 }
 
-/** Whether it can verify signatures. Unknown kinds are skipped (RFC 7517, §5); damaged, short or private keys throw. */
+/**
+ * Whether it can verify signatures. Unknown kinds are skipped (RFC 7517, §5); damaged, short or
+ * private keys throw.
+ */
 async function canVerifySignatures(key: JWK, at: number): Promise<boolean> {
   const name = key.kid === undefined ? `key ${at}` : `key "${key.kid}"`;
-  if (key.d !== undefined) throw new Error(`${name} is a private one: keep that where tokens are made`);
+  if (key.d !== undefined)
+    throw new Error(`${name} is a private one: keep that where tokens are made`);
   const read = await importVerificationKey(key).catch((error: Error) => {
     const { message } = error.cause instanceof Error ? error.cause : error;
     throw new Error(`${name} cannot be read: ${message}`, { cause: error });
@@ -205,6 +251,9 @@ function parseKeysUrl(keys: string): URL {
   try {
     return new URL(keys);
   } catch {
-    throw createUsageError('auth-keys', `takes the path or the https address of a JWK set, not "${keys}"`);
+    throw createUsageError(
+      'auth-keys',
+      `takes the path or the https address of a JWK set, not "${keys}"`,
+    );
   }
 }

@@ -1,4 +1,7 @@
-/** The page at the address of a server on this machine: its sites and their health, its contract, and a first client. */
+/**
+ * The page at the address of a server on this machine: its sites and their health, its contract,
+ * and a first client.
+ */
 import { createHash } from 'node:crypto';
 import type { RequestListener } from 'node:http';
 
@@ -50,7 +53,8 @@ document.getElementById('copy').addEventListener('click', () =>
   navigator.clipboard.writeText(code.textContent).catch(() => getSelection().selectAllChildren(code)));
 show();`;
 
-const formatHash = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+const formatHash = (text: string): string =>
+  `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 const POLICY = `default-src 'none'; img-src data:; script-src ${formatHash(SCRIPT)}; style-src ${formatHash(STYLE)}; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
 
 /** Answers `/` with the page, and every other path with 404. `sites` are those of this process. */
@@ -69,9 +73,16 @@ export function createStartPage(service: ShownService, sites: readonly string[])
   };
 }
 
-function formatStartPage({ contract: { name, operations } }: ShownService, sites: readonly string[]): string {
-  const list = Object.entries(operations).map(([operation, { access }]) => `<li>${escape(operation)}: ${access}</li>`);
-  const rows = sites.map((site) => `<tr><td>${escape(site)}</td><td>…</td><td>…</td><td>…</td></tr>`);
+function formatStartPage(
+  { contract: { name, operations } }: ShownService,
+  sites: readonly string[],
+): string {
+  const list = Object.entries(operations).map(
+    ([operation, { access }]) => `<li>${escape(operation)}: ${access}</li>`,
+  );
+  const rows = sites.map(
+    (site) => `<tr><td>${escape(site)}</td><td>…</td><td>…</td><td>…</td></tr>`,
+  );
   const [first = 'operation'] = Object.keys(operations);
   return `<!doctype html>
 <html lang="en">
@@ -109,5 +120,9 @@ for await (const view of client.invoke(operation)) console.log(view);</code></pr
 }
 
 function escape(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;');
 }

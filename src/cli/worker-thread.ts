@@ -1,11 +1,22 @@
-/** The thread that serves: short-lived objects need more room than V8 gives, and only workers get limits from code. */
+/**
+ * The thread that serves: short-lived objects need more room than V8 gives, and only workers get
+ * limits from code.
+ */
 import type { EventEmitter } from 'node:events';
 import { constants, totalmem } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
 import { inspect } from 'node:util';
-import { isMainThread, parentPort, Worker, type MessagePort, type ResourceLimits } from 'node:worker_threads';
+import {
+  isMainThread,
+  parentPort,
+  Worker,
+  type MessagePort,
+  type ResourceLimits,
+} from 'node:worker_threads';
 
-/** What `--max-semi-space-size` would say: the most that is copied within, 16 MB in Node 20 and 22. */
+/**
+ * What `--max-semi-space-size` would say: the most that is copied within, 16 MB in Node 20 and 22.
+ */
 const SEMI_SPACE_MB = 64;
 /** V8 counts two of them, and as much again for large objects. */
 const YOUNG_GENERATION_MB = 3 * SEMI_SPACE_MB;
@@ -14,11 +25,17 @@ const MIN_MEMORY_BYTES = 2 ** 30;
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 type Signal = (typeof SIGNALS)[number];
-/** What modules may listen for as they like: without a listener these end the process, as they would any other. */
+/**
+ * What modules may listen for as they like: without a listener these end the process, as they would
+ * any other.
+ */
 const FORWARDED_SIGNALS = ['SIGHUP', 'SIGUSR2'] as const;
 type ForwardedSignal = (typeof FORWARDED_SIGNALS)[number];
 
-/** What the own thread says to the one that started it: that it serves, or whether anybody listens for a signal. */
+/**
+ * What the own thread says to the one that started it: that it serves, or whether anybody listens
+ * for a signal.
+ */
 type WorkerMessage =
   | { readonly signal?: undefined }
   | { readonly signal: ForwardedSignal; readonly hasListener: boolean };
@@ -29,7 +46,10 @@ const CLOSE_TIMEOUT_MS = 2000;
 /** Whether this is the thread to serve in, rather than the one that starts it. */
 export const isWorkerThread = !isMainThread;
 
-/** Runs `file` once more with the same command line, in a thread of its own; this process then ends as that one does. */
+/**
+ * Runs `file` once more with the same command line, in a thread of its own; this process then ends
+ * as that one does.
+ */
 export async function runInWorkerThread(file: URL): Promise<void> {
   const worker = new Worker(file, {
     argv: process.argv.slice(2),
@@ -44,7 +64,8 @@ export async function runInWorkerThread(file: URL): Promise<void> {
   // oxlint-disable-next-line unicorn/require-post-message-target-origin
   const pass = (signal: Signal | ForwardedSignal): void => worker.postMessage(signal);
   const interrupt = (signal: Signal): void => {
-    // A second one, of either kind, ends the process as it would any other; so does the first before it serves.
+    // A second one, of either kind, ends the process as it would any other; so does the first
+    // before it serves.
     for (const item of SIGNALS) process.off(item, interrupt);
     if (isInterruptible) pass(signal);
     else process.kill(process.pid, signal);
@@ -72,7 +93,9 @@ function pipeLines(from: Readable, to: Writable): void {
   from.on('data', (chunk: Uint8Array) => to.write(chunk));
 }
 
-/** Before modules are loaded: forwards the signals that they listen for, from the first listener on. */
+/**
+ * Before modules are loaded: forwards the signals that they listen for, from the first listener on.
+ */
 export function forwardSignals(): void {
   const isPassedOn = new Set<ForwardedSignal>();
   const listeners: EventEmitter = process;
@@ -85,7 +108,10 @@ export function forwardSignals(): void {
   });
 }
 
-/** Resolves with the signal that ends the process, or with that of `ended`. Modules get the other signals. */
+/**
+ * Resolves with the signal that ends the process, or with that of `ended`. Modules get the other
+ * signals.
+ */
 export function waitForEndSignal(ended: Promise<Signal>): Promise<Signal> {
   const from = getParentPort();
   const interrupted = new Promise<Signal>((resolve) => {
@@ -113,16 +139,23 @@ function getParentPort(): MessagePort {
 /** Emits the signal to its listeners. Without a listener it ends the process as usual. */
 function forwardSignal(signal: ForwardedSignal): void {
   // oxlint-disable-next-line unicorn/require-post-message-target-origin
-  if (!callListeners(signal)) getParentPort().postMessage({ signal, hasListener: false } satisfies WorkerMessage);
+  if (!callListeners(signal))
+    getParentPort().postMessage({ signal, hasListener: false } satisfies WorkerMessage);
 }
 
-/** Calls the listeners of a signal, which Node does not do in a thread. Returns whether there were any. */
+/**
+ * Calls the listeners of a signal, which Node does not do in a thread. Returns whether there were
+ * any.
+ */
 function callListeners(signal: Signal | ForwardedSignal): boolean {
   const listeners: EventEmitter = process;
   return listeners.emit(signal, signal, constants.signals[signal]);
 }
 
-/** Passes the signal to modules, which close what they opened. After a time, open handles are dropped. */
+/**
+ * Passes the signal to modules, which close what they opened. After a time, open handles are
+ * dropped.
+ */
 export function closeModules(signal: Signal): void {
   const problem = `a module keeps something open after ${signal}: close it in process.on('${signal}', …)`;
   const end = (): never => {
@@ -133,7 +166,10 @@ export function closeModules(signal: Signal): void {
   callListeners(signal);
 }
 
-/** What the thread may have on a machine with so many bytes of memory. Flags that are given to Node go before it. */
+/**
+ * What the thread may have on a machine with so many bytes of memory. Flags that are given to Node
+ * go before it.
+ */
 export function computeResourceLimits(bytes: number): ResourceLimits {
   return bytes < MIN_MEMORY_BYTES ? {} : { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB };
 }

@@ -1,8 +1,14 @@
-/** `correctables/contract`: what a service shares with its clients. Runs anywhere, and connects to nothing. */
+/**
+ * `correctables/contract`: what a service shares with its clients. Runs anywhere, and connects to
+ * nothing.
+ */
 export { createHandler } from '../protocol/contract/create-handler.ts';
 export type { Handlers } from '../protocol/contract/create-handler.ts';
 export { parseArgs } from '../protocol/contract/operation-registry.ts';
-export type { OperationRegistry, RegisteredOperation } from '../protocol/contract/operation-registry.ts';
+export type {
+  OperationRegistry,
+  RegisteredOperation,
+} from '../protocol/contract/operation-registry.ts';
 export { defineContract, operation } from '../protocol/contract/contract.ts';
 export type {
   ArgsOf,

@@ -1,15 +1,23 @@
-/** The port through which the library reads and waits for time, so that tests and simulations can own it. */
+/**
+ * The port through which the library reads and waits for time, so that tests and simulations can
+ * own it.
+ */
 
 /** A timer that has been set. */
 export interface Timer {
   cancel(): void;
-  /** Sets whether the timer keeps the process running. Absent if the platform has no such choice. */
+  /**
+   * Sets whether the timer keeps the process running. Absent if the platform has no such choice.
+   */
   setRef?(retained: boolean): void;
 }
 
 /** Source of time. */
 export interface Clock {
-  /** Returns elapsed milliseconds, an integer. Never goes back, nor jumps when the machine's clock is set. */
+  /**
+   * Returns elapsed milliseconds, an integer. Never goes back, nor jumps when the machine's clock
+   * is set.
+   */
   now(): number;
   /** Returns milliseconds since the epoch, by the machine's clock. Default: `now` */
   wallNow?(): number;
@@ -33,7 +41,10 @@ export function getElapsedMs(): number {
   return (globalThis.performance ?? Date).now();
 }
 
-/** The clock of the process. `now` counts from its start, as timers do: adding the start time would be slower. */
+/**
+ * The clock of the process. `now` counts from its start, as timers do: adding the start time would
+ * be slower.
+ */
 export const systemClock: Clock = {
   now: () => Math.floor(getElapsedMs()),
   wallNow: () => Date.now(),

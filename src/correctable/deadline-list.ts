@@ -1,6 +1,7 @@
 /**
- * Deadlines of many operations on few timers. Operations with one time limit end in the order in which they began, so
- * one list and one timer per limit suffice, and setting or lifting one more deadline costs no timer.
+ * Deadlines of many operations on few timers. Operations with one time limit end in the order in
+ * which they began, so one list and one timer per limit suffice, and setting or lifting one more
+ * deadline costs no timer.
  */
 import type { Clock, Timer } from './clock.ts';
 
@@ -42,7 +43,8 @@ export function createDeadlineList(clock: Clock, onIdle: () => void): DeadlineLi
     if (retained === 0) timer.setRef?.(false);
   };
   const fire = (armedFor: number): void => {
-    // That the timer fires says that its time has passed, also where tests own the timers and not the clock.
+    // That the timer fires says that its time has passed, also where tests own the timers and not
+    // the clock.
     const now = Math.max(clock.now(), armedFor);
     timer = undefined;
     for (const item of all.filter(isOpen)) if (item.dueAt! <= now) item.expire();

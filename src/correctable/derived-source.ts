@@ -1,19 +1,38 @@
-/** Sources made from other sources: they observe these and inherit the duty to report a failure (C5). */
+/**
+ * Sources made from other sources: they observe these and inherit the duty to report a failure
+ * (C5).
+ */
 import type { ErrorCallback, ViewCallback } from './subscribers.ts';
 import { hasSubscribers, removeSubscriber, subscribeToViews, unrefTimers } from './subscribers.ts';
 import { addPart } from './side-effects.ts';
-import { cancelSource, failFromPart, failWith, toCompositeError, addCleanUp, Source } from './source.ts';
+import {
+  cancelSource,
+  failFromPart,
+  failWith,
+  toCompositeError,
+  addCleanUp,
+  Source,
+} from './source.ts';
 
-/** A source for what becomes of the views of another. It may repeat a level, and has the same name and deadline. */
+/**
+ * A source for what becomes of the views of another. It may repeat a level, and has the same name
+ * and deadline.
+ */
 export function deriveSource<T, U>(source: Source<T>): Source<U> {
   const { isOlder } = source.options;
-  const derived = new Source<U>(source.levelOrder, source.environment, { isRefining: true, isOlder });
+  const derived = new Source<U>(source.levelOrder, source.environment, {
+    isRefining: true,
+    isOlder,
+  });
   derived.dueAt = source.dueAt;
   derived.label = source.label;
   return derived;
 }
 
-/** Feeds `derived` by `onView`, until it closes, then `onClosed`; fails it as `source` fails, unless `onError` is passed. */
+/**
+ * Feeds `derived` by `onView`, until it closes, then `onClosed`; fails it as `source` fails, unless
+ * `onError` is passed.
+ */
 export function observeSource<T, U>(
   source: Source<T>,
   derived: Source<U>,

@@ -1,4 +1,7 @@
-/** What surrounds the operations of one client: the time, and where facts go that no caller waits for. */
+/**
+ * What surrounds the operations of one client: the time, and where facts go that no caller waits
+ * for.
+ */
 import type { Binding } from './binding.ts';
 import type { Clock } from './clock.ts';
 import { systemClock } from './clock.ts';
@@ -78,11 +81,19 @@ export interface Environment {
   binding?: Pick<Binding, 'principal'>;
   /** Whether the client was closed. */
   isClosed?: boolean;
-  /** Operations between two attempts: the binding does not know them, so it would not close them. */
+  /**
+   * Operations between two attempts: the binding does not know them, so it would not close them.
+   */
   pendingSources?: Set<{ fail(error: unknown): void }>;
-  /** The time of the running synchronous stretch of code: views that arrive together carry one time, read once. */
+  /**
+   * The time of the running synchronous stretch of code: views that arrive together carry one time,
+   * read once.
+   */
   getTickTime(): number;
-  /** A moment of the clock, that of the running stretch unless given, in milliseconds since the epoch. */
+  /**
+   * A moment of the clock, that of the running stretch unless given, in milliseconds since the
+   * epoch.
+   */
   getWallTime(moment?: number): number;
   count(name: keyof ClientStats): void;
   recordDrop(reason: DropReason, level?: string): void;
@@ -125,7 +136,11 @@ export function createEnvironment({
   return environment;
 }
 
-function call<A>(listener: (argument: A) => void, argument: A, onError: (error: unknown) => void): void {
+function call<A>(
+  listener: (argument: A) => void,
+  argument: A,
+  onError: (error: unknown) => void,
+): void {
   try {
     listener(argument);
   } catch (error) {
@@ -136,7 +151,8 @@ function call<A>(listener: (argument: A) => void, argument: A, onError: (error: 
 /** @throws CorrectableError `UNSUPPORTED` if the platform lacks what every operation needs */
 export function requirePlatform(): void {
   for (const name of ['AbortController', 'queueMicrotask'] as const) {
-    if (!globalThis[name]) throw new CorrectableError('UNSUPPORTED', `${name} is missing. Load a polyfill.`);
+    if (!globalThis[name])
+      throw new CorrectableError('UNSUPPORTED', `${name} is missing. Load a polyfill.`);
   }
 }
 
@@ -149,7 +165,8 @@ interface GlobalHost {
 function reportUncaught(error: unknown): void {
   const { reportError, process }: GlobalHost = globalThis;
   if (reportError) reportError(error);
-  else if (process?.emitWarning) process.emitWarning(error instanceof Error ? error : String(error));
+  else if (process?.emitWarning)
+    process.emitWarning(error instanceof Error ? error : String(error));
   else {
     setTimeout(() => {
       throw error;

@@ -32,7 +32,10 @@ export type ErrorCode =
 export interface DomainErrorInfo {
   readonly name: string;
   readonly data: unknown;
-  /** The operation that was refused, if the binding reports it. Other operations may have errors of this name. */
+  /**
+   * The operation that was refused, if the binding reports it. Other operations may have errors of
+   * this name.
+   */
   readonly operation?: string | undefined;
 }
 
@@ -53,7 +56,10 @@ export interface ErrorDetails {
   readonly levelErrors?: Readonly<Record<string, unknown>> | undefined;
   /** The path of the invalid field, if there is one. */
   readonly field?: string | undefined;
-  /** The domain error that the service refused the operation with, as its contract declares it. Code: `DOMAIN`. */
+  /**
+   * The domain error that the service refused the operation with, as its contract declares it.
+   * Code: `DOMAIN`.
+   */
   readonly domain?: DomainErrorInfo | undefined;
   readonly cause?: unknown;
 }
@@ -63,8 +69,8 @@ const RETRYABLE_CODES = /^(TIMEOUT|CONFLICT|UNAVAILABLE|OVERLOADED|REPLICA_BEHIN
 const HIDDEN = /^(lastView|levelErrors|domain|cause)$/;
 
 /**
- * Reports every failure of this package. Test for it with `isCorrectableError`, not with `instanceof`: only the former
- * holds across duplicate copies of the package and minification.
+ * Reports every failure of this package. Test for it with `isCorrectableError`, not with
+ * `instanceof`: only the former holds across duplicate copies of the package and minification.
  *
  * @example
  * try {
@@ -97,7 +103,11 @@ export class CorrectableError extends Error {
     for (const [name, value] of Object.entries({ ...details, code, retryable, levelErrors })) {
       if (value === undefined) continue;
       // Configurable, so that proxies may wrap them.
-      Object.defineProperty(this, name, { value, enumerable: !HIDDEN.test(name), configurable: true });
+      Object.defineProperty(this, name, {
+        value,
+        enumerable: !HIDDEN.test(name),
+        configurable: true,
+      });
     }
   }
 
@@ -108,11 +118,19 @@ export class CorrectableError extends Error {
 }
 
 /** The details of `error`, those that are not enumerable too. */
-export function getErrorDetails({ lastView, levelErrors, domain, ...facts }: CorrectableError): ErrorDetails {
+export function getErrorDetails({
+  lastView,
+  levelErrors,
+  domain,
+  ...facts
+}: CorrectableError): ErrorDetails {
   return { ...facts, lastView, levelErrors, domain };
 }
 
-/** Returns whether `error` is a `CorrectableError`, with this `code` if you pass one. Narrows the type of `code`. */
+/**
+ * Returns whether `error` is a `CorrectableError`, with this `code` if you pass one. Narrows the
+ * type of `code`.
+ */
 export function isCorrectableError<C extends ErrorCode = ErrorCode>(
   error: unknown,
   code?: C,
@@ -124,7 +142,9 @@ export function isCorrectableError<C extends ErrorCode = ErrorCode>(
   );
 }
 
-/** The error for an argument `field` that is not as it should be; `advice` says how it should be. */
+/**
+ * The error for an argument `field` that is not as it should be; `advice` says how it should be.
+ */
 export function createInvalidArgumentError(field: string, advice: string): CorrectableError {
   return new CorrectableError('INVALID_ARGUMENT', `${field}: ${advice}`, { field });
 }
@@ -147,9 +167,10 @@ type OptionNamesIn<S extends string> = S extends `${infer First},${infer Others}
     : never;
 
 /**
- * What a call is given by name: its `options` unless `field` says what else. A text, a number or a list instead, as
- * programs without types give, and a name that is misspelt would count as none in silence. `kinds` lists the name of each
- * option with what `typeof` may return for it; the compiler keeps such a list whole.
+ * What a call is given by name: its `options` unless `field` says what else. A text, a number or a
+ * list instead, as programs without types give, and a name that is misspelt would count as none in
+ * silence. `kinds` lists the name of each option with what `typeof` may return for it; the compiler
+ * keeps such a list whole.
  */
 export function checkOptions<O extends object, const S extends string>(
   options: O,

@@ -1,10 +1,15 @@
-/** `for await` over the views: at most one waits per level, so a slow reader skips what a refinement replaced (C12). */
+/**
+ * `for await` over the views: at most one waits per level, so a slow reader skips what a refinement
+ * replaced (C12).
+ */
 import { removeSubscriber, subscribeToViews } from './subscribers.ts';
 import type { Source } from './source.ts';
 import { unrefTimersIfTakenEarly } from './source.ts';
 import type { AnyView } from './view.ts';
 
-/** Old engines lack these symbols; `using` down-leveled by compilers finds those of the registry. */
+/**
+ * Old engines lack these symbols; `using` down-leveled by compilers finds those of the registry.
+ */
 function getSymbol<N extends 'dispose' | 'asyncDispose'>(name: N): SymbolConstructor[N] {
   return Symbol[name] ?? Symbol.for(`Symbol.${name}`);
 }

@@ -1,4 +1,7 @@
-/** The levels of one operation at run time: which a binding has, which were requested, how strong each is (C2). */
+/**
+ * The levels of one operation at run time: which a binding has, which were requested, how strong
+ * each is (C2).
+ */
 import { check, CorrectableError } from './errors.ts';
 
 /** The levels of a binding, weakest first, and those requested of one operation. */
@@ -15,7 +18,9 @@ export function createLevelOrder(levels: readonly string[]): LevelOrder {
   check(
     Array.isArray(levels) &&
       levels[0] &&
-      levels.every((level, at) => level && typeof level === 'string' && levels.indexOf(level) === at),
+      levels.every(
+        (level, at) => level && typeof level === 'string' && levels.indexOf(level) === at,
+      ),
     'levels',
     'give different names, weakest first',
   );
@@ -27,7 +32,11 @@ export function createLevelOrder(levels: readonly string[]): LevelOrder {
 export function requestLevels(levelOrder: LevelOrder, levels: readonly string[]): LevelOrder {
   check(Array.isArray(levels) && levels[0], 'levels', 'give a list, or none for all');
   const strongestRank = Math.max(...levels.map((level) => checkLevel(levelOrder, level, 'levels')));
-  return { ...levelOrder, requested: levelOrder.all.filter((level) => levels.includes(level)), strongestRank };
+  return {
+    ...levelOrder,
+    requested: levelOrder.all.filter((level) => levels.includes(level)),
+    strongestRank,
+  };
 }
 
 /** The rank of `level`. Throws `UNKNOWN_LEVEL` for one that the binding does not have. */

@@ -1,13 +1,18 @@
 /**
- * Consistency levels: an ordered tuple of names, weakest first, declared by a binding and carried in the types
- * (Correctables, OSDI 2016, §3.2 and §5.1).
+ * Consistency levels: an ordered tuple of names, weakest first, declared by a binding and carried
+ * in the types (Correctables, OSDI 2016, §3.2 and §5.1).
  */
 
 /** An ordered, non-empty tuple of consistency level names, weakest first. */
 export type Levels = readonly [string, ...string[]];
 
 /** The first (weakest) level of a tuple. */
-export type Weakest<L extends readonly string[]> = L extends readonly [infer A extends string, ...string[]] ? A : never;
+export type Weakest<L extends readonly string[]> = L extends readonly [
+  infer A extends string,
+  ...string[],
+]
+  ? A
+  : never;
 
 /** The last (strongest) level of a tuple; `string` if the tuple is not known at compile time. */
 export type Strongest<L extends readonly string[]> = string extends L[number]
@@ -31,11 +36,23 @@ export interface FinalLevels {
   readonly levels: string;
 }
 
-/** The final levels of an operation at a store: those of its contract if they hold there (`C`), otherwise unknown. */
-export type ContractFinalLevels<R extends FinalLevels, C extends boolean> = [C] extends [true] ? R : FinalLevels;
+/**
+ * The final levels of an operation at a store: those of its contract if they hold there (`C`),
+ * otherwise unknown.
+ */
+export type ContractFinalLevels<R extends FinalLevels, C extends boolean> = [C] extends [true]
+  ? R
+  : FinalLevels;
 
-/** The level of the final if `S` were requested of a binding with levels `L`, for an operation that can come to `R`. */
-export type FinalLevel<L extends Levels, S extends readonly string[], R extends FinalLevels> = R extends FinalLevels
+/**
+ * The level of the final if `S` were requested of a binding with levels `L`, for an operation that
+ * can come to `R`.
+ */
+export type FinalLevel<
+  L extends Levels,
+  S extends readonly string[],
+  R extends FinalLevels,
+> = R extends FinalLevels
   ? string extends R['levels']
     ? L[number]
     : [R['levels'] & L[number]] extends [never]
@@ -45,7 +62,10 @@ export type FinalLevel<L extends Levels, S extends readonly string[], R extends 
         : R['levels'] & RequestedFinalLevel<L, S>
   : never;
 
-/** The strongest of the levels `S` or above. If levels are chosen at run time, the weakest possible one. */
+/**
+ * The strongest of the levels `S` or above. If levels are chosen at run time, the weakest possible
+ * one.
+ */
 type RequestedFinalLevel<L extends Levels, S extends readonly string[]> = S extends unknown
   ? true extends { [I in keyof S]: IsUnion<S[I]> }[number]
     ? AtLeast<L, S[number]>
@@ -64,16 +84,22 @@ export type AtLeast<L extends readonly string[], K extends string> = string exte
       : AtLeast<Rest, K>
     : never;
 
-/** The tuple of the requested levels `S` of `L`; the general tuple if `L` is not known at compile time. */
-export type RequestedLevels<L extends Levels, S extends readonly string[]> = string extends L[number]
+/**
+ * The tuple of the requested levels `S` of `L`; the general tuple if `L` is not known at compile
+ * time.
+ */
+export type RequestedLevels<
+  L extends Levels,
+  S extends readonly string[],
+> = string extends L[number]
   ? Levels
   : Subset<L, S[number]> extends infer R extends Levels
     ? R
     : never;
 
 /** What is a level in every list of the union `L`. */
-export type CommonLevel<L extends Levels> = (L extends unknown ? (level: L[number]) => void : never) extends (
-  level: infer K extends string,
-) => void
+export type CommonLevel<L extends Levels> = (
+  L extends unknown ? (level: L[number]) => void : never
+) extends (level: infer K extends string) => void
   ? K
   : never;

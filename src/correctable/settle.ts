@@ -1,4 +1,6 @@
-/** Taking a view before the final one (C9). What waits for it leaves nothing behind on the source. */
+/**
+ * Taking a view before the final one (C9). What waits for it leaves nothing behind on the source.
+ */
 import { removeSubscriber, subscribeToViews, unrefTimers } from './subscribers.ts';
 import type { SettleOptions } from './correctable.ts';
 import type { CorrectableError } from './errors.ts';
@@ -13,8 +15,15 @@ type Options<T> = SettleOptions<T, Levels, string>;
 
 const SETTLE_OPTIONS = 'enough:function,withinMs:number,orLatest:boolean,afterEarly:string';
 
-/** Takes one view early. With `level`, takes the first view at that level or stronger, and fails if there is none. */
-export function settleSource<T>(source: Source<T>, options: Options<T> = {}, level?: string): Promise<AnyView<T>> {
+/**
+ * Takes one view early. With `level`, takes the first view at that level or stronger, and fails if
+ * there is none.
+ */
+export function settleSource<T>(
+  source: Source<T>,
+  options: Options<T> = {},
+  level?: string,
+): Promise<AnyView<T>> {
   return new Promise((resolve, reject) => {
     const { levelOrder } = source;
     const rank = level === undefined ? NO_RANK : checkLevel(levelOrder, level, 'level');
@@ -26,7 +35,10 @@ export function settleSource<T>(source: Source<T>, options: Options<T> = {}, lev
     const isEnough = (view: AnyView<T>): unknown =>
       level ? getRank(levelOrder, view.level) >= rank : enough?.(view) || view.final;
     let isLate = false;
-    /** Takes `view`, or fails. A later failure is no caller's error, whether there was a view or none in time. */
+    /**
+     * Takes `view`, or fails. A later failure is no caller's error, whether there was a view or
+     * none in time.
+     */
     const end = (view: AnyView<T> | undefined, error?: unknown): void => {
       timer?.cancel();
       removeSubscriber(source, subscriber);
@@ -43,7 +55,11 @@ export function settleSource<T>(source: Source<T>, options: Options<T> = {}, lev
       const message = `${formatLabel(source.label)}: no view at level "${level}" or above ${reason}`;
       end(
         undefined,
-        createOperationError(source, 'LEVEL_NOT_REACHED', message, { level, levelErrors: cause?.levelErrors, cause }),
+        createOperationError(source, 'LEVEL_NOT_REACHED', message, {
+          level,
+          levelErrors: cause?.levelErrors,
+          cause,
+        }),
       );
     };
     const subscriber = subscribeToViews(
@@ -66,6 +82,7 @@ export function settleSource<T>(source: Source<T>, options: Options<T> = {}, lev
       if (level) miss('in time');
       else if (source.latest) end(source.latest);
     };
-    const timer = withinMs === undefined ? undefined : source.environment.clock.setTimer(onTime, withinMs);
+    const timer =
+      withinMs === undefined ? undefined : source.environment.clock.setTimer(onTime, withinMs);
   });
 }

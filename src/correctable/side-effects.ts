@@ -1,6 +1,6 @@
 /**
- * What may have taken effect of an operation and of all its parts, so that no error suggests a retry of something that
- * may have been done (C10, C14).
+ * What may have taken effect of an operation and of all its parts, so that no error suggests a
+ * retry of something that may have been done (C10, C14).
  */
 import { isCorrectableError } from './errors.ts';
 
@@ -23,14 +23,21 @@ export interface SourcePart {
 
 export interface PartExtras {
   parts?: SourcePart[] | undefined;
-  /** What steps and attempts of it may do that have yet to begin: they do whatever becomes of what it is a part of. */
+  /**
+   * What steps and attempts of it may do that have yet to begin: they do whatever becomes of what
+   * it is a part of.
+   */
   futureEffects?: EffectState | undefined;
 }
 
 export function getEffectState({ effectState, extras }: SourcePart): EffectState {
   let most = effectState;
   for (const part of extras?.parts ?? [])
-    most = Math.max(most, getEffectState(part), part.extras?.futureEffects ?? NO_EFFECT) as EffectState;
+    most = Math.max(
+      most,
+      getEffectState(part),
+      part.extras?.futureEffects ?? NO_EFFECT,
+    ) as EffectState;
   return most;
 }
 
@@ -41,13 +48,17 @@ export function addPart(whole: SourcePart, part: SourcePart): void {
   // Looked through only when they have become twice as many.
   if (count < 8 || count & (count - 1)) return;
   for (const other of new Set(parts.splice(0))) {
-    // A closed part has no more effects. Only its result is kept, which costs no memory for any number of parts.
+    // A closed part has no more effects. Only its result is kept, which costs no memory for any
+    // number of parts.
     if (other.state === 'pending') parts.push(other);
     else whole.effectState = Math.max(whole.effectState, other.effectState) as EffectState;
   }
 }
 
-/** Returns the rest of `done` after a failure with `error`: an operation whose error is retryable has done nothing. */
+/**
+ * Returns the rest of `done` after a failure with `error`: an operation whose error is retryable
+ * has done nothing.
+ */
 export function getRemainingEffects(error: unknown, done: EffectState): EffectState {
   if (!isCorrectableError(error)) return done;
   return error.retryable || (error.code === 'ABORTED' && done === WRITE) ? NO_EFFECT : done;

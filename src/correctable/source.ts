@@ -1,13 +1,25 @@
 /**
- * The state machine of one operation (Correctables, OSDI 2016, Figure 3): `updating → (update)* → final | error`. The
- * binding sees it as its sink and its context; consumers see it through the Correctable. The table of states and
- * events, with the invariants C1–C15, is docs/spec/correctable.md.
+ * The state machine of one operation (Correctables, OSDI 2016, Figure 3):
+ * `updating → (update)* → final | error`. The binding sees it as its sink and its context;
+ * consumers see it through the Correctable. The table of states and events, with the invariants
+ * C1–C15, is docs/spec/correctable.md.
  *
  * What is not for the binding is a function of this module, not a method.
  */
-import type { SubscriberList, SubscriberExtras, ErrorCallback, ViewCallback } from './subscribers.ts';
+import type {
+  SubscriberList,
+  SubscriberExtras,
+  ErrorCallback,
+  ViewCallback,
+} from './subscribers.ts';
 import { attachCallbacks, deliverView, FAILURE, unrefTimers } from './subscribers.ts';
-import type { BindingSession, InvocationContext, Sink, ViewDetails, SubmissionStatus } from './binding.ts';
+import type {
+  BindingSession,
+  InvocationContext,
+  Sink,
+  ViewDetails,
+  SubmissionStatus,
+} from './binding.ts';
 import { isOlder as isOlderBySize, mergeDetails } from './binding.ts';
 import { createDeadlineList, type DeadlineList } from './deadline-list.ts';
 import type { EffectState, PartExtras } from './side-effects.ts';
@@ -37,7 +49,9 @@ export interface SourceOptions<T> {
   readonly isRefining?: boolean | undefined;
   readonly equals?: ((a: T, b: T) => boolean) | undefined;
   readonly isOlder?: ((version: unknown, than: unknown) => boolean) | undefined;
-  /** Makes the error of an operation that its client gives up. Default: by what may have been done */
+  /**
+   * Makes the error of an operation that its client gives up. Default: by what may have been done
+   */
   createSubmissionError?<U>(
     source: Source<U>,
     code: ErrorCode,
@@ -54,7 +68,10 @@ interface SourceExtras extends Omit<SubscriberExtras, 'parts'>, PartExtras {
   /** Values that the binding gave, by number, for later confirmations (C7). */
   confirmableViews?: Map<number, AnyView> | undefined;
   levelErrors?: Record<string, unknown>;
-  /** `settle` or `when` has answered early: a later failure is no caller's error (C9). Holds the views that they took. */
+  /**
+   * `settle` or `when` has answered early: a later failure is no caller's error (C9). Holds the
+   * views that they took.
+   */
   earlyViews?: Set<AnyView>;
 }
 
@@ -66,7 +83,10 @@ export interface OperationLabel {
 
 const UNNAMED_OPERATION: OperationLabel = { name: 'operation' };
 
-/** One class for all sources of views: engines run code for one shape of object faster than for several. */
+/**
+ * One class for all sources of views: engines run code for one shape of object faster than for
+ * several.
+ */
 export class Source<T> implements SubscriberList<T>, Sink<T>, InvocationContext {
   readonly environment: Environment;
   readonly options: SourceOptions<T>;
@@ -96,7 +116,10 @@ export class Source<T> implements SubscriberList<T>, Sink<T>, InvocationContext 
   deadlines: DeadlineList | undefined;
   /** The operation, as messages name it. */
   label: OperationLabel = UNNAMED_OPERATION;
-  /** An update that was submitted cannot be called back: its outcome is unknown, never "not done" (C10). */
+  /**
+   * An update that was submitted cannot be called back: its outcome is unknown, never "not done"
+   * (C10).
+   */
   effectState: EffectState = NO_EFFECT;
   /** There for those that are invoked with one. */
   declare session: BindingSession | undefined;
@@ -122,7 +145,8 @@ export class Source<T> implements SubscriberList<T>, Sink<T>, InvocationContext 
 
   confirm(level: string, seq: number, details?: ViewDetails): void {
     if (!isOpen(this, level)) return;
-    const retained = this.latest?.seq === seq ? this.latest : this.extras?.confirmableViews?.get(seq);
+    const retained =
+      this.latest?.seq === seq ? this.latest : this.extras?.confirmableViews?.get(seq);
     if (retained) this.acceptView(seq, retained.value as T, level, mergeDetails(retained, details));
     else abandon(this, 'PROTOCOL', `view ${seq} was confirmed, but never delivered`);
   }
@@ -132,7 +156,8 @@ export class Source<T> implements SubscriberList<T>, Sink<T>, InvocationContext 
     const { levelOrder } = this;
     const rank = level === undefined ? Infinity : getRank(levelOrder, level);
     if (rank === NO_RANK) this.environment.recordDrop('unknown-level', level);
-    else if (level !== undefined) getExtras(this).levelErrors = { ...this.extras?.levelErrors, [level]: error };
+    else if (level !== undefined)
+      getExtras(this).levelErrors = { ...this.extras?.levelErrors, [level]: error };
     if (rank >= levelOrder.strongestRank) failWith(this, toFinalError(this, error, level));
   }
 
@@ -160,7 +185,10 @@ export class Source<T> implements SubscriberList<T>, Sink<T>, InvocationContext 
     const rank = getRank(levelOrder, level);
     const final = rank >= (details?.final ? 0 : levelOrder.strongestRank);
     const isOlder = this.options.isOlder ?? isOlderBySize;
-    const older = version !== undefined && newest !== undefined && callPredicate(environment, isOlder, version, newest);
+    const older =
+      version !== undefined &&
+      newest !== undefined &&
+      callPredicate(environment, isOlder, version, newest);
     const reason = final ? undefined : getDropReason(this, rank, older);
     const confirms = !reason && latest !== undefined && isEqual(this, value, latest.value);
     // Values that only the operation holds for equal do not share one reference.
@@ -168,7 +196,14 @@ export class Source<T> implements SubscriberList<T>, Sink<T>, InvocationContext 
       confirms && (!equals || callPredicate(environment, structurallyEqual, value, latest.value))
         ? latest.value
         : value;
-    const view = createDraft(shared, level, final, seq, confirms, environment.getWallTime()) as ViewDraft<T>;
+    const view = createDraft(
+      shared,
+      level,
+      final,
+      seq,
+      confirms,
+      environment.getWallTime(),
+    ) as ViewDraft<T>;
     if (version !== undefined) view.version = version;
     if (meta !== undefined) view.meta = meta;
     if (final && older) view.regressed = true;
@@ -181,8 +216,10 @@ export class Source<T> implements SubscriberList<T>, Sink<T>, InvocationContext 
     this.latest = view as AnyView<T>;
     if (final) {
       // What is made of an operation may repeat a level, and counts with the operation.
-      if (latest && !this.options.isRefining) environment.count(confirms ? 'confirmed' : 'corrected');
-      for (const taken of this.extras?.earlyViews ?? []) reportEarlyView(this, taken as AnyView<T>, view as AnyView<T>);
+      if (latest && !this.options.isRefining)
+        environment.count(confirms ? 'confirmed' : 'corrected');
+      for (const taken of this.extras?.earlyViews ?? [])
+        reportEarlyView(this, taken as AnyView<T>, view as AnyView<T>);
       closeSource(this, 'final');
     } else if (latest) keepForConfirmation(this, latest);
     deliverView(this, view as AnyView<T>);
@@ -194,7 +231,8 @@ function reportEarlyView<T>(source: Source<T>, earlyView: AnyView<T>, final: Any
   const { environment } = source;
   const isRight = isEqual(source, final.value, earlyView.value);
   environment.count(isRight ? 'earlyConfirmed' : 'earlyCorrected');
-  if (!isRight) environment.report({ type: 'late-correction', operation: source.label, earlyView, final });
+  if (!isRight)
+    environment.report({ type: 'late-correction', operation: source.label, earlyView, final });
 }
 
 export function getExtras<T>(source: Source<T>): SourceExtras {
@@ -207,13 +245,26 @@ export function formatLabel({ name, key }: OperationLabel): string {
 }
 
 /** Closes with an error that the binding did not report, and lets the binding go. */
-export function abandon<T>(source: Source<T>, code: ErrorCode, message: string, details: ErrorDetails = {}): void {
+export function abandon<T>(
+  source: Source<T>,
+  code: ErrorCode,
+  message: string,
+  details: ErrorDetails = {},
+): void {
   if (source.state !== 'pending') return;
-  abandonWith(source, createOperationError(source, code, `${formatLabel(source.label)}: ${message}`, details));
+  abandonWith(
+    source,
+    createOperationError(source, code, `${formatLabel(source.label)}: ${message}`, details),
+  );
 }
 
 /** The same with an error that accounts for what may have been done. */
-export function interrupt<T>(source: Source<T>, code: ErrorCode, description: string, details?: ErrorDetails): void {
+export function interrupt<T>(
+  source: Source<T>,
+  code: ErrorCode,
+  description: string,
+  details?: ErrorDetails,
+): void {
   abandonWith(source, createAbandonError(source, code, description, details));
 }
 
@@ -223,7 +274,10 @@ function abandonWith<T>(source: Source<T>, error: CorrectableError): void {
   abortSubmission(source, error);
 }
 
-/** Aborts the signal of a failed operation, so that the binding learns that no caller waits any more. */
+/**
+ * Aborts the signal of a failed operation, so that the binding learns that no caller waits any
+ * more.
+ */
 export function abortSubmission<T>(source: Source<T>, error: CorrectableError): void {
   if (source.state !== 'error') return;
   const extras = getExtras(source);
@@ -246,7 +300,10 @@ export function cancelSource<T>(source: Source<T>, cause?: unknown): void {
   interrupt(source, 'ABORTED', 'cancelled', { cause });
 }
 
-/** What is true of an operation that is given up: an update that may have taken effect is `UNKNOWN` (C10, C14). */
+/**
+ * What is true of an operation that is given up: an update that may have taken effect is `UNKNOWN`
+ * (C10, C14).
+ */
 export function createAbandonError<T>(
   source: Source<T>,
   code: ErrorCode,
@@ -257,7 +314,10 @@ export function createAbandonError<T>(
   return create(source, code, `${formatLabel(source.label)}: ${description}`, details);
 }
 
-/** An error that accounts for what may have been done: `UNKNOWN` for a write, and no error that suggests a retry. */
+/**
+ * An error that accounts for what may have been done: `UNKNOWN` for a write, and no error that
+ * suggests a retry.
+ */
 export function createInterruptionError<T>(
   source: Source<T>,
   code: ErrorCode,
@@ -267,14 +327,23 @@ export function createInterruptionError<T>(
   const done = getEffectState(source);
   if (done === NO_EFFECT) return createOperationError(source, code, message, details);
   const text = `${message}; ${done === WRITE ? 'the write' : 'a step of it'} may take effect all the same`;
-  return createOperationError(source, done === WRITE ? 'UNKNOWN' : code, text, { ...details, retryable: false });
+  return createOperationError(source, done === WRITE ? 'UNKNOWN' : code, text, {
+    ...details,
+    retryable: false,
+  });
 }
 
-/** Converts the failure of one part to a failure of the whole: a retry must not do another part twice. */
+/**
+ * Converts the failure of one part to a failure of the whole: a retry must not do another part
+ * twice.
+ */
 export function toCompositeError<T, E>(source: Source<T>, error: E): E | CorrectableError {
   if (!isCorrectableError(error) || !(error.retryable || error.code === 'ABORTED')) return error;
   if (getEffectState(source) === NO_EFFECT) return error;
-  return createInterruptionError(source, error.code, error.message, { level: error.level, cause: error });
+  return createInterruptionError(source, error.code, error.message, {
+    level: error.level,
+    cause: error,
+  });
 }
 
 /** Fails the whole by what one of its parts failed with. */
@@ -286,7 +355,8 @@ export function failFromPart<T>(source: Source<T>, error: unknown, level?: strin
 export function setTimeLimit<T>(source: Source<T>, limitMs: number): void {
   const { clock, deadlines } = source.environment;
   let list = deadlines.get(limitMs);
-  if (!list) deadlines.set(limitMs, (list = createDeadlineList(clock, () => deadlines.delete(limitMs))));
+  if (!list)
+    deadlines.set(limitMs, (list = createDeadlineList(clock, () => deadlines.delete(limitMs))));
   // Not the tick's: the stretch of code that asks may have run for long.
   source.dueAt = clock.now() + limitMs;
   source.deadlines = list;
@@ -299,7 +369,9 @@ export function unrefTimersIfTakenEarly<T>(source: Source<T>): void {
   if (source.extras?.earlyViews) unrefTimers(source);
 }
 
-/** Calls `cleanUp` when the source closes, with any outcome; if it is closed, after the delivery. */
+/**
+ * Calls `cleanUp` when the source closes, with any outcome; if it is closed, after the delivery.
+ */
 export function addCleanUp<T>(source: Source<T>, cleanUp: () => void): void {
   if (source.state !== 'pending') queueMicrotask(cleanUp);
   else (source.cleanUpCallbacks ??= []).push(cleanUp);
@@ -325,11 +397,19 @@ export function closeAfter<T>(source: Source<T>, work: unknown): void {
 }
 
 function isEqual<T>(source: Source<T>, a: T, b: T): boolean {
-  return Object.is(a, b) || callPredicate(source.environment, source.options.equals ?? structurallyEqual, a, b);
+  return (
+    Object.is(a, b) ||
+    callPredicate(source.environment, source.options.equals ?? structurallyEqual, a, b)
+  );
 }
 
 /** What the application is asked and fails to say counts as no. */
-function callPredicate<V>(environment: Environment, question: (a: V, b: V) => boolean, a: V, b: V): boolean {
+function callPredicate<V>(
+  environment: Environment,
+  question: (a: V, b: V) => boolean,
+  a: V,
+  b: V,
+): boolean {
   try {
     return question(a, b);
   } catch (error) {
@@ -364,8 +444,9 @@ const createDraft = (
   at,
 });
 
-// For the bar `invoke-vs-promise` of `npm run bench -- core`. Engines that have seen one without a time let the views of a
-// tick share one number, where each would have its own: a tenth of the time of an invocation.
+// For the bar `invoke-vs-promise` of `npm run bench -- core`. Engines that have seen one without a
+// time let the views of a tick share one number, where each would have its own: a tenth of the time
+// of an invocation.
 createDraft();
 
 function getDropReason<T>(
@@ -388,8 +469,15 @@ function keepForConfirmation<T>(source: Source<T>, view: AnyView<T>): void {
   retained.delete(view.seq - MAX_CONFIRMABLE_VIEWS);
 }
 
-/** The error to close with: the binding's own where it says all, otherwise with the facts added (C6). */
-function toFinalError<T>(source: Source<T>, error: unknown, level: string | undefined): CorrectableError {
+/**
+ * The error to close with: the binding's own where it says all, otherwise with the facts added
+ * (C6).
+ */
+function toFinalError<T>(
+  source: Source<T>,
+  error: unknown,
+  level: string | undefined,
+): CorrectableError {
   if (!isCorrectableError(error)) {
     const message = `${formatLabel(source.label)}: the ${level ?? 'final'} view failed; see cause`;
     return createOperationError(source, 'FINAL_FAILED', message, { level, cause: error });
@@ -397,10 +485,17 @@ function toFinalError<T>(source: Source<T>, error: unknown, level: string | unde
   const isNamed = error.operation || source.label === UNNAMED_OPERATION;
   if (isNamed && !source.latest && !source.extras?.levelErrors) return error;
   // The error itself stays as it is: a binding may fail several operations with one.
-  return createOperationError(source, error.code, error.message, { level, ...getErrorDetails(error), cause: error });
+  return createOperationError(source, error.code, error.message, {
+    level,
+    ...getErrorDetails(error),
+    cause: error,
+  });
 }
 
-/** An error with what is known of the operation: its name and key, its latest view, its failed levels. */
+/**
+ * An error with what is known of the operation: its name and key, its latest view, its failed
+ * levels.
+ */
 export function createOperationError<T>(
   source: Source<T>,
   code: ErrorCode,

@@ -1,10 +1,18 @@
 /**
- * Speculation on preliminary views (Correctables, OSDI 2016, §4.2, Listing 3), rule by rule as in C8: at most one run
- * lives; a confirmed run is kept; a refuted one is undone before the next begins.
+ * Speculation on preliminary views (Correctables, OSDI 2016, §4.2, Listing 3), rule by rule as in
+ * C8: at most one run lives; a confirmed run is kept; a refuted one is undone before the next
+ * begins.
  */
 import { removeSubscriber, subscribeToViews, unrefTimers } from './subscribers.ts';
 import { deriveSource, observeSource } from './derived-source.ts';
-import { addPart, getRemainingEffects, getEffectState, NO_EFFECT, UNOBSERVED, WRITE } from './side-effects.ts';
+import {
+  addPart,
+  getRemainingEffects,
+  getEffectState,
+  NO_EFFECT,
+  UNOBSERVED,
+  WRITE,
+} from './side-effects.ts';
 import { isThenable } from './validate.ts';
 import { NO_RANK, getRank } from './level-order.ts';
 import type { AbortCallback, StepFunction } from './speculative-run.ts';
@@ -33,8 +41,9 @@ interface RunOutcome<U> {
 }
 
 /**
- * Runs `step` on the views of `source`; `abort` undoes the side effects of a run on a wrong input. With `passErrors`, an
- * error of the step is the result's error as it is (`chain`), otherwise `SPECULATION_FAILED`.
+ * Runs `step` on the views of `source`; `abort` undoes the side effects of a run on a wrong input.
+ * With `passErrors`, an error of the step is the result's error as it is (`chain`), otherwise
+ * `SPECULATION_FAILED`.
  */
 export function speculateOnSource<T, U>(
   source: Source<T>,
@@ -84,13 +93,23 @@ export function speculateOnSource<T, U>(
       const inner = getSource<U>(returned);
       if (inner) {
         addPart(result, inner);
-        if (passErrors && !abort && !view.final && (getEffectState(inner) || inner.extras?.futureEffects) === WRITE) {
+        if (
+          passErrors &&
+          !abort &&
+          !view.final &&
+          (getEffectState(inner) || inner.extras?.futureEffects) === WRITE
+        ) {
           // Its outcome is not reported any more.
           inner.isObserved = true;
           return interrupt(result, 'UNKNOWN', 'a write on a preliminary view needs an undo');
         }
         const onError = hasKnownEffects(inner) ? takeError : takeErrorOfUnseen(getParts(inner));
-        const subscriber = subscribeToViews(inner, (_value, innerView) => take(innerView), onError, result);
+        const subscriber = subscribeToViews(
+          inner,
+          (_value, innerView) => take(innerView),
+          onError,
+          result,
+        );
         run.stopListening = () => {
           removeSubscriber(inner, subscriber);
           getExtras(inner).isUndone = true;
@@ -104,7 +123,10 @@ export function speculateOnSource<T, U>(
     }
   };
 
-  /** Undoes a run whose input was refuted or will never be confirmed; then begins on the newest input. */
+  /**
+   * Undoes a run whose input was refuted or will never be confirmed; then begins on the newest
+   * input.
+   */
   const refute = (run: SpeculativeRun<T, U>): void => {
     live = undefined;
     undoing = callInRun(undefined, () => run.undo(abort, outcome?.value)).then(
@@ -120,7 +142,10 @@ export function speculateOnSource<T, U>(
     );
   };
 
-  /** Delivers what is known of the live run's result: no stronger than what it was made of, nor than it says itself. */
+  /**
+   * Delivers what is known of the live run's result: no stronger than what it was made of, nor than
+   * it says itself.
+   */
   const deliverOutcome = (run: SpeculativeRun<T, U>): void => {
     if (!outcome || result.state !== 'pending') return;
     const { final } = outcome;
@@ -156,7 +181,10 @@ export function speculateOnSource<T, U>(
     else abandon(result, 'SPECULATION_FAILED', 'failed on confirmed input; see cause', { cause });
   };
 
-  /** The source no longer guards the deadline once it has closed: from there on the result has one of its own. */
+  /**
+   * The source no longer guards the deadline once it has closed: from there on the result has one
+   * of its own.
+   */
   const limitRemaining = (): void => {
     const { dueAt } = result;
     if (dueAt === undefined || result.deadlines || result.state !== 'pending') return;
@@ -204,7 +232,10 @@ export function speculateOnSource<T, U>(
 
 /** Whether its effects are known: it has closed, or clients submitted it and all its parts. */
 function hasKnownEffects(source: ErasedSource): boolean {
-  return source.state !== 'pending' || (!!source.environment.stats && getParts(source).every(hasKnownEffects));
+  return (
+    source.state !== 'pending' ||
+    (!!source.environment.stats && getParts(source).every(hasKnownEffects))
+  );
 }
 
 /** All parts are sources. */

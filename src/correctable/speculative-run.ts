@@ -10,10 +10,12 @@ export type StepFunction<T> = (value: T, scope: SpeculativeRun<T, never>) => unk
 export type AbortCallback<T, U> = (input: T, result: U | undefined) => void | PromiseLike<void>;
 
 /**
- * The run whose step is being called: what is invoked now belongs to it, until the step first waits. Not what the step
- * only sets off: undos, and what listeners do.
+ * The run whose step is being called: what is invoked now belongs to it, until the step first
+ * waits. Not what the step only sets off: undos, and what listeners do.
  */
-export const activeRun: { run: Pick<SpeculativeRun<never, never>, 'phase'> | undefined } = { run: undefined };
+export const activeRun: { run: Pick<SpeculativeRun<never, never>, 'phase'> | undefined } = {
+  run: undefined,
+};
 
 /** `undefined` for what is of no run. */
 export function callInRun<R>(run: typeof activeRun.run, callback: () => R): R {
@@ -51,7 +53,9 @@ export class SpeculativeRun<T, U> {
     return this.#controller.signal;
   }
 
-  /** A function on its own, so that it may be taken out of the scope; made for runs that ask for it. */
+  /**
+   * A function on its own, so that it may be taken out of the scope; made for runs that ask for it.
+   */
   get onAbort(): (undo: Hook) => void {
     return (undo) => {
       if (this.phase === 'undone') this.#callNow(undo);
@@ -84,15 +88,18 @@ export class SpeculativeRun<T, U> {
   }
 
   /**
-   * Aborts the signal, undoes in reverse order, then calls `abort`: each of them whatever becomes of the others. Fails
-   * with the first failure; those after it are uncaught.
+   * Aborts the signal, undoes in reverse order, then calls `abort`: each of them whatever becomes
+   * of the others. Fails with the first failure; those after it are uncaught.
    */
   async undo(abort: AbortCallback<T, U> | undefined, result: U | undefined): Promise<void> {
     this.phase = 'undone';
     this.stopListening?.();
     this.#controller?.abort();
     const failures: unknown[] = [];
-    for (const undo of [...(this.#undoHooks?.reverse() ?? []), () => abort?.(this.view.value, result)]) {
+    for (const undo of [
+      ...(this.#undoHooks?.reverse() ?? []),
+      () => abort?.(this.view.value, result),
+    ]) {
       try {
         await undo();
       } catch (error) {

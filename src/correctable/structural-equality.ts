@@ -1,7 +1,13 @@
-/** Structural equality of values: what "the same value" means unless an operation says otherwise (C7). */
+/**
+ * Structural equality of values: what "the same value" means unless an operation says otherwise
+ * (C7).
+ */
 import { getBuiltInClass } from './built-in-class.ts';
 
-/** After so many pairs, assumptions are kept: cycles end, and what is shared is compared once. Few values need them. */
+/**
+ * After so many pairs, assumptions are kept: cycles end, and what is shared is compared once. Few
+ * values need them.
+ */
 const MAX_UNTRACKED_PAIRS = 100_000;
 
 type Properties = Readonly<Record<string, unknown>>;
@@ -9,7 +15,10 @@ type Collection = ReadonlyMap<unknown, unknown> | ReadonlySet<unknown>;
 
 /** One comparison in flight. */
 interface Comparison {
-  /** The objects that are still to be compared, in pairs: a stack of our own, since that of the engine has an end. */
+  /**
+   * The objects that are still to be compared, in pairs: a stack of our own, since that of the
+   * engine has an end.
+   */
   pairs: object[];
   comparedCount: number;
   /** By object: the objects that it equals if all remaining comparisons succeed. */
@@ -19,9 +28,10 @@ interface Comparison {
 }
 
 /**
- * Returns whether two values are structurally equal. Primitives compare by `Object.is`. Plain objects, arrays, `Date`,
- * `Map`, `Set`, array buffers, typed arrays and Node's `Buffer` compare by content, from any realm. Other objects,
- * whose state may be private, compare only by identity. So do instances of classes that extend one of these.
+ * Returns whether two values are structurally equal. Primitives compare by `Object.is`. Plain
+ * objects, arrays, `Date`, `Map`, `Set`, array buffers, typed arrays and Node's `Buffer` compare by
+ * content, from any realm. Other objects, whose state may be private, compare only by identity. So
+ * do instances of classes that extend one of these.
  *
  * @example
  * structurallyEqual({ tags: new Set(['a']) }, { tags: new Set(['a']) }); // true
@@ -38,11 +48,15 @@ function compareValues(a: unknown, b: unknown, { pairs }: Comparison): boolean {
 
 function areAllEqual(comparison: Comparison): boolean {
   const { pairs } = comparison;
-  while (pairs.length > 0) if (!compareStructure(pairs.pop()!, pairs.pop()!, comparison)) return false;
+  while (pairs.length > 0)
+    if (!compareStructure(pairs.pop()!, pairs.pop()!, comparison)) return false;
   return true;
 }
 
-/** Whether both are equal, with all that they lead to. If not, what was assumed on the way is forgotten. */
+/**
+ * Whether both are equal, with all that they lead to. If not, what was assumed on the way is
+ * forgotten.
+ */
 function areEqual(a: unknown, b: unknown, comparison: Comparison): boolean {
   const { pairs, undoSteps } = comparison;
   const undoFrom = undoSteps?.length ?? 0;
@@ -58,12 +72,14 @@ function compareStructure(a: object, b: object, comparison: Comparison): boolean
   const kind = getBuiltInClass(a);
   if (!kind || kind !== getBuiltInClass(b)) return false;
   if (comparison.comparedCount++ > MAX_UNTRACKED_PAIRS && isAssumed(a, b, comparison)) return true;
-  if (kind === 'Object' || kind === 'null') return compareProperties(a as Properties, b as Properties, comparison);
+  if (kind === 'Object' || kind === 'null')
+    return compareProperties(a as Properties, b as Properties, comparison);
   if (isCollection(a, kind)) return compareItems(a, b as Collection, kind === 'Map', comparison);
   const list = toArray(a, kind);
   const other = toArray(b, kind);
   if (!list || list.length !== other!.length) return false;
-  for (let at = 0; at < list.length; at++) if (!compareValues(list[at], other![at], comparison)) return false;
+  for (let at = 0; at < list.length; at++)
+    if (!compareValues(list[at], other![at], comparison)) return false;
   return true;
 }
 
@@ -72,9 +88,12 @@ function compareProperties(a: Properties, b: Properties, comparison: Comparison)
   let surplus = 0;
   for (const key in a) {
     const value = b[key];
-    // What plain objects inherit are functions and their prototype: to ask of each key would cost more.
-    const mayBeInherited = value === undefined || key === '__proto__' || typeof value === 'function';
-    if ((mayBeInherited && !Object.hasOwn(b, key)) || !compareValues(a[key], value, comparison)) return false;
+    // What plain objects inherit are functions and their prototype: to ask of each key would cost
+    // more.
+    const mayBeInherited =
+      value === undefined || key === '__proto__' || typeof value === 'function';
+    if ((mayBeInherited && !Object.hasOwn(b, key)) || !compareValues(a[key], value, comparison))
+      return false;
     surplus--;
   }
   for (const _key in b) surplus++;
@@ -82,7 +101,12 @@ function compareProperties(a: Properties, b: Properties, comparison: Comparison)
 }
 
 /** Keys and items that are objects may have an equal instead of themselves on the other side. */
-function compareItems(a: Collection, b: Collection, isMap: boolean, comparison: Comparison): boolean {
+function compareItems(
+  a: Collection,
+  b: Collection,
+  isMap: boolean,
+  comparison: Comparison,
+): boolean {
   // Without a prototype: a sketch may have any name.
   const strangers = Object.create(null) as Record<string, unknown[]>;
   const keyOf = (item: unknown): unknown => (isMap ? (item as unknown[])[0] : item);
@@ -91,11 +115,15 @@ function compareItems(a: Collection, b: Collection, isMap: boolean, comparison: 
   for (const item of a) {
     const key = keyOf(item);
     if (b.has(key)) {
-      if (isMap && !compareValues((item as unknown[])[1], (b as Map<unknown, unknown>).get(key), comparison))
+      if (
+        isMap &&
+        !compareValues((item as unknown[])[1], (b as Map<unknown, unknown>).get(key), comparison)
+      )
         return false;
     } else {
       const alike = alikeOf(item);
-      // The only one left is no choice: it may be compared later, however deep such sets lie in each other.
+      // The only one left is no choice: it may be compared later, however deep such sets lie in
+      // each other.
       const isEqual = alike.length > 1 ? areEqual : compareValues;
       const at = alike.findIndex((other) => isEqual(item, other, comparison));
       if (at < 0) return false;
@@ -116,8 +144,8 @@ function isAssumed(a: object, b: object, comparison: Comparison): boolean {
 }
 
 /**
- * The same for all that are equal, and another for most that are not: without it each is compared with each. It looks at
- * a bounded number of parts, however many times each is shared.
+ * The same for all that are equal, and another for most that are not: without it each is compared
+ * with each. It looks at a bounded number of parts, however many times each is shared.
  */
 export function createSketch(value: unknown, depth = 3): string {
   if (!isObject(value)) return String(value);
@@ -147,6 +175,7 @@ function isCollection(_value: object, kind: string | undefined): _value is Colle
 function toArray(value: object, kind: string | undefined): unknown[] | undefined {
   if (kind === 'Array') return value as unknown[];
   if (kind === 'Date') return [+(value as Date)];
-  if (ArrayBuffer.isView(value)) return new Uint8Array(value.buffer, value.byteOffset, value.byteLength) as never;
+  if (ArrayBuffer.isView(value))
+    return new Uint8Array(value.buffer, value.byteOffset, value.byteLength) as never;
   return kind === 'ArrayBuffer' ? (new Uint8Array(value as ArrayBuffer) as never) : undefined;
 }

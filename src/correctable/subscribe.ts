@@ -1,6 +1,7 @@
 /**
- * Callbacks and observers that come and go; leaving never cancels the operation (C4, C10). An `AbortSignal` is followed
- * with one listener on it, however many operations share it, and none once they are over.
+ * Callbacks and observers that come and go; leaving never cancels the operation (C4, C10). An
+ * `AbortSignal` is followed with one listener on it, however many operations share it, and none
+ * once they are over.
  */
 import type { Listener, Subscriber } from './subscribers.ts';
 import { removeSubscriber, addSubscriber } from './subscribers.ts';
@@ -14,12 +15,18 @@ import type { AnyView } from './view.ts';
 /** Called with the reason when the signal aborts. */
 type AbortFollower = (reason: unknown) => void;
 
-/** The followers of a signal, and its one listener: an arrow function, since signals of other makers call it without `this`. */
+/**
+ * The followers of a signal, and its one listener: an arrow function, since signals of other makers
+ * call it without `this`.
+ */
 type FollowerGroup = readonly [followers: Set<AbortFollower>, onAbort: () => void];
 
 const followerGroups = /* @__PURE__ */ new WeakMap<AbortSignal, FollowerGroup>();
 
-/** Whether `signal` has aborted. Throws `INVALID_ARGUMENT` for what is no signal, and for a proxy of one. */
+/**
+ * Whether `signal` has aborted. Throws `INVALID_ARGUMENT` for what is no signal, and for a proxy of
+ * one.
+ */
 export function isAborted(signal: AbortSignal): boolean {
   try {
     if (typeof signal.addEventListener === 'function') return signal.aborted;
@@ -40,7 +47,8 @@ export function followSignal(signal: AbortSignal, follower: AbortFollower): () =
   if (followers.size === 0) signal.addEventListener('abort', onAbort);
   followers.add(follower);
   return () => {
-    if (followers.delete(follower) && followers.size === 0) signal.removeEventListener('abort', onAbort);
+    if (followers.delete(follower) && followers.size === 0)
+      signal.removeEventListener('abort', onAbort);
   };
 }
 
@@ -67,7 +75,11 @@ export function subscribeUntilAborted<T>(
   });
   if (!closed) {
     unfollow = signal && followSignal(signal, unsubscribe);
-    subscriber = addSubscriber(source, { onUpdate, onFinal: ending(onFinal), onError: ending(onError) });
+    subscriber = addSubscriber(source, {
+      onUpdate,
+      onFinal: ending(onFinal),
+      onError: ending(onError),
+    });
   }
   return {
     get closed() {
@@ -87,7 +99,8 @@ export function subscribeObserver<T>(
   options: SubscribeOptions | undefined,
 ): Subscription {
   const signal = getSignal(options);
-  const target: ViewObserver<T, Levels, string> = typeof observer === 'function' ? { next: observer } : observer;
+  const target: ViewObserver<T, Levels, string> =
+    typeof observer === 'function' ? { next: observer } : observer;
   checkFunction(target?.next ?? target?.error ?? target?.complete, 'observer');
   return subscribeUntilAborted(signal, source, {
     onUpdate: (_value, view) => target.next?.(view),

@@ -1,5 +1,6 @@
 /**
- * The listeners of one operation: all get deliveries in one order, whatever callbacks do meanwhile (C4).
+ * The listeners of one operation: all get deliveries in one order, whatever callbacks do meanwhile
+ * (C4).
  */
 import type { Timer } from './clock.ts';
 import type { DeadlineList } from './deadline-list.ts';
@@ -27,7 +28,10 @@ export interface Listener<T> {
 export interface Subscriber<T> extends Listener<T> {
   /** How many deliveries were before it came: it gets the later ones only. */
   readonly joinedAfter: number;
-  /** If it came late, the latest view then, or the failure: it gets that first, and not inside the call that attaches it. */
+  /**
+   * If it came late, the latest view then, or the failure: it gets that first, and not inside the
+   * call that attaches it.
+   */
   missedDelivery: Delivery<T> | undefined;
   /** The Correctable that listens, where it is one. */
   readonly parent: Parent | undefined;
@@ -56,8 +60,8 @@ export interface SubscriberExtras {
 }
 
 /**
- * One operation, as its listeners see it. It is its own first listener: most operations have at most one callback of
- * each kind, and need no list.
+ * One operation, as its listeners see it. It is its own first listener: most operations have at
+ * most one callback of each kind, and need no list.
  */
 export interface SubscriberList<T> extends Listener<T> {
   readonly environment: Environment;
@@ -84,7 +88,9 @@ export function attachCallbacks<T>(
 ): void {
   if (onError) subscribers.isObserved = true;
   const isTaken =
-    (onUpdate && subscribers.onUpdate) || (onFinal && subscribers.onFinal) || (onError && subscribers.onError);
+    (onUpdate && subscribers.onUpdate) ||
+    (onFinal && subscribers.onFinal) ||
+    (onError && subscribers.onError);
   if (isTaken || subscribers.deliveryCount > 0 || subscribers.subscribers)
     addSubscriber(subscribers, { onUpdate, onFinal, onError });
   else {
@@ -95,7 +101,8 @@ export function attachCallbacks<T>(
 }
 
 /**
- * Delivers to `listener` the latest view, not inside this call, and then later ones; after the end, the outcome.
+ * Delivers to `listener` the latest view, not inside this call, and then later ones; after the end,
+ * the outcome.
  */
 export function addSubscriber<T>(
   subscribers: SubscriberList<T>,
@@ -104,7 +111,14 @@ export function addSubscriber<T>(
 ): Subscriber<T> {
   const { state, latest, deliveryCount } = subscribers;
   const missedDelivery = deliveryCount === 0 ? undefined : state === 'error' ? FAILURE : latest;
-  const subscriber: Subscriber<T> = { onUpdate, onFinal, onError, joinedAfter: deliveryCount, missedDelivery, parent };
+  const subscriber: Subscriber<T> = {
+    onUpdate,
+    onFinal,
+    onError,
+    joinedAfter: deliveryCount,
+    missedDelivery,
+    parent,
+  };
   if (subscribers.extras?.isUnref) setTimersRef(subscribers, true);
   if (deliveryCount) queueMicrotask(() => deliverMissed(subscribers, subscriber));
   // After the end nothing follows.
@@ -113,7 +127,10 @@ export function addSubscriber<T>(
 }
 
 /** Ends what `listen` began, at once: what the seat has missed is not delivered either. */
-export function removeSubscriber<T>(subscribers: SubscriberList<T>, subscriber: Subscriber<T>): void {
+export function removeSubscriber<T>(
+  subscribers: SubscriberList<T>,
+  subscriber: Subscriber<T>,
+): void {
   subscriber.onUpdate = subscriber.onFinal = subscriber.onError = undefined;
   subscribers.subscribers?.delete(subscriber);
 }
@@ -132,11 +149,13 @@ export function hasSubscribers<T>(
 }
 
 /**
- * If no listener waits for later views after one was taken early (C9), time limits still pass but keep no process
- * alive, until a listener is attached again. The same applies to the sources of the operation.
+ * If no listener waits for later views after one was taken early (C9), time limits still pass but
+ * keep no process alive, until a listener is attached again. The same applies to the sources of the
+ * operation.
  */
 export function unrefTimers<T>(subscribers: SubscriberList<T>): void {
-  if (!hasSubscribers(subscribers, ({ parent }) => !parent?.extras?.isUnref)) setTimersRef(subscribers, false);
+  if (!hasSubscribers(subscribers, ({ parent }) => !parent?.extras?.isUnref))
+    setTimersRef(subscribers, false);
 }
 
 function setTimersRef<T>(subscribers: SubscriberList<T>, isHeld: boolean): void {
@@ -184,7 +203,11 @@ export function deliverView<T>(subscribers: SubscriberList<T>, view: Delivery<T>
     subscribers.isDelivering = false;
     activeRun.run = outer;
     if (subscribers.state !== 'pending') {
-      subscribers.subscribers = subscribers.onUpdate = subscribers.onFinal = subscribers.onError = undefined;
+      subscribers.subscribers =
+        subscribers.onUpdate =
+        subscribers.onFinal =
+        subscribers.onError =
+          undefined;
     }
   }
 }
@@ -195,7 +218,11 @@ function deliverMissed<T>(subscribers: SubscriberList<T>, subscriber: Subscriber
   if (missedDelivery !== undefined) callListener(subscribers, subscriber, missedDelivery);
 }
 
-function callListener<T>(subscribers: SubscriberList<T>, listener: Listener<T>, view: Delivery<T>): void {
+function callListener<T>(
+  subscribers: SubscriberList<T>,
+  listener: Listener<T>,
+  view: Delivery<T>,
+): void {
   const { onUpdate, onFinal, onError } = listener;
   try {
     if (!view) onError?.(subscribers.extras!.error!);

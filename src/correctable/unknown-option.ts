@@ -3,14 +3,24 @@
 /** More edits than this make another word. */
 const MAX_EDITS = 3;
 
-/** Describes a name that is no option, as `unknown option "lag". Did you mean "lagMs"? Options: lagMs, levels.` */
-export function describeUnknownOption(name: string, names: readonly string[], kind = 'Option'): string {
+/**
+ * Describes a name that is no option, as
+ * `unknown option "lag". Did you mean "lagMs"? Options: lagMs, levels.`
+ */
+export function describeUnknownOption(
+  name: string,
+  names: readonly string[],
+  kind = 'Option',
+): string {
   const closest = findClosestName(name, names);
   const question = closest ? ` Did you mean "${closest}"?` : '';
   return `unknown ${kind.toLowerCase()} "${name}".${question} ${kind}s: ${names.join(', ')}.`;
 }
 
-/** Returns the name that `typed` resembles most, or begins with; `undefined` if none is within three edits. */
+/**
+ * Returns the name that `typed` resembles most, or begins with; `undefined` if none is within three
+ * edits.
+ */
 export function findClosestName(typed: string, names: readonly string[]): string | undefined {
   // Short names resemble everything.
   for (let edits = 0; edits <= Math.min(MAX_EDITS, typed.length >> 1); edits++) {
@@ -30,6 +40,8 @@ function isWithinEdits(from: string, to: string, edits: number): boolean {
   if (from[0] === to[0]) return !from || isWithinEdits(next, nextTo, edits);
   return (
     edits-- > 0 &&
-    (isWithinEdits(next, nextTo, edits) || isWithinEdits(next, to, edits) || isWithinEdits(from, nextTo, edits))
+    (isWithinEdits(next, nextTo, edits) ||
+      isWithinEdits(next, to, edits) ||
+      isWithinEdits(from, nextTo, edits))
   );
 }

@@ -1,19 +1,24 @@
 /**
- * What programs without types may give for an argument. It is looked at where it is given: later it would fail as something
- * else, or be taken in silence. The library entry has `isThenable` of it; for the rest it makes do with `check` and
- * `checkOptions`, which are smaller.
+ * What programs without types may give for an argument. It is looked at where it is given: later it
+ * would fail as something else, or be taken in silence. The library entry has `isThenable` of it;
+ * for the rest it makes do with `check` and `checkOptions`, which are smaller.
  */
 import { check, CorrectableError } from './errors.ts';
 import { describeUnknownOption } from './unknown-option.ts';
 
-/** The names of all options in `O`, for `checkOptionNames`; the compiler keeps such a list whole. */
+/**
+ * The names of all options in `O`, for `checkOptionNames`; the compiler keeps such a list whole.
+ */
 export type OptionNamesOf<O> = { readonly [K in keyof O]-?: true };
 
 /** How a function is called. */
 export interface Usage {
   /** The right call, for example `memory({ lagMs: 20 })`. */
   readonly call: string;
-  /** The argument that is looked at; `options` unless given. What is misspelt in it is named with it. */
+  /**
+   * The argument that is looked at; `options` unless given. What is misspelt in it is named with
+   * it.
+   */
   readonly field?: string;
 }
 
@@ -26,17 +31,22 @@ export function isNonEmptyString(value: unknown): value is string {
 const RESERVED_NAMES: readonly string[] = ['', '__proto__', 'then'];
 
 /**
- * Checks a name that becomes the name of a member, as that of an operation does in its contract. `taken` are names that
- * the object uses itself.
+ * Checks a name that becomes the name of a member, as that of an operation does in its contract.
+ * `taken` are names that the object uses itself.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` for a reserved name, and for half of a surrogate pair, which cannot be sent
+ * @throws CorrectableError `INVALID_ARGUMENT` for a reserved name, and for half of a surrogate
+ *   pair, which cannot be sent
  */
 export function checkMemberName(name: string, field: string, taken: readonly string[] = []): void {
   const reserved = [...taken, ...RESERVED_NAMES];
   const advice = `the name ${JSON.stringify(name)} is reserved, as are ${JSON.stringify(reserved)}. Choose another name.`;
   check(!reserved.includes(name), field, advice);
   const isWhole = !/\p{Surrogate}/u.test(name);
-  check(isWhole, field, `the name ${JSON.stringify(name)} has half of a surrogate pair. Choose another name.`);
+  check(
+    isWhole,
+    field,
+    `the name ${JSON.stringify(name)} has half of a surrogate pair. Choose another name.`,
+  );
 }
 
 /** An object, and no list. */
@@ -69,8 +79,15 @@ export function checkRecord(value: unknown, { call, field = 'options' }: Usage):
   check(isRecord(value), field, `write ${call}`);
 }
 
-/** @throws CorrectableError `INVALID_ARGUMENT` for what is no object of options, and for one that is misspelt */
-export function checkOptionNames(input: unknown, usage: Usage, names: Readonly<Record<string, true>>): void {
+/**
+ * @throws CorrectableError `INVALID_ARGUMENT` for what is no object of options, and for one that is
+ *   misspelt
+ */
+export function checkOptionNames(
+  input: unknown,
+  usage: Usage,
+  names: Readonly<Record<string, true>>,
+): void {
   checkRecord(input, usage);
   for (const [name, value] of Object.entries(input as object)) {
     if (value === undefined || Object.hasOwn(names, name)) continue;
@@ -82,8 +99,15 @@ export function checkOptionNames(input: unknown, usage: Usage, names: Readonly<R
   }
 }
 
-/** @throws CorrectableError `INVALID_ARGUMENT` for one of these that is neither of that kind nor left out */
-export function checkOptionTypes(input: object, kind: 'boolean' | 'function', ...names: readonly string[]): void {
+/**
+ * @throws CorrectableError `INVALID_ARGUMENT` for one of these that is neither of that kind nor
+ *   left out
+ */
+export function checkOptionTypes(
+  input: object,
+  kind: 'boolean' | 'function',
+  ...names: readonly string[]
+): void {
   const fields = input as Readonly<Record<string, unknown>>;
   for (const name of names) {
     const value = fields[name];

@@ -9,7 +9,12 @@ import { getSource } from '../correctable/source.ts';
 import { fromErrorFacts } from '../protocol/error-facts.ts';
 import { readLines } from './read-lines.ts';
 import { createBrokenError, createLostError, readFailedReply } from './reply-error.ts';
-import { formatTokens, SESSION_HEADER, type HttpSession, type PageSession } from './session-tokens.ts';
+import {
+  formatTokens,
+  SESSION_HEADER,
+  type HttpSession,
+  type PageSession,
+} from './session-tokens.ts';
 import { isFailure, MEDIA_TYPES, parseMessage } from './view-message.ts';
 
 /** Options of a request: those of `fetch`, and these. */
@@ -18,7 +23,10 @@ export interface FetchViewsOptions extends Omit<RequestInit, 'signal'> {
   readonly signal?: AbortSignal | undefined;
   /** Timeout for the final view, in milliseconds; `Infinity` for no limit. Default: 30 000 */
   readonly timeoutMs?: number | undefined;
-  /** Sends what the session has seen, and takes what it sees, made by `createHttpSession`. Default: no session */
+  /**
+   * Sends what the session has seen, and takes what it sees, made by `createHttpSession`. Default:
+   * no session
+   */
   readonly session?: HttpSession | undefined;
   /** Sends the request. Default: the `fetch` of the platform */
   readonly fetch?: typeof fetch | undefined;
@@ -35,11 +43,11 @@ const DEFAULT_TIMEOUT_MS = 30_000;
 const READS = /^(GET|HEAD|OPTIONS|QUERY)$/;
 
 /**
- * Returns a function that requests views as `fetch` requests a response. `levels` are those of the server, weakest first.
- * Canceling the Correctable ends the request.
+ * Returns a function that requests views as `fetch` requests a response. `levels` are those of the
+ * server, weakest first. Canceling the Correctable ends the request.
  *
- * A request with another method than `GET`, `HEAD`, `OPTIONS` or `QUERY` is an update: if its reply is lost or cannot be
- * read, it fails with `UNKNOWN`.
+ * A request with another method than `GET`, `HEAD`, `OPTIONS` or `QUERY` is an update: if its reply
+ * is lost or cannot be read, it fails with `UNKNOWN`.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` if the levels or an option are invalid
  * @example
@@ -52,7 +60,11 @@ export function fetchViews<const L extends Levels>(levels: L): ViewFetcher<L> {
   return <T>(input: string | URL | Request, options: FetchViewsOptions = {}): Correctable<T, L> => {
     const { timeoutMs = DEFAULT_TIMEOUT_MS } = options;
     const session = options.session as PageSession | undefined;
-    check(session === undefined || Object(session).advance, 'session', 'give one of createHttpSession');
+    check(
+      session === undefined || Object(session).advance,
+      'session',
+      'give one of createHttpSession',
+    );
     const exchange = createExchange(input, options);
     const { signal = (input as Partial<Request>).signal } = options;
     const views = create.withSink<T>({ isRefining: true, timeoutMs, ...(signal && { signal }) });
@@ -75,11 +87,20 @@ interface Exchange {
   /** The method and the path, as errors name it. The query may be confidential. */
   readonly name: string;
   readonly isUpdate: boolean;
-  readonly send: (headers: Readonly<Record<string, string>>, signal: AbortSignal) => Promise<Response>;
+  readonly send: (
+    headers: Readonly<Record<string, string>>,
+    signal: AbortSignal,
+  ) => Promise<Response>;
 }
 
 function createExchange(input: string | URL | Request, options: FetchViewsOptions): Exchange {
-  const { signal: _signal, timeoutMs: _timeoutMs, session: _session, fetch = globalThis.fetch, ...init } = options;
+  const {
+    signal: _signal,
+    timeoutMs: _timeoutMs,
+    session: _session,
+    fetch = globalThis.fetch,
+    ...init
+  } = options;
   const request = typeof input === 'object' && 'method' in input ? input : undefined;
   const method = (init.method ?? request?.method ?? 'GET').toUpperCase();
   const url = request?.url ?? String(input);
@@ -88,7 +109,8 @@ function createExchange(input: string | URL | Request, options: FetchViewsOption
     isUpdate: !READS.test(method),
     async send(added, signal) {
       const headers = new Headers(init.headers ?? request?.headers);
-      for (const [name, value] of Object.entries(added)) if (!headers.has(name)) headers.set(name, value);
+      for (const [name, value] of Object.entries(added))
+        if (!headers.has(name)) headers.set(name, value);
       return fetch(input, { ...init, headers, signal });
     },
   };
@@ -101,12 +123,18 @@ interface Receiver {
 }
 
 /** Sends the request and delivers what comes back. Rejects with what ends the operation. */
-async function deliverViews(exchange: Exchange, signal: AbortSignal, receiver: Receiver): Promise<void> {
+async function deliverViews(
+  exchange: Exchange,
+  signal: AbortSignal,
+  receiver: Receiver,
+): Promise<void> {
   const sent = receiver.session?.tokens ?? [];
   const tokens = sent.length > 0 && { [SESSION_HEADER]: formatTokens(sent) };
   const response = await exchange
     .send({ accept: MEDIA_TYPES.ndjson, ...tokens }, signal)
-    .catch((error: unknown) => Promise.reject(createLostError(exchange, 'the request failed', error)));
+    .catch((error: unknown) =>
+      Promise.reject(createLostError(exchange, 'the request failed', error)),
+    );
   // React Native has no streams, so that the body is undefined.
   if (!response.ok || response.body === null) {
     const { error, session } = await readFailedReply(response, exchange);
@@ -145,13 +173,24 @@ function createDelivery(
     checkLevel(level, final, levels, name);
     if ('value' in message) seq = sink.view(message.value, level, { version, meta, final });
     else if (seq !== undefined) sink.confirm(level, seq, { version, meta, final });
-    else throw new CorrectableError('PROTOCOL', `${name}: the server confirmed a value that it had not sent.`);
+    else
+      throw new CorrectableError(
+        'PROTOCOL',
+        `${name}: the server confirmed a value that it had not sent.`,
+      );
     return final === true;
   };
 }
 
-/** If the server has a stronger level than the page knows, a preliminary view would count as final. */
-function checkLevel(level: string, isFinal: boolean | undefined, levels: Levels, name: string): void {
+/**
+ * If the server has a stronger level than the page knows, a preliminary view would count as final.
+ */
+function checkLevel(
+  level: string,
+  isFinal: boolean | undefined,
+  levels: Levels,
+  name: string,
+): void {
   if (levels.includes(level) && (isFinal || level !== levels.at(-1))) return;
   const kind = isFinal ? 'final' : 'preliminary';
   const advice = `${name}: the server sent a ${kind} view at level "${level}". Levels of fetchViews: ${levels.join(', ')}.`;

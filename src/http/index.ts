@@ -1,9 +1,14 @@
 /**
- * `correctables/http`: sends the views of a Correctable from any HTTP server, as NDJSON or server-sent events, and reads
- * them back as a Correctable.
+ * `correctables/http`: sends the views of a Correctable from any HTTP server, as NDJSON or
+ * server-sent events, and reads them back as a Correctable.
  */
 export { fetchViews, type FetchViewsOptions, type ViewFetcher } from './fetch-views.ts';
-export { respondWithViews, sendViews, type RespondOptions, type ServerResponseLike } from './respond-with-views.ts';
+export {
+  respondWithViews,
+  sendViews,
+  type RespondOptions,
+  type ServerResponseLike,
+} from './respond-with-views.ts';
 export {
   createHttpSession,
   formatSessionCookie,

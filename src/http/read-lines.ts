@@ -26,7 +26,8 @@ export async function* readLines(response: Response): AsyncGenerator<string, voi
       if (done) return;
     }
   } finally {
-    // If the reply has ended, the connection can serve the next request. If the server goes on sending, it is cut off.
+    // If the reply has ended, the connection can serve the next request. If the server goes on
+    // sending, it is cut off.
     const ending = reader?.read().then(({ done }) => (done ? undefined : reader.cancel()));
     ending?.catch(() => {}); // The reader has left, so there is no caller to report a failure to.
   }
@@ -34,10 +35,16 @@ export async function* readLines(response: Response): AsyncGenerator<string, voi
 
 function checkLength({ length }: string): void {
   if (length <= MAX_MESSAGE_LENGTH) return;
-  throw new CorrectableError('PROTOCOL', `a message is longer than ${MAX_MESSAGE_LENGTH} characters`);
+  throw new CorrectableError(
+    'PROTOCOL',
+    `a message is longer than ${MAX_MESSAGE_LENGTH} characters`,
+  );
 }
 
-/** Events have other lines beside their data: names, numbers, and comments that keep a connection alive. */
+/**
+ * Events have other lines beside their data: names, numbers, and comments that keep a connection
+ * alive.
+ */
 function getData(line: string): string | undefined {
   const data = line.startsWith('data:') ? line.slice('data:'.length) : line;
   return data.trimStart().startsWith('{') ? data : undefined;

@@ -15,7 +15,10 @@ const CODES: Readonly<Record<number, ErrorCode>> = {
   504: 'TIMEOUT',
 };
 
-/** Whether the server may have executed the request, although it replied with this status and no views. */
+/**
+ * Whether the server may have executed the request, although it replied with this status and no
+ * views.
+ */
 const isUncertain = (status: number): boolean => status < 400 || status === 408 || status >= 500;
 
 /** What errors need to know of the request. */
@@ -25,16 +28,27 @@ export interface RequestLabel {
 }
 
 /** An update whose reply is lost may have been applied. */
-export function createLostError({ name, isUpdate }: RequestLabel, what: string, cause?: unknown): CorrectableError {
+export function createLostError(
+  { name, isUpdate }: RequestLabel,
+  what: string,
+  cause?: unknown,
+): CorrectableError {
   return isUpdate
-    ? new CorrectableError('UNKNOWN', `${name}: ${what}. The update may have been applied.`, { cause })
+    ? new CorrectableError('UNKNOWN', `${name}: ${what}. The update may have been applied.`, {
+        cause,
+      })
     : new CorrectableError('UNAVAILABLE', `${name}: ${what}.`, { cause });
 }
 
-/** Returns the error of a reply that broke off, or that this package did not send. An update may have been applied. */
+/**
+ * Returns the error of a reply that broke off, or that this package did not send. An update may
+ * have been applied.
+ */
 export function createBrokenError(request: RequestLabel, error: unknown): CorrectableError {
   if (!isCorrectableError(error)) return createLostError(request, 'the connection was lost', error);
-  return request.isUpdate ? createLostError(request, 'the reply cannot be read, see cause', error) : error;
+  return request.isUpdate
+    ? createLostError(request, 'the reply cannot be read, see cause', error)
+    : error;
 }
 
 /** Returns the error that the server sent, or else the one that the status stands for. */
@@ -46,8 +60,10 @@ export async function readFailedReply(
     .json()
     .then(fromJsonValue)
     .catch(() => undefined);
-  // Gateways have errors in a form of their own. Those of this package always say whether they are retryable.
-  if (!isFailure(body) || body.error.retryable === undefined) return { error: createStatusError(response, request) };
+  // Gateways have errors in a form of their own. Those of this package always say whether they are
+  // retryable.
+  if (!isFailure(body) || body.error.retryable === undefined)
+    return { error: createStatusError(response, request) };
   return { ...body, error: fromErrorFacts(body.error, undefined, request.name) };
 }
 
@@ -56,5 +72,7 @@ function createStatusError({ status, headers }: Response, request: RequestLabel)
   if (request.isUpdate && isUncertain(status)) return createLostError(request, description);
   const seconds = Number(headers.get('retry-after') ?? Number.NaN);
   const retryAfterMs = seconds >= 0 ? seconds * 1_000 : undefined;
-  return new CorrectableError(CODES[status] ?? 'FINAL_FAILED', `${request.name}: ${description}`, { retryAfterMs });
+  return new CorrectableError(CODES[status] ?? 'FINAL_FAILED', `${request.name}: ${description}`, {
+    retryAfterMs,
+  });
 }

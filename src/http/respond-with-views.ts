@@ -6,22 +6,34 @@ import type { Levels } from '../correctable/level-types.ts';
 import { hasMethods } from '../correctable/validate.ts';
 import type { AnyView } from '../correctable/view.ts';
 import type { ErrorFacts } from '../protocol/error-facts.ts';
-import { formatTokens, getHeader, type ConnectionLike, type RequestLike } from './session-tokens.ts';
+import {
+  formatTokens,
+  getHeader,
+  type ConnectionLike,
+  type RequestLike,
+} from './session-tokens.ts';
 import { MEDIA_TYPES, toFailureMessage, toViewMessage, type ViewFormat } from './view-message.ts';
 
 /** Options of `respondWithViews` and `sendViews`. */
 export interface RespondOptions {
-  /** The request: its `Accept` header chooses the format. If its client has gone, `respondWithViews` cancels the operation. */
+  /**
+   * The request: its `Accept` header chooses the format. If its client has gone, `respondWithViews`
+   * cancels the operation.
+   */
   readonly request?: RequestLike | undefined;
   /** Default: `sse` if the request accepts `text/event-stream`, otherwise `ndjson` */
   readonly format?: ViewFormat | undefined;
-  /** The session of the operation. Its tokens go with the views. It is closed when the reply ends. */
+  /**
+   * The session of the operation. Its tokens go with the views. It is closed when the reply ends.
+   */
   readonly session?: Session | undefined;
   /** More headers of the reply. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
-/** What `sendViews` needs of Node's `ServerResponse`. Express has one, and Fastify as `reply.raw`. */
+/**
+ * What `sendViews` needs of Node's `ServerResponse`. Express has one, and Fastify as `reply.raw`.
+ */
 export interface ServerResponseLike extends ConnectionLike {
   writeHead(status: number, headers: Record<string, string>): unknown;
   write(chunk: string): boolean;
@@ -56,15 +68,19 @@ const STATUSES: { readonly [C in ErrorCode]?: number } = {
 };
 
 /**
- * Returns a `Response` that sends each view when it arrives, for servers of Web standards: Hono, Fastify, Next.js, Deno,
- * Bun, workers. Resolves with the first view. If the operation fails before that, the reply has the status of its code,
- * and the error as JSON. If the client disconnects, the Correctable is canceled: give one that has no other consumer.
+ * Returns a `Response` that sends each view when it arrives, for servers of Web standards: Hono,
+ * Fastify, Next.js, Deno, Bun, workers. Resolves with the first view. If the operation fails before
+ * that, the reply has the status of its code, and the error as JSON. If the client disconnects, the
+ * Correctable is canceled: give one that has no other consumer.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` if `correctable` is no Correctable
- * @example
- * app.get('/stock/:book', (c) => respondWithViews(store.invoke(get(c.req.param('book'))), { request: c.req.raw }));
+ * @example app.get('/stock/:book', (c) => respondWithViews(store.invoke(get(c.req.param('book'))),
+ * { request: c.req.raw }));
  */
-export async function respondWithViews(correctable: AnyCorrectable, options: RespondOptions = {}): Promise<Response> {
+export async function respondWithViews(
+  correctable: AnyCorrectable,
+  options: RespondOptions = {},
+): Promise<Response> {
   const reply = await startReply(correctable, options, watchRequest(options.request));
   const { status, headers, chunks, release } = reply;
   const encoder = new TextEncoder();
@@ -89,23 +105,32 @@ export async function respondWithViews(correctable: AnyCorrectable, options: Res
 }
 
 /**
- * Sends each view over a response of Node when it arrives, for Express and `node:http`. Resolves when all is sent, or the
- * client has gone. Otherwise as `respondWithViews`.
+ * Sends each view over a response of Node when it arrives, for Express and `node:http`. Resolves
+ * when all is sent, or the client has gone. Otherwise as `respondWithViews`.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` if an argument is of another kind
- * @example
- * app.get('/stock/:book', (req, res) => sendViews(res, store.invoke(get(req.params.book)), { request: req }));
+ * @example app.get('/stock/:book', (req, res) => sendViews(res, store.invoke(get(req.params.book)),
+ * { request: req }));
  */
 export async function sendViews(
   response: ServerResponseLike,
   correctable: AnyCorrectable,
   options: RespondOptions = {},
 ): Promise<void> {
-  check(hasMethods(response, 'writeHead', 'write', 'end', 'on', 'off'), 'response', "give Node's ServerResponse");
-  const { status, headers, chunks, release } = await startReply(correctable, options, watchClose(response));
+  check(
+    hasMethods(response, 'writeHead', 'write', 'end', 'on', 'off'),
+    'response',
+    "give Node's ServerResponse",
+  );
+  const { status, headers, chunks, release } = await startReply(
+    correctable,
+    options,
+    watchClose(response),
+  );
   try {
     if (!response.destroyed) response.writeHead(status, headers);
-    for await (const chunk of chunks) if (!response.destroyed && !response.write(chunk)) await waitForDrain(response);
+    for await (const chunk of chunks)
+      if (!response.destroyed && !response.write(chunk)) await waitForDrain(response);
     if (!response.destroyed) response.end();
   } finally {
     release();
@@ -125,8 +150,16 @@ function waitForDrain(response: ServerResponseLike): Promise<void> {
 }
 
 /** Waits for the first view, or the failure: the status depends on it. */
-async function startReply(correctable: AnyCorrectable, options: RespondOptions, watch: ClientWatch): Promise<Reply> {
-  check(hasMethods(correctable, 'subscribe', 'speculate'), 'correctable', 'give one, as store.invoke(get(key))');
+async function startReply(
+  correctable: AnyCorrectable,
+  options: RespondOptions,
+  watch: ClientWatch,
+): Promise<Reply> {
+  check(
+    hasMethods(correctable, 'subscribe', 'speculate'),
+    'correctable',
+    'give one, as store.invoke(get(key))',
+  );
   const { request, session, headers } = options;
   const format = options.format ?? chooseFormat(request);
   check(Object.hasOwn(MEDIA_TYPES, format), 'format', "must be 'ndjson' or 'sse'");
@@ -149,7 +182,9 @@ async function startReply(correctable: AnyCorrectable, options: RespondOptions, 
       release();
     }
   }
-  const head = error ? createFailureHead(error) : { status: 200, headers: createHeaders(MEDIA_TYPES[format]) };
+  const head = error
+    ? createFailureHead(error)
+    : { status: 200, headers: createHeaders(MEDIA_TYPES[format]) };
   return { ...head, headers: { ...head.headers, ...headers }, chunks: formatChunks(), release };
 }
 
@@ -159,7 +194,10 @@ interface Line {
   readonly error?: ErrorFacts;
 }
 
-async function* followViews(correctable: AnyCorrectable, session: Session | undefined): AsyncGenerator<Line, void> {
+async function* followViews(
+  correctable: AnyCorrectable,
+  session: Session | undefined,
+): AsyncGenerator<Line, void> {
   const addTokens = createTokenWriter(session);
   let previous: AnyView | undefined;
   try {
@@ -194,7 +232,9 @@ function chooseFormat(request: RequestLike | undefined): ViewFormat {
 /** Calls `leave` when the client has gone. The returned function stops that. */
 type ClientWatch = (leave: (reason?: unknown) => void) => () => void;
 
-/** Prefers the socket: the signal of Fastify also aborts when the body of the request has been read. */
+/**
+ * Prefers the socket: the signal of Fastify also aborts when the body of the request has been read.
+ */
 function watchRequest({ socket, signal }: Partial<RequestLike> = {}): ClientWatch {
   return socket ? watchClose(socket) : watchAbort(signal);
 }
@@ -219,11 +259,21 @@ function watchAbort(signal: AbortSignal | undefined): ClientWatch {
 
 /** The headers keep proxies and compressors from holding back a view until more data follows. */
 function createHeaders(type: string): Record<string, string> {
-  return { 'content-type': type, 'cache-control': 'no-store, no-transform', 'x-accel-buffering': 'no', vary: 'accept' };
+  return {
+    'content-type': type,
+    'cache-control': 'no-store, no-transform',
+    'x-accel-buffering': 'no',
+    vary: 'accept',
+  };
 }
 
 function createFailureHead({ code, retryAfterMs }: ErrorFacts): Pick<Reply, 'status' | 'headers'> {
-  const retryAfter = retryAfterMs !== undefined && { 'retry-after': String(Math.ceil(retryAfterMs / 1_000)) };
+  const retryAfter = retryAfterMs !== undefined && {
+    'retry-after': String(Math.ceil(retryAfterMs / 1_000)),
+  };
   const status = Object.hasOwn(STATUSES, code) ? STATUSES[code as ErrorCode] : undefined;
-  return { status: status ?? 500, headers: { ...createHeaders('application/json'), ...retryAfter } };
+  return {
+    status: status ?? 500,
+    headers: { ...createHeaders('application/json'), ...retryAfter },
+  };
 }

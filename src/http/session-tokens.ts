@@ -1,7 +1,13 @@
-/** The tokens of a session on their way between a page and its server: in a header, a cookie or a message. */
+/**
+ * The tokens of a session on their way between a page and its server: in a header, a cookie or a
+ * message.
+ */
 import { check } from '../correctable/errors.ts';
 
-/** Name of the header, and of the cookie, that has the tokens. Allow it if pages of other origins use your server. */
+/**
+ * Name of the header, and of the cookie, that has the tokens. Allow it if pages of other origins
+ * use your server.
+ */
 export const SESSION_HEADER = 'correctables-session';
 
 /** The part of a `Socket` of Node that reports its end. */
@@ -16,7 +22,9 @@ export interface RequestLike {
   readonly headers: { get(name: string): string | null } | Readonly<Record<string, unknown>>;
   /** A reply to `HEAD` has no views: the operation is canceled after the first. */
   readonly method?: string | undefined;
-  /** The connection of a request of Node, Express or Fastify. It closes when the client has gone. */
+  /**
+   * The connection of a request of Node, Express or Fastify. It closes when the client has gone.
+   */
   readonly socket?: ConnectionLike | undefined;
   /** Aborts when the client has gone. Not used if there is a `socket`. */
   readonly signal?: AbortSignal | undefined;
@@ -57,8 +65,9 @@ function parseTokens(text: string): readonly string[] {
 }
 
 /**
- * Returns the session tokens of a request: those of the header `correctables-session`, otherwise those of the cookie of
- * this name. Empty if it has none. The store checks them: a changed token fails with `UNAUTHENTICATED`.
+ * Returns the session tokens of a request: those of the header `correctables-session`, otherwise
+ * those of the cookie of this name. Empty if it has none. The store checks them: a changed token
+ * fails with `UNAUTHENTICATED`.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` if `request` is no request
  * @example
@@ -67,7 +76,9 @@ function parseTokens(text: string): readonly string[] {
 export function readSessionTokens(request: RequestLike): readonly string[] {
   const cookies = getHeader(request, 'cookie').split(/; */);
   const cookie = cookies.find((part) => part.startsWith(`${SESSION_HEADER}=`));
-  return parseTokens(getHeader(request, SESSION_HEADER) || (cookie?.slice(SESSION_HEADER.length + 1) ?? ''));
+  return parseTokens(
+    getHeader(request, SESSION_HEADER) || (cookie?.slice(SESSION_HEADER.length + 1) ?? ''),
+  );
 }
 
 /** Returns a header of the request, by its name in lower case; an empty text if it has none. */
@@ -75,32 +86,42 @@ export function getHeader(request: RequestLike | undefined, name: string): strin
   const headers = request?.headers;
   check(headers, 'request', 'give one with headers');
   const value: unknown =
-    typeof headers.get === 'function' ? headers.get(name) : (headers as Record<string, unknown>)[name];
+    typeof headers.get === 'function'
+      ? headers.get(name)
+      : (headers as Record<string, unknown>)[name];
   return typeof value === 'string' ? value : '';
 }
 
 /**
- * Returns a `Set-Cookie` header that keeps the session in the browser, out of reach of scripts. Set it after the final view
- * of an update: a reply that has begun can set no cookie any more.
+ * Returns a `Set-Cookie` header that keeps the session in the browser, out of reach of scripts. Set
+ * it after the final view of an update: a reply that has begun can set no cookie any more.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` if `tokens` is no list, or if the cookie has more than 4096 bytes: browsers
- * drop it, and the page would not see its own writes
+ * @throws CorrectableError `INVALID_ARGUMENT` if `tokens` is no list, or if the cookie has more
+ * than 4096 bytes: browsers drop it, and the page would not see its own writes
  * @example
  * await store.invoke(put('name', name), { session });
  * response.setHeader('set-cookie', formatSessionCookie(session.tokens));
  */
-export function formatSessionCookie(tokens: readonly string[], options: SessionCookieOptions = {}): string {
+export function formatSessionCookie(
+  tokens: readonly string[],
+  options: SessionCookieOptions = {},
+): string {
   const { path = '/', isSecure = true, maxAgeSeconds } = options;
   check(Array.isArray(tokens), 'tokens', 'give the tokens of a session');
   const cookie = `${SESSION_HEADER}=${formatTokens(tokens)}`;
   const advice = `the cookie has ${cookie.length} bytes, and browsers drop one of more than ${MAX_COOKIE_BYTES}`;
-  check(cookie.length <= MAX_COOKIE_BYTES, 'tokens', `${advice}. Send them in the header ${SESSION_HEADER}`);
+  check(
+    cookie.length <= MAX_COOKIE_BYTES,
+    'tokens',
+    `${advice}. Send them in the header ${SESSION_HEADER}`,
+  );
   const age = maxAgeSeconds === undefined ? '' : `; Max-Age=${maxAgeSeconds}`;
   return `${cookie}; Path=${path}; HttpOnly; SameSite=Lax${isSecure ? '; Secure' : ''}${age}`;
 }
 
 /**
- * Creates a session for `fetchViews`: what the server's session has seen travels with each request and each reply.
+ * Creates a session for `fetchViews`: what the server's session has seen travels with each request
+ * and each reply.
  *
  * @example
  * const session = createHttpSession();
@@ -123,6 +144,9 @@ export function createHttpSession(tokens: readonly string[] = []): HttpSession {
 }
 
 export interface PageSession extends HttpSession {
-  /** Takes the tokens of a reply in place of those that its request had. Other replies may have brought more meanwhile. */
+  /**
+   * Takes the tokens of a reply in place of those that its request had. Other replies may have
+   * brought more meanwhile.
+   */
   advance(sent: readonly string[], received: readonly string[]): void;
 }

@@ -1,4 +1,6 @@
-/** One view, or the failure, as one line of JSON. What JSON lacks is written as in `json-values.ts`. */
+/**
+ * One view, or the failure, as one line of JSON. What JSON lacks is written as in `json-values.ts`.
+ */
 import { CorrectableError } from '../correctable/errors.ts';
 import { isRecord } from '../correctable/validate.ts';
 import type { AnyView } from '../correctable/view.ts';
@@ -47,7 +49,10 @@ export function toViewMessage(view: AnyView, previous: AnyView | undefined): Vie
   };
 }
 
-/** Builds the message of a failure, in JSON. Never throws: without the message, the client would learn nothing. */
+/**
+ * Builds the message of a failure, in JSON. Never throws: without the message, the client would
+ * learn nothing.
+ */
 export function toFailureMessage(error: unknown): FailureMessage {
   const facts = toErrorFacts(error);
   try {
@@ -71,29 +76,44 @@ export function parseMessage(line: string): ViewMessage | FailureMessage {
   try {
     message = fromJsonValue(JSON.parse(line));
   } catch (cause) {
-    throw new CorrectableError('PROTOCOL', 'the reply has a line that is not JSON of this package', { cause });
+    throw new CorrectableError(
+      'PROTOCOL',
+      'the reply has a line that is not JSON of this package',
+      { cause },
+    );
   }
   if (isFailure(message) || isView(message)) return message;
-  throw new CorrectableError('PROTOCOL', 'the reply has a message that is neither a view nor an error');
+  throw new CorrectableError(
+    'PROTOCOL',
+    'the reply has a message that is neither a view nor an error',
+  );
 }
 
 const isOptional = (value: unknown, type: 'boolean' | 'number' | 'string'): boolean =>
   value === undefined || typeof value === type;
 
 const isTokens = (value: unknown): boolean =>
-  value === undefined || (Array.isArray(value) && value.every((token) => typeof token === 'string'));
+  value === undefined ||
+  (Array.isArray(value) && value.every((token) => typeof token === 'string'));
 
 function isView(message: unknown): message is ViewMessage {
   if (!isRecord(message) || typeof message['level'] !== 'string') return false;
   const { final, meta, session } = message;
-  return isOptional(final, 'boolean') && (meta === undefined || isRecord(meta)) && isTokens(session);
+  return (
+    isOptional(final, 'boolean') && (meta === undefined || isRecord(meta)) && isTokens(session)
+  );
 }
 
 export function isFailure(message: unknown): message is FailureMessage {
   if (!isRecord(message) || !isRecord(message['error'])) return false;
   const { code, message: text, retryable, retryAfterMs, field, domain } = message['error'];
-  if (typeof code !== 'string' || typeof text !== 'string' || !isTokens(message['session'])) return false;
-  if (!isOptional(retryable, 'boolean') || !isOptional(retryAfterMs, 'number') || !isOptional(field, 'string'))
+  if (typeof code !== 'string' || typeof text !== 'string' || !isTokens(message['session']))
+    return false;
+  if (
+    !isOptional(retryable, 'boolean') ||
+    !isOptional(retryAfterMs, 'number') ||
+    !isOptional(field, 'string')
+  )
     return false;
   return domain === undefined || (isRecord(domain) && typeof domain['name'] === 'string');
 }

@@ -24,7 +24,12 @@ export interface GetManyArgs {
  * const name = await store.invoke(get<string>('user:7:name'));
  */
 export function get<T = unknown>(key: string): Operation<T | undefined> {
-  return { name: 'get', args: { key: checkName(key, 'key') } satisfies GetArgs, access: 'read', key };
+  return {
+    name: 'get',
+    args: { key: checkName(key, 'key') } satisfies GetArgs,
+    access: 'read',
+    key,
+  };
 }
 
 /**
@@ -35,12 +40,17 @@ export function get<T = unknown>(key: string): Operation<T | undefined> {
  * await store.invoke(put('user:7:name', 'Ada'));
  */
 export function put<T>(key: string, value: T): Operation<void> {
-  return { name: 'put', args: { key: checkName(key, 'key'), value } satisfies PutArgs<T>, access: 'write', key };
+  return {
+    name: 'put',
+    args: { key: checkName(key, 'key'), value } satisfies PutArgs<T>,
+    access: 'write',
+    key,
+  };
 }
 
 /**
- * Reads the values of `keys`, in their order; `undefined` for a key that has none. All are from one state of the store,
- * unless the binding documents that it has none for several keys (Cassandra).
+ * Reads the values of `keys`, in their order; `undefined` for a key that has none. All are from one
+ * state of the store, unless the binding documents that it has none for several keys (Cassandra).
  *
  * @throws CorrectableError `INVALID_ARGUMENT` if `keys` is no array or has an empty key
  * @example

@@ -10,19 +10,20 @@ import { toCanonicalString } from '../values/canonical-string.ts';
 import { getPrincipal, submitOrFail, forwardViews } from './forward-views.ts';
 
 /**
- * Lets a read of a client share the views of one in flight: of the same operation, for the same levels, with equal
- * arguments. Arguments must be plain data, and count as they were when submitted. A later read gets the latest view
- * first. Each read has its own timeout and signal. The submission is cancelled with the last of them.
+ * Lets a read of a client share the views of one in flight: of the same operation, for the same
+ * levels, with equal arguments. Arguments must be plain data, and count as they were when
+ * submitted. A later read gets the latest view first. Each read has its own timeout and signal. The
+ * submission is cancelled with the last of them.
  *
- * So a read may get a value from before its call, at every level. This does not hold across the client's own updates.
- * Once one is submitted, or has ended, no read joins those from before. Reads in a session, which promises an order,
- * are submitted by themselves. So are reads with timeouts for single levels. No read joins that of another principal.
- * All get the same value: do not change it.
+ * So a read may get a value from before its call, at every level. This does not hold across the
+ * client's own updates. Once one is submitted, or has ended, no read joins those from before. Reads
+ * in a session, which promises an order, are submitted by themselves. So are reads with timeouts
+ * for single levels. No read joins that of another principal. All get the same value: do not change
+ * it.
  *
- * @example
- * const store = createClient(binding, { dedupeReads: dedupeReads() });
- * const [header, sidebar] = [store.invoke(get('user:7')), store.invoke(get('user:7'))]; // one submission
- * const fresh = store.invoke(get('user:7'), { dedupeReads: false }); // another
+ * @example const store = createClient(binding, { dedupeReads: dedupeReads() }); const [header,
+ * sidebar] = [store.invoke(get('user:7')), store.invoke(get('user:7'))]; // one submission const
+ * fresh = store.invoke(get('user:7'), { dedupeReads: false }); // another
  */
 export function dedupeReads(...options: readonly []): Policy {
   // It may have been passed to the client without being called.
@@ -34,7 +35,10 @@ export function dedupeReads(...options: readonly []): Policy {
 /** By name, key, levels, and the arguments as they were. */
 type InFlightReads = Map<string, Source<unknown>>;
 
-function dedupeSubmit(submit: SubmitFunction, clients: WeakMap<Environment, InFlightReads>): SubmitFunction {
+function dedupeSubmit(
+  submit: SubmitFunction,
+  clients: WeakMap<Environment, InFlightReads>,
+): SubmitFunction {
   return <T>(operation: Operation<T>, source: Source<T>): void => {
     let inFlight = clients.get(source.environment);
     if (!inFlight) clients.set(source.environment, (inFlight = new Map()));
@@ -42,10 +46,17 @@ function dedupeSubmit(submit: SubmitFunction, clients: WeakMap<Environment, InFl
       inFlight.clear();
       addCleanUp(source, () => inFlight.clear());
     }
-    if (operation.access === 'write' || source.session || source.levelSignals) return submit(operation, source);
+    if (operation.access === 'write' || source.session || source.levelSignals)
+      return submit(operation, source);
     const args = toCanonicalString(operation.args);
     if (args === undefined) return submit(operation, source);
-    const id = JSON.stringify([getPrincipal(source), operation.name, operation.key, source.levelOrder.requested, args]);
+    const id = JSON.stringify([
+      getPrincipal(source),
+      operation.name,
+      operation.key,
+      source.levelOrder.requested,
+      args,
+    ]);
     const equal = inFlight.get(id) as Source<T> | undefined;
     if (equal) {
       source.environment.count('deduped');
@@ -63,11 +74,17 @@ function dedupeSubmit(submit: SubmitFunction, clients: WeakMap<Environment, InFl
   };
 }
 
-function joinRead<T>(inFlight: InFlightReads, id: string, shared: Source<T>, follower: Source<T>): void {
+function joinRead<T>(
+  inFlight: InFlightReads,
+  id: string,
+  shared: Source<T>,
+  follower: Source<T>,
+): void {
   forwardViews(shared, follower, (error) => follower.fail(error));
   // A follower waited for the answer in vain, so it may be lost: later callers do not wait for it.
   addCleanUp(follower, () => {
-    if (follower.state === 'error' && follower.extras?.error?.code !== 'ABORTED') removeRead(inFlight, id, shared);
+    if (follower.state === 'error' && follower.extras?.error?.code !== 'ABORTED')
+      removeRead(inFlight, id, shared);
   });
 }
 

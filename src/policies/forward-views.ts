@@ -1,6 +1,11 @@
 /** Submitting for others: a source that the binding feeds, and those who get what it gets (C15). */
 import type { ErrorCallback } from '../correctable/subscribers.ts';
-import { hasSubscribers, removeSubscriber, subscribeToViews, unrefTimers } from '../correctable/subscribers.ts';
+import {
+  hasSubscribers,
+  removeSubscriber,
+  subscribeToViews,
+  unrefTimers,
+} from '../correctable/subscribers.ts';
 import { addPart } from '../correctable/side-effects.ts';
 import type { Operation } from '../correctable/operation.ts';
 import type { SubmitFunction } from '../correctable/policy.ts';
@@ -8,8 +13,8 @@ import type { Source } from '../correctable/source.ts';
 import { failWith, abortSubmission, addCleanUp } from '../correctable/source.ts';
 
 /**
- * Forwards each view of `inner` to `outer` as a binding would, confirmations as confirmations. `onError` handles the
- * failure. When the last receiver has been given up, so is `inner`.
+ * Forwards each view of `inner` to `outer` as a binding would, confirmations as confirmations.
+ * `onError` handles the failure. When the last receiver has been given up, so is `inner`.
  */
 export function forwardViews<T>(inner: Source<T>, outer: Source<T>, onError: ErrorCallback): void {
   let reported: number | undefined;
@@ -56,13 +61,20 @@ export function forwardViews<T>(inner: Source<T>, outer: Source<T>, onError: Err
   });
 }
 
-/** Returns the present principal of the client, if its binding has one. Throws what the binding throws. */
+/**
+ * Returns the present principal of the client, if its binding has one. Throws what the binding
+ * throws.
+ */
 export function getPrincipal<T>({ environment }: Source<T>): string | undefined {
   return environment.binding?.principal?.();
 }
 
 /** Submits for `inner`; what refuses it fails it. */
-export function submitOrFail<T>(submit: SubmitFunction, operation: Operation<T>, inner: Source<T>): void {
+export function submitOrFail<T>(
+  submit: SubmitFunction,
+  operation: Operation<T>,
+  inner: Source<T>,
+): void {
   try {
     submit(operation, inner);
   } catch (error) {

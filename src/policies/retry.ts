@@ -4,7 +4,12 @@ import { exponentialBackoff } from '../correctable/backoff.ts';
 import { deriveSource } from '../correctable/derived-source.ts';
 import { WRITE } from '../correctable/side-effects.ts';
 import { check, CorrectableError, getErrorDetails } from '../correctable/errors.ts';
-import { checkOptionTypes, checkOptionNames, hasMethods, type OptionNamesOf } from '../correctable/validate.ts';
+import {
+  checkOptionTypes,
+  checkOptionNames,
+  hasMethods,
+  type OptionNamesOf,
+} from '../correctable/validate.ts';
 import type { Operation } from '../correctable/operation.ts';
 import type { Policy, SubmitFunction } from '../correctable/policy.ts';
 import { activeRun } from '../correctable/speculative-run.ts';
@@ -21,8 +26,9 @@ export interface RetryOptions {
   /** Attempts of an operation in all, the first included; from 1 to 100. Default: 3 */
   readonly attempts?: number | undefined;
   /**
-   * How long to wait before each further attempt. Default: `exponentialBackoff()`, up to 100 ms before the second one,
-   * then twice as much each time, to 5 s at most. If the store specifies `retryAfterMs`, the wait is at least that.
+   * How long to wait before each further attempt. Default: `exponentialBackoff()`, up to 100 ms
+   * before the second one, then twice as much each time, to 5 s at most. If the store specifies
+   * `retryAfterMs`, the wait is at least that.
    */
   readonly backoff?: Backoff | undefined;
   /** Returns a number in [0, 1), for delays that differ. Default: `Math.random` */
@@ -34,15 +40,18 @@ const USAGE = { call: 'retryPolicy({ attempts: 3 })' };
 const OPTIONS: OptionNamesOf<RetryOptions> = { attempts: true, backoff: true, random: true };
 
 /** The rules of one client. */
-interface RetryRules extends Required<{ readonly [K in keyof RetryOptions]: NonNullable<RetryOptions[K]> }> {
+interface RetryRules extends Required<{
+  readonly [K in keyof RetryOptions]: NonNullable<RetryOptions[K]>;
+}> {
   readonly submit: SubmitFunction;
 }
 
 /**
- * Retries an operation that failed with a `retryable` error, never one that may have taken effect. Views of a failed
- * attempt stay delivered. Those of the next follow if their level is stronger. The timeout of the operation covers all
- * attempts: none begins after it. Cancelling the operation or closing the client ends the wait. There is no retry once
- * another principal is signed in, or if the arguments were changed in place meanwhile.
+ * Retries an operation that failed with a `retryable` error, never one that may have taken effect.
+ * Views of a failed attempt stay delivered. Those of the next follow if their level is stronger.
+ * The timeout of the operation covers all attempts: none begins after it. Cancelling the operation
+ * or closing the client ends the wait. There is no retry once another principal is signed in, or if
+ * the arguments were changed in place meanwhile.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` if an option is invalid; names the option
  * @example
@@ -60,13 +69,17 @@ export function retryPolicy(options: RetryOptions = {}): Policy {
     const rules: RetryRules = { attempts, backoff, random, submit };
     return (operation, source) => {
       // Between two attempts nothing was done, and another one comes all the same.
-      if (operation.access === 'write') Object.assign(getExtras(source), { futureEffects: WRITE, run: activeRun.run });
+      if (operation.access === 'write')
+        Object.assign(getExtras(source), { futureEffects: WRITE, run: activeRun.run });
       startAttempt(rules, operation, source, 1, toCanonicalString(operation.args));
     };
   };
 }
 
-/** The binding gets a source of its own for each attempt, so that what comes late of one is nothing of the next. */
+/**
+ * The binding gets a source of its own for each attempt, so that what comes late of one is nothing
+ * of the next.
+ */
 function startAttempt<T>(
   rules: RetryRules,
   operation: Operation<T>,
@@ -78,7 +91,8 @@ function startAttempt<T>(
   const { session, trace, levelSignals, idempotencyKey } = source;
   // Its errors name the operation alone: which attempt it was is said of the whole.
   Object.assign(inner, { session, trace, levelSignals, idempotencyKey, label: operation });
-  if (number > 1) source.label = { name: `${formatLabel(operation)}, ${formatAttempt(number, rules)}` };
+  if (number > 1)
+    source.label = { name: `${formatLabel(operation)}, ${formatAttempt(number, rules)}` };
   const requester = getPrincipal(source);
   forwardViews(inner, source, (error) => {
     const end = (suffix = ''): void =>
@@ -110,16 +124,22 @@ function isSamePrincipal<T>(requester: string | undefined, source: Source<T>): b
 
 const ARGS_CHANGED_SUFFIX = '; not tried again: its arguments were changed after it was asked';
 
-const formatAttempt = (number: number, { attempts }: RetryRules): string => `attempt ${number} of ${attempts}`;
+const formatAttempt = (number: number, { attempts }: RetryRules): string =>
+  `attempt ${number} of ${attempts}`;
 
-/** Whether it, or what is made of it, is of a run that was undone (C8): it would be done after its undo. */
+/**
+ * Whether it, or what is made of it, is of a run that was undone (C8): it would be done after its
+ * undo.
+ */
 function isAttemptUndone<T>({ extras, subscribers }: Source<T>): boolean {
   // A whole that has failed listens no more, unless it did so while the run began.
   if (extras?.run?.phase === 'undone') return true;
   return Boolean(
     extras?.isUndone ??
     extras?.error ??
-    [...(subscribers ?? [])].some(({ parent }) => parent && isAttemptUndone(parent as Source<unknown>)),
+    [...(subscribers ?? [])].some(
+      ({ parent }) => parent && isAttemptUndone(parent as Source<unknown>),
+    ),
   );
 }
 
@@ -161,8 +181,15 @@ function scheduleRetry<T>(source: Source<T>, delayMs: number, again: () => void)
   });
 }
 
-/** Fails with what the last attempt failed with; what was known of single levels before stays known. */
-function failWithAttempt<T>(source: Source<T>, error: CorrectableError, prefix: string, suffix: string): void {
+/**
+ * Fails with what the last attempt failed with; what was known of single levels before stays known.
+ */
+function failWithAttempt<T>(
+  source: Source<T>,
+  error: CorrectableError,
+  prefix: string,
+  suffix: string,
+): void {
   const levelErrors = source.submissionStatus?.levelErrors;
   source.fail(
     prefix || suffix

@@ -1,6 +1,9 @@
 /** Codes with which either end closes the websocket, and what they mean for the client. */
 
-/** Why a connection was closed: 1001, 1009, 1011 and 1013 are the websocket standard's, 4000 and above are ours. */
+/**
+ * Why a connection was closed: 1001, 1009, 1011 and 1013 are the websocket standard's, 4000 and
+ * above are ours.
+ */
 export const CloseCode = {
   /** The client is done. */
   done: 1000,

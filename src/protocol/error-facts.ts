@@ -1,4 +1,7 @@
-/** Errors in plain data: what a server sends of an error, and the error that a client creates from it. */
+/**
+ * Errors in plain data: what a server sends of an error, and the error that a client creates from
+ * it.
+ */
 import { CorrectableError, isCorrectableError, type ErrorCode } from '../correctable/errors.ts';
 import type { FailDetails } from './messages/fail.ts';
 
@@ -31,9 +34,13 @@ const ERROR_CODES: Readonly<Record<ErrorCode, true>> = {
   DOMAIN: true,
 };
 
-/** What clients may know of `error`: details of typed errors. Texts of others could name tables and machines. */
+/**
+ * What clients may know of `error`: details of typed errors. Texts of others could name tables and
+ * machines.
+ */
 export function toErrorFacts(error: unknown): ErrorFacts {
-  if (!isCorrectableError(error)) return { code: 'FINAL_FAILED', message: 'the operation failed on the server' };
+  if (!isCorrectableError(error))
+    return { code: 'FINAL_FAILED', message: 'the operation failed on the server' };
   const { code, message, retryable, retryAfterMs, field, domain } = error;
   return {
     code,
@@ -45,8 +52,15 @@ export function toErrorFacts(error: unknown): ErrorFacts {
   };
 }
 
-/** Returns the error of `operation`, at `level` if only that failed. Unknown codes become `FINAL_FAILED`. */
-export function fromErrorFacts(facts: ErrorFacts, level?: string, operation?: string): CorrectableError {
+/**
+ * Returns the error of `operation`, at `level` if only that failed. Unknown codes become
+ * `FINAL_FAILED`.
+ */
+export function fromErrorFacts(
+  facts: ErrorFacts,
+  level?: string,
+  operation?: string,
+): CorrectableError {
   const { code, message, retryable, retryAfterMs, field, domain: reported } = facts;
   const known: ErrorCode = Object.hasOwn(ERROR_CODES, code) ? (code as ErrorCode) : 'FINAL_FAILED';
   const domain = reported && { name: reported.name, data: reported.data, operation };

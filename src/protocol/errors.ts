@@ -11,7 +11,18 @@ export function toFailMessage(id: number, error: unknown, level?: number): FailM
   return details.retryable === undefined ? [...row] : [...row, details];
 }
 
-/** Returns the error that a `fail` row reports of `operation`. Pass a `level` if only that level failed. */
-export function fromFailMessage(row: FailMessage, level?: string, operation?: string): CorrectableError {
-  return fromErrorFacts({ code: row[at.code], message: row[at.message], ...row[at.details] }, level, operation);
+/**
+ * Returns the error that a `fail` row reports of `operation`. Pass a `level` if only that level
+ * failed.
+ */
+export function fromFailMessage(
+  row: FailMessage,
+  level?: string,
+  operation?: string,
+): CorrectableError {
+  return fromErrorFacts(
+    { code: row[at.code], message: row[at.message], ...row[at.details] },
+    level,
+    operation,
+  );
 }

@@ -1,7 +1,8 @@
 /**
- * A table by operation number. Numbers rise and entries leave almost in that order, so they are kept in short pages. In
- * a `Map`, each table that it replaces when it grows goes on pointing to the next. Once one of those is old, everything
- * after it survives until the next full garbage collection, entries included.
+ * A table by operation number. Numbers rise and entries leave almost in that order, so they are
+ * kept in short pages. In a `Map`, each table that it replaces when it grows goes on pointing to
+ * the next. Once one of those is old, everything after it survives until the next full garbage
+ * collection, entries included.
  */
 
 const PAGE_BITS = 5;
@@ -15,7 +16,10 @@ interface Page<T> {
   used: number;
 }
 
-/** Entries by number: safe integers of 0 or more. Iterates in the order in which pages were begun, then by number. */
+/**
+ * Entries by number: safe integers of 0 or more. Iterates in the order in which pages were begun,
+ * then by number.
+ */
 export class SequenceMap<T extends object> {
   readonly #pages = new Map<number, Page<T>>();
   #currentPage: Page<T> | undefined;
@@ -87,13 +91,18 @@ export class SequenceMap<T extends object> {
 
   #addPage(number: number): Page<T> {
     const isSpare = this.#currentPage?.used === 0;
-    const page: Page<T> = isSpare ? (this.#currentPage as Page<T>) : { slots: NO_ENTRIES.slice(), used: 0 };
+    const page: Page<T> = isSpare
+      ? (this.#currentPage as Page<T>)
+      : { slots: NO_ENTRIES.slice(), used: 0 };
     this.#setCurrentPage(number, page);
     this.#pages.set(number, page);
     return page;
   }
 
-  /** An emptied page stays until another one is used: with one operation at a time, it is mostly the next one's too. */
+  /**
+   * An emptied page stays until another one is used: with one operation at a time, it is mostly the
+   * next one's too.
+   */
   #setCurrentPage(number: number, page: Page<T>): void {
     if (this.#currentPage?.used === 0) this.#pages.delete(this.#currentPageNumber);
     this.#currentPage = page;

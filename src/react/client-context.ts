@@ -8,7 +8,10 @@ import { getReads } from './reads.ts';
 export interface ClientOptions<C extends AnyClient = AnyClient> {
   /** The client to invoke at. Default: that of the nearest `CorrectablesProvider` */
   readonly client?: C | undefined;
-  /** The session of the operations, made by the client. Default: that of the nearest `CorrectablesProvider`, if any */
+  /**
+   * The session of the operations, made by the client. Default: that of the nearest
+   * `CorrectablesProvider`, if any
+   */
   readonly session?: Session | undefined;
 }
 
@@ -18,8 +21,9 @@ export interface CorrectablesProviderProps {
   /** Reads in this session see its own writes at every level. Default: no session */
   readonly session?: Session | undefined;
   /**
-   * Events after which the reads on the page are refreshed: `focus` of the window, `online` when the browser has its network
-   * back, or `reconnect` when the client has its store back. Default: none
+   * Events after which the reads on the page are refreshed: `focus` of the window, `online` when
+   * the browser has its network back, or `reconnect` when the client has its store back. Default:
+   * none
    */
   readonly refreshOn?: readonly ('focus' | 'online' | 'reconnect')[] | undefined;
   readonly children?: React.ReactNode;
@@ -28,8 +32,8 @@ export interface CorrectablesProviderProps {
 const ClientContext = /* @__PURE__ */ React.createContext<ClientOptions>({});
 
 /**
- * Provides the hooks below with their client. On a server, create a client for each request: all components with the same
- * client share its reads.
+ * Provides the hooks below with their client. On a server, create a client for each request: all
+ * components with the same client share its reads.
  *
  * @example
  * createRoot(element).render(
@@ -46,17 +50,24 @@ export function CorrectablesProvider(properties: CorrectablesProviderProps): Rea
     const unmounting = new AbortController();
     const refresh = (): void => getReads(client).all.forEach((read) => read.refreshIfShown());
     for (const name of refreshOn)
-      if (name === 'reconnect') unmounting.signal.addEventListener('abort', client.onReconnect(refresh));
+      if (name === 'reconnect')
+        unmounting.signal.addEventListener('abort', client.onReconnect(refresh));
       else globalThis.addEventListener?.(name, refresh, unmounting);
     return () => unmounting.abort();
   }, [client, events]);
   return React.createElement(ClientContext.Provider, { value }, children);
 }
 
-/** Returns the client and the session that hold for a hook. A client of its own comes without the session of others. */
+/**
+ * Returns the client and the session that hold for a hook. A client of its own comes without the
+ * session of others.
+ */
 export function useClient(options: ClientOptions): ClientOptions & { readonly client: AnyClient } {
   const context = React.useContext(ClientContext);
   const client = options.client ?? context.client;
   check(client, 'client', 'add a CorrectablesProvider');
-  return { client, session: options.session ?? (client === context.client ? context.session : undefined) };
+  return {
+    client,
+    session: options.session ?? (client === context.client ? context.session : undefined),
+  };
 }

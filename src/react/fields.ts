@@ -13,7 +13,10 @@ export type Fields = Readonly<Record<string, unknown>>;
 
 export const IDLE: RequestStatus = { isRequesting: false, error: undefined };
 
-export function getFields(view: AnyView | undefined, { isRequesting, error }: RequestStatus): Fields {
+export function getFields(
+  view: AnyView | undefined,
+  { isRequesting, error }: RequestStatus,
+): Fields {
   const final = !!view?.final;
   return {
     view,

@@ -11,7 +11,11 @@ export type DehydratedView = Omit<AnyView, 'value'> & { readonly value?: unknown
 
 /** A read with the views that the page begins with, weakest first. */
 export interface DehydratedRead {
-  readonly operation: { readonly name: string; readonly args: unknown; readonly key: string | undefined };
+  readonly operation: {
+    readonly name: string;
+    readonly args: unknown;
+    readonly key: string | undefined;
+  };
   readonly views: readonly DehydratedView[];
 }
 
@@ -19,19 +23,22 @@ export interface DehydratedRead {
 export type DehydratedState = readonly DehydratedRead[];
 
 /**
- * Returns the views of all reads of `client` so far, for `Hydrate`. Call it once the page is rendered.
+ * Returns the views of all reads of `client` so far, for `Hydrate`. Call it once the page is
+ * rendered.
  *
- * @example
- * const state = serialize(dehydrate(client)); // JSON.stringify, if all values and versions are plain JSON
+ * @example const state = serialize(dehydrate(client)); // JSON.stringify, if all values and
+ * versions are plain JSON
  */
 export function dehydrate(client: AnyClient): DehydratedState {
-  return [...getReads(client).all.values()].flatMap(({ operation: { name, args, key }, rendered, view }) => {
-    if (!view) return [];
-    const views = [...new Set([...rendered, view])].map(({ value, ...details }, index, all) =>
-      value === all[index - 1]?.value ? details : { ...details, value },
-    );
-    return { operation: { name, args, key }, views };
-  });
+  return [...getReads(client).all.values()].flatMap(
+    ({ operation: { name, args, key }, rendered, view }) => {
+      if (!view) return [];
+      const views = [...new Set([...rendered, view])].map(({ value, ...details }, index, all) =>
+        value === all[index - 1]?.value ? details : { ...details, value },
+      );
+      return { operation: { name, args, key }, views };
+    },
+  );
 }
 
 /** Properties of `Hydrate`. */
@@ -42,11 +49,11 @@ export interface HydrateProps extends ClientOptions {
 }
 
 /**
- * Gives the components below the views that the server has rendered. They show these at once. Then they ask for stronger
- * views only, and for none if the view is final.
+ * Gives the components below the views that the server has rendered. They show these at once. Then
+ * they ask for stronger views only, and for none if the view is final.
  *
- * @example
- * hydrateRoot(element, <CorrectablesProvider client={client}><Hydrate state={state}><App /></Hydrate></CorrectablesProvider>);
+ * @example hydrateRoot(element, <CorrectablesProvider client={client}><Hydrate state={state}><App
+ * /></Hydrate></CorrectablesProvider>);
  */
 export function Hydrate({ state, children, ...options }: HydrateProps): React.ReactNode {
   const { client, session } = useClient(options);
@@ -56,7 +63,9 @@ export function Hydrate({ state, children, ...options }: HydrateProps): React.Re
       let value: unknown;
       const read = reads.get({ ...operation, access: 'read' } as Operation, session);
       read.hydrate(
-        views.map((view) => ({ ...view, value: (value = 'value' in view ? view.value : value) }) as AnyView),
+        views.map(
+          (view) => ({ ...view, value: (value = 'value' in view ? view.value : value) }) as AnyView,
+        ),
       );
     }
   }, [client, session, state]);

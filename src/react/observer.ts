@@ -1,4 +1,7 @@
-/** What one component shows of a read. The component renders again only if a field changes that it has used. */
+/**
+ * What one component shows of a read. The component renders again only if a field changes that it
+ * has used.
+ */
 import type { AnyView } from '../correctable/view.ts';
 import { getFields, IDLE, type Fields } from './fields.ts';
 import type { SharedRead } from './shared-read.ts';
@@ -13,7 +16,11 @@ export interface Observer {
 const doNothing = (): void => {};
 
 /** `rank` is that of the weakest level that the component shows. */
-export function createObserver(read: SharedRead | undefined, rank: number, keepMs: number): Observer {
+export function createObserver(
+  read: SharedRead | undefined,
+  rank: number,
+  keepMs: number,
+): Observer {
   const getView = (): AnyView | undefined => read?.getView(rank);
   const refresh = read ? read.refresh : doNothing;
   const getCurrent = (): Fields => ({ ...getFields(getView(), read ?? IDLE), refresh });
@@ -43,7 +50,10 @@ export function createObserver(read: SharedRead | undefined, rank: number, keepM
     getServerSnapshot() {
       const view = read?.getRendered(rank);
       if (view === getView()) return getSnapshot();
-      return (serverResult ??= { ...getFields(view, { isRequesting: !view?.final, error: undefined }), refresh });
+      return (serverResult ??= {
+        ...getFields(view, { isRequesting: !view?.final, error: undefined }),
+        refresh,
+      });
     },
   };
 }

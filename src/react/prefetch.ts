@@ -14,15 +14,19 @@ export interface PrefetchOptions {
 }
 
 /**
- * Begins a read, for example in the loader of a route. A component that then asks for it shows its views without a
- * second request. If none does within 30 seconds, it is dropped. Resolves when there is a view, or the read has failed;
- * never rejects.
+ * Begins a read, for example in the loader of a route. A component that then asks for it shows its
+ * views without a second request. If none does within 30 seconds, it is dropped. Resolves when
+ * there is a view, or the read has failed; never rejects.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` if the operation is a write
  * @example
  * export const loader = ({ params }) => prefetch(client, get(`article:${params.id}`));
  */
-export function prefetch(client: AnyClient, operation: Operation, options: PrefetchOptions = {}): Promise<void> {
+export function prefetch(
+  client: AnyClient,
+  operation: Operation,
+  options: PrefetchOptions = {},
+): Promise<void> {
   const reads = getReads(client);
   const rank = reads.getRank(options.until);
   const read = reads.get(operation, options.session);
@@ -39,5 +43,8 @@ export function prefetch(client: AnyClient, operation: Operation, options: Prefe
  */
 export function usePrefetch(options: ClientOptions = {}): (operation: Operation) => Promise<void> {
   const { client, session } = useClient(options);
-  return React.useCallback((operation) => prefetch(client, operation, { session }), [client, session]);
+  return React.useCallback(
+    (operation) => prefetch(client, operation, { session }),
+    [client, session],
+  );
 }

@@ -1,6 +1,6 @@
 /**
- * One read of a client, shared by all components that ask for it: its best view, its request in flight, and the changes
- * of writes in flight that are shown on top.
+ * One read of a client, shared by all components that ask for it: its best view, its request in
+ * flight, and the changes of writes in flight that are shown on top.
  */
 import { isOlder } from '../correctable/binding.ts';
 import type { AnyClient, InvokeOptions, Session } from '../correctable/client/client.ts';
@@ -12,18 +12,22 @@ import { structurallyEqual } from '../correctable/structural-equality.ts';
 import type { AnyView } from '../correctable/view.ts';
 import type { RequestStatus } from './fields.ts';
 
-/** How long a read is kept after the last component has left it, or if none asks for it, in milliseconds. */
+/**
+ * How long a read is kept after the last component has left it, or if none asks for it, in
+ * milliseconds.
+ */
 export const DEFAULT_KEEP_MS = 30_000;
 
 /**
- * React renders a component that throws once more before it asks the error boundary. A render that comes later, in
- * milliseconds, is one that was asked to try again.
+ * React renders a component that throws once more before it asks the error boundary. A render that
+ * comes later, in milliseconds, is one that was asked to try again.
  */
 const REACT_RETRY_MS = 100;
 
 /**
- * React does not report that it gave up a suspended component. So suspended components are asked to render again after
- * this time, in milliseconds. If none does within the same time again, they count as left.
+ * React does not report that it gave up a suspended component. So suspended components are asked to
+ * render again after this time, in milliseconds. If none does within the same time again, they
+ * count as left.
  */
 const PING_MS = 1_000;
 
@@ -35,8 +39,8 @@ interface Change {
 }
 
 /**
- * What suspended components wait for. React renders them again when it calls back. Unlike a promise, it can call back
- * while it is pending.
+ * What suspended components wait for. React renders them again when it calls back. Unlike a
+ * promise, it can call back while it is pending.
  */
 export interface Wakeable {
   status: 'pending' | 'fulfilled';
@@ -61,26 +65,40 @@ export interface SharedRead extends RequestStatus {
   readonly view: AnyView | undefined;
   /** Returns the view for components that show this rank or a stronger one, if there is one. */
   getView(rank: number): AnyView | undefined;
-  /** The views that the server has rendered, in the order of their arrival: hydration starts with them. */
+  /**
+   * The views that the server has rendered, in the order of their arrival: hydration starts with
+   * them.
+   */
   readonly rendered: readonly AnyView[];
-  /** Returns a promise that resolves when there is a view of this rank, or the request has ended without one. */
+  /**
+   * Returns a promise that resolves when there is a view of this rank, or the request has ended
+   * without one.
+   */
   wait(rank: number): Promise<void>;
   /**
-   * Returns what a suspended component waits for, `pending` until there is a view of this rank. Asks for that view, or
-   * throws the error of the component's request. Cancels the request if React gives that component up.
+   * Returns what a suspended component waits for, `pending` until there is a view of this rank.
+   * Asks for that view, or throws the error of the component's request. Cancels the request if
+   * React gives that component up.
    */
   await(rank: number, keepMs: number): Wakeable | undefined;
-  /** Asks for what is stronger than the view at hand, or for the strongest level if that may be outdated. */
+  /**
+   * Asks for what is stronger than the view at hand, or for the strongest level if that may be
+   * outdated.
+   */
   request(): void;
   /** Asks again. A request in flight is as good. */
   refresh(): void;
   /** Asks again if a component shows it. */
   refreshIfShown(): void;
-  /** Handles a write to what is read: cancels the request in flight, which may return the state before it, and asks again. */
+  /**
+   * Handles a write to what is read: cancels the request in flight, which may return the state
+   * before it, and asks again.
+   */
   invalidate(): void;
   /**
-   * Shows `apply(value)` until the write has closed and a later read has its effect. Without `apply`, the value stays. Call
-   * the returned function when the write has closed. After the last write, it asks again.
+   * Shows `apply(value)` until the write has closed and a later read has its effect. Without
+   * `apply`, the value stays. Call the returned function when the write has closed. After the last
+   * write, it asks again.
    */
   addChange(apply: Change['apply']): (isUndone: boolean) => void;
   /** Adds a component. The returned function removes it. */
@@ -91,11 +109,16 @@ export interface SharedRead extends RequestStatus {
   getRendered(rank: number): AnyView | undefined;
 }
 
-/** Returns `next` as the view after `last`, of an earlier request perhaps: `seq` counts the values of all requests. */
+/**
+ * Returns `next` as the view after `last`, of an earlier request perhaps: `seq` counts the values
+ * of all requests.
+ */
 function follow(last: AnyView | undefined, next: AnyView): AnyView {
   if (!last) return next;
   const isSame = structurallyEqual(last.value, next.value);
-  return isSame ? { ...next, value: last.value, confirms: true, seq: last.seq } : { ...next, seq: last.seq + 1 };
+  return isSame
+    ? { ...next, value: last.value, confirms: true, seq: last.seq }
+    : { ...next, seq: last.seq + 1 };
 }
 
 export function createSharedRead({ client, operation, session, all, id }: ReadContext): SharedRead {
@@ -118,7 +141,9 @@ export function createSharedRead({ client, operation, session, all, id }: ReadCo
   let request: Correctable<unknown, Levels, string> | undefined;
   /** Whether the view may be outdated, so that only the strongest level is as good. */
   let isStale = false;
-  /** Whether a component waits for the request, and its error boundary has not shown the error yet. */
+  /**
+   * Whether a component waits for the request, and its error boundary has not shown the error yet.
+   */
   let isAwaited = false;
   /** Whether all components have left. */
   let isLeft = false;
@@ -127,7 +152,8 @@ export function createSharedRead({ client, operation, session, all, id }: ReadCo
   let errorTimer: ReturnType<typeof setTimeout> | undefined;
 
   const getRank = ({ level }: AnyView): number => levels.indexOf(level);
-  const hasReached = (rank: number, item = view): boolean => !!item && (item.final || getRank(item) >= rank);
+  const hasReached = (rank: number, item = view): boolean =>
+    !!item && (item.final || getRank(item) >= rank);
   const isWriting = (): boolean => changes.some((change) => !change.isSettled);
 
   const read: SharedRead = {
@@ -166,7 +192,8 @@ export function createSharedRead({ client, operation, session, all, id }: ReadCo
       isAwaited = true;
       let item = awaited.get(rank);
       // oxlint-disable-next-line unicorn/no-thenable -- that is what React waits for
-      if (!item) awaited.set(rank, (item = { status: 'pending', then: (wake) => wakers.add(wake) }));
+      if (!item)
+        awaited.set(rank, (item = { status: 'pending', then: (wake) => wakers.add(wake) }));
       if (listeners.size === 0) watch(keepMs);
       return item;
     },
@@ -268,7 +295,8 @@ export function createSharedRead({ client, operation, session, all, id }: ReadCo
     view = follow(view, next);
     unguessed = guess ? follow(guess, { ...next, confirms: false }) : view;
     error = undefined;
-    // Changes of writes in flight go on top of this first view. Later views may have their effect already.
+    // Changes of writes in flight go on top of this first view. Later views may have their effect
+    // already.
     if (isWriting()) cancel();
     notify();
   }

@@ -1,6 +1,11 @@
 /** The types of the client that an application has registered. */
 import type { AnyClient, Client } from '../correctable/client/client.ts';
-import type { ContractFinalLevels, FinalLevel, FinalLevels, Levels } from '../correctable/level-types.ts';
+import type {
+  ContractFinalLevels,
+  FinalLevel,
+  FinalLevels,
+  Levels,
+} from '../correctable/level-types.ts';
 
 /**
  * Names the client of your application, so that hooks without the option `client` know its levels.
@@ -16,7 +21,9 @@ import type { ContractFinalLevels, FinalLevel, FinalLevels, Levels } from '../co
 export interface Register {}
 
 /** The client of hooks that get none. */
-export type RegisteredClient = Register extends { readonly client: infer C extends AnyClient } ? C : AnyClient;
+export type RegisteredClient = Register extends { readonly client: infer C extends AnyClient }
+  ? C
+  : AnyClient;
 
 /** The levels of a client. */
 export type ClientLevels<C> = C extends { readonly levels: infer L extends Levels } ? L : Levels;

@@ -17,21 +17,27 @@ export interface UseCorrectableOptions<
   K extends string,
   S extends boolean = boolean,
 > extends ClientOptions<C> {
-  /** The weakest level to show: the component suspends until a view has it, or is final. Default: the weakest */
+  /**
+   * The weakest level to show: the component suspends until a view has it, or is final. Default:
+   * the weakest
+   */
   readonly until?: K | undefined;
   /**
-   * How long the view is kept after the last component has left, in milliseconds. A component that comes back sooner
-   * shows it at once, and asks only for what is stronger. Default: 30 000
+   * How long the view is kept after the last component has left, in milliseconds. A component that
+   * comes back sooner shows it at once, and asks only for what is stronger. Default: 30 000
    */
   readonly keepMs?: number | undefined;
   /**
-   * Whether the component suspends until its first view. With `false` it renders without a view meanwhile, and gets the
-   * `error` if the read fails. A server then renders only views that were prefetched. Default: true
+   * Whether the component suspends until its first view. With `false` it renders without a view
+   * meanwhile, and gets the `error` if the read fails. A server then renders only views that were
+   * prefetched. Default: true
    */
   readonly suspend?: S | undefined;
 }
 
-/** The state of a read for one component, which renders again if a field changes that it has used. */
+/**
+ * The state of a read for one component, which renders again if a field changes that it has used.
+ */
 export type CorrectableResult<V extends AnyView = AnyView> = V extends AnyView
   ? {
       readonly view: V;
@@ -40,7 +46,10 @@ export type CorrectableResult<V extends AnyView = AnyView> = V extends AnyView
       readonly final: V['final'];
       /** Whether the final view has the value of the view before it. */
       readonly confirmed: V['final'] extends false ? false : boolean;
-      /** Whether the final view has another value than the view before it. If there was none, it is `false`. */
+      /**
+       * Whether the final view has another value than the view before it. If there was none, it is
+       * `false`.
+       */
       readonly corrected: V['final'] extends false ? false : boolean;
       /** Whether a better view is on its way. */
       readonly pending: boolean;
@@ -51,7 +60,10 @@ export type CorrectableResult<V extends AnyView = AnyView> = V extends AnyView
     }
   : never;
 
-/** The state of a hook with `suspend: false` that has no view yet: it waits, has failed, or both if it was refreshed. */
+/**
+ * The state of a hook with `suspend: false` that has no view yet: it waits, has failed, or both if
+ * it was refreshed.
+ */
 export interface WaitingResult {
   readonly view: undefined;
   readonly value: undefined;
@@ -70,10 +82,18 @@ export interface IdleResult extends WaitingResult {
   readonly error: undefined;
 }
 
-/** A view at the level `K` or a stronger one, or the final one, which may be weaker if the operation has no such level. */
-type ViewUntil<T, L extends Levels, F extends string, K extends string> = ViewFrom<T, L, F, K> | FinalView<T, L, F>;
+/**
+ * A view at the level `K` or a stronger one, or the final one, which may be weaker if the operation
+ * has no such level.
+ */
+type ViewUntil<T, L extends Levels, F extends string, K extends string> =
+  | ViewFrom<T, L, F, K>
+  | FinalView<T, L, F>;
 
-/** The result of `useCorrectable` for the operation `O`, the client `C`, `until: K` and `suspend: S`. */
+/**
+ * The result of `useCorrectable` for the operation `O`, the client `C`, `until: K` and
+ * `suspend: S`.
+ */
 export type ResultFor<O, C extends AnyClient, K extends string, S extends boolean = true> =
   O extends Operation<infer T, infer R>
     ?
@@ -82,15 +102,16 @@ export type ResultFor<O, C extends AnyClient, K extends string, S extends boolea
     : IdleResult;
 
 /**
- * Shows a read: suspends until its first view, then follows it to the final one. The operation is the key: all components
- * with an equal one, by its name and arguments, share one request. When the last of them has left, it is canceled.
- * `null` asks for nothing.
+ * Shows a read: suspends until its first view, then follows it to the final one. The operation is
+ * the key: all components with an equal one, by its name and arguments, share one request. When the
+ * last of them has left, it is canceled. `null` asks for nothing.
  *
- * If the read fails before there is a view, the error goes to the nearest error boundary. If it fails later, the view
- * stays, with the `error` beside it. With `suspend: false`, both hold from the start: `view` is `undefined` until there is one.
+ * If the read fails before there is a view, the error goes to the nearest error boundary. If it
+ * fails later, the view stays, with the `error` beside it. With `suspend: false`, both hold from
+ * the start: `view` is `undefined` until there is one.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` if there is no client, or if the operation is a write; `UNKNOWN_LEVEL` if
- * the client does not have the level `until`
+ * @throws CorrectableError `INVALID_ARGUMENT` if there is no client, or if the operation is a
+ * write; `UNKNOWN_LEVEL` if the client does not have the level `until`
  * @example
  * function Stock({ book }: { book: string }) {
  *   const { value, final } = useCorrectable(get<number>(`stock:${book}`));
@@ -115,7 +136,11 @@ export function useCorrectable<
   }, [reads, id, rank, keepMs]);
   if (read && suspend) suspendUntil(read, rank, keepMs);
   const { subscribe, getSnapshot, getServerSnapshot } = observer;
-  return React.useSyncExternalStore(subscribe, getSnapshot, getServerSnapshot) as unknown as ResultFor<O, C, K, S>;
+  return React.useSyncExternalStore(
+    subscribe,
+    getSnapshot,
+    getServerSnapshot,
+  ) as unknown as ResultFor<O, C, K, S>;
 }
 
 /** React 18 has no `use`, and bundlers complain about an import that is missing. */

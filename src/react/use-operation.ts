@@ -12,14 +12,21 @@ import { getReads } from './reads.ts';
 import type { ClientLevels, FinalLevelFor, RegisteredClient } from './types.ts';
 
 /**
- * Names a read that the write changes. Until the write has its final, the page shows `apply(value)` in place of the value
- * of the read, at the weakest level. If the write fails, that is undone. In any case, the read is then refreshed.
+ * Names a read that the write changes. Until the write has its final, the page shows `apply(value)`
+ * in place of the value of the read, at the weakest level. If the write fails, that is undone. In
+ * any case, the read is then refreshed.
  */
 export type AffectRead = <T>(read: Operation<T>, apply?: (value: T) => T) => void;
 
 /** Options of `useOperation`, whose operation is built from the arguments `A`. */
-export interface UseOperationOptions<C extends AnyClient, A extends unknown[]> extends ClientOptions<C> {
-  /** Names the reads on the page that the write changes. Default: those of the same key, which are refreshed */
+export interface UseOperationOptions<
+  C extends AnyClient,
+  A extends unknown[],
+> extends ClientOptions<C> {
+  /**
+   * Names the reads on the page that the write changes. Default: those of the same key, which are
+   * refreshed
+   */
   readonly affects?: ((affect: AffectRead, ...args: A) => void) | undefined;
   /** Options of each invocation, for example `timeoutMs`. */
   readonly invoke?: Omit<InvokeOptions, 'session'> | undefined;
@@ -44,22 +51,29 @@ export interface OperationStateWith<V extends AnyView | undefined, P extends boo
   readonly final: V extends AnyView ? V['final'] : false;
   /** Whether the final view has the value of the preliminary one. */
   readonly confirmed: boolean;
-  /** Whether the final view has another value than the preliminary one. Without a preliminary view it is `false`. */
+  /**
+   * Whether the final view has another value than the preliminary one. Without a preliminary view
+   * it is `false`.
+   */
   readonly corrected: boolean;
   /** Whether the final view is on its way. */
   readonly pending: P;
   readonly error: E;
 }
 
-/** `A`, which is inferred from the builder alone. With `NoInfer`, a function of fewer parameters would not fit. */
+/**
+ * `A`, which is inferred from the builder alone. With `NoInfer`, a function of fewer parameters
+ * would not fit.
+ */
 type Fixed<A extends unknown[]> = [A][A extends unknown ? 0 : never];
 
 type ViewFor<O, C extends AnyClient> =
   O extends Operation<infer T, infer R> ? View<T, ClientLevels<C>, FinalLevelFor<C, R>> : never;
 
 /**
- * Returns a function that invokes the operation that `builder` builds of its arguments, and the state of the latest run.
- * `run` never cancels an earlier run, and the write goes on when the component unmounts. It returns the Correctable.
+ * Returns a function that invokes the operation that `builder` builds of its arguments, and the
+ * state of the latest run. `run` never cancels an earlier run, and the write goes on when the
+ * component unmounts. It returns the Correctable.
  *
  * Once a write has its final, or its outcome is unknown, the reads of its key are refreshed.
  *
@@ -69,7 +83,11 @@ type ViewFor<O, C extends AnyClient> =
  *   affects: (affect, on) => affect(get<boolean>('lamp'), () => on),
  * });
  */
-export function useOperation<A extends unknown[], O extends Operation, C extends AnyClient = RegisteredClient>(
+export function useOperation<
+  A extends unknown[],
+  O extends Operation,
+  C extends AnyClient = RegisteredClient,
+>(
   builder: (...args: A) => O,
   options: UseOperationOptions<C, Fixed<A>> = {},
 ): readonly [
@@ -86,7 +104,9 @@ export function useOperation<A extends unknown[], O extends Operation, C extends
   const run = React.useCallback((...args: A) => {
     const correctable = invoke(current.current, args, (error) => {
       if (current.current.latest === correctable)
-        setState(getFields(correctable.latest, { isRequesting: correctable.state === 'pending', error }));
+        setState(
+          getFields(correctable.latest, { isRequesting: correctable.state === 'pending', error }),
+        );
     });
     current.current.latest = correctable;
     setState(getFields(undefined, { isRequesting: true, error: undefined }));

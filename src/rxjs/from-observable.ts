@@ -23,13 +23,16 @@ export interface ViewOption<T, L extends Levels, E> {
 }
 
 /**
- * Creates a Correctable that follows an observable. Subscribes at once; closing and cancelling unsubscribe.
+ * Creates a Correctable that follows an observable. Subscribes at once; closing and cancelling
+ * unsubscribe.
  *
- * Without `view`, each emission is a view at the weakest level, refining the one before, and completion makes the last
- * one final. With `view`, the first view at the strongest level is final. Completion without a final is
- * `CLOSED_WITHOUT_FINAL`. If the observable fails, its error is the `cause`.
+ * Without `view`, each emission is a view at the weakest level, refining the one before, and
+ * completion makes the last one final. With `view`, the first view at the strongest level is final.
+ * Completion without a final is `CLOSED_WITHOUT_FINAL`. If the observable fails, its error is the
+ * `cause`.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` if the levels, the observable or an option are invalid
+ * @throws CorrectableError `INVALID_ARGUMENT` if the levels, the observable or an option are
+ *   invalid
  * @example
  * const results = fromObservable(['partial', 'complete'], search$);
  * const flights = fromObservable(['cached', 'live'], offers$, {
@@ -52,21 +55,28 @@ export function fromObservable<T, E, const L extends Levels>(
   options: FromObservableOptions<T> & Partial<ViewOption<T, L, E>> = {},
 ): Correctable<T, L> {
   const isObservable = hasMethods(observable, 'subscribe', 'pipe');
-  check(isObservable, 'observable', "give one of rxjs, as fromObservable(['partial', 'complete'], search$)");
-  checkRecord(options, { call: "fromObservable(['partial', 'complete'], search$, { timeoutMs: 500 })" });
+  check(
+    isObservable,
+    'observable',
+    "give one of rxjs, as fromObservable(['partial', 'complete'], search$)",
+  );
+  checkRecord(options, {
+    call: "fromObservable(['partial', 'complete'], search$, { timeoutMs: 500 })",
+  });
   const { view, ...rest } = options;
   checkOptionTypes(options, 'function', 'view');
   const feed = (sink: Sink<T, L[number]>, signal: AbortSignal): void => {
     const requested = takeUntilAborted(signal, observable);
-    if (view === undefined) relayRefinements(levels, requested as Observable<unknown> as Observable<T>, sink);
+    if (view === undefined)
+      relayRefinements(levels, requested as Observable<unknown> as Observable<T>, sink);
     else relayViews(levels, requested.pipe(map(view)), sink);
   };
   return correctable<T, L>(levels, feed, { ...rest, isRefining: true });
 }
 
 /**
- * The same emissions until the signal aborts, from the first one on: an observable may emit all that it has, or without
- * end, while it is subscribed to.
+ * The same emissions until the signal aborts, from the first one on: an observable may emit all
+ * that it has, or without end, while it is subscribed to.
  */
 function takeUntilAborted<E>(signal: AbortSignal, observable: Observable<E>): Observable<E> {
   return new Observable((subscriber) => {
@@ -88,12 +98,17 @@ function relayRefinements<T>(levels: Levels, observable: Observable<T>, sink: Si
       if (levels.length > 1) sink.view(value, levels[0]);
     },
     error: (error: unknown) => sink.fail(error),
-    complete: () => (last === undefined ? sink.fail(createNoFinalError()) : sink.view(last.value, strongest)),
+    complete: () =>
+      last === undefined ? sink.fail(createNoFinalError()) : sink.view(last.value, strongest),
   });
 }
 
 /** The emissions say themselves how strong they are. */
-function relayViews<T>(levels: Levels, views: Observable<EmittedView<T, string>>, sink: Sink<T>): void {
+function relayViews<T>(
+  levels: Levels,
+  views: Observable<EmittedView<T, string>>,
+  sink: Sink<T>,
+): void {
   const strongest = levels[levels.length - 1] as string;
   let isFinal = false;
   views.pipe(takeWhile(({ level }) => level !== strongest, true)).subscribe({

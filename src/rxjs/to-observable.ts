@@ -7,8 +7,9 @@ import type { Levels } from '../correctable/level-types.ts';
 import type { View } from '../correctable/view.ts';
 
 /**
- * Returns an observable of every view of a Correctable, then completion, or its error (a `CorrectableError`). If you
- * subscribe late, you get the latest view first. Unsubscribing never cancels: there may be other consumers.
+ * Returns an observable of every view of a Correctable, then completion, or its error (a
+ * `CorrectableError`). If you subscribe late, you get the latest view first. Unsubscribing never
+ * cancels: there may be other consumers.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` if `correctable` is no Correctable
  * @example

@@ -8,8 +8,8 @@ import type { FinalView, View } from '../correctable/view.ts';
 /**
  * Lets only the final view through.
  *
- * @example
- * toObservable(store.invoke(get('balance'))).pipe(finalOnly()).subscribe(({ value }) => bill(value));
+ * @example toObservable(store.invoke(get('balance'))).pipe(finalOnly()).subscribe(({ value }) =>
+ * bill(value));
  */
 export function finalOnly<T, L extends Levels, F extends string>(): OperatorFunction<
   View<T, L, F>,
@@ -19,11 +19,13 @@ export function finalOnly<T, L extends Levels, F extends string>(): OperatorFunc
 }
 
 /**
- * Lets the views at `level` and stronger through. `levels` are those of the binding, `client.levels`.
+ * Lets the views at `level` and stronger through. `levels` are those of the binding,
+ * `client.levels`.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` if `levels` is no list of levels; `UNKNOWN_LEVEL` if it lacks `level`
- * @example
- * toObservable(news.invoke(latest())).pipe(atLeast(news.levels, 'backup'), values()).subscribe(refreshDisplay);
+ * @throws CorrectableError `INVALID_ARGUMENT` if `levels` is no list of levels; `UNKNOWN_LEVEL` if
+ *   it lacks `level`
+ * @example toObservable(news.invoke(latest())).pipe(atLeast(news.levels, 'backup'),
+ * values()).subscribe(refreshDisplay);
  */
 export function atLeast<const A extends Levels, K extends A[number]>(
   levels: A,

@@ -1,6 +1,14 @@
-/** One site of a cluster in this process: its directory, its links to the other sites, and its state machine. */
+/**
+ * One site of a cluster in this process: its directory, its links to the other sites, and its state
+ * machine.
+ */
 import { CorrectableError } from '../correctable/errors.ts';
-import { emitWarning, guardAlarmHandler, type OnAlarm, createTransferAlarms } from './alarms/site-alarm.ts';
+import {
+  emitWarning,
+  guardAlarmHandler,
+  type OnAlarm,
+  createTransferAlarms,
+} from './alarms/site-alarm.ts';
 import { answerVersion, getNodeVersion, type VersionHost } from './cluster/activate.ts';
 import {
   CHANGE,
@@ -23,19 +31,45 @@ import {
   readClusterFile,
 } from './cluster/cluster-file.ts';
 import type { ClusterFile, ClusterSite } from './cluster/cluster-file.ts';
-import { IDENTIFY, formatWaiting, waitUntilUnknown, type IdentifyReply } from './cluster/first-start.ts';
+import {
+  IDENTIFY,
+  formatWaiting,
+  waitUntilUnknown,
+  type IdentifyReply,
+} from './cluster/first-start.ts';
 import { readKeyFile, type ClusterKeys } from './cluster/key-file.ts';
 import { NodeRedLog } from './cluster/red-log/node-red-log.ts';
-import { RecentAlarms, describeState, type NodeEvents, type NodeStatus } from './cluster/node-status.ts';
+import {
+  RecentAlarms,
+  describeState,
+  type NodeEvents,
+  type NodeStatus,
+} from './cluster/node-status.ts';
 import { OneAtATime } from './cluster/one-at-a-time.ts';
 import { RedFollower } from './cluster/red-log/red-follower.ts';
 import type { RedGeneration } from './cluster/red-log/red-generation.ts';
-import { claimDirectory, closedDirectoryError, writeNodeIdentity, type NodeIdentity } from './cluster/node-file.ts';
+import {
+  claimDirectory,
+  closedDirectoryError,
+  writeNodeIdentity,
+  type NodeIdentity,
+} from './cluster/node-file.ts';
 import { saveUnsent } from './cluster/unsent-operations.ts';
 import { receiveEnvelopes, sendEnvelope, type SiteMessagesHost } from './cluster/site-messages.ts';
-import { StateTransfers, TRANSFER, findRefusal, formatProgress } from './cluster/state-transfers.ts';
+import {
+  StateTransfers,
+  TRANSFER,
+  findRefusal,
+  formatProgress,
+} from './cluster/state-transfers.ts';
 import { checkSiteOptions, toEmbeddedOptions, type ClusterNodeOptions } from './cluster-options.ts';
-import { createSitePlan, DEFAULT_CLOCK_SKEW_MS, makeSite, type EmbeddedSite, type SitePlan } from './embedded-site.ts';
+import {
+  createSitePlan,
+  DEFAULT_CLOCK_SKEW_MS,
+  makeSite,
+  type EmbeddedSite,
+  type SitePlan,
+} from './embedded-site.ts';
 import { getSavedSite } from './log/recovered-state.ts';
 import { EnvelopeCodec } from './messages/envelope-codec.ts';
 import { RULES_VERSION, type DeploymentVersion } from './records/deployment-version.ts';
@@ -62,7 +96,10 @@ import { finishInstallation, type SiteInstallation } from './storage/transfer/in
 /** The kind of request by which an operator's command asks for the status of a node. */
 export const STATUS = 'status';
 
-/** How often to look whether everything has reached the other sites, and how long at most, before a site ends. */
+/**
+ * How often to look whether everything has reached the other sites, and how long at most, before a
+ * site ends.
+ */
 const DRAIN_CHECK_MS = 10;
 const MAX_DRAIN_MS = 2000;
 
@@ -166,7 +203,8 @@ export class ClusterNode {
   }
 
   get site(): EmbeddedSite {
-    if (this.#site === undefined) throw new CorrectableError('UNAVAILABLE', `The site ${this.name} is not running.`);
+    if (this.#site === undefined)
+      throw new CorrectableError('UNAVAILABLE', `The site ${this.name} is not running.`);
     return this.#site;
   }
 
@@ -200,7 +238,8 @@ export class ClusterNode {
       files: this.#directory.files,
       maxClockSkewMs: this.#options.maxClockSkewMs ?? DEFAULT_CLOCK_SKEW_MS,
       links,
-      admit: (site, receiver) => findRefusal(this.#site && this.#origins, { ...receiver, donor: this.name, site }),
+      admit: (site, receiver) =>
+        findRefusal(this.#site && this.#origins, { ...receiver, donor: this.name, site }),
       onProgress: (progress) => this.#onProgress(formatProgress(progress)),
       ...createTransferAlarms(this.name, this.#onAlarm),
     });
@@ -255,7 +294,8 @@ export class ClusterNode {
           await this.#reportStopping();
           await this.stopSite();
         },
-        countEntries: () => recoverSite(this.#directory.files, this.#place.directory, this.name).lengths.red,
+        countEntries: () =>
+          recoverSite(this.#directory.files, this.#place.directory, this.name).lengths.red,
         catchUp: (message, onCopied) => this.#catchUp(message, onCopied),
         getConnectedPeers: () => this.links.peers.filter((peer) => this.links.isConnected(peer)),
         request: (peer, kind, body) => this.links.request(peer, kind, body),
@@ -272,10 +312,20 @@ export class ClusterNode {
   /** Becomes a member, takes the state of another site, and writes it down as that of this site. */
   async #becomeMember(transfers: StateTransfers, { url, cluster }: ClusterSite): Promise<void> {
     const { directory } = this.#identity;
-    const change = { name: this.name, directory, address: { url, cluster: formatAddress(cluster) } };
+    const change = {
+      name: this.name,
+      directory,
+      address: { url, cluster: formatAddress(cluster) },
+    };
     const { signal } = this.#aborted;
-    const onProblem = (message: string): void => this.#onProgress(`waiting to become a member: ${message}`);
-    const origin = (await requestChange(change, { file: this.file, keys: this.#keys, signal, onProblem })) as Origin;
+    const onProblem = (message: string): void =>
+      this.#onProgress(`waiting to become a member: ${message}`);
+    const origin = (await requestChange(change, {
+      file: this.file,
+      keys: this.#keys,
+      signal,
+      onProblem,
+    })) as Origin;
     const donors = [...this.file.sites.keys()].filter((name) => name !== this.name);
     const { shared } = await transfers.receive(origin, () => donors, signal);
     await installShared(shared, this.#place);
@@ -287,7 +337,11 @@ export class ClusterNode {
   /** Takes the state of another site. With `onCopied` the own end of the red log does not count. */
   async #catchUp(message: string, onCopied?: () => void): Promise<void> {
     const { signal } = this.#aborted;
-    this.#onAlarm({ kind: 'site-behind', site: this.name, message: `Site ${this.name}: ${message}.` });
+    this.#onAlarm({
+      kind: 'site-behind',
+      site: this.name,
+      message: `Site ${this.name}: ${message}.`,
+    });
     await this.restartSite(async ({ files }) => {
       const transfers = this.#transfers as StateTransfers;
       const origin = this.#identity.origin as Origin;
@@ -330,8 +384,11 @@ export class ClusterNode {
     const storage = (this.#storage = openSites(this.#directory, this.#deployment));
     const [siteStorage] = storage.sites as readonly [DurableStorage];
     const { checkpoint } = siteStorage.stored;
-    // Those that have joined are in a checkpoint: then the manifest of a site that has joined need not tell.
-    const origins = (this.#origins = Origins.create(checkpoint === undefined ? this.#founders : []));
+    // Those that have joined are in a checkpoint: then the manifest of a site that has joined need
+    // not tell.
+    const origins = (this.#origins = Origins.create(
+      checkpoint === undefined ? this.#founders : [],
+    ));
     if (checkpoint !== undefined) origins.load(getSavedSite(checkpoint).shared.replica.origins);
     const site = this.#identity.origin as Origin;
     if (!origins.isMember(site)) {
@@ -364,7 +421,8 @@ export class ClusterNode {
       absence: { maxBacklogEntries, keepForMs: this.file.keepForMs ?? DEFAULT_KEEP_FOR_MS },
       onMembership: (output) => this.#onMembership(output),
       onEnded: () => this.#events.onFailed?.(),
-      onForked: (problem) => this.#markClosed(`another node has gone on as ${this.name} (${problem})`),
+      onForked: (problem) =>
+        this.#markClosed(`another node has gone on as ${this.name} (${problem})`),
       send: (envelope) => sendEnvelope(envelope, this.#messagesHost),
     }));
     storage.adopt();
@@ -374,7 +432,8 @@ export class ClusterNode {
     this.#transfers?.setStorage(siteStorage);
     // Another call may have stopped the site meanwhile: then that call starts it again.
     await this.#reports.run(async () => {
-      if (this.#site === made && !this.#aborted.signal.aborted) await this.#events.onStarted?.(this);
+      if (this.#site === made && !this.#aborted.signal.aborted)
+        await this.#events.onStarted?.(this);
     });
     this.#follower.askAll();
   }
@@ -406,7 +465,9 @@ export class ClusterNode {
     return {
       site: this.name,
       ...this.state,
-      members: driver?.members ?? this.#origins.sites.map((origin) => ({ ...this.#origins.get(origin), origin })),
+      members:
+        driver?.members ??
+        this.#origins.sites.map((origin) => ({ ...this.#origins.get(origin), origin })),
       redLeader: this.#redLog.getLeader(this.red),
       redGeneration: this.red.generation,
       redLog: this.#redLog.status,
@@ -419,12 +480,15 @@ export class ClusterNode {
     };
   }
 
-  /** Waits until the other sites have what this one has, or a little while; then ends everything. */
+  /**
+   * Waits until the other sites have what this one has, or a little while; then ends everything.
+   */
   async close(): Promise<void> {
     this.#aborted.abort();
     const untilMs = performance.now() + MAX_DRAIN_MS;
     const isNeeded = (): boolean =>
-      this.#site?.driver.isBusy === true && this.#links?.status.some((link) => link.isConnected) === true;
+      this.#site?.driver.isBusy === true &&
+      this.#links?.status.some((link) => link.isConnected) === true;
     while (isNeeded() && performance.now() < untilMs)
       await new Promise((resolve) => setTimeout(resolve, DRAIN_CHECK_MS));
     await this.stopSite();
@@ -448,7 +512,10 @@ export class ClusterNode {
     return listClientAddresses(names, this.file, this.origins);
   }
 
-  /** Links go to all sites that there have been: one that was retired and is still there has to hear of it. */
+  /**
+   * Links go to all sites that there have been: one that was retired and is still there has to hear
+   * of it.
+   */
   #updateLinks(): void {
     forEachLinkAddress(this.file, this.origins, (name, address, isMember) => {
       if (name !== this.name) this.links.setPeer(name, address, isMember);
@@ -459,10 +526,12 @@ export class ClusterNode {
     if (output.kind === 'members') return this.#updateLinks();
     if (output.kind === 'behind') {
       // Not while the site acts. A site that is being stopped finds it again once it is started.
-      const catchUp = async (): Promise<void> => (this.#follower.isSealing ? undefined : this.#catchUp(output.message));
+      const catchUp = async (): Promise<void> =>
+        this.#follower.isSealing ? undefined : this.#catchUp(output.message);
       setImmediate(() => void catchUp().catch((error: Error) => this.#onCannotStart(error)));
     } else if (output.kind === 'changed') this.#changes.onChanged(output);
-    else if (output.kind === 'retired') this.#onRetired(output).catch((error: Error) => this.#onCannotStart(error));
+    else if (output.kind === 'retired')
+      this.#onRetired(output).catch((error: Error) => this.#onCannotStart(error));
   }
 
   #onCannotStart(cause: Error): void {
@@ -487,7 +556,11 @@ export class ClusterNode {
       request: (peer) => links.request(peer, STATUS, null),
       signal: this.#aborted.signal,
     });
-    this.#onAlarm({ kind: 'site-retired', site, message: `Site ${site} has stopped: ${message}.${saved}` });
+    this.#onAlarm({
+      kind: 'site-retired',
+      site,
+      message: `Site ${site} has stopped: ${message}.${saved}`,
+    });
   }
 
   /** Proposes a change of the members, and resolves with what became of it. */
@@ -506,7 +579,8 @@ export class ClusterNode {
       site: this.name,
       own: this.#own,
       getInForce: () => this.#site?.driver.inForce ?? this.#foundingVersion,
-      getOthers: () => this.origins.getOthers(this.site.driver.site).map((origin) => this.origins.getName(origin)),
+      getOthers: () =>
+        this.origins.getOthers(this.site.driver.site).map((origin) => this.origins.getName(origin)),
       request: (peer, kind, body) => this.links.request(peer, kind, body),
       propose: async () => (await this.#changes.wait(this.site.driver.proposeActivation())).problem,
     };
@@ -514,7 +588,13 @@ export class ClusterNode {
 
   get #messagesHost(): SiteMessagesHost {
     const { links, origins } = this;
-    return { codec: this.#codec, deployment: this.#deploymentName, origins, driver: this.#site?.driver, links };
+    return {
+      codec: this.#codec,
+      deployment: this.#deploymentName,
+      origins,
+      driver: this.#site?.driver,
+      links,
+    };
   }
 
   #answer({ from, kind, body }: ControlRequest): unknown {
@@ -530,10 +610,15 @@ export class ClusterNode {
   #identify(site: string): IdentifyReply {
     const driver = this.#site?.driver;
     // A node with data knows other sites only once its site runs. A node without data knows none.
-    if (driver === undefined && this.#directory.manifest !== undefined) throw new Error(`${this.name} is starting`);
+    if (driver === undefined && this.#directory.manifest !== undefined)
+      throw new Error(`${this.name} is starting`);
     const origin = this.origins.find(site);
     const service = this.#foundingVersion.service.hash;
     if (driver === undefined) return { isKnown: false, founders: null, service };
-    return { isKnown: origin !== undefined && driver.hasHeardOf(origin), founders: this.origins.founders, service };
+    return {
+      isKnown: origin !== undefined && driver.hasHeardOf(origin),
+      founders: this.origins.founders,
+      service,
+    };
   }
 }

@@ -20,7 +20,10 @@ const GENERATOR_COUNTS = ['maxSteps', 'maxEffects', 'timeoutMs'] as const;
 const CALL = "createEmbedded(service, { sites: ['ireland', 'frankfurt'] })";
 
 /** @throws CorrectableError `INVALID_ARGUMENT` naming what does not fit */
-export function checkEmbeddedOptions(service: unknown, value: Partial<Record<keyof EmbeddedOptions, unknown>>): void {
+export function checkEmbeddedOptions(
+  service: unknown,
+  value: Partial<Record<keyof EmbeddedOptions, unknown>>,
+): void {
   requireService(service, CALL);
   checkOptionNames(value, { call: CALL }, EMBEDDED_OPTIONS);
   const { sites, dataDir, onAlarm } = value;
@@ -34,7 +37,11 @@ export function checkEmbeddedOptions(service: unknown, value: Partial<Record<key
   }
   const isPath = dataDir === undefined || isNonEmptyString(dataDir);
   checkOption(isPath, 'dataDir', 'must be the path of a directory, or left out');
-  checkOption(onAlarm === undefined || typeof onAlarm === 'function', 'onAlarm', 'must be a function, or none');
+  checkOption(
+    onAlarm === undefined || typeof onAlarm === 'function',
+    'onAlarm',
+    'must be a function, or none',
+  );
   checkGenerators(value.generators);
 }
 
@@ -50,11 +57,17 @@ function checkLatency(latency: unknown, sites: readonly string[]): void {
   if (latency === undefined || latency === 'none' || latency === 'eu-us') return;
   const example = "'none', 'eu-us' or round trips in milliseconds, as { 'ireland-frankfurt': 20 }";
   checkOption(isRecord(latency), 'latency', `must be ${example}`);
-  const pairs = sites.flatMap((item, at) => sites.slice(at + 1).map((other) => [item, other] as const));
-  for (const text of Object.keys(latency)) if (latency[text] !== undefined) checkPair(text, latency, pairs);
+  const pairs = sites.flatMap((item, at) =>
+    sites.slice(at + 1).map((other) => [item, other] as const),
+  );
+  for (const text of Object.keys(latency))
+    if (latency[text] !== undefined) checkPair(text, latency, pairs);
 }
 
-/** Site names contain dashes too: a text may name two pairs, and one that names no known pair names unknown sites. */
+/**
+ * Site names contain dashes too: a text may name two pairs, and one that names no known pair names
+ * unknown sites.
+ */
 function checkPair(
   text: string,
   latency: Readonly<Record<string, unknown>>,
@@ -78,23 +91,37 @@ function getPairNames([item, other]: readonly [string, string]): readonly [strin
 function checkGenerators(value: unknown): void {
   if (value === undefined) return;
   checkOption(isRecord(value), 'generators', 'must be an object of bounds, or none');
-  checkOptionNames(value, { call: '{ generators: { maxSteps: 100_000 } }', field: 'generators' }, GENERATOR_OPTIONS);
+  checkOptionNames(
+    value,
+    { call: '{ generators: { maxSteps: 100_000 } }', field: 'generators' },
+    GENERATOR_OPTIONS,
+  );
   for (const field of GENERATOR_COUNTS) checkCount(`generators.${field}`, value[field]);
   const { determinismCheckRate: rate = 0 } = value;
   const isShare = typeof rate === 'number' && rate >= 0 && rate <= 1;
-  checkOption(isShare, 'generators.determinismCheckRate', `must be from 0 to 1, not ${String(rate)}`);
+  checkOption(
+    isShare,
+    'generators.determinismCheckRate',
+    `must be from 0 to 1, not ${String(rate)}`,
+  );
 }
 
 function checkCount(field: string, value: unknown): void {
-  const isCount = value === undefined || (typeof value === 'number' && Number.isInteger(value) && value >= 1);
+  const isCount =
+    value === undefined || (typeof value === 'number' && Number.isInteger(value) && value >= 1);
   const input = typeof value === 'string' ? `the text '${value}'` : String(value);
   checkOption(isCount, field, `must be an integer from 1 on, not ${input}`);
 }
 
 function checkClusterKey(key: unknown): void {
   const isKey =
-    key === undefined || ((typeof key === 'string' || isBytes(key)) && Buffer.byteLength(key) >= MIN_KEY_BYTES);
-  checkOption(isKey, 'clusterKey', `must have at least ${MIN_KEY_BYTES} bytes, as a text or a Uint8Array`);
+    key === undefined ||
+    ((typeof key === 'string' || isBytes(key)) && Buffer.byteLength(key) >= MIN_KEY_BYTES);
+  checkOption(
+    isKey,
+    'clusterKey',
+    `must have at least ${MIN_KEY_BYTES} bytes, as a text or a Uint8Array`,
+  );
 }
 
 /** The error for an option `field` that is not as it should be. */

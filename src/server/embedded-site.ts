@@ -15,7 +15,11 @@ import { hashDeploymentName } from './site/deployment-name.ts';
 import { runWithTimeout } from './site/generator-timeout.ts';
 import { hasInvariants, createInvariantObserver } from './site/invariant-alarm.ts';
 import { CertificationCounter } from './site/certification-stats.ts';
-import { createClockObserver, createGeneratorAlarm, createRejectionAlarm } from './site/replica-alarms.ts';
+import {
+  createClockObserver,
+  createGeneratorAlarm,
+  createRejectionAlarm,
+} from './site/replica-alarms.ts';
 import { SignedTokens } from './site/session-tokens.ts';
 import { SiteDriver, type SiteDriverOptions } from './site/site-driver.ts';
 import { unusableDirectoryError } from './storage/directory/missing-history.ts';
@@ -46,7 +50,10 @@ export interface SitePlan {
   readonly redLeader: Origin;
   /** So many entries of the red log a majority of them has found at its start. */
   readonly committedRedEntries: number;
-  /** The same at all sites: authenticates their tokens, and tells their messages from those of others. */
+  /**
+   * The same at all sites: authenticates their tokens, and tells their messages from those of
+   * others.
+   */
   readonly clusterKey: string | Uint8Array;
   /** What its session tokens hold for: see `SignedTokensOptions`. */
   readonly tokenScope: string | readonly string[];
@@ -72,7 +79,9 @@ interface SiteResources extends Pick<
   | 'onEnded'
 > {
   readonly storage: SiteStorage;
-  /** Whether it reports a clock of this machine that was set: one of the sites of a process does. */
+  /**
+   * Whether it reports a clock of this machine that was set: one of the sites of a process does.
+   */
   readonly reportsClock: boolean;
   /** Another node of this site has gone on. Called before the alarm. */
   onForked?(problem: string): void;
@@ -110,13 +119,25 @@ export function createSitePlan(
   };
 }
 
-/** Makes a site of what it has saved. Throws `UNAVAILABLE` if that does not fit together or is of a newer version. */
+/**
+ * Makes a site of what it has saved. Throws `UNAVAILABLE` if that does not fit together or is of a
+ * newer version.
+ */
 export function makeSite(
   plan: SitePlan,
   site: Origin,
   { reportsClock, onForked, ...parts }: SiteResources,
 ): EmbeddedSite {
-  const { service, origins, redLeader, committedRedEntries, clusterKey, tokenScope, limits, onAlarm } = plan;
+  const {
+    service,
+    origins,
+    redLeader,
+    committedRedEntries,
+    clusterKey,
+    tokenScope,
+    limits,
+    onAlarm,
+  } = plan;
   const name = origins.getName(site);
   const certificationStats = new CertificationCounter(site);
   const alarms = createSiteAlarms(name, origins, onAlarm);

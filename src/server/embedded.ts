@@ -30,46 +30,52 @@ import { openStorage } from './storage/directory/open-storage.ts';
 export interface Embedded<N extends string = string> {
   readonly sites: readonly N[];
   /**
-   * Returns the binding of one site, for any number of clients in this process, or for a gateway. A client that closes
-   * ends only its own operations. Closing the binding ends all operations that use it, but not the site. The next call
-   * then returns a new binding.
+   * Returns the binding of one site, for any number of clients in this process, or for a gateway. A
+   * client that closes ends only its own operations. Closing the binding ends all operations that
+   * use it, but not the site. The next call then returns a new binding.
    *
    * @throws CorrectableError `INVALID_ARGUMENT` if there is no such site.
    */
   site(name: N): Binding<RedBlueLevels, true>;
   /**
-   * Returns how often certification rejected red operations of the site, by reason. They then ran again.
+   * Returns how often certification rejected red operations of the site, by reason. They then ran
+   * again.
    *
    * @throws CorrectableError `INVALID_ARGUMENT` if there is no such site.
    */
   certificationStats(name: N): CertificationStats;
   /**
-   * Returns how many outcomes of writes the site retains for clients that may retry and have not acknowledged them.
+   * Returns how many outcomes of writes the site retains for clients that may retry and have not
+   * acknowledged them.
    *
    * @throws CorrectableError `INVALID_ARGUMENT` if there is no such site.
    */
   retainedReplies(name: N): RetainedReplies;
   /**
-   * Stops all sites. Pending reads fail with `UNAVAILABLE`, pending writes with `UNKNOWN`: they may have been applied.
+   * Stops all sites. Pending reads fail with `UNAVAILABLE`, pending writes with `UNKNOWN`: they may
+   * have been applied.
    */
   close(): Promise<void>;
 }
 
 /**
- * Creates and starts all sites of a service in this process. With a `dataDir`, all confirmed writes survive a restart.
- * Without one, the state is lost when the process ends. Arguments and results are copies, so you may change yours.
+ * Creates and starts all sites of a service in this process. With a `dataDir`, all confirmed writes
+ * survive a restart. Without one, the state is lost when the process ends. Arguments and results
+ * are copies, so you may change yours.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` with the name of the invalid option, or how the data in the directory
- * differs.
- * @throws CorrectableError `UNAVAILABLE` if another process uses the directory, or its data is unreadable or lost at a
- * site.
- * @example
- * const shop = createEmbedded(ticketService, { sites: ['ireland', 'frankfurt', 'virginia'], redLeader: 'ireland',
- * latency: 'eu-us' });
- * const client = createClient(shop.site('virginia'));
+ * @throws CorrectableError `INVALID_ARGUMENT` with the name of the invalid option, or how the data
+ * in the directory differs.
+ * @throws CorrectableError `UNAVAILABLE` if another process uses the directory, or its data is
+ * unreadable or lost at a site.
+ * @example const shop = createEmbedded(ticketService, { sites: ['ireland', 'frankfurt',
+ * 'virginia'], redLeader: 'ireland', latency: 'eu-us' }); const client =
+ * createClient(shop.site('virginia'));
  * client.invoke(dequeue('tickets')).onUpdate(showGuess).onFinal(showTicket);
  */
-export function createEmbedded<const N extends string>(service: Service, options: EmbeddedOptions<N>): Embedded<N> {
+export function createEmbedded<const N extends string>(
+  service: Service,
+  options: EmbeddedOptions<N>,
+): Embedded<N> {
   const { embedded, begin } = openEmbedded(service, options);
   begin();
   return embedded;
@@ -77,15 +83,24 @@ export function createEmbedded<const N extends string>(service: Service, options
 
 /** A deployment that has taken up what it saved, and could begin. */
 export interface OpenedDeployment<N extends string = string> {
-  /** Takes no operations yet. Closed before it begins, it leaves its directory for whatever that was for before. */
+  /**
+   * Takes no operations yet. Closed before it begins, it leaves its directory for whatever that was
+   * for before.
+   */
   readonly embedded: Embedded<N>;
   /** How many messages of other sites a site has not taken, by reason. */
   rejectedMessages(site: N): RejectedMessageCounts;
-  /** Writes down what the directory is for, and starts all sites. Throws `UNAVAILABLE` where it cannot be written. */
+  /**
+   * Writes down what the directory is for, and starts all sites. Throws `UNAVAILABLE` where it
+   * cannot be written.
+   */
   begin(): void;
 }
 
-/** Opens a deployment for a caller that has more to check before it begins. Throws as `createEmbedded`. */
+/**
+ * Opens a deployment for a caller that has more to check before it begins. Throws as
+ * `createEmbedded`.
+ */
 export function openEmbedded<const N extends string>(
   service: Service,
   options: EmbeddedOptions<N>,
@@ -95,10 +110,14 @@ export function openEmbedded<const N extends string>(
   const origins = Origins.create(sites);
   const redLeader = findLeader(origins, options.redLeader ?? sites[0]);
   const onAlarm = guardAlarmHandler(options.onAlarm ?? emitWarning);
-  checkColors(service, options, (message) => onAlarm({ kind: 'color-check-failed', site: sites[0], message }));
+  checkColors(service, options, (message) =>
+    onAlarm({ kind: 'color-check-failed', site: sites[0], message }),
+  );
   const made = new Map<Origin, EmbeddedSite>();
   // Before the storage is opened: where delays are missing, nothing must stay locked.
-  const links = createLinks(origins, latency, onAlarm, (to, envelopes) => made.get(to)?.driver.receive(envelopes));
+  const links = createLinks(origins, latency, onAlarm, (to, envelopes) =>
+    made.get(to)?.driver.receive(envelopes),
+  );
   const storage = openStorage(dataDir, {
     service,
     sites,
@@ -144,14 +163,18 @@ export function openEmbedded<const N extends string>(
   };
   const find = (name: N): EmbeddedSite => {
     const site = made.get(origins.find(name) as Origin);
-    if (site === undefined) throw invalidOptionError('site', `'${name}' is not one of ${sites.join(', ')}`);
+    if (site === undefined)
+      throw invalidOptionError('site', `'${name}' is not one of ${sites.join(', ')}`);
     return site;
   };
   const embedded = createHandle(sites, find, close);
   return { embedded, begin, rejectedMessages: (site) => find(site).driver.rejectedMessages };
 }
 
-/** A link for each pair, by sender and receiver. Throws `INVALID_ARGUMENT` naming a pair without a delay. */
+/**
+ * A link for each pair, by sender and receiver. Throws `INVALID_ARGUMENT` naming a pair without a
+ * delay.
+ */
 function createLinks(
   origins: Origins,
   latency: SiteLatency,
@@ -166,7 +189,8 @@ function createLinks(
       onFull: createLinkAlarm(sender, receiver, onAlarm),
     });
   };
-  const linksOf = (from: Origin) => new Map(origins.getOthers(from).map((to) => [to, linkOf(from, to)]));
+  const linksOf = (from: Origin) =>
+    new Map(origins.getOthers(from).map((to) => [to, linkOf(from, to)]));
   return new Map(origins.sites.map((from) => [from, linksOf(from)]));
 }
 
@@ -219,6 +243,9 @@ function closeOnError(close: () => Promise<void>, step: () => void): void {
 function findLeader(origins: Origins, redLeader: string): Origin {
   const leader = origins.find(redLeader);
   if (leader === undefined)
-    throw invalidOptionError('redLeader', `'${redLeader}' is not one of ${origins.names.join(', ')}`);
+    throw invalidOptionError(
+      'redLeader',
+      `'${redLeader}' is not one of ${origins.names.join(', ')}`,
+    );
   return leader;
 }

@@ -26,7 +26,13 @@ export type { SiteAddress } from './gateway/listen/http-handler.ts';
 export type { StoreMetric } from './gateway/listen/metrics.ts';
 export type { FramePart, ServerSocket, ServerSocketEvents } from './gateway/connection/socket.ts';
 export type { GatewayLimits } from './gateway/limits/limits.ts';
-export type { Authenticate, Authorize, GatewayStats, Peer, Principal } from './gateway/context/gateway-context.ts';
+export type {
+  Authenticate,
+  Authorize,
+  GatewayStats,
+  Peer,
+  Principal,
+} from './gateway/context/gateway-context.ts';
 export type { Logger } from './gateway/context/logger.ts';
 export { EU_US_ROUND_TRIPS_MS, getOneWayDelayMs } from './site/site-latency.ts';
 export type { SiteLatency } from './site/site-latency.ts';
@@ -58,9 +64,23 @@ export type {
 export { withColors } from './service/service.ts';
 export { uncertified, withMeta } from './records/reply.ts';
 export type { Choice, ChosenShadow, UncertifiedResult, Reply, WithMeta } from './records/reply.ts';
-export type { ThrownDomainError, DomainErrorFactory, DomainErrors } from './service/domain-errors.ts';
+export type {
+  ThrownDomainError,
+  DomainErrorFactory,
+  DomainErrors,
+} from './service/domain-errors.ts';
 export type { Scratchpad } from './service/readers.ts';
-export { boundedCounter, cell, counter, log, queue, register, set, stock, table } from './service/tables.ts';
+export {
+  boundedCounter,
+  cell,
+  counter,
+  log,
+  queue,
+  register,
+  set,
+  stock,
+  table,
+} from './service/tables.ts';
 export type {
   EffectsOf,
   Field,

@@ -21,9 +21,15 @@ type ClientOption = Exclude<keyof typeof CLIENT_OPTIONS, 'host' | 'port'>;
 /** Options of `serveCluster`. */
 export interface ServeClusterOptions extends ClusterNodeOptions, Pick<ServeOptions, ClientOption> {
   readonly service: Service;
-  /** Address to listen on for clients. Default: that of the site's `url` if it begins with `ws:`, else `127.0.0.1` */
+  /**
+   * Address to listen on for clients. Default: that of the site's `url` if it begins with `ws:`,
+   * else `127.0.0.1`
+   */
   readonly host?: string | undefined;
-  /** Port to listen on for clients. Default: that of the site's `url` if it begins with `ws:`, else any free port */
+  /**
+   * Port to listen on for clients. Default: that of the site's `url` if it begins with `ws:`, else
+   * any free port
+   */
   readonly port?: number | undefined;
 }
 
@@ -49,31 +55,35 @@ export interface RunningNode {
   /** Returns where the site and its links stand. */
   status(): NodeStatus;
   /**
-   * Asks clients to move to other sites and waits for operations in flight, then until the other sites have what this one
-   * has, at most 2 s. Then closes the site and its links.
+   * Asks clients to move to other sites and waits for operations in flight, then until the other
+   * sites have what this one has, at most 2 s. Then closes the site and its links.
    */
   close(options?: { readonly drainMs?: number }): Promise<void>;
 }
 
 /**
- * Starts one site of a cluster in this process. The other sites are other processes, with the same `cluster.json`. All
- * confirmed writes survive a restart with the same `dataDir`. On an empty directory it first waits until every other site
- * has answered that it does not know this one; it logs which sites it waits for.
+ * Starts one site of a cluster in this process. The other sites are other processes, with the same
+ * `cluster.json`. All confirmed writes survive a restart with the same `dataDir`. On an empty
+ * directory it first waits until every other site has answered that it does not know this one; it
+ * logs which sites it waits for.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` with the name of the invalid option, or what is wrong with the cluster file,
- * the key file or the directory.
- * @throws CorrectableError `UNAVAILABLE` if another process uses the directory, its data is unreadable, or the directory is
- * empty and another site knows this site.
- * @example
- * const node = await serveCluster({ service, cluster: 'cluster.json', site: 'ireland', dataDir: '/var/lib/shop' });
- * const shop = createClient(redblue(contract, { url: await findSites(node.url) }));
+ * @throws CorrectableError `INVALID_ARGUMENT` with the name of the invalid option, or what is wrong
+ * with the cluster file, the key file or the directory.
+ * @throws CorrectableError `UNAVAILABLE` if another process uses the directory, its data is
+ * unreadable, or the directory is empty and another site knows this site.
+ * @example const node = await serveCluster({ service, cluster: 'cluster.json', site: 'ireland',
+ * dataDir: '/var/lib/shop' }); const shop = createClient(redblue(contract, { url: await
+ * findSites(node.url) }));
  */
 export async function serveCluster(options: ServeClusterOptions): Promise<RunningNode> {
   checkOptionNames(options, { call: CALL }, OPTIONS);
   requireService(options.service, CALL);
   const { service, logger = silentLogger } = options;
-  const isNodeOption = ([name]: readonly [string, unknown]): boolean => Object.hasOwn(CLUSTER_NODE_OPTIONS, name);
-  const nodeOptions = Object.fromEntries(Object.entries(options).filter(isNodeOption)) as unknown as ClusterNodeOptions;
+  const isNodeOption = ([name]: readonly [string, unknown]): boolean =>
+    Object.hasOwn(CLUSTER_NODE_OPTIONS, name);
+  const nodeOptions = Object.fromEntries(
+    Object.entries(options).filter(isNodeOption),
+  ) as unknown as ClusterNodeOptions;
   const clients = new ClientListener(options);
   const node = await openClusterNode(service, nodeOptions, {
     onOpening: (opening) => clients.open(opening),
@@ -104,7 +114,9 @@ export async function serveCluster(options: ServeClusterOptions): Promise<Runnin
   };
 }
 
-/** Opens the one site of a cluster that this process is, and starts it. Throws as `serveCluster`. */
+/**
+ * Opens the one site of a cluster that this process is, and starts it. Throws as `serveCluster`.
+ */
 export async function openClusterNode(
   service: Service,
   options: ClusterNodeOptions,
@@ -135,7 +147,10 @@ class ClientListener {
     return this.#listener;
   }
 
-  /** Listens for a site that runs, or does not; again where it did before, so that clients come back. */
+  /**
+   * Listens for a site that runs, or does not; again where it did before, so that clients come
+   * back.
+   */
   async open(node: ClusterNode, driver?: SiteDriver): Promise<void> {
     await this.close();
     const { service, origins, authenticate, authorize, limits, logger, ...options } = this.#options;
@@ -144,14 +159,20 @@ class ClientListener {
     const address = getListenAddress(node.addresses.get(site) as string);
     // No client submits anything as long as there is no driver.
     const binding = new SiteBinding(site, driver ?? ({ contract } as unknown as SiteDriver));
-    // Clients name it as the home of what they send: a later incarnation has done nothing of what an earlier one has.
+    // Clients name it as the home of what they send: a later incarnation has done nothing of what
+    // an earlier one has.
     const home = driver && formatHome(driver.origins.get(driver.site));
     const common = { binding, contract, origins, authenticate, authorize, limits, logger };
-    const gateway = createGatewayWith({}, { site: home, ...common }, () => findWaiting(node.state, driver));
+    const gateway = createGatewayWith({}, { site: home, ...common }, () =>
+      findWaiting(node.state, driver),
+    );
     const listening = listenGateways({
       sites: { [site]: gateway },
       host: options.host ?? address.host,
-      port: this.#listener === undefined ? (options.port ?? address.port) : Number(new URL(this.#listener.url).port),
+      port:
+        this.#listener === undefined
+          ? (options.port ?? address.port)
+          : Number(new URL(this.#listener.url).port),
       allowUnauthenticated: options.allowUnauthenticated,
       busyPollUs: options.busyPollUs,
       page: options.page,
@@ -182,13 +203,22 @@ class ClientListener {
   }
 }
 
-/** Why a node accepts no clients, if so. Without a driver its site does not run, or is about to be stopped. */
-function findWaiting({ state, problem }: ClusterNode['state'], driver: SiteDriver | undefined): string | undefined {
+/**
+ * Why a node accepts no clients, if so. Without a driver its site does not run, or is about to be
+ * stopped.
+ */
+function findWaiting(
+  { state, problem }: ClusterNode['state'],
+  driver: SiteDriver | undefined,
+): string | undefined {
   return state === 'serving' && driver !== undefined ? undefined : (problem ?? state);
 }
 
 /** Where a node listens unless that is set. A `wss:` address is that of a proxy, which ends TLS. */
-function getListenAddress(url: string): { readonly host: string | undefined; readonly port: number | undefined } {
+function getListenAddress(url: string): {
+  readonly host: string | undefined;
+  readonly port: number | undefined;
+} {
   const { protocol, hostname, port } = new URL(url);
   if (protocol !== 'ws:') return { host: undefined, port: undefined };
   return { host: hostname, port: port === '' ? 80 : Number(port) };

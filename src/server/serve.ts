@@ -28,31 +28,41 @@ export interface ServeOptions<N extends string = string> extends EmbeddedOptions
   readonly limits?: Partial<GatewayLimits> | undefined;
   /** Listens on addresses that others can reach even without `authenticate`. Default: `false` */
   readonly allowUnauthenticated?: boolean | undefined;
-  /** Polls while short messages come within so many microseconds. See `listenGateways`. Default: 200 */
+  /**
+   * Polls while short messages come within so many microseconds. See `listenGateways`. Default: 200
+   */
   readonly busyPollUs?: number | undefined;
   /** Receives log messages. Default: none are logged */
   readonly logger?: Logger | undefined;
-  /** Handles the HTTP requests for other paths than the server's own, for example with a page. Default: 404 */
+  /**
+   * Handles the HTTP requests for other paths than the server's own, for example with a page.
+   * Default: 404
+   */
   readonly page?: RequestListener | undefined;
 }
 
 const CALL = "serve({ service, sites: ['ireland', 'frankfurt'] })";
 
 /** The options that concern clients. */
-export const CLIENT_OPTIONS: OptionNamesOf<Omit<ServeOptions, keyof EmbeddedOptions | 'service'>> = {
-  host: true,
-  port: true,
-  origins: true,
-  authenticate: true,
-  authorize: true,
-  limits: true,
-  allowUnauthenticated: true,
-  busyPollUs: true,
-  logger: true,
-  page: true,
-};
+export const CLIENT_OPTIONS: OptionNamesOf<Omit<ServeOptions, keyof EmbeddedOptions | 'service'>> =
+  {
+    host: true,
+    port: true,
+    origins: true,
+    authenticate: true,
+    authorize: true,
+    limits: true,
+    allowUnauthenticated: true,
+    busyPollUs: true,
+    logger: true,
+    page: true,
+  };
 
-const OPTIONS: OptionNamesOf<ServeOptions> = { service: true, ...EMBEDDED_OPTIONS, ...CLIENT_OPTIONS };
+const OPTIONS: OptionNamesOf<ServeOptions> = {
+  service: true,
+  ...EMBEDDED_OPTIONS,
+  ...CLIENT_OPTIONS,
+};
 
 /** A running server. */
 export interface RunningServer<N extends string = string> {
@@ -66,20 +76,23 @@ export interface RunningServer<N extends string = string> {
 }
 
 /**
- * Starts a server for all sites of a service in this process. With a `dataDir`, all confirmed writes survive a restart.
- * Without one, the state is lost when the process ends. Rejects with the system's error if the port is in use.
+ * Starts a server for all sites of a service in this process. With a `dataDir`, all confirmed
+ * writes survive a restart. Without one, the state is lost when the process ends. Rejects with the
+ * system's error if the port is in use.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` with the name of the invalid option.
  * @throws CorrectableError as `createEmbedded` if the data directory cannot be used.
- * @example
- * const server = await serve({ service, sites: ['ireland', 'frankfurt', 'virginia'], redLeader: 'ireland',
- * latency: 'eu-us', port: 7400 });
- * const shop = createClient(redblue(contract, { url: server.siteUrl('frankfurt') }));
+ * @example const server = await serve({ service, sites: ['ireland', 'frankfurt', 'virginia'],
+ * redLeader: 'ireland', latency: 'eu-us', port: 7400 }); const shop =
+ * createClient(redblue(contract, { url: server.siteUrl('frankfurt') }));
  */
-export async function serve<const N extends string>(options: ServeOptions<N>): Promise<RunningServer<N>> {
+export async function serve<const N extends string>(
+  options: ServeOptions<N>,
+): Promise<RunningServer<N>> {
   checkOptionNames(options, { call: CALL }, OPTIONS);
   requireService(options.service, CALL);
-  const { service, page, host, port, allowUnauthenticated, busyPollUs, logger, ...others } = options;
+  const { service, page, host, port, allowUnauthenticated, busyPollUs, logger, ...others } =
+    options;
   const { origins, authenticate, authorize, limits, ...deployment } = others;
   const { embedded, begin, rejectedMessages } = openEmbedded(service, deployment);
   const sites: Record<string, Gateway> = {};
@@ -88,7 +101,16 @@ export async function serve<const N extends string>(options: ServeOptions<N>): P
     for (const site of embedded.sites) {
       const binding = embedded.site(site);
       const { contract } = service;
-      sites[site] = createGateway({ site, binding, contract, origins, authenticate, authorize, limits, logger });
+      sites[site] = createGateway({
+        site,
+        binding,
+        contract,
+        origins,
+        authenticate,
+        authorize,
+        limits,
+        logger,
+      });
     }
     const opened = (listener = await listenGateways({
       sites,
@@ -100,7 +122,8 @@ export async function serve<const N extends string>(options: ServeOptions<N>): P
       logger,
       metrics: createSiteMetrics({ ...embedded, rejectedMessages }),
     }));
-    // Only now, so that whatever is refused leaves the data as it was; and at once, before anybody is let in.
+    // Only now, so that whatever is refused leaves the data as it was; and at once, before anybody
+    // is let in.
     begin();
     return {
       sites: embedded.sites,

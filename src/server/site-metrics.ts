@@ -1,4 +1,7 @@
-/** What the sites of a process count, for Prometheus. Names and meanings are listed in docs/operate/metrics-and-alarms.md. */
+/**
+ * What the sites of a process count, for Prometheus. Names and meanings are listed in
+ * docs/operate/metrics-and-alarms.md.
+ */
 import type { LinkStatus } from './cluster/cluster-links.ts';
 import type { RedLogStatus } from './cluster/red-log/node-red-log.ts';
 import type { StoreMetric } from './gateway/listen/metrics.ts';
@@ -25,32 +28,72 @@ export function createSiteMetrics(backend: ObservedSites): StoreMetric[] {
     labels: ['site', label],
     read: () =>
       backend.sites.flatMap((site) =>
-        Object.entries(read(site)).map(([key, value]) => ({ labels: { site, [label]: key }, value })),
+        Object.entries(read(site)).map(([key, value]) => ({
+          labels: { site, [label]: key },
+          value,
+        })),
       ),
   });
-  const readRetained = (site: string, figure: 'operations' | 'bytes'): Readonly<Record<string, number>> => {
+  const readRetained = (
+    site: string,
+    figure: 'operations' | 'bytes',
+  ): Readonly<Record<string, number>> => {
     const { own, red } = backend.retainedReplies(site);
     return { own: own[figure], red: red[figure] };
   };
-  const rejectedHelp = 'Red operations rejected by certification, and executed again, by what they met';
+  const rejectedHelp =
+    'Red operations rejected by certification, and executed again, by what they met';
   const refusedHelp = 'Messages of other sites that were not taken, by reason';
   const repliesHelp = 'Writes whose reply a log retains for retries';
   const bytesHelp = 'About how many bytes these replies take';
   return [
-    define(['counter', 'red_rejected_total', rejectedHelp], 'reason', (site) => backend.certificationStats(site)),
-    define(['counter', 'site_messages_refused_total', refusedHelp], 'reason', (site) => backend.rejectedMessages(site)),
-    define(['gauge', 'replies_retained_in_log', repliesHelp], 'log', (site) => readRetained(site, 'operations')),
-    define(['gauge', 'reply_bytes_retained_in_log', bytesHelp], 'log', (site) => readRetained(site, 'bytes')),
+    define(['counter', 'red_rejected_total', rejectedHelp], 'reason', (site) =>
+      backend.certificationStats(site),
+    ),
+    define(['counter', 'site_messages_refused_total', refusedHelp], 'reason', (site) =>
+      backend.rejectedMessages(site),
+    ),
+    define(['gauge', 'replies_retained_in_log', repliesHelp], 'log', (site) =>
+      readRetained(site, 'operations'),
+    ),
+    define(['gauge', 'reply_bytes_retained_in_log', bytesHelp], 'log', (site) =>
+      readRetained(site, 'bytes'),
+    ),
   ];
 }
 
 /** What is shown of each link. Counters count since the process started. */
-const LINK_METRICS: readonly (readonly [StoreMetric['kind'], string, string, (link: LinkStatus) => number])[] = [
-  ['gauge', 'connected', '1 while the site is connected to the peer, otherwise 0', (link) => Number(link.isConnected)],
+const LINK_METRICS: readonly (readonly [
+  StoreMetric['kind'],
+  string,
+  string,
+  (link: LinkStatus) => number,
+])[] = [
+  [
+    'gauge',
+    'connected',
+    '1 while the site is connected to the peer, otherwise 0',
+    (link) => Number(link.isConnected),
+  ],
   ['counter', 'sent_messages_total', 'Messages sent to the peer', (link) => link.sentMessages],
-  ['counter', 'sent_bytes_total', 'Bytes sent to the peer, before encryption', (link) => link.sentBytes],
-  ['counter', 'received_messages_total', 'Messages received from the peer', (link) => link.receivedMessages],
-  ['counter', 'received_bytes_total', 'Bytes received from the peer, after decryption', (link) => link.receivedBytes],
+  [
+    'counter',
+    'sent_bytes_total',
+    'Bytes sent to the peer, before encryption',
+    (link) => link.sentBytes,
+  ],
+  [
+    'counter',
+    'received_messages_total',
+    'Messages received from the peer',
+    (link) => link.receivedMessages,
+  ],
+  [
+    'counter',
+    'received_bytes_total',
+    'Bytes received from the peer, after decryption',
+    (link) => link.receivedBytes,
+  ],
   [
     'counter',
     'dropped_messages_total',
@@ -58,22 +101,39 @@ const LINK_METRICS: readonly (readonly [StoreMetric['kind'], string, string, (li
     (link) => link.droppedMessages,
   ],
   ['gauge', 'queued_bytes', 'Bytes that wait to be sent to the peer', (link) => link.queuedBytes],
-  ['gauge', 'round_trip_seconds', 'Last measured round trip to the peer', (link) => (link.roundTripMs ?? NaN) / 1000],
+  [
+    'gauge',
+    'round_trip_seconds',
+    'Last measured round trip to the peer',
+    (link) => (link.roundTripMs ?? NaN) / 1000,
+  ],
 ];
 
-export function createLinkMetrics(site: string, readLinks: () => readonly LinkStatus[]): StoreMetric[] {
+export function createLinkMetrics(
+  site: string,
+  readLinks: () => readonly LinkStatus[],
+): StoreMetric[] {
   return LINK_METRICS.map(([kind, name, help, valueOf]) => ({
     kind,
     name: `correctables_link_${name}`,
     help,
     labels: ['site', 'peer'],
-    read: () => readLinks().map((link) => ({ labels: { site, peer: link.peer }, value: valueOf(link) })),
+    read: () =>
+      readLinks().map((link) => ({ labels: { site, peer: link.peer }, value: valueOf(link) })),
   }));
 }
 
 /** What is shown of etcd, if that keeps the red log. */
-const RED_LOG_METRICS: readonly (readonly [string, string, (redLog: RedLogStatus) => number | undefined])[] = [
-  ['connected', '1 while the site is connected to a server of etcd', ({ isConnected }) => Number(isConnected === true)],
+const RED_LOG_METRICS: readonly (readonly [
+  string,
+  string,
+  (redLog: RedLogStatus) => number | undefined,
+])[] = [
+  [
+    'connected',
+    '1 while the site is connected to a server of etcd',
+    ({ isConnected }) => Number(isConnected === true),
+  ],
   ['used_bytes', 'How much of the database of etcd is in use', ({ usedBytes }) => usedBytes],
   ['quota_bytes', 'How large the database of etcd may be', ({ quotaBytes }) => quotaBytes],
 ];

@@ -22,7 +22,10 @@ interface StartingService {
 }
 
 /** Throws `INVALID_ARGUMENT` with the story of a wrong color. Other findings go to `onTrouble`. */
-export function checkColorsAtStartup({ service, arbitraries, messages }: StartingService, onTrouble: OnWarning): void {
+export function checkColorsAtStartup(
+  { service, arbitraries, messages }: StartingService,
+  onTrouble: OnWarning,
+): void {
   const report = runShortAnalysis(
     service,
     { runs: countRuns(service), ...(arbitraries && { arbitraries }) },
@@ -36,7 +39,10 @@ export function checkColorsAtStartup({ service, arbitraries, messages }: Startin
     throw new CorrectableError('INVALID_ARGUMENT', message, { field: 'service' });
   }
   for (const { operation, isFault, problem } of report?.generators ?? []) {
-    if (isFault) onTrouble(`The generator of '${operation}' is wrong: ${problem}. Run correctables label for details.`);
+    if (isFault)
+      onTrouble(
+        `The generator of '${operation}' is wrong: ${problem}. Run correctables label for details.`,
+      );
   }
 }
 
@@ -65,7 +71,8 @@ function runShortAnalysis(
   if (stop !== undefined) {
     const runs = report?.runs ?? 0;
     const looked = runs === 0 ? 'were not looked at' : `were looked at in ${runs} runs alone`;
-    const again = labeling && ` correctables label --seed ${labeling.seed} --runs 1 shows the details.`;
+    const again =
+      labeling && ` correctables label --seed ${labeling.seed} --runs 1 shows the details.`;
     onTrouble(`The labels of the service ${looked}: ${stop}${again ?? ''}`);
   }
   return report;

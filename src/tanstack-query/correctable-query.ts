@@ -1,28 +1,52 @@
 /** A read as the options of a query: each view goes into the cache as it arrives. */
-import type { DataTag, QueryFunctionContext, QueryKey, QueryObserverOptions } from '@tanstack/query-core';
+import type {
+  DataTag,
+  QueryFunctionContext,
+  QueryKey,
+  QueryObserverOptions,
+} from '@tanstack/query-core';
 import { isOlder } from '../correctable/binding.ts';
 import type { Client, CorrectableForLevels, InvokeOptions } from '../correctable/client/client.ts';
 import type { Correctable } from '../correctable/correctable.ts';
 import { check, type CorrectableError } from '../correctable/errors.ts';
-import type { ContractFinalLevels, FinalLevel, FinalLevels, Levels } from '../correctable/level-types.ts';
+import type {
+  ContractFinalLevels,
+  FinalLevel,
+  FinalLevels,
+  Levels,
+} from '../correctable/level-types.ts';
 import type { Operation } from '../correctable/operation.ts';
 import type { AnyView, FinalView, View } from '../correctable/view.ts';
 import { toJsonField } from '../protocol/codec/json-values.ts';
 
-/** Options of `correctableQuery`: those of `invoke` without the signal, because the query has its own. */
-export interface CorrectableQueryOptions<K extends string = string> extends Omit<InvokeOptions<K>, 'signal'> {
-  /** The first part of the query's key. Give each store its own if a page has several. Default: `correctables` */
+/**
+ * Options of `correctableQuery`: those of `invoke` without the signal, because the query has its
+ * own.
+ */
+export interface CorrectableQueryOptions<K extends string = string> extends Omit<
+  InvokeOptions<K>,
+  'signal'
+> {
+  /**
+   * The first part of the query's key. Give each store its own if a page has several. Default:
+   * `correctables`
+   */
   readonly keyPrefix?: string | undefined;
 }
 
-/** Adapters of TanStack Query infer the type of the error from these. Never set. If you set one, the others keep the type. */
-type ErrorHints<V> = Readonly<Pick<QueryObserverOptions<V, CorrectableError>, 'retry' | 'retryDelay' | 'throwOnError'>>;
+/**
+ * Adapters of TanStack Query infer the type of the error from these. Never set. If you set one, the
+ * others keep the type.
+ */
+type ErrorHints<V> = Readonly<
+  Pick<QueryObserverOptions<V, CorrectableError>, 'retry' | 'retryDelay' | 'throwOnError'>
+>;
 
 /** Options of a query whose data is the latest view. Spread it to add options of TanStack Query. */
 export interface CorrectableQuery<V> extends ErrorHints<V> {
   /**
-   * The prefix, the name of the operation, its arguments and, if you chose some, the levels. Invalidate by its parts:
-   * `['correctables', 'get']` has every `get`.
+   * The prefix, the name of the operation, its arguments and, if you chose some, the levels.
+   * Invalidate by its parts: `['correctables', 'get']` has every `get`.
    */
   readonly queryKey: DataTag<QueryKey, V, CorrectableError>;
   readonly queryFn: (context: QueryFunctionContext) => Promise<V>;
@@ -31,15 +55,16 @@ export interface CorrectableQuery<V> extends ErrorHints<V> {
 type ViewOf<C> = C extends Correctable<infer T, infer L, infer F> ? View<T, L, F> : never;
 
 /**
- * Returns the options of a query that reads `operation` once and has a view at each level as its data, one after the
- * other. The query has data, and is still fetching, from the first view on. It stops fetching with the final view. If
- * the last component that uses it unmounts, the read is canceled.
+ * Returns the options of a query that reads `operation` once and has a view at each level as its
+ * data, one after the other. The query has data, and is still fetching, from the first view on. It
+ * stops fetching with the final view. If the last component that uses it unmounts, the read is
+ * canceled.
  *
- * A preliminary view never counts as fresh, for any `staleTime` but `'static'`. If it has an older version than the view
- * that the page shows, it is skipped.
+ * A preliminary view never counts as fresh, for any `staleTime` but `'static'`. If it has an older
+ * version than the view that the page shows, it is skipped.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` if the operation is an update: a query runs as often as it likes;
- * `INVALID_VALUE` if its arguments are no plain data
+ * @throws CorrectableError `INVALID_ARGUMENT` if the operation is an update: a query runs as often
+ * as it likes; `INVALID_VALUE` if its arguments are no plain data
  * @example
  * const { data, isFetching, error } = useQuery(correctableQuery(store, get('stock:book')));
  * return <p>{data?.value} {isFetching ? '…' : data?.level}</p>;
@@ -55,7 +80,12 @@ export function correctableQuery<
   operation: Operation<T, R>,
   options: CorrectableQueryOptions<L[number]> & { readonly levels: S },
 ): CorrectableQuery<ViewOf<CorrectableForLevels<T, L, S, ContractFinalLevels<R, C>>>>;
-export function correctableQuery<T, const L extends Levels, C extends boolean, R extends FinalLevels = FinalLevels>(
+export function correctableQuery<
+  T,
+  const L extends Levels,
+  C extends boolean,
+  R extends FinalLevels = FinalLevels,
+>(
   client: Client<L, C>,
   operation: Operation<T, R>,
   options?: CorrectableQueryOptions<L[number]> & { readonly levels?: undefined },
@@ -63,13 +93,17 @@ export function correctableQuery<T, const L extends Levels, C extends boolean, R
 export function correctableQuery<T>(
   client: Client<Levels>,
   operation: Operation<T>,
-  options: CorrectableQueryOptions & { readonly levels?: readonly [string, ...string[]] | undefined } = {},
+  options: CorrectableQueryOptions & {
+    readonly levels?: readonly [string, ...string[]] | undefined;
+  } = {},
 ): CorrectableQuery<AnyView<T>> {
   check(client?.invoke, 'client', 'give one, as correctableQuery(store, get(key))');
-  const advice = 'give a read, as get(key). A query may run again at any time: invoke an update in a mutation';
+  const advice =
+    'give a read, as get(key). A query may run again at any time: invoke an update in a mutation';
   check(operation?.access === 'read', 'operation', advice);
   const { keyPrefix = 'correctables', ...invokeOptions } = options;
-  // TanStack Query writes keys as JSON. That has no bigint, and the same text for a date and a string.
+  // TanStack Query writes keys as JSON. That has no bigint, and the same text for a date and a
+  // string.
   const key = [
     keyPrefix,
     operation.name,
@@ -89,7 +123,8 @@ async function fetchViews<T>(
   { client: queryClient, queryKey, signal }: QueryFunctionContext,
   read: (signal: AbortSignal) => Correctable<T, Levels, string>,
 ): Promise<FinalView<T, Levels, string>> {
-  // A component that unmounts at once, as in StrictMode, cancels the query before anything was submitted.
+  // A component that unmounts at once, as in StrictMode, cancels the query before anything was
+  // submitted.
   await Promise.resolve();
   if (signal.aborted) throw signal.reason;
   const { queryHash } = queryClient.defaultQueryOptions({ queryKey });
@@ -97,8 +132,10 @@ async function fetchViews<T>(
   const views = read(signal);
   views.onUpdate((_value, view) => {
     if (signal.aborted) return;
-    // Marked as fetched long ago, and as invalid: a page that comes back, or is hydrated, then asks for a stronger view.
-    const keepNewer = (shown?: AnyView<T>) => (isOlder(view.version, shown?.version) ? undefined : view);
+    // Marked as fetched long ago, and as invalid: a page that comes back, or is hydrated, then asks
+    // for a stronger view.
+    const keepNewer = (shown?: AnyView<T>) =>
+      isOlder(view.version, shown?.version) ? undefined : view;
     if (!queryClient.setQueryData<AnyView<T>>(queryKey, keepNewer, { updatedAt: 0 })) return;
     invalidate();
     // A query that is canceled forgets the mark.

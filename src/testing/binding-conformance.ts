@@ -1,4 +1,7 @@
-/** What every binding promises (Correctables, OSDI 2016, §5.1): the author of a binding runs this suite on it. */
+/**
+ * What every binding promises (Correctables, OSDI 2016, §5.1): the author of a binding runs this
+ * suite on it.
+ */
 import {
   deliversEachLevel,
   declaresLevels,
@@ -10,9 +13,21 @@ import {
   deliversInOrder,
   deliversPreliminaries,
 } from './conformance/levels.ts';
-import { executesConcurrentWrites, isolatesCancellation, readsAcknowledgedWrites } from './conformance/concurrency.ts';
-import { guessesPastValues, reportsReachedLevels, showsPastValues } from './conformance/view-values.ts';
-import { followsEqualSteps, followsManyHistories, followsOneHistory } from './conformance/histories.ts';
+import {
+  executesConcurrentWrites,
+  isolatesCancellation,
+  readsAcknowledgedWrites,
+} from './conformance/concurrency.ts';
+import {
+  guessesPastValues,
+  reportsReachedLevels,
+  showsPastValues,
+} from './conformance/view-values.ts';
+import {
+  followsEqualSteps,
+  followsManyHistories,
+  followsOneHistory,
+} from './conformance/histories.ts';
 import {
   endsOperationsOnClose,
   closesForClients,
@@ -34,7 +49,11 @@ import {
   showsWrites,
 } from './conformance/writes.ts';
 import { keepsSessionGuarantees } from './conformance/sessions.ts';
-import { TestContext, type ConformanceSubject, type TestRunner } from './conformance/test-context.ts';
+import {
+  TestContext,
+  type ConformanceSubject,
+  type TestRunner,
+} from './conformance/test-context.ts';
 import { check } from '../correctable/errors.ts';
 import { hasMethods } from '../correctable/validate.ts';
 
@@ -48,8 +67,9 @@ export type {
 } from './conformance/test-context.ts';
 
 /**
- * Registers the contract suite for one binding with a test runner. A failing test throws a `ConformanceError`, whose
- * message describes the fault of the binding. No test waits longer than `timeoutMs` for a missing event.
+ * Registers the contract suite for one binding with a test runner. A failing test throws a
+ * `ConformanceError`, whose message describes the fault of the binding. No test waits longer than
+ * `timeoutMs` for a missing event.
  *
  * @example
  * import { describe, expect, test } from 'vitest';
@@ -71,20 +91,26 @@ export function testBindingConformance(subject: ConformanceSubject, runner: Test
   describe(`binding conformance: ${subject.name}`, () => {
     test('levels: asked twice → one list of different names', () => declaresLevels(trial));
     test('read: all levels → ordered views, one final at the strongest', () => ordersViews(trial));
-    test('read: one level requested → one final view at it or above', () => deliversEachLevel(trial));
+    test('read: one level requested → one final view at it or above', () =>
+      deliversEachLevel(trial));
     test('read: all levels, again and again → a preliminary view, if there is such a level', () =>
       deliversPreliminaries(trial));
     test('read: weaker levels → what the object is, or was', () => showsPastValues(trial));
-    test('read: each level, just after a write → the strongest level shows it', () => reportsReachedLevels(trial));
+    test('read: each level, just after a write → the strongest level shows it', () =>
+      reportsReachedLevels(trial));
     test('write: all levels → the strongest read shows it', () => showsWrites(trial));
-    test('write: weakest level only → takes effect all the same', () => levelsChooseViewsOnly(trial));
+    test('write: weakest level only → takes effect all the same', () =>
+      levelsChooseViewsOnly(trial));
     test('write: one level requested, many at once → one final view each, at it or above if there is such a level', () =>
       completesWrites(trial));
-    test('write: preliminary views → what it has given, or would have', () => guessesPastValues(trial));
+    test('write: preliminary views → what it has given, or would have', () =>
+      guessesPastValues(trial));
     test('write: many objects at once → each done once', () => executesConcurrentWrites(trial));
-    test('read: begun after a write, with older reads in flight → shows it', () => readsAcknowledgedWrites(trial));
+    test('read: begun after a write, with older reads in flight → shows it', () =>
+      readsAcknowledgedWrites(trial));
     for (const [description, open] of Object.entries(subject.weakLevelFails ?? {})) {
-      test(`read: weaker levels ${description} → does not fail with them`, () => readsWithoutWeakLevels(trial, open));
+      test(`read: weaker levels ${description} → does not fail with them`, () =>
+        readsWithoutWeakLevels(trial, open));
       test(`write: weaker levels ${description} → the final answers, for any requested levels`, () =>
         completesWithoutWeakLevels(trial, open));
     }
@@ -99,7 +125,8 @@ export function testBindingConformance(subject: ConformanceSubject, runner: Test
     }
     test('history: strongest level only → each write once, versions never go back', () =>
       followsOneHistory(trial, true));
-    test('history: all levels → the same finals with any preliminary views', () => followsOneHistory(trial, false));
+    test('history: all levels → the same finals with any preliminary views', () =>
+      followsOneHistory(trial, false));
     test('history: several objects at once → to each its own', () => followsManyHistories(trial));
     test('history: equal steps of one object at once → the answers that they have in turn', () =>
       followsEqualSteps(trial));
@@ -108,33 +135,44 @@ export function testBindingConformance(subject: ConformanceSubject, runner: Test
       keepsReportedOutcomes(trial));
     test('write: cancelled at any time → not done later if it was reported as not done', () =>
       reportsAbortsTruthfully(trial));
-    test('cancel: a read and a write leave → others are done all the same', () => isolatesCancellation(trial));
+    test('cancel: a read and a write leave → others are done all the same', () =>
+      isolatesCancellation(trial));
     test('write: submitted twice under one name → done once, if the binding declares so', () =>
       checkExactlyOnce(trial));
     test('write: submitted twice with one idempotency key → done once, if the binding has keys', () =>
       keepsIdempotencyKeys(trial));
-    test('read: cancelled → closes, and the binding stays usable', () => survivesCancellation(trial));
+    test('read: cancelled → closes, and the binding stays usable', () =>
+      survivesCancellation(trial));
     test('read: aborted → let go, and others are not', () => abandonsReads(trial));
     test('signal: many operations under one → no listener is left after they have closed', () =>
       releasesSignals(trial));
     test('sink: every call → a requested level or above, confirms only what was delivered', () =>
       deliversInOrder(trial));
-    test('session: read after write → every view shows the write', () => keepsSessionGuarantees(trial));
+    test('session: read after write → every view shows the write', () =>
+      keepsSessionGuarantees(trial));
     test('operation: unknown → UNSUPPORTED', () => rejectsUnknownOperations(trial));
-    test('close: operations in flight and later → closed, none hangs', () => closesForClients(trial));
+    test('close: operations in flight and later → closed, none hangs', () =>
+      closesForClients(trial));
     test('close: the binding itself → what is in flight ends, nothing is delivered after', () =>
       endsOperationsOnClose(trial));
-    test('close: a write in flight → done, UNKNOWN, or certainly not done', () => closesUpdates(trial));
-    test('close: one client of several on a shared binding → the others go on', () => closesOneOfSeveral(trial));
+    test('close: a write in flight → done, UNKNOWN, or certainly not done', () =>
+      closesUpdates(trial));
+    test('close: one client of several on a shared binding → the others go on', () =>
+      closesOneOfSeveral(trial));
     if (failingOperation !== undefined)
-      test('failure: the final fails → a typed error', () => failsWithTypedError(trial, failingOperation));
+      test('failure: the final fails → a typed error', () =>
+        failsWithTypedError(trial, failingOperation));
   });
 }
 
 function checkArguments(subject: unknown, runner: unknown): void {
   const call =
     "testBindingConformance({ name: 'memory', createBinding, write, read, expected }, { describe, test, expect })";
-  check(hasMethods(subject, 'createBinding'), 'subject', `must be a binding under test: write ${call}`);
+  check(
+    hasMethods(subject, 'createBinding'),
+    'subject',
+    `must be a binding under test: write ${call}`,
+  );
   check(
     hasMethods(runner, 'describe', 'test', 'expect'),
     'runner',

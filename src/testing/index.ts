@@ -1,9 +1,21 @@
-/** Tests bindings and services: conformance suite, simulator, color analysis, scripted bindings, virtual clocks. */
+/**
+ * Tests bindings and services: conformance suite, simulator, color analysis, scripted bindings,
+ * virtual clocks.
+ */
 export { testBindingConformance, ConformanceError } from './binding-conformance.ts';
-export type { ConformanceSubject, Expectation, HistoryStep, OpenedBinding, TestRunner } from './binding-conformance.ts';
+export type {
+  ConformanceSubject,
+  Expectation,
+  HistoryStep,
+  OpenedBinding,
+  TestRunner,
+} from './binding-conformance.ts';
 export { simulateService, ServiceCheckError } from './simulate-service.ts';
 export type { SimulateServiceOptions, OperationCounts, ServiceReport } from './simulate-service.ts';
-export type { Arbitraries, DrawContext } from '../server/color-analysis/values/argument-generator.ts';
+export type {
+  Arbitraries,
+  DrawContext,
+} from '../server/color-analysis/values/argument-generator.ts';
 export { analyzeColors } from '../server/color-analysis/analyze-colors.ts';
 export type { ColorAnalysisOptions } from '../server/color-analysis/analyze-colors.ts';
 export type {

@@ -84,7 +84,8 @@ export function scriptedBinding<const L extends Levels>(
         operation,
         levels: requested,
         context,
-        view: (value, level, details) => (sink as Sink<unknown, L[number]>).view(value, level, details),
+        view: (value, level, details) =>
+          (sink as Sink<unknown, L[number]>).view(value, level, details),
         confirm: (level, seq, details) => sink.confirm(level, seq, details),
         fail: (error, level) => sink.fail(error, level),
       };

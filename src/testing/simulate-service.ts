@@ -1,4 +1,7 @@
-/** An author's own service in the simulator: under its faults, watched by its checkers and its oracle. */
+/**
+ * An author's own service in the simulator: under its faults, watched by its checkers and its
+ * oracle.
+ */
 import type { Operation } from '../correctable/operation.ts';
 import { describeUnknownOption } from '../correctable/unknown-option.ts';
 import { CorrectableError } from '../correctable/errors.ts';
@@ -6,16 +9,29 @@ import { checkOptionNames, isRecord, type OptionNamesOf } from '../correctable/v
 import { copyForWire } from '../protocol/codec/portable-values.ts';
 import { ParsedOperation, parseArgs } from '../protocol/contract/operation-registry.ts';
 import { Random, getMaxFirstSeed, isFirstSeed } from '../server/collections/random.ts';
-import { createDrawContext, type DrawContext } from '../server/color-analysis/values/argument-generator.ts';
+import {
+  createDrawContext,
+  type DrawContext,
+} from '../server/color-analysis/values/argument-generator.ts';
 import { formatValue } from '../server/color-analysis/values/format-values.ts';
 import { requireService, type Service } from '../server/service/service.ts';
 import { PropertyViolation } from './simulator/checkers/checker.ts';
 import { GeneratorChecker } from './simulator/checkers/invariants.ts';
-import { PROFILES, drawOptions, type Profile, type SimulationOptions } from './simulator/options.ts';
+import {
+  PROFILES,
+  drawOptions,
+  type Profile,
+  type SimulationOptions,
+} from './simulator/options.ts';
 import type { ClientOperation } from './simulator/history.ts';
 import { formatOverrides, shrinkRun } from './simulator/shrink.ts';
 import { simulate, type RunResult } from './simulator/simulation.ts';
-import { getObservedTraits, type DrawOptions, type DrawnOperation, type Scenario } from './simulator/scenario.ts';
+import {
+  getObservedTraits,
+  type DrawOptions,
+  type DrawnOperation,
+  type Scenario,
+} from './simulator/scenario.ts';
 import { PURITY_ADVICE } from './simulator/checkers/oracle.ts';
 import { isSameSent } from './simulator/oracle/compare-sent.ts';
 
@@ -29,9 +45,10 @@ export interface SimulateServiceOptions {
    */
   readonly draw: (draw: DrawContext) => Operation;
   /**
-   * Number of runs, each with its own faults and delays. They take from seconds to minutes. More operations, more reads
-   * of generators, and conditions of `snapshotInvariants`, which each site checks after each operation, take longer. A
-   * service of eight writes with one took more than two seconds a run on a busy machine. Start with few. Default: 100
+   * Number of runs, each with its own faults and delays. They take from seconds to minutes. More
+   * operations, more reads of generators, and conditions of `snapshotInvariants`, which each site
+   * checks after each operation, take longer. A service of eight writes with one took more than two
+   * seconds a run on a busy machine. Start with few. Default: 100
    */
   readonly runs?: number;
   /** Seed of the first run. Each further run adds 1. Default: 1 */
@@ -59,14 +76,23 @@ export interface ServiceReport {
   readonly runs: number;
   /** Totals by name: operations answered, crashes, partitions, … */
   readonly coverage: Readonly<Record<string, number>>;
-  /** Totals of each operation of the contract. An operation that has changed nothing in all runs was not checked. */
+  /**
+   * Totals of each operation of the contract. An operation that has changed nothing in all runs was
+   * not checked.
+   */
   readonly operations: Readonly<Record<string, OperationCounts>>;
 }
 
-/** Thrown if a service, or the backend below it, breaks a property. Its message repeats the simplest such run. */
+/**
+ * Thrown if a service, or the backend below it, breaks a property. Its message repeats the simplest
+ * such run.
+ */
 export class ServiceCheckError extends Error {
   override readonly name = 'ServiceCheckError';
-  /** The checker that failed, such as `invariants` or `generators`, or `repetition` if a repeated run differs. */
+  /**
+   * The checker that failed, such as `invariants` or `generators`, or `repetition` if a repeated
+   * run differs.
+   */
   readonly checker: string;
   readonly seed: number;
   /** Value for `overrides`, together with the seed and the profile. */
@@ -91,13 +117,15 @@ export class ServiceCheckError extends Error {
 }
 
 /**
- * Runs a service in the simulator: sites crash, disks tear and fill up, networks lose messages and split, clients move.
- * After every operation it checks the invariants, and runs the generator again on a plain model of the service. Reads
- * of tables, replies, effects, causal and red order, sessions and durability must match. At the end it repeats the
- * first run. If the results differ, the service depends on data outside its tables (`repetition`).
+ * Runs a service in the simulator: sites crash, disks tear and fill up, networks lose messages and
+ * split, clients move. After every operation it checks the invariants, and runs the generator again
+ * on a plain model of the service. Reads of tables, replies, effects, causal and red order,
+ * sessions and durability must match. At the end it repeats the first run. If the results differ,
+ * the service depends on data outside its tables (`repetition`).
  *
  * @throws ServiceCheckError for the first property that does not hold.
- * @throws ServiceCheckError as `draw` if `draw` returned no operation of the contract, or one that is invalid.
+ * @throws ServiceCheckError as `draw` if `draw` returned no operation of the contract, or one that
+ *   is invalid.
  * @throws ServiceCheckError as `crash` if a run threw.
  * @throws CorrectableError `INVALID_ARGUMENT` with the name of the invalid option.
  * @example
@@ -121,15 +149,23 @@ export function simulateService(service: Service, options: SimulateServiceOption
       overrides: value,
     });
     if (isFirst) first = result;
-    for (const [name, count] of Object.entries(result.coverage)) coverage[name] = (coverage[name] ?? 0) + count;
+    for (const [name, count] of Object.entries(result.coverage))
+      coverage[name] = (coverage[name] ?? 0) + count;
     for (const call of result.history) operations[call.operation]![classifyOutcome(call)] += 1;
     if (result.violation === undefined) continue;
-    const { result: simplest, overrides } = shrinkRun(result, profile, { scenario, overrides: value });
+    const { result: simplest, overrides } = shrinkRun(result, profile, {
+      scenario,
+      overrides: value,
+    });
     const { checker, message } = simplest.violation ?? result.violation;
     throw new ServiceCheckError(checker, message, result.seed, overrides, options.profile);
   }
-  // Sites and model share state outside the tables: a generator that uses it differs only in another run.
-  const again = simulate(seed, profile, { scenario: { ...scenario, draw: draws.drawAgain }, overrides: value });
+  // Sites and model share state outside the tables: a generator that uses it differs only in
+  // another run.
+  const again = simulate(seed, profile, {
+    scenario: { ...scenario, draw: draws.drawAgain },
+    overrides: value,
+  });
   const fail = (checker: string, message: string): never => {
     throw new ServiceCheckError(checker, message, seed, value, options.profile, runs);
   };
@@ -145,7 +181,9 @@ type CountedOutcome = { -readonly [K in keyof OperationCounts]: number };
 
 function createCounts({ contract }: Service): Record<string, CountedOutcome> {
   const names = Object.keys(contract.operations);
-  return Object.fromEntries(names.map((name) => [name, { blue: 0, red: 0, unchanged: 0, failed: 0 }]));
+  return Object.fromEntries(
+    names.map((name) => [name, { blue: 0, red: 0, unchanged: 0, failed: 0 }]),
+  );
 }
 
 function classifyOutcome({ shownColor, isChange }: ClientOperation): keyof OperationCounts {
@@ -177,7 +215,10 @@ function parseDrawnArgs({ contract }: Service, generated: Operation): Record<str
     const sent = { ...generated, args: copyForWire(ParsedOperation.getInput(generated), 'args') };
     return parseArgs(contract, sent) as Record<string, unknown>;
   } catch (error) {
-    throw new PropertyViolation(`gave ${formatValue(generated)}: ${(error as Error).message}`, 'draw');
+    throw new PropertyViolation(
+      `gave ${formatValue(generated)}: ${(error as Error).message}`,
+      'draw',
+    );
   }
 }
 
@@ -198,18 +239,25 @@ function checkOptions(service: Service, options: SimulateServiceOptions): void {
   const fail = (field: string, problem: string): never => {
     throw new CorrectableError('INVALID_ARGUMENT', `${field} ${problem}.`, { field });
   };
-  if (typeof draw !== 'function') fail('draw', 'must be a function that gives an operation of the contract');
-  if (!Number.isInteger(runs) || runs < 1) fail('runs', `must be an integer from 1 on, not ${runs}`);
-  if (!isFirstSeed(seed, runs)) fail('seed', `must be an integer from 0 to ${getMaxFirstSeed(runs)}, not ${seed}`);
-  if (!PROFILES.includes(profile)) fail('profile', `must be one of ${PROFILES.join(', ')}, not ${profile}`);
-  if (!isRecord(input)) fail('overrides', 'must be the circumstances that a ServiceCheckError names, or none');
+  if (typeof draw !== 'function')
+    fail('draw', 'must be a function that gives an operation of the contract');
+  if (!Number.isInteger(runs) || runs < 1)
+    fail('runs', `must be an integer from 1 on, not ${runs}`);
+  if (!isFirstSeed(seed, runs))
+    fail('seed', `must be an integer from 0 to ${getMaxFirstSeed(runs)}, not ${seed}`);
+  if (!PROFILES.includes(profile))
+    fail('profile', `must be one of ${PROFILES.join(', ')}, not ${profile}`);
+  if (!isRecord(input))
+    fail('overrides', 'must be the circumstances that a ServiceCheckError names, or none');
   // All that there are is drawn for a run.
   const generated = drawOptions(0) as unknown as Readonly<Record<string, unknown>>;
   for (const [name, value] of Object.entries(input)) {
     const field = `overrides.${name}`;
-    if (!Object.hasOwn(generated, name)) fail(field, describeUnknownOption(name, Object.keys(generated)));
+    if (!Object.hasOwn(generated, name))
+      fail(field, describeUnknownOption(name, Object.keys(generated)));
     const kind = typeof generated[name];
-    if (value !== undefined && typeof value !== kind) fail(field, `must be a ${kind}, not ${formatValue(value)}`);
+    if (value !== undefined && typeof value !== kind)
+      fail(field, `must be a ${kind}, not ${formatValue(value)}`);
   }
 }
 
@@ -219,7 +267,10 @@ interface RecordedDraw {
   readonly count: number;
 }
 
-/** What clients ask for in one run: the same again where it is repeated, whatever their `draw` would say by then. */
+/**
+ * What clients ask for in one run: the same again where it is repeated, whatever their `draw` would
+ * say by then.
+ */
 class RepeatableDraws {
   readonly #draw: Scenario['draw'];
   readonly #draws = new Map<string, RecordedDraw>();
@@ -260,13 +311,22 @@ class CountedRandom extends Random {
   }
 }
 
-/** The first call that ended otherwise the second time, in words; none where all went the same way. */
-function describeDifference(first: readonly ClientOperation[], again: readonly ClientOperation[]): string | undefined {
+/**
+ * The first call that ended otherwise the second time, in words; none where all went the same way.
+ */
+function describeDifference(
+  first: readonly ClientOperation[],
+  again: readonly ClientOperation[],
+): string | undefined {
   const calls = new Map(again.map((call) => [call.id, call]));
   for (const before of first) {
     const after = calls.get(before.id);
-    if (after !== undefined && isSameSent(getComparedParts(before), getComparedParts(after))) continue;
-    const [item, other] = [describeOutcome(before), after === undefined ? 'not asked for' : describeOutcome(after)];
+    if (after !== undefined && isSameSent(getComparedParts(before), getComparedParts(after)))
+      continue;
+    const [item, other] = [
+      describeOutcome(before),
+      after === undefined ? 'not asked for' : describeOutcome(after),
+    ];
     const call = `${before.operation}(${formatValue(before.args)})`;
     const otherwise = item === other ? 'otherwise, or at another time,' : other;
     return `${call} was ${item}, and ${otherwise} when the same run was repeated: ${PURITY_ADVICE}`;
@@ -274,11 +334,22 @@ function describeDifference(first: readonly ClientOperation[], again: readonly C
   return undefined;
 }
 
-function getComparedParts({ replies, failures, shownColor, isChange, error }: ClientOperation): unknown {
+function getComparedParts({
+  replies,
+  failures,
+  shownColor,
+  isChange,
+  error,
+}: ClientOperation): unknown {
   return { answers: replies, failures, shownAs: shownColor, isChange, error };
 }
 
-function describeOutcome({ replies: [first], failures, shownColor, error }: ClientOperation): string {
+function describeOutcome({
+  replies: [first],
+  failures,
+  shownColor,
+  error,
+}: ClientOperation): string {
   if (first === undefined) return `failed with ${error ?? failures.at(-1) ?? 'no reply'}`;
   const color = shownColor === undefined || shownColor === 'none' ? '' : ` (${shownColor})`;
   return `answered ${formatValue(first.value)}${color}`;

@@ -1,4 +1,7 @@
-/** A service at one place, without replication: for tests of its logic, and as a baseline (RedBlue, OSDI 2012, Table 5). */
+/**
+ * A service at one place, without replication: for tests of its logic, and as a baseline (RedBlue,
+ * OSDI 2012, Table 5).
+ */
 import { bindMethods, type Binding } from '../correctable/binding.ts';
 import { CorrectableError, isCorrectableError } from '../correctable/errors.ts';
 import { checkOptionTypes, checkOptionNames, type OptionNamesOf } from '../correctable/validate.ts';
@@ -15,7 +18,11 @@ import { SiteState } from '../server/replica/core/site-state.ts';
 import type { ReplyOrError } from '../server/records/reply.ts';
 import { requireService, type Service } from '../server/service/service.ts';
 import { deliverFailure, deliverView } from '../server/site/notify-submitter.ts';
-import { hasInvariants, createInvariantObserver, type InvariantObserver } from '../server/site/invariant-alarm.ts';
+import {
+  hasInvariants,
+  createInvariantObserver,
+  type InvariantObserver,
+} from '../server/site/invariant-alarm.ts';
 import { guardAlarmHandler, emitWarning, type OnAlarm } from '../server/alarms/site-alarm.ts';
 import { createGeneratorAlarm } from '../server/site/replica-alarms.ts';
 
@@ -30,13 +37,19 @@ const clock = performance;
 const NO_TOKENS: SessionTokens = {
   seal: () => '',
   open: () => {
-    throw new CorrectableError('UNAUTHENTICATED', 'A plain service has no sessions with other places.');
+    throw new CorrectableError(
+      'UNAUTHENTICATED',
+      'A plain service has no sessions with other places.',
+    );
   },
 };
 
 /** Options of `singleSiteService`, the same as those of `createEmbedded`. */
 export interface SingleSiteServiceOptions {
-  /** Checks the invariants of the service after each change. Default: `true`, unless `NODE_ENV` is `production` */
+  /**
+   * Checks the invariants of the service after each change. Default: `true`, unless `NODE_ENV` is
+   * `production`
+   */
   readonly checkInvariants?: boolean;
   /** Receives broken invariants, and undeclared errors of generators. Default: a process warning */
   readonly onAlarm?: OnAlarm;
@@ -47,15 +60,18 @@ const CALL = 'singleSiteService(service, { onAlarm })';
 const OPTIONS: OptionNamesOf<SingleSiteServiceOptions> = { checkInvariants: true, onAlarm: true };
 
 /**
- * Creates a binding for a service at a single site. The state is in memory and is lost when the process ends. Every
- * answer is final at `strong`, except for a read at `causal`. For the levels with several sites, use `createEmbedded`.
+ * Creates a binding for a service at a single site. The state is in memory and is lost when the
+ * process ends. Every answer is final at `strong`, except for a read at `causal`. For the levels
+ * with several sites, use `createEmbedded`.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` with the name of the invalid option.
- * @example
- * const alarms: string[] = [];
- * const client = createClient(singleSiteService(bankService, { onAlarm: ({ message }) => alarms.push(message) }));
+ * @example const alarms: string[] = []; const client = createClient(singleSiteService(bankService,
+ * { onAlarm: ({ message }) => alarms.push(message) }));
  */
-export function singleSiteService(service: Service, options: SingleSiteServiceOptions = {}): Binding<RedBlueLevels> {
+export function singleSiteService(
+  service: Service,
+  options: SingleSiteServiceOptions = {},
+): Binding<RedBlueLevels> {
   requireService(service, CALL);
   checkOptionNames(options, { call: CALL }, OPTIONS);
   checkOptionTypes(options, 'boolean', 'checkInvariants');
@@ -66,7 +82,10 @@ export function singleSiteService(service: Service, options: SingleSiteServiceOp
 const readElapsedMs = (): number => clock.now();
 
 interface WaitingReply {
-  /** `undefined` if it has been reported already that it ends unanswered, or that its end is not known. */
+  /**
+   * `undefined` if it has been reported already that it ends unanswered, or that its end is not
+   * known.
+   */
   submitter: Submitter | undefined;
   readonly reply: ReplyOrError;
 }
@@ -103,7 +122,9 @@ class SingleSite implements SubmissionPort {
       identifierPrefix: SITE_NAME,
       onGeneratorError,
     });
-    this.#invariants = checkInvariants ? createInvariantObserver(service, SITE_NAME, onAlarm) : undefined;
+    this.#invariants = checkInvariants
+      ? createInvariantObserver(service, SITE_NAME, onAlarm)
+      : undefined;
   }
 
   submit(submitter: Submitter): void {
@@ -166,15 +187,23 @@ class SingleSite implements SubmissionPort {
     const stamp = { time: version, site: SITE, entry: SITE, version, seen: [0, version] };
     const results = (choice?.effects ?? []).map((effect) => this.#state.store.apply(effect, stamp));
     if (choice !== undefined) {
-      this.#invariants?.onApplied({ id: identity?.id ?? `${SITE_NAME}/${version}`, ...choice }, this.#state);
+      this.#invariants?.onApplied(
+        { id: identity?.id ?? `${SITE_NAME}/${version}`, ...choice },
+        this.#state,
+      );
     }
-    const answer = domainError ?? this.#state.createAppliedReply({ operation, choice, reply }, results);
+    const answer =
+      domainError ?? this.#state.createAppliedReply({ operation, choice, reply }, results);
     if (identity !== undefined) {
-      if (identity.acknowledged > 0) this.#retainedReplies.expire(getClient(identity.id), identity.acknowledged);
+      if (identity.acknowledged > 0)
+        this.#retainedReplies.expire(getClient(identity.id), identity.acknowledged);
       this.#retainedReplies.set(identity.id, answer);
     }
     const id = identity?.id;
-    this.#replyWhenSynced({ submitter, reply: answer }, { kind: 'plain', id, version, now, choice, answer });
+    this.#replyWhenSynced(
+      { submitter, reply: answer },
+      { kind: 'plain', id, version, now, choice, answer },
+    );
   }
 
   #replyWhenSynced(waiting: WaitingReply, entry: object): void {

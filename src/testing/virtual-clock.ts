@@ -1,4 +1,7 @@
-/** A clock that stands still until a test moves it: tests of delays and deadlines without waiting for them. */
+/**
+ * A clock that stands still until a test moves it: tests of delays and deadlines without waiting
+ * for them.
+ */
 import type { Clock, Timer } from '../correctable/clock.ts';
 import { check } from '../correctable/errors.ts';
 
@@ -6,9 +9,15 @@ import { check } from '../correctable/errors.ts';
 export interface VirtualClock extends Clock {
   /** Number of pending timers. */
   readonly pendingTimers: number;
-  /** Advances the time by `ms`. Fires due timers in order, and lets promises settle after each timer. */
+  /**
+   * Advances the time by `ms`. Fires due timers in order, and lets promises settle after each
+   * timer.
+   */
   advance(ms: number): Promise<void>;
-  /** Advances the time to the last timer, including new ones. Throws after `maxTimers` of them. Default: 100 000 */
+  /**
+   * Advances the time to the last timer, including new ones. Throws after `maxTimers` of them.
+   * Default: 100 000
+   */
   runAll(maxTimers?: number): Promise<void>;
 }
 
@@ -30,7 +39,11 @@ const DEFAULT_MAX_TIMERS = 100_000;
  * read.state; // 'final'
  */
 export function virtualClock(startsAt = 0): VirtualClock {
-  check(Number.isFinite(startsAt), 'startsAt', 'must be milliseconds since the epoch, as virtualClock(0)');
+  check(
+    Number.isFinite(startsAt),
+    'startsAt',
+    'must be milliseconds since the epoch, as virtualClock(0)',
+  );
   let nowMs = startsAt;
   /** Sorted by due time, then by age. */
   const timers: VirtualTimer[] = [];
@@ -68,7 +81,8 @@ export function virtualClock(startsAt = 0): VirtualClock {
     async runAll(maxTimers = DEFAULT_MAX_TIMERS) {
       await settlePromises();
       for (let fired = 0; timers.length > 0; fired++) {
-        if (fired === maxTimers) throw new Error(`The clock fired ${maxTimers} timers and there is always another`);
+        if (fired === maxTimers)
+          throw new Error(`The clock fired ${maxTimers} timers and there is always another`);
         await fireNext();
       }
     },

@@ -10,7 +10,10 @@ type PendingReplies = Readonly<Pick<Connection, 'awaitedCount' | 'awaitedBytes' 
 
 const NO_PENDING_REPLIES: PendingReplies = { awaitedCount: 0, awaitedBytes: 0, maxFrameBytes: 0 };
 
-/** One timer, set again in every state. In `open` it runs out when the server has been silent for too long. */
+/**
+ * One timer, set again in every state. In `open` it runs out when the server has been silent for
+ * too long.
+ */
 export class ConnectionTimer {
   readonly #options: ResolvedConnectionOptions;
   readonly #getPendingReplies: () => PendingReplies;
@@ -20,7 +23,11 @@ export class ConnectionTimer {
   #state: ConnectionState = 'closed';
   #tolerance = 1;
 
-  constructor(settings: ResolvedConnectionOptions, line: () => PendingReplies | undefined, onElapsed: () => void) {
+  constructor(
+    settings: ResolvedConnectionOptions,
+    line: () => PendingReplies | undefined,
+    onElapsed: () => void,
+  ) {
     this.#options = settings;
     this.#getPendingReplies = () => line() ?? NO_PENDING_REPLIES;
     this.#onTimeout = onElapsed;
@@ -39,7 +46,11 @@ export class ConnectionTimer {
 
   /** An answer is awaited from now on; `isLarge` says whether that to a large message. */
   expectReply(isLarge: boolean): void {
-    if (isLarge) this.#heartbeat.recordUpload(this.#getPendingReplies().awaitedBytes, this.#options.scheduling.now());
+    if (isLarge)
+      this.#heartbeat.recordUpload(
+        this.#getPendingReplies().awaitedBytes,
+        this.#options.scheduling.now(),
+      );
     // The clock is read for the first of many only: each operation comes here.
     if (this.#state !== 'open' || !this.#heartbeat.expectReply()) return;
     this.#heartbeat.begin(this.#options.scheduling.now());
@@ -62,7 +73,8 @@ export class ConnectionTimer {
   #setDeadline(delayMs: number): void {
     this.#cancel?.();
     const { scheduling } = this.#options;
-    this.#cancel = delayMs === Infinity ? undefined : setPeerDeadline(scheduling, this.#onTimeout, delayMs);
+    this.#cancel =
+      delayMs === Infinity ? undefined : setPeerDeadline(scheduling, this.#onTimeout, delayMs);
   }
 
   #startHeartbeat(from: ConnectionState): void {
@@ -77,7 +89,11 @@ export class ConnectionTimer {
   #check(): void {
     const { awaitedCount, awaitedBytes, maxFrameBytes } = this.#getPendingReplies();
     if (awaitedCount === 0) this.#heartbeat.useIdleInterval();
-    const leftMs = this.#heartbeat.getRemainingMs(this.#options.scheduling.now(), awaitedBytes, maxFrameBytes);
+    const leftMs = this.#heartbeat.getRemainingMs(
+      this.#options.scheduling.now(),
+      awaitedBytes,
+      maxFrameBytes,
+    );
     // Looked at again after the limit: by then what was large may have come.
     if (leftMs > 0) this.#setTimer(() => this.#check(), Math.min(leftMs, this.#heartbeat.limitMs));
     else this.#onTimeout();
@@ -85,7 +101,8 @@ export class ConnectionTimer {
 
   #setTimer(fn: () => void, delayMs: number): void {
     this.#cancel?.();
-    this.#cancel = delayMs === Infinity ? undefined : this.#options.scheduling.setTimer(fn, delayMs);
+    this.#cancel =
+      delayMs === Infinity ? undefined : this.#options.scheduling.setTimer(fn, delayMs);
   }
 
   #getTimeoutMs(state: ConnectionState): number {
@@ -108,7 +125,10 @@ export class ConnectionTimer {
 
 const AWAITED_HEARTBEAT_DIVISOR = 5;
 
-/** The maximum factor of the wait: with the same wait, a large answer on a slow link would be resent without end. */
+/**
+ * The maximum factor of the wait: with the same wait, a large answer on a slow link would be resent
+ * without end.
+ */
 const MAX_TOLERANCE = 8;
 
 /** The patience for the next line, after a server did or did not answer when it was asked. */
@@ -127,15 +147,23 @@ export class HeartbeatDeadline {
   #silentSinceMs = 0;
   /** For large messages of the server that are on their way. */
   #allowanceMs = 0;
-  /** When those of the client have been taken, even by a slow link, and how many bytes those were. */
+  /**
+   * When those of the client have been taken, even by a slow link, and how many bytes those were.
+   */
   #uploadedAtMs = 0;
   #sentBytes = 0;
-  /** Whether an answer was requested since the server's last message. The caller may have given up meanwhile. */
+  /**
+   * Whether an answer was requested since the server's last message. The caller may have given up
+   * meanwhile.
+   */
   #isReplyExpected = false;
 
   constructor(heartbeatMs: number, patience: number) {
     this.#heartbeatIntervalMs = heartbeatMs;
-    this.#awaitedIntervalMs = Math.min(heartbeatMs, (heartbeatMs / AWAITED_HEARTBEAT_DIVISOR) * patience);
+    this.#awaitedIntervalMs = Math.min(
+      heartbeatMs,
+      (heartbeatMs / AWAITED_HEARTBEAT_DIVISOR) * patience,
+    );
     this.#msPerByte = (1000 / SLOW_LINK_BYTES_PER_SECOND) * patience;
     this.#limitMs = heartbeatMs;
   }
@@ -152,12 +180,17 @@ export class HeartbeatDeadline {
     this.#isReplyExpected = false;
   }
 
-  /** A message of so many bytes is on its way from the server: nothing else can be heard meanwhile. */
+  /**
+   * A message of so many bytes is on its way from the server: nothing else can be heard meanwhile.
+   */
   extendForBytes(bytes: number): void {
     this.#allowanceMs += bytes * this.#msPerByte;
   }
 
-  /** So many bytes of large messages are on their way to the server, which answers none before it has come. */
+  /**
+   * So many bytes of large messages are on their way to the server, which answers none before it
+   * has come.
+   */
   recordUpload(bytes: number, nowMs: number): void {
     this.#uploadedAtMs = nowMs + bytes * this.#msPerByte;
     this.#sentBytes = bytes;
@@ -176,7 +209,10 @@ export class HeartbeatDeadline {
     if (!this.#isReplyExpected) this.#limitMs = this.#heartbeatIntervalMs;
   }
 
-  /** An answer is awaited from now on; returns whether that makes the time shorter: it is to `begin` then. */
+  /**
+   * An answer is awaited from now on; returns whether that makes the time shorter: it is to `begin`
+   * then.
+   */
   expectReply(): boolean {
     this.#isReplyExpected = true;
     if (this.#limitMs <= this.#awaitedIntervalMs) return false;
@@ -184,11 +220,17 @@ export class HeartbeatDeadline {
     return true;
   }
 
-  /** The time left while so many bytes of large messages are unanswered; some must be answered meanwhile. */
+  /**
+   * The time left while so many bytes of large messages are unanswered; some must be answered
+   * meanwhile.
+   */
   getRemainingMs(nowMs: number, bytes: number, maxBytes: number): number {
     // Also what was given up is on its way.
     const uploadBytes = Math.min(maxBytes, Math.max(bytes, this.#sentBytes));
-    const uploadMs = Math.max(0, Math.min(this.#uploadedAtMs - this.#silentSinceMs, uploadBytes * this.#msPerByte));
+    const uploadMs = Math.max(
+      0,
+      Math.min(this.#uploadedAtMs - this.#silentSinceMs, uploadBytes * this.#msPerByte),
+    );
     return this.#limitMs + this.#allowanceMs + uploadMs - (nowMs - this.#silentSinceMs);
   }
 

@@ -1,4 +1,7 @@
-/** Which sites there are, and which is the nearest: asked and measured over HTTP before a client connects. */
+/**
+ * Which sites there are, and which is the nearest: asked and measured over HTTP before a client
+ * connects.
+ */
 import { getElapsedMs } from '../correctable/clock.ts';
 import { CorrectableError, createInvalidArgumentError } from '../correctable/errors.ts';
 import { checkOptionTypes, checkOptionNames, type OptionNamesOf } from '../correctable/validate.ts';
@@ -7,7 +10,9 @@ import { parseUrl } from './options/websocket.ts';
 /** Options of `findSites`. */
 export interface FindSitesOptions {
   /** Sends the requests. Default: the platform's `fetch` */
-  readonly fetch?: ((url: string, init: { readonly signal: AbortSignal }) => Promise<Response>) | undefined;
+  readonly fetch?:
+    | ((url: string, init: { readonly signal: AbortSignal }) => Promise<Response>)
+    | undefined;
   /** Timeout of each request, in milliseconds; `Infinity` for no limit. Default: 2000 */
   readonly timeoutMs?: number | undefined;
   /** Returns the time in milliseconds; for tests. */
@@ -26,12 +31,12 @@ const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 type Probe = (url: string) => Promise<{ readonly response: Response; readonly tookMs: number }>;
 
 /**
- * Requests lists of sites from servers and measures each site. Returns websocket addresses for the option `url` of
- * `remote` and `redblue`: the nearest first, those that do not answer last.
+ * Requests lists of sites from servers and measures each site. Returns websocket addresses for the
+ * option `url` of `remote` and `redblue`: the nearest first, those that do not answer last.
  *
  * @param directories addresses of one or more servers, for example `http://127.0.0.1:7070`.
- * @throws CorrectableError `INVALID_ARGUMENT` if an address or a time is invalid; `UNAVAILABLE` if no server lists its
- * sites
+ * @throws CorrectableError `INVALID_ARGUMENT` if an address or a time is invalid; `UNAVAILABLE` if
+ * no server lists its sites
  * @example
  * const store = createClient(redblue(shop, { url: await findSites('http://127.0.0.1:7070') }));
  */
@@ -39,7 +44,11 @@ export async function findSites(
   directories: string | URL | readonly (string | URL)[],
   options: FindSitesOptions = {},
 ): Promise<readonly string[]> {
-  checkOptionNames(options, { call: "findSites('http://127.0.0.1:7070', { timeoutMs: 500 })" }, OPTIONS);
+  checkOptionNames(
+    options,
+    { call: "findSites('http://127.0.0.1:7070', { timeoutMs: 500 })" },
+    OPTIONS,
+  );
   checkOptionTypes(options, 'function', 'fetch', 'now');
   const probe = createProbe(options);
   const bases = (Array.isArray(directories) ? directories : [directories]).map((value) =>
@@ -51,9 +60,13 @@ export async function findSites(
   const sites = [...new Map(all.map((site) => [site.socketUrl, site])).values()];
   if (sites.length === 0) {
     const [first] = listed;
-    throw first instanceof CorrectableError ? first : new CorrectableError('UNAVAILABLE', 'the servers have no sites');
+    throw first instanceof CorrectableError
+      ? first
+      : new CorrectableError('UNAVAILABLE', 'the servers have no sites');
   }
-  const measured = await Promise.all(sites.map(async (site) => ({ site, tookMs: await measureSite(site, probe) })));
+  const measured = await Promise.all(
+    sites.map(async (site) => ({ site, tookMs: await measureSite(site, probe) })),
+  );
   return measured.toSorted((a, b) => a.tookMs - b.tookMs).map(({ site }) => site.socketUrl);
 }
 
@@ -62,10 +75,17 @@ interface SiteUrls {
   readonly readyUrl: string;
 }
 
-function createProbe({ fetch = globalThis.fetch, timeoutMs = DEFAULT_TIMEOUT_MS, now }: FindSitesOptions): Probe {
+function createProbe({
+  fetch = globalThis.fetch,
+  timeoutMs = DEFAULT_TIMEOUT_MS,
+  now,
+}: FindSitesOptions): Probe {
   const clock = now ?? getElapsedMs;
   if (!(typeof timeoutMs === 'number' && timeoutMs > 0)) {
-    throw createInvalidArgumentError('timeoutMs', `must be a positive number, not ${String(timeoutMs)}`);
+    throw createInvalidArgumentError(
+      'timeoutMs',
+      `must be a positive number, not ${String(timeoutMs)}`,
+    );
   }
   // Platforms take whole milliseconds.
   const withinMs = Math.ceil(Math.min(timeoutMs, MAX_TIMEOUT_MS));

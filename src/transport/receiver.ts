@@ -1,4 +1,7 @@
-/** What a server's rows lead to: answers go to the operations that wait for them on that line, the rest to the connection. */
+/**
+ * What a server's rows lead to: answers go to the operations that wait for them on that line, the
+ * rest to the connection.
+ */
 import { CorrectableError } from '../correctable/errors.ts';
 import type { Codec, EncodedData } from '../protocol/codec/codec.ts';
 import { BODY_AT, KIND_AT, NUMBER_AT } from '../protocol/messages/define-message.ts';
@@ -38,13 +41,20 @@ export class Receiver {
     this.#events = events;
   }
 
-  /** Acts on the rows of a frame, in order. What one row leads to, however it ends, keeps no other from it. */
+  /**
+   * Acts on the rows of a frame, in order. What one row leads to, however it ends, keeps no other
+   * from it.
+   */
   receive(line: Connection, frame: EncodedData): void {
     let rows: unknown[];
     try {
       rows = this.#codec.decode(frame);
     } catch (error) {
-      return this.#handleMalformed(0, `the server sent a malformed frame: ${(error as Error).message}`, line);
+      return this.#handleMalformed(
+        0,
+        `the server sent a malformed frame: ${(error as Error).message}`,
+        line,
+      );
     }
     for (const received of rows) {
       try {
@@ -58,7 +68,11 @@ export class Receiver {
   #checkAndHandle(received: unknown, line: Connection): void {
     const problem = checkMessage(received);
     if (problem === undefined) return this.#handleMessage(received as ServerMessage, line);
-    this.#handleMalformed(problem.id, `the server sent a malformed row: ${problem.field}: ${problem.reason}`, line);
+    this.#handleMalformed(
+      problem.id,
+      `the server sent a malformed row: ${problem.field}: ${problem.reason}`,
+      line,
+    );
   }
 
   #handleMessage(row: ServerMessage, line: Connection): void {

@@ -1,4 +1,7 @@
-/** The shell around the connection's state machine: it keeps one line to a site open. One per client. */
+/**
+ * The shell around the connection's state machine: it keeps one line to a site open. One per
+ * client.
+ */
 import type { BindingSession, InvocationContext, Sink } from '../correctable/binding.ts';
 import { CorrectableError, createInvalidArgumentError } from '../correctable/errors.ts';
 import type { Operation } from '../correctable/operation.ts';
@@ -42,18 +45,24 @@ export type ReconnectingClient = Pick<
 >;
 
 /**
- * Connects to a gateway, and again whenever the connection is lost. Operations submitted meanwhile wait.
+ * Connects to a gateway, and again whenever the connection is lost. Operations submitted meanwhile
+ * wait.
  *
- * @example
- * const connection = connect({ url: 'ws://127.0.0.1:7070/ireland' }, { levels: ['weak', 'strong'] });
- * await connection.ready;
+ * @example const connection = connect({ url: 'ws://127.0.0.1:7070/ireland' }, { levels: ['weak',
+ * 'strong'] }); await connection.ready;
  */
-export function connectClient(options: ConnectionOptions, target: ConnectionTarget): ReconnectingClient {
+export function connectClient(
+  options: ConnectionOptions,
+  target: ConnectionTarget,
+): ReconnectingClient {
   return new WebSocketClient(resolveConnectionOptions(options), target);
 }
 
 class WebSocketClient implements ConnectionEvents, ReceiverEvents {
-  /** Fulfilled by the first welcome; rejected when the server refuses the client or the connection is closed before. */
+  /**
+   * Fulfilled by the first welcome; rejected when the server refuses the client or the connection
+   * is closed before.
+   */
   readonly ready: Promise<void>;
   readonly #options: ResolvedConnectionOptions;
   readonly #target: ConnectionTarget;
@@ -103,12 +112,14 @@ class WebSocketClient implements ConnectionEvents, ReceiverEvents {
     this.#renewal = new TokenRenewal(settings, {
       onRenewed: ({ principal, token }) => {
         // No token is good for the line of another.
-        if (this.#setPrincipal(principal) && token !== undefined) this.#connection?.push([0, 'renew', token]);
+        if (this.#setPrincipal(principal) && token !== undefined)
+          this.#connection?.push([0, 'renew', token]);
       },
       onFailed: (cause) => this.#options.onStateChange(this.#state, createNoTokenError(cause)),
     });
     this.ready = new Promise((resolve, reject) => (this.#settleReady = { resolve, reject }));
-    // Operations report the same error. Code that does not use `ready` must not see an unhandled rejection.
+    // Operations report the same error. Code that does not use `ready` must not see an unhandled
+    // rejection.
     this.ready.catch(() => {});
     this.#ended = new Promise((resolve) => (this.#settleEnded = resolve));
     this.#connect();
@@ -125,13 +136,19 @@ class WebSocketClient implements ConnectionEvents, ReceiverEvents {
   }
 
   /** Like `Binding.submitOperation`. */
-  submit<T>(operation: Operation<T>, levels: readonly string[], sink: Sink<T>, context: InvocationContext): void {
+  submit<T>(
+    operation: Operation<T>,
+    levels: readonly string[],
+    sink: Sink<T>,
+    context: InvocationContext,
+  ): void {
     try {
       this.#checkPrincipal();
       if (this.#state === 'closed' || this.#state === 'closing') throw this.#createRejection();
       this.#checkSession(context.session);
       this.#sender.submit(operation, levels, sink as Sink, context);
-      // Without `principal`, what waits for the first connection belongs to the user of the present token.
+      // Without `principal`, what waits for the first connection belongs to the user of the present
+      // token.
       if (this.#options.principal === undefined) this.#handshake.requestTokenEarly();
     } catch (error) {
       sink.fail(error);
@@ -154,13 +171,17 @@ class WebSocketClient implements ConnectionEvents, ReceiverEvents {
   #checkPrincipal(): void {
     const { principal } = this.#options;
     // A listener of the change may change it again.
-    if (principal !== undefined && !this.#setPrincipal(principal())) throw createPrincipalChangedError();
+    if (principal !== undefined && !this.#setPrincipal(principal()))
+      throw createPrincipalChangedError();
   }
 
   /** Throws for a session that was opened for another principal. */
   #checkSession(session: BindingSession | undefined): void {
     if (!(session instanceof WireSession) || session.client === this.#handshake.client) return;
-    throw createInvalidArgumentError('session', 'it has ended, since the principal has changed: open another');
+    throw createInvalidArgumentError(
+      'session',
+      'it has ended, since the principal has changed: open another',
+    );
   }
 
   /** All from now on belongs to `principal`, unless a listener has changed it again. */
@@ -169,7 +190,10 @@ class WebSocketClient implements ConnectionEvents, ReceiverEvents {
     if (principal === former) return true;
     this.#principal = principal;
     // A line on which nothing was sent yet serves any principal.
-    const isNew = this.#connection === undefined || this.#state === 'connecting' || this.#handshake.isWaitingForToken;
+    const isNew =
+      this.#connection === undefined ||
+      this.#state === 'connecting' ||
+      this.#handshake.isWaitingForToken;
     if (former !== undefined && isNew) this.#abandonOperations();
     else if (former !== undefined) this.#dispatch('principal-changed');
     return principal === this.#principal;
@@ -177,7 +201,8 @@ class WebSocketClient implements ConnectionEvents, ReceiverEvents {
 
   /** What is in flight is another's. */
   #abandonOperations(): void {
-    // First, so that a listener that submits at once does so as the new client, and in no session of the former.
+    // First, so that a listener that submits at once does so as the new client, and in no session
+    // of the former.
     this.#handshake.renewClientId();
     this.#sender.abandonAll(createPrincipalChangedError());
   }
@@ -187,10 +212,15 @@ class WebSocketClient implements ConnectionEvents, ReceiverEvents {
     this.#dispatch('wake');
   }
 
-  /** Closes the socket. What is in flight fails with `UNAVAILABLE`, updates that were sent with `UNKNOWN`. */
+  /**
+   * Closes the socket. What is in flight fails with `UNAVAILABLE`, updates that were sent with
+   * `UNKNOWN`.
+   */
   async close(): Promise<void> {
     if (this.#state !== 'closed') {
-      this.#setReason(new CorrectableError('UNAVAILABLE', 'the connection was closed by the application'));
+      this.#setReason(
+        new CorrectableError('UNAVAILABLE', 'the connection was closed by the application'),
+      );
     }
     this.#dispatch('close');
     await this.#ended;
@@ -221,7 +251,8 @@ class WebSocketClient implements ConnectionEvents, ReceiverEvents {
     if (event === 'goaway' || event === 'timeout') this.#sitePool.leaveSite();
     if (!this.#isSiteFaultless) this.#sitePool.recordFailure(from === 'open' || from === 'probing');
     // Each site may go away once without a pause: in a rolling deploy one after the other does.
-    if (event === 'goaway') return this.#backoff.getNextDelayMsUnlessRepeated(this.#options.urls.length);
+    if (event === 'goaway')
+      return this.#backoff.getNextDelayMsUnlessRepeated(this.#options.urls.length);
     return this.#backoff.getNextDelayMs();
   }
 
@@ -279,7 +310,9 @@ class WebSocketClient implements ConnectionEvents, ReceiverEvents {
     } catch (cause) {
       // A page served over https may not open ws://, for example: trying again would not help.
       this.#setReason(
-        new CorrectableError('UNSUPPORTED', `url: the platform refuses to connect to ${label}`, { cause }),
+        new CorrectableError('UNSUPPORTED', `url: the platform refuses to connect to ${label}`, {
+          cause,
+        }),
       );
       queueMicrotask(() => this.#dispatch('rejected'));
     }
@@ -318,7 +351,8 @@ class WebSocketClient implements ConnectionEvents, ReceiverEvents {
         `no ${this.#handshake.isWaitingForToken ? 'token' : 'welcome'} within ${connectTimeoutMs} ms`,
       );
     }
-    if (this.#state === 'probing') this.#recordFailure(`no answer to a ping within ${pongTimeoutMs} ms`);
+    if (this.#state === 'probing')
+      this.#recordFailure(`no answer to a ping within ${pongTimeoutMs} ms`);
     this.#dispatch('timeout');
   }
 
@@ -358,7 +392,12 @@ class WebSocketClient implements ConnectionEvents, ReceiverEvents {
   }
 
   onWelcome(line: Connection, welcome: Welcome): void {
-    if (line !== this.#connection || this.#state !== 'handshaking' || this.#handshake.isWaitingForToken) return;
+    if (
+      line !== this.#connection ||
+      this.#state !== 'handshaking' ||
+      this.#handshake.isWaitingForToken
+    )
+      return;
     const misfit = this.#handshake.findIncompatibility(welcome);
     if (misfit !== undefined) {
       this.#setReason(misfit);
@@ -371,7 +410,8 @@ class WebSocketClient implements ConnectionEvents, ReceiverEvents {
   }
 
   onRenewed(line: Connection, expiresInMs: number | undefined): void {
-    if (line === this.#connection && line.welcome !== undefined) this.#renewal.scheduleRenewal(expiresInMs);
+    if (line === this.#connection && line.welcome !== undefined)
+      this.#renewal.scheduleRenewal(expiresInMs);
   }
 
   onGoaway(line: Connection, drainMs: number): void {
@@ -400,13 +440,19 @@ class WebSocketClient implements ConnectionEvents, ReceiverEvents {
     this.#outage.setReason(this.#sitePool.label, reason);
   }
 
-  /** Why nothing can be submitted any more: asking again cannot help, whatever the reason for closing was. */
+  /**
+   * Why nothing can be submitted any more: asking again cannot help, whatever the reason for
+   * closing was.
+   */
   #createRejection(): CorrectableError {
     const { code, message, field, cause } = this.#getFailureReason();
     return new CorrectableError(code, message, { retryable: false, field, cause });
   }
 
   #getFailureReason(): CorrectableError {
-    return this.#outage.reason ?? new CorrectableError('UNAVAILABLE', `${this.#sitePool.label} cannot be reached`);
+    return (
+      this.#outage.reason ??
+      new CorrectableError('UNAVAILABLE', `${this.#sitePool.label} cannot be reached`)
+    );
   }
 }

@@ -12,12 +12,21 @@ import type { ReconnectingClient } from './reconnecting-client.ts';
 import type { ConnectionState } from './options/connection-state.ts';
 
 /** A binding that is connected to a gateway. */
-export interface RemoteBinding<L extends Levels, out C extends boolean = boolean> extends Binding<L, C> {
-  /** Resolves once the gateway has accepted the client; rejects if it refuses it. Awaiting it is optional. */
+export interface RemoteBinding<L extends Levels, out C extends boolean = boolean> extends Binding<
+  L,
+  C
+> {
+  /**
+   * Resolves once the gateway has accepted the client; rejects if it refuses it. Awaiting it is
+   * optional.
+   */
   readonly ready: Promise<void>;
   /** State of the connection, for display. */
   readonly connectionState: ConnectionState;
-  /** Probes or reopens the connection. Call it when the network may be back, as on a browser's `online` event. */
+  /**
+   * Probes or reopens the connection. Call it when the network may be back, as on a browser's
+   * `online` event.
+   */
   wake(): void;
 }
 
@@ -48,15 +57,19 @@ export function createRemoteBinding<L extends Levels, C extends boolean = boolea
     },
     consistencyLevels: () => levels,
     supports: (operation) =>
-      (contract === undefined || isRegistered(contract, operation)) && (operations?.includes(operation.name) ?? true),
+      (contract === undefined || isRegistered(contract, operation)) &&
+      (operations?.includes(operation.name) ?? true),
     submitOperation(operation, requested, sink, context) {
       // Checked before it is sent: what is thrown fails the operation.
-      const sent = contract === undefined ? restoreInputArgs(operation) : checkOperation(contract, operation);
+      const sent =
+        contract === undefined ? restoreInputArgs(operation) : checkOperation(contract, operation);
       client.submit(sent, requested, sink, context);
     },
     ...(hasSessions && { openSession: (tokens?: readonly string[]) => client.openSession(tokens) }),
     ...(principal !== undefined && { principal }),
-    ...(contract !== undefined && { operationHash: (name: string) => findOperationHash(contract, name) }),
+    ...(contract !== undefined && {
+      operationHash: (name: string) => findOperationHash(contract, name),
+    }),
     onReconnect: (listener) => client.onReconnect(listener),
     wake: () => client.wake(),
     close: () => client.close(),

@@ -1,4 +1,7 @@
-/** Submits operations on the open line, or once there is one, and again if a line is lost before it has answered. */
+/**
+ * Submits operations on the open line, or once there is one, and again if a line is lost before it
+ * has answered.
+ */
 import type { InvocationContext, Sink } from '../correctable/binding.ts';
 import { CorrectableError } from '../correctable/errors.ts';
 import type { Operation } from '../correctable/operation.ts';
@@ -34,7 +37,12 @@ export class Sender {
   readonly #waiting = new SequenceMap<InFlightOperation>();
   #tickAtMs: number | undefined;
 
-  constructor(settings: ResolvedConnectionOptions, levels: readonly string[], outage: Outage, events: SenderEvents) {
+  constructor(
+    settings: ResolvedConnectionOptions,
+    levels: readonly string[],
+    outage: Outage,
+    events: SenderEvents,
+  ) {
     this.#options = settings;
     this.#levels = levels;
     this.#outage = outage;
@@ -43,7 +51,9 @@ export class Sender {
     this.#cancellation = new CancellationWatcher(this.inFlight, settings.scheduling, (operation) =>
       this.#handleCancelled(operation),
     );
-    this.#draining = new DrainingConnections(settings.scheduling, (line) => this.#detachOperations(line));
+    this.#draining = new DrainingConnections(settings.scheduling, (line) =>
+      this.#detachOperations(line),
+    );
   }
 
   /** Whether answers may still come on lines that nothing is submitted on any more. */
@@ -52,7 +62,12 @@ export class Sender {
   }
 
   /** Throws why the operation cannot be submitted at all. */
-  submit(operation: Operation, levels: readonly string[], sink: Sink, context: InvocationContext): void {
+  submit(
+    operation: Operation,
+    levels: readonly string[],
+    sink: Sink,
+    context: InvocationContext,
+  ): void {
     const { maxInFlight, codec } = this.#options;
     if (this.inFlight.size >= maxInFlight) {
       const message = `${maxInFlight} operations are in flight on this connection already`;
@@ -62,21 +77,35 @@ export class Sender {
     let bits = 0;
     for (const level of levels) bits |= 1 << this.#levels.indexOf(level);
     const id = this.inFlight.nextId();
-    const row = createSubmitMessage({ id, operation, levels: bits, context, wallNowMs: this.#getTickTime() });
+    const row = createSubmitMessage({
+      id,
+      operation,
+      levels: bits,
+      context,
+      wallNowMs: this.#getTickTime(),
+    });
     const { name, access } = operation;
     const parts = { id, name, access, strongest: getStrongestIndex(bits), sink, context };
-    const submitted = new InFlightOperation(parts, codec.encodeMessage(row, submitFields), this.#outage);
+    const submitted = new InFlightOperation(
+      parts,
+      codec.encodeMessage(row, submitFields),
+      this.#outage,
+    );
     this.inFlight.add(submitted);
     context.submissionStatus = submitted;
     this.#sendOrWait(submitted);
   }
 
-  /** From now on operations go out on `line`, first those that wait, under the numbers that they have. */
+  /**
+   * From now on operations go out on `line`, first those that wait, under the numbers that they
+   * have.
+   */
   resume(line: Connection): void {
     this.#connection = line;
     this.acknowledge();
     this.#waiting.clear();
-    for (const operation of this.inFlight.getUnsubmitted()) this.#waiting.set(operation.id, operation);
+    for (const operation of this.inFlight.getUnsubmitted())
+      this.#waiting.set(operation.id, operation);
     this.#sendWaiting();
   }
 
@@ -87,7 +116,8 @@ export class Sender {
       // The end of one may have led to the end of others, or of the line.
       if (line === undefined || this.#connection !== line || !line.hasCapacity) return false;
       this.#waiting.delete(operation.id);
-      if (this.inFlight.has(operation) && operation.connection === undefined) this.#send(operation, line);
+      if (this.inFlight.has(operation) && operation.connection === undefined)
+        this.#send(operation, line);
       return true;
     });
   }
@@ -120,7 +150,8 @@ export class Sender {
     if (!line.isDraining) return this.#sendWaiting();
     for (const operation of this.inFlight.takeRejected()) {
       this.#cancellation.listenToSignal(operation);
-      if (this.inFlight.has(operation) && operation.connection === undefined) this.#sendOrWait(operation);
+      if (this.inFlight.has(operation) && operation.connection === undefined)
+        this.#sendOrWait(operation);
     }
     this.#draining.endIfAnswered(line);
   }
@@ -135,7 +166,10 @@ export class Sender {
     this.#cancellation.stop();
   }
 
-  /** The wall-clock time of the running stretch of code, read once for all operations that are submitted together. */
+  /**
+   * The wall-clock time of the running stretch of code, read once for all operations that are
+   * submitted together.
+   */
   #getTickTime(): number {
     if (this.#tickAtMs === undefined) {
       const { scheduling } = this.#options;
@@ -175,13 +209,17 @@ export class Sender {
 
   #detachOperations(line: Connection): void {
     this.inFlight.handleConnectionLoss(line);
-    for (const operation of this.inFlight.getUnsubmitted()) this.#cancellation.listenToSignal(operation);
+    for (const operation of this.inFlight.getUnsubmitted())
+      this.#cancellation.listenToSignal(operation);
     if (this.#connection !== undefined) this.resume(this.#connection);
     this.#events.onDrained();
   }
 }
 
-/** The maximum of connections that drain. Beyond it, the oldest closes, and its operations are resubmitted. */
+/**
+ * The maximum of connections that drain. Beyond it, the oldest closes, and its operations are
+ * resubmitted.
+ */
 const MAX_DRAINING_CONNECTIONS = 8;
 
 /** Each goes when it has answered everything, when it is lost, or when its time is over. */
@@ -233,7 +271,10 @@ export class DrainingConnections {
 
 const SIGNAL_CHECK_DELAY_MS = 20;
 
-/** Calls `onCancelled` for aborted operations. It looks late: looking at a signal makes an `AbortController`. */
+/**
+ * Calls `onCancelled` for aborted operations. It looks late: looking at a signal makes an
+ * `AbortController`.
+ */
 export class CancellationWatcher {
   readonly #inFlight: InFlightOperations;
   readonly #scheduling: Scheduling;
@@ -256,7 +297,10 @@ export class CancellationWatcher {
     if (this.#cancelTimer === undefined) this.#arm();
   }
 
-  /** An operation has to wait before it can be submitted, or submitted again: it must not be once it was cancelled. */
+  /**
+   * An operation has to wait before it can be submitted, or submitted again: it must not be once it
+   * was cancelled.
+   */
   listenToSignal(operation: InFlightOperation): void {
     if (operation.removeAbortListener !== undefined) return;
     const { signal } = operation.context;
@@ -272,7 +316,10 @@ export class CancellationWatcher {
 
   #arm(): void {
     this.#checkUpToId = this.#inFlight.lastId;
-    this.#cancelTimer = this.#scheduling.setTimer(() => this.#checkSignals(), SIGNAL_CHECK_DELAY_MS);
+    this.#cancelTimer = this.#scheduling.setTimer(
+      () => this.#checkSignals(),
+      SIGNAL_CHECK_DELAY_MS,
+    );
   }
 
   #checkSignals(): void {

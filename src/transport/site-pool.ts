@@ -31,7 +31,10 @@ export class SitePool {
     this.#isLeaving = true;
   }
 
-  /** Another attempt follows: at the same site after one lost connection, else at the next. Moving costs time. */
+  /**
+   * Another attempt follows: at the same site after one lost connection, else at the next. Moving
+   * costs time.
+   */
   recordFailure(wasOpen: boolean): void {
     this.#lossCount++;
     if (wasOpen && this.#lossCount === 1 && !this.#isLeaving) return;
@@ -41,7 +44,10 @@ export class SitePool {
   }
 }
 
-/** A connection counts as good after this time: a server that welcomes and drops clients must not be hammered. */
+/**
+ * A connection counts as good after this time: a server that welcomes and drops clients must not be
+ * hammered.
+ */
 const STABLE_AFTER_MS = 5_000;
 
 /** Counts the failures of one client in a row. */
@@ -64,9 +70,13 @@ export class ReconnectBackoff {
     this.#welcomedAt = this.#now();
   }
 
-  /** Whether the connection that has just ended had held for a while: what went wrong before it is forgotten then. */
+  /**
+   * Whether the connection that has just ended had held for a while: what went wrong before it is
+   * forgotten then.
+   */
   resetIfStable(): boolean {
-    const retained = this.#welcomedAt !== undefined && this.#now() - this.#welcomedAt >= STABLE_AFTER_MS;
+    const retained =
+      this.#welcomedAt !== undefined && this.#now() - this.#welcomedAt >= STABLE_AFTER_MS;
     this.#welcomedAt = undefined;
     if (retained) this.#failures = 0;
     return retained;

@@ -1,4 +1,7 @@
-/** Converts a value to one string, the same for structurally equal values. A later change of the value does not change it. */
+/**
+ * Converts a value to one string, the same for structurally equal values. A later change of the
+ * value does not change it.
+ */
 import { getBuiltInClass } from '../correctable/built-in-class.ts';
 
 /** What refers to itself ends. */
@@ -9,12 +12,21 @@ const ESTIMATED_PART_LENGTH = 8;
 export interface CanonicalStringOptions {
   /** At most so many parts: what shares parts, level upon level, ends. Default: 10 000. */
   readonly maxParts?: number;
-  /** Whether values are the same if a store cannot tell them apart: `-0` and `0`, no field and one that is `undefined`. */
+  /**
+   * Whether values are the same if a store cannot tell them apart: `-0` and `0`, no field and one
+   * that is `undefined`.
+   */
   readonly isLoose?: boolean;
 }
 
-/** Returns equal strings for structurally equal values only; `undefined` if a value is large or no plain data. */
-export function toCanonicalString(value: unknown, writing: CanonicalStringOptions = {}): string | undefined {
+/**
+ * Returns equal strings for structurally equal values only; `undefined` if a value is large or no
+ * plain data.
+ */
+export function toCanonicalString(
+  value: unknown,
+  writing: CanonicalStringOptions = {},
+): string | undefined {
   try {
     return serializeParts(value, writing);
   } catch {
@@ -36,7 +48,8 @@ function serializeParts(
     if (left <= 0 || depth > MAX_DEPTH) return refuse();
     left -= typeof part === 'string' ? 1 + part.length / ESTIMATED_PART_LENGTH : 1;
     if (left <= 0) return refuse();
-    if (typeof part !== 'object' || part === null) return serializeScalar(isLoose && part === 0 ? 0 : part) ?? refuse();
+    if (typeof part !== 'object' || part === null)
+      return serializeScalar(isLoose && part === 0 ? 0 : part) ?? refuse();
     const inner = (item: unknown): string => write(item, depth + 1);
     /** So many parts as there may be, at most, are looked at and sorted. */
     const sorted = (count: number, parts: () => Iterable<readonly [unknown, unknown]>): string =>
@@ -45,7 +58,8 @@ function serializeParts(
         : Array.from(parts(), ([name, item]) => `${inner(name)}:${inner(item)}`)
             .sort()
             .join();
-    const fields = (): [string, unknown][] => Object.entries(part).filter(([, item]) => !isLoose || item !== undefined);
+    const fields = (): [string, unknown][] =>
+      Object.entries(part).filter(([, item]) => !isLoose || item !== undefined);
     const ofFields = (): string => `{${sorted(Object.keys(part).length, fields)}}`;
     const kind = getBuiltInClass(part);
     switch (kind ?? '') {

@@ -1,4 +1,7 @@
-/** Copies of plain data of any realm: changing a copy changes nothing of the value, and it is structurally equal to it. */
+/**
+ * Copies of plain data of any realm: changing a copy changes nothing of the value, and it is
+ * structurally equal to it.
+ */
 import { structurallyEqual } from '../correctable/structural-equality.ts';
 import { getBuiltInClass } from '../correctable/built-in-class.ts';
 
@@ -16,21 +19,26 @@ export class NotPlainDataError extends Error {
 /** A copy, and whether a store returns its like. */
 export interface CopyResult<T> {
   readonly value: T;
-  /** Path of the first part that stores change, such as an object without a prototype or a symbol; `undefined` for none. */
+  /**
+   * Path of the first part that stores change, such as an object without a prototype or a symbol;
+   * `undefined` for none.
+   */
   readonly lossyPath: string | undefined;
 }
 
 /**
- * Copies primitives, plain objects, arrays, dates, maps, sets, buffers and views on them (of these the visible bytes only),
- * Node's `Buffer` included. Blobs never change, and are shared.
+ * Copies primitives, plain objects, arrays, dates, maps, sets, buffers and views on them (of these
+ * the visible bytes only), Node's `Buffer` included. Blobs never change, and are shared.
  *
- * @throws NotPlainDataError for all else: functions, symbols, instances of classes, also of those that extend a built-in one
+ * @throws NotPlainDataError for all else: functions, symbols, instances of classes, also of those
+ *   that extend a built-in one
  */
 export function copyPlainData<T>(value: T, path = 'value'): CopyResult<T> {
   const copier = new Copier((part, at) => {
     const kind = getBuiltInClass(part as object);
     if (kind === 'Blob' || kind === 'File') return part;
-    if (typeof Blob === 'undefined' || !(part instanceof Blob)) throw new NotPlainDataError(at, part);
+    if (typeof Blob === 'undefined' || !(part instanceof Blob))
+      throw new NotPlainDataError(at, part);
     copier.lossyPath ??= at;
     return part;
   });
@@ -53,7 +61,10 @@ export function deepCopy<T>(value: T): T {
   return new Copier((part) => part).copy(value, '') as T;
 }
 
-/** Copies a value as `copied`; `undefined` if the copy is not equal to it, as of an object that changes at each look. */
+/**
+ * Copies a value as `copied`; `undefined` if the copy is not equal to it, as of an object that
+ * changes at each look.
+ */
 export function tryEqualCopy(value: unknown): { readonly copy: unknown } | undefined {
   try {
     const copy = deepCopy(value);
@@ -65,15 +76,28 @@ export function tryEqualCopy(value: unknown): { readonly copy: unknown } | undef
 }
 
 /** Sets a property of any name: to assign one named `__proto__` would set the prototype. */
-export function defineProperty(object: Record<string, unknown>, name: string, value: unknown): void {
+export function defineProperty(
+  object: Record<string, unknown>,
+  name: string,
+  value: unknown,
+): void {
   if (name !== '__proto__') object[name] = value;
-  else Object.defineProperty(object, name, { value, writable: true, enumerable: true, configurable: true });
+  else
+    Object.defineProperty(object, name, {
+      value,
+      writable: true,
+      enumerable: true,
+      configurable: true,
+    });
 }
 
 class Copier {
   lossyPath: string | undefined;
   readonly #copyOther: (value: unknown, path: string) => unknown;
-  /** Cycles end, and what is shared stays so. Most values have no parts, so that the outermost stands apart. */
+  /**
+   * Cycles end, and what is shared stays so. Most values have no parts, so that the outermost
+   * stands apart.
+   */
   #outermostCopy: readonly [object, object] | undefined;
   #copies: Map<object, object> | undefined;
 
@@ -83,7 +107,8 @@ class Copier {
   }
 
   copy(value: unknown, path: string): unknown {
-    if (typeof value === 'function' || typeof value === 'symbol') return this.#copyOther(value, path);
+    if (typeof value === 'function' || typeof value === 'symbol')
+      return this.#copyOther(value, path);
     if (typeof value !== 'object' || value === null) return value;
     if (this.#outermostCopy?.[0] === value) return this.#outermostCopy[1];
     return this.#copies?.get(value) ?? this.#copyObject(value, path);
@@ -144,14 +169,16 @@ class Copier {
   }
 }
 
-type NodeBufferConstructor = { from(bytes: ArrayBuffer): ArrayBufferView; isBuffer(value: unknown): boolean };
+type NodeBufferConstructor = {
+  from(bytes: ArrayBuffer): ArrayBufferView;
+  isBuffer(value: unknown): boolean;
+};
 type ArrayBufferViewClass = new (bytes: ArrayBuffer) => ArrayBufferView;
 
 function copyArrayBufferView(value: ArrayBufferView, kind: string): ArrayBufferView {
-  const { Buffer, [kind]: Class } = globalThis as unknown as { Buffer?: NodeBufferConstructor } & Record<
-    string,
-    ArrayBufferViewClass
-  >;
+  const { Buffer, [kind]: Class } = globalThis as unknown as {
+    Buffer?: NodeBufferConstructor;
+  } & Record<string, ArrayBufferViewClass>;
   const { buffer } = toBytes(value);
   return Buffer?.isBuffer(value) ? Buffer.from(buffer) : new Class!(buffer);
 }

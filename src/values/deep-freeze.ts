@@ -1,27 +1,45 @@
-/** Frozen values of the state. Bytes and dates cannot be frozen, so readers get copies of values with some. */
+/**
+ * Frozen values of the state. Bytes and dates cannot be frozen, so readers get copies of values
+ * with some.
+ */
 import { getBuiltInClass } from '../correctable/built-in-class.ts';
 import { MAX_DEPTH, isBytes, isDate, isPlain } from './value-kinds.ts';
 
-/** Lists and objects of the state with bytes or dates in them. Few: sets of all of them would cost more than to look. */
+/**
+ * Lists and objects of the state with bytes or dates in them. Few: sets of all of them would cost
+ * more than to look.
+ */
 const OBJECTS_WITH_MUTABLE_PARTS = new WeakSet<object>();
 
-/** Freezes a value of which there is no other reference, with everything in it. Bytes and dates stay mutable. */
+/**
+ * Freezes a value of which there is no other reference, with everything in it. Bytes and dates stay
+ * mutable.
+ */
 export function deepFreeze<T>(value: T): T {
   freezeParts(value, new Traversal());
   return value;
 }
 
-/** An unchangeable copy of an author's value as the wire would make it; what cannot be written stays as it is. */
+/**
+ * An unchangeable copy of an author's value as the wire would make it; what cannot be written stays
+ * as it is.
+ */
 export function freezeWireCopy<T>(value: T): T {
   return copyWithMode(value, wireMode);
 }
 
-/** A copy of arguments that cannot be changed; objects of classes stay themselves, except sets and maps. */
+/**
+ * A copy of arguments that cannot be changed; objects of classes stay themselves, except sets and
+ * maps.
+ */
 export function freezeArgsCopy<T>(args: T): T {
   return copyWithMode(args, inputMode);
 }
 
-/** Freezes arguments of which there is no other reference. They need no copy if nothing in them can be changed. */
+/**
+ * Freezes arguments of which there is no other reference. They need no copy if nothing in them can
+ * be changed.
+ */
 export function freezeOwnArgs<T extends object>(args: T): T {
   return hasOnlyScalars(args) ? Object.freeze(args) : freezeArgsCopy(args);
 }
@@ -34,7 +52,10 @@ function hasOnlyScalars(value: object): boolean {
   return true;
 }
 
-/** Freezes tools that many runs share, which are functions, so that no run can replace them or add properties. */
+/**
+ * Freezes tools that many runs share, which are functions, so that no run can replace them or add
+ * properties.
+ */
 export function freezeFunctions<T extends object>(tools: T): T {
   for (const tool of Object.values(tools)) Object.freeze(tool);
   return Object.freeze(tools);
@@ -47,10 +68,17 @@ export function freezeForUser<T>(value: T): T {
 
 /** Whether code that gets the value, one of the state, could change any part of it. */
 export function isMutable(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && (isBytesOrDate(value) || OBJECTS_WITH_MUTABLE_PARTS.has(value));
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    (isBytesOrDate(value) || OBJECTS_WITH_MUTABLE_PARTS.has(value))
+  );
 }
 
-/** Freezes all parts. Returns whether some could not be frozen. A frozen object may still have mutable parts. */
+/**
+ * Freezes all parts. Returns whether some could not be frozen. A frozen object may still have
+ * mutable parts.
+ */
 function freezeParts(value: unknown, lookup: Traversal): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (!Array.isArray(value) && !isPlain(value)) return isBytesOrDate(value);
@@ -60,7 +88,8 @@ function freezeParts(value: unknown, lookup: Traversal): boolean {
   lookup.depth += 1;
   Object.freeze(value);
   let holdsChangeable = false;
-  for (const part of Object.values(value)) holdsChangeable = freezeParts(part, lookup) || holdsChangeable;
+  for (const part of Object.values(value))
+    holdsChangeable = freezeParts(part, lookup) || holdsChangeable;
   lookup.depth -= 1;
   if (holdsChangeable) OBJECTS_WITH_MUTABLE_PARTS.add(value);
   return holdsChangeable;
@@ -70,7 +99,10 @@ function isBytesOrDate(value: object): value is Uint8Array | Date {
   return isBytes(value) || isDate(value);
 }
 
-/** Lists and objects from this depth on are looked for among those met before: what refers to itself has to end. */
+/**
+ * Lists and objects from this depth on are looked for among those met before: what refers to itself
+ * has to end.
+ */
 const MIN_CYCLE_CHECK_DEPTH = 2;
 
 /** Through one value, from the top down. */
@@ -116,9 +148,17 @@ interface CopyMode {
 }
 
 /** As it comes out of a log: a buffer of Node is bytes. */
-const wireMode: CopyMode = { isWireForm: true, getContainerCopier: getPlainRoot, copyLeaf: copyPlainLeaf };
+const wireMode: CopyMode = {
+  isWireForm: true,
+  getContainerCopier: getPlainRoot,
+  copyLeaf: copyPlainLeaf,
+};
 const sharedWireMode: CopyMode = { ...wireMode, isShared: true };
-const inputMode: CopyMode = { isWireForm: false, getContainerCopier: getClassRoot, copyLeaf: copyClassLeaf };
+const inputMode: CopyMode = {
+  isWireForm: false,
+  getContainerCopier: getClassRoot,
+  copyLeaf: copyClassLeaf,
+};
 
 class CopyTraversal extends Traversal {
   readonly mode: CopyMode;
@@ -131,7 +171,8 @@ class CopyTraversal extends Traversal {
 
 /** Most of what is given is a scalar, of which nothing has to be copied. */
 function copyWithMode<T>(value: T, manner: CopyMode): T {
-  if (typeof value === 'object' && value !== null) return copyPart(value, new CopyTraversal(manner));
+  if (typeof value === 'object' && value !== null)
+    return copyPart(value, new CopyTraversal(manner));
   return copyScalar(value, manner) as T;
 }
 
@@ -151,7 +192,8 @@ function copyPart(value: unknown, copies: CopyTraversal): unknown {
   copies.set(value, copy);
   copies.depth += 1;
   const holdsChangeable = whole.fill(copy as never, value as never, copies);
-  if (!copies.mode.isWireForm && hasNonIndexProperties(value)) addNonIndexProperties(copy, value, copies);
+  if (!copies.mode.isWireForm && hasNonIndexProperties(value))
+    addNonIndexProperties(copy, value, copies);
   copies.depth -= 1;
   Object.freeze(copy);
   if (holdsChangeable) OBJECTS_WITH_MUTABLE_PARTS.add(copy);
@@ -186,16 +228,26 @@ function fillSet(copy: Set<unknown>, value: ReadonlySet<unknown>, copies: CopyTr
   return false;
 }
 
-function fillMap(copy: Map<unknown, unknown>, value: ReadonlyMap<unknown, unknown>, copies: CopyTraversal): boolean {
+function fillMap(
+  copy: Map<unknown, unknown>,
+  value: ReadonlyMap<unknown, unknown>,
+  copies: CopyTraversal,
+): boolean {
   for (const [key, item] of value) copy.set(copyPart(key, copies), copyPart(item, copies));
   return false;
 }
 
-/** Whether it has more than items, entries and own names. Of arrays only matches of regular expressions are looked at. */
+/**
+ * Whether it has more than items, entries and own names. Of arrays only matches of regular
+ * expressions are looked at.
+ */
 function hasNonIndexProperties(value: object): boolean {
   if (Array.isArray(value)) return Object.hasOwn(value, 'groups');
   const openNames = isPlain(value) ? Object.keys(value).length : 0;
-  return Object.getOwnPropertyNames(value).length > openNames || Object.getOwnPropertySymbols(value).length > 0;
+  return (
+    Object.getOwnPropertyNames(value).length > openNames ||
+    Object.getOwnPropertySymbols(value).length > 0
+  );
 }
 
 /** Symbols, names that are hidden, and names of what is no plain object. */
@@ -203,7 +255,10 @@ function addNonIndexProperties(copy: object, value: object, copies: CopyTraversa
   for (const key of Reflect.ownKeys(value)) {
     if (Object.hasOwn(copy, key)) continue;
     const enumerable = Object.prototype.propertyIsEnumerable.call(value, key);
-    Object.defineProperty(copy, key, { value: copyPart(value[key as never] as unknown, copies), enumerable });
+    Object.defineProperty(copy, key, {
+      value: copyPart(value[key as never] as unknown, copies),
+      enumerable,
+    });
   }
 }
 
@@ -212,7 +267,10 @@ function getPlainRoot(value: object): ContainerCopier | undefined {
   return isPlain(value) ? OBJECT : undefined;
 }
 
-/** What extends a built-in class may have methods and a state that no copy would have: it is none of these. */
+/**
+ * What extends a built-in class may have methods and a state that no copy would have: it is none of
+ * these.
+ */
 function getClassRoot(value: object): ContainerCopier | undefined {
   switch (getBuiltInClass(value) ?? '') {
     case 'Object':

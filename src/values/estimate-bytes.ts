@@ -6,7 +6,10 @@ const CELL_BYTES = 16;
 /** Texts are counted as if each character took two bytes, which is the most. */
 const CHARACTER_BYTES = 2;
 
-/** Returns about how many bytes a plain value takes in memory. Skips `undefined`, as logs do, so that sites agree. */
+/**
+ * Returns about how many bytes a plain value takes in memory. Skips `undefined`, as logs do, so
+ * that sites agree.
+ */
 export function measurePlainData(value: unknown): number {
   if (value === undefined) return 0;
   if (typeof value === 'string') return CELL_BYTES + CHARACTER_BYTES * value.length;
@@ -24,7 +27,10 @@ export function measurePlainData(value: unknown): number {
   return bytes;
 }
 
-/** Returns about how many bytes a value that is no tree takes in memory: shared parts count once, and cycles end. */
+/**
+ * Returns about how many bytes a value that is no tree takes in memory: shared parts count once,
+ * and cycles end.
+ */
 export function estimateBytes(value: unknown, seen: Set<object> = new Set()): number {
   if (typeof value === 'bigint') return CELL_BYTES + value.toString(16).length / 2;
   if (typeof value !== 'object' || value === null) return measurePlainData(value);
@@ -38,7 +44,8 @@ export function estimateBytes(value: unknown, seen: Set<object> = new Set()): nu
   // Of a Blob, and of a buffer; whatever else has such a field is not underrated by it.
   if (!isCollection) bytes += Math.max(Number(size) || 0, Number(byteLength) || 0);
   const parts = isCollection ? value.entries() : Object.entries(value);
-  for (const [name, part] of parts) bytes += CELL_BYTES + estimateBytes(name, seen) + estimateBytes(part, seen);
+  for (const [name, part] of parts)
+    bytes += CELL_BYTES + estimateBytes(name, seen) + estimateBytes(part, seen);
   return bytes;
 }
 
@@ -52,13 +59,20 @@ const BYTES_PER_DIGIT = 1.25;
 
 export function estimateStringBytes(text: string): number {
   const { length } = text;
-  return VALUE_BYTES + (length <= SHORT_LENGTH ? ENCODED_CHARACTER_BYTES * length : Buffer.byteLength(text));
+  return (
+    VALUE_BYTES +
+    (length <= SHORT_LENGTH ? ENCODED_CHARACTER_BYTES * length : Buffer.byteLength(text))
+  );
 }
 
-/** How many bytes a value takes at most when written, and at least `VALUE_BYTES` for each value in it. */
+/**
+ * How many bytes a value takes at most when written, and at least `VALUE_BYTES` for each value in
+ * it.
+ */
 export function estimateEncodedBytes(value: unknown): number {
   if (typeof value === 'string') return estimateStringBytes(value);
-  if (typeof value === 'bigint') return 2 * VALUE_BYTES + BYTES_PER_DIGIT * value.toString(16).length;
+  if (typeof value === 'bigint')
+    return 2 * VALUE_BYTES + BYTES_PER_DIGIT * value.toString(16).length;
   if (typeof value !== 'object' || value === null) return VALUE_BYTES;
   if (ArrayBuffer.isView(value)) return VALUE_BYTES + value.byteLength;
   // Written as an object with one field.
@@ -68,6 +82,7 @@ export function estimateEncodedBytes(value: unknown): number {
   if (Array.isArray(value)) for (const item of value) bytes += estimateEncodedBytes(item);
   else
     for (const key in value)
-      bytes += estimateStringBytes(key) + estimateEncodedBytes((value as Record<string, unknown>)[key]);
+      bytes +=
+        estimateStringBytes(key) + estimateEncodedBytes((value as Record<string, unknown>)[key]);
   return bytes;
 }

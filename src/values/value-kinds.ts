@@ -1,4 +1,7 @@
-/** What values are, whatever realm they come from: an iframe, a `vm` context and Jest have built-in classes of their own. */
+/**
+ * What values are, whatever realm they come from: an iframe, a `vm` context and Jest have built-in
+ * classes of their own.
+ */
 import { hasStateOf, getBuiltInClass, getToStringTag } from '../correctable/built-in-class.ts';
 
 /** Deepest nesting of arrays and objects in a value that is written or sent. */
@@ -8,13 +11,17 @@ export const MAX_DEPTH = 64;
 export function isPlain(value: object): value is Record<string, unknown> {
   const prototype: unknown = Object.getPrototypeOf(value);
   if (prototype === Object.prototype || prototype === null) return true;
-  // Looked at first, since it is quick: nothing but `Object.prototype` and what extends nothing has no prototype.
+  // Looked at first, since it is quick: nothing but `Object.prototype` and what extends nothing has
+  // no prototype.
   return Object.getPrototypeOf(prototype) === null && getBuiltInClass(value) === 'Object';
 }
 
 /** Whether it is bytes: a `Uint8Array`, or of a class that extends it. */
 export function isBytes(value: unknown): value is Uint8Array {
-  return ArrayBuffer.isView(value) && (value instanceof Uint8Array || getToStringTag(value) === 'Uint8Array');
+  return (
+    ArrayBuffer.isView(value) &&
+    (value instanceof Uint8Array || getToStringTag(value) === 'Uint8Array')
+  );
 }
 
 /** Whether it is a date, or of a class that extends it. */

@@ -1,15 +1,34 @@
-/** The binding that `cached` makes: asks the cache, then the store behind, and lets the cache learn from its answers. */
-import type { Binding, BindingSession, InvocationContext, Sink } from '../../correctable/binding.ts';
+/**
+ * The binding that `cached` makes: asks the cache, then the store behind, and lets the cache learn
+ * from its answers.
+ */
+import type {
+  Binding,
+  BindingSession,
+  InvocationContext,
+  Sink,
+} from '../../correctable/binding.ts';
 import { isOlder } from '../../correctable/binding.ts';
 import { systemClock, type Clock } from '../../correctable/clock.ts';
 import { defaultEnvironment } from '../../correctable/environment.ts';
-import { check, CorrectableError, createInvalidArgumentError, isCorrectableError } from '../../correctable/errors.ts';
+import {
+  check,
+  CorrectableError,
+  createInvalidArgumentError,
+  isCorrectableError,
+} from '../../correctable/errors.ts';
 import { checkOptionNames, isThenable } from '../../correctable/validate.ts';
 import type { Levels } from '../../correctable/level-types.ts';
 import type { Operation } from '../../correctable/operation.ts';
 import { CacheCoherence, type InnerView, type CacheOperation } from './cache-coherence.ts';
 import type { Invalidation } from './invalidation-log.ts';
-import { getViewOperationHash, isViewId, getViewOperationName, getViewPrincipal, toViewId } from './cache-key.ts';
+import {
+  getViewOperationHash,
+  isViewId,
+  getViewOperationName,
+  getViewPrincipal,
+  toViewId,
+} from './cache-key.ts';
 import { ObservingSink } from './observing-sink.ts';
 import {
   DEFAULT_MAX_BYTES,
@@ -28,7 +47,8 @@ import type { CachedView } from './view-cache.ts';
 
 type LevelsWithCache<L extends Levels> = readonly ['cache', ...L];
 
-const ARGS_CHANGED_MESSAGE = 'its arguments were changed after it was asked: retry with an object of its own';
+const ARGS_CHANGED_MESSAGE =
+  'its arguments were changed after it was asked: retry with an object of its own';
 
 interface CacheSubmission {
   readonly operation: CacheOperation;
@@ -48,7 +68,10 @@ export class CacheBinding<L extends Levels> implements Binding<LevelsWithCache<L
   readonly hasIdempotencyKeys: boolean;
   /** Where it is known: what is filed, and what is submitted, belongs to them. */
   readonly principal?: () => string;
-  /** Returns the principal of the inner binding, if that exposes it and the cache has an option of its own. */
+  /**
+   * Returns the principal of the inner binding, if that exposes it and the cache has an option of
+   * its own.
+   */
   readonly #getInnerPrincipal: (() => string) | undefined;
   readonly #inner: Binding<L>;
   readonly #options: CacheOptions<L>;
@@ -63,7 +86,10 @@ export class CacheBinding<L extends Levels> implements Binding<LevelsWithCache<L
   /** `undefined` once what the store kept is there, or is not waited for any more. */
   #loading: Promise<unknown> | undefined;
   #pendingRead: Promise<unknown> = Promise.resolve();
-  /** Chooses whether the store is notified of a change: not of one that it has already, or has lost already. */
+  /**
+   * Chooses whether the store is notified of a change: not of one that it has already, or has lost
+   * already.
+   */
   #chooseNotification: NotificationChoice = notifyChange;
   #closing: Promise<void> | undefined;
   /** Nothing is kept in memory any more. */
@@ -87,7 +113,9 @@ export class CacheBinding<L extends Levels> implements Binding<LevelsWithCache<L
     const now = options.now ?? ((): number => this.#readWallClock());
     this.#views = new CacheCoherence({
       levels,
-      committed: new Set(options.committedLevels ?? levels.filter((level) => level !== 'tentative')),
+      committed: new Set(
+        options.committedLevels ?? levels.filter((level) => level !== 'tentative'),
+      ),
       isOlder: (version, than) => this.#isSurelyOlder(version, than),
       limits,
       ttlMs: options.ttlMs ?? Infinity,
@@ -101,7 +129,8 @@ export class CacheBinding<L extends Levels> implements Binding<LevelsWithCache<L
       onError: this.#onError,
     });
     const { principal = inner.principal?.bind(inner) } = options;
-    if (principal !== undefined) this.principal = typeof principal === 'function' ? principal : () => principal;
+    if (principal !== undefined)
+      this.principal = typeof principal === 'function' ? principal : () => principal;
     if (options.principal !== undefined) this.#getInnerPrincipal = inner.principal?.bind(inner);
     if (inner.onReconnect !== undefined) this.onReconnect = inner.onReconnect.bind(inner);
     if (inner.openSession !== undefined) this.openSession = (tokens) => this.#openSession(tokens);
@@ -118,7 +147,8 @@ export class CacheBinding<L extends Levels> implements Binding<LevelsWithCache<L
         maxBytes: limits.maxBytes,
         onError: this.#onError,
         now,
-        onInvalidation: (change) => this.#runWithNotification(notifyNothing, () => this.#views.invalidate(change)),
+        onInvalidation: (change) =>
+          this.#runWithNotification(notifyNothing, () => this.#views.invalidate(change)),
         tick: () => this.#views.tick(),
         onRead: (stored, asOf) => this.#restore(stored, asOf),
       });
@@ -140,7 +170,9 @@ export class CacheBinding<L extends Levels> implements Binding<LevelsWithCache<L
   }
 
   isOlder(version: unknown, than: unknown): boolean {
-    return this.#inner.isOlder === undefined ? isOlder(version, than) : this.#inner.isOlder(version, than);
+    return this.#inner.isOlder === undefined
+      ? isOlder(version, than)
+      : this.#inner.isOlder(version, than);
   }
 
   submitOperation<T>(
@@ -158,7 +190,9 @@ export class CacheBinding<L extends Levels> implements Binding<LevelsWithCache<L
     };
     const isLookedUp = requested.length < levels.length && submission.operation.id !== undefined;
     if (!isLookedUp) return this.#requestInner(submission);
-    return requested.length === 0 ? this.#requestCacheOnly(submission) : this.#requestBoth(submission);
+    return requested.length === 0
+      ? this.#requestCacheOnly(submission)
+      : this.#requestBoth(submission);
   }
 
   async ready(): Promise<void> {
@@ -175,7 +209,10 @@ export class CacheBinding<L extends Levels> implements Binding<LevelsWithCache<L
     checkOptionNames(options, { call: "clear({ principal: 'ada' })" }, { principal: true });
     const { principal } = options;
     const isTheirs = (id: string): boolean => isViewId(id) && getViewPrincipal(id) === principal;
-    return this.#invalidateScope(getPrincipalScope(principal), principal === undefined ? returnTrue : isTheirs);
+    return this.#invalidateScope(
+      getPrincipalScope(principal),
+      principal === undefined ? returnTrue : isTheirs,
+    );
   }
 
   close(): Promise<void> {
@@ -185,14 +222,17 @@ export class CacheBinding<L extends Levels> implements Binding<LevelsWithCache<L
 
   /** The cache's view first, if it has one; the store behind is asked at once all the same. */
   #requestBoth(submission: CacheSubmission): void {
-    if (this.#deliverCached(submission) || this.#loading === undefined) return this.#requestInner(submission);
+    if (this.#deliverCached(submission) || this.#loading === undefined)
+      return this.#requestInner(submission);
     this.#runWhenLoaded(submission.sink, () => void this.#deliverCached(submission));
-    // What the store behind fails with at once, offline for example, must not take away what is being looked for.
+    // What the store behind fails with at once, offline for example, must not take away what is
+    // being looked for.
     return this.#requestInner(submission, { getFailureDelay: () => this.#loading });
   }
 
   #requestCacheOnly(submission: CacheSubmission): void {
-    if (!this.#deliverCached(submission)) this.#runWhenLoaded(submission.sink, () => this.#requestLoaded(submission));
+    if (!this.#deliverCached(submission))
+      this.#runWhenLoaded(submission.sink, () => this.#requestLoaded(submission));
   }
 
   #runWhenLoaded(sink: Sink, act: () => void): void {
@@ -208,7 +248,10 @@ export class CacheBinding<L extends Levels> implements Binding<LevelsWithCache<L
     this.#readPrincipal();
     const isFormer = subject.principalEpoch !== this.#views.principalEpoch;
     if (isFormer)
-      return refuse(`${describeMiss(subject)}, and another user is signed in now: retry as that user`, false);
+      return refuse(
+        `${describeMiss(subject)}, and another user is signed in now: retry as that user`,
+        false,
+      );
     if (this.#deliverCached(submission)) return undefined;
     const { operation, principal } = subject;
     // What the store said to those of now would be filed under those of before.
@@ -250,11 +293,18 @@ export class CacheBinding<L extends Levels> implements Binding<LevelsWithCache<L
       onView: (view, isLast) => this.#recordView(operation, view, isLast, context),
       onFailure: (_error, level) => {
         // Where a weaker level fails, the strongest has still to say how the update ended.
-        if (isUpdate && (level === undefined || level === strongest)) this.#views.recordFailedWrite(operation);
+        if (isUpdate && (level === undefined || level === strongest))
+          this.#views.recordFailedWrite(operation);
       },
     });
-    const innerContext = operation.session === undefined ? context : withSession(context, operation.session.inner);
-    const work: unknown = this.#inner.submitOperation(operation.operation, query, observing, innerContext);
+    const innerContext =
+      operation.session === undefined ? context : withSession(context, operation.session.inner);
+    const work: unknown = this.#inner.submitOperation(
+      operation.operation,
+      query,
+      observing,
+      innerContext,
+    );
     if (!isThenable(work)) return;
     work.then(
       () => observing.end(),
@@ -262,7 +312,10 @@ export class CacheBinding<L extends Levels> implements Binding<LevelsWithCache<L
     );
   }
 
-  /** The cache learns of a view. If an update ends with it, returns the promise that the store has heard of it. */
+  /**
+   * The cache learns of a view. If an update ends with it, returns the promise that the store has
+   * heard of it.
+   */
   #recordView(
     subject: CacheOperation,
     view: InnerView,
@@ -280,16 +333,22 @@ export class CacheBinding<L extends Levels> implements Binding<LevelsWithCache<L
         this.#views.recordRead(subject, view);
         return undefined;
       }
-      const isFinal = view.level === this.#inner.consistencyLevels().at(-1) || view.details.final === true;
+      const isFinal =
+        view.level === this.#inner.consistencyLevels().at(-1) || view.details.final === true;
       if (isFinal) return this.#recordInvalidation(this.#views.recordWrite(subject, view), context);
-      return isLast ? this.#recordInvalidation(this.#views.recordEarlyFinal(subject), context) : undefined;
+      return isLast
+        ? this.#recordInvalidation(this.#views.recordEarlyFinal(subject), context)
+        : undefined;
     } catch (error) {
       this.#onError(error);
       return undefined;
     }
   }
 
-  #recordInvalidation(update: Invalidation, { deadlineAt }: InvocationContext): Promise<unknown> | undefined {
+  #recordInvalidation(
+    update: Invalidation,
+    { deadlineAt }: InvocationContext,
+  ): Promise<unknown> | undefined {
     if (this.#persistence === undefined) return undefined;
     if (this.#isClosed) return this.#persistence.invalidateAfterClose(update).catch(this.#onError);
     this.#persistence.invalidate(update);
@@ -329,10 +388,18 @@ export class CacheBinding<L extends Levels> implements Binding<LevelsWithCache<L
     const inner = this.#inner.openSession?.(tokens) ?? {};
     const maxFloors = this.#options.maxEntries ?? DEFAULT_MAX_ENTRIES;
     const goesOnAt = tokens === undefined ? 0 : this.#views.tick();
-    return new CacheSession(inner, (version, than) => this.#isSurelyOlder(version, than), maxFloors, goesOnAt);
+    return new CacheSession(
+      inner,
+      (version, than) => this.#isSurelyOlder(version, than),
+      maxFloors,
+      goesOnAt,
+    );
   }
 
-  /** Returns the present principal, or throws what its functions throw. If it has changed or is unknown, memory is empty. */
+  /**
+   * Returns the present principal, or throws what its functions throw. If it has changed or is
+   * unknown, memory is empty.
+   */
   #readPrincipal(): string {
     let present: string | undefined;
     try {
@@ -385,7 +452,8 @@ export class CacheBinding<L extends Levels> implements Binding<LevelsWithCache<L
     const own: [id: string, entry: CacheEntry][] = [];
     for (const [id, entry] of stored) {
       // Another version of the contract has filed it, so it would never be found.
-      const isOfNow = getViewOperationHash(id) === this.#inner.operationHash?.(getViewOperationName(id));
+      const isOfNow =
+        getViewOperationHash(id) === this.#inner.operationHash?.(getViewOperationName(id));
       if (!isOfNow || !this.#views.isFresh(entry)) this.#persistence?.writeView(id, undefined);
       else if (getViewPrincipal(id) === this.#principal) own.push([id, entry]);
     }
@@ -406,7 +474,8 @@ export class CacheBinding<L extends Levels> implements Binding<LevelsWithCache<L
   #persist(id: string, view: CachedView | undefined): void {
     const description = this.#chooseNotification(view);
     if (description === 'retract') this.#persistence?.removeView(id);
-    else if (description === 'change') this.#persistence?.writeView(id, view?.isDurable === true ? view : undefined);
+    else if (description === 'change')
+      this.#persistence?.writeView(id, view?.isDurable === true ? view : undefined);
   }
 
   #runWithNotification(tell: NotificationChoice, act: () => void): void {
@@ -420,7 +489,10 @@ export class CacheBinding<L extends Levels> implements Binding<LevelsWithCache<L
     await this.#persistence?.invalidateScope(scope, isChosen);
   }
 
-  /** What a binding's own order fails to say counts as no: a cache must not come between it and its client. */
+  /**
+   * What a binding's own order fails to say counts as no: a cache must not come between it and its
+   * client.
+   */
   #isSurelyOlder(version: unknown, than: unknown): boolean {
     try {
       return this.isOlder(version, than);
@@ -458,7 +530,10 @@ export class CacheBinding<L extends Levels> implements Binding<LevelsWithCache<L
   }
 }
 
-/** What the store gets when a view is filed or removed: the change, a retraction of the pending write, or nothing. */
+/**
+ * What the store gets when a view is filed or removed: the change, a retraction of the pending
+ * write, or nothing.
+ */
 type NotificationChoice = (view: CachedView | undefined) => 'change' | 'retract' | 'nothing';
 
 const notifyChange: NotificationChoice = () => 'change';
@@ -475,7 +550,9 @@ const returnError = (error: unknown): unknown => error;
 const returnUndefined = (): undefined => undefined;
 
 /** Reports errors for which no caller waits. A reporter that throws has no effect either. */
-function createErrorReporter(onError: ((error: unknown) => void) | undefined): (error: unknown) => void {
+function createErrorReporter(
+  onError: ((error: unknown) => void) | undefined,
+): (error: unknown) => void {
   return (error) => {
     if (onError === undefined) {
       defaultEnvironment.reportUncaught(error);
@@ -489,9 +566,13 @@ function createErrorReporter(onError: ((error: unknown) => void) | undefined): (
   };
 }
 
-const PRINCIPAL_MISMATCH = 'the binding behind has another principal: leave it out, and the cache takes it from there';
+const PRINCIPAL_MISMATCH =
+  'the binding behind has another principal: leave it out, and the cache takes it from there';
 
-/** The circumstances of a submission with the store's own session. A copy would make the signal, which most stores leave. */
+/**
+ * The circumstances of a submission with the store's own session. A copy would make the signal,
+ * which most stores leave.
+ */
 function withSession(context: InvocationContext, session: BindingSession): InvocationContext {
   return new Proxy(context, {
     get: (outer, name): unknown => (name === 'session' ? session : Reflect.get(outer, name)),

@@ -1,4 +1,7 @@
-/** The rules of coherence (OSDI 2016, §5.2; docs/spec/cache.md): which views enter the cache, and what leaves it. */
+/**
+ * The rules of coherence (OSDI 2016, §5.2; docs/spec/cache.md): which views enter the cache, and
+ * what leaves it.
+ */
 import type { ViewDetails } from '../../correctable/binding.ts';
 import type { Clock } from '../../correctable/clock.ts';
 import { structurallyEqual } from '../../correctable/structural-equality.ts';
@@ -6,7 +9,11 @@ import { CorrectableError } from '../../correctable/errors.ts';
 import type { Operation } from '../../correctable/operation.ts';
 import { copyPlainData, NotPlainDataError, copyOrReuse } from '../../values/deep-copy.ts';
 import { ExpiryTimer } from './expiry-timer.ts';
-import { InvalidationLog, type Invalidation, type InvalidationLogData } from './invalidation-log.ts';
+import {
+  InvalidationLog,
+  type Invalidation,
+  type InvalidationLogData,
+} from './invalidation-log.ts';
 import { getViewOperationName, getViewPrincipal } from './cache-key.ts';
 import type { CachedWrite } from './options.ts';
 import { getTags, getObjectTags, getViewTag, getScope } from './tags.ts';
@@ -28,7 +35,10 @@ import { ViewCache, type CacheLimits, type CachedView, type ChangeListener } fro
 
 export interface CacheOperation {
   readonly operation: Operation;
-  /** An update as it was asked for, with arguments of its own; where these cannot be copied, why not. */
+  /**
+   * An update as it was asked for, with arguments of its own; where these cannot be copied, why
+   * not.
+   */
   readonly operationCopy?: Operation | undefined;
   readonly copyError?: unknown;
   readonly principal: string;
@@ -42,7 +52,9 @@ export interface CacheOperation {
   /** What was known of the store's transactions then. */
   readonly knownTransaction: KnownTransaction;
   readonly session: CacheSession | undefined;
-  /** Until when all that was learnt of its view is surely no newer than what is still to come of it. */
+  /**
+   * Until when all that was learnt of its view is surely no newer than what is still to come of it.
+   */
   orderedUntil: number;
   /** Present if the caller of an update got its final view at a weaker level. */
   earlyFinal?: EarlyFinal;
@@ -89,12 +101,17 @@ export class CacheCoherence {
   readonly #cache: ViewCache;
   readonly #options: CacheCoherenceOptions;
   readonly #invalidations: InvalidationLog;
-  /** Of views that nothing tells apart by age: only what surely is newer than all of them is let in. */
+  /**
+   * Of views that nothing tells apart by age: only what surely is newer than all of them is let in.
+   */
   readonly #unorderedViews: TagTimestamps;
   readonly #expiry: ExpiryTimer;
   readonly #reportedNames = new Set<string>();
   readonly #reportedRejections = new Set<string>();
-  /** Whether a store may have unread fences of an earlier page: then views that may lag are not shown. */
+  /**
+   * Whether a store may have unread fences of an earlier page: then views that may lag are not
+   * shown.
+   */
   hasUnreadStore = false;
   #time = FIRST_TIME;
   /** Which principal it is whose views are filed, counted. */
@@ -133,30 +150,49 @@ export class CacheCoherence {
     }
     const { entry, startedAt } = view;
     if (this.hasUnreadStore && !view.isStrongest) return undefined;
-    if (session?.canShow({ id, entry, startedAt, isStrongest: this.#isStrongest(entry.level) }) === false)
+    if (
+      session?.canShow({ id, entry, startedAt, isStrongest: this.#isStrongest(entry.level) }) ===
+      false
+    )
       return undefined;
     session?.learnView(entry.touches, this.#toFloor(id, entry, startedAt), false);
     this.#cache.use(id);
     const { value, meta, version } = entry;
-    const shown = { ...entry, value: copyPlainData(value).value, ...(meta && { meta: copyPlainData(meta).value }) };
+    const shown = {
+      ...entry,
+      value: copyPlainData(value).value,
+      ...(meta && { meta: copyPlainData(meta).value }),
+    };
     return typeof version === 'object' ? { ...shown, version: copyOrReuse(version) } : shown;
   }
 
   recordRead(subject: CacheOperation, view: InnerView): void {
     const { id, touches, startedAt, session, principalEpoch, principal } = subject;
     if (!this.#options.committed.has(view.level)) return;
-    // The session has seen it, whether it is filed or not. So have callers that requested it meanwhile.
-    session?.learnView(touches, this.#toFloor(id, { level: view.level, ...view.details }, startedAt), true);
+    // The session has seen it, whether it is filed or not. So have callers that requested it
+    // meanwhile.
+    session?.learnView(
+      touches,
+      this.#toFloor(id, { level: view.level, ...view.details }, startedAt),
+      true,
+    );
     if (id === undefined || !this.#isCurrentEpoch(principalEpoch)) return;
     const isStrongest = this.#isStrongest(view.level) || view.details.final === true;
     const current = this.#cache.peek(id);
     const next = this.#toCachedView(subject, view, { touches, isStrongest });
     const { orderedUntil } = subject;
     const invalidation = getStrongestInvalidation(
-      this.#invalidations.findInvalidation(getTags(id, touches), { principal, startedAt, isStrongest }),
+      this.#invalidations.findInvalidation(getTags(id, touches), {
+        principal,
+        startedAt,
+        isStrongest,
+      }),
       this.#getUnorderedInvalidation(id, orderedUntil, isStrongest),
     );
-    const learntAt = Math.max(current?.learnedAt ?? 0, this.#unorderedViews.getLatestTime([getViewTag(id)]));
+    const learntAt = Math.max(
+      current?.learnedAt ?? 0,
+      this.#unorderedViews.getLatestTime([getViewTag(id)]),
+    );
     if (orderedUntil >= learntAt) subject.orderedUntil = next.learnedAt;
     this.#storeView(id, next, { current, invalidation, startedAt: orderedUntil });
   }
@@ -165,17 +201,25 @@ export class CacheCoherence {
   recordWrite(subject: CacheOperation, view: InnerView): Invalidation {
     const { touches, startedAt, session, principalEpoch, principal } = subject;
     const change = { kind: 'write', scope: getScope(touches), principal } as const;
-    const write = this.#isCurrentEpoch(principalEpoch) ? this.#getTaggedWrite(subject, view.value) : undefined;
+    const write = this.#isCurrentEpoch(principalEpoch)
+      ? this.#getTaggedWrite(subject, view.value)
+      : undefined;
     const id = write && this.#options.getViewId(principal, write.operation);
     const replaced = id === undefined ? undefined : this.#cache.peek(id);
-    // Where another update ended in the meantime, only versions tell which of the two the store executed last.
+    // Where another update ended in the meantime, only versions tell which of the two the store
+    // executed last.
     const touched = [touches, write?.touches];
     const invalidation =
       id === undefined
         ? 'none'
-        : getStrongestInvalidation(...touched.map((item) => this.#getInvalidationSinceStart(subject, id, item)));
+        : getStrongestInvalidation(
+            ...touched.map((item) => this.#getInvalidationSinceStart(subject, id, item)),
+          );
     this.invalidate(change);
-    session?.learnWrite(touches, this.#toFloor(id, { level: view.level, ...view.details }, startedAt));
+    session?.learnWrite(
+      touches,
+      this.#toFloor(id, { level: view.level, ...view.details }, startedAt),
+    );
     if (write === undefined || id === undefined) return change;
     const written = { touches: write.touches, isStrongest: true };
     const next = this.#toCachedView(subject, { ...view, value: write.value }, written);
@@ -183,7 +227,10 @@ export class CacheCoherence {
     return change;
   }
 
-  /** An update ends for its caller at a weaker level: the value from before is hidden. Returns what is invalidated. */
+  /**
+   * An update ends for its caller at a weaker level: the value from before is hidden. Returns what
+   * is invalidated.
+   */
   recordEarlyFinal(subject: CacheOperation): Invalidation {
     const { touches, startedAt, session, principal } = subject;
     const change = { kind: 'write', scope: getScope(touches), principal } as const;
@@ -195,7 +242,10 @@ export class CacheCoherence {
     return change;
   }
 
-  /** An update failed. It may have been executed all the same, so that nothing is known of reads that overlapped it. */
+  /**
+   * An update failed. It may have been executed all the same, so that nothing is known of reads
+   * that overlapped it.
+   */
   recordFailedWrite({ touches }: CacheOperation): void {
     this.#invalidations.record({ kind: 'drop', scope: getScope(touches) }, this.tick());
   }
@@ -209,11 +259,20 @@ export class CacheCoherence {
   /** What the pages before have updated: here too, only what is executed since is let in. */
   importInvalidations(fences: InvalidationLogData | undefined): void {
     if (fences !== undefined) this.#invalidations.importAuthors(fences);
-    // What the store kept has been judged by them there; the strongest views of this page are later than any page before.
-    const mayLag = ({ startedAt, isStrongest }: CachedView): boolean => startedAt > BEFORE_LOCAL_TIME && !isStrongest;
-    const isFenced = (id: string, { startedAt, isStrongest }: CachedView, marks: readonly string[]): boolean =>
-      this.#invalidations.findInvalidation(marks, { principal: getViewPrincipal(id), startedAt, isStrongest }) !==
-      'none';
+    // What the store kept has been judged by them there; the strongest views of this page are later
+    // than any page before.
+    const mayLag = ({ startedAt, isStrongest }: CachedView): boolean =>
+      startedAt > BEFORE_LOCAL_TIME && !isStrongest;
+    const isFenced = (
+      id: string,
+      { startedAt, isStrongest }: CachedView,
+      marks: readonly string[],
+    ): boolean =>
+      this.#invalidations.findInvalidation(marks, {
+        principal: getViewPrincipal(id),
+        startedAt,
+        isStrongest,
+      }) !== 'none';
     this.#cache.deleteWhere((id, view, marks) => mayLag(view) && isFenced(id, view, marks));
     this.hasUnreadStore = false;
   }
@@ -228,10 +287,17 @@ export class CacheCoherence {
     const ageMs = this.#options.now() - cachedAt;
     const { ttlMs, levels, committed } = this.#options;
     // One from the future was written before the clock was set back: its age is unknown.
-    return levels.includes(level) && committed.has(level) && (ttlMs === Infinity || (ageMs >= 0 && ageMs < ttlMs));
+    return (
+      levels.includes(level) &&
+      committed.has(level) &&
+      (ttlMs === Infinity || (ageMs >= 0 && ageMs < ttlMs))
+    );
   }
 
-  /** Takes over what a store had as of `asOf`, as if from before this page: what the page has learnt since decides. */
+  /**
+   * Takes over what a store had as of `asOf`, as if from before this page: what the page has learnt
+   * since decides.
+   */
   restore(id: string, entry: CacheEntry, asOf = FIRST_TIME): void {
     // Of what has changed since, it knows nothing.
     if (this.#getInvalidationSince(asOf, id, entry.touches) !== 'none') return;
@@ -253,7 +319,8 @@ export class CacheCoherence {
         : this.#comparePrecedence(learnt, { ...retained, learnedAt: BEFORE_LOCAL_TIME }, 'none');
     if (verdict === 'neither') this.#markUnordered(id, retained);
     else if (verdict === 'keep') this.#put(id, retained);
-    else if (verdict === 'same' && learnt !== undefined) this.#put(id, this.#mergeViews(learnt, retained));
+    else if (verdict === 'same' && learnt !== undefined)
+      this.#put(id, this.#mergeViews(learnt, retained));
   }
 
   /** The rule in the store's transaction: its times are numbers of transactions. */
@@ -264,7 +331,11 @@ export class CacheCoherence {
     fence: InvalidationKind,
   ): PrecedenceVerdict {
     const next = { ...view, startedAt, learnedAt: Infinity };
-    const there = current && { entry: current, startedAt: BEFORE_LOCAL_TIME, learnedAt: current.stamp?.seq ?? 0 };
+    const there = current && {
+      entry: current,
+      startedAt: BEFORE_LOCAL_TIME,
+      learnedAt: current.stamp?.seq ?? 0,
+    };
     return this.#comparePrecedence(next, there, fence);
   }
 
@@ -288,11 +359,19 @@ export class CacheCoherence {
   }
 
   /** Files `next` where the rule lets it in; what may be the older one of two is not kept. */
-  #storeView(id: string, next: CachedView, { current, invalidation, startedAt }: PlacementContext): void {
+  #storeView(
+    id: string,
+    next: CachedView,
+    { current, invalidation, startedAt }: PlacementContext,
+  ): void {
     const verdict = this.#comparePrecedence({ ...next, startedAt }, current, invalidation);
     if (verdict === 'neither') this.#markUnordered(id, next);
     else if (verdict === 'keep' && current !== undefined) this.#putIfAbsent(id, current);
-    else this.#put(id, verdict === 'same' && current !== undefined ? this.#mergeViews(next, current) : next);
+    else
+      this.#put(
+        id,
+        verdict === 'same' && current !== undefined ? this.#mergeViews(next, current) : next,
+      );
   }
 
   #comparePrecedence(
@@ -301,7 +380,12 @@ export class CacheCoherence {
     fence: InvalidationKind,
   ): PrecedenceVerdict {
     const successor: SuccessorView = { ...this.#toRecency(next), isStrongest: next.isStrongest };
-    return comparePrecedence(successor, current && this.#toRecency(current), fence, this.#options.isOlder);
+    return comparePrecedence(
+      successor,
+      current && this.#toRecency(current),
+      fence,
+      this.#options.isOlder,
+    );
   }
 
   #toRecency({ entry: { value, version, level }, startedAt, learnedAt }: TimedView): ViewRecency {
@@ -312,7 +396,13 @@ export class CacheCoherence {
   #mergeViews(next: CachedView, current: CachedView): CachedView {
     const { learnedAt, expiresAtMs, entry } = next;
     const ranks = this.#getRank(entry.level) - this.#getRank(current.entry.level);
-    if (ranks < 0) return { ...current, entry: { ...current.entry, cachedAt: entry.cachedAt }, learnedAt, expiresAtMs };
+    if (ranks < 0)
+      return {
+        ...current,
+        entry: { ...current.entry, cachedAt: entry.cachedAt },
+        learnedAt,
+        expiresAtMs,
+      };
     return ranks > 0 ? next : { ...next, startedAt: Math.max(next.startedAt, current.startedAt) };
   }
 
@@ -340,7 +430,11 @@ export class CacheCoherence {
       const entry = { ...view.entry, value: value.value, ...(meta.value && { meta: meta.value }) };
       const fadesAt = value.lossyPath ?? meta.lossyPath ?? version;
       if (fadesAt !== undefined)
-        this.#reportOncePerName(id, `${fadesAt} is kept in memory alone: stores give back plain data`, fadesAt);
+        this.#reportOncePerName(
+          id,
+          `${fadesAt} is kept in memory alone: stores give back plain data`,
+          fadesAt,
+        );
       this.#cache.put(id, { ...view, entry, isDurable: fadesAt === undefined });
       this.#expiry.scheduleSweep(view.expiresAtMs);
     } catch (cause) {
@@ -351,7 +445,8 @@ export class CacheCoherence {
 
   #reportCopyError(id: string, cause: unknown): void {
     const path = cause instanceof NotPlainDataError ? cause.path : undefined;
-    const description = cause instanceof NotPlainDataError ? cause.message : 'the value cannot be copied';
+    const description =
+      cause instanceof NotPlainDataError ? cause.message : 'the value cannot be copied';
     this.#reportOncePerName(
       id,
       `${description}, thus not kept: give plain data, or exclude the operation by 'isCacheable'`,
@@ -360,7 +455,10 @@ export class CacheCoherence {
     );
   }
 
-  /** Where in the version something stands that a store would change: it is kept as it is, for the binding to compare. */
+  /**
+   * Where in the version something stands that a store would change: it is kept as it is, for the
+   * binding to compare.
+   */
   #findLossyVersionPath({ version }: CacheEntry): string | undefined {
     try {
       return copyPlainData(version, 'version').lossyPath;
@@ -380,19 +478,27 @@ export class CacheCoherence {
     if (reported.has(name) || reported.size > MAX_REPORTED_NAMES) return;
     reported.add(name);
     this.#options.onError(
-      new CorrectableError('INVALID_VALUE', `cache: of '${name}', ${description}`, { field, cause }),
+      new CorrectableError('INVALID_VALUE', `cache: of '${name}', ${description}`, {
+        field,
+        cause,
+      }),
     );
   }
 
-  /** The application's functions must not disturb the store that has just answered: without them, views are dropped. */
+  /**
+   * The application's functions must not disturb the store that has just answered: without them,
+   * views are dropped.
+   */
   #getTaggedWrite(
     { operation, operationCopy, copyError, principal }: CacheOperation,
     result: unknown,
   ): TaggedWrite | undefined {
     const { writeThrough, isCacheable, touches, getViewId, onError } = this.#options;
     try {
-      // What its caller has made of them since a store far away has never seen, and one in the process may have.
-      if (operationCopy !== undefined && !structurallyEqual(operationCopy.args, operation.args)) return undefined;
+      // What its caller has made of them since a store far away has never seen, and one in the
+      // process may have.
+      if (operationCopy !== undefined && !structurallyEqual(operationCopy.args, operation.args))
+        return undefined;
       const write = writeThrough(operationCopy ?? operation, result);
       if (write === undefined || !isCacheable(write.operation)) return undefined;
       if (operationCopy !== undefined) return { ...write, touches: touches(write.operation) };
@@ -407,18 +513,39 @@ export class CacheCoherence {
   #toCachedView(
     { startedAt, knownTransaction }: CacheOperation,
     { value, level, details }: InnerView,
-    { touches, isStrongest }: { readonly touches: readonly string[] | undefined; readonly isStrongest: boolean },
+    {
+      touches,
+      isStrongest,
+    }: { readonly touches: readonly string[] | undefined; readonly isStrongest: boolean },
   ): CachedView {
     const { version, meta } = details;
     const { now, clock, ttlMs } = this.#options;
-    const known = { ...(version !== undefined && { version }), ...(meta !== undefined && { meta }) };
+    const known = {
+      ...(version !== undefined && { version }),
+      ...(meta !== undefined && { meta }),
+    };
     const entry = { value, level, ...known, cachedAt: now(), touches };
     const expiresAtMs = clock.now() + ttlMs;
-    return { entry, startedAt, learnedAt: this.tick(), knownTransaction, isStrongest, isDurable: true, expiresAtMs };
+    return {
+      entry,
+      startedAt,
+      learnedAt: this.tick(),
+      knownTransaction,
+      isStrongest,
+      isDurable: true,
+      expiresAtMs,
+    };
   }
 
-  /** Whether something of a strongest view has changed since, or was shown that nothing tells apart from it. */
-  #getInvalidationSince(began: number, id: string, touches: readonly string[] | undefined): InvalidationKind {
+  /**
+   * Whether something of a strongest view has changed since, or was shown that nothing tells apart
+   * from it.
+   */
+  #getInvalidationSince(
+    began: number,
+    id: string,
+    touches: readonly string[] | undefined,
+  ): InvalidationKind {
     return getStrongestInvalidation(
       this.#getChangeSince(began, getTags(id, touches)),
       this.#getUnorderedInvalidation(id, began, true),
@@ -445,7 +572,11 @@ export class CacheCoherence {
 
   /** Of what was read at the strongest level: whose it is does not matter. */
   #getChangeSince(startedAt: number, marks: readonly string[]): InvalidationKind {
-    return this.#invalidations.findInvalidation(marks, { principal: '', startedAt, isStrongest: true });
+    return this.#invalidations.findInvalidation(marks, {
+      principal: '',
+      startedAt,
+      isStrongest: true,
+    });
   }
 
   #isCurrentEpoch(reign: number): boolean {
@@ -457,7 +588,13 @@ export class CacheCoherence {
     { level, version }: Pick<CacheEntry, 'level' | 'version'>,
     startedAt: number,
   ): SessionFloor {
-    return { id, version, startedAt, isStrongest: this.#isStrongest(level), learnedAt: this.tick() };
+    return {
+      id,
+      version,
+      startedAt,
+      isStrongest: this.#isStrongest(level),
+      learnedAt: this.tick(),
+    };
   }
 
   #isStrongest(level: string): boolean {

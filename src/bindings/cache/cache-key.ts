@@ -5,9 +5,19 @@ import { toCanonicalString } from '../../values/canonical-string.ts';
 /** An argument that is absent and one that is `undefined` mean the same to every store. */
 const CANONICAL_OPTIONS = { isLoose: true, maxParts: 1_000_000 };
 
-/** Returns an operation's id in the cache of `principal`; `undefined` if its arguments are no plain data. */
-export function toViewId(principal: string, { name, key, args }: Operation, hash?: string): string | undefined {
-  const parts = [toCanonicalString(key, CANONICAL_OPTIONS), toCanonicalString(args, CANONICAL_OPTIONS)];
+/**
+ * Returns an operation's id in the cache of `principal`; `undefined` if its arguments are no plain
+ * data.
+ */
+export function toViewId(
+  principal: string,
+  { name, key, args }: Operation,
+  hash?: string,
+): string | undefined {
+  const parts = [
+    toCanonicalString(key, CANONICAL_OPTIONS),
+    toCanonicalString(args, CANONICAL_OPTIONS),
+  ];
   if (parts.includes(undefined)) return undefined;
   return JSON.stringify([principal, name, ...parts, ...(hash === undefined ? [] : [hash])]);
 }

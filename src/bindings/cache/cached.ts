@@ -1,4 +1,7 @@
-/** A cache in front of any binding (Correctables, OSDI 2016, §5.2): one more level, weaker and faster than the others. */
+/**
+ * A cache in front of any binding (Correctables, OSDI 2016, §5.2): one more level, weaker and
+ * faster than the others.
+ */
 import type { Binding } from '../../correctable/binding.ts';
 import { bindMethods } from '../../correctable/binding.ts';
 import type { Levels } from '../../correctable/level-types.ts';
@@ -15,15 +18,16 @@ export interface CachedBinding<L extends Levels> extends Binding<CachedLevels<L>
   /** Resolves when the stored views have been read, or after 1 000 ms at the latest. */
   ready(): Promise<void>;
   /**
-   * Drops the views that depend on `key`, for example after a notice that another client changed it. Memory drops them
-   * at once, and the store before the promise resolves. Other pages on the store drop them when they are notified.
+   * Drops the views that depend on `key`, for example after a notice that another client changed
+   * it. Memory drops them at once, and the store before the promise resolves. Other pages on the
+   * store drop them when they are notified.
    *
    * @throws CorrectableError `UNAVAILABLE` if the store has not applied it within 1 000 ms
    */
   invalidate(key: string): Promise<void>;
   /**
-   * Drops the views of one principal, for example at sign-out. Default: of all. Works like `invalidate`, also after
-   * `close()`, and removes stored views whichever cache wrote them.
+   * Drops the views of one principal, for example at sign-out. Default: of all. Works like
+   * `invalidate`, also after `close()`, and removes stored views whichever cache wrote them.
    *
    * @throws CorrectableError `UNAVAILABLE` if the store failed: the data may still be there
    */
@@ -33,18 +37,21 @@ export interface CachedBinding<L extends Levels> extends Binding<CachedLevels<L>
 /**
  * Puts a cache in front of a binding, as a first level `cache`, and returns the combined binding.
  *
- * Cached views have `meta.cachedAt` (milliseconds since the epoch) and `meta.cachedFrom` (the level that they had). On
- * a miss, level `cache` is skipped. If you request it alone, as `invokeWeak` does, the store behind gets no request,
- * and a miss fails with `UNAVAILABLE`. The option `onMiss` changes that.
+ * Cached views have `meta.cachedAt` (milliseconds since the epoch) and `meta.cachedFrom` (the level
+ * that they had). On a miss, level `cache` is skipped. If you request it alone, as `invokeWeak`
+ * does, the store behind gets no request, and a miss fails with `UNAVAILABLE`. The option `onMiss`
+ * changes that.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` if an option does not fit
- * @example
- * // One client a user: made at signing in, closed at signing out.
- * const store = createClient(cached(redblue(shop, { url, token }), { principal: user.id }));
- * store.invoke(get('profile')).onUpdate(show).onFinal(show); // the cached profile at once, then fresher ones
- * const offline = await store.invokeWeak(get('profile')); // from the cache alone
+ * @example // One client a user: made at signing in, closed at signing out. const store =
+ * createClient(cached(redblue(shop, { url, token }), { principal: user.id }));
+ * store.invoke(get('profile')).onUpdate(show).onFinal(show); // the cached profile at once, then
+ * fresher ones const offline = await store.invokeWeak(get('profile')); // from the cache alone
  */
-export function cached<const L extends Levels>(binding: Binding<L>, options: CacheOptions<L> = {}): CachedBinding<L> {
+export function cached<const L extends Levels>(
+  binding: Binding<L>,
+  options: CacheOptions<L> = {},
+): CachedBinding<L> {
   checkOptions(binding, options);
   return bindMethods(new CacheBinding(binding, options));
 }

@@ -19,10 +19,15 @@ const CALL = "indexedDbStore({ name: 'shop' })";
 /** 1 had views without keys and stamps. */
 const VERSION = 3;
 
-/** A call that has not ended by then is given up, with its connection: some browsers never answer. */
+/**
+ * A call that has not ended by then is given up, with its connection: some browsers never answer.
+ */
 const REQUEST_TIMEOUT_MS = 10_000;
 
-/** Errors of a connection or a transaction that is gone. The others are about a value, the room or the permission. */
+/**
+ * Errors of a connection or a transaction that is gone. The others are about a value, the room or
+ * the permission.
+ */
 const LOST_CONNECTION_ERRORS: ReadonlySet<unknown> = new Set([
   'AbortError',
   'InvalidStateError',
@@ -39,19 +44,22 @@ type TransactionCallback<T, M extends Mode> = (
 ) => Promise<T>;
 
 /**
- * Creates a store that keeps a cache in IndexedDB, unencrypted. Pages of one site may share a database. Each reads it
- * at opening, and notifies the others by a `BroadcastChannel` of its name. None replaces newer entries with older ones.
+ * Creates a store that keeps a cache in IndexedDB, unencrypted. Pages of one site may share a
+ * database. Each reads it at opening, and notifies the others by a `BroadcastChannel` of its name.
+ * None replaces newer entries with older ones.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` if the name is missing
- * @example
- * const binding = cached(redblue(shop, { url }), { store: indexedDbStore({ name: 'shop' }), principal: user.id });
+ * @example const binding = cached(redblue(shop, { url }), { store: indexedDbStore({ name: 'shop'
+ * }), principal: user.id });
  */
 export function indexedDbStore(options: IndexedDbStoreOptions): CacheStore {
   checkRecord(options, { call: CALL });
   const { name } = options;
   check(isNonEmptyString(name), 'name', `must be the name of the database: write ${CALL}`);
   let opening: Promise<Database> | undefined;
-  /** Closes a connection that is opened, or being opened, and opens another one at the next call. */
+  /**
+   * Closes a connection that is opened, or being opened, and opens another one at the next call.
+   */
   const drop = (connection: Promise<Database> | undefined): Promise<void> | undefined => {
     if (opening === connection) opening = undefined;
     return connection?.then(
@@ -59,8 +67,14 @@ export function indexedDbStore(options: IndexedDbStoreOptions): CacheStore {
       () => {},
     );
   };
-  const runOnce = async <T, M extends Mode>(mode: M, act: TransactionCallback<T, M>): Promise<T> => {
-    const connection: Promise<Database> = (opening ??= openDatabase(name, () => void drop(connection)));
+  const runOnce = async <T, M extends Mode>(
+    mode: M,
+    act: TransactionCallback<T, M>,
+  ): Promise<T> => {
+    const connection: Promise<Database> = (opening ??= openDatabase(
+      name,
+      () => void drop(connection),
+    ));
     // Some platforms have no `AbortSignal.timeout`.
     const limit = new AbortController();
     const timer = setTimeout(() => limit.abort(), REQUEST_TIMEOUT_MS);
@@ -76,7 +90,8 @@ export function indexedDbStore(options: IndexedDbStoreOptions): CacheStore {
     try {
       return await Promise.race([begin(), rejectOnAbort(limit.signal)]);
     } catch (error) {
-      // If the browser aborts a transaction, each of its requests fails with AbortError, whatever the cause.
+      // If the browser aborts a transaction, each of its requests fails with AbortError, whatever
+      // the cause.
       const cause = transaction?.error ?? error;
       // All or none: if a value cannot be copied, the transaction would go on without it.
       abortTransaction(transaction);
@@ -111,7 +126,8 @@ export function indexedDbStore(options: IndexedDbStoreOptions): CacheStore {
         await Promise.all(changes.map(([id]) => find(id)));
         // In the same turn as the last answer, or the transaction would end.
         const written = settle?.(found) ?? changes;
-        // Asynchronous: if one throws, the others are still waited for, and their rejections handled.
+        // Asynchronous: if one throws, the others are still waited for, and their rejections
+        // handled.
         const request = async ([id, entry]: CacheChange): Promise<unknown> =>
           entry === undefined ? store.delete(id) : store.put(entry, id);
         await Promise.all([...written.map(request), done]);
@@ -144,11 +160,15 @@ function isConnectionLost(error: unknown): boolean {
 }
 
 function rejectOnAbort(limit: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => limit.addEventListener('abort', () => reject(createTimeoutError())));
+  return new Promise((_, reject) =>
+    limit.addEventListener('abort', () => reject(createTimeoutError())),
+  );
 }
 
 function createTimeoutError(): Error {
-  return Object.assign(new Error(`no end within ${REQUEST_TIMEOUT_MS} ms`), { name: 'TimeoutError' });
+  return Object.assign(new Error(`no end within ${REQUEST_TIMEOUT_MS} ms`), {
+    name: 'TimeoutError',
+  });
 }
 
 function openDatabase(name: string, onGone: () => void): Promise<Database> {

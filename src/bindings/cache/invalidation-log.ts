@@ -1,4 +1,7 @@
-/** Remembers what changed when, so that what was read before, or lags behind, does not come back into a cache. */
+/**
+ * Remembers what changed when, so that what was read before, or lags behind, does not come back
+ * into a cache.
+ */
 import { WriteAuthors, type WriteAuthorsData } from './updated-tags.ts';
 import type { TagScope } from './tags.ts';
 import type { InvalidationKind } from './view-precedence.ts';
@@ -12,7 +15,10 @@ export interface InvalidationLogData {
 
 /** Something that was changed, or is to be forgotten. */
 export interface Invalidation {
-  /** `'write'`: its author never sees the value from before. `'drop'`: no client has to see it at once. */
+  /**
+   * `'write'`: its author never sees the value from before. `'drop'`: no client has to see it at
+   * once.
+   */
   readonly kind: 'write' | 'drop';
   readonly scope: TagScope;
   /** The principal that made an update. Default: any. */
@@ -51,8 +57,14 @@ export class InvalidationLog {
     return Math.max(this.#writes.getLatestTime(marks), this.#drops.getLatestTime(marks));
   }
 
-  /** What stands between a view and the cache: weaker levels than the strongest lag behind an own update for ever. */
-  findInvalidation(marks: readonly string[], { principal, startedAt, isStrongest }: ViewContext): InvalidationKind {
+  /**
+   * What stands between a view and the cache: weaker levels than the strongest lag behind an own
+   * update for ever.
+   */
+  findInvalidation(
+    marks: readonly string[],
+    { principal, startedAt, isStrongest }: ViewContext,
+  ): InvalidationKind {
     if (this.#drops.getLatestTime(marks) > startedAt) return 'drop';
     const isBefore = this.#writes.getLatestTime(marks) > startedAt;
     return isBefore || (!isStrongest && this.#authors.has(principal, marks)) ? 'write' : 'none';

@@ -1,29 +1,41 @@
-/** `correctables/bindings/cache/node`: cached views in a directory. Needs the package `classic-level`. */
+/**
+ * `correctables/bindings/cache/node`: cached views in a directory. Needs the package
+ * `classic-level`.
+ */
 import { mkdir, realpath } from 'node:fs/promises';
 import { deserialize, serialize } from 'node:v8';
 import { ClassicLevel } from 'classic-level';
 import { check, CorrectableError } from '../../correctable/errors.ts';
 import { checkRecord, isNonEmptyString, isRecord } from '../../correctable/validate.ts';
-import { StoreSubscribers, type CacheChange, type CacheEntry, type CacheStore, type Transact } from './cache-store.ts';
+import {
+  StoreSubscribers,
+  type CacheChange,
+  type CacheEntry,
+  type CacheStore,
+  type Transact,
+} from './cache-store.ts';
 
 /** Options of `directoryStore`. */
 export interface DirectoryStoreOptions {
-  /** The directory, created if missing. Only one store on the machine can have it open at a time. */
+  /**
+   * The directory, created if missing. Only one store on the machine can have it open at a time.
+   */
   readonly directory: string;
 }
 
 const CALL = "directoryStore({ directory: './cache' })";
 
 /**
- * Creates a store that keeps a cache in a directory, unencrypted. Writes are not synced to disk: views that a power
- * failure loses become misses. If several caches use the directory at a time, pass the same store object to all. While
- * one of them is open, any other store on the directory fails with `UNAVAILABLE`, also in another process. Its cache
- * then continues in memory. The operating system releases the lock of a killed process. A directory that a power failure
- * has damaged is repaired, with a warning.
+ * Creates a store that keeps a cache in a directory, unencrypted. Writes are not synced to disk:
+ * views that a power failure loses become misses. If several caches use the directory at a time,
+ * pass the same store object to all. While one of them is open, any other store on the directory
+ * fails with `UNAVAILABLE`, also in another process. Its cache then continues in memory. The
+ * operating system releases the lock of a killed process. A directory that a power failure has
+ * damaged is repaired, with a warning.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` if the directory is missing
- * @example
- * const binding = cached(remote({ url, levels }), { store: directoryStore({ directory: './cache' }) });
+ * @example const binding = cached(remote({ url, levels }), { store: directoryStore({ directory:
+ * './cache' }) });
  */
 export function directoryStore(options: DirectoryStoreOptions): CacheStore {
   checkRecord(options, { call: CALL });
@@ -46,7 +58,8 @@ export function directoryStore(options: DirectoryStoreOptions): CacheStore {
   };
   const run = <T>(act: (database: Database, watch: CallWatcher) => Promise<T>): Promise<T> =>
     inTurn(async () => {
-      // After a failed write LevelDB acknowledges writes that it cannot read again (google/leveldb#924).
+      // After a failed write LevelDB acknowledges writes that it cannot read again
+      // (google/leveldb#924).
       if (isBroken) await close();
       opened ??= await openDatabase(directory);
       return act(opened, async (call) => {
@@ -60,9 +73,11 @@ export function directoryStore(options: DirectoryStoreOptions): CacheStore {
     });
   return {
     load: () => run(readEntries),
-    write: (changes, settle) => run((database, watch) => writeChanges(database, watch, changes, settle)),
+    write: (changes, settle) =>
+      run((database, watch) => writeChanges(database, watch, changes, settle)),
     subscribe: (hear) => neighbors.subscribe(hear),
-    // If another cache still used it, the directory might belong to another process before that cache needs it again.
+    // If another cache still used it, the directory might belong to another process before that
+    // cache needs it again.
     close: () => inTurn(async () => (neighbors.count > 0 ? undefined : close())),
   };
 }
@@ -93,14 +108,20 @@ async function openAt(location: string): Promise<Database> {
   return database;
 }
 
-/** A power failure may damage the files that say what is in the others. What can still be read is kept. */
+/**
+ * A power failure may damage the files that say what is in the others. What can still be read is
+ * kept.
+ */
 async function repairAt(location: string, cause: object): Promise<Database> {
   process.emitWarning(`cache: repairs ${location}: ${String(cause)}`);
   await ClassicLevel.repair(location);
   return openAt(location);
 }
 
-/** A value that cannot be written, such as a Blob, keeps all others from being written: the caller leaves it out. */
+/**
+ * A value that cannot be written, such as a Blob, keeps all others from being written: the caller
+ * leaves it out.
+ */
 async function writeChanges(
   database: Database,
   watch: CallWatcher,
@@ -109,9 +130,13 @@ async function writeChanges(
 ): Promise<void> {
   const ids = changes.map(([id]) => id);
   const written =
-    settle === undefined ? changes : settle(decodeFound(database, ids, await watch(database.getMany(ids))));
+    settle === undefined
+      ? changes
+      : settle(decodeFound(database, ids, await watch(database.getMany(ids))));
   const toOperation = ([key, entry]: CacheChange) =>
-    entry === undefined ? { type: 'del' as const, key } : { type: 'put' as const, key, value: serialize(entry) };
+    entry === undefined
+      ? { type: 'del' as const, key }
+      : { type: 'put' as const, key, value: serialize(entry) };
   await watch(database.batch(written.map(toOperation)));
 }
 
@@ -129,7 +154,10 @@ function decodeFound(
 }
 
 /** Everything that can be read; what cannot is a miss and leaves the directory. */
-async function readEntries(database: Database, watch: CallWatcher): Promise<[string, CacheEntry][]> {
+async function readEntries(
+  database: Database,
+  watch: CallWatcher,
+): Promise<[string, CacheEntry][]> {
   const entries: [string, CacheEntry][] = [];
   const unreadable: string[] = [];
   for (const [id, bytes] of await watch(database.iterator().all())) {
@@ -146,7 +174,9 @@ function decodeEntry(bytes: Uint8Array, { location }: Database): CacheEntry | un
   try {
     return deserialize(bytes) as CacheEntry;
   } catch (error) {
-    process.emitWarning(`cache: dropped a view that cannot be read in ${location}: ${String(error)}`);
+    process.emitWarning(
+      `cache: dropped a view that cannot be read in ${location}: ${String(error)}`,
+    );
     return undefined;
   }
 }

@@ -10,12 +10,21 @@ const MAX_CONFIRMABLE_VIEWS = 1024;
 
 export interface SinkObservation {
   readonly sink: Sink;
-  /** Whether the client wants views at this level. A view at the strongest wanted level or above ends the operation. */
+  /**
+   * Whether the client wants views at this level. A view at the strongest wanted level or above
+   * ends the operation.
+   */
   readonly requestedLevels: readonly string[];
   readonly levels: readonly string[];
-  /** Whether the store was asked for a stronger level than any wanted: it answers where those have failed. */
+  /**
+   * Whether the store was asked for a stronger level than any wanted: it answers where those have
+   * failed.
+   */
   readonly isStrongerRequested: boolean;
-  /** Called before a view is handed on, which waits for the returned promise. `isLast`: it ends the operation. */
+  /**
+   * Called before a view is handed on, which waits for the returned promise. `isLast`: it ends the
+   * operation.
+   */
   readonly onView: (view: InnerView, isLast: boolean) => Promise<unknown> | undefined;
   readonly onFailure: (error: unknown, level: string | undefined) => void;
   /** Returns what a failure has to wait for, if anything: a promise that does not reject. */
@@ -24,7 +33,10 @@ export interface SinkObservation {
   readonly mapError: (error: unknown) => unknown;
 }
 
-/** A view as the store gave it, for `confirm`. `outerSeq` is the client's number for it if it was handed on. */
+/**
+ * A view as the store gave it, for `confirm`. `outerSeq` is the client's number for it if it was
+ * handed on.
+ */
 interface ObservedView {
   readonly value: unknown;
   readonly details: ViewDetails;
@@ -48,7 +60,8 @@ export class ObservingSink implements Sink {
   view(value: unknown, level: string, details: ViewDetails = {}): number {
     const { onView, sink } = this.#observation;
     const own = copyDetails(details);
-    // After the store's last view nothing is confirmed: that one needs no copy beside the one that is filed.
+    // After the store's last view nothing is confirmed: that one needs no copy beside the one that
+    // is filed.
     const input = this.#isLastOfInner(level, details) ? value : copyOrReuse(value);
     const retained = onView({ value: input, level, details: own }, this.#isLast(level, details));
     let outerSeq: number | undefined;
@@ -63,7 +76,12 @@ export class ObservingSink implements Sink {
     const seen = this.#recentViews.get(seq);
     if (seen === undefined) {
       const never = `never gave, or has given ${MAX_CONFIRMABLE_VIEWS} others since`;
-      this.fail(new CorrectableError('PROTOCOL', `the store confirmed a view that it ${never} (number ${seq})`));
+      this.fail(
+        new CorrectableError(
+          'PROTOCOL',
+          `the store confirmed a view that it ${never} (number ${seq})`,
+        ),
+      );
       return;
     }
     const { value, outerSeq } = seen;
@@ -90,16 +108,21 @@ export class ObservingSink implements Sink {
     const { sink, requestedLevels, mapError, onFailure, isStrongerRequested } = this.#observation;
     onFailure(error, level);
     if (this.#isClosed) return;
-    if (isStrongerRequested && level !== undefined && this.#getRank(level) === this.#finalRank) return;
-    // The failure of a stronger level than was asked for, one that might have answered in its place, ends the operation.
+    if (isStrongerRequested && level !== undefined && this.#getRank(level) === this.#finalRank)
+      return;
+    // The failure of a stronger level than was asked for, one that might have answered in its
+    // place, ends the operation.
     if (level !== undefined && requestedLevels.includes(level)) sink.fail(mapError(error), level);
-    else if (level === undefined || this.#getRank(level) > this.#finalRank) sink.fail(mapError(error));
+    else if (level === undefined || this.#getRank(level) > this.#finalRank)
+      sink.fail(mapError(error));
   }
 
   /** The store's work has ended: without a final view there will be none. */
   end(): void {
     if (!this.#isClosed)
-      this.fail(new CorrectableError('CLOSED_WITHOUT_FINAL', 'the store ended without a final view'));
+      this.fail(
+        new CorrectableError('CLOSED_WITHOUT_FINAL', 'the store ended without a final view'),
+      );
   }
 
   /** Keeps a view for `confirm`; gives its number. */

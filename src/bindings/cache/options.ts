@@ -24,18 +24,20 @@ export interface CachedWrite {
 /** Options of `cached`. */
 export interface CacheOptions<L extends Levels = Levels> {
   /**
-   * The principal for whom views are stored; no other principal sees them. The binding behind must act for the same
-   * one. Default: the principal that the binding behind reports, or `''` if it reports none. A function is called at
-   * every submission and every answer. If the name changes, the cache empties its memory and reads the stored views of
-   * the new principal. It does not store results in flight for the former one. For `remote` and `redblue`, set the
-   * function in their own options, because their connection has a principal. Otherwise `cached` rejects it.
+   * The principal for whom views are stored; no other principal sees them. The binding behind must
+   * act for the same one. Default: the principal that the binding behind reports, or `''` if it
+   * reports none. A function is called at every submission and every answer. If the name changes,
+   * the cache empties its memory and reads the stored views of the new principal. It does not store
+   * results in flight for the former one. For `remote` and `redblue`, set the function in their own
+   * options, because their connection has a principal. Otherwise `cached` rejects it.
    */
   readonly principal?: string | (() => string);
   /** The levels of the binding behind whose views may be cached. Default: all but `tentative`. */
   readonly committedLevels?: readonly L[number][];
   /**
-   * Selects the result if level `cache` is requested alone and misses. `'fail'`: `UNAVAILABLE`, without a request to
-   * the store behind. `'fetch'`: a view of the store's weakest level, labeled as such. Default: `'fail'`.
+   * Selects the result if level `cache` is requested alone and misses. `'fail'`: `UNAVAILABLE`,
+   * without a request to the store behind. `'fetch'`: a view of the store's weakest level, labeled
+   * as such. Default: `'fail'`.
    */
   readonly onMiss?: 'fail' | 'fetch';
   /** Maximum number of cached views; the least recently used are dropped first. Default: 1 000. */
@@ -43,28 +45,34 @@ export interface CacheOptions<L extends Levels = Levels> {
   /** Approximate maximum size of the cached views in bytes. Default: 16 MiB. */
   readonly maxBytes?: number;
   /**
-   * How long a view may be shown after it was cached, in milliseconds. Default: no limit. An older view is a miss, and
-   * the cache drops it from memory and the store. After a reload, the wall clock determines the age; a negative age
-   * counts as too old.
+   * How long a view may be shown after it was cached, in milliseconds. Default: no limit. An older
+   * view is a miss, and the cache drops it from memory and the store. After a reload, the wall
+   * clock determines the age; a negative age counts as too old.
    */
   readonly ttlMs?: number;
-  /** Stores views beyond the life of the process. Default: none. The binding's `close` closes it too. */
+  /**
+   * Stores views beyond the life of the process. Default: none. The binding's `close` closes it
+   * too.
+   */
   readonly store?: CacheStore;
   /**
-   * Returns the objects that an operation reads or changes, or `undefined` if it may be any. Every write then drops the
-   * views of such a read, and such a write drops all. Default: `args.keys` if an array of names, else `key`.
+   * Returns the objects that an operation reads or changes, or `undefined` if it may be any. Every
+   * write then drops the views of such a read, and such a write drops all. Default: `args.keys` if
+   * an array of names, else `key`.
    */
   readonly touches?: (operation: Operation) => readonly string[] | undefined;
   /**
-   * Returns the read whose result is known once a write has been committed with `result`. If it returns `undefined`,
-   * the cache drops the views of what the write touches. Default: `put` determines `get` of its key.
+   * Returns the read whose result is known once a write has been committed with `result`. If it
+   * returns `undefined`, the cache drops the views of what the write touches. Default: `put`
+   * determines `get` of its key.
    */
   readonly writeThrough?: (operation: Operation, result: unknown) => CachedWrite | undefined;
   /** Returns whether the views of this read may be cached. Default: all may. */
   readonly isCacheable?: (operation: Operation) => boolean;
   /**
-   * Called with errors that fail no operation: a store that cannot be read or written, or a value that cannot be
-   * copied. The cache continues in memory. Default: `reportError`, or a process warning in Node.
+   * Called with errors that fail no operation: a store that cannot be read or written, or a value
+   * that cannot be copied. The cache continues in memory. Default: `reportError`, or a process
+   * warning in Node.
    */
   readonly onError?: (error: unknown) => void;
   /** Returns milliseconds since the epoch, for `meta.cachedAt`. Default: the time of `clock`. */
@@ -85,7 +93,8 @@ export function getPortableTouches({ key, args }: Operation): readonly string[] 
 
 /** `put` decides what `get` of its key gives. */
 export function getPortableWrite({ name, args }: Operation): CachedWrite | undefined {
-  if (name !== 'put' || !isRecord(args) || typeof args['key'] !== 'string' || !('value' in args)) return undefined;
+  if (name !== 'put' || !isRecord(args) || typeof args['key'] !== 'string' || !('value' in args))
+    return undefined;
   const key = args['key'];
   return { operation: { name: 'get', args: { key }, access: 'read', key }, value: args['value'] };
 }
@@ -116,25 +125,43 @@ export function checkOptions(binding: Binding, options: CacheOptions): void {
   const isPrincipal = typeof principal === 'string' || typeof principal === 'function';
   check(isPrincipal, 'principal', 'must be a name, or a function that gives one');
   // It would go on answering over a connection of the previous user.
-  const isUnknown = typeof principal === 'function' && binding.principal === undefined && 'connectionState' in binding;
+  const isUnknown =
+    typeof principal === 'function' &&
+    binding.principal === undefined &&
+    'connectionState' in binding;
   const where = `belongs to the binding behind, which has a principal: write cached(${binding.name}({ …, principal }))`;
   check(!isUnknown, 'principal', where);
-  check(Array.isArray(committedLevels), 'committedLevels', `must be a list of levels, as ['${levels.at(-1)}']`);
+  check(
+    Array.isArray(committedLevels),
+    'committedLevels',
+    `must be a list of levels, as ['${levels.at(-1)}']`,
+  );
   const isStore = store === undefined || hasMethods(store, 'load', 'write', 'close');
-  check(isStore, 'store', 'must be one made by mapStore, indexedDbStore or directoryStore, or of your own, or none');
+  check(
+    isStore,
+    'store',
+    'must be one made by mapStore, indexedDbStore or directoryStore, or of your own, or none',
+  );
   checkOptionTypes(options, 'function', 'touches', 'writeThrough', 'isCacheable', 'onError', 'now');
   check(ttlMs > 0, 'ttlMs', 'must be a number of milliseconds above 0, as 86_400_000 for a day');
-  check(clock === undefined || isClock(clock), 'clock', 'must have now() and setTimer(fire, delayMs), or be none');
+  check(
+    clock === undefined || isClock(clock),
+    'clock',
+    'must have now() and setTimer(fire, delayMs), or be none',
+  );
   const refuse = (field: string, fix: string): never => {
     throw new CorrectableError('INVALID_ARGUMENT', `cached: ${fix}`, { field });
   };
-  if (levels.includes('cache')) refuse('binding', `give a binding without a level 'cache' of its own`);
+  if (levels.includes('cache'))
+    refuse('binding', `give a binding without a level 'cache' of its own`);
   for (const level of committedLevels) {
-    if (!levels.includes(level)) refuse('committedLevels', `'${level}' is none of the levels ${levels.join(', ')}`);
+    if (!levels.includes(level))
+      refuse('committedLevels', `'${level}' is none of the levels ${levels.join(', ')}`);
   }
   for (const field of ['maxEntries', 'maxBytes'] as const) {
     const max = options[field];
-    if (max !== undefined && !(Number.isSafeInteger(max) && max > 0)) refuse(field, `${field} is an integer above 0`);
+    if (max !== undefined && !(Number.isSafeInteger(max) && max > 0))
+      refuse(field, `${field} is an integer above 0`);
   }
   if (options.onMiss !== undefined && options.onMiss !== 'fail' && options.onMiss !== 'fetch') {
     refuse('onMiss', `choose 'fail' or 'fetch', not '${String(options.onMiss)}'`);

@@ -1,4 +1,7 @@
-/** Reads a cache's store, then writes the changes in the background: in order, one call at a time, with retries. */
+/**
+ * Reads a cache's store, then writes the changes in the background: in order, one call at a time,
+ * with retries.
+ */
 import { exponentialBackoff } from '../../correctable/backoff.ts';
 import type { Clock, Timer } from '../../correctable/clock.ts';
 import type { CorrectableError } from '../../correctable/errors.ts';
@@ -22,7 +25,12 @@ import {
   type CacheStore,
   type Transact,
 } from './cache-store.ts';
-import { getCounter, type StoreMoment, type KnownTransaction, type TransactionLog } from './transaction-log.ts';
+import {
+  getCounter,
+  type StoreMoment,
+  type KnownTransaction,
+  type TransactionLog,
+} from './transaction-log.ts';
 import {
   StoreLedger,
   LEDGER_ID,
@@ -51,9 +59,15 @@ export interface PersistenceOptions {
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   readonly onInvalidation: (change: Invalidation) => void;
-  /** The cache's own moment; asked when a reading begins where nothing waits to be written, so that the store has it all. */
+  /**
+   * The cache's own moment; asked when a reading begins where nothing waits to be written, so that
+   * the store has it all.
+   */
   readonly tick: () => number;
-  /** The store was read as of `asOf` (default: before everything). Called before anything is written. */
+  /**
+   * The store was read as of `asOf` (default: before everything). Called before anything is
+   * written.
+   */
   readonly onRead: (stored: StoredEntries, asOf: number | undefined) => void;
 }
 
@@ -78,12 +92,16 @@ export class Persistence {
   #ledger: StoreLedger;
   /** The last transaction heard of, or had. */
   #lastSeenSeq = 0;
-  /** The store's last transactions as it was first read, and when that was: of what began before. */
+  /**
+   * The store's last transactions as it was first read, and when that was: of what began before.
+   */
   #firstRead: { readonly log: TransactionLog; readonly read: StoreMoment } | undefined;
   /** Whether the memory has had what is stored: nothing is written before. */
   #hasRead = false;
   #pending: UnsavedChanges;
-  /** What the last batch was refused with, if it was: one that is collected, on its way, or done. */
+  /**
+   * What the last batch was refused with, if it was: one that is collected, on its way, or done.
+   */
   #lastBatch: Promise<CorrectableError | undefined> = Promise.resolve(undefined);
   #isCollecting = false;
   /** One that has not begun. */
@@ -106,7 +124,10 @@ export class Persistence {
 
   /** What is known at present of the store's transactions: for an operation that begins. */
   getKnownTransaction(): KnownTransaction {
-    return { seq: this.#lastSeenSeq, ...(this.#firstRead === undefined && { at: this.#createMoment() }) };
+    return {
+      seq: this.#lastSeenSeq,
+      ...(this.#firstRead === undefined && { at: this.#createMoment() }),
+    };
   }
 
   /** What the pages on the store have changed, as far as this one knows. */
@@ -114,7 +135,10 @@ export class Persistence {
     return this.#ledger.invalidations.data;
   }
 
-  /** Reads the store after the calls in flight, once for all callers until it begins. Throws what the store throws. */
+  /**
+   * Reads the store after the calls in flight, once for all callers until it begins. Throws what
+   * the store throws.
+   */
   read(): Promise<void> {
     this.#nextRead ??= this.#enqueueStoreCall(() => {
       this.#nextRead = undefined;
@@ -128,12 +152,15 @@ export class Persistence {
     this.#pending.views.delete(id);
   }
 
-  /** The memory is empty: it knows no more of what this page has written than of what others have. */
+  /**
+   * The memory is empty: it knows no more of what this page has written than of what others have.
+   */
   clear(): void {
     this.#cacheId = createCacheId();
     this.#discardUncompared();
     // Data that a store rejects are not held for users that have left.
-    if (this.#failureCount > 0 || this.#hangingCalls.has('write')) this.#pending.removeChosen(() => true);
+    if (this.#failureCount > 0 || this.#hangingCalls.has('write'))
+      this.#pending.removeChosen(() => true);
     this.#pending.limitBytes(this.#options.maxBytes);
     this.#hasRead = false;
   }
@@ -150,14 +177,20 @@ export class Persistence {
     this.#scheduleWrite();
   }
 
-  /** Resolves when earlier changes are in the store. Throws `UNAVAILABLE` after `limitMs`, at once if the store hangs. */
+  /**
+   * Resolves when earlier changes are in the store. Throws `UNAVAILABLE` after `limitMs`, at once
+   * if the store hangs.
+   */
   async waitUntilWritten(limitMs: number = STORE_TIMEOUT_MS): Promise<void> {
     if (!this.#pending.isEmpty) this.#scheduleWrite();
     const rejection = await this.limitTime('write', this.#lastBatch, limitMs);
     if (rejection !== undefined) throw rejection;
   }
 
-  /** Invalidates `scope` and removes the chosen ids, of other pages too. Throws `UNAVAILABLE` if the store fails. */
+  /**
+   * Invalidates `scope` and removes the chosen ids, of other pages too. Throws `UNAVAILABLE` if the
+   * store fails.
+   */
   invalidateScope(scope: TagScope, isChosen?: (id: string) => boolean): Promise<void> {
     return this.#runExclusive(() => this.#invalidateScope({ kind: 'drop', scope }, isChosen));
   }
@@ -180,7 +213,8 @@ export class Persistence {
       this.invalidate(change);
       await this.waitUntilWritten();
       if (isChosen === undefined) return;
-      for (const id of await this.#loadStoredIds()) if (id !== LEDGER_ID && isChosen(id)) this.writeView(id, undefined);
+      for (const id of await this.#loadStoredIds())
+        if (id !== LEDGER_ID && isChosen(id)) this.writeView(id, undefined);
       await this.waitUntilWritten();
     } finally {
       if (wasClosed) await this.#close();
@@ -212,7 +246,10 @@ export class Persistence {
     ).catch(onError);
   }
 
-  /** Waits for the store. Throws `UNAVAILABLE` after `limitMs`, at once if such a call is known to hang. */
+  /**
+   * Waits for the store. Throws `UNAVAILABLE` after `limitMs`, at once if such a call is known to
+   * hang.
+   */
   limitTime<T>(call: StoreCall, work: Promise<T>, limitMs: number = STORE_TIMEOUT_MS): Promise<T> {
     if (this.#hangingCalls.has(call)) {
       // The result of the call is not needed any more.
@@ -292,7 +329,9 @@ export class Persistence {
 
   /** Anybody may have updated everything since it was stored. */
   #assumeAllChanged(): void {
-    this.#options.onError(new Error('cache: its store has lost what was changed when: dropped what it kept'));
+    this.#options.onError(
+      new Error('cache: its store has lost what was changed when: dropped what it kept'),
+    );
     this.#ledger.invalidations.record(ANY_WRITE, 0);
     this.#pending.add(INVALIDATE_ALL, ANY_WRITE);
     this.#scheduleWrite();
@@ -320,7 +359,10 @@ export class Persistence {
     return { wallMs: now(), monotonicMs: clock.now(), programMoment: this.#countCall() };
   }
 
-  /** An operation that began before the store was read came after what the store's clock says was earlier. */
+  /**
+   * An operation that began before the store was read came after what the store's clock says was
+   * earlier.
+   */
   #findEndedBefore({ seq, at }: KnownTransaction): number {
     if (at === undefined || this.#firstRead === undefined) return seq;
     const { log, read } = this.#firstRead;
@@ -340,7 +382,10 @@ export class Persistence {
     return done;
   }
 
-  /** After a failed call, a store may acknowledge what it loses until it is opened again: it is closed before the next. */
+  /**
+   * After a failed call, a store may acknowledge what it loses until it is opened again: it is
+   * closed before the next.
+   */
   async #callStore<T>(call: (store: CacheStore) => Promise<T>): Promise<T> {
     const { store, onError } = this.#options;
     if (this.#hasFailed) await store.close();
@@ -374,7 +419,10 @@ export class Persistence {
     return undefined;
   }
 
-  /** All at once, or apart; of a store that has refused both, no more than the first part is asked: one try, not two. */
+  /**
+   * All at once, or apart; of a store that has refused both, no more than the first part is asked:
+   * one try, not two.
+   */
   async #writeBatch(batch: UnsavedChanges, page: string): Promise<void> {
     if (this.#failureCount > 0) return this.#writeSeparately(batch, page);
     try {
@@ -392,7 +440,10 @@ export class Persistence {
     return batch;
   }
 
-  /** One view that a store rejects must not keep all else from it: writes the invalidations first, then views by halves. */
+  /**
+   * One view that a store rejects must not keep all else from it: writes the invalidations first,
+   * then views by halves.
+   */
   async #writeSeparately(batch: UnsavedChanges, page: string): Promise<void> {
     const written = await this.#write(batch, page, removeViews);
     // That transaction has judged them: it counts as known from then on.
@@ -405,7 +456,10 @@ export class Persistence {
   }
 
   /** What the store refuses is halved until it is one view, which stays in memory alone. */
-  async #writeByHalves(views: readonly (readonly [id: string, view: CachedView])[], page: string): Promise<void> {
+  async #writeByHalves(
+    views: readonly (readonly [id: string, view: CachedView])[],
+    page: string,
+  ): Promise<void> {
     const [first] = views;
     // Whose they are has left, or the cache closes, meanwhile.
     if (first === undefined || this.#isClosed || this.#cacheId !== page) return;
@@ -437,7 +491,11 @@ export class Persistence {
     let ledger = this.#ledger;
     let written: WrittenChanges = [];
     const settleFound: Transact = (found) => {
-      const settled = runTransaction(batch, { ...writer, nowMs: now(), programMoment: this.#countCall() }, found);
+      const settled = runTransaction(
+        batch,
+        { ...writer, nowMs: now(), programMoment: this.#countCall() },
+        found,
+      );
       ({ ledger, written } = settled);
       return withheld(written);
     };

@@ -6,15 +6,26 @@ export const STORE_TIMEOUT_MS = 1_000;
 export type StoreCall = 'load' | 'ready' | 'write' | 'close';
 
 export function createStoreTimeoutError(call: StoreCall): CorrectableError {
-  const cause = new CorrectableError('TIMEOUT', `the store has not ended '${call}' within ${STORE_TIMEOUT_MS} ms`);
-  return new CorrectableError('UNAVAILABLE', 'cache: its store does not answer; the cache goes on in memory', {
-    cause,
-  });
+  const cause = new CorrectableError(
+    'TIMEOUT',
+    `the store has not ended '${call}' within ${STORE_TIMEOUT_MS} ms`,
+  );
+  return new CorrectableError(
+    'UNAVAILABLE',
+    'cache: its store does not answer; the cache goes on in memory',
+    {
+      cause,
+    },
+  );
 }
 
-/** What a cache closes over: an update is among it, perhaps, so that a later page shows what was before. */
+/**
+ * What a cache closes over: an update is among it, perhaps, so that a later page shows what was
+ * before.
+ */
 export function createUnwrittenError(cause: unknown): CorrectableError {
-  const message = 'cache: closed before its store has taken what was changed last; it may still take it';
+  const message =
+    'cache: closed before its store has taken what was changed last; it may still take it';
   return new CorrectableError('UNAVAILABLE', message, { cause });
 }
 

@@ -1,7 +1,14 @@
-/** What is written of a page's changes, decided in the store's transaction: other pages may have written since. */
+/**
+ * What is written of a page's changes, decided in the store's transaction: other pages may have
+ * written since.
+ */
 import { isRecord } from '../../correctable/validate.ts';
 import type { WriteAuthorsData } from './updated-tags.ts';
-import { InvalidationLog, type Invalidation, type InvalidationLogData } from './invalidation-log.ts';
+import {
+  InvalidationLog,
+  type Invalidation,
+  type InvalidationLogData,
+} from './invalidation-log.ts';
 import { getViewPrincipal } from './cache-key.ts';
 import { getTags } from './tags.ts';
 import type { CacheChange, CacheEntry } from './cache-store.ts';
@@ -10,7 +17,10 @@ import type { TagTimestampsData } from './tag-timestamps.ts';
 import { TransactionLog, type ProgramMoment, type KnownTransaction } from './transaction-log.ts';
 import type { CachedView } from './view-cache.ts';
 
-/** Beside the views: the number of the store's last transaction, and when what was last changed by it. */
+/**
+ * Beside the views: the number of the store's last transaction, and when what was last changed by
+ * it.
+ */
 export const LEDGER_ID = '["ledger"]';
 
 export interface WriteBatch {
@@ -41,7 +51,10 @@ export interface TransactionContext {
   readonly decidePrecedence: PrecedenceRule;
 }
 
-/** The rule, with times in transactions of the store; `began` is the last one before the operation of `view` began. */
+/**
+ * The rule, with times in transactions of the store; `began` is the last one before the operation
+ * of `view` began.
+ */
 export type PrecedenceRule = (
   view: CachedView,
   began: number,
@@ -63,11 +76,18 @@ export class StoreLedger {
   /** As it was stored; a new one where there is none, or it is damaged. */
   static fromEntry(entry: CacheEntry | undefined, maxMarks: number): StoreLedger {
     return isLedger(entry?.value)
-      ? new StoreLedger(entry.value.seq, new InvalidationLog(maxMarks, entry.value), entry.value.log)
+      ? new StoreLedger(
+          entry.value.seq,
+          new InvalidationLog(maxMarks, entry.value),
+          entry.value.log,
+        )
       : new StoreLedger(0, new InvalidationLog(maxMarks), []);
   }
 
-  /** Whether there was one beside these entries which is damaged or missing: nothing says any more what has changed since. */
+  /**
+   * Whether there was one beside these entries which is damaged or missing: nothing says any more
+   * what has changed since.
+   */
   static isLost(stored: ReadonlyMap<string, CacheEntry>): boolean {
     const entry = stored.get(LEDGER_ID);
     if (entry !== undefined) return !isLedger(entry.value);
@@ -92,7 +112,15 @@ export class StoreLedger {
 /** The transaction: what becomes of a batch where `found` is there already. */
 export function runTransaction(
   { views, invalidations }: WriteBatch,
-  { cacheId, lastSeenSeq, findLastEndedBefore, nowMs, programMoment, maxTags, decidePrecedence }: TransactionContext,
+  {
+    cacheId,
+    lastSeenSeq,
+    findLastEndedBefore,
+    nowMs,
+    programMoment,
+    maxTags,
+    decidePrecedence,
+  }: TransactionContext,
   found: ReadonlyMap<string, CacheEntry>,
 ): { readonly written: readonly CacheChange[]; readonly ledger: StoreLedger } {
   const ledger = StoreLedger.fromEntry(found.get(LEDGER_ID), maxTags);
@@ -112,7 +140,11 @@ export function runTransaction(
   for (const change of invalidations) ledger.invalidations.record(change, seq);
   return { written: [...written, [LEDGER_ID, ledger.toEntry()]], ledger };
 
-  function judgeOf(id: string, view: CachedView, current: CacheEntry | undefined): PrecedenceVerdict {
+  function judgeOf(
+    id: string,
+    view: CachedView,
+    current: CacheEntry | undefined,
+  ): PrecedenceVerdict {
     const { entry, isStrongest } = view;
     const startedAt = findLastEndedBefore(view.knownTransaction);
     const reading = { principal: getViewPrincipal(id), startedAt, isStrongest };
@@ -127,18 +159,28 @@ export function runTransaction(
   }
 }
 
-function isLedger(value: unknown): value is { readonly seq: number; readonly log?: unknown } & InvalidationLogData {
+function isLedger(
+  value: unknown,
+): value is { readonly seq: number; readonly log?: unknown } & InvalidationLogData {
   if (!isRecord(value)) return false;
   const { seq, writes, drops, authors } = value;
   return (
-    typeof seq === 'number' && isTagTimestampsData(writes) && isTagTimestampsData(drops) && isWriteAuthorsData(authors)
+    typeof seq === 'number' &&
+    isTagTimestampsData(writes) &&
+    isTagTimestampsData(drops) &&
+    isWriteAuthorsData(authors)
   );
 }
 
 function isTagTimestampsData(value: unknown): value is TagTimestampsData {
   if (!isRecord(value)) return false;
   const { floor, tags, times } = value;
-  return isNumber(floor) && isArrayOf(isString, tags) && isArrayOf(isNumber, times) && tags.length === times.length;
+  return (
+    isNumber(floor) &&
+    isArrayOf(isString, tags) &&
+    isArrayOf(isNumber, times) &&
+    tags.length === times.length
+  );
 }
 
 function isWriteAuthorsData(value: unknown): value is WriteAuthorsData {
@@ -147,7 +189,10 @@ function isWriteAuthorsData(value: unknown): value is WriteAuthorsData {
   return isArrayOf(isAuthor, value);
 }
 
-function isArrayOf(isRight: (item: unknown) => boolean, value: unknown): value is readonly unknown[] {
+function isArrayOf(
+  isRight: (item: unknown) => boolean,
+  value: unknown,
+): value is readonly unknown[] {
   return Array.isArray(value) && value.every(isRight);
 }
 

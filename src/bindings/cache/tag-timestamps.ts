@@ -1,7 +1,13 @@
-/** When something last happened to each tag. Tags are names of people and their data, so only hashes are stored. */
+/**
+ * When something last happened to each tag. Tags are names of people and their data, so only hashes
+ * are stored.
+ */
 import type { TagScope } from './tags.ts';
 
-/** As plain data that JSON keeps: digests of marks, the oldest first, and the time of each; the floor counts for every mark. */
+/**
+ * As plain data that JSON keeps: digests of marks, the oldest first, and the time of each; the
+ * floor counts for every mark.
+ */
 export interface TagTimestampsData {
   readonly floor: number;
   readonly tags: readonly string[];
@@ -14,14 +20,21 @@ export class TagTimestamps {
   readonly #timeByTag: Map<string, number>;
   #floor: number;
 
-  constructor(maxMarks: number, { floor, tags, times }: TagTimestampsData = { floor: 0, tags: [], times: [] }) {
+  constructor(
+    maxMarks: number,
+    { floor, tags, times }: TagTimestampsData = { floor: 0, tags: [], times: [] },
+  ) {
     this.#maxTags = maxMarks;
     this.#floor = floor;
     this.#timeByTag = new Map(tags.map((mark, at) => [mark, times[at] ?? floor]));
   }
 
   get data(): TagTimestampsData {
-    return { floor: this.#floor, tags: [...this.#timeByTag.keys()], times: [...this.#timeByTag.values()] };
+    return {
+      floor: this.#floor,
+      tags: [...this.#timeByTag.keys()],
+      times: [...this.#timeByTag.values()],
+    };
   }
 
   record(scope: TagScope, time: number): void {
@@ -37,7 +50,10 @@ export class TagTimestamps {
     this.#forgetOldest();
   }
 
-  /** Tells no marks apart any more: something may have happened to each when it did to the last of them. */
+  /**
+   * Tells no marks apart any more: something may have happened to each when it did to the last of
+   * them.
+   */
   collapse(): void {
     this.#floor = Math.max(this.#floor, ...this.#timeByTag.values());
     this.#timeByTag.clear();
@@ -59,7 +75,10 @@ export class TagTimestamps {
   }
 }
 
-/** A hash of 32 bits, which shows no text. If two texts share one, a view is dropped that could have stayed. */
+/**
+ * A hash of 32 bits, which shows no text. If two texts share one, a view is dropped that could have
+ * stayed.
+ */
 export function hashTag(text: string): string {
   let bits = 0x811c9dc5;
   for (let at = 0; at < text.length; at++) bits = Math.imul(bits ^ text.charCodeAt(at), 0x01000193);

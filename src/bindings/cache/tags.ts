@@ -1,4 +1,7 @@
-/** What a view depends on, and what a change reaches: marks, so that the two have only to be compared. */
+/**
+ * What a view depends on, and what a change reaches: marks, so that the two have only to be
+ * compared.
+ */
 import { getViewPrincipal } from './cache-key.ts';
 
 /** The marks that a change reaches; `undefined` for all there are. */

@@ -1,4 +1,7 @@
-/** When the last transactions of a store took place: tells which of them a page that has not read it yet came after. */
+/**
+ * When the last transactions of a store took place: tells which of them a page that has not read it
+ * yet came after.
+ */
 
 const MAX_LOG_ENTRIES = 32;
 
@@ -12,7 +15,10 @@ export interface ProgramMoment {
   readonly count: number;
 }
 
-/** The number of a transaction, a time at or after it in milliseconds, the program that made it, and its count there. */
+/**
+ * The number of a transaction, a time at or after it in milliseconds, the program that made it, and
+ * its count there.
+ */
 export type LogEntry = readonly [seq: number, atMs: number, by?: string, count?: number];
 
 /** A moment by the two clocks of a device, in milliseconds, and as this program counts. */
@@ -39,18 +45,29 @@ export class TransactionLog {
 
   /** What is from the future is from before the clock was set back: it was no later than now. */
   add(seq: number, nowMs: number, { programId, count }: ProgramMoment): void {
-    const before = this.data.map(([of, atMs, ...counted]): LogEntry => [of, Math.min(atMs, nowMs), ...counted]);
+    const before = this.data.map(([of, atMs, ...counted]): LogEntry => [
+      of,
+      Math.min(atMs, nowMs),
+      ...counted,
+    ]);
     this.data = [...before, [seq, nowMs, programId, count] as const].slice(-MAX_LOG_ENTRIES);
   }
 
-  /** The last transaction that surely ended before `moment`; 0 for none. If the clock was set, only own ones count. */
-  findLastEndedBefore({ wallMs, monotonicMs, programMoment }: StoreMoment, read: StoreMoment): number {
+  /**
+   * The last transaction that surely ended before `moment`; 0 for none. If the clock was set, only
+   * own ones count.
+   */
+  findLastEndedBefore(
+    { wallMs, monotonicMs, programMoment }: StoreMoment,
+    read: StoreMoment,
+  ): number {
     const wasSetByMs = read.wallMs - wallMs - (read.monotonicMs - monotonicMs);
     const isClockWell = Math.abs(wasSetByMs) < CLOCK_TOLERANCE_MS;
     let ended = 0;
     for (const [seq, atMs, by, count = Infinity] of this.data) {
       if (by === programMoment.programId && count > programMoment.count) break;
-      if (by === programMoment.programId || (isClockWell && atMs < wallMs - CLOCK_TOLERANCE_MS)) ended = seq;
+      if (by === programMoment.programId || (isClockWell && atMs < wallMs - CLOCK_TOLERANCE_MS))
+        ended = seq;
     }
     return ended;
   }

@@ -1,11 +1,17 @@
-/** Collects the changes that a cache has not written to its store yet: the last change of each view, up to a limit. */
+/**
+ * Collects the changes that a cache has not written to its store yet: the last change of each view,
+ * up to a limit.
+ */
 import type { Invalidation } from './invalidation-log.ts';
 import { getTags } from './tags.ts';
 import type { WriteBatch } from './store-transaction.ts';
 import { estimateBytes } from '../../values/estimate-bytes.ts';
 import type { CachedView } from './view-cache.ts';
 
-/** More pending changes than this are dropped: then the store gets one change that invalidates everything. */
+/**
+ * More pending changes than this are dropped: then the store gets one change that invalidates
+ * everything.
+ */
 const MAX_PENDING_CHANGES = 10_000;
 
 /** Nothing tells any more what has changed. */
@@ -50,12 +56,18 @@ export class UnsavedChanges implements WriteBatch {
     this.invalidations = [...refused.invalidations, ...this.invalidations];
   }
 
-  /** Of the views that are chosen no more is left than that what the store has of them is removed. */
+  /**
+   * Of the views that are chosen no more is left than that what the store has of them is removed.
+   */
   removeChosen(isChosen: (id: string) => boolean): void {
-    for (const [id, view] of this.views) if (view !== undefined && isChosen(id)) this.views.set(id, undefined);
+    for (const [id, view] of this.views)
+      if (view !== undefined && isChosen(id)) this.views.set(id, undefined);
   }
 
-  /** Where there are more than about so many bytes, they are not filed; where removing them takes more, all are given up. */
+  /**
+   * Where there are more than about so many bytes, they are not filed; where removing them takes
+   * more, all are given up.
+   */
   limitBytes(maxBytes: number): void {
     if (this.#countBytes() > maxBytes) this.removeChosen(() => true);
     if (this.#countBytes() > maxBytes) this.#discardViews();
@@ -75,9 +87,11 @@ export class UnsavedChanges implements WriteBatch {
   /** What a change reaches is not to be filed in the same transaction as if it came after it. */
   #removeInvalidated({ scope }: Invalidation): void {
     for (const [id, view] of this.views) {
-      // What memory has had it has taken away itself, and has what came after; of a former principal it has nothing.
+      // What memory has had it has taken away itself, and has what came after; of a former
+      // principal it has nothing.
       if (view === undefined || this.#isKnown(id)) continue;
-      const isReached = scope === undefined || getTags(id, view.entry.touches).some((tag) => scope.includes(tag));
+      const isReached =
+        scope === undefined || getTags(id, view.entry.touches).some((tag) => scope.includes(tag));
       if (isReached) this.views.set(id, undefined);
     }
   }

@@ -1,8 +1,14 @@
-/** Who has updated what: at weaker levels, an author never sees the old value again. Other principals need not wait. */
+/**
+ * Who has updated what: at weaker levels, an author never sees the old value again. Other
+ * principals need not wait.
+ */
 import type { TagScope } from './tags.ts';
 import { hashTag } from './tag-timestamps.ts';
 
-/** By digest of who it is, `''` for anybody: digests of the marks; `null` for everything. Plain data that JSON keeps. */
+/**
+ * By digest of who it is, `''` for anybody: digests of the marks; `null` for everything. Plain data
+ * that JSON keeps.
+ */
 export type WriteAuthorsData = readonly (readonly [who: string, marks: readonly string[] | null])[];
 
 const ANY_AUTHOR = '';
@@ -17,7 +23,10 @@ export class WriteAuthors {
   }
 
   get data(): WriteAuthorsData {
-    return Array.from(this.#tagsByAuthor, ([caller, marks]) => [caller, marks && [...marks]] as const);
+    return Array.from(
+      this.#tagsByAuthor,
+      ([caller, marks]) => [caller, marks && [...marks]] as const,
+    );
   }
 
   /** `who` has updated what is in `scope`; anybody may have, unless given. */
@@ -50,7 +59,10 @@ export class WriteAuthors {
     else for (const mark of marks) known.add(mark);
   }
 
-  /** Those who have updated most are the ones who may have updated everything: others are not to suffer for it. */
+  /**
+   * Those who have updated most are the ones who may have updated everything: others are not to
+   * suffer for it.
+   */
   #enforceLimit(): void {
     if (this.#tagsByAuthor.size > this.#maxTags) {
       this.#tagsByAuthor.clear();

@@ -1,4 +1,7 @@
-/** The cached views in memory: bounded by number and by bytes, the least recently used leaving first. */
+/**
+ * The cached views in memory: bounded by number and by bytes, the least recently used leaving
+ * first.
+ */
 import { getTags, type TagScope } from './tags.ts';
 import { estimateBytes } from '../../values/estimate-bytes.ts';
 import type { CacheEntry } from './cache-store.ts';
@@ -11,7 +14,10 @@ export interface CacheLimits {
 
 export interface CachedView {
   readonly entry: CacheEntry;
-  /** When its operation began, in the cache's own counting; at most `BEFORE_LOCAL_TIME` if it comes from a store. */
+  /**
+   * When its operation began, in the cache's own counting; at most `BEFORE_LOCAL_TIME` if it comes
+   * from a store.
+   */
   readonly startedAt: number;
   /** When it was learnt, in the same counting. */
   readonly learnedAt: number;
@@ -30,7 +36,10 @@ interface CacheSlot extends CachedView {
   readonly tags: readonly string[];
 }
 
-/** Called for each change: with the view that is now filed under `id`, or `undefined` when there is none any more. */
+/**
+ * Called for each change: with the view that is now filed under `id`, or `undefined` when there is
+ * none any more.
+ */
 export type ChangeListener = (id: string, view: CachedView | undefined) => void;
 
 export class ViewCache {
@@ -64,7 +73,10 @@ export class ViewCache {
     return slot;
   }
 
-  /** Files a view, in the place of the one that was there. One that alone exceeds the bounds is not kept. */
+  /**
+   * Files a view, in the place of the one that was there. One that alone exceeds the bounds is not
+   * kept.
+   */
   put(id: string, view: CachedView): void {
     const bytes = estimateBytes(view.entry) + estimateBytes(id);
     if (bytes > this.#limits.maxBytes || this.#limits.maxEntries < 1) {
@@ -86,7 +98,9 @@ export class ViewCache {
 
   deleteInScope(scope: TagScope): void {
     const ids =
-      scope === undefined ? this.#slots.keys() : scope.flatMap((mark) => [...(this.#idsByTag.get(mark) ?? [])]);
+      scope === undefined
+        ? this.#slots.keys()
+        : scope.flatMap((mark) => [...(this.#idsByTag.get(mark) ?? [])]);
     for (const id of ids) this.delete(id);
   }
 
@@ -114,7 +128,8 @@ export class ViewCache {
 
   #evict(): void {
     for (const id of this.#slots.keys()) {
-      if (this.#slots.size <= this.#limits.maxEntries && this.#bytes <= this.#limits.maxBytes) return;
+      if (this.#slots.size <= this.#limits.maxEntries && this.#bytes <= this.#limits.maxBytes)
+        return;
       this.delete(id);
     }
   }

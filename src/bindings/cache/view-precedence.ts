@@ -1,10 +1,16 @@
-/** Which of two views of the same operation is kept: one rule, in memory, on restoring, and in the store's transaction. */
+/**
+ * Which of two views of the same operation is kept: one rule, in memory, on restoring, and in the
+ * store's transaction.
+ */
 import { structurallyEqual } from '../../correctable/structural-equality.ts';
 
 /** Whether `version` is older than `than`: a binding's own order, see `Binding.isOlder`. */
 export type IsOlder = (version: unknown, than: unknown) => boolean;
 
-/** How one version stands to another. `'unknown'`: absent, concurrent, or without an order, such as entity tags. */
+/**
+ * How one version stands to another. `'unknown'`: absent, concurrent, or without an order, such as
+ * entity tags.
+ */
 export type VersionOrder = 'older' | 'same' | 'newer' | 'unknown';
 
 export function compareVersions(version: unknown, other: unknown, isOlder: IsOlder): VersionOrder {
@@ -19,7 +25,10 @@ export interface ViewRecency {
   readonly version: unknown;
   /** How strong its level is, from 0. */
   readonly rank: number;
-  /** When its operation began, in the time of the judging page; at most `BEFORE_LOCAL_TIME` if it has another time. */
+  /**
+   * When its operation began, in the time of the judging page; at most `BEFORE_LOCAL_TIME` if it
+   * has another time.
+   */
   readonly startedAt: number;
   /** When it was learnt, in the same counting: an operation that begins later is executed later. */
   readonly learnedAt: number;
@@ -34,12 +43,16 @@ export interface SuccessorView extends ViewRecency {
 export const BEFORE_LOCAL_TIME = 0;
 
 /**
- * `'take'` the next one; `'keep'` the current one; `'same'`: they are one view, the stronger or later of them counts;
- * `'neither'`: nothing says which is the newer one, and a cached view may always be absent.
+ * `'take'` the next one; `'keep'` the current one; `'same'`: they are one view, the stronger or
+ * later of them counts; `'neither'`: nothing says which is the newer one, and a cached view may
+ * always be absent.
  */
 export type PrecedenceVerdict = 'take' | 'keep' | 'same' | 'neither';
 
-/** What happened since a view was read. After a `write` only a newer version is let in, after a `drop` nothing. */
+/**
+ * What happened since a view was read. After a `write` only a newer version is let in, after a
+ * `drop` nothing.
+ */
 export type InvalidationKind = 'none' | 'write' | 'drop';
 
 export function getStrongestInvalidation(...fences: readonly InvalidationKind[]): InvalidationKind {
@@ -60,10 +73,12 @@ export function comparePrecedence(
   }
   if (fence !== 'none') return is === 'older' ? 'keep' : 'neither';
   const isLater = next.startedAt >= current.learnedAt;
-  // What the store says now is the truth, even where it counts from lower versions than before: it came from a backup.
+  // What the store says now is the truth, even where it counts from lower versions than before: it
+  // came from a backup.
   if (next.isStrongest && isLater) return 'take';
   // Or so it may have been before this counting began.
-  if (is === 'older') return next.isStrongest && current.startedAt <= BEFORE_LOCAL_TIME ? 'neither' : 'keep';
+  if (is === 'older')
+    return next.isStrongest && current.startedAt <= BEFORE_LOCAL_TIME ? 'neither' : 'keep';
   if (next.rank >= current.rank && isLater) return 'take';
   return current.rank >= next.rank && current.startedAt >= next.learnedAt ? 'keep' : 'neither';
 }

@@ -1,5 +1,13 @@
-/** Apache Cassandra (Correctables, OSDI 2016, §5.2, §6.2.1): one replica answers first, then a quorum. */
-import type { Binding, BindingSession, InvocationContext, Sink } from '../../correctable/binding.ts';
+/**
+ * Apache Cassandra (Correctables, OSDI 2016, §5.2, §6.2.1): one replica answers first, then a
+ * quorum.
+ */
+import type {
+  Binding,
+  BindingSession,
+  InvocationContext,
+  Sink,
+} from '../../correctable/binding.ts';
 import { bindMethods } from '../../correctable/binding.ts';
 import { CorrectableError, createInvalidArgumentError } from '../../correctable/errors.ts';
 import type { Operation } from '../../correctable/operation.ts';
@@ -29,11 +37,14 @@ export interface CassandraBinding<L extends CassandraLevels = CassandraLevels> e
   /** Counts of the reads so far. */
   readonly stats: ReadStats;
   /**
-   * How many requests a read takes. `1`: to a coordinator that gives preliminary replies. `2`: to any coordinator.
-   * `undefined`: not known until the first read.
+   * How many requests a read takes. `1`: to a coordinator that gives preliminary replies. `2`: to
+   * any coordinator. `undefined`: not known until the first read.
    */
   readonly requestsPerRead: 1 | 2 | undefined;
-  /** Resolves when the cluster is connected and checked, and rejects if it cannot be. You need not wait for it. */
+  /**
+   * Resolves when the cluster is connected and checked, and rejects if it cannot be. You need not
+   * wait for it.
+   */
   whenConnected(): Promise<void>;
 }
 
@@ -52,19 +63,23 @@ export type LevelsOf<O extends CassandraOptions> = CassandraLevels<
 >;
 
 /**
- * Creates a binding to a Cassandra cluster. Level `weak` reads one replica. Level `strong` reads R replicas, of which
- * one or more have every write that was acknowledged before. If R + W > N does not hold for `read` and `write`, the
- * final level is `quorum`, and its views may be stale. Operations: `get`, `put`, `getMany`, and those of `statements`.
+ * Creates a binding to a Cassandra cluster. Level `weak` reads one replica. Level `strong` reads R
+ * replicas, of which one or more have every write that was acknowledged before. If R + W > N does
+ * not hold for `read` and `write`, the final level is `quorum`, and its views may be stale.
+ * Operations: `get`, `put`, `getMany`, and those of `statements`.
  *
- * Connects at the first operation, through `cassandra-driver`, which you must install beside this package.
+ * Connects at the first operation, through `cassandra-driver`, which you must install beside this
+ * package.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` naming the option
- * @example
- * const store = createClient(cassandra({ contactPoints: ['frankfurt:9042', 'ireland:9042'], keyspace: 'shop' }));
- * await store.invoke(put('user:7', { name: 'Ada' }));
- * for await (const { level, value } of store.invoke(get('user:7'))) console.log(level, value); // weak …, strong …
+ * @example const store = createClient(cassandra({ contactPoints: ['frankfurt:9042',
+ * 'ireland:9042'], keyspace: 'shop' })); await store.invoke(put('user:7', { name: 'Ada' })); for
+ * await (const { level, value } of store.invoke(get('user:7'))) console.log(level, value); // weak
+ * …, strong …
  */
-export function cassandra<const O extends CassandraOptions>(options: O): CassandraBinding<LevelsOf<O>> {
+export function cassandra<const O extends CassandraOptions>(
+  options: O,
+): CassandraBinding<LevelsOf<O>> {
   const binding: CassandraBinding = bindMethods(new CassandraStore(resolveOptions(options)));
   return binding as CassandraBinding<LevelsOf<O>>;
 }
@@ -81,7 +96,8 @@ class CassandraStore implements CassandraBinding {
   #isClosed = false;
 
   constructor(options: ResolvedOptions) {
-    const { contactPoints, keyspace, credentials, tls, requestTimeoutMs, preliminaryReplies } = options;
+    const { contactPoints, keyspace, credentials, tls, requestTimeoutMs, preliminaryReplies } =
+      options;
     const { read, write, singleDataCenter } = options;
     const statements = options.statements.flatMap(getStatements);
     this.#options = options;
@@ -184,7 +200,10 @@ class CassandraStore implements CassandraBinding {
     run.start();
   }
 
-  /** There is no early view of an update: fewer replicas than `write` promise nothing, and it is executed once. */
+  /**
+   * There is no early view of an update: fewer replicas than `write` promise nothing, and it is
+   * executed once.
+   */
   #write(call: OperationCall): void {
     const run: WriteRun = new WriteRun({
       ...call,

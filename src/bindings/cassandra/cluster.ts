@@ -1,8 +1,16 @@
-/** The connection to a cluster: made at the first need, checked against what the options claim, made again if it failed. */
+/**
+ * The connection to a cluster: made at the first need, checked against what the options claim, made
+ * again if it failed.
+ */
 import { checkServerIdentity, type PeerCertificate } from 'node:tls';
 import { CorrectableError } from '../../correctable/errors.ts';
 import { formatAddress, type ServerAddress } from '../shared/server-address.ts';
-import { loadDriver, type CassandraDriver, type DriverClient, type DriverStatements } from './driver.ts';
+import {
+  loadDriver,
+  type CassandraDriver,
+  type DriverClient,
+  type DriverStatements,
+} from './driver.ts';
 import { RetriesFailedError, createClosedError, isUnprepared } from './errors.ts';
 import { getKeyValueTableCql } from './key-value.ts';
 import { CONSISTENCY_CODES, type Consistency } from './consistency-levels.ts';
@@ -17,7 +25,10 @@ import type { Page, ReadStatement } from './read-strategy.ts';
 import { ValueConverter } from './value-converter.ts';
 
 /** Options for `tls.connect`; none where the options say which name to expect. */
-function getServerIdentity(contactPoints: readonly ServerAddress[], tls: { readonly servername?: unknown }): object {
+function getServerIdentity(
+  contactPoints: readonly ServerAddress[],
+  tls: { readonly servername?: unknown },
+): object {
   if (tls.servername !== undefined) return {};
   return {
     checkServerIdentity(address: string, certificate: PeerCertificate): Error | undefined {
@@ -33,7 +44,10 @@ export interface StatementExecution extends Omit<ReadStatement, 'pageSize'> {
   /** Whether it may be sent again if its result is unknown. */
   readonly isIdempotent: boolean;
   readonly pageSize?: number | undefined;
-  /** Microseconds since the epoch: of two writes the later one stays. The driver's clock unless given. */
+  /**
+   * Microseconds since the epoch: of two writes the later one stays. The driver's clock unless
+   * given.
+   */
   readonly timestamp?: number | undefined;
 }
 
@@ -81,7 +95,10 @@ export class Cluster {
     return this.#execute(this.#connection ?? (await this.connect()), execution);
   }
 
-  /** The same for an update: what it fails with tells of all attempts, since an earlier one may have been made. */
+  /**
+   * The same for an update: what it fails with tells of all attempts, since an earlier one may have
+   * been made.
+   */
   async write(execution: StatementExecution): Promise<Page> {
     const connected = this.#connection ?? (await this.connect());
     const earlier: Error[] = [];
@@ -89,11 +106,16 @@ export class Cluster {
     try {
       return await this.#execute(connected, execution, retry);
     } catch (error) {
-      throw earlier.length > 0 && error instanceof Error ? new RetriesFailedError(earlier, error) : error;
+      throw earlier.length > 0 && error instanceof Error
+        ? new RetriesFailedError(earlier, error)
+        : error;
     }
   }
 
-  /** What is in flight fails; connections that are still being made are ended as soon as the driver lets go of them. */
+  /**
+   * What is in flight fails; connections that are still being made are ended as soon as the driver
+   * lets go of them.
+   */
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -101,11 +123,16 @@ export class Cluster {
     else void this.#connecting?.then(({ client }) => client.shutdown()).catch(() => {});
   }
 
-  async #execute(connected: ClusterConnection, execution: StatementExecution, retry?: object): Promise<Page> {
+  async #execute(
+    connected: ClusterConnection,
+    execution: StatementExecution,
+    retry?: object,
+  ): Promise<Page> {
     try {
       return await this.#executeOnce(connected, execution, retry);
     } catch (error) {
-      // The driver could not prepare it again, and gives no reason. Nothing was executed: a fresh PREPARE shows the reason.
+      // The driver could not prepare it again, and gives no reason. Nothing was executed: a fresh
+      // PREPARE shows the reason.
       if (!isUnprepared(error) || !forgetStatement(connected.client, execution.cql)) throw error;
       return this.#executeOnce(connected, execution, retry);
     }
@@ -147,32 +174,45 @@ export class Cluster {
   }
 
   #clientOptions(driver: CassandraDriver, retry: object): object {
-    const { contactPoints, keyspace, credentials, tls, requestTimeoutMs, translateAddress, clientOptions } =
-      this.#options;
+    const {
+      contactPoints,
+      keyspace,
+      credentials,
+      tls,
+      requestTimeoutMs,
+      translateAddress,
+      clientOptions,
+    } = this.#options;
     const value = clientOptions as DriverOptions;
     const { speculativeExecution } = driver.policies;
-    const hasTranslator = translateAddress === undefined && value.policies?.addressResolution !== undefined;
+    const hasTranslator =
+      translateAddress === undefined && value.policies?.addressResolution !== undefined;
     return {
       // The schema is of use for routing by token only, and these requests are not.
       isMetadataSyncEnabled: false,
       ...value,
-      // One by the name of `default` would come before what is said here; and nothing here is executed by another.
+      // One by the name of `default` would come before what is said here; and nothing here is
+      // executed by another.
       profiles: undefined,
       contactPoints: contactPoints.map(formatAddress),
       // That of the nodes which are listed by names, and of those which are not listed.
       protocolOptions: { port: contactPoints[0]?.port, ...value.protocolOptions },
       keyspace,
       ...(credentials !== undefined && { credentials }),
-      // Left to itself the driver takes any certificate, and looks for the node's number in it, not for its name.
+      // Left to itself the driver takes any certificate, and looks for the node's number in it, not
+      // for its name.
       ...(tls !== undefined && {
         sslOptions: { rejectUnauthorized: true, ...getServerIdentity(contactPoints, tls), ...tls },
       }),
       policies: {
         ...value.policies,
-        ...(!hasTranslator && { addressResolution: createAddressTranslator(driver, contactPoints, translateAddress) }),
+        ...(!hasTranslator && {
+          addressResolution: createAddressTranslator(driver, contactPoints, translateAddress),
+        }),
         loadBalancing: createCoordinatorPolicy(driver, contactPoints),
         retry,
-        // A second coordinator may refuse what the first one makes, and may show less than what the first one has shown.
+        // A second coordinator may refuse what the first one makes, and may show less than what the
+        // first one has shown.
         speculativeExecution: new speculativeExecution.NoSpeculativeExecutionPolicy(),
       },
       pooling: { maxRequestsPerConnection: MAX_REQUESTS_PER_CONNECTION, ...value.pooling },
@@ -191,14 +231,18 @@ interface DriverOptions {
   readonly encoding?: object;
 }
 
-/** The values as bytes of their types, which the driver knows only once it has prepared the statement: hence getters. */
+/**
+ * The values as bytes of their types, which the driver knows only once it has prepared the
+ * statement: hence getters.
+ */
 function toDriverParameters(
   client: DriverClient,
   values: ValueConverter,
   { cql, params }: Pick<StatementExecution, 'cql' | 'params'>,
 ): unknown[] {
   const statements = client.metadata as DriverStatements | undefined;
-  if (statements?.getPreparedInfo === undefined) return params.map((param) => values.toEncodable(param));
+  if (statements?.getPreparedInfo === undefined)
+    return params.map((param) => values.toEncodable(param));
   const written: unknown[] = [];
   for (const [at, param] of params.entries()) {
     const get = (): unknown => {
@@ -210,7 +254,10 @@ function toDriverParameters(
   return written;
 }
 
-/** Makes the driver prepare a statement from the start the next time. @returns whether the driver supports that */
+/**
+ * Makes the driver prepare a statement from the start the next time. @returns whether the driver
+ * supports that
+ */
 function forgetStatement({ metadata, keyspace }: DriverClient, cql: string): boolean {
   const statement = (metadata as DriverStatements | undefined)?.getPreparedInfo?.(keyspace, cql);
   if (statement !== undefined) statement.queryId = undefined;
@@ -218,7 +265,10 @@ function forgetStatement({ metadata, keyspace }: DriverClient, cql: string): boo
 }
 
 /** `LOCAL_QUORUM` is a quorum of all replicas only where no other data centre has any. */
-async function checkSingleDataCenter(client: DriverClient, keyspaces: readonly string[]): Promise<void> {
+async function checkSingleDataCenter(
+  client: DriverClient,
+  keyspaces: readonly string[],
+): Promise<void> {
   for (const keyspace of keyspaces) {
     const { rows } = await client.execute(
       'SELECT replication FROM system_schema.keyspaces WHERE keyspace_name = ?',
@@ -238,6 +288,7 @@ async function checkSingleDataCenter(client: DriverClient, keyspaces: readonly s
 /** Other strategies do not know of data centres: their replicas may be anywhere. */
 function countDataCenters(replication: Readonly<Record<string, string>>): number {
   if (replication['class']?.endsWith('NetworkTopologyStrategy') !== true) return 0;
-  return Object.entries(replication).filter(([name, count]) => name !== 'class' && Number.parseInt(count, 10) > 0)
-    .length;
+  return Object.entries(replication).filter(
+    ([name, count]) => name !== 'class' && Number.parseInt(count, 10) > 0,
+  ).length;
 }

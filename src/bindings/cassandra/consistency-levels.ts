@@ -1,4 +1,7 @@
-/** The final level is `strong` only if R + W > N in every replication, otherwise `quorum` (Correctables, OSDI 2016, §5.2). */
+/**
+ * The final level is `strong` only if R + W > N in every replication, otherwise `quorum`
+ * (Correctables, OSDI 2016, §5.2).
+ */
 
 /** What a read can ask for. */
 export const READ_CONSISTENCIES = [
@@ -42,13 +45,19 @@ type IntersectingQuorums =
 type IntersectingQuorumsInDataCenter = IntersectingQuorums | readonly [AnyQuorum, AnyQuorum];
 
 /**
- * The name of the final level of reads at `R` and writes at `W`. `S` is true if all replicas are in one data center. If
- * these are not known at compile time, the type is both names.
+ * The name of the final level of reads at `R` and writes at `W`. `S` is true if all replicas are in
+ * one data center. If these are not known at compile time, the type is both names.
  */
-export type FinalLevel<R extends Consistency, W extends Consistency, S extends boolean> = R extends unknown
+export type FinalLevel<
+  R extends Consistency,
+  W extends Consistency,
+  S extends boolean,
+> = R extends unknown
   ? W extends unknown
     ? S extends unknown
-      ? readonly [R, W] extends (S extends true ? IntersectingQuorumsInDataCenter : IntersectingQuorums)
+      ? readonly [R, W] extends (
+          S extends true ? IntersectingQuorumsInDataCenter : IntersectingQuorums
+        )
         ? 'strong'
         : 'quorum'
       : never
@@ -56,7 +65,10 @@ export type FinalLevel<R extends Consistency, W extends Consistency, S extends b
   : never;
 
 /** The levels of a binding, weakest first. */
-export type CassandraLevels<F extends 'strong' | 'quorum' = 'strong' | 'quorum'> = readonly ['weak', F];
+export type CassandraLevels<F extends 'strong' | 'quorum' = 'strong' | 'quorum'> = readonly [
+  'weak',
+  F,
+];
 
 /** The name of any level of any binding to Cassandra. */
 export type Level = CassandraLevels[number];
@@ -65,9 +77,15 @@ const GLOBAL_QUORUMS: ReadonlySet<Consistency> = new Set(['QUORUM', 'EACH_QUORUM
 const ANY_QUORUMS: ReadonlySet<Consistency> = new Set(['QUORUM', 'EACH_QUORUM', 'LOCAL_QUORUM']);
 
 /** The name of the final level; the type `FinalLevel` says the same. */
-export function getFinalLevel(read: Consistency, write: Consistency, singleDataCenter: boolean): 'strong' | 'quorum' {
+export function getFinalLevel(
+  read: Consistency,
+  write: Consistency,
+  singleDataCenter: boolean,
+): 'strong' | 'quorum' {
   if (read === 'ALL' || write === 'ALL') return 'strong';
   if (GLOBAL_QUORUMS.has(read) && GLOBAL_QUORUMS.has(write)) return 'strong';
   if (!ANY_QUORUMS.has(read) || !ANY_QUORUMS.has(write)) return 'quorum';
-  return singleDataCenter || read === 'EACH_QUORUM' || write === 'EACH_QUORUM' ? 'strong' : 'quorum';
+  return singleDataCenter || read === 'EACH_QUORUM' || write === 'EACH_QUORUM'
+    ? 'strong'
+    : 'quorum';
 }

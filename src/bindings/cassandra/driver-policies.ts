@@ -17,11 +17,12 @@ export type HostLookup = (host: string) => Promise<{ readonly address: string }>
 const HOST_LOOKUP_INTERVAL_MS = 5_000;
 
 /**
- * The listed nodes in their order, so that the first coordinates as long as it is up, and no other nodes: two reads of one
- * operation go through one coordinator, or the later one could be of an older state (Correctables, OSDI 2016, §5.2).
+ * The listed nodes in their order, so that the first coordinates as long as it is up, and no other
+ * nodes: two reads of one operation go through one coordinator, or the later one could be of an
+ * older state (Correctables, OSDI 2016, §5.2).
  *
- * The driver knows nodes by their numbers. A name that has none, or one that is no node's any more, is looked up again: a
- * node that comes back elsewhere keeps its name.
+ * The driver knows nodes by their numbers. A name that has none, or one that is no node's any more,
+ * is looked up again: a node that comes back elsewhere keeps its name.
  */
 export function createCoordinatorPolicy(
   driver: CassandraDriver,
@@ -41,19 +42,34 @@ export function createCoordinatorPolicy(
       void this.#lookUp().then(() => {
         if (this.#plan().length > 0) return done(null);
         const known = hosts.values().map(({ address }) => address);
-        done(new Error(`contactPoints: none is the address of a node; the cluster has ${known.join(', ')}`));
+        done(
+          new Error(
+            `contactPoints: none is the address of a node; the cluster has ${known.join(', ')}`,
+          ),
+        );
       }, done);
     }
 
-    /** Connections to the first are waited for at the start, those to the others are made beside it. */
+    /**
+     * Connections to the first are waited for at the start, those to the others are made beside it.
+     */
     getDistance({ address }: DriverHost): number {
       const place = this.#addresses.indexOf(address);
-      return place < 0 ? IGNORED : place === this.#addresses.findIndex((item) => item !== undefined) ? LOCAL : REMOTE;
+      return place < 0
+        ? IGNORED
+        : place === this.#addresses.findIndex((item) => item !== undefined)
+          ? LOCAL
+          : REMOTE;
     }
 
-    newQueryPlan(_keyspace: string, _options: unknown, done: PolicyCallback<Iterator<DriverHost>>): void {
+    newQueryPlan(
+      _keyspace: string,
+      _options: unknown,
+      done: PolicyCallback<Iterator<DriverHost>>,
+    ): void {
       const plan = this.#plan();
-      if (plan.length < contactPoints.length && performance.now() >= this.#lookAgainAt) void this.#lookUp();
+      if (plan.length < contactPoints.length && performance.now() >= this.#lookAgainAt)
+        void this.#lookUp();
       if (plan.length > 0 || this.#looking === undefined) return done(null, plan.values());
       void this.#looking.then(() => done(null, this.#plan().values()));
     }
@@ -64,7 +80,9 @@ export function createCoordinatorPolicy(
 
     #plan(): DriverHost[] {
       const hosts = this.#hosts?.values() ?? [];
-      return this.#addresses.flatMap((address) => hosts.find((host) => host.address === address) ?? []);
+      return this.#addresses.flatMap(
+        (address) => hosts.find((host) => host.address === address) ?? [],
+      );
     }
 
     /** Asks for the addresses of those names that stand for no node. */
@@ -101,10 +119,15 @@ interface RetryAttempt {
   readonly nbRetry: number;
 }
 
-/** A policy by which the driver asks again. `onRepeat`: an update has failed and is sent once more. */
+/**
+ * A policy by which the driver asks again. `onRepeat`: an update has failed and is sent once more.
+ */
 export type RetryPolicyClass = new (onRepeat?: (error: Error) => void) => object;
 
-/** Retries only idempotent requests, and none that was refused for want of replicas: its caller decides. */
+/**
+ * Retries only idempotent requests, and none that was refused for want of replicas: its caller
+ * decides.
+ */
 export function createRetryPolicyClass(driver: CassandraDriver): RetryPolicyClass {
   const Base = driver.policies.retry.RetryPolicy;
   return class extends Base {
@@ -126,8 +149,10 @@ export function createRetryPolicyClass(driver: CassandraDriver): RetryPolicyClas
       blockFor: number,
       isDataPresent: boolean | number,
     ): RetryDecision {
-      // Enough replicas have answered, but the one with the data has not: another may be asked. An update reads under IF.
-      const isWorthIt = this.#onRepeat === undefined && nbRetry === 0 && received >= blockFor && !isDataPresent;
+      // Enough replicas have answered, but the one with the data has not: another may be asked. An
+      // update reads under IF.
+      const isWorthIt =
+        this.#onRepeat === undefined && nbRetry === 0 && received >= blockFor && !isDataPresent;
       return isWorthIt ? { decision: RETRY, useCurrentHost: true } : { decision: RETHROW };
     }
 
@@ -135,7 +160,10 @@ export function createRetryPolicyClass(driver: CassandraDriver): RetryPolicyClas
       return { decision: RETHROW };
     }
 
-    /** The connection was lost, the node was silent or full: the next node of the list, if there is one. */
+    /**
+     * The connection was lost, the node was silent or full: the next node of the list, if there is
+     * one.
+     */
     onRequestError({ nbRetry }: RetryAttempt, _consistency: number, error: Error): RetryDecision {
       if (nbRetry > 0) return { decision: RETHROW };
       this.#onRepeat?.(error);
@@ -147,19 +175,27 @@ export function createRetryPolicyClass(driver: CassandraDriver): RetryPolicyClas
 /** With a port: an address of IPv6 alone has colons too. */
 const ENDPOINT_PATTERN = /^(\[.*\]|[^:]*):\d+$/;
 
-/** Nodes know each other by addresses that clients may not reach, and do not say on which ports they listen for clients. */
+/**
+ * Nodes know each other by addresses that clients may not reach, and do not say on which ports they
+ * listen for clients.
+ */
 export function createAddressTranslator(
   driver: CassandraDriver,
   contactPoints: readonly ServerAddress[],
   translate: (address: string) => string = (address) => address,
 ): object {
   const ports = new Map(contactPoints.map(({ host, port }) => [host, port]));
-  // Any class of the driver's will do to be taken for a translator; the base class is not in its types.
+  // Any class of the driver's will do to be taken for a translator; the base class is not in its
+  // types.
   const Base = driver.policies.addressResolution.EC2MultiRegionTranslator;
   return new (class extends Base {
     translate(address: string, port: number, done: (endpoint: string) => void): void {
       const translated = translate(address);
-      done(ENDPOINT_PATTERN.test(translated) ? translated : `${translated}:${ports.get(translated) ?? port}`);
+      done(
+        ENDPOINT_PATTERN.test(translated)
+          ? translated
+          : `${translated}:${ports.get(translated) ?? port}`,
+      );
     }
   })();
 }

@@ -1,4 +1,7 @@
-/** Way 1, any cluster: two reads through one coordinator at once. If both give the same, the later one confirms. */
+/**
+ * Way 1, any cluster: two reads through one coordinator at once. If both give the same, the later
+ * one confirms.
+ */
 import { structurallyEqual } from '../../correctable/structural-equality.ts';
 import type { Cluster } from './cluster.ts';
 import type { Consistency } from './consistency-levels.ts';
@@ -9,7 +12,11 @@ export function createDriverReads(cluster: Pick<Cluster, 'execute'>): ReadStrate
   const execute = (statement: ReadStatement, consistency: Consistency): Promise<Page> =>
     cluster.execute({ ...statement, consistency, isIdempotent: true });
 
-  function read(statement: ReadStatement, { consistency, preliminaryConsistency }: ReadRequest, sink: ReadSink): void {
+  function read(
+    statement: ReadStatement,
+    { consistency, preliminaryConsistency }: ReadRequest,
+    sink: ReadSink,
+  ): void {
     let early: Page | undefined;
     let isLate = false;
     const reported =
@@ -28,7 +35,9 @@ export function createDriverReads(cluster: Pick<Cluster, 'execute'>): ReadStrate
       (page) => {
         isLate = true;
         const isSame =
-          early !== undefined && early.pageState === page.pageState && structurallyEqual(early.rows, page.rows);
+          early !== undefined &&
+          early.pageState === page.pageState &&
+          structurallyEqual(early.rows, page.rows);
         if (isSame) sink.confirm();
         else sink.deliverFinal(page);
       },

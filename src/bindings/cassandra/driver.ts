@@ -1,4 +1,7 @@
-/** The part of `cassandra-driver` that is used. It is written here, so that the types do not need the package. */
+/**
+ * The part of `cassandra-driver` that is used. It is written here, so that the types do not need
+ * the package.
+ */
 import { CorrectableError } from '../../correctable/errors.ts';
 
 /** Options of `Client.execute`. */
@@ -57,7 +60,9 @@ export interface DriverHosts {
   values(): DriverHost[];
 }
 
-/** Converts values of the driver to bytes and back. `type` is as in the metadata of the protocol. */
+/**
+ * Converts values of the driver to bytes and back. `type` is as in the metadata of the protocol.
+ */
 export interface DriverEncoder {
   encode(value: unknown, type: object): unknown;
   decode(bytes: Uint8Array | null, type: object): unknown;
@@ -93,17 +98,24 @@ export interface CassandraDriver {
   };
 }
 
-/** Not a literal, so that neither compilers nor bundlers look for a package that need not be there. */
+/**
+ * Not a literal, so that neither compilers nor bundlers look for a package that need not be there.
+ */
 const PACKAGE: string = 'cassandra-driver';
 
-/** The driver that was given, or the installed one. @throws CorrectableError `UNSUPPORTED` naming the package. */
+/**
+ * The driver that was given, or the installed one. @throws CorrectableError `UNSUPPORTED` naming
+ * the package.
+ */
 export async function loadDriver(
   value: CassandraDriver | undefined,
   load: (name: string) => Promise<unknown> = (name) => import(name),
 ): Promise<CassandraDriver> {
   if (value !== undefined) return value;
   try {
-    const module = (await load(PACKAGE)) as CassandraDriver & { readonly default?: CassandraDriver };
+    const module = (await load(PACKAGE)) as CassandraDriver & {
+      readonly default?: CassandraDriver;
+    };
     return module.default ?? module;
   } catch (cause) {
     const message = `the Cassandra binding needs the package ${PACKAGE}: npm install ${PACKAGE}, or pass the option driver`;

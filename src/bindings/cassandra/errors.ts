@@ -18,9 +18,17 @@ const SERVER_ERROR_CODES: Readonly<Record<number, ErrorCode>> = {
   0x2500: 'UNAVAILABLE', // a statement that was prepared again in vain
 };
 
-/** Refusals by which an update is certain not to have been made. Beside those of the driver, before anything was sent. */
-const REJECTION_CODES: ReadonlySet<number> = new Set([0x0100, 0x1002, 0x2000, 0x2100, 0x2200, 0x2300, 0x2500]);
-/** Too few replicas or too much load. Only for one plain write does that prove that nothing was done. */
+/**
+ * Refusals by which an update is certain not to have been made. Beside those of the driver, before
+ * anything was sent.
+ */
+const REJECTION_CODES: ReadonlySet<number> = new Set([
+  0x0100, 0x1002, 0x2000, 0x2100, 0x2200, 0x2300, 0x2500,
+]);
+/**
+ * Too few replicas or too much load. Only for one plain write does that prove that nothing was
+ * done.
+ */
 const REPLICA_SHORTAGE_CODES: ReadonlySet<number> = new Set([0x1000, 0x1001]);
 
 /** Of this package's own protocol client. */
@@ -42,7 +50,10 @@ const UNPREPARED = 0x2500;
 type FailedRequest = Pick<StatementPlan, 'access' | 'name'> &
   Partial<Pick<StatementPlan, 'isSingleMutation' | 'pageState' | 'hint'>>;
 
-/** The fields of errors of the driver and the protocol client, whatever their class: packages may be installed twice. */
+/**
+ * The fields of errors of the driver and the protocol client, whatever their class: packages may be
+ * installed twice.
+ */
 interface DriverFailure {
   readonly name: string;
   readonly message: string;
@@ -67,16 +78,23 @@ export function toCorrectableError(
   }
   if (failure.code === PROTOCOL_ERROR && pageState !== undefined) {
     const message = `${name}: pageState: not one that this statement gave with these arguments`;
-    return new CorrectableError('INVALID_ARGUMENT', message, { cause: error, field: 'args.pageState' });
+    return new CorrectableError('INVALID_ARGUMENT', message, {
+      cause: error,
+      field: 'args.pageState',
+    });
   }
   const code =
-    getErrorCode(failure) ?? ((error as DriverFailure).innerErrors === undefined ? undefined : 'UNAVAILABLE');
+    getErrorCode(failure) ??
+    ((error as DriverFailure).innerErrors === undefined ? undefined : 'UNAVAILABLE');
   if (code === undefined) return error;
   const advice = failure.code === INVALID && hint !== undefined ? `; ${hint}` : '';
   return new CorrectableError(code, `${name}: ${failure.message}${advice}`, { cause: error });
 }
 
-/** Whether all nodes that answered the driver said that they do not know the statement: then none has executed it. */
+/**
+ * Whether all nodes that answered the driver said that they do not know the statement: then none
+ * has executed it.
+ */
 export function isUnprepared(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const { innerErrors } = error as DriverFailure;
@@ -85,7 +103,9 @@ export function isUnprepared(error: unknown): boolean {
 }
 
 export function createClosedError(): CorrectableError {
-  return new CorrectableError('UNAVAILABLE', 'the Cassandra binding is closed: make another', { retryable: false });
+  return new CorrectableError('UNAVAILABLE', 'the Cassandra binding is closed: make another', {
+    retryable: false,
+  });
 }
 
 /** The error for an update that was on its way when the binding was closed. */
@@ -94,33 +114,49 @@ export function createAbandonedError(operation: string): CorrectableError {
   return new CorrectableError('UNKNOWN', message);
 }
 
-/** The error for an update that was answered, and whose answer is not what the statement's `result` expects. */
+/**
+ * The error for an update that was answered, and whose answer is not what the statement's `result`
+ * expects.
+ */
 export function createUnexpectedReplyError(operation: string, cause: unknown): CorrectableError {
   const message = `${operation}: the write was answered and may have been made, but its result does not fit: ${String(cause)}`;
   return new CorrectableError('UNKNOWN', message, { cause });
 }
 
-/** An update that was sent again after it had failed, and failed for the last time: any of the attempts may have been made. */
+/**
+ * An update that was sent again after it had failed, and failed for the last time: any of the
+ * attempts may have been made.
+ */
 export class RetriesFailedError extends Error {
   override readonly name = 'RetriesFailedError';
   readonly innerErrors: Readonly<Record<string, Error>>;
 
   constructor(earlier: readonly Error[], last: Error) {
     super(last.message, { cause: last });
-    this.innerErrors = { last, ...Object.fromEntries(earlier.map((error, n) => [`attempt ${n + 1}`, error])) };
+    this.innerErrors = {
+      last,
+      ...Object.fromEntries(earlier.map((error, n) => [`attempt ${n + 1}`, error])),
+    };
   }
 }
 
-/** Where the driver tried several nodes, or one with no other to go to, the last real answer says more than "no host". */
+/**
+ * Where the driver tried several nodes, or one with no other to go to, the last real answer says
+ * more than "no host".
+ */
 function getRootFailure(failure: DriverFailure): DriverFailure {
   if (failure.server !== undefined) return { name: failure.name, ...failure.server };
-  const inner = Object.values(failure.innerErrors ?? {}).filter((item) => item instanceof Error) as DriverFailure[];
+  const inner = Object.values(failure.innerErrors ?? {}).filter(
+    (item) => item instanceof Error,
+  ) as DriverFailure[];
   return inner.find(({ name }) => name === 'ResponseError') ?? inner[0] ?? failure;
 }
 
 function getErrorCode(failure: DriverFailure): ErrorCode | undefined {
   if (typeof failure.code === 'number')
-    return SERVER_ERROR_CODES[failure.code] ?? (failure.code === PROTOCOL_ERROR ? 'PROTOCOL' : undefined);
+    return (
+      SERVER_ERROR_CODES[failure.code] ?? (failure.code === PROTOCOL_ERROR ? 'PROTOCOL' : undefined)
+    );
   switch (failure.name) {
     case 'NoHostAvailableError':
       return 'UNAVAILABLE';
@@ -137,7 +173,9 @@ function getErrorCode(failure: DriverFailure): ErrorCode | undefined {
     case 'RangeError':
       return 'INVALID_ARGUMENT';
     default:
-      return failure.isSocketError === true || typeof failure.code === 'string' ? 'UNAVAILABLE' : undefined;
+      return failure.isSocketError === true || typeof failure.code === 'string'
+        ? 'UNAVAILABLE'
+        : undefined;
   }
 }
 
@@ -150,7 +188,10 @@ function canHaveBeenApplied(failure: DriverFailure, isOneMutation: boolean): boo
     );
   }
   if (typeof failure.code === 'number') {
-    return !(REJECTION_CODES.has(failure.code) || (isOneMutation && REPLICA_SHORTAGE_CODES.has(failure.code)));
+    return !(
+      REJECTION_CODES.has(failure.code) ||
+      (isOneMutation && REPLICA_SHORTAGE_CODES.has(failure.code))
+    );
   }
   if (failure.name === 'OperationTimedOutError') return true;
   return failure.isSocketError === true && failure.requestNotWritten !== true;

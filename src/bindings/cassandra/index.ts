@@ -1,4 +1,7 @@
-/** `correctables/bindings/cassandra`: reads and writes on Apache Cassandra, and statements of your own. Node only. */
+/**
+ * `correctables/bindings/cassandra`: reads and writes on Apache Cassandra, and statements of your
+ * own. Node only.
+ */
 export { cassandra } from './cassandra-binding.ts';
 export type { CassandraBinding, LevelsOf } from './cassandra-binding.ts';
 export type { CassandraOptions } from './options.ts';
@@ -14,7 +17,13 @@ export type {
 export { getKeyValueTableCql, type KeyValueTableOptions } from './key-value.ts';
 export type { PreliminaryRepliesOption, Page, Row } from './read-strategy.ts';
 export { wasApplied, noResult, oneRow, page, rows } from './statements/result-shapes.ts';
-export type { MappedRow, ResultPage, ResultShape, RowMapper, VersionOption } from './statements/result-shapes.ts';
+export type {
+  MappedRow,
+  ResultPage,
+  ResultShape,
+  RowMapper,
+  VersionOption,
+} from './statements/result-shapes.ts';
 export { defineStatements, implementStatements, statement } from './statements/statements.ts';
 export type {
   AnySpec,

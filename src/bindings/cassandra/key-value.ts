@@ -1,4 +1,7 @@
-/** `get`, `put` and `getMany` over one simple table (`getKeyValueTableCql`). Versions are the times of writing. */
+/**
+ * `get`, `put` and `getMany` over one simple table (`getKeyValueTableCql`). Versions are the times
+ * of writing.
+ */
 import { createHash } from 'node:crypto';
 import { CorrectableError, createInvalidArgumentError } from '../../correctable/errors.ts';
 import type { Operation } from '../../correctable/operation.ts';
@@ -18,12 +21,13 @@ export interface KeyValueTableOptions {
 }
 
 /**
- * Returns the statement that creates the table of `get`, `put` and `getMany`. Run it once, when you deploy. Its
- * `read_repair` keeps strong reads from going back in time. You can pass the options of `cassandra` too.
+ * Returns the statement that creates the table of `get`, `put` and `getMany`. Run it once, when you
+ * deploy. Its `read_repair` keeps strong reads from going back in time. You can pass the options of
+ * `cassandra` too.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` if CQL does not accept a name as it is
- * @example
- * console.log(getKeyValueTableCql({ keyspace: 'shop' })); // CREATE TABLE IF NOT EXISTS shop.correctables_values …
+ * @example console.log(getKeyValueTableCql({ keyspace: 'shop' })); // CREATE TABLE IF NOT EXISTS
+ * shop.correctables_values …
  */
 export function getKeyValueTableCql(options: KeyValueTableOptions): string {
   checkRecord(options, { call: "getKeyValueTableCql({ keyspace: 'shop' })" });
@@ -47,7 +51,10 @@ export function createKeyValuePlanners({
   const shared = { codec, getObjectId, hint };
   return new Map<string, Planner>([
     ['get', (operation) => planGet(operation, { ...shared, cql: `${select} = ?` })],
-    ['getMany', (operation) => planGetMany(operation, { ...shared, cql: `${select} IN ? LIMIT ${MAX_KEYS}` })],
+    [
+      'getMany',
+      (operation) => planGetMany(operation, { ...shared, cql: `${select} IN ? LIMIT ${MAX_KEYS}` }),
+    ],
     ['put', (operation) => planPut(operation, { ...shared, cql: insert })],
   ]);
 }
@@ -55,7 +62,10 @@ export function createKeyValuePlanners({
 interface KeyValueStatement {
   readonly cql: string;
   readonly codec: ValueCodec;
-  /** Names what a key stands for among the objects of all tables: what is known of their times is common to the process. */
+  /**
+   * Names what a key stands for among the objects of all tables: what is known of their times is
+   * common to the process.
+   */
   readonly getObjectId: (key: string) => string;
   readonly hint: string;
 }
@@ -63,7 +73,10 @@ interface KeyValueStatement {
 const READ_ACCESS = { access: 'read', isIdempotent: true } as const;
 
 /** One more row than there can be, so that the first page is known to be the last. */
-function planGet({ args }: Operation, { cql, codec, getObjectId, hint }: KeyValueStatement): StatementPlan {
+function planGet(
+  { args }: Operation,
+  { cql, codec, getObjectId, hint }: KeyValueStatement,
+): StatementPlan {
   const key = checkKey((args as Partial<GetArgs> | undefined)?.key, 'args.key');
   return {
     ...READ_ACCESS,
@@ -81,11 +94,17 @@ function planGet({ args }: Operation, { cql, codec, getObjectId, hint }: KeyValu
 }
 
 /** Each key for itself: Cassandra has no snapshot over several partitions. */
-function planGetMany({ args }: Operation, { cql, codec, getObjectId, hint }: KeyValueStatement): StatementPlan {
+function planGetMany(
+  { args }: Operation,
+  { cql, codec, getObjectId, hint }: KeyValueStatement,
+): StatementPlan {
   const value: unknown = (args as Partial<GetManyArgs> | undefined)?.keys;
   if (!Array.isArray(value)) throw createInvalidArgumentError('args.keys', 'give a list of keys');
   if (value.length > MAX_KEYS)
-    throw createInvalidArgumentError('args.keys', `give at most ${MAX_KEYS} keys, not ${value.length}`);
+    throw createInvalidArgumentError(
+      'args.keys',
+      `give at most ${MAX_KEYS} keys, not ${value.length}`,
+    );
   const keys = value.map((key: unknown, at) => checkKey(key, `args.keys[${at}]`));
   return {
     ...READ_ACCESS,
@@ -94,7 +113,8 @@ function planGetMany({ args }: Operation, { cql, codec, getObjectId, hint }: Key
     hint,
     params: [keys],
     ids: keys.map(getObjectId),
-    // A page that holds whatever the statement can give: to fill pages, Cassandra reads one partition after the other.
+    // A page that holds whatever the statement can give: to fill pages, Cassandra reads one
+    // partition after the other.
     pageSize: MAX_KEYS,
     interpretPage(page): ReadResult {
       const entries = decodeEntries(page, codec);
@@ -111,7 +131,10 @@ function planGetMany({ args }: Operation, { cql, codec, getObjectId, hint }: Key
 }
 
 /** Repeated with the same time of writing it is the same write. */
-function planPut({ args }: Operation, { cql, codec, getObjectId, hint }: KeyValueStatement): StatementPlan {
+function planPut(
+  { args }: Operation,
+  { cql, codec, getObjectId, hint }: KeyValueStatement,
+): StatementPlan {
   const { key: input, value } = (args ?? {}) as Partial<PutArgs>;
   const key = checkKey(input, 'args.key');
   const text = checkWellFormed(codec.encode(value), 'args.value');
@@ -152,7 +175,11 @@ function decodeEntries({ rows }: Page, codec: ValueCodec): Map<string, StoredEnt
     const version = typeof written === 'bigint' ? Number(written) : undefined;
     const isThere = typeof value === 'string';
     const content = isThere ? hashContent(value) : undefined;
-    entries.set(String(key), { value: isThere ? decodeEntry(codec, value, String(key)) : undefined, version, content });
+    entries.set(String(key), {
+      value: isThere ? decodeEntry(codec, value, String(key)) : undefined,
+      version,
+      content,
+    });
   }
   return entries;
 }

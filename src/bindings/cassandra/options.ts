@@ -17,34 +17,49 @@ import { jsonCodec, type ValueCodec } from './value-converter.ts';
 
 export interface CassandraOptions {
   /**
-   * Nodes as `host` or `host:port`, the closest first. The first one coordinates all requests, the others only while it
-   * is down, in their order. Use the addresses by which the nodes know each other, or those that `translateAddress`
-   * returns. Nodes do not report their ports: a node that is not listed by address has the port of the first one.
+   * Nodes as `host` or `host:port`, the closest first. The first one coordinates all requests, the
+   * others only while it is down, in their order. Use the addresses by which the nodes know each
+   * other, or those that `translateAddress` returns. Nodes do not report their ports: a node that
+   * is not listed by address has the port of the first one.
    */
   readonly contactPoints: readonly string[];
   /**
-   * Returns where a client reaches a node that the cluster knows by this address, as `host` or `host:port`. Use it for
-   * nodes behind address translation. Default: the address itself.
+   * Returns where a client reaches a node that the cluster knows by this address, as `host` or
+   * `host:port`. Use it for nodes behind address translation. Default: the address itself.
    */
   readonly translateAddress?: (address: string) => string;
-  /** The keyspace of tables that a statement names without one, and of the table of `get` and `put`. */
+  /**
+   * The keyspace of tables that a statement names without one, and of the table of `get` and `put`.
+   */
   readonly keyspace: string;
   /** How many replicas a final view reads. Default: `QUORUM`. */
   readonly read?: Consistency;
   /** How many replicas must have a write before it is acknowledged. Default: `QUORUM`. */
   readonly write?: Consistency;
-  /** Which single replica a preliminary view reads: any, or one of the coordinator's data center. Default: `ONE`. */
+  /**
+   * Which single replica a preliminary view reads: any, or one of the coordinator's data center.
+   * Default: `ONE`.
+   */
   readonly weak?: 'ONE' | 'LOCAL_ONE';
   /**
-   * Declares that all replicas are in one data center, so that `LOCAL_QUORUM` counts as a quorum of all. The binding
-   * checks this against the replication of every keyspace that it uses. Default: `false`.
+   * Declares that all replicas are in one data center, so that `LOCAL_QUORUM` counts as a quorum of
+   * all. The binding checks this against the replication of every keyspace that it uses. Default:
+   * `false`.
    */
   readonly singleDataCenter?: boolean;
-  /** The application's own prepared statements, made by `defineStatements` or `implementStatements`. */
+  /**
+   * The application's own prepared statements, made by `defineStatements` or `implementStatements`.
+   */
   readonly statements?: Statements | readonly Statements[];
-  /** The table of `get`, `put` and `getMany`, see `getKeyValueTableCql`. Default: `correctables_values`. */
+  /**
+   * The table of `get`, `put` and `getMany`, see `getKeyValueTableCql`. Default:
+   * `correctables_values`.
+   */
   readonly table?: string;
-  /** Creates that table if missing. For development: concurrent creations conflict. Default: `false`. */
+  /**
+   * Creates that table if missing. For development: concurrent creations conflict. Default:
+   * `false`.
+   */
   readonly createTable?: boolean;
   /** Converts the values of `put` to text and back. Default: JSON. */
   readonly codec?: ValueCodec;
@@ -55,15 +70,16 @@ export interface CassandraOptions {
   /** The user as whom the binding connects. */
   readonly credentials?: { readonly username: string; readonly password: string };
   /**
-   * Options of `tls.connect`: the binding connects by TLS. It rejects a node whose certificate is not trusted (`ca`),
-   * or names neither its address nor a name in `contactPoints`. Default: `clientOptions.sslOptions`.
+   * Options of `tls.connect`: the binding connects by TLS. It rejects a node whose certificate is
+   * not trusted (`ca`), or names neither its address nor a name in `contactPoints`. Default:
+   * `clientOptions.sslOptions`.
    */
   readonly tls?: object;
   /** The module `cassandra-driver`. Default: the installed one. */
   readonly driver?: CassandraDriver;
   /**
-   * Further options for the driver's client, under its own names. Options of this binding take precedence. It does not
-   * use `profiles` and speculative executions.
+   * Further options for the driver's client, under its own names. Options of this binding take
+   * precedence. It does not use `profiles` and speculative executions.
    */
   readonly clientOptions?: object;
 }
@@ -71,7 +87,9 @@ export interface CassandraOptions {
 /** What stays `undefined` unless given. */
 type OptionalField = 'credentials' | 'tls' | 'driver' | 'translateAddress';
 
-export type ResolvedOptions = Required<Omit<CassandraOptions, OptionalField | 'contactPoints' | 'statements'>> & {
+export type ResolvedOptions = Required<
+  Omit<CassandraOptions, OptionalField | 'contactPoints' | 'statements'>
+> & {
   readonly [K in OptionalField]: CassandraOptions[K] | undefined;
 } & {
   readonly contactPoints: readonly ServerAddress[];
@@ -115,7 +133,9 @@ export function resolveOptions(options: CassandraOptions): ResolvedOptions {
     write: checkOneOf('write', options.write ?? 'QUORUM', READ_CONSISTENCIES),
     weak: checkOneOf('weak', options.weak ?? 'ONE', ['ONE', 'LOCAL_ONE']),
     singleDataCenter: options.singleDataCenter ?? false,
-    statements: Array.isArray(statements) ? (statements as readonly Statements[]) : [statements as Statements],
+    statements: Array.isArray(statements)
+      ? (statements as readonly Statements[])
+      : [statements as Statements],
     table: checkIdentifier('table', options.table ?? 'correctables_values'),
     createTable: options.createTable ?? false,
     codec: options.codec ?? jsonCodec,
@@ -128,7 +148,9 @@ export function resolveOptions(options: CassandraOptions): ResolvedOptions {
     credentials: options.credentials,
     // Every connection of the binding is made by it: a password must not go over one that is not.
     tls:
-      options.tls ?? (options.clientOptions as { readonly sslOptions?: object } | undefined)?.sslOptions ?? undefined,
+      options.tls ??
+      (options.clientOptions as { readonly sslOptions?: object } | undefined)?.sslOptions ??
+      undefined,
     driver: options.driver,
     translateAddress: options.translateAddress,
     clientOptions: options.clientOptions ?? {},
@@ -140,19 +162,35 @@ function checkOtherOptions(options: CassandraOptions): void {
   const isCodec = codec === undefined || hasMethods(codec, 'encode', 'decode');
   check(isCodec, 'codec', 'must have encode and decode, as jsonCodec has, or be left out');
   const isPassword =
-    credentials === undefined || (isNonEmptyString(credentials?.username) && isNonEmptyString(credentials.password));
+    credentials === undefined ||
+    (isNonEmptyString(credentials?.username) && isNonEmptyString(credentials.password));
   check(isPassword, 'credentials', "must be { username: 'ada', password: '…' }, or none");
-  check(tls === undefined || isRecord(tls), 'tls', 'must be options for tls.connect, as {}, or none');
+  check(
+    tls === undefined || isRecord(tls),
+    'tls',
+    'must be options for tls.connect, as {}, or none',
+  );
   // It may be the namespace of a module, or its default.
-  check(driver === undefined || typeof driver?.Client === 'function', 'driver', 'must be the module cassandra-driver');
-  check(clientOptions === undefined || isRecord(clientOptions), 'clientOptions', 'must be an object, or none');
+  check(
+    driver === undefined || typeof driver?.Client === 'function',
+    'driver',
+    'must be the module cassandra-driver',
+  );
+  check(
+    clientOptions === undefined || isRecord(clientOptions),
+    'clientOptions',
+    'must be an object, or none',
+  );
   checkOptionTypes(options, 'function', 'translateAddress');
   checkOptionTypes(options, 'boolean', 'singleDataCenter', 'createTable');
 }
 
 function parseContactPoints(value: readonly string[]): ServerAddress[] {
   if (!Array.isArray(value) || value.length === 0) {
-    throw createInvalidArgumentError('contactPoints', 'give at least one node as host:port, the closest first');
+    throw createInvalidArgumentError(
+      'contactPoints',
+      'give at least one node as host:port, the closest first',
+    );
   }
   return value.map((point: unknown, at) => {
     const address = typeof point === 'string' ? parseAddress(point, DEFAULT_PORT) : undefined;
@@ -164,18 +202,31 @@ function parseContactPoints(value: readonly string[]): ServerAddress[] {
   });
 }
 
-/** Names of keyspaces and tables stand in the text of statements: nothing but letters, digits and `_`, of one case to CQL. */
+/**
+ * Names of keyspaces and tables stand in the text of statements: nothing but letters, digits and
+ * `_`, of one case to CQL.
+ */
 export function checkIdentifier(field: string, value: string): string {
   if (typeof value === 'string' && IDENTIFIER.test(value)) return value.toLowerCase();
-  throw createInvalidArgumentError(field, 'give a name of up to 48 letters, digits and _, beginning with a letter');
+  throw createInvalidArgumentError(
+    field,
+    'give a name of up to 48 letters, digits and _, beginning with a letter',
+  );
 }
 
 function checkOneOf<const T extends string>(field: string, value: T, all: readonly T[]): T {
   if (all.includes(value)) return value;
-  throw createInvalidArgumentError(field, `must be one of ${all.join(', ')}, not ${JSON.stringify(value)}`);
+  throw createInvalidArgumentError(
+    field,
+    `must be one of ${all.join(', ')}, not ${JSON.stringify(value)}`,
+  );
 }
 
 function checkPositive(field: string, value: number): number {
   if (Number.isFinite(value) && value > 0) return value;
-  throw new CorrectableError('INVALID_ARGUMENT', `${field}: must be above 0, not ${String(value)}`, { field });
+  throw new CorrectableError(
+    'INVALID_ARGUMENT',
+    `${field}: must be above 0, not ${String(value)}`,
+    { field },
+  );
 }

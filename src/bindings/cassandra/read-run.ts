@@ -5,7 +5,11 @@ import { createClosedError, toCorrectableError } from './errors.ts';
 import type { Consistency, Level } from './consistency-levels.ts';
 import type { ReadResult, StatementPlan } from './statement-plan.ts';
 import type { Page, ReadStrategy, ReadSink } from './read-strategy.ts';
-import type { ReadCertainty, SessionGuarantees, SessionRead } from './session-guarantees/session-guarantees.ts';
+import type {
+  ReadCertainty,
+  SessionGuarantees,
+  SessionRead,
+} from './session-guarantees/session-guarantees.ts';
 import type { ReadObservation } from './session-guarantees/read-stats.ts';
 import { writeClock } from './session-guarantees/write-clock.ts';
 
@@ -34,11 +38,18 @@ export class ReadRun implements ReadSink {
   #level: Level;
   #consistency: Consistency;
   #preliminary:
-    | { readonly page: Page; readonly meaning: ReadResult | undefined; readonly seq: number | undefined }
+    | {
+        readonly page: Page;
+        readonly meaning: ReadResult | undefined;
+        readonly seq: number | undefined;
+      }
     | undefined;
   /** Rows of the pages before. */
   #fetchedRows: readonly Page['rows'][] = [];
-  /** What is true at `strong`, while all replicas are asked whether it is also what the session must be shown. */
+  /**
+   * What is true at `strong`, while all replicas are asked whether it is also what the session must
+   * be shown.
+   */
   #lastResult: ReadResult | undefined;
   /** Whether the replicas were asked once more because they were behind the session. */
   #hasRetried = false;
@@ -55,7 +66,8 @@ export class ReadRun implements ReadSink {
 
   start(): void {
     const { levels, weakConsistency } = this.#options;
-    const both = this.#level !== 'weak' && levels.includes('weak') && !isSingleReplica(this.#consistency);
+    const both =
+      this.#level !== 'weak' && levels.includes('weak') && !isSingleReplica(this.#consistency);
     this.#readPage(undefined, both ? weakConsistency : undefined);
   }
 
@@ -73,7 +85,11 @@ export class ReadRun implements ReadSink {
       if (this.#session?.canShow(meaning.objects) === false) return;
       this.#session?.recordPreliminary(meaning.objects);
       observation.preliminary = meaning;
-      this.#preliminary = { page, meaning, seq: sink.view(meaning.value, 'weak', toDetails(meaning)) };
+      this.#preliminary = {
+        page,
+        meaning,
+        seq: sink.view(meaning.value, 'weak', toDetails(meaning)),
+      };
     } catch (error) {
       this.failPreliminary(error);
     }
@@ -85,7 +101,9 @@ export class ReadRun implements ReadSink {
 
   confirm(): void {
     if (this.#preliminary === undefined) {
-      this.fail(new CorrectableError('PROTOCOL', 'the coordinator confirmed a view that it never gave'));
+      this.fail(
+        new CorrectableError('PROTOCOL', 'the coordinator confirmed a view that it never gave'),
+      );
       return;
     }
     const { page, meaning, seq } = this.#preliminary;
@@ -102,7 +120,10 @@ export class ReadRun implements ReadSink {
     }
     let meaning: ReadResult;
     try {
-      meaning = this.#interpretPage({ rows: [...this.#fetchedRows.flat(), ...page.rows], pageState: page.pageState });
+      meaning = this.#interpretPage({
+        rows: [...this.#fetchedRows.flat(), ...page.rows],
+        pageState: page.pageState,
+      });
     } catch (error) {
       return this.fail(error);
     }
@@ -119,7 +140,8 @@ export class ReadRun implements ReadSink {
 
   /** Where not all replicas can be asked, what `strong` promises is kept by those that were. */
   fail(error: unknown): void {
-    if (this.#lastResult !== undefined) this.#deliverFinal(this.#lastResult, { isCertain: true, isSettled: false });
+    if (this.#lastResult !== undefined)
+      this.#deliverFinal(this.#lastResult, { isCertain: true, isSettled: false });
     else if (this.#end()) this.#options.sink.fail(this.#translateError(error));
   }
 
@@ -129,7 +151,10 @@ export class ReadRun implements ReadSink {
     }
   }
 
-  /** Ends the read with a final view, which the caller then has to deliver. @returns whether it had not ended before */
+  /**
+   * Ends the read with a final view, which the caller then has to deliver. @returns whether it had
+   * not ended before
+   */
   #endWithFinal(meaning: ReadResult, knowledge: ReadCertainty): boolean {
     if (!this.#end()) return false;
     this.#session?.recordFinal(meaning.objects, knowledge);
@@ -180,10 +205,14 @@ export class ReadRun implements ReadSink {
     return isPaged !== true && pageState !== undefined && fetched < pageSize;
   }
 
-  /** How many replicas are to be asked instead, where one alone, or a few, cannot tell what the session must not see. */
+  /**
+   * How many replicas are to be asked instead, where one alone, or a few, cannot tell what the
+   * session must not see.
+   */
   #getStrongerConsistency({ objects }: ReadResult): Consistency | undefined {
     if (this.#session === undefined) return undefined;
-    if (this.#level === 'weak') return this.#session.canShow(objects) ? undefined : this.#options.readConsistency;
+    if (this.#level === 'weak')
+      return this.#session.canShow(objects) ? undefined : this.#options.readConsistency;
     if (this.#consistency === 'ALL' || objects === undefined) return undefined;
     return this.#session.needsAllReplicas(objects, this.#certainty) ? 'ALL' : undefined;
   }
@@ -195,12 +224,18 @@ export class ReadRun implements ReadSink {
     this.#readNextPage(undefined);
   }
 
-  /** The replicas that were asked may be behind what one alone has shown, by a write that is just being made. */
+  /**
+   * The replicas that were asked may be behind what one alone has shown, by a write that is just
+   * being made.
+   */
   #isBehindSession({ objects }: ReadResult): boolean {
     return objects !== undefined && this.#session?.hasNewerVersion(objects) === true;
   }
 
-  /** Retries once, then fails. If two writes have one time, only one is kept for good: that is reported once. */
+  /**
+   * Retries once, then fails. If two writes have one time, only one is kept for good: that is
+   * reported once.
+   */
   #retry({ objects }: ReadResult): void {
     if (!this.#hasRetried) {
       this.#hasRetried = true;

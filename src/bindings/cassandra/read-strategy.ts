@@ -1,12 +1,16 @@
-/** How reads reach replicas: way 1, two by `cassandra-driver`; way 3, one to a coordinator with preliminary replies. */
+/**
+ * How reads reach replicas: way 1, two by `cassandra-driver`; way 3, one to a coordinator with
+ * preliminary replies.
+ */
 import type { ServerAddress } from '../shared/server-address.ts';
 import type { Consistency } from './consistency-levels.ts';
 
 /**
- * A row by column names. Values are plain, the same whichever way they came. text, ascii, uuid, timeuuid, inet, date,
- * time, duration, decimal → string. int, smallint, tinyint, float, double → number. bigint, counter, varint → bigint.
- * timestamp → Date. blob → Uint8Array. list, set, tuple, vector → array. user-defined type → object. map → object if
- * its keys are strings, otherwise array of [key, value]. null → null.
+ * A row by column names. Values are plain, the same whichever way they came. text, ascii, uuid,
+ * timeuuid, inet, date, time, duration, decimal → string. int, smallint, tinyint, float, double →
+ * number. bigint, counter, varint → bigint. timestamp → Date. blob → Uint8Array. list, set, tuple,
+ * vector → array. user-defined type → object. map → object if its keys are strings, otherwise array
+ * of [key, value]. null → null.
  */
 export type Row = Readonly<Record<string, unknown>>;
 
@@ -19,7 +23,10 @@ export interface Page {
 
 export interface ReadStatement {
   readonly cql: string;
-  /** A value for each bind marker, in the order of the markers. The coordinator's metadata says how each is written. */
+  /**
+   * A value for each bind marker, in the order of the markers. The coordinator's metadata says how
+   * each is written.
+   */
   readonly params: readonly unknown[];
   /** Most rows of a page. */
   readonly pageSize: number;
@@ -34,7 +41,10 @@ export interface ReadRequest {
   readonly preliminaryConsistency: Consistency | undefined;
 }
 
-/** Gets at most one preliminary view first, then one of `confirm`, `deliverFinal` and `fail`. No method throws. */
+/**
+ * Gets at most one preliminary view first, then one of `confirm`, `deliverFinal` and `fail`. No
+ * method throws.
+ */
 export interface ReadSink {
   /** What one replica has. Not called where the path has nothing early to say. */
   deliverPreliminary(page: Page): void;
@@ -48,7 +58,10 @@ export interface ReadSink {
   fail(error: unknown): void;
 }
 
-/** One way to read. Errors are the driver's or the protocol's own; the binding translates them (`failures.ts`). */
+/**
+ * One way to read. Errors are the driver's or the protocol's own; the binding translates them
+ * (`failures.ts`).
+ */
 export interface ReadStrategy {
   /** Never throws: failures go to the sink. Reads of a closed path fail. */
   read(statement: ReadStatement, request: ReadRequest, sink: ReadSink): void;
@@ -70,7 +83,8 @@ export interface ReadStrategyOptions {
 }
 
 /**
- * Selects how reads run. `auto`: one request if the coordinator gives preliminary replies, otherwise two. `never`: two
- * requests. `require`: one request; if that is impossible, the binding fails with `UNSUPPORTED`.
+ * Selects how reads run. `auto`: one request if the coordinator gives preliminary replies,
+ * otherwise two. `never`: two requests. `require`: one request; if that is impossible, the binding
+ * fails with `UNSUPPORTED`.
  */
 export type PreliminaryRepliesOption = 'auto' | 'never' | 'require';

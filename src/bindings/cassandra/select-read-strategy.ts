@@ -1,4 +1,6 @@
-/** Which way reads take: one request where the coordinator gives preliminary replies, otherwise two. */
+/**
+ * Which way reads take: one request where the coordinator gives preliminary replies, otherwise two.
+ */
 import { CorrectableError } from '../../correctable/errors.ts';
 import { formatAddress, type ServerAddress } from '../shared/server-address.ts';
 import type { CassandraDriver } from './driver.ts';
@@ -15,13 +17,22 @@ import type {
 export interface ReadStrategySelection {
   readonly option: PreliminaryRepliesOption;
   readonly options: ReadStrategyOptions;
-  /** Opens a path to a coordinator with preliminary replies; `undefined` for an ordinary one. May reject. */
-  readonly open: (driver: CassandraDriver, settings: ReadStrategyOptions) => Promise<ReadStrategy | undefined>;
+  /**
+   * Opens a path to a coordinator with preliminary replies; `undefined` for an ordinary one. May
+   * reject.
+   */
+  readonly open: (
+    driver: CassandraDriver,
+    settings: ReadStrategyOptions,
+  ) => Promise<ReadStrategy | undefined>;
   /** Resolves once the cluster is connected and is what the options say. */
   readonly connect: () => Promise<{ readonly driver: CassandraDriver }>;
 }
 
-/** How long a coordinator that could not be looked at is left alone at first; after each vain look twice as long. */
+/**
+ * How long a coordinator that could not be looked at is left alone at first; after each vain look
+ * twice as long.
+ */
 const FIRST_PROBE_INTERVAL_MS = 1_000;
 const MAX_PROBE_INTERVAL_MS = 60_000;
 
@@ -40,16 +51,22 @@ export class SelectedReadStrategy implements ReadStrategy {
 
   /** Whether reads take one request; `undefined` until that is known. */
   get hasPreliminaryReplies(): boolean | undefined {
-    return this.#strategy === undefined ? undefined : this.#strategy !== this.#selection.options.driverReads;
+    return this.#strategy === undefined
+      ? undefined
+      : this.#strategy !== this.#selection.options.driverReads;
   }
 
-  /** While the coordinator is looked at, reads go by two requests: it may be slow to say that it is there. */
+  /**
+   * While the coordinator is looked at, reads go by two requests: it may be slow to say that it is
+   * there.
+   */
   read(statement: ReadStatement, request: ReadRequest, sink: ReadSink): void {
     if (this.#strategy !== undefined) return this.#strategy.read(statement, request, sink);
     const { option, options } = this.#selection;
     const chosen = this.selectStrategy();
     if (option === 'auto') chosen.catch(() => {});
-    if (option === 'auto' && this.#isConnected) return options.driverReads.read(statement, request, sink);
+    if (option === 'auto' && this.#isConnected)
+      return options.driverReads.read(statement, request, sink);
     const ready = option === 'auto' ? this.#connect().then(() => options.driverReads) : chosen;
     ready.then(
       (path) => (this.#strategy ?? path).read(statement, request, sink),
@@ -57,7 +74,9 @@ export class SelectedReadStrategy implements ReadStrategy {
     );
   }
 
-  /** Returns the path, which is chosen once. If the cluster is away, the next call chooses again. */
+  /**
+   * Returns the path, which is chosen once. If the cluster is away, the next call chooses again.
+   */
   selectStrategy(): Promise<ReadStrategy> {
     this.#selecting ??= this.#probeAndSelect().finally(() => (this.#selecting = undefined));
     return this.#selecting;
@@ -92,7 +111,8 @@ export class SelectedReadStrategy implements ReadStrategy {
     } catch (error) {
       if (option === 'require') throw error;
       this.#nextProbeAt =
-        performance.now() + Math.min(MAX_PROBE_INTERVAL_MS, FIRST_PROBE_INTERVAL_MS * 2 ** this.#failedProbeCount);
+        performance.now() +
+        Math.min(MAX_PROBE_INTERVAL_MS, FIRST_PROBE_INTERVAL_MS * 2 ** this.#failedProbeCount);
       this.#failedProbeCount += 1;
       return options.driverReads;
     }

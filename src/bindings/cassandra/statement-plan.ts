@@ -1,4 +1,7 @@
-/** What is to be executed for one operation, and what its answer means: the same for built-in operations and statements. */
+/**
+ * What is to be executed for one operation, and what its answer means: the same for built-in
+ * operations and statements.
+ */
 import { CorrectableError } from '../../correctable/errors.ts';
 import type { Operation } from '../../correctable/operation.ts';
 import type { Page, ReadStatement } from './read-strategy.ts';
@@ -10,7 +13,10 @@ export interface ReadResult {
   readonly value: unknown;
   /** When it was written, in microseconds since the epoch, where the answer says so. */
   readonly version: number | undefined;
-  /** The objects that it shows, each with its version, where there is one: by these a session is kept. */
+  /**
+   * The objects that it shows, each with its version, where there is one: by these a session is
+   * kept.
+   */
   readonly objects: readonly ObjectVersion[] | undefined;
 }
 
@@ -18,7 +24,9 @@ export interface ObjectVersion {
   readonly id: string;
   /** `undefined` where it is not there. */
   readonly version: number | undefined;
-  /** Distinguishes its value from another one of the same version; `undefined` if that is unknown. */
+  /**
+   * Distinguishes its value from another one of the same version; `undefined` if that is unknown.
+   */
   readonly content?: string | undefined;
 }
 
@@ -31,13 +39,19 @@ export interface StatementPlan extends Omit<Statement, 'result' | 'bind'>, ReadS
   readonly hint?: string | undefined;
   /** Of an update: the time of writing, in microseconds since the epoch. */
   readonly timestamp?: number | undefined;
-  /** Of an update: whether it is one plain write of one partition, of which nothing is done where it is refused. */
+  /**
+   * Of an update: whether it is one plain write of one partition, of which nothing is done where it
+   * is refused.
+   */
   readonly isSingleMutation?: boolean;
   /** @throws CorrectableError where the answer does not fit */
   readonly interpretPage: (page: Page) => ReadResult;
 }
 
-/** Makes a plan of an operation's arguments. @throws CorrectableError `INVALID_ARGUMENT` or `INVALID_VALUE` */
+/**
+ * Makes a plan of an operation's arguments. @throws CorrectableError `INVALID_ARGUMENT` or
+ * `INVALID_VALUE`
+ */
 export type Planner = (operation: Operation) => StatementPlan;
 
 export function createStatementPlanner(statement: Statement): Planner {

@@ -1,4 +1,6 @@
-/** Values between the driver's classes and plain ones (see `Row`), the same whichever way they go. */
+/**
+ * Values between the driver's classes and plain ones (see `Row`), the same whichever way they go.
+ */
 import { createInvalidArgumentError } from '../../correctable/errors.ts';
 import { toJson } from '../shared/to-json.ts';
 import { isBytes, isDate, isMap, isPlain, isSet } from '../../values/value-kinds.ts';
@@ -21,15 +23,20 @@ export class ValueConverter {
   readonly #driverEncoding: DriverEncoding;
 
   constructor({ types, Encoder }: CassandraDriver) {
-    this.#driverEncoding = { types, encoder: Encoder && new Encoder(VERSION, { encoding: { map: Map } }) };
+    this.#driverEncoding = {
+      types,
+      encoder: Encoder && new Encoder(VERSION, { encoding: { map: Map } }),
+    };
   }
 
   /** A row of the driver with plain values; `columns` as the driver knows them. */
   toPlainRow(row: object, columns?: readonly NamedCqlType[] | null): Row {
     const plain: Record<string, unknown> = {};
     const values = row as Readonly<Record<string, unknown>>;
-    const named: readonly Partial<NamedCqlType>[] = columns ?? Object.keys(row).map((name) => ({ name }));
-    for (const { name = '', type } of named) setOwnProperty(plain, name, this.toPlain(values[name], type));
+    const named: readonly Partial<NamedCqlType>[] =
+      columns ?? Object.keys(row).map((name) => ({ name }));
+    for (const { name = '', type } of named)
+      setOwnProperty(plain, name, this.toPlain(values[name], type));
     return plain;
   }
 
@@ -37,7 +44,10 @@ export class ValueConverter {
     return toPlainValue(value, type, this.#driverEncoding.types);
   }
 
-  /** A parameter as bytes; `null` and unset stay as they are. Throws `INVALID_ARGUMENT` that names the marker. */
+  /**
+   * A parameter as bytes; `null` and unset stay as they are. Throws `INVALID_ARGUMENT` that names
+   * the marker.
+   */
   toDriverValue(value: unknown, marker: NamedCqlType): unknown {
     const bytes = this.encode(value, marker);
     if (bytes === undefined) return this.#driverEncoding.types.unset ?? null;
@@ -50,7 +60,8 @@ export class ValueConverter {
     try {
       return encodeValue(value, type, this.#driverEncoding);
     } catch (error) {
-      if (error instanceof CqlTypeError) throw createInvalidArgumentError(`args.${name}`, error.message);
+      if (error instanceof CqlTypeError)
+        throw createInvalidArgumentError(`args.${name}`, error.message);
       throw error;
     }
   }
@@ -60,16 +71,23 @@ export class ValueConverter {
     return this.toPlain(this.#driverEncoding.encoder?.decode(bytes, type), type);
   }
 
-  /** Returns a parameter of unknown type as the driver takes it: it has its own classes for big integers and bytes. */
+  /**
+   * Returns a parameter of unknown type as the driver takes it: it has its own classes for big
+   * integers and bytes.
+   */
   toEncodable(value: unknown): unknown {
     if (typeof value === 'bigint') return String(value);
-    if (typeof value !== 'object' || value === null || isDate(value) || Buffer.isBuffer(value)) return value;
+    if (typeof value !== 'object' || value === null || isDate(value) || Buffer.isBuffer(value))
+      return value;
     if (isBytes(value)) return Buffer.from(value.buffer, value.byteOffset, value.byteLength);
     if (Array.isArray(value)) return value.map((item) => this.toEncodable(item));
     if (isSet(value)) return Array.from(value, (item) => this.toEncodable(item));
-    if (isMap(value)) return new Map(Array.from(value, ([key, item]) => [key, this.toEncodable(item)] as const));
+    if (isMap(value))
+      return new Map(Array.from(value, ([key, item]) => [key, this.toEncodable(item)] as const));
     if (!isPlain(value)) return value;
-    return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, this.toEncodable(item)]));
+    return Object.fromEntries(
+      Object.entries(value).map(([name, item]) => [name, this.toEncodable(item)]),
+    );
   }
 }
 
@@ -79,7 +97,10 @@ export interface ValueCodec {
   decode(text: string): unknown;
 }
 
-/** Encodes values as JSON. Rejects what JSON cannot represent; dates and the like come back in their JSON form. */
+/**
+ * Encodes values as JSON. Rejects what JSON cannot represent; dates and the like come back in their
+ * JSON form.
+ */
 export const jsonCodec: ValueCodec = {
   encode: toJson,
   decode: (text) => JSON.parse(text) as unknown,

@@ -1,7 +1,12 @@
 /** One update in flight: it is executed once, and its result is reported as far as it is known. */
 import type { SubmissionStatus } from '../../correctable/binding.ts';
 import type { Cluster } from './cluster.ts';
-import { createAbandonedError, createClosedError, toCorrectableError, createUnexpectedReplyError } from './errors.ts';
+import {
+  createAbandonedError,
+  createClosedError,
+  toCorrectableError,
+  createUnexpectedReplyError,
+} from './errors.ts';
 import type { Consistency, Level } from './consistency-levels.ts';
 import type { ReadResult, StatementPlan } from './statement-plan.ts';
 import type { OperationCall } from './read-run.ts';
@@ -32,20 +37,26 @@ export class WriteRun implements SubmissionStatus {
     try {
       if (!cluster.isConnected) {
         await cluster.connect();
-        // A caller that left while it waited was notified that it was not made. From here on it is sent.
+        // A caller that left while it waited was notified that it was not made. From here on it is
+        // sent.
         if (context.signal.aborted) this.#end();
       }
       if (this.#hasEnded) return;
       this.mayHaveBeenSent = true;
       this.#handleReply(await cluster.write({ ...plan, consistency: writeConsistency }));
     } catch (error) {
-      // What failed before it could leave was a connection: however that ended, the update was not made.
-      this.#fail(toCorrectableError(error, this.mayHaveBeenSent ? plan : { ...plan, access: 'read' }));
+      // What failed before it could leave was a connection: however that ended, the update was not
+      // made.
+      this.#fail(
+        toCorrectableError(error, this.mayHaveBeenSent ? plan : { ...plan, access: 'read' }),
+      );
     }
   }
 
   close(): void {
-    this.#fail(this.mayHaveBeenSent ? createAbandonedError(this.#options.plan.name) : createClosedError());
+    this.#fail(
+      this.mayHaveBeenSent ? createAbandonedError(this.#options.plan.name) : createClosedError(),
+    );
   }
 
   #handleReply(page: Parameters<StatementPlan['interpretPage']>[0]): void {

@@ -1,4 +1,7 @@
-/** Things that all take one time to arrive: first in, first out, on one timer; with no delay, in one microtask. */
+/**
+ * Things that all take one time to arrive: first in, first out, on one timer; with no delay, in one
+ * microtask.
+ */
 import type { Clock, Timer } from '../../correctable/clock.ts';
 
 export class DelayQueue<T> {
@@ -37,7 +40,8 @@ export class DelayQueue<T> {
     if (this.#delayMs === 0) queueMicrotask(() => this.#deliver(0));
     else {
       const dueAt = this.#times[this.#head] ?? 0;
-      // That the timer fires says that its time has passed, also where tests own the timers and not the clock.
+      // That the timer fires says that its time has passed, also where tests own the timers and not
+      // the clock.
       const fire = (): void => this.#deliver(Math.max(this.#clock.now(), dueAt));
       this.#timer = this.#clock.setTimer(fire, Math.max(delayMs, 1));
     }

@@ -6,7 +6,10 @@ import { RecentMap } from '../shared/recent-map.ts';
 import type { ReplicaReply } from './replica.ts';
 import { Replica } from './replica.ts';
 
-/** A primary that several memory bindings can share. Each binding is then a site with a backup copy of its own. */
+/**
+ * A primary that several memory bindings can share. Each binding is then a site with a backup copy
+ * of its own.
+ */
 export interface MemoryStore {
   /** How many writes the primary has executed. */
   readonly applied: number;
@@ -26,7 +29,10 @@ const KEYS_MAX = 100_000;
 export class Primary implements MemoryStore {
   readonly #replica = new Replica();
   readonly #listeners = new Set<WriteListener>();
-  readonly #outcomes = new RecentMap<{ readonly operation: Operation; readonly reply: ReplicaReply }>(KEYS_MAX);
+  readonly #outcomes = new RecentMap<{
+    readonly operation: Operation;
+    readonly reply: ReplicaReply;
+  }>(KEYS_MAX);
 
   get applied(): number {
     return this.#replica.applied;
@@ -36,7 +42,9 @@ export class Primary implements MemoryStore {
     return idempotencyKey !== undefined && this.#outcomes.has(idempotencyKey);
   }
 
-  /** @throws CorrectableError `INVALID_ARGUMENT` if its idempotency key was used for another update */
+  /**
+   * @throws CorrectableError `INVALID_ARGUMENT` if its idempotency key was used for another update
+   */
   execute(update: PendingWrite): ReplicaReply {
     const { operation, idempotencyKey } = update;
     if (operation.access === 'read') return this.#replica.read(operation);
@@ -53,7 +61,9 @@ export class Primary implements MemoryStore {
     return reply;
   }
 
-  /** Copies the state to `backup`, and passes later writes to `follower`. Returns what ends that. */
+  /**
+   * Copies the state to `backup`, and passes later writes to `follower`. Returns what ends that.
+   */
   replicateTo(backup: Replica, follower: WriteListener): () => void {
     backup.copyFrom(this.#replica);
     this.#listeners.add(follower);
@@ -61,7 +71,10 @@ export class Primary implements MemoryStore {
   }
 }
 
-/** The updates of this site that its backup copy has not applied yet, by object, in the order of their submission. */
+/**
+ * The updates of this site that its backup copy has not applied yet, by object, in the order of
+ * their submission.
+ */
 export class InFlightWrites {
   readonly #byKey = new Map<string, PendingWrite[]>();
 

@@ -1,4 +1,7 @@
-/** A primary-backup store in this process (OSDI 2016, Listing 7): the backup, which lags, answers weaker levels. */
+/**
+ * A primary-backup store in this process (OSDI 2016, Listing 7): the backup, which lags, answers
+ * weaker levels.
+ */
 import {
   bindMethods,
   SIGNAL_CHECK_DELAY_MS,
@@ -9,7 +12,12 @@ import {
 } from '../../correctable/binding.ts';
 import { systemClock, type Clock } from '../../correctable/clock.ts';
 import { CorrectableError, check } from '../../correctable/errors.ts';
-import { checkOptionNames, checkRecord, isClock, type OptionNamesOf } from '../../correctable/validate.ts';
+import {
+  checkOptionNames,
+  checkRecord,
+  isClock,
+  type OptionNamesOf,
+} from '../../correctable/validate.ts';
 import { checkDuration } from '../shared/check-number.ts';
 import { createLevelOrder } from '../../correctable/level-order.ts';
 import type { Levels } from '../../correctable/level-types.ts';
@@ -43,9 +51,15 @@ export type MemoryLevels = readonly ['weak', 'strong'];
 export interface MemoryOptions<L extends Levels = MemoryLevels> {
   /** Names of the levels, weakest first. Default: `['weak', 'strong']`. */
   readonly levels?: L;
-  /** When each level answers, in milliseconds after the call. Default: evenly spaced from 0 (weakest) to 20. */
+  /**
+   * When each level answers, in milliseconds after the call. Default: evenly spaced from 0
+   * (weakest) to 20.
+   */
   readonly delaysMs?: { readonly [level in L[number]]?: number };
-  /** How long a write takes from the primary to the backup, in milliseconds. Default: half the strongest delay. */
+  /**
+   * How long a write takes from the primary to the backup, in milliseconds. Default: half the
+   * strongest delay.
+   */
   readonly lagMs?: number;
   /** The primary, which other bindings can share. Default: one of its own. */
   readonly store?: MemoryStore;
@@ -53,19 +67,24 @@ export interface MemoryOptions<L extends Levels = MemoryLevels> {
 }
 
 export interface MemoryBinding<L extends Levels> extends Binding<L> {
-  /** How many preliminary views were skipped because they were older than their session had seen. */
+  /**
+   * How many preliminary views were skipped because they were older than their session had seen.
+   */
   readonly skippedForSession: number;
 }
 
 /**
- * Creates a binding to a store in this process. Values are shared by reference: treat them as immutable.
+ * Creates a binding to a store in this process. Values are shared by reference: treat them as
+ * immutable.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` naming the option that does not fit
  * @example
  * const store = createClient(memory({ delaysMs: { weak: 5, strong: 80 } }));
  * await store.invoke(enqueue('tickets', { seat: 12 }));
  */
-export function memory<const L extends Levels = MemoryLevels>(options: MemoryOptions<L> = {}): MemoryBinding<L> {
+export function memory<const L extends Levels = MemoryLevels>(
+  options: MemoryOptions<L> = {},
+): MemoryBinding<L> {
   checkOptions(options);
   return bindMethods(new InMemoryBinding(options));
 }
@@ -73,7 +92,13 @@ export function memory<const L extends Levels = MemoryLevels>(options: MemoryOpt
 const LEVELS: MemoryLevels = ['weak', 'strong'];
 const CALL = 'memory({ delaysMs: { weak: 5, strong: 80 } })';
 
-const OPTIONS: OptionNamesOf<MemoryOptions> = { levels: true, delaysMs: true, lagMs: true, store: true, clock: true };
+const OPTIONS: OptionNamesOf<MemoryOptions> = {
+  levels: true,
+  delaysMs: true,
+  lagMs: true,
+  store: true,
+  clock: true,
+};
 
 function checkOptions(options: MemoryOptions<Levels>): void {
   checkOptionNames(options, { call: CALL }, OPTIONS);
@@ -98,7 +123,10 @@ interface MemoryCall extends PendingWrite {
   readonly session: MemorySession | undefined;
   readonly context: InvocationContext;
   readonly strongest: string;
-  /** How strong the best answer so far is, by rank; -1 before the first. What is slower and weaker has nothing to say. */
+  /**
+   * How strong the best answer so far is, by rank; -1 before the first. What is slower and weaker
+   * has nothing to say.
+   */
   deliveredRank: number;
 }
 
@@ -132,11 +160,18 @@ class InMemoryBinding<L extends Levels> implements MemoryBinding<L> {
       };
       this.#delayQueues.set(level, new DelayQueue(clock, delayMs, arrive));
     });
-    const strongestMs = getDelayMs(options.delaysMs, this.#strongest, levels.length - 1, levels.length);
+    const strongestMs = getDelayMs(
+      options.delaysMs,
+      this.#strongest,
+      levels.length - 1,
+      levels.length,
+    );
     const lagMs = checkDuration('lagMs', options.lagMs ?? strongestMs / 2);
     this.#replication = new DelayQueue(clock, lagMs, (update) => this.#applyToBackup(update));
     this.#primary = toPrimary(options.store);
-    this.#stopFollowing = this.#primary.replicateTo(this.#backup, (update) => this.#replication.send(update));
+    this.#stopFollowing = this.#primary.replicateTo(this.#backup, (update) =>
+      this.#replication.send(update),
+    );
   }
 
   consistencyLevels(): L {
@@ -189,7 +224,9 @@ class InMemoryBinding<L extends Levels> implements MemoryBinding<L> {
     this.#stopFollowing();
     this.#replication.drain();
     for (const call of calls)
-      call.sink.fail(call.operation.access === 'write' ? createInterruptedError() : createClosedError());
+      call.sink.fail(
+        call.operation.access === 'write' ? createInterruptedError() : createClosedError(),
+      );
   }
 
   #replyFromBackup(call: MemoryCall, level: string, rank: number): void {
@@ -217,8 +254,11 @@ class InMemoryBinding<L extends Levels> implements MemoryBinding<L> {
     const reply = this.#execute(call);
     if (reply === undefined) return;
     call.session?.advanceTo(reply.version);
-    // An update comes here whatever was requested: the final answers where the strongest requested level has not.
-    const isWanted = call.strongest === this.#strongest || call.deliveredRank < this.#levels.indexOf(call.strongest);
+    // An update comes here whatever was requested: the final answers where the strongest requested
+    // level has not.
+    const isWanted =
+      call.strongest === this.#strongest ||
+      call.deliveredRank < this.#levels.indexOf(call.strongest);
     call.deliveredRank = rank;
     if (isWanted) call.sink.view(reply.value, this.#strongest, reply);
   }
@@ -246,7 +286,9 @@ function isCallAbandoned({ operation, context }: MemoryCall): boolean {
 }
 
 function createClosedError(): CorrectableError {
-  return new CorrectableError('UNAVAILABLE', 'The memory binding is closed; create another', { retryable: false });
+  return new CorrectableError('UNAVAILABLE', 'The memory binding is closed; create another', {
+    retryable: false,
+  });
 }
 
 /** For updates in flight: closing does not call them back. */
@@ -265,5 +307,7 @@ function getDelayMs(delaysMs: LevelDelays, level: string, rank: number, count: n
 function toPrimary(store: MemoryStore | undefined): Primary {
   if (store === undefined) return new Primary();
   if (store instanceof Primary) return store;
-  throw new CorrectableError('INVALID_ARGUMENT', 'store: give one made by memoryStore()', { field: 'store' });
+  throw new CorrectableError('INVALID_ARGUMENT', 'store: give one made by memoryStore()', {
+    field: 'store',
+  });
 }

@@ -1,4 +1,7 @@
-/** One copy of the data: values by key, and queues. Deterministic: the same updates in one order give the same state. */
+/**
+ * One copy of the data: values by key, and queues. Deterministic: the same updates in one order
+ * give the same state.
+ */
 import type { ViewDetails } from '../../correctable/binding.ts';
 import type { Operation } from '../../correctable/operation.ts';
 import type { EnqueueArgs, GetArgs, GetManyArgs, PutArgs } from '../../operations/index.ts';
@@ -66,7 +69,10 @@ export class Replica {
       case 'get':
         return { value: this.#values.get((operation.args as GetArgs).key), version };
       case 'getMany':
-        return { value: (operation.args as GetManyArgs).keys.map((key) => this.#values.get(key)), version };
+        return {
+          value: (operation.args as GetManyArgs).keys.map((key) => this.#values.get(key)),
+          version,
+        };
       default: {
         const queue = this.#getQueue(operation);
         return { value: getItem(queue, 0), version, meta: { remaining: queue.length } };
@@ -94,7 +100,10 @@ export class Replica {
     }
   }
 
-  /** What `operation` would give here after `before`, updates of the same object that this copy has not applied yet. */
+  /**
+   * What `operation` would give here after `before`, updates of the same object that this copy has
+   * not applied yet.
+   */
   simulate(operation: Operation, before: readonly Operation[]): PreliminaryReply {
     if (operation.name !== 'dequeue') return { value: undefined };
     const queue = this.#getQueue(operation);

@@ -1,4 +1,7 @@
-/** Behind a gateway without a contract, clients may send any name and arguments: only a checked copy is executed. */
+/**
+ * Behind a gateway without a contract, clients may send any name and arguments: only a checked copy
+ * is executed.
+ */
 import { CorrectableError } from '../../correctable/errors.ts';
 import type { Access, Operation } from '../../correctable/operation.ts';
 import { checkName } from '../../operations/check-name.ts';
@@ -23,8 +26,17 @@ const readQueue = ({ queue }: InputArgs): object => ({ queue: readName(queue, 'a
 const OPERATION_KINDS: ReadonlyMap<string, OperationKind> = new Map<string, OperationKind>([
   ['get', { access: 'read', readArgs: ({ key }) => ({ key: readName(key, 'args.key') }) }],
   ['getMany', { access: 'read', readArgs: ({ keys }) => ({ keys: readNames(keys) }) }],
-  ['put', { access: 'write', readArgs: ({ key, value }) => ({ key: readName(key, 'args.key'), value }) }],
-  ['enqueue', { access: 'write', readArgs: ({ queue, item }) => ({ queue: readName(queue, 'args.queue'), item }) }],
+  [
+    'put',
+    { access: 'write', readArgs: ({ key, value }) => ({ key: readName(key, 'args.key'), value }) },
+  ],
+  [
+    'enqueue',
+    {
+      access: 'write',
+      readArgs: ({ queue, item }) => ({ queue: readName(queue, 'args.queue'), item }),
+    },
+  ],
   ['dequeue', { access: 'write', readArgs: readQueue }],
   ['peek', { access: 'read', readArgs: readQueue }],
 ]);
@@ -40,7 +52,9 @@ export function validateOperation({ name, access, args }: Operation): Operation 
     throw new CorrectableError('UNSUPPORTED', `The memory binding has no ${access} "${name}"`);
   }
   if (typeof args !== 'object' || args === null) {
-    throw new CorrectableError('INVALID_ARGUMENT', `${name}: args: give an object`, { field: 'args' });
+    throw new CorrectableError('INVALID_ARGUMENT', `${name}: args: give an object`, {
+      field: 'args',
+    });
   }
   return { name, access, args: kind.readArgs(args) };
 }
@@ -50,6 +64,9 @@ function readName(value: unknown, field: string): string {
 }
 
 function readNames(value: unknown): readonly string[] {
-  if (Array.isArray(value)) return value.map((key: unknown, at) => readName(key, `args.keys[${at}]`));
-  throw new CorrectableError('INVALID_ARGUMENT', 'args.keys: give a list of keys', { field: 'args.keys' });
+  if (Array.isArray(value))
+    return value.map((key: unknown, at) => readName(key, `args.keys[${at}]`));
+  throw new CorrectableError('INVALID_ARGUMENT', 'args.keys: give a list of keys', {
+    field: 'args.keys',
+  });
 }

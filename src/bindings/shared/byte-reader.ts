@@ -1,4 +1,7 @@
-/** Reads what an engine sent: big-endian numbers, text and bytes; what is cut short is refused before memory is set aside. */
+/**
+ * Reads what an engine sent: big-endian numbers, text and bytes; what is cut short is refused
+ * before memory is set aside.
+ */
 export abstract class ByteReader {
   readonly #bytes: Buffer;
   #offset = 0;
@@ -57,7 +60,8 @@ export abstract class ByteReader {
   protected abstract createError(description: string): Error;
 
   #advance(count: number): number {
-    if (count > this.remaining) throw this.createError(`it ends ${count - this.remaining} bytes too early`);
+    if (count > this.remaining)
+      throw this.createError(`it ends ${count - this.remaining} bytes too early`);
     const at = this.#offset;
     this.#offset += count;
     return at;

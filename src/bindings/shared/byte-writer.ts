@@ -6,7 +6,10 @@ export class ByteWriter {
   #bytes = Buffer.allocUnsafe(INITIAL_BYTES);
   #end: number;
 
-  /** @param headerBytes how many bytes stay free at the start, to be filled in at the end; at most 256 */
+  /**
+   * @param headerBytes how many bytes stay free at the start, to be filled in at the end; at most
+   *   256
+   */
   constructor(headerBytes: number) {
     this.headerBytes = headerBytes;
     this.#end = headerBytes;
@@ -44,7 +47,10 @@ export class ByteWriter {
     return this;
   }
 
-  /** UTF-8 as it is. @param length how many bytes the text has, for which its writer has just asked anyway */
+  /**
+   * UTF-8 as it is. @param length how many bytes the text has, for which its writer has just asked
+   * anyway
+   */
   protected text(value: string, length: number): this {
     this.#end += this.#ensureCapacity(length).write(value, this.#end, 'utf8');
     return this;

@@ -1,4 +1,7 @@
-/** Checks of numbers that options and arguments give. They throw `INVALID_ARGUMENT` that names the field. */
+/**
+ * Checks of numbers that options and arguments give. They throw `INVALID_ARGUMENT` that names the
+ * field.
+ */
 import { check } from '../../correctable/errors.ts';
 
 export function checkCount(field: string, value: number): number {

@@ -3,9 +3,14 @@
 /** How a protocol frames what it sends. */
 export interface Framing<T> {
   readonly headerBytes: number;
-  /** Reads how many bytes follow the header that begins at `at`. Throws for a header that cannot be. */
+  /**
+   * Reads how many bytes follow the header that begins at `at`. Throws for a header that cannot be.
+   */
   readonly getContentBytes: (bytes: Buffer, at: number) => number;
-  /** Reads the frame from `at` to `end`: what it keeps of the bytes is a part of what arrived, to be read at once or copied. */
+  /**
+   * Reads the frame from `at` to `end`: what it keeps of the bytes is a part of what arrived, to be
+   * read at once or copied.
+   */
   readonly read: (bytes: Buffer, at: number, end: number) => T;
 }
 
@@ -27,11 +32,13 @@ export class FrameSplitter<T> {
     this.#bufferedBytes += chunk.length;
     if (this.#bufferedBytes < this.#neededBytes) return;
     const { headerBytes, getContentBytes, read } = this.#framing;
-    const bytes = this.#parts.length === 1 ? chunk : Buffer.concat(this.#parts, this.#bufferedBytes);
+    const bytes =
+      this.#parts.length === 1 ? chunk : Buffer.concat(this.#parts, this.#bufferedBytes);
     let at = 0;
     for (;;) {
       const left = bytes.length - at;
-      this.#neededBytes = left < headerBytes ? headerBytes : headerBytes + getContentBytes(bytes, at);
+      this.#neededBytes =
+        left < headerBytes ? headerBytes : headerBytes + getContentBytes(bytes, at);
       if (left < this.#neededBytes) break;
       const frame = read(bytes, at, at + this.#neededBytes);
       at += this.#neededBytes;

@@ -1,14 +1,24 @@
 /** A value as JSON, for engines that keep text or bytes. */
 import { CorrectableError } from '../../correctable/errors.ts';
 
-/** @throws {CorrectableError} `INVALID_VALUE` for what JSON cannot say: a cycle, a bigint, `undefined`, a function */
+/**
+ * @throws {CorrectableError} `INVALID_VALUE` for what JSON cannot say: a cycle, a bigint,
+ *   `undefined`, a function
+ */
 export function toJson(value: unknown): string {
   let text: string | undefined;
   try {
     text = JSON.stringify(value);
   } catch (cause) {
-    throw new CorrectableError('INVALID_VALUE', `the value cannot be written as JSON: ${String(cause)}`, { cause });
+    throw new CorrectableError(
+      'INVALID_VALUE',
+      `the value cannot be written as JSON: ${String(cause)}`,
+      { cause },
+    );
   }
   if (text !== undefined) return text;
-  throw new CorrectableError('INVALID_VALUE', 'the value cannot be written as JSON: give another, or a codec');
+  throw new CorrectableError(
+    'INVALID_VALUE',
+    'the value cannot be written as JSON: give another, or a codec',
+  );
 }

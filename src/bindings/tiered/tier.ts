@@ -1,4 +1,7 @@
-/** A tier: the function that answers operations at one consistency level (Correctables, OSDI 2016, Listing 7). */
+/**
+ * A tier: the function that answers operations at one consistency level (Correctables, OSDI 2016,
+ * Listing 7).
+ */
 import type { InvocationContext } from '../../correctable/binding.ts';
 import type { Operation } from '../../correctable/operation.ts';
 import { followSignal } from '../../correctable/subscribe.ts';
@@ -8,9 +11,10 @@ export interface TierContext {
   /** The level at which the tier answers. */
   readonly level: string;
   /**
-   * Pass it to the driver or `fetch`: it aborts when no caller needs the answer any more. The operation may have ended,
-   * also by the answer of a stronger tier, the level may have timed out, or the client may be closed. The signal of a
-   * write never aborts, because a submitted write runs to its end.
+   * Pass it to the driver or `fetch`: it aborts when no caller needs the answer any more. The
+   * operation may have ended, also by the answer of a stronger tier, the level may have timed out,
+   * or the client may be closed. The signal of a write never aborts, because a submitted write runs
+   * to its end.
    */
   readonly signal: AbortSignal;
   /** When the client gives up, in milliseconds since the epoch; `undefined` without a deadline. */
@@ -20,8 +24,8 @@ export interface TierContext {
 }
 
 /**
- * Answers one operation at one level: returns the value, `withDetails(value, { version, meta })`, `skipLevel`, or a
- * promise of one of them. If it throws, its level fails with that error.
+ * Answers one operation at one level: returns the value, `withDetails(value, { version, meta })`,
+ * `skipLevel`, or a promise of one of them. If it throws, its level fails with that error.
  */
 export type Tier = (operation: Operation, context: TierContext) => unknown;
 
@@ -41,7 +45,8 @@ export class TierCall implements TierContext {
   }
 
   get signal(): AbortSignal {
-    // One signal a call and not one for all: a driver's listener on a signal that never aborts would never go away.
+    // One signal a call and not one for all: a driver's listener on a signal that never aborts
+    // would never go away.
     if (this.#controller === undefined) {
       this.#controller = new AbortController();
       if (!this.#isWrite) this.#followSignals(this.#controller);

@@ -46,7 +46,10 @@ export class TieredRun {
     return this.#options.context.signal.aborted;
   }
 
-  /** Resolves when the operation has ended; weaker tiers may not have. Never rejects: failures go to the sink. */
+  /**
+   * Resolves when the operation has ended; weaker tiers may not have. Never rejects: failures go to
+   * the sink.
+   */
   async runToEnd(): Promise<void> {
     if (this.isWrite) await this.#runFromStrongest();
     else await this.#runRead();
@@ -60,10 +63,14 @@ export class TieredRun {
     this.#abortCalls();
   }
 
-  /** Only the strongest tier executes an update: its answer is final, whatever weaker level was asked for. */
+  /**
+   * Only the strongest tier executes an update: its answer is final, whatever weaker level was
+   * asked for.
+   */
   async #runFromStrongest(): Promise<void> {
     const { levels } = this.#options;
-    if ((await this.#callTier(levels[levels.length - 1] as string)) === 'skipped') await this.#failWithoutReply();
+    if ((await this.#callTier(levels[levels.length - 1] as string)) === 'skipped')
+      await this.#failWithoutReply();
   }
 
   async #runRead(): Promise<void> {
@@ -83,7 +90,8 @@ export class TieredRun {
     const { levels, requestedLevels } = this.#options;
     const from = levels.indexOf(requestedLevels[requestedLevels.length - 1] as string);
     for (const level of levels.slice(from)) {
-      if ((await this.#callTier(level)) !== 'skipped' || this.#isReadAbandoned()) return this.#abortCalls();
+      if ((await this.#callTier(level)) !== 'skipped' || this.#isReadAbandoned())
+        return this.#abortCalls();
     }
     await this.#failWithoutReply();
     this.#abortCalls();
@@ -94,7 +102,10 @@ export class TieredRun {
     for (const call of this.#calls) call.abort();
   }
 
-  /** What becomes of a tier; it has failed once the time limit of its level has passed, as the client counts it too. */
+  /**
+   * What becomes of a tier; it has failed once the time limit of its level has passed, as the
+   * client counts it too.
+   */
   #callTierUntilLate(level: string): Promise<TierOutcome> {
     const late = this.#options.context.levelSignals?.[level];
     if (late === undefined) return this.#callTier(level);
@@ -130,11 +141,14 @@ export class TieredRun {
     }
   }
 
-  /** The failure of a level that was not requested, a substitute, is the failure of the operation. */
+  /**
+   * The failure of a level that was not requested, a substitute, is the failure of the operation.
+   */
   async #handleTierFailure(error: unknown, level: string): Promise<void> {
     const { requestedLevels, sink } = this.#options;
     const rank = requestedLevels.indexOf(level);
-    if (rank < 0 || rank === requestedLevels.length - 1) await this.#waitForWeakerTiers(error, level);
+    if (rank < 0 || rank === requestedLevels.length - 1)
+      await this.#waitForWeakerTiers(error, level);
     if (this.#isStopped) return;
     if (rank < 0) sink.fail(error);
     else sink.fail(error, level);
@@ -153,29 +167,50 @@ export class TieredRun {
     if (!this.#isStopped) sink.fail(error);
   }
 
-  /** Waits shortly for weaker tiers before a failure: after it, none of their views would be delivered. */
+  /**
+   * Waits shortly for weaker tiers before a failure: after it, none of their views would be
+   * delivered.
+   */
   async #waitForWeakerTiers(failure: unknown, level: string): Promise<void> {
     if (this.#weakerOutcomes.length === 0 || this.#isStopped) return;
     const { context } = this.#options;
     const blockedBy = isCorrectableError(failure)
       ? failure
-      : new CorrectableError('FINAL_FAILED', `the tier of '${level}' failed; see cause`, { cause: failure });
-    context.submissionStatus = { mayHaveBeenSent: true, blockedBy, levelErrors: { [level]: failure } };
+      : new CorrectableError('FINAL_FAILED', `the tier of '${level}' failed; see cause`, {
+          cause: failure,
+        });
+    context.submissionStatus = {
+      mayHaveBeenSent: true,
+      blockedBy,
+      levelErrors: { [level]: failure },
+    };
     await waitForWeaker(this.#waitForBestWeakerTier(), context);
     if (context.signal.aborted) this.#isStopped = true;
   }
 
-  /** Resolves once one has answered and all above it have not: those below it are of no use any more. */
+  /**
+   * Resolves once one has answered and all above it have not: those below it are of no use any
+   * more.
+   */
   async #waitForBestWeakerTier(): Promise<void> {
-    for (const requested of this.#weakerOutcomes.toReversed()) if ((await requested) === 'replied') return;
+    for (const requested of this.#weakerOutcomes.toReversed())
+      if ((await requested) === 'replied') return;
   }
 
-  /** The answer of a slow tier is not delivered to a caller that has left. That of an update is: it was done. */
+  /**
+   * The answer of a slow tier is not delivered to a caller that has left. That of an update is: it
+   * was done.
+   */
   #isCallerGone(): boolean {
-    return this.#isStopped || (!this.isWrite && isAbandoned(this.#options.context, this.#startedAtMs));
+    return (
+      this.#isStopped || (!this.isWrite && isAbandoned(this.#options.context, this.#startedAtMs))
+    );
   }
 
-  /** An unwanted read asks no further tiers. Not looked at before an answer, so that a single fast tier costs no signal. */
+  /**
+   * An unwanted read asks no further tiers. Not looked at before an answer, so that a single fast
+   * tier costs no signal.
+   */
   #isReadAbandoned(): boolean {
     return this.#isStopped || this.#options.context.signal.aborted;
   }

@@ -2,21 +2,28 @@
 import type { Binding, InvocationContext, Sink } from '../../correctable/binding.ts';
 import { bindMethods } from '../../correctable/binding.ts';
 import { check, CorrectableError } from '../../correctable/errors.ts';
-import { checkOptionTypes, checkOptionNames, checkRecord, type OptionNamesOf } from '../../correctable/validate.ts';
+import {
+  checkOptionTypes,
+  checkOptionNames,
+  checkRecord,
+  type OptionNamesOf,
+} from '../../correctable/validate.ts';
 import type { Levels } from '../../correctable/level-types.ts';
 import type { Operation } from '../../correctable/operation.ts';
 import { TieredRun, type TierMode } from './tiered-run.ts';
 import type { Tier } from './tier.ts';
 
-/** The function that answers at each level. A write calls only that of the strongest level, once. */
+/**
+ * The function that answers at each level. A write calls only that of the strongest level, once.
+ */
 export type Tiers<L extends Levels> = Readonly<Record<L[number], Tier>>;
 
 /** Options of `tiered`. */
 export interface TieredOptions {
   /**
-   * How a read calls its tiers. `'parallel'` calls all at once, so that a slow or hanging tier delays no other.
-   * `'sequential'` calls the next tier after the weaker one has answered, as in Listing 7, and spares the strongest tier
-   * when the caller cancels early. Default: `'parallel'`.
+   * How a read calls its tiers. `'parallel'` calls all at once, so that a slow or hanging tier
+   * delays no other. `'sequential'` calls the next tier after the weaker one has answered, as in
+   * Listing 7, and spares the strongest tier when the caller cancels early. Default: `'parallel'`.
    */
   readonly mode?: TierMode;
   /** Returns whether the tiers can execute an operation. Default: they can execute all of them. */
@@ -33,15 +40,16 @@ interface TieredSetup<L extends Levels> extends TieredOptions {
 }
 
 /**
- * Creates a binding whose levels are functions, such as a cache and its origin, or a backup and its primary
- * (Correctables, OSDI 2016, Listing 7). `levels` names the levels, weakest first; `tiers` has one function for each.
+ * Creates a binding whose levels are functions, such as a cache and its origin, or a backup and its
+ * primary (Correctables, OSDI 2016, Listing 7). `levels` names the levels, weakest first; `tiers`
+ * has one function for each.
  *
- * If a tier throws, only its level fails while a stronger tier is pending. If a tier returns `skipLevel`, its level is
- * left out. If the strongest tier fails, the binding waits up to 1 000 ms for weaker tiers that are pending. Writes go
- * to the strongest tier only.
+ * If a tier throws, only its level fails while a stronger tier is pending. If a tier returns
+ * `skipLevel`, its level is left out. If the strongest tier fails, the binding waits up to 1 000 ms
+ * for weaker tiers that are pending. Writes go to the strongest tier only.
  *
- * The names are an array because object keys have no order for the compiler. A tool that sorts keys would make the
- * cache the strongest level.
+ * The names are an array because object keys have no order for the compiler. A tool that sorts keys
+ * would make the cache the strongest level.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` if levels and tiers do not match
  * @example
@@ -53,7 +61,11 @@ interface TieredSetup<L extends Levels> extends TieredOptions {
  * );
  * for await (const view of pages.invoke(get('page:1'))) show(view.value, view.level);
  */
-export function tiered<const L extends Levels>(levels: L, tiers: Tiers<L>, options: TieredOptions = {}): Binding<L> {
+export function tiered<const L extends Levels>(
+  levels: L,
+  tiers: Tiers<L>,
+  options: TieredOptions = {},
+): Binding<L> {
   checkOptionNames(options, { call: CALL }, OPTIONS);
   const setup = { ...options, levels, tiers };
   checkTiers(setup, CALL);
@@ -138,28 +150,51 @@ class TieredBinding<L extends Levels> implements Binding<L> {
   }
 
   #closed(): CorrectableError {
-    return new CorrectableError('UNAVAILABLE', `the binding '${this.name}' is closed: make a new client`, {
-      retryable: false,
-    });
+    return new CorrectableError(
+      'UNAVAILABLE',
+      `the binding '${this.name}' is closed: make a new client`,
+      {
+        retryable: false,
+      },
+    );
   }
 }
 
-const CALL = "tiered(['cache', 'origin'], { cache: readCache, origin: fetchOrigin }, { mode: 'sequential' })";
+const CALL =
+  "tiered(['cache', 'origin'], { cache: readCache, origin: fetchOrigin }, { mode: 'sequential' })";
 
-const OPTIONS: OptionNamesOf<TieredOptions> = { mode: true, supports: true, name: true, close: true };
+const OPTIONS: OptionNamesOf<TieredOptions> = {
+  mode: true,
+  supports: true,
+  name: true,
+  close: true,
+};
 
 function checkTiers(options: TieredSetup<Levels>, call: string): void {
   const { levels: names, tiers, mode = 'parallel' } = options;
-  check(Array.isArray(names) && names.length > 0, 'levels', `name at least one, weakest first: write ${call}`);
-  check(new Set(names).size === names.length, 'levels', `name each once, not [${names.join(', ')}]`);
+  check(
+    Array.isArray(names) && names.length > 0,
+    'levels',
+    `name at least one, weakest first: write ${call}`,
+  );
+  check(
+    new Set(names).size === names.length,
+    'levels',
+    `name each once, not [${names.join(', ')}]`,
+  );
   checkRecord(tiers, { call, field: 'tiers' });
   checkOptionTypes(options, 'function', 'supports', 'close');
   for (const level of names) {
-    const isTier = typeof tiers[level] === 'function' && tiers[level] !== Object.prototype[level as never];
+    const isTier =
+      typeof tiers[level] === 'function' && tiers[level] !== Object.prototype[level as never];
     check(isTier, `tiers.${level}`, `give a function for the level '${level}'`);
   }
   for (const level of Object.keys(tiers)) {
-    check(names.includes(level), `tiers.${level}`, `add '${level}' to the levels, or leave its tier out`);
+    check(
+      names.includes(level),
+      `tiers.${level}`,
+      `add '${level}' to the levels, or leave its tier out`,
+    );
   }
   const isMode = mode === 'parallel' || mode === 'sequential';
   check(isMode, 'mode', `choose 'parallel' or 'sequential', not '${mode as string}'`);

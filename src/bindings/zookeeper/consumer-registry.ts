@@ -1,4 +1,7 @@
-/** Which other bindings take from queues, and how fast: each writes its pace into the node that shows it is alive. */
+/**
+ * Which other bindings take from queues, and how fast: each writes its pace into the node that
+ * shows it is alive.
+ */
 import { CommitLatency } from '../../correctable/throttle/commit-latency.ts';
 import {
   computeMaxConcurrentWrites,
@@ -38,7 +41,8 @@ export class ConsumerRegistry {
     // Claims wait for a connection, and nothing tells how long.
     if (writer.state !== 'connected') return undefined;
     const { throttles } = this.#known;
-    const commitLatencyMs = throttles.length === 0 ? 0 : this.commitLatency.estimateMs(performance.now());
+    const commitLatencyMs =
+      throttles.length === 0 ? 0 : this.commitLatency.estimateMs(performance.now());
     return commitLatencyMs === undefined ? undefined : { commitLatencyMs, throttles };
   }
 
@@ -47,10 +51,15 @@ export class ConsumerRegistry {
     await this.#sessions.retryLost('reader', (zk) => zk.sync(this.#paths.consumers));
     await this.refresh();
     const { concurrentWriters } = this;
-    return concurrentWriters === undefined ? Infinity : computeMaxConcurrentWrites(concurrentWriters);
+    return concurrentWriters === undefined
+      ? Infinity
+      : computeMaxConcurrentWrites(concurrentWriters);
   }
 
-  /** Finds out who is there, unless that is known. A look that fails is taken again by the next who asks. */
+  /**
+   * Finds out who is there, unless that is known. A look that fails is taken again by the next who
+   * asks.
+   */
   async refresh(): Promise<void> {
     if (this.#known?.reader === this.#sessions.reader) return;
     this.#refreshing ??= this.#readConsumers(this.#sessions.reader)
@@ -85,7 +94,9 @@ export class ConsumerRegistry {
 
   /** Undefined where the binding is gone. */
   async #readThrottle(reader: ZooKeeper, consumer: string): Promise<Throttle | undefined> {
-    const node = await reader.get(this.#paths.consumer(consumer)).catch(replaceErrorWith('NO_NODE', undefined));
+    const node = await reader
+      .get(this.#paths.consumer(consumer))
+      .catch(replaceErrorWith('NO_NODE', undefined));
     return node && parseThrottle(node.data);
   }
 }

@@ -36,17 +36,26 @@ export function throwNotApplied(error: unknown): never {
   throw toNotAppliedError(error);
 }
 
-/** The error to report for what fails once an item has been taken: to say that nothing was done would lose it. */
+/**
+ * The error to report for what fails once an item has been taken: to say that nothing was done
+ * would lose it.
+ */
 export function createItemTakenError(number: number, cause: unknown): CorrectableError {
   const reason = cause instanceof Error ? cause.message : String(cause);
   const message = `item ${number} was taken, and could not be brought: ${reason}; the next dequeue may find it`;
   return new CorrectableError('UNKNOWN', message, { cause });
 }
 
-/** Whether the connection or the session is at fault, so that the request may go on over another. */
+/**
+ * Whether the connection or the session is at fault, so that the request may go on over another.
+ */
 export function isConnectionLost(error: unknown): boolean {
   if (!isZooKeeperError(error)) return false;
-  return error.code === 'CONNECTION_LOSS' || error.code === 'SESSION_MOVED' || error.code === 'SESSION_EXPIRED';
+  return (
+    error.code === 'CONNECTION_LOSS' ||
+    error.code === 'SESSION_MOVED' ||
+    error.code === 'SESSION_EXPIRED'
+  );
 }
 
 const BUSY_CODES: ReadonlySet<ZooKeeperErrorCode> = new Set([
@@ -62,7 +71,9 @@ export function isBusy(error: unknown): boolean {
 }
 
 export function createClosedError(): CorrectableError {
-  return new CorrectableError('UNAVAILABLE', 'The ZooKeeper binding is closed; create another', { retryable: false });
+  return new CorrectableError('UNAVAILABLE', 'The ZooKeeper binding is closed; create another', {
+    retryable: false,
+  });
 }
 
 /** Returns the error of a dequeue that is abandoned before its claim is sent. */
@@ -72,5 +83,8 @@ export function createAbandonedError(): CorrectableError {
 
 /** For an update that was in flight, and not answered in the time that closing has. */
 export function createInterruptedError(): CorrectableError {
-  return new CorrectableError('UNKNOWN', 'The ZooKeeper binding was closed under the write, which may take effect');
+  return new CorrectableError(
+    'UNKNOWN',
+    'The ZooKeeper binding was closed under the write, which may take effect',
+  );
 }

@@ -1,7 +1,14 @@
-/** `correctables/bindings/zookeeper`: replicated queues and values on Apache ZooKeeper, and the client below. Node only. */
+/**
+ * `correctables/bindings/zookeeper`: replicated queues and values on Apache ZooKeeper, and the
+ * client below. Node only.
+ */
 export { zookeeper } from './zookeeper-binding.ts';
 export type { ZooKeeperBinding } from './zookeeper-binding.ts';
-export type { DeliveryGuarantee, OrphanRecoveryOptions, ZooKeeperBindingOptions } from './options.ts';
+export type {
+  DeliveryGuarantee,
+  OrphanRecoveryOptions,
+  ZooKeeperBindingOptions,
+} from './options.ts';
 export type { ZooKeeperLevels } from './operation-call.ts';
 export { queueLength } from './queue-length.ts';
 export { computeMinThreshold, assertThreshold } from './min-threshold.ts';
@@ -16,7 +23,13 @@ export type { ZooKeeperErrorCode, ZooKeeperErrorDetails } from './client/errors.
 export type { Credentials, ZooKeeperOptions } from './client/options.ts';
 export { CREATOR_ALL_ACL, OPEN_ACL, READ_ACL } from './client/stat-and-acl.ts';
 export type { Acl, Permission, Stat } from './client/stat-and-acl.ts';
-export type { CreateResult, CreateMode, NodeAcl, NodeChildren, NodeData } from './client/requests.ts';
+export type {
+  CreateResult,
+  CreateMode,
+  NodeAcl,
+  NodeChildren,
+  NodeData,
+} from './client/requests.ts';
 export type { MultiPart, MultiResult } from './client/multi.ts';
 export type { SessionEvent, SessionListener, SessionState } from './client/zookeeper-session.ts';
 export type { WatchEvent, WatchListener } from './client/watches.ts';

@@ -20,7 +20,11 @@ export function executeGet(
   });
 }
 
-async function readValue(zk: ZooKeeper, path: string, codec: ValueCodec): Promise<ZooKeeperReadResult> {
+async function readValue(
+  zk: ZooKeeper,
+  path: string,
+  codec: ValueCodec,
+): Promise<ZooKeeperReadResult> {
   let zxid = 0n;
   try {
     const { data, stat } = await zk.get(path, { onZxid: (seen) => (zxid = seen) });
@@ -31,7 +35,10 @@ async function readValue(zk: ZooKeeper, path: string, codec: ValueCodec): Promis
   }
 }
 
-/** Writes a value. Nothing is known before the ensemble has agreed, thus the preliminary view is only that it was sent. */
+/**
+ * Writes a value. Nothing is known before the ensemble has agreed, thus the preliminary view is
+ * only that it was sent.
+ */
 export async function executePut(
   sessions: SessionPair,
   path: string,

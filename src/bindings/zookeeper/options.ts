@@ -13,27 +13,31 @@ import { parseConnectString } from './client/server-pool.ts';
 import { jsonCodec, type ValueCodec } from './value-codec.ts';
 
 /**
- * How to recover items whose consumer crashed between taking them and cleaning up, so that their delivery is unknown.
- * `at-most-once` drops them, `at-least-once` puts them back.
+ * How to recover items whose consumer crashed between taking them and cleaning up, so that their
+ * delivery is unknown. `at-most-once` drops them, `at-least-once` puts them back.
  */
 export type DeliveryGuarantee = 'at-most-once' | 'at-least-once';
 
 export interface ZooKeeperBindingOptions {
-  /** Addresses as `host:port,host:port/chroot`. The first one should be the nearest: it answers preliminary views. */
+  /**
+   * Addresses as `host:port,host:port/chroot`. The first one should be the nearest: it answers
+   * preliminary views.
+   */
   readonly servers: string;
   /** The node below which the binding keeps everything. Default: `/correctables`. */
   readonly root?: string;
   /** How long the ensemble keeps a session without messages, in milliseconds. Default: 12 000. */
   readonly sessionTimeoutMs?: number;
   /**
-   * Maximum number of this binding's dequeues in flight in one queue; others wait. Other bindings read the value: it
-   * bounds how many of these dequeues their estimates cannot include. Default: 100.
+   * Maximum number of this binding's dequeues in flight in one queue; others wait. Other bindings
+   * read the value: it bounds how many of these dequeues their estimates cannot include. Default:
+   * 100.
    */
   readonly maxInFlight?: number;
   /**
-   * How soon a slot of `maxInFlight` is reused, in milliseconds. Other bindings read this value too. Set it if several
-   * bindings take from one queue. Without it, nothing bounds what they take unknown to each other, and
-   * `getSafeThreshold` permits no early decision. Default: 0.
+   * How soon a slot of `maxInFlight` is reused, in milliseconds. Other bindings read this value
+   * too. Set it if several bindings take from one queue. Without it, nothing bounds what they take
+   * unknown to each other, and `getSafeThreshold` permits no early decision. Default: 0.
    */
   readonly minSlotIntervalMs?: number;
   /** Recovers the items of crashed consumers. Default: no recovery. */
@@ -42,7 +46,10 @@ export interface ZooKeeperBindingOptions {
   readonly codec?: ValueCodec;
   /** The identity of the client, for ACLs: `{ scheme: 'digest', secret: 'user:password' }`. */
   readonly auth?: { readonly scheme: string; readonly secret: string };
-  /** Called with failures of background work: cleanup and the recovery of orphans. Default: a process warning. */
+  /**
+   * Called with failures of background work: cleanup and the recovery of orphans. Default: a
+   * process warning.
+   */
   readonly onBackgroundError?: (error: unknown) => void;
 }
 
@@ -52,7 +59,9 @@ export interface OrphanRecoveryOptions {
   readonly intervalMs?: number;
 }
 
-export type ResolvedBindingOptions = Required<Omit<ZooKeeperBindingOptions, 'orphanRecovery' | 'auth'>> & {
+export type ResolvedBindingOptions = Required<
+  Omit<ZooKeeperBindingOptions, 'orphanRecovery' | 'auth'>
+> & {
   readonly orphanRecovery: Required<OrphanRecoveryOptions> | undefined;
   readonly auth: ZooKeeperBindingOptions['auth'];
 };
@@ -71,7 +80,10 @@ const OPTIONS: OptionNamesOf<ZooKeeperBindingOptions> = {
   onBackgroundError: true,
 };
 
-const ORPHAN_RECOVERY_OPTIONS: OptionNamesOf<OrphanRecoveryOptions> = { delivery: true, intervalMs: true };
+const ORPHAN_RECOVERY_OPTIONS: OptionNamesOf<OrphanRecoveryOptions> = {
+  delivery: true,
+  intervalMs: true,
+};
 
 /** @throws CorrectableError `INVALID_ARGUMENT` that names the field */
 export function resolveBindingOptions(options: ZooKeeperBindingOptions): ResolvedBindingOptions {
@@ -98,10 +110,15 @@ export function resolveBindingOptions(options: ZooKeeperBindingOptions): Resolve
 
 function checkOtherOptions(options: ZooKeeperBindingOptions): void {
   const { servers, orphanRecovery, codec, auth } = options;
-  check(isNonEmptyString(servers), 'servers', `must be a text, the addresses separated by commas: write ${CALL}`);
+  check(
+    isNonEmptyString(servers),
+    'servers',
+    `must be a text, the addresses separated by commas: write ${CALL}`,
+  );
   const isCodec = codec === undefined || hasMethods(codec, 'encode', 'decode');
   check(isCodec, 'codec', 'must have encode and decode, as jsonCodec has, or be left out');
-  const isAuth = auth === undefined || (isNonEmptyString(auth?.scheme) && isNonEmptyString(auth.secret));
+  const isAuth =
+    auth === undefined || (isNonEmptyString(auth?.scheme) && isNonEmptyString(auth.secret));
   check(isAuth, 'auth', "must be { scheme: 'digest', secret: 'user:password' }, or none");
   checkOptionTypes(options, 'function', 'onBackgroundError');
   if (orphanRecovery === undefined) return;
@@ -123,7 +140,10 @@ function checkField(field: string, check: () => unknown): void {
   try {
     check();
   } catch (cause) {
-    throw new CorrectableError('INVALID_ARGUMENT', `${field}: ${(cause as Error).message}`, { field, cause });
+    throw new CorrectableError('INVALID_ARGUMENT', `${field}: ${(cause as Error).message}`, {
+      field,
+      cause,
+    });
   }
 }
 

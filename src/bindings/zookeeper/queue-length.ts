@@ -10,6 +10,7 @@ import type { Operation } from '../../correctable/operation.ts';
  * const jobs = await store.invokeStrong(queueLength('jobs'));
  */
 export function queueLength(queue: string): Operation<number> {
-  if (typeof queue === 'string' && queue !== '') return { name: 'length', args: { queue }, access: 'read', key: queue };
+  if (typeof queue === 'string' && queue !== '')
+    return { name: 'length', args: { queue }, access: 'read', key: queue };
   throw createInvalidArgumentError('queue', 'give a string of at least one character');
 }

@@ -8,14 +8,19 @@ import type { SessionPair } from './session-pair.ts';
 
 export interface ZooKeeperReadResult extends ViewDetails {
   readonly value: unknown;
-  /** The servers that answered had applied all transactions up to this one, by their own answers. */
+  /**
+   * The servers that answered had applied all transactions up to this one, by their own answers.
+   */
   readonly zxid: bigint;
 }
 
 /** How to read: from a session's server as it is, or after a `sync`. */
 export type ReadFunction = (zk: ZooKeeper, isSynced: boolean) => Promise<ZooKeeperReadResult>;
 
-/** A synced read goes with the updates: on the other session, preliminary views would wait behind it. */
+/**
+ * A synced read goes with the updates: on the other session, preliminary views would wait behind
+ * it.
+ */
 export async function readAtBothLevels(
   { reader, writer }: SessionPair,
   call: OperationCall,
@@ -41,7 +46,9 @@ export async function readAtBothLevels(
   }
   const synced = read(writer, true);
   // What the follower has is worth most where the leader cannot be had: it goes first.
-  await synced.catch(() => weakView && waitForWeaker(weakView, call.context, call.context.levelSignals?.['weak']));
+  await synced.catch(
+    () => weakView && waitForWeaker(weakView, call.context, call.context.levelSignals?.['weak']),
+  );
   const { value, zxid, ...details } = await synced;
   isOver = true;
   session?.advanceTo(zxid);

@@ -1,4 +1,7 @@
-/** Two sessions: ZooKeeper answers each in order, so a preliminary read must not wait behind an update. */
+/**
+ * Two sessions: ZooKeeper answers each in order, so a preliminary read must not wait behind an
+ * update.
+ */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { CorrectableError } from '../../correctable/errors.ts';
@@ -10,7 +13,10 @@ import type { ResolvedBindingOptions } from './options.ts';
 import { parseSequenceNumber, type Paths } from './paths.ts';
 
 const ID_BYTES = 6;
-/** How often a busy server is asked before it is taken for more than busy: about three seconds in all. */
+/**
+ * How often a busy server is asked before it is taken for more than busy: about three seconds in
+ * all.
+ */
 const MAX_ATTEMPTS = 8;
 const INITIAL_BUSY_DELAY_MS = 20;
 const MAX_BUSY_DELAY_MS = 1_000;
@@ -19,8 +25,13 @@ type SessionRole = 'reader' | 'writer';
 
 export class SessionPair {
   /** Names this binding in claims. */
-  readonly consumerId: string = randomBytes(ID_BYTES).toString('base64url').replaceAll(/[-_]/g, '0');
-  /** Whether the writer's server gives preliminary replies (`engines/zookeeper-czk`); undefined until one was tried. */
+  readonly consumerId: string = randomBytes(ID_BYTES)
+    .toString('base64url')
+    .replaceAll(/[-_]/g, '0');
+  /**
+   * Whether the writer's server gives preliminary replies (`engines/zookeeper-czk`); undefined
+   * until one was tried.
+   */
   hasPreliminaryReplies: boolean | undefined;
   readonly #options: ResolvedBindingOptions;
   readonly #paths: Paths;
@@ -28,7 +39,9 @@ export class SessionPair {
   reader: ZooKeeper;
   /** For updates and for reads after a `sync`, in the order in which they were made. */
   writer: ZooKeeper;
-  /** Counts the sessions that have been writers: what a session hears of, a later one has not heard. */
+  /**
+   * Counts the sessions that have been writers: what a session hears of, a later one has not heard.
+   */
   writerCount = 0;
   #registered: Promise<void> | undefined;
   /** What sessions that are over had seen. */
@@ -48,7 +61,10 @@ export class SessionPair {
     this.#isClosing = true;
   }
 
-  /** Resolves when both sessions are connected; rejects when they are not within the time of a session. */
+  /**
+   * Resolves when both sessions are connected; rejects when they are not within the time of a
+   * session.
+   */
   async whenConnected(): Promise<void> {
     const { servers, sessionTimeoutMs } = this.#options;
     let timer: NodeJS.Timeout | undefined;
@@ -60,7 +76,10 @@ export class SessionPair {
       }, sessionTimeoutMs);
     });
     try {
-      await Promise.race([Promise.all([this.reader.whenConnected(), this.writer.whenConnected()]), tooLate]);
+      await Promise.race([
+        Promise.all([this.reader.whenConnected(), this.writer.whenConnected()]),
+        tooLate,
+      ]);
     } catch (error) {
       throw toNotAppliedError(error);
     } finally {
@@ -73,7 +92,10 @@ export class SessionPair {
     return { sent: reader.sent + writer.sent, received: reader.received + writer.received };
   }
 
-  /** Repeats what may be repeated, over other connections and sessions, until it is answered or the binding closes. */
+  /**
+   * Repeats what may be repeated, over other connections and sessions, until it is answered or the
+   * binding closes.
+   */
   async retryLost<T>(role: SessionRole, request: (zk: ZooKeeper) => Promise<T>): Promise<T> {
     for (;;) {
       try {
@@ -92,11 +114,17 @@ export class SessionPair {
       } catch (error) {
         if (!isBusy(error) || attempt === MAX_ATTEMPTS || this.#isClosed) throw error;
       }
-      await pause(Math.min(INITIAL_BUSY_DELAY_MS * 2 ** attempt, MAX_BUSY_DELAY_MS) * (0.5 + Math.random() / 2));
+      await pause(
+        Math.min(INITIAL_BUSY_DELAY_MS * 2 ** attempt, MAX_BUSY_DELAY_MS) *
+          (0.5 + Math.random() / 2),
+      );
     }
   }
 
-  /** Registers the binding as alive, once a session: a claim whose consumer is not registered is the janitor's. */
+  /**
+   * Registers the binding as alive, once a session: a claim whose consumer is not registered is the
+   * janitor's.
+   */
   register(): Promise<void> {
     this.#registered ??= this.#registerNow().catch((error: unknown) => {
       this.#registered = undefined;
@@ -105,7 +133,10 @@ export class SessionPair {
     return this.#registered;
   }
 
-  /** Resolves when the binding is connected and registered: before that no claim is to be on its way. */
+  /**
+   * Resolves when the binding is connected and registered: before that no claim is to be on its
+   * way.
+   */
   async whenRegistered(): Promise<void> {
     await this.retryLost('writer', (zk) => zk.whenConnected());
     await this.register();
@@ -116,13 +147,15 @@ export class SessionPair {
     const names = path.slice(1).split('/');
     const paths = names.map((_, at) => `/${names.slice(0, at + 1).join('/')}`);
     await this.retryLost('writer', async (zk) => {
-      await Promise.all(paths.map((item) => zk.create(item, null).catch(replaceErrorWith('NODE_EXISTS', item))));
+      await Promise.all(
+        paths.map((item) => zk.create(item, null).catch(replaceErrorWith('NODE_EXISTS', item))),
+      );
     });
   }
 
   /**
-   * Creates a sequential node. `onPreliminary` hears of the number that it should get, from a server that says so:
-   * whether a server does is learnt from the first create.
+   * Creates a sequential node. `onPreliminary` hears of the number that it should get, from a
+   * server that says so: whether a server does is learnt from the first create.
    */
   async createSequential(
     path: string,
@@ -131,7 +164,8 @@ export class SessionPair {
   ): Promise<string> {
     const { writer } = this;
     const mode = 'persistent-sequential';
-    if (onPreliminary === undefined || this.hasPreliminaryReplies === false) return writer.create(path, data, { mode });
+    if (onPreliminary === undefined || this.hasPreliminaryReplies === false)
+      return writer.create(path, data, { mode });
     const { server } = writer;
     let isGiven = false;
     const created = await writer.create(path, data, {
@@ -173,7 +207,10 @@ export class SessionPair {
     });
   }
 
-  /** A node of a session of ours that has expired goes away on its own, but later: it must be replaced. */
+  /**
+   * A node of a session of ours that has expired goes away on its own, but later: it must be
+   * replaced.
+   */
   async #isOwnNode(zk: ZooKeeper, path: string): Promise<boolean> {
     const node = await zk.exists(path);
     if (node?.ephemeralOwner === zk.sessionId) return true;
@@ -203,7 +240,10 @@ export class SessionPair {
 
   #replace(role: SessionRole): void {
     if (this.#isClosed) return;
-    this.#minZxid = getHigher(this.#minZxid, (role === 'reader' ? this.reader : this.writer).lastZxid);
+    this.#minZxid = getHigher(
+      this.#minZxid,
+      (role === 'reader' ? this.reader : this.writer).lastZxid,
+    );
     if (role === 'reader') this.reader = this.#open('reader');
     else {
       this.writerCount += 1;

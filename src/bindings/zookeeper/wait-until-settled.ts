@@ -1,5 +1,8 @@
 /** Resolves when all have settled, whatever with, or when the time is over. */
-export async function waitUntilSettled(ms: number, work: Iterable<PromiseLike<unknown>>): Promise<void> {
+export async function waitUntilSettled(
+  ms: number,
+  work: Iterable<PromiseLike<unknown>>,
+): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const tooLate = new Promise<void>((resolve) => (timer = setTimeout(resolve, ms)));
   await Promise.race([Promise.allSettled(work), tooLate]);

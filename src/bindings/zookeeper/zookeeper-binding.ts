@@ -1,11 +1,24 @@
-/** Queues and values on Apache ZooKeeper (Correctables, OSDI 2016, §5.2, §6.2.2): the nearest server answers first. */
-import type { Binding, BindingSession, InvocationContext, Sink } from '../../correctable/binding.ts';
+/**
+ * Queues and values on Apache ZooKeeper (Correctables, OSDI 2016, §5.2, §6.2.2): the nearest server
+ * answers first.
+ */
+import type {
+  Binding,
+  BindingSession,
+  InvocationContext,
+  Sink,
+} from '../../correctable/binding.ts';
 import { bindMethods } from '../../correctable/binding.ts';
 import { CorrectableError } from '../../correctable/errors.ts';
 import type { Operation } from '../../correctable/operation.ts';
 import { executeDequeue } from './queue/dequeue.ts';
 import { executeEnqueue } from './queue/enqueue.ts';
-import { createClosedError, toCorrectableError, createInterruptedError, throwNotApplied } from './errors.ts';
+import {
+  createClosedError,
+  toCorrectableError,
+  createInterruptedError,
+  throwNotApplied,
+} from './errors.ts';
 import { runPeriodically, recoverOrphans } from './queue/orphan-recovery.ts';
 import { executeGet, executePut } from './key-value.ts';
 import {
@@ -20,7 +33,13 @@ import { waitUntilSettled } from './wait-until-settled.ts';
 import { QueueContext } from './queue/queue-context.ts';
 import { QueueTable } from './queue/queue-table.ts';
 import { executeLength, executePeek } from './queue/queue-reads.ts';
-import { LEVELS, SessionGuarantees, type OperationCall, type Level, type ZooKeeperLevels } from './operation-call.ts';
+import {
+  LEVELS,
+  SessionGuarantees,
+  type OperationCall,
+  type Level,
+  type ZooKeeperLevels,
+} from './operation-call.ts';
 import { ConsumerRegistry } from './consumer-registry.ts';
 import { SessionPair } from './session-pair.ts';
 
@@ -30,19 +49,22 @@ export interface ZooKeeperBinding extends Binding<ZooKeeperLevels> {
   /**
    * Resolves when both sessions are connected.
    *
-   * @throws CorrectableError `UNAVAILABLE` with the cause after a session timeout, `UNAUTHENTICATED` if `auth` fails
+   * @throws CorrectableError `UNAVAILABLE` with the cause after a session timeout,
+   *   `UNAUTHENTICATED` if `auth` fails
    */
   whenConnected(): Promise<void>;
   /**
-   * Returns the smallest threshold at which you can trust a preliminary view now. It depends on the live bindings,
-   * their rates and recent agreement times. It is `Infinity` while there is no connection. If there are others, it is
-   * `Infinity` until this binding has taken something. Views pass theirs to `getSafeThreshold`.
+   * Returns the smallest threshold at which you can trust a preliminary view now. It depends on the
+   * live bindings, their rates and recent agreement times. It is `Infinity` while there is no
+   * connection. If there are others, it is `Infinity` until this binding has taken something. Views
+   * pass theirs to `getSafeThreshold`.
    *
    * @throws CorrectableError `UNAVAILABLE` if the binding is closed
    */
   getMinThreshold(): Promise<number>;
   /**
-   * Recovers, once, what crashed consumers had claimed and not cleaned up. Option `orphanRecovery` does it regularly.
+   * Recovers, once, what crashed consumers had claimed and not cleaned up. Option `orphanRecovery`
+   * does it regularly.
    *
    * @returns the number of claims that it has ended
    * @throws CorrectableError if some could not be recovered, after all others were
@@ -51,8 +73,9 @@ export interface ZooKeeperBinding extends Binding<ZooKeeperLevels> {
 }
 
 /**
- * Creates a binding to a ZooKeeper ensemble. Level `weak` is the nearest server's state with own operations in flight.
- * Level `strong` is agreed by the ensemble. Operations: `enqueue`, `dequeue`, `peek`, `length`, `get`, `put`.
+ * Creates a binding to a ZooKeeper ensemble. Level `weak` is the nearest server's state with own
+ * operations in flight. Level `strong` is agreed by the ensemble. Operations: `enqueue`, `dequeue`,
+ * `peek`, `length`, `get`, `put`.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` naming the option
  * @example
@@ -66,7 +89,14 @@ export function zookeeper(options: ZooKeeperBindingOptions): ZooKeeperBinding {
   return bindMethods(new ZooKeeperStore(resolveBindingOptions(options)));
 }
 
-const OPERATIONS: ReadonlySet<string> = new Set(['enqueue', 'dequeue', 'peek', 'length', 'get', 'put']);
+const OPERATIONS: ReadonlySet<string> = new Set([
+  'enqueue',
+  'dequeue',
+  'peek',
+  'length',
+  'get',
+  'put',
+]);
 const WRITES: ReadonlySet<string> = new Set(['enqueue', 'dequeue', 'put']);
 /** How long updates that are in flight may take when the binding is closed. */
 const CLOSE_TIMEOUT_MS = 2_000;
@@ -101,11 +131,17 @@ class ZooKeeperStore implements ZooKeeperBinding {
     this.#sessions = new SessionPair(options, this.#paths);
     this.#consumers = new ConsumerRegistry(this.#sessions, this.#paths);
     const shared = { sessions: this.#sessions, consumers: this.#consumers };
-    this.#queues = new QueueTable((name) => new QueueContext(this.#paths.queue(name), shared, options));
+    this.#queues = new QueueTable(
+      (name) => new QueueContext(this.#paths.queue(name), shared, options),
+    );
     const { orphanRecovery } = options;
     this.#stopOrphanRecovery =
       orphanRecovery &&
-      runPeriodically(() => this.#runOrphanRecovery(orphanRecovery.delivery), orphanRecovery.intervalMs, options);
+      runPeriodically(
+        () => this.#runOrphanRecovery(orphanRecovery.delivery),
+        orphanRecovery.intervalMs,
+        options,
+      );
   }
 
   get bytes(): { readonly sent: number; readonly received: number } {
@@ -149,7 +185,10 @@ class ZooKeeperStore implements ZooKeeperBinding {
   ): void {
     if (this.#closing !== undefined) throw createClosedError();
     if (!this.supports(operation)) {
-      throw new CorrectableError('UNSUPPORTED', `The ZooKeeper binding has no operation "${operation.name}"`);
+      throw new CorrectableError(
+        'UNSUPPORTED',
+        `The ZooKeeper binding has no operation "${operation.name}"`,
+      );
     }
     const session = context.session instanceof SessionGuarantees ? context.session : undefined;
     const anySink = sink as Sink<unknown, Level>;
@@ -165,7 +204,10 @@ class ZooKeeperStore implements ZooKeeperBinding {
     return this.#closing;
   }
 
-  /** Sends nothing new. Requests in flight have time to be answered. Then they fail with an unknown result. */
+  /**
+   * Sends nothing new. Requests in flight have time to be answered. Then they fail with an unknown
+   * result.
+   */
   async #close(): Promise<void> {
     this.#stopOrphanRecovery?.();
     this.#sessions.beginClosing();
@@ -175,9 +217,11 @@ class ZooKeeperStore implements ZooKeeperBinding {
     await this.#waitForWrites(CLOSE_TIMEOUT_MS);
     await Promise.all(queues.map((queue) => queue.close()));
     await this.#sessions.close();
-    // By now each request has failed, as sent or as not sent; what pauses between two of them has sent one.
+    // By now each request has failed, as sent or as not sent; what pauses between two of them has
+    // sent one.
     await this.#waitForWrites(0);
-    for (const { sink, isWrite: isUpdate } of this.#inFlight) if (isUpdate) sink.fail(createInterruptedError());
+    for (const { sink, isWrite: isUpdate } of this.#inFlight)
+      if (isUpdate) sink.fail(createInterruptedError());
   }
 
   #waitForWrites(ms: number): Promise<void> {
@@ -207,7 +251,10 @@ class ZooKeeperStore implements ZooKeeperBinding {
       case 'get':
         return executeGet(this.#sessions, this.#paths.key(key), { call, codec });
       default:
-        return executePut(this.#sessions, this.#paths.key(key), { call, bytes: codec.encode(value) });
+        return executePut(this.#sessions, this.#paths.key(key), {
+          call,
+          bytes: codec.encode(value),
+        });
     }
   }
 }

@@ -24,25 +24,36 @@ import { addCancelTriggers, checkTimeout } from './create.ts';
 import type { Operation } from '../operation.ts';
 import type { Policy, SubmitFunction } from '../policy.ts';
 import type { SourceOptions } from '../source.ts';
-import { closeAfter, getExtras, abortSubmission, addCleanUp, createAbandonError, Source } from '../source.ts';
+import {
+  closeAfter,
+  getExtras,
+  abortSubmission,
+  addCleanUp,
+  createAbandonError,
+  Source,
+} from '../source.ts';
 
 /** The time limit of an operation for which none was given. */
 const DEFAULT_TIMEOUT_MS = 30_000;
 
 /** Options of `createClient`. */
 export interface ClientOptions extends EnvironmentOptions {
-  /** Timeout of an operation that sets none, in milliseconds; `Infinity` for no limit. Default: 30 000 */
+  /**
+   * Timeout of an operation that sets none, in milliseconds; `Infinity` for no limit. Default: 30
+   * 000
+   */
   readonly timeoutMs?: number;
   /** Returns the trace context of an operation. Called at each invocation. */
   readonly trace?: () => unknown;
   /**
-   * Retries an operation that failed, could succeed next time, and certainly had no effect. Default: no retries. Pass
-   * `retryPolicy({ attempts: 3 })` of `correctables/policies`.
+   * Retries an operation that failed, could succeed next time, and certainly had no effect.
+   * Default: no retries. Pass `retryPolicy({ attempts: 3 })` of `correctables/policies`.
    */
   readonly retry?: Policy | undefined;
   /**
-   * Lets a read share the views of an equal one in flight: `dedupeReads()` of `correctables/policies`. Default: each
-   * read is submitted, so that its views are no older than its call
+   * Lets a read share the views of an equal one in flight: `dedupeReads()` of
+   * `correctables/policies`. Default: each read is submitted, so that its views are no older than
+   * its call
    */
   readonly dedupeReads?: Policy | undefined;
 }
@@ -51,7 +62,9 @@ export interface ClientOptions extends EnvironmentOptions {
 export interface InvokeOptions<K extends string = string> {
   /** Cancels the operation when it aborts. */
   readonly signal?: AbortSignal | undefined;
-  /** Timeout of the operation, in milliseconds; `Infinity` for no limit. Default: that of the client */
+  /**
+   * Timeout of the operation, in milliseconds; `Infinity` for no limit. Default: that of the client
+   */
   readonly timeoutMs?: number | undefined;
   /** Timeouts of single levels, in milliseconds. A weaker level that is late counts as failed. */
   readonly levelTimeoutsMs?: { readonly [level in K]?: number } | undefined;
@@ -62,18 +75,22 @@ export interface InvokeOptions<K extends string = string> {
   /** Submits this read by itself if `false`, even if the client has `dedupeReads`. */
   readonly dedupeReads?: false | undefined;
   /**
-   * Names the update, for retries from another process or after a reload. The store executes it once for each key, and
-   * answers a retry with the first outcome. 1 to 128 characters, none of them control characters. Reads ignore it.
-   * Fails with `UNSUPPORTED` if the binding has no keys, and with `INVALID_ARGUMENT` if another update used it.
+   * Names the update, for retries from another process or after a reload. The store executes it
+   * once for each key, and answers a retry with the first outcome. 1 to 128 characters, none of
+   * them control characters. Reads ignore it. Fails with `UNSUPPORTED` if the binding has no keys,
+   * and with `INVALID_ARGUMENT` if another update used it.
    */
   readonly idempotencyKey?: string | undefined;
 }
 
-/** A session at the binding. Its reads see its own writes and never go back in time, across operations and servers. */
+/**
+ * A session at the binding. Its reads see its own writes and never go back in time, across
+ * operations and servers.
+ */
 export interface Session extends Disposable {
   /**
-   * Tokens of what the session has seen, for `session({ tokens })` of a client at another site of the same deployment.
-   * Empty if the binding's sessions cannot move.
+   * Tokens of what the session has seen, for `session({ tokens })` of a client at another site of
+   * the same deployment. Empty if the binding's sessions cannot move.
    */
   readonly tokens: readonly string[];
   /** Releases the session. No operation can be invoked in it any more. */
@@ -113,14 +130,18 @@ export interface Client<L extends Levels, C extends boolean = boolean> extends A
   /** A copy of the client's statistics so far. */
   readonly stats: ClientStats;
   /**
-   * Invokes `operation` and returns one view per level. Default: all levels. Never throws: an invalid call closes the
-   * Correctable with an error, before anything is sent.
+   * Invokes `operation` and returns one view per level. Default: all levels. Never throws: an
+   * invalid call closes the Correctable with an error, before anything is sent.
    *
    * @example
    * const stock = store.invoke(get('stock:book'));
    * stock.onUpdate((n) => show(n, 'probably')).onFinal((n) => show(n, 'certainly'));
    */
-  invoke<T, const S extends readonly [L[number], ...L[number][]], R extends FinalLevels = FinalLevels>(
+  invoke<
+    T,
+    const S extends readonly [L[number], ...L[number][]],
+    R extends FinalLevels = FinalLevels,
+  >(
     this: void,
     operation: Operation<T, R>,
     options: InvokeOptions<L[number]> & { readonly levels: S },
@@ -136,41 +157,60 @@ export interface Client<L extends Levels, C extends boolean = boolean> extends A
     operation: Operation<T, R>,
     options?: InvokeOptions<L[number]>,
   ): CorrectableForLevels<T, L, readonly [Weakest<L>], ContractFinalLevels<R, C>>;
-  /** Invokes `operation` for one view at the strongest level that it has: correct, possibly slow. */
+  /**
+   * Invokes `operation` for one view at the strongest level that it has: correct, possibly slow.
+   */
   invokeStrong<T, R extends FinalLevels = FinalLevels>(
     this: void,
     operation: Operation<T, R>,
     options?: InvokeOptions<L[number]>,
   ): CorrectableForLevels<T, L, readonly [Strongest<L>], ContractFinalLevels<R, C>>;
-  /** Opens a session. Throws `UNSUPPORTED` if the binding cannot keep one, `UNAVAILABLE` after `close`. */
+  /**
+   * Opens a session. Throws `UNSUPPORTED` if the binding cannot keep one, `UNAVAILABLE` after
+   * `close`.
+   */
   session(this: void, options?: SessionOptions): Session;
   /**
-   * Calls `listener` each time that the store can be reached again after it could not. Changes of other clients meanwhile
-   * are not pushed: read again what a page shows. Returns a function that ends that. The listener is never called if the
-   * binding has no connection.
+   * Calls `listener` each time that the store can be reached again after it could not. Changes of
+   * other clients meanwhile are not pushed: read again what a page shows. Returns a function that
+   * ends that. The listener is never called if the binding has no connection.
    *
    * @example
    * store.onReconnect(() => void queryClient.invalidateQueries());
    */
   onReconnect(this: void, listener: () => void): () => void;
   /**
-   * Closes the binding, or this client's part of it if several clients share it. Reads in flight fail with
-   * `UNAVAILABLE`. So do updates that certainly do not take effect; other updates fail with `UNKNOWN`.
+   * Closes the binding, or this client's part of it if several clients share it. Reads in flight
+   * fail with `UNAVAILABLE`. So do updates that certainly do not take effect; other updates fail
+   * with `UNKNOWN`.
    */
   close(this: void): Promise<void>;
 }
 
 /**
- * A client of any store, for portable code. It names levels by position only, through `invokeWeak` and `invokeStrong`.
+ * A client of any store, for portable code. It names levels by position only, through `invokeWeak`
+ * and `invokeStrong`.
  *
  * @example
  * const buy = (shop: AnyClient) => shop.invoke(dequeue('tickets')).onUpdate(show).onFinal(confirm);
  */
 export interface AnyClient extends AsyncDisposable {
   readonly levels: Levels;
-  invoke<T>(this: void, operation: Operation<T>, options?: InvokeOptions): Correctable<T, Levels, string>;
-  invokeWeak<T>(this: void, operation: Operation<T>, options?: InvokeOptions): Correctable<T, Levels, string>;
-  invokeStrong<T>(this: void, operation: Operation<T>, options?: InvokeOptions): Correctable<T, Levels, string>;
+  invoke<T>(
+    this: void,
+    operation: Operation<T>,
+    options?: InvokeOptions,
+  ): Correctable<T, Levels, string>;
+  invokeWeak<T>(
+    this: void,
+    operation: Operation<T>,
+    options?: InvokeOptions,
+  ): Correctable<T, Levels, string>;
+  invokeStrong<T>(
+    this: void,
+    operation: Operation<T>,
+    options?: InvokeOptions,
+  ): Correctable<T, Levels, string>;
   session(this: void, options?: SessionOptions): Session;
   onReconnect(this: void, listener: () => void): () => void;
   close(this: void): Promise<void>;
@@ -179,8 +219,8 @@ export interface AnyClient extends AsyncDisposable {
 /**
  * Creates a client of the store behind a binding.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` if an option is misspelled, of another type or out of range;
- * `UNSUPPORTED` if the platform has no `AbortController` or `queueMicrotask`
+ * @throws CorrectableError `INVALID_ARGUMENT` if an option is misspelled, of another type or out of
+ * range; `UNSUPPORTED` if the platform has no `AbortController` or `queueMicrotask`
  * @example
  * const store = createClient(memory());
  * await store.invoke(put('greeting', 'hello'));
@@ -191,7 +231,11 @@ export function createClient<const L extends Levels, C extends boolean = boolean
   options: ClientOptions = {},
 ): Client<L, C> {
   requirePlatform();
-  check(value?.submitOperation, 'binding', 'give one, as createClient(memory()) or deployment.site(name)');
+  check(
+    value?.submitOperation,
+    'binding',
+    'give one, as createClient(memory()) or deployment.site(name)',
+  );
   const binding = value.openHandle?.() ?? value;
   const levels = binding.consistencyLevels();
   const levelOrder = createLevelOrder(levels);
@@ -223,7 +267,11 @@ export function createClient<const L extends Levels, C extends boolean = boolean
     single?: LevelOrder,
   ): CorrectableHandle<T, L, string> {
     const equals = operation?.equals as SourceOptions<T>['equals'];
-    const source = new Source<T>(levelOrder, environment, { equals, isOlder, createSubmissionError });
+    const source = new Source<T>(levelOrder, environment, {
+      equals,
+      isOlder,
+      createSubmissionError,
+    });
     try {
       check(operation?.name && operation.access, 'operation', "give one, as get('key')");
       source.label = operation;
@@ -239,7 +287,8 @@ export function createClient<const L extends Levels, C extends boolean = boolean
         source.session = (how.session as InternalSession)[OPEN_SESSION]?.(environment);
         check(source.session, 'session', 'give an open one of this client');
       }
-      if (how.idempotencyKey !== undefined) setIdempotencyKey(source, how.idempotencyKey, operation.access, binding);
+      if (how.idempotencyKey !== undefined)
+        setIdempotencyKey(source, how.idempotencyKey, operation.access, binding);
       if (options.trace) source.trace = options.trace();
       addCancelTriggers(source, how.timeoutMs ?? timeoutMsDefault, how.signal);
       if (how.levelTimeoutsMs) limitLevels(source, how.levelTimeoutsMs);
@@ -287,7 +336,10 @@ export function createClient<const L extends Levels, C extends boolean = boolean
   return client as unknown as Client<L, C>;
 }
 
-/** The key to what the binding opened: a function, which state libraries leave alone when they wrap the session. */
+/**
+ * The key to what the binding opened: a function, which state libraries leave alone when they wrap
+ * the session.
+ */
 const OPEN_SESSION = Symbol('opened');
 
 interface InternalSession extends Session {
@@ -322,17 +374,26 @@ interface PolicyChoice {
 const createClosedError = (): CorrectableError =>
   new CorrectableError('UNAVAILABLE', 'The client is closed', { retryable: false });
 
-const createUnsupportedError = ({ name }: Binding, field: string, description: string): CorrectableError =>
+const createUnsupportedError = (
+  { name }: Binding,
+  field: string,
+  description: string,
+): CorrectableError =>
   new CorrectableError('UNSUPPORTED', `The ${name} binding has no ${description}`, { field });
 
-/** The ways to submit to a binding, of which each operation takes the one that its policies make. */
+/**
+ * The ways to submit to a binding, of which each operation takes the one that its policies make.
+ */
 function createSubmitters(
   binding: Binding,
   { retry: retryAll, dedupeReads: shareAll }: ClientOptions,
 ): (choice: PolicyChoice, effect: Operation['access']) => SubmitFunction {
   const alone: SubmitFunction = (operation, source) => {
     if (operation.access === 'write') source.effectState = WRITE;
-    closeAfter(source, binding.submitOperation(operation, source.levelOrder.requested, source, source) as unknown);
+    closeAfter(
+      source,
+      binding.submitOperation(operation, source.levelOrder.requested, source, source) as unknown,
+    );
   };
   // Those who share a read share its attempts, or each would repeat it at another time.
   const retried = applyPolicy('retry', retryAll, alone);
@@ -348,7 +409,11 @@ function createSubmitters(
 }
 
 /** The way to submit that `policy`, if any, makes of `submit`. */
-function applyPolicy(field: string, policy: Policy | false | undefined, submit: SubmitFunction): SubmitFunction {
+function applyPolicy(
+  field: string,
+  policy: Policy | false | undefined,
+  submit: SubmitFunction,
+): SubmitFunction {
   if (!policy) return submit;
   check(typeof policy === 'function', field, 'give one of correctables/policies');
   return policy(submit);
@@ -357,28 +422,43 @@ function applyPolicy(field: string, policy: Policy | false | undefined, submit: 
 /** No control characters, and no halves of surrogate pairs. */
 const IDEMPOTENCY_KEY = /^[^\p{Cc}\p{Cs}]{1,128}$/u;
 
-function setIdempotencyKey<T>(source: Source<T>, key: string, effect: Operation['access'], binding: Binding): void {
+function setIdempotencyKey<T>(
+  source: Source<T>,
+  key: string,
+  effect: Operation['access'],
+  binding: Binding,
+): void {
   check(IDEMPOTENCY_KEY.test(key), 'idempotencyKey', 'give 1 to 128 printable characters');
   if (effect === 'read') return;
   if (!binding.hasIdempotencyKeys) {
-    throw createUnsupportedError(binding, 'idempotencyKey', 'idempotency keys. The write was not sent');
+    throw createUnsupportedError(
+      binding,
+      'idempotencyKey',
+      'idempotency keys. The write was not sent',
+    );
   }
   source.idempotencyKey = key;
 }
 
 /** Counts each level that is late as failed; the strongest one fails the operation. */
-function limitLevels<T>(source: Source<T>, limitsMs: { readonly [level: string]: number | undefined }): void {
+function limitLevels<T>(
+  source: Source<T>,
+  limitsMs: { readonly [level: string]: number | undefined },
+): void {
   const { levelOrder, environment } = source;
   const signals: Record<string, AbortSignal> = (source.levelSignals = {});
   for (const [level, limitMs] of Object.entries(limitsMs)) {
     const rank = checkLevel(levelOrder, level, 'levelTimeoutsMs');
-    if (limitMs === undefined || checkTimeout(limitMs, `levelTimeoutsMs.${level}`) === Infinity) continue;
+    if (limitMs === undefined || checkTimeout(limitMs, `levelTimeoutsMs.${level}`) === Infinity)
+      continue;
     const late = new AbortController();
     signals[level] = late.signal;
     const onTime = (): void => {
       late.abort();
       if (source.latest && getRank(levelOrder, source.latest.level) >= rank) return;
-      const error = createAbandonError(source, 'TIMEOUT', `no view at level "${level}" in time`, { level });
+      const error = createAbandonError(source, 'TIMEOUT', `no view at level "${level}" in time`, {
+        level,
+      });
       source.fail(error, level);
       abortSubmission(source, error);
     };

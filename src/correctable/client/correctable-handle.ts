@@ -1,4 +1,7 @@
-/** The object behind the `Correctable` interface: a thin handle on a source, which only the binding can feed. */
+/**
+ * The object behind the `Correctable` interface: a thin handle on a source, which only the binding
+ * can feed.
+ */
 import type { Listener, ViewCallback } from '../subscribers.ts';
 import { attachCallbacks } from '../subscribers.ts';
 import type {
@@ -28,13 +31,18 @@ import type { FinalView, PreliminaryView, View } from '../view.ts';
 
 /** RxJS takes a Correctable for an observable of views by either key, whichever it knows (C12). */
 const OBSERVABLE_NAME = '@@observable';
-const OBSERVABLE: unique symbol = ((Symbol as { observable?: symbol }).observable ?? OBSERVABLE_NAME) as never;
+const OBSERVABLE: unique symbol = ((Symbol as { observable?: symbol }).observable ??
+  OBSERVABLE_NAME) as never;
 /** By this name Node asks an object how `console.log` shows it. */
 const INSPECT: unique symbol = Symbol.for('nodejs.util.inspect.custom');
 
 const CALLBACKS = 'onUpdate:function,onFinal:function,onError:function';
 
-export class CorrectableHandle<T, L extends Levels, F extends string> implements Correctable<T, L, F> {
+export class CorrectableHandle<T, L extends Levels, F extends string> implements Correctable<
+  T,
+  L,
+  F
+> {
   readonly #source: Source<T>;
 
   constructor(source: Source<T>) {
@@ -96,17 +104,24 @@ export class CorrectableHandle<T, L extends Levels, F extends string> implements
   }
 
   speculate<U, G extends string = never>(
-    run: (value: T, scope: SpeculationContext<T, L, F>) => U | Awaitable<U> | Correctable<U, Levels, G>,
+    run: (
+      value: T,
+      scope: SpeculationContext<T, L, F>,
+    ) => U | Awaitable<U> | Correctable<U, Levels, G>,
     abort?: (input: T, result: U | undefined) => void | PromiseLike<void>,
   ): Correctable<U, L, F | G> {
     checkStepFunctions(run, 'run', abort);
-    return new CorrectableHandle(speculateOnSource<T, U>(this[SOURCE], run as StepFunction<T>, abort));
+    return new CorrectableHandle(
+      speculateOnSource<T, U>(this[SOURCE], run as StepFunction<T>, abort),
+    );
   }
 
   // What this gives, a function that takes its time apart, is said by the interface.
   map(transform: (value: T) => unknown): never {
     checkFunction(transform, 'transform');
-    return new CorrectableHandle(mapSource(this[SOURCE], transform)) as Correctable<unknown> as never;
+    return new CorrectableHandle(
+      mapSource(this[SOURCE], transform),
+    ) as Correctable<unknown> as never;
   }
 
   chain<U, G extends string = never>(
@@ -114,12 +129,17 @@ export class CorrectableHandle<T, L extends Levels, F extends string> implements
     abort?: (input: T, result: U | undefined) => void | PromiseLike<void>,
   ): Correctable<U, L, F | G> {
     checkStepFunctions(next, 'next', abort);
-    return new CorrectableHandle(speculateOnSource<T, U>(this[SOURCE], (value) => next(value), abort, true));
+    return new CorrectableHandle(
+      speculateOnSource<T, U>(this[SOURCE], (value) => next(value), abort, true),
+    );
   }
 
   // Which views these two can give is said by the interface.
   settle(options?: SettleOptions<T, L, F>): Promise<never> {
-    return settleSource(this[SOURCE], options as SettleOptions<T, Levels, string>) as Promise<never>;
+    return settleSource(
+      this[SOURCE],
+      options as SettleOptions<T, Levels, string>,
+    ) as Promise<never>;
   }
 
   // What is no text, as programs without types give, names no level either.
@@ -152,11 +172,18 @@ export class CorrectableHandle<T, L extends Levels, F extends string> implements
     this.cancel('disposed');
   }
 
-  [INSPECT](depth: number, options: object, inspect: (value: unknown, options: object) => string): string {
+  [INSPECT](
+    depth: number,
+    options: object,
+    inspect: (value: unknown, options: object) => string,
+  ): string {
     const { label, state, latest, extras } = this[SOURCE];
     const oneLine = { ...options, depth, compact: true };
     const seen = latest ? `, ${latest.level}: ${inspect(latest.value, oneLine)}` : '';
-    return `Correctable(${formatLabel(label)}) { ${extras?.error?.code ?? state}${seen} }`.replaceAll(/\s*\n\s*/g, ' ');
+    return `Correctable(${formatLabel(label)}) { ${extras?.error?.code ?? state}${seen} }`.replaceAll(
+      /\s*\n\s*/g,
+      ' ',
+    );
   }
 
   [OBSERVABLE_NAME](): this {
@@ -168,7 +195,10 @@ export class CorrectableHandle<T, L extends Levels, F extends string> implements
   }
 
   [Symbol.asyncIterator](): AsyncIterator<View<T, L, F>, undefined> {
-    return iterateViews(this[SOURCE]) as AsyncIterator<unknown, undefined> as AsyncIterator<View<T, L, F>, undefined>;
+    return iterateViews(this[SOURCE]) as AsyncIterator<unknown, undefined> as AsyncIterator<
+      View<T, L, F>,
+      undefined
+    >;
   }
 }
 

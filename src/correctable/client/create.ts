@@ -14,18 +14,27 @@ import { cancelSource, closeAfter, setTimeLimit, addCleanUp, Source } from '../s
 import { followSignal, isAborted } from '../subscribe.ts';
 
 /**
- * Delivers the views of one Correctable. If it returns a promise, the work ends with that promise. Without a final view
- * by then, the Correctable closes with `CLOSED_WITHOUT_FINAL`, or with the rejection.
+ * Delivers the views of one Correctable. If it returns a promise, the work ends with that promise.
+ * Without a final view by then, the Correctable closes with `CLOSED_WITHOUT_FINAL`, or with the
+ * rejection.
  */
-export type Executor<T, L extends Levels> = (sink: Sink<T, L[number]>, signal: AbortSignal) => unknown;
+export type Executor<T, L extends Levels> = (
+  sink: Sink<T, L[number]>,
+  signal: AbortSignal,
+) => unknown;
 
 /** Options of `correctable`. */
 export interface CorrectableOptions<T> extends EnvironmentOptions {
-  /** Lets one level have several views: results that accumulate, a search that refines. Default: `false` */
+  /**
+   * Lets one level have several views: results that accumulate, a search that refines. Default:
+   * `false`
+   */
   readonly isRefining?: boolean;
   /** Returns whether two values mean the same. Default: structural equality */
   readonly equals?: (a: T, b: T) => boolean;
-  /** Returns whether a version is older than another. Default: by size of numbers, bigints and dates */
+  /**
+   * Returns whether a version is older than another. Default: by size of numbers, bigints and dates
+   */
   readonly isOlder?: (version: unknown, than: unknown) => boolean;
   /** Closes with `TIMEOUT` after this many milliseconds. Default: no limit */
   readonly timeoutMs?: number;
@@ -36,11 +45,17 @@ export interface CorrectableOptions<T> extends EnvironmentOptions {
 const OPTIONS =
   'clock:object,onUncaught:function,onEvent:function,isRefining:boolean,equals:function,isOlder:function,timeoutMs:number,signal:object';
 
-/** Creates Correctables of the levels `L`. You name the type of the value; the compiler infers the levels. */
+/**
+ * Creates Correctables of the levels `L`. You name the type of the value; the compiler infers the
+ * levels.
+ */
 export interface CorrectableFactory<L extends Levels> {
   /** Works like `correctable(levels, executor, options)`. */
   <T = unknown>(executor: Executor<T, L>, options?: CorrectableOptions<T>): Correctable<T, L>;
-  /** Creates a Correctable and its sink: what `Promise.withResolvers()` is to `new Promise(executor)`. */
+  /**
+   * Creates a Correctable and its sink: what `Promise.withResolvers()` is to
+   * `new Promise(executor)`.
+   */
   withSink<T = unknown>(this: void, options?: CorrectableOptions<T>): CorrectableWithSink<T, L>;
 }
 
@@ -53,14 +68,16 @@ export interface CorrectableWithSink<T, L extends Levels> {
 }
 
 /**
- * Creates a Correctable whose views `executor` delivers. `executor` runs at once. If it throws, the Correctable closes.
- * Its second argument, a signal, aborts when no consumer waits any more. If the `length` of `executor` is 1, as for
- * `(sink, ...rest)` or a default value, no signal is created. `withSink` always offers one.
+ * Creates a Correctable whose views `executor` delivers. `executor` runs at once. If it throws, the
+ * Correctable closes. Its second argument, a signal, aborts when no consumer waits any more. If the
+ * `length` of `executor` is 1, as for `(sink, ...rest)` or a default value, no signal is created.
+ * `withSink` always offers one.
  *
- * With `levels` alone, returns a factory: you name the type of the value, and the compiler infers the levels.
+ * With `levels` alone, returns a factory: you name the type of the value, and the compiler infers
+ * the levels.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` if the levels are invalid, the executor is no function, or an option is
- * misspelled, of another type or out of range
+ * @throws CorrectableError `INVALID_ARGUMENT` if the levels are invalid, the executor is no
+ * function, or an option is misspelled, of another type or out of range
  * @example
  * const price = correctable(['quoted', 'charged'])<number>((sink) => {
  *   sink.view(10, 'quoted');
@@ -87,7 +104,8 @@ export function correctable(
 }
 
 function createFactory(levelOrder: LevelOrder): CorrectableFactory<Levels> {
-  const maker: CorrectableFactory<Levels> = (executor, options) => createCorrectable(levelOrder, executor, options);
+  const maker: CorrectableFactory<Levels> = (executor, options) =>
+    createCorrectable(levelOrder, executor, options);
   maker.withSink = (options) => {
     const source = createSource(levelOrder, options);
     return {
@@ -124,7 +142,9 @@ function runExecutor<T>(source: Source<T>, executor: Executor<T, Levels>): void 
     // A signal costs more than the rest together: only executors that can see it get one.
     closeAfter(
       source,
-      executor.length === 1 ? (executor as (sink: Sink<T>) => unknown)(source) : executor(source, source.signal),
+      executor.length === 1
+        ? (executor as (sink: Sink<T>) => unknown)(source)
+        : executor(source, source.signal),
     );
   } catch (error) {
     source.fail(error);
@@ -144,7 +164,9 @@ function getLevelOrder(levels: Levels): LevelOrder {
 }
 
 function getEnvironment(options: EnvironmentOptions): Environment {
-  return (options.clock ?? options.onUncaught ?? options.onEvent) ? createEnvironment(options) : defaultEnvironment;
+  return (options.clock ?? options.onUncaught ?? options.onEvent)
+    ? createEnvironment(options)
+    : defaultEnvironment;
 }
 
 /** Sets the deadline of `source`, if any, and cancels it when `signal` aborts. */
@@ -184,7 +206,8 @@ export function correctableFromValue<T>(value: T): Correctable<T, SingleLevel> {
 }
 
 /**
- * Creates a Correctable that closes as `promise` does. A rejection becomes the `cause` of the error.
+ * Creates a Correctable that closes as `promise` does. A rejection becomes the `cause` of the
+ * error.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` if `promise` is no promise
  * @example

@@ -12,7 +12,8 @@ export interface CorrectableBox<T, L extends Levels, F extends string = L[number
 }
 
 /**
- * Boxes a Correctable, so that an `async` function can return it without resolving it to its final value.
+ * Boxes a Correctable, so that an `async` function can return it without resolving it to its final
+ * value.
  *
  * @example
  * const open = async () => boxCorrectable(store.invoke(get('doc')));
@@ -36,12 +37,13 @@ const snapshots = /* @__PURE__ */ new WeakMap<object, Snapshot<never, never, nev
 const errors = /* @__PURE__ */ new WeakMap<object, CorrectableError>();
 
 /**
- * Returns the present state of a Correctable: the same object until something changes, as renderers need it. If another
- * copy of this package made it, the error appears only when listeners added after the first snapshot run.
+ * Returns the present state of a Correctable: the same object until something changes, as renderers
+ * need it. If another copy of this package made it, the error appears only when listeners added
+ * after the first snapshot run.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` if `correctable` is no Correctable
- * @example
- * useSyncExternalStore((changed) => follow(c, changed), () => getSnapshot(c)); // docs/guides/user-interfaces.md
+ * @example useSyncExternalStore((changed) => follow(c, changed), () => getSnapshot(c)); //
+ * docs/guides/user-interfaces.md
  */
 export function getSnapshot<T, L extends Levels, F extends string>(
   correctable: Correctable<T, L, F>,
@@ -49,7 +51,8 @@ export function getSnapshot<T, L extends Levels, F extends string>(
   check(correctable?.state, 'correctable', 'give one');
   const { state, latest } = correctable;
   const source = getSource<T>(correctable);
-  // Held by what the snapshot shows: one of another copy of this package is not to be drawn for ever.
+  // Held by what the snapshot shows: one of another copy of this package is not to be drawn for
+  // ever.
   let known = snapshots.get(correctable) as Snapshot<T, L, F> | undefined;
   // Before the listeners that draw it are called.
   if (!source && !known) correctable.onError((failure) => errors.set(correctable, failure));

@@ -1,11 +1,17 @@
 import type { SubmissionStatus } from '../binding.ts';
-import { type CorrectableError, type ErrorCode, type ErrorDetails, getErrorDetails } from '../errors.ts';
+import {
+  type CorrectableError,
+  type ErrorCode,
+  type ErrorDetails,
+  getErrorDetails,
+} from '../errors.ts';
 import { getEffectState, WRITE } from '../side-effects.ts';
 import { createInterruptionError, createOperationError, type Source } from '../source.ts';
 
 /**
- * The error of an operation that its client gives up, with what the binding reports of the submission (C10, C14). With an
- * obstacle, a `TIMEOUT` is `UNAVAILABLE`, or the obstacle itself if a retry does not help. So is that of an unsent update.
+ * The error of an operation that its client gives up, with what the binding reports of the
+ * submission (C10, C14). With an obstacle, a `TIMEOUT` is `UNAVAILABLE`, or the obstacle itself if
+ * a retry does not help. So is that of an unsent update.
  */
 export function createSubmissionError<T>(
   source: Source<T>,
@@ -17,7 +23,8 @@ export function createSubmissionError<T>(
   let blockedBy: SubmissionStatus['blockedBy'];
   let levelErrors: SubmissionStatus['levelErrors'];
   try {
-    ({ mayHaveBeenSent, blockedBy, levelErrors } = source.submissionStatus ?? ({} as Partial<SubmissionStatus>));
+    ({ mayHaveBeenSent, blockedBy, levelErrors } =
+      source.submissionStatus ?? ({} as Partial<SubmissionStatus>));
   } catch (error) {
     // What the binding fails to report is not known.
     source.environment.reportUncaught(error);
@@ -26,7 +33,12 @@ export function createSubmissionError<T>(
   const isUnsent = done === WRITE && mayHaveBeenSent === false;
   const isUnavailable = code === 'TIMEOUT' && (isUnsent || (done !== WRITE && blockedBy));
   const rejection = isUnavailable && !blockedBy?.retryable ? blockedBy : undefined;
-  const facts = { ...(rejection && getErrorDetails(rejection)), levelErrors, level, cause: cause ?? blockedBy };
+  const facts = {
+    ...(rejection && getErrorDetails(rejection)),
+    levelErrors,
+    level,
+    cause: cause ?? blockedBy,
+  };
   const reason = blockedBy ? `: ${blockedBy.message}` : '';
   const actual = isUnavailable ? (rejection?.code ?? 'UNAVAILABLE') : code;
   return isUnsent

@@ -1,6 +1,6 @@
 /**
- * Estimates how long it may take until an update is ordered: as long as the slowest lately, and as long as the oldest
- * pending one has waited, with a margin. No measurement gives a certain bound.
+ * Estimates how long it may take until an update is ordered: as long as the slowest lately, and as
+ * long as the oldest pending one has waited, with a margin. No measurement gives a certain bound.
  */
 
 /** An update that is waited for. */

@@ -1,4 +1,7 @@
-/** The places of a pace: an update has one while it is in flight, and it is not taken again before its turn is over. */
+/**
+ * The places of a pace: an update has one while it is in flight, and it is not taken again before
+ * its turn is over.
+ */
 import type { Throttle } from './concurrent-writes.ts';
 
 export class ThrottleSlots {

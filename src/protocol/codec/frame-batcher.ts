@@ -1,4 +1,7 @@
-/** Collects the rows of one tick, so that operations issued together travel in as few frames as will do. */
+/**
+ * Collects the rows of one tick, so that operations issued together travel in as few frames as will
+ * do.
+ */
 import { packFrames, type Codec, type EncodedData, type EncodedMessage } from './codec.ts';
 
 /** Rows that wait for the end of the tick. */
@@ -12,7 +15,11 @@ export class FrameBatcher {
   /** Largest frame to send, in bytes. */
   maxFrameBytes: number = Infinity;
 
-  constructor(codec: Codec, afterTick: (fn: () => void) => void, send: (frame: EncodedData) => void) {
+  constructor(
+    codec: Codec,
+    afterTick: (fn: () => void) => void,
+    send: (frame: EncodedData) => void,
+  ) {
     this.#codec = codec;
     this.#afterTick = afterTick;
     this.#sendFrame = send;

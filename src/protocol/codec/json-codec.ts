@@ -49,7 +49,10 @@ export const jsonCodec: Codec = {
 /** Text that JSON writes as it is, between quotes. */
 const PLAIN_TEXT = /^[\w -]*$/;
 
-/** A text frame is UTF-8, which has no halves of surrogate pairs: they come as escapes or not at all. */
+/**
+ * A text frame is UTF-8, which has no halves of surrogate pairs: they come as escapes or not at
+ * all.
+ */
 const SURROGATE_ESCAPE = /\\u[dD][89a-fA-F]/;
 
 function encodeSpliced(row: readonly unknown[], fields: readonly string[]): string {
@@ -66,14 +69,16 @@ function encodeSpliced(row: readonly unknown[], fields: readonly string[]): stri
 }
 
 function parse(frame: EncodedData): unknown[] {
-  if (typeof frame !== 'string') throw new CorrectableError('PROTOCOL', 'a frame of the JSON codec must be text');
+  if (typeof frame !== 'string')
+    throw new CorrectableError('PROTOCOL', 'a frame of the JSON codec must be text');
   let rows: unknown;
   try {
     rows = JSON.parse(frame);
   } catch (cause) {
     throw new CorrectableError('PROTOCOL', 'the frame is not JSON', { cause });
   }
-  if (!Array.isArray(rows)) throw new CorrectableError('PROTOCOL', 'a frame must be an array of rows');
+  if (!Array.isArray(rows))
+    throw new CorrectableError('PROTOCOL', 'a frame must be an array of rows');
   return rows;
 }
 

@@ -1,11 +1,18 @@
 /**
- * The value domain in JSON. What JSON lacks is written as an object with one key that begins with `$`: `$bytes`
- * (base64), `$bigint` (decimal), `$date` (milliseconds since the epoch), `$undefined`. Keys of the application that
- * begin with `$` get one more. An object's property that is `undefined` is left out, as in JSON; `-0` becomes `0`.
+ * The value domain in JSON. What JSON lacks is written as an object with one key that begins with
+ * `$`: `$bytes` (base64), `$bigint` (decimal), `$date` (milliseconds since the epoch),
+ * `$undefined`. Keys of the application that begin with `$` get one more. An object's property that
+ * is `undefined` is left out, as in JSON; `-0` becomes `0`.
  */
 import { MAX_DEPTH, isBytes, isDate, isPlain } from '../../values/value-kinds.ts';
 import { PortabilityError } from './codec.ts';
-import { BIGINT_PATTERN, isWellFormed, portabilityMessages, getClassName, decodeTagged } from './tagged-values.ts';
+import {
+  BIGINT_PATTERN,
+  isWellFormed,
+  portabilityMessages,
+  getClassName,
+  decodeTagged,
+} from './tagged-values.ts';
 
 /** Replaces what JSON cannot say. Returns `value` itself where there is nothing to replace. */
 export function toJsonValue(value: unknown, depth = 0): unknown {
@@ -30,7 +37,10 @@ export function toJsonValue(value: unknown, depth = 0): unknown {
   }
 }
 
-/** Does as `toJsonValue`, but fails with `INVALID_VALUE` and the path of what cannot be sent, which begins with `field`. */
+/**
+ * Does as `toJsonValue`, but fails with `INVALID_VALUE` and the path of what cannot be sent, which
+ * begins with `field`.
+ */
 export function toJsonField(value: unknown, field: string, depth = 0): unknown {
   try {
     return toJsonValue(value, depth);
@@ -39,12 +49,16 @@ export function toJsonField(value: unknown, field: string, depth = 0): unknown {
   }
 }
 
-/** The inverse of `toJsonValue` on freshly parsed JSON, which it changes in place. Trusts nothing. */
+/**
+ * The inverse of `toJsonValue` on freshly parsed JSON, which it changes in place. Trusts nothing.
+ */
 export function fromJsonValue(value: unknown, depth = 0): unknown {
   if (typeof value === 'number') return checkNumber(value);
   if (typeof value !== 'object' || value === null) return value;
   if (depth >= MAX_DEPTH) throw createTooDeepError();
-  return Array.isArray(value) ? decodeArray(value, depth) : decodeObject(value as Record<string, unknown>, depth);
+  return Array.isArray(value)
+    ? decodeArray(value, depth)
+    : decodeObject(value as Record<string, unknown>, depth);
 }
 
 /** What JSON lacks is an object there, and nested like one. */
@@ -58,7 +72,8 @@ function encodeObject(value: object, depth: number): unknown {
   if (Array.isArray(value)) return encodeArray(value, depth);
   if (isBytes(value)) return { $bytes: toBase64(value) };
   if (isDate(value)) return { $date: checkTime(value.getTime()) };
-  if (!isPlain(value)) throw new PortabilityError(portabilityMessages.classInstance(getClassName(value)));
+  if (!isPlain(value))
+    throw new PortabilityError(portabilityMessages.classInstance(getClassName(value)));
   return encodePlainObject(value, depth);
 }
 
@@ -118,21 +133,32 @@ function decodeObject(value: Record<string, unknown>, depth: number): unknown {
   return escaped ? unescapeKeys(value, keys) : value;
 }
 
-/** Whether reading may make something else of what JSON says, or refuse it. Most values are what they seem. */
+/**
+ * Whether reading may make something else of what JSON says, or refuse it. Most values are what
+ * they seem.
+ */
 function canNeedDecoding(item: unknown): boolean {
   if (typeof item === 'number') return item === 0 || !Number.isFinite(item);
   return typeof item === 'object' && item !== null;
 }
 
-function unescapeKeys(value: Record<string, unknown>, keys: readonly string[]): Record<string, unknown> {
-  return Object.fromEntries(keys.map((key) => [key.startsWith('$$') ? key.slice(1) : key, value[key]]));
+function unescapeKeys(
+  value: Record<string, unknown>,
+  keys: readonly string[],
+): Record<string, unknown> {
+  return Object.fromEntries(
+    keys.map((key) => [key.startsWith('$$') ? key.slice(1) : key, value[key]]),
+  );
 }
 
 function decodeTaggedObject(value: Record<string, unknown>, keys: readonly string[]): unknown {
   const tag = keys[0];
-  if (tag === undefined || keys.length > 1) throw new PortabilityError(portabilityMessages.reserved);
+  if (tag === undefined || keys.length > 1)
+    throw new PortabilityError(portabilityMessages.reserved);
   const content = value[tag];
-  return tag === '$bytes' && typeof content === 'string' ? fromBase64(content) : decodeTagged(tag, content);
+  return tag === '$bytes' && typeof content === 'string'
+    ? fromBase64(content)
+    : decodeTagged(tag, content);
 }
 
 function callAtKey(
@@ -175,7 +201,11 @@ function toBase64(bytes: Uint8Array): string {
   let binary = '';
   for (let i = 0; i < bytes.length; i += CHUNK_BYTES) {
     // Spread, bytes would go through their iterator, which takes six times as long.
-    binary += Reflect.apply(String.fromCharCode, undefined, bytes.subarray(i, i + CHUNK_BYTES)) as string;
+    binary += Reflect.apply(
+      String.fromCharCode,
+      undefined,
+      bytes.subarray(i, i + CHUNK_BYTES),
+    ) as string;
   }
   return btoa(binary);
 }

@@ -1,6 +1,13 @@
 /** The compact codec: subprotocol `correctables.v1+msgpack`, binary frames. */
 import { CorrectableError } from '../../correctable/errors.ts';
-import { EncodedField, PortabilityError, UndecodableMessage, VALUE_DEPTH, type Codec, type Span } from './codec.ts';
+import {
+  EncodedField,
+  PortabilityError,
+  UndecodableMessage,
+  VALUE_DEPTH,
+  type Codec,
+  type Span,
+} from './codec.ts';
 import * as reader from './msgpack-reader.ts';
 import * as writer from './msgpack-writer.ts';
 import { SUBPROTOCOL } from './version.ts';
@@ -28,7 +35,8 @@ export const msgpackCodec: Codec = {
       writer.writeArrayHead(row.length);
       for (; i < row.length; i++) {
         const field = row[i];
-        if (typeof field === 'object' && field instanceof EncodedField) writer.writeEncoded(field.data as Bytes);
+        if (typeof field === 'object' && field instanceof EncodedField)
+          writer.writeEncoded(field.data as Bytes);
         else writer.writeValue(field, VALUE_DEPTH);
       }
     } catch (error) {
@@ -58,20 +66,28 @@ export const msgpackCodec: Codec = {
       return readMessages(frame);
     } catch (cause) {
       if (!(cause instanceof reader.MalformedFrameError)) throw cause;
-      throw new CorrectableError('PROTOCOL', `the frame is not MessagePack: ${cause.message}`, { cause });
+      throw new CorrectableError('PROTOCOL', `the frame is not MessagePack: ${cause.message}`, {
+        cause,
+      });
     } finally {
       reader.closeFrame();
     }
   },
 };
 
-/** Forgets what was written of a value; what is outside the domain is named by its path, which begins with `where`. */
+/**
+ * Forgets what was written of a value; what is outside the domain is named by its path, which
+ * begins with `where`.
+ */
 function toEncodeError(error: unknown, where: string): unknown {
   writer.rewindWriter();
   return error instanceof PortabilityError ? error.toError([where, ...error.path]) : error;
 }
 
-/** Writes the rows from `first` on that lie side by side in memory; returns the index of the one after them. */
+/**
+ * Writes the rows from `first` on that lie side by side in memory; returns the index of the one
+ * after them.
+ */
 function writeSpans(rows: readonly Span[], first: number): number {
   const { block, start } = rows[first] as Span;
   let end = start;
@@ -85,7 +101,10 @@ function writeSpans(rows: readonly Span[], first: number): number {
   return next;
 }
 
-/** To be copied, by length: an array that grows takes three times the memory of one that is made for its elements. */
+/**
+ * To be copied, by length: an array that grows takes three times the memory of one that is made for
+ * its elements.
+ */
 const BLANK_MESSAGES: readonly unknown[][] = Array.from({ length: 12 }, (_, length) =>
   Array.from({ length }, () => undefined),
 );
@@ -93,14 +112,19 @@ const BLANK_MESSAGES: readonly unknown[][] = Array.from({ length: 12 }, (_, leng
 function readMessages(frame: Uint8Array): unknown[] {
   reader.openFrame(frame);
   const length = reader.readArrayHead();
-  if (length === undefined) throw new CorrectableError('PROTOCOL', 'a frame must be an array of rows');
+  if (length === undefined)
+    throw new CorrectableError('PROTOCOL', 'a frame must be an array of rows');
   const rows: unknown[] = [];
   for (let i = 0; i < length; i++) rows.push(readMessage());
-  if (reader.getPosition() < frame.length) throw new reader.MalformedFrameError('something follows the rows');
+  if (reader.getPosition() < frame.length)
+    throw new reader.MalformedFrameError('something follows the rows');
   return rows;
 }
 
-/** Reads a row; one that holds what is outside the domain is passed over, so that its neighbors can be read. */
+/**
+ * Reads a row; one that holds what is outside the domain is passed over, so that its neighbors can
+ * be read.
+ */
 function readMessage(): unknown {
   const from = reader.getPosition();
   const length = reader.readArrayHead();

@@ -1,7 +1,8 @@
 /**
- * The value domain in MessagePack, for reading what cannot be trusted: every length is compared with what is left of the
- * frame before anything is made for it, nesting is bounded, and what is outside the domain (extensions, keys that are no
- * strings, `__proto__`, numbers that are not finite) is refused with its path.
+ * The value domain in MessagePack, for reading what cannot be trusted: every length is compared
+ * with what is left of the frame before anything is made for it, nesting is bounded, and what is
+ * outside the domain (extensions, keys that are no strings, `__proto__`, numbers that are not
+ * finite) is refused with its path.
  */
 import { MAX_DEPTH } from '../../values/value-kinds.ts';
 import { PortabilityError } from './codec.ts';
@@ -23,7 +24,9 @@ const NO_BYTES: Uint8Array = /* @__PURE__ */ new Uint8Array(0);
 let frameBytes = NO_BYTES;
 let offset = 0;
 /** Bytes of the remembered strings: to compare those takes less than to look at characters. */
-const cachedStringBytes = /* @__PURE__ */ new Uint8Array(MAX_CACHED_STRINGS * MAX_CACHED_STRING_LENGTH);
+const cachedStringBytes = /* @__PURE__ */ new Uint8Array(
+  MAX_CACHED_STRINGS * MAX_CACHED_STRING_LENGTH,
+);
 const cachedStrings: string[] = Array.from({ length: MAX_CACHED_STRINGS }, () => '');
 
 export function openFrame(frame: Uint8Array): void {
@@ -60,7 +63,9 @@ export function readArrayHead(): number | undefined {
   return checkElementCount(head === 0xdc ? readUint16() : readUint32(), 1);
 }
 
-/** Reads a value. Throws `PortabilityError` with the path from here on, or `MalformedFrameError`. */
+/**
+ * Reads a value. Throws `PortabilityError` with the path from here on, or `MalformedFrameError`.
+ */
 export function readValue(depth: number): unknown {
   const head = getByteAt(offset++);
   if (head < 0x80) return head;
@@ -100,14 +105,20 @@ export function readValue(depth: number): unknown {
   }
 }
 
-/** Reads past the value that begins at `from`, whatever it holds. Not recursive: what is nested too deep is passed too. */
+/**
+ * Reads past the value that begins at `from`, whatever it holds. Not recursive: what is nested too
+ * deep is passed too.
+ */
 export function skipFrom(from: number): void {
   offset = from;
   let left = 1;
   while (left-- > 0) left += skipHead(getByteAt(offset++));
 }
 
-/** How many values there are from `from` on, those that are nested in others too: stops counting above `most`. */
+/**
+ * How many values there are from `from` on, those that are nested in others too: stops counting
+ * above `most`.
+ */
 export function countValuesFrom(from: number, most: number): number {
   offset = from;
   let count = 0;
@@ -121,12 +132,16 @@ function skipHead(head: number): number {
   if (head < 0x90) return 2 * checkElementCount(head & 0x0f, 2);
   if (head < 0xa0) return checkElementCount(head & 0x0f, 1);
   if (head < 0xc0) return skipBytes(head & 0x1f);
-  if (head === 0xdc || head === 0xdd) return checkElementCount(head === 0xdc ? readUint16() : readUint32(), 1);
-  if (head === 0xde || head === 0xdf) return 2 * checkElementCount(head === 0xde ? readUint16() : readUint32(), 2);
+  if (head === 0xdc || head === 0xdd)
+    return checkElementCount(head === 0xdc ? readUint16() : readUint32(), 1);
+  if (head === 0xde || head === 0xdf)
+    return 2 * checkElementCount(head === 0xde ? readUint16() : readUint32(), 2);
   const fixed = FIXED_LENGTHS[head];
   if (fixed !== undefined) return skipBytes(fixed);
   const [lengthBytes, extra] = COUNTED_LENGTHS[head] ?? throwMalformed(`${head} begins nothing`);
-  return skipBytes((lengthBytes === 1 ? readUint8() : lengthBytes === 2 ? readUint16() : readUint32()) + extra);
+  return skipBytes(
+    (lengthBytes === 1 ? readUint8() : lengthBytes === 2 ? readUint16() : readUint32()) + extra,
+  );
 }
 
 /** Bytes that follow a head, by head. */
@@ -255,13 +270,16 @@ function readKey(): string {
 
 function readBytes(length: number): Uint8Array {
   const from = takeBytes(length);
-  // A copy: the frame's memory belongs to the socket. A part of a `Buffer` is one too, but values hold plain bytes.
+  // A copy: the frame's memory belongs to the socket. A part of a `Buffer` is one too, but values
+  // hold plain bytes.
   return new Uint8Array(frameBytes.subarray(from, from + length));
 }
 
 function readString(length: number): string {
   const from = takeBytes(length);
-  return length <= MAX_CACHED_STRING_LENGTH ? readShortString(from, length) : readLongString(from, length);
+  return length <= MAX_CACHED_STRING_LENGTH
+    ? readShortString(from, length)
+    : readLongString(from, length);
 }
 
 function readShortString(from: number, length: number): string {
@@ -270,7 +288,10 @@ function readShortString(from: number, length: number): string {
   const end = from + length;
   // By its end above all: names that are numbered differ there.
   const slot =
-    ((source[end - 1] as number) + 13 * (source[end - 2] as number) + 169 * (source[end - 3] ?? 0) + 61 * length) %
+    ((source[end - 1] as number) +
+      13 * (source[end - 2] as number) +
+      169 * (source[end - 3] ?? 0) +
+      61 * length) %
     MAX_CACHED_STRINGS;
   const known = cachedStrings[slot] as string;
   const target = cachedStringBytes;
@@ -280,7 +301,8 @@ function readShortString(from: number, length: number): string {
     while (i < length && target[to + i] === source[from + i]) i++;
     if (i === length) return known;
   }
-  for (let i = from; i < end; i++) if ((source[i] as number) >= 0x80) return readLongString(from, length);
+  for (let i = from; i < end; i++)
+    if ((source[i] as number) >= 0x80) return readLongString(from, length);
   const text = readAsciiText(from, end);
   cachedStrings[slot] = text;
   for (let i = 0; i < length; i++) target[to + i] = source[from + i] as number;
@@ -293,7 +315,12 @@ function readAsciiText(from: number, end: number): string {
   let text = '';
   let i = from;
   while (i + 4 <= end) {
-    text += String.fromCharCode(code[i++] as number, code[i++] as number, code[i++] as number, code[i++] as number);
+    text += String.fromCharCode(
+      code[i++] as number,
+      code[i++] as number,
+      code[i++] as number,
+      code[i++] as number,
+    );
   }
   while (i < end) text += String.fromCharCode(code[i++] as number);
   return text;
@@ -308,7 +335,10 @@ function readLongString(from: number, length: number): string {
   }
 }
 
-/** Checks that so many elements, each of so many values, can still follow: the frame bounds what is made for them. */
+/**
+ * Checks that so many elements, each of so many values, can still follow: the frame bounds what is
+ * made for them.
+ */
 function checkElementCount(count: number, valuesEach: number): number {
   if (count * valuesEach > frameBytes.length - offset) throwMalformed('the frame ends too early');
   return count;

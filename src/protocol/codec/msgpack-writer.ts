@@ -1,19 +1,26 @@
 /**
- * Writes the value domain in MessagePack. It uses only types that every implementation has: nil, booleans, numbers,
- * strings, bin, arrays and maps. bigint, Date and undefined are written as in JSON, as maps with one key that begins
- * with `$` (see `json-values.ts`). Bytes are `bin`.
+ * Writes the value domain in MessagePack. It uses only types that every implementation has: nil,
+ * booleans, numbers, strings, bin, arrays and maps. bigint, Date and undefined are written as in
+ * JSON, as maps with one key that begins with `$` (see `json-values.ts`). Bytes are `bin`.
  *
- * All values go into one block of memory, one after the other, and are returned as views of it. So rows that are
- * written in one tick lie side by side, and one copy puts them into a frame. A value larger than a block gets its own
- * memory: a small value never retains more than its block.
+ * All values go into one block of memory, one after the other, and are returned as views of it. So
+ * rows that are written in one tick lie side by side, and one copy puts them into a frame. A value
+ * larger than a block gets its own memory: a small value never retains more than its block.
  */
 import { CorrectableError } from '../../correctable/errors.ts';
 import { MAX_DEPTH, isBytes, isDate, isPlain } from '../../values/value-kinds.ts';
 import { PortabilityError, type Span } from './codec.ts';
-import { BIGINT_PATTERN, isWellFormed, portabilityMessages, getClassName } from './tagged-values.ts';
+import {
+  BIGINT_PATTERN,
+  isWellFormed,
+  portabilityMessages,
+  getClassName,
+} from './tagged-values.ts';
 
 const BLOCK_BYTES = 1 << 16;
-/** A shorter string is copied character by character, which beats a call of the platform's encoder. */
+/**
+ * A shorter string is copied character by character, which beats a call of the platform's encoder.
+ */
 const MAX_SHORT_STRING_LENGTH = 48;
 
 /** Made when it is first needed: platforms without one can use the other codec. */
@@ -30,10 +37,15 @@ let messageStart = 0;
 /** Between `begin` and what ends it. */
 let isWriting = false;
 
-/** Begins to write. One of `takeWritten`, `takeSpan` and `rewindWriter` must follow. `bytes`: maximum size if known. */
+/**
+ * Begins to write. One of `takeWritten`, `takeSpan` and `rewindWriter` must follow. `bytes`:
+ * maximum size if known.
+ */
 export function beginWriting(bytes = 0): void {
-  // Reading a property can run code of the application, which must not write into what is being written.
-  if (isWriting) throw new CorrectableError('INVALID_VALUE', 'a getter of a value may not use the store');
+  // Reading a property can run code of the application, which must not write into what is being
+  // written.
+  if (isWriting)
+    throw new CorrectableError('INVALID_VALUE', 'a getter of a value may not use the store');
   isWriting = true;
   messageStart = offset;
   if (bytes > BLOCK_BYTES) startBlock(bytes);
@@ -50,7 +62,8 @@ export function takeWritten(): Uint8Array<ArrayBuffer> {
 /** Where that stands. */
 export function takeSpan(): Span {
   isWriting = false;
-  if (block.length <= BLOCK_BYTES) return { block, start: messageStart, length: offset - messageStart };
+  if (block.length <= BLOCK_BYTES)
+    return { block, start: messageStart, length: offset - messageStart };
   const large = takeLargeBlock();
   return { block: large, start: 0, length: large.length };
 }
@@ -78,7 +91,11 @@ function reserve(bytes: number): void {
   if (offset + bytes <= block.length) return;
   const needed = offset - messageStart + bytes;
   // Room for what follows a large part; by doubling, so that many of them are not moved for each.
-  startBlock(needed <= BLOCK_BYTES ? BLOCK_BYTES : Math.max(needed + BLOCK_BYTES, 2 * (offset - messageStart)));
+  startBlock(
+    needed <= BLOCK_BYTES
+      ? BLOCK_BYTES
+      : Math.max(needed + BLOCK_BYTES, 2 * (offset - messageStart)),
+  );
 }
 
 function startBlock(bytes: number): void {
@@ -105,7 +122,10 @@ export function writeEncoded(bytes: Uint8Array): void {
   offset += bytes.length;
 }
 
-/** Copies a span of what has been encoded already. Short ones by the byte: to make a view of one takes longer. */
+/**
+ * Copies a span of what has been encoded already. Short ones by the byte: to make a view of one
+ * takes longer.
+ */
 export function writeSpan(from: Uint8Array, first: number, end: number): void {
   if (end - first > MAX_SHORT_STRING_LENGTH) return writeEncoded(from.subarray(first, end));
   reserve(end - first);
@@ -165,7 +185,8 @@ function writeTag(tag: string, depth: number): void {
 
 function writeNumber(value: number): void {
   reserve(9);
-  if (Number.isInteger(value) && value >= -0x8000_0000 && value <= 0xffff_ffff) return writeInteger(value);
+  if (Number.isInteger(value) && value >= -0x8000_0000 && value <= 0xffff_ffff)
+    return writeInteger(value);
   if (!Number.isFinite(value)) throw new PortabilityError(portabilityMessages.notFinite(value));
   block[offset++] = 0xcb;
   view.setFloat64(offset, value);
@@ -215,7 +236,10 @@ function writeString(text: string): void {
   offset = to;
 }
 
-/** The head is chosen by the longest that the text can be: equal texts have equal encodings all the same. */
+/**
+ * The head is chosen by the longest that the text can be: equal texts have equal encodings all the
+ * same.
+ */
 function writeLongString(text: string): void {
   if (!isWellFormed(text)) throw new PortabilityError(portabilityMessages.loneSurrogate);
   const maxBytes = 3 * text.length;
@@ -258,7 +282,8 @@ function writeObject(value: object, depth: number): void {
   if (isPlain(value)) return writeMap(value, depth);
   if (isBytes(value)) return writeBytes(value);
   if (isDate(value)) {
-    if (!Number.isFinite(value.getTime())) throw new PortabilityError(portabilityMessages.invalidDate);
+    if (!Number.isFinite(value.getTime()))
+      throw new PortabilityError(portabilityMessages.invalidDate);
     writeTag('$date', depth);
     return writeNumber(value.getTime());
   }

@@ -5,15 +5,25 @@ import { PortabilityError, VALUE_DEPTH } from './codec.ts';
 import { fromJsonValue, toJsonField, toJsonValue } from './json-values.ts';
 import { isWellFormed } from './tagged-values.ts';
 
-/** The value as it arrives at the other end. Throws `INVALID_VALUE` with the path, which begins with `where`. */
+/**
+ * The value as it arrives at the other end. Throws `INVALID_VALUE` with the path, which begins with
+ * `where`.
+ */
 export function copyForWire(value: unknown, where: string): unknown {
   if (isBytes(value)) return new Uint8Array(value);
   if (isFlat(value)) return copyFlatObject(value);
   const json = toJsonField(value, where, VALUE_DEPTH);
-  return typeof value === 'object' ? fromJsonValue(JSON.parse(JSON.stringify(json))) : value === 0 ? 0 : value;
+  return typeof value === 'object'
+    ? fromJsonValue(JSON.parse(JSON.stringify(json)))
+    : value === 0
+      ? 0
+      : value;
 }
 
-/** Copies most arguments and results without making text of them: text of bytes would be much longer. */
+/**
+ * Copies most arguments and results without making text of them: text of bytes would be much
+ * longer.
+ */
 function copyFlatObject(value: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const copy: Record<string, unknown> = {};
   for (const [key, item] of Object.entries(value)) {
@@ -24,13 +34,18 @@ function copyFlatObject(value: Readonly<Record<string, unknown>>): Record<string
   return copy;
 }
 
-/** Throws `INVALID_VALUE` with the path (`where`, `at` in a list) unless the value can be logged and sent. */
+/**
+ * Throws `INVALID_VALUE` with the path (`where`, `at` in a list) unless the value can be logged and
+ * sent.
+ */
 export function checkPortable(value: unknown, where: string, at?: number): void {
   const problem = findPortabilityError(value, where, at);
   if (problem !== undefined) throw problem;
 }
 
-/** Returns what `checkPortable` would throw. `depth`: maximum path length, since keys may be data. */
+/**
+ * Returns what `checkPortable` would throw. `depth`: maximum path length, since keys may be data.
+ */
 export function findPortabilityError(
   value: unknown,
   where: string,
@@ -57,10 +72,16 @@ export function isPortableScalar(value: unknown): boolean {
 
 /** Whether the value is a plain object of such scalars and of bytes. */
 export function isFlat(value: unknown): value is Record<string, unknown> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value) || !isPlain(value)) return false;
+  if (typeof value !== 'object' || value === null || Array.isArray(value) || !isPlain(value))
+    return false;
   // Not `Object.keys`, which makes an array for every effect of every update.
   for (const key in value) {
-    if (!Object.hasOwn(value, key) || key === '__proto__' || !isPortableLeaf(value[key]) || !isWellFormed(key))
+    if (
+      !Object.hasOwn(value, key) ||
+      key === '__proto__' ||
+      !isPortableLeaf(value[key]) ||
+      !isWellFormed(key)
+    )
       return false;
   }
   return true;

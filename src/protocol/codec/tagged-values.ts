@@ -13,7 +13,8 @@ export const portabilityMessages = {
   proto: 'the key __proto__ is refused',
   bigintDigits: 'a bigint may have up to 1024 decimal digits',
   invalidDate: 'an invalid Date cannot be sent',
-  loneSurrogate: 'a string with half of a surrogate pair cannot be sent; use Uint8Array for arbitrary data',
+  loneSurrogate:
+    'a string with half of a surrogate pair cannot be sent; use Uint8Array for arbitrary data',
   reserved: 'keys that begin with one $ are reserved for $bytes, $bigint, $date and $undefined',
 } as const;
 
@@ -26,10 +27,13 @@ export function getClassName(value: object): string {
 const LONE_SURROGATE = /\p{Surrogate}/u;
 const LONE_SURROGATES = /\p{Surrogate}/gu;
 /** Engines that have it know at once of text in Latin letters. */
-const platformIsWellFormed = (String.prototype as { isWellFormed?: (this: string) => boolean }).isWellFormed;
+const platformIsWellFormed = (String.prototype as { isWellFormed?: (this: string) => boolean })
+  .isWellFormed;
 
 export function isWellFormed(text: string): boolean {
-  return platformIsWellFormed === undefined ? !LONE_SURROGATE.test(text) : platformIsWellFormed.call(text);
+  return platformIsWellFormed === undefined
+    ? !LONE_SURROGATE.test(text)
+    : platformIsWellFormed.call(text);
 }
 
 /** The text with a replacement character for every surrogate without its other half. */
@@ -37,7 +41,10 @@ export function toWellFormed(text: string): string {
   return text.replace(LONE_SURROGATES, '\ufffd');
 }
 
-/** What an object with the single key `tag` stands for, except `$bytes`, which codecs decode themselves. */
+/**
+ * What an object with the single key `tag` stands for, except `$bytes`, which codecs decode
+ * themselves.
+ */
 export function decodeTagged(tag: string, content: unknown): unknown {
   if (tag === '$undefined' && content === true) return undefined;
   if (tag === '$bigint' && typeof content === 'string') {

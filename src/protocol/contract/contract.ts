@@ -1,4 +1,7 @@
-/** Service contracts: names, arguments and results of operations. Pages can import them without the implementation. */
+/**
+ * Service contracts: names, arguments and results of operations. Pages can import them without the
+ * implementation.
+ */
 import { check, isCorrectableError, type CorrectableError } from '../../correctable/errors.ts';
 import {
   checkOptionTypes,
@@ -26,35 +29,50 @@ export interface OperationSpec<
   /** `read` changes nothing; `write` may choose a shadow operation. */
   readonly access: Access;
   readonly args: A;
-  /** Types the result for a client. Only a RedBlue service checks its results against it; other stores do not. */
+  /**
+   * Types the result for a client. Only a RedBlue service checks its results against it; other
+   * stores do not.
+   */
   readonly result: R;
   /**
-   * How an update of a RedBlue service commits on each of its paths. `blue`: at its own site. `red`: in the one order
-   * of all sites. The service enforces it. So the types know which levels the views can have: `causal` if blue,
-   * `tentative` and `strong` if red. Default: both may occur
+   * How an update of a RedBlue service commits on each of its paths. `blue`: at its own site.
+   * `red`: in the one order of all sites. The service enforces it. So the types know which levels
+   * the views can have: `causal` if blue, `tentative` and `strong` if red. Default: both may occur
    */
   readonly color?: 'blue' | 'red' | undefined;
-  /** Errors that the service may refuse the operation with. Its generator throws them. Test with `isDomainError`. */
+  /**
+   * Errors that the service may refuse the operation with. Its generator throws them. Test with
+   * `isDomainError`.
+   */
   readonly errors?: E | undefined;
   /**
-   * Returns the object that the operation acts on, from the parsed arguments: used for routing, caching and ordering. A
-   * gateway computes it itself and ignores the client's.
+   * Returns the object that the operation acts on, from the parsed arguments: used for routing,
+   * caching and ordering. A gateway computes it itself and ignores the client's.
    */
   key?(args: OutputOf<A>): string;
-  /** Returns whether two results mean the same to the application. Client only. Default: structural equality */
+  /**
+   * Returns whether two results mean the same to the application. Client only. Default: structural
+   * equality
+   */
   equals?(a: OutputOf<R>, b: OutputOf<R>): boolean;
 }
 
 /** The operations of a contract by name. */
 export type OperationSpecs = Readonly<Record<string, OperationSpec>>;
 
-/** An operation whose functions have their arguments' types from elsewhere: of `never`, they add nothing of their own. */
+/**
+ * An operation whose functions have their arguments' types from elsewhere: of `never`, they add
+ * nothing of their own.
+ */
 type AnySpec = Omit<OperationSpec, 'key' | 'equals'> & {
   key?(args: never): string;
   equals?(a: never, b: never): boolean;
 };
 
-/** Types `key` and `equals` from schemas inferred first: to type them by `Schema` costs thousands of types each. */
+/**
+ * Types `key` and `equals` from schemas inferred first: to type them by `Schema` costs thousands of
+ * types each.
+ */
 export interface TypedSpec<A, R> {
   readonly access: Access;
   readonly args: A;
@@ -110,26 +128,36 @@ export type FinalLevelsOf<S extends OperationSpec> = S['access'] extends 'read'
         : FinalLevels;
 
 /**
- * One typed builder for each operation: `shop.dequeue({ queue })`. Beyond the types it checks nothing. If arguments do
- * not fit, each part with the contract refuses them with `INVALID_ARGUMENT`: `redblue`, `remote`, a gateway and a site.
- * A binding of your own for clients of the same process gets what the caller passed. Check it there with `parseArgs`.
+ * One typed builder for each operation: `shop.dequeue({ queue })`. Beyond the types it checks
+ * nothing. If arguments do not fit, each part with the contract refuses them with
+ * `INVALID_ARGUMENT`: `redblue`, `remote`, a gateway and a site. A binding of your own for clients
+ * of the same process gets what the caller passed. Check it there with `parseArgs`.
  */
 export type OperationBuilders<S extends OperationSpecs> = {
-  readonly [K in keyof S]: (args: ArgsOf<S[K]>) => Operation<ContractResultOf<S[K]>, FinalLevelsOf<S[K]>>;
+  readonly [K in keyof S]: (
+    args: ArgsOf<S[K]>,
+  ) => Operation<ContractResultOf<S[K]>, FinalLevelsOf<S[K]>>;
 };
 
 /** Properties of every contract beside its builders. */
 export interface ContractInfo<S extends OperationSpecs = OperationSpecs> {
   readonly name: string;
   readonly operations: S;
-  /** Changes whenever a schema does. Client and server compare it before the first operation. Computed on first use. */
+  /**
+   * Changes whenever a schema does. Client and server compare it before the first operation.
+   * Computed on first use.
+   */
   readonly hash: string;
 }
 
 /** A contract: a typed builder for each operation, and the specification of each. */
-export type Contract<S extends OperationSpecs = OperationSpecs> = ContractInfo<S> & OperationBuilders<S>;
+export type Contract<S extends OperationSpecs = OperationSpecs> = ContractInfo<S> &
+  OperationBuilders<S>;
 
-/** The names of an operation in contracts: errors contain them, and a client may send one part alone. */
+/**
+ * The names of an operation in contracts: errors contain them, and a client may send one part
+ * alone.
+ */
 const operationNames = new WeakMap<OperationSpec, Set<string>>();
 
 /** Whether the operation has this name in a contract; true if it is in no contract. */
@@ -140,8 +168,9 @@ export function hasOperationName(operation: OperationSpec, name: string): boolea
 const RESERVED_MEMBERS: readonly string[] = ['name', 'operations', 'hash'];
 
 /**
- * Returns one operation, with the types of its `key` and `equals` from its schemas. Use it to define an operation
- * outside of `defineContract`, which types them likewise. Its access, color and errors keep their literal types.
+ * Returns one operation, with the types of its `key` and `equals` from its schemas. Use it to
+ * define an operation outside of `defineContract`, which types them likewise. Its access, color and
+ * errors keep their literal types.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` if the operation is invalid; names the invalid part
  * @example
@@ -152,15 +181,19 @@ const RESERVED_MEMBERS: readonly string[] = ['name', 'operations', 'hash'];
  *   key: ({ queue }) => queue,
  * });
  */
-export function operation<const S extends TypedSpec<unknown, unknown>, A extends Schema, R extends Schema>(
-  spec: S & TypedSpec<A, unknown> & TypedSpec<unknown, R>,
-): NoInfer<S> {
+export function operation<
+  const S extends TypedSpec<unknown, unknown>,
+  A extends Schema,
+  R extends Schema,
+>(spec: S & TypedSpec<A, unknown> & TypedSpec<unknown, R>): NoInfer<S> {
   checkSpec(spec, 'spec');
   return spec;
 }
 
-const CALL = "defineContract('shop', { dequeue: operation({ access: 'write', args: z.object({ … }), result: … }) })";
-const SPEC_CALL = "operation({ access: 'read', args: z.object({ key: z.string() }), result: z.string() })";
+const CALL =
+  "defineContract('shop', { dequeue: operation({ access: 'write', args: z.object({ … }), result: … }) })";
+const SPEC_CALL =
+  "operation({ access: 'read', args: z.object({ key: z.string() }), result: z.string() })";
 
 const SPEC_FIELDS: OptionNamesOf<OperationSpec> = {
   access: true,
@@ -174,7 +207,13 @@ const SPEC_FIELDS: OptionNamesOf<OperationSpec> = {
 
 function checkSpec(spec: unknown, field: string): void {
   checkOptionNames(spec, { call: SPEC_CALL, field }, SPEC_FIELDS);
-  const { access, args, result, errors = {}, ...functions } = spec as Readonly<Record<string, unknown>>;
+  const {
+    access,
+    args,
+    result,
+    errors = {},
+    ...functions
+  } = spec as Readonly<Record<string, unknown>>;
   check(access === 'read' || access === 'write', `${field}.access`, "must be 'read' or 'write'");
   checkSchema(args, `${field}.args`, 'z.object({ key: z.string() })');
   checkSchema(result, `${field}.result`, 'z.string(), or z.void() for none');
@@ -198,13 +237,12 @@ function checkSchema(value: unknown, field: string, example: string): void {
 /**
  * Defines a service contract. The operations become typed builders on the contract itself.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` if the name is empty, or an operation has no `access`, no schemas or a
- * reserved name; names the invalid part. Reserved: `name`, `operations`, `hash`, `then`, `__proto__`.
- * @example
- * const shop = defineContract('shop', {
- *   dequeue: { access: 'write', args: z.object({ queue: z.string() }), result: z.string().nullable() },
- * });
- * store.invoke(shop.dequeue({ queue: 'tickets' }));
+ * @throws CorrectableError `INVALID_ARGUMENT` if the name is empty, or an operation has no
+ * `access`, no schemas or a reserved name; names the invalid part. Reserved: `name`, `operations`,
+ * `hash`, `then`, `__proto__`.
+ * @example const shop = defineContract('shop', { dequeue: { access: 'write', args: z.object({
+ * queue: z.string() }), result: z.string().nullable() }, }); store.invoke(shop.dequeue({ queue:
+ * 'tickets' }));
  */
 export function defineContract<
   const S extends Readonly<Record<string, AnySpec>>,
@@ -228,7 +266,10 @@ export function defineContract<
     else known.add(operationName);
   }
   let hash: string | undefined;
-  Object.defineProperty(contract, 'hash', { enumerable: true, get: () => (hash ??= hashSchema(name, operations)) });
+  Object.defineProperty(contract, 'hash', {
+    enumerable: true,
+    get: () => (hash ??= hashSchema(name, operations)),
+  });
   return contract as Contract<S>;
 }
 
@@ -238,19 +279,31 @@ function createBuilder(name: string, spec: OperationSpec): (args: unknown) => Op
   if (key === undefined && equals === undefined) return (args) => ({ name, args, access });
   return (args) => {
     const made = key && getKey(name, { key, args: spec.args }, args);
-    return { name, args, access, ...(made !== undefined && { key: made }), ...(equals !== undefined && { equals }) };
+    return {
+      name,
+      args,
+      access,
+      ...(made !== undefined && { key: made }),
+      ...(equals !== undefined && { equals }),
+    };
   };
 }
 
 type KeyedSpec = Pick<Required<OperationSpec>, 'key' | 'args'>;
 
-/** Returns the key of the parsed arguments, or undefined if they do not fit: `invoke` rejects those. */
+/**
+ * Returns the key of the parsed arguments, or undefined if they do not fit: `invoke` rejects those.
+ */
 function getKey(name: string, { key, args: schema }: KeyedSpec, args: unknown): string | undefined {
   const parsed = tryParse(schema, args, name);
   return parsed && computeKey(key, parsed.args, name);
 }
 
-function tryParse(schema: Schema, args: unknown, name: string): { readonly args: unknown } | undefined {
+function tryParse(
+  schema: Schema,
+  args: unknown,
+  name: string,
+): { readonly args: unknown } | undefined {
   try {
     return { args: parseArgsWith(schema, args, name) };
   } catch {
@@ -258,8 +311,14 @@ function tryParse(schema: Schema, args: unknown, name: string): { readonly args:
   }
 }
 
-/** The error that a client gets if the service refuses the operation with one that its contract declares. */
-export type DomainError<S extends OperationSpec, N extends keyof ErrorDataOf<S> = keyof ErrorDataOf<S>> = {
+/**
+ * The error that a client gets if the service refuses the operation with one that its contract
+ * declares.
+ */
+export type DomainError<
+  S extends OperationSpec,
+  N extends keyof ErrorDataOf<S> = keyof ErrorDataOf<S>,
+> = {
   [K in N]: CorrectableError & {
     readonly code: 'DOMAIN';
     readonly domain: { readonly name: K; readonly data: ErrorDataOf<S>[K] };
@@ -267,17 +326,14 @@ export type DomainError<S extends OperationSpec, N extends keyof ErrorDataOf<S> 
 }[N];
 
 /**
- * Returns whether `error` is one that the contract declares for the operation, and has `name` if you pass it. An error
- * of another operation does not count: two may declare one name for different data. A service of another version may
- * declare others. Then its part of the contract differs, and calls fail with `UNSUPPORTED` before they are sent.
+ * Returns whether `error` is one that the contract declares for the operation, and has `name` if
+ * you pass it. An error of another operation does not count: two may declare one name for different
+ * data. A service of another version may declare others. Then its part of the contract differs, and
+ * calls fail with `UNSUPPORTED` before they are sent.
  *
- * @example
- * try {
- *   await store.invoke(bank.withdraw({ account, amount }));
- * } catch (error) {
- *   if (isDomainError(error, bank.operations.withdraw, 'notEnough')) show(`only ${error.domain.data.balance} left`);
- *   else throw error;
- * }
+ * @example try { await store.invoke(bank.withdraw({ account, amount })); } catch (error) { if
+ * (isDomainError(error, bank.operations.withdraw, 'notEnough'))
+ * show(`only ${error.domain.data.balance} left`); else throw error; }
  */
 export function isDomainError<
   S extends OperationSpec,
@@ -286,6 +342,7 @@ export function isDomainError<
   if (!isCorrectableError(error, 'DOMAIN')) return false;
   const { domain } = error;
   if (domain === undefined || (name !== undefined && domain.name !== name)) return false;
-  if (domain.operation !== undefined && !hasOperationName(operation, domain.operation)) return false;
+  if (domain.operation !== undefined && !hasOperationName(operation, domain.operation))
+    return false;
   return operation.errors !== undefined && Object.hasOwn(operation.errors, domain.name);
 }

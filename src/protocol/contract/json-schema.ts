@@ -1,4 +1,6 @@
-/** What a schema accepts, as JSON Schema: for code at the sites that draws arguments of operations. */
+/**
+ * What a schema accepts, as JSON Schema: for code at the sites that draws arguments of operations.
+ */
 import { toJSONSchema } from 'zod/v4/core';
 import type * as z from 'zod/v4-mini';
 import type { Schema } from './schema-parts.ts';
@@ -30,10 +32,16 @@ export interface JsonSchema {
   readonly multipleOf?: number;
 }
 
-/** Returns the schema's input as JSON Schema, to draw values from. What has no form there becomes any value. */
+/**
+ * Returns the schema's input as JSON Schema, to draw values from. What has no form there becomes
+ * any value.
+ */
 export function toInputJsonSchema(schema: Schema): JsonSchema {
   try {
-    return toJSONSchema(schema as z.core.$ZodType, { io: 'input', unrepresentable: 'any' }) as JsonSchema;
+    return toJSONSchema(schema as z.core.$ZodType, {
+      io: 'input',
+      unrepresentable: 'any',
+    }) as JsonSchema;
   } catch {
     return {};
   }

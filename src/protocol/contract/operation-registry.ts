@@ -1,4 +1,7 @@
-/** What both ends of the wire need of a service contract: names, effects and the schemas of the arguments. */
+/**
+ * What both ends of the wire need of a service contract: names, effects and the schemas of the
+ * arguments.
+ */
 import { CorrectableError, check } from '../../correctable/errors.ts';
 import { isRecord } from '../../correctable/validate.ts';
 import type { Access, Operation } from '../../correctable/operation.ts';
@@ -10,21 +13,30 @@ import type { Schema } from './schema-parts.ts';
 export interface RegisteredOperation {
   readonly access: Access;
   readonly args: Schema;
-  /** Returns the object that the operation acts on, from the parsed arguments. If absent, operations have no `key`. */
+  /**
+   * Returns the object that the operation acts on, from the parsed arguments. If absent, operations
+   * have no `key`.
+   */
   key?(args: unknown): string;
 }
 
 /** A closed set of named operations. A service contract is one. */
 export interface OperationRegistry {
   readonly name: string;
-  /** Changes whenever the meaning of the wire format does. Both ends compare it before any operation. */
+  /**
+   * Changes whenever the meaning of the wire format does. Both ends compare it before any
+   * operation.
+   */
   readonly hash: string;
   readonly operations: Readonly<Record<string, RegisteredOperation>>;
 }
 
 const operationHashCache = new WeakMap<RegisteredOperation, string>();
 
-/** Returns the fingerprint of the operation called `name`, computed once; `undefined` if there is no such operation. */
+/**
+ * Returns the fingerprint of the operation called `name`, computed once; `undefined` if there is no
+ * such operation.
+ */
 export function findOperationHash(
   { operations }: Pick<OperationRegistry, 'operations'>,
   name: string,
@@ -36,28 +48,40 @@ export function findOperationHash(
   return hash;
 }
 
-/** @throws CorrectableError `INVALID_ARGUMENT` for what is no contract, which shows the right `call` */
+/**
+ * @throws CorrectableError `INVALID_ARGUMENT` for what is no contract, which shows the right `call`
+ */
 export function checkRegistry(value: unknown, call: string): void {
-  check(isRecord((value as Partial<OperationRegistry> | null | undefined)?.operations), 'contract', `write ${call}`);
+  check(
+    isRecord((value as Partial<OperationRegistry> | null | undefined)?.operations),
+    'contract',
+    `write ${call}`,
+  );
 }
 
 export function isRegistered(catalogue: OperationRegistry, operation: Operation): boolean {
   return findEntry(catalogue, operation)?.access === operation.access;
 }
 
-/** Checks an operation and returns it with the caller's arguments: the schema's output may be no valid input. */
-export function checkOperation<T>(catalogue: OperationRegistry, operation: Operation<T>): Operation<T> {
+/**
+ * Checks an operation and returns it with the caller's arguments: the schema's output may be no
+ * valid input.
+ */
+export function checkOperation<T>(
+  catalogue: OperationRegistry,
+  operation: Operation<T>,
+): Operation<T> {
   parseArgs(catalogue, operation);
   return restoreInputArgs(operation);
 }
 
 /**
- * Returns the arguments of `operation` as the schema returns them, for the code that executes it. Call it once per
- * operation in a store of your own, in process or behind a gateway with the same contract. It parses what the caller
- * passed, even if other code has parsed that before.
+ * Returns the arguments of `operation` as the schema returns them, for the code that executes it.
+ * Call it once per operation in a store of your own, in process or behind a gateway with the same
+ * contract. It parses what the caller passed, even if other code has parsed that before.
  *
- * @throws CorrectableError `UNSUPPORTED` if the contract does not name the operation; `INVALID_ARGUMENT` with the path
- * of the field if an argument does not fit
+ * @throws CorrectableError `UNSUPPORTED` if the contract does not name the operation;
+ * `INVALID_ARGUMENT` with the path of the field if an argument does not fit
  * @example
  * const { queue } = parseArgs(shop, shop.dequeue({ queue: 'tickets' })) as { queue: string };
  */
@@ -67,7 +91,10 @@ export function parseArgs(catalogue: OperationRegistry, operation: Operation): u
   const entry = findEntry(catalogue, operation);
   if (entry === undefined) {
     const known = Object.keys(catalogue.operations).join(', ');
-    throw new CorrectableError('UNSUPPORTED', `${catalogue.name} has no operation ${operation.name}, only ${known}`);
+    throw new CorrectableError(
+      'UNSUPPORTED',
+      `${catalogue.name} has no operation ${operation.name}, only ${known}`,
+    );
   }
   if (entry.access !== operation.access) {
     const message = `${operation.name} is a ${entry.access}, not a ${operation.access}: build it from the contract`;
@@ -76,11 +103,17 @@ export function parseArgs(catalogue: OperationRegistry, operation: Operation): u
   return parseArgsWith(entry.args, ParsedOperation.getInput(operation), operation.name);
 }
 
-function findEntry({ operations }: OperationRegistry, { name }: Operation): RegisteredOperation | undefined {
+function findEntry(
+  { operations }: OperationRegistry,
+  { name }: Operation,
+): RegisteredOperation | undefined {
   return Object.hasOwn(operations, name) ? operations[name] : undefined;
 }
 
-/** Keeps what was parsed for this very object. A copy, whose arguments may have been changed, is an ordinary operation. */
+/**
+ * Keeps what was parsed for this very object. A copy, whose arguments may have been changed, is an
+ * ordinary operation.
+ */
 export class ParsedOperation {
   readonly #input: unknown;
 

@@ -1,7 +1,8 @@
 /**
- * Parses arguments by the schema of a contract. A caller passes the schema's *input*, which is what is sent. The store
- * that executes the operation gets its *output*, made once where the operation arrives. Code in between discards the
- * output: the client, for example, parses to check arguments or to make a key of them.
+ * Parses arguments by the schema of a contract. A caller passes the schema's *input*, which is what
+ * is sent. The store that executes the operation gets its *output*, made once where the operation
+ * arrives. Code in between discards the output: the client, for example, parses to check arguments
+ * or to make a key of them.
  */
 import { $ZodAsyncError } from 'zod/v4/core';
 import type * as z from 'zod/v4-mini';
@@ -12,8 +13,8 @@ import type { Schema } from './schema-parts.ts';
 /**
  * What the schema makes of the arguments of `operation`, which is its name.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` with the path of the field that does not fit; `UNSUPPORTED` for a schema
- * that answers later
+ * @throws CorrectableError `INVALID_ARGUMENT` with the path of the field that does not fit;
+ * `UNSUPPORTED` for a schema that answers later
  */
 export function parseArgsWith(schema: Schema, args: unknown, operation: string): unknown {
   const result = safeParseArgs(schema, args, operation);
@@ -24,7 +25,11 @@ export function parseArgsWith(schema: Schema, args: unknown, operation: string):
   throw new CorrectableError('INVALID_ARGUMENT', message, { field, cause: result.error });
 }
 
-function safeParseArgs(schema: Schema, args: unknown, operation: string): z.core.util.SafeParseResult<unknown> {
+function safeParseArgs(
+  schema: Schema,
+  args: unknown,
+  operation: string,
+): z.core.util.SafeParseResult<unknown> {
   try {
     return parseSync(schema, args);
   } catch (cause) {
@@ -39,8 +44,15 @@ function safeParseArgs(schema: Schema, args: unknown, operation: string): z.core
 
 type KeyFunction = (args: never) => unknown;
 
-/** The key of an operation with these parsed arguments, if any. Throws `INVALID_ARGUMENT` if `make` fails. */
-export function computeKey(make: KeyFunction | undefined, args: unknown, name: string): string | undefined {
+/**
+ * The key of an operation with these parsed arguments, if any. Throws `INVALID_ARGUMENT` if `make`
+ * fails.
+ */
+export function computeKey(
+  make: KeyFunction | undefined,
+  args: unknown,
+  name: string,
+): string | undefined {
   try {
     const key = make?.(args as never) ?? undefined;
     if (typeof key === 'string' || key === undefined) return key;

@@ -1,4 +1,7 @@
-/** Parses synchronously. A rejected promise of a schema would end the process, so asynchronous schemas are refused. */
+/**
+ * Parses synchronously. A rejected promise of a schema would end the process, so asynchronous
+ * schemas are refused.
+ */
 import { getBuiltInClass, getToStringTag } from '../../correctable/built-in-class.ts';
 import { $ZodAsyncError, util } from 'zod/v4/core';
 import * as z from 'zod/v4-mini';
@@ -14,7 +17,10 @@ const isAsyncBySchema = new WeakMap<object, boolean>();
 const watchedFunctions = new WeakSet<object>();
 let isParsing = false;
 
-/** `safeParse`. Throws $ZodAsyncError for an asynchronous schema, and what a function of the schema throws. */
+/**
+ * `safeParse`. Throws $ZodAsyncError for an asynchronous schema, and what a function of the schema
+ * throws.
+ */
 export function parseSync(schema: Schema, value: unknown): z.core.util.SafeParseResult<unknown> {
   if (isAsyncSchema(schema)) throw new $ZodAsyncError();
   const isInner = isParsing;
@@ -26,17 +32,26 @@ export function parseSync(schema: Schema, value: unknown): z.core.util.SafeParse
   }
 }
 
-/** The schema as generated code, which parses much faster, if zod 4.5 can compile it and it is not asynchronous. */
+/**
+ * The schema as generated code, which parses much faster, if zod 4.5 can compile it and it is not
+ * asynchronous.
+ */
 export function toCompiledSchema(schema: Schema): Schema {
   return isAsyncSchema(schema) || !canCompile() ? schema : z.compile(schema as z.core.$ZodType);
 }
 
-/** Whether zod can compile, and this process may make code of texts: asked as zod itself does, which remembers the answer. */
+/**
+ * Whether zod can compile, and this process may make code of texts: asked as zod itself does, which
+ * remembers the answer.
+ */
 export function canCompile(): boolean {
   return typeof z.compile === 'function' && util.allowsEval.value;
 }
 
-/** Whether a schema is visibly asynchronous. Ask before compiling: from then on its functions are watched. */
+/**
+ * Whether a schema is visibly asynchronous. Ask before compiling: from then on its functions are
+ * watched.
+ */
 export function isAsyncSchema(schema: Schema): boolean {
   const known = isAsyncBySchema.get(schema);
   if (known !== undefined) return known;
@@ -58,7 +73,8 @@ function hasAsyncPart(schema: Schema): boolean {
   for (const value of seen) {
     if (seen.size > MAX_SCHEMA_PARTS) break;
     if (isSchemaPart(value)) isLater = isAsyncPart(value) || isLater;
-    for (const inner of getInnerParts(value)) if (typeof inner === 'object' && inner !== null) seen.add(inner);
+    for (const inner of getInnerParts(value))
+      if (typeof inner === 'object' && inner !== null) seen.add(inner);
   }
   return isLater;
 }
@@ -67,7 +83,10 @@ function getInnerParts(value: unknown): readonly unknown[] {
   if (isSchemaPart(value)) {
     const { def } = value._zod;
     // Each reading of a default makes one.
-    return [...Object.keys(def).map((key) => (key === 'defaultValue' ? undefined : def[key])), getLazySchema(value)];
+    return [
+      ...Object.keys(def).map((key) => (key === 'defaultValue' ? undefined : def[key])),
+      getLazySchema(value),
+    ];
   }
   if (Array.isArray(value)) return value;
   return getBuiltInClass(value as object) === 'Object' ? Object.values(value as object) : [];
@@ -78,7 +97,8 @@ function isAsyncPart({ _zod: internals }: SchemaPart): boolean {
   let isLater = def['type'] === 'promise';
   for (const name of ['fn', 'transform', 'tx']) {
     const value = def[name];
-    if (typeof value === 'function') isLater = !watchFunction(def, name, value as AnyFunction) || isLater;
+    if (typeof value === 'function')
+      isLater = !watchFunction(def, name, value as AnyFunction) || isLater;
   }
   const { check } = internals;
   if (def['check'] === 'custom' && def['fn'] === undefined && typeof check === 'function') {
@@ -115,9 +135,14 @@ export type ResultCheck = (operation: string, result: unknown) => unknown;
 
 export type ResultSchemas = Readonly<Record<string, { readonly result: Schema }>>;
 
-/** A check of results by their schemas. It throws `INVALID_VALUE` with the path, `UNSUPPORTED` for an async schema. */
+/**
+ * A check of results by their schemas. It throws `INVALID_VALUE` with the path, `UNSUPPORTED` for
+ * an async schema.
+ */
 export function createResultCheck(operations: ResultSchemas): ResultCheck {
-  const schemas = new Map(Object.entries(operations).map(([name, { result }]) => [name, toCompiledSchema(result)]));
+  const schemas = new Map(
+    Object.entries(operations).map(([name, { result }]) => [name, toCompiledSchema(result)]),
+  );
   return (operation, result) => {
     const schema = schemas.get(operation);
     if (schema === undefined) return result;
@@ -128,7 +153,11 @@ export function createResultCheck(operations: ResultSchemas): ResultCheck {
   };
 }
 
-function safeParseResult(schema: Schema, result: unknown, operation: string): z.core.util.SafeParseResult<unknown> {
+function safeParseResult(
+  schema: Schema,
+  result: unknown,
+  operation: string,
+): z.core.util.SafeParseResult<unknown> {
   try {
     return parseSync(schema, result);
   } catch (cause) {
@@ -147,7 +176,10 @@ function createPromiseResultError(operation: string): CorrectableError {
   return new CorrectableError('INVALID_VALUE', message, { field: 'result' });
 }
 
-function createInvalidResultError(operation: string, issue: z.core.$ZodIssue | undefined): CorrectableError {
+function createInvalidResultError(
+  operation: string,
+  issue: z.core.$ZodIssue | undefined,
+): CorrectableError {
   const field = ['result', ...(issue?.path ?? []).map(String)].join('.');
   const message = `${operation}: ${field} does not fit the contract: ${issue?.message ?? 'invalid'}. Correct the service.`;
   return new CorrectableError('INVALID_VALUE', message, { field });

@@ -1,4 +1,7 @@
-/** Describes what schemas mean by the few facts below: other fields are internals of zod, which differ within 4.x. */
+/**
+ * Describes what schemas mean by the few facts below: other fields are internals of zod, which
+ * differ within 4.x.
+ */
 import { isSchemaPart, getLazySchema, type SchemaPart } from './schema-parts.ts';
 
 interface SchemaNode {
@@ -24,26 +27,38 @@ const MAX_LAZY_DEPTH = 16;
 /** No list begins with nothing else. */
 const GAP: readonly unknown[] = [];
 
-/** The fields of a schema's definition that have a meaning, of whichever kind; what else has is described by its kind. */
+/**
+ * The fields of a schema's definition that have a meaning, of whichever kind; what else has is
+ * described by its kind.
+ */
 const SCHEMA_FIELDS =
-  'coerce shape catchall element items rest keyType valueType mode discriminator left right innerType parts'.split(' ');
+  'coerce shape catchall element items rest keyType valueType mode discriminator left right innerType parts'.split(
+    ' ',
+  );
 /** The same of a check; `pattern` and `version` of a format count besides if they are options. */
-const CHECK_FIELDS = `value inclusive format maximum minimum size length property schema mime precision offset local
+const CHECK_FIELDS =
+  `value inclusive format maximum minimum size length property schema mime precision offset local
   hostname protocol normalize delimiter alg includes position prefix suffix`.split(/\s+/);
 
-/** Formats that zod itself makes of patterns: what they are is in the name, and the patterns change. */
+/**
+ * Formats that zod itself makes of patterns: what they are is in the name, and the patterns change.
+ */
 const NAMED_PATTERN = /^(hostname|hex|(md5|sha1|sha256|sha384|sha512)_(hex|base64|base64url))$/;
 
 /** In the pattern of a domain that `z.httpUrl()` has, in each 4.x. */
 const DOMAIN_PATTERN = '([a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?\\.)+[a-zA-Z]{2,';
 
-/** Returns a description that equal schemas share, however many objects they consist of, recursive ones included. */
+/**
+ * Returns a description that equal schemas share, however many objects they consist of, recursive
+ * ones included.
+ */
 export function getDefinition(schema: object | undefined): unknown {
   if (!isSchemaPart(schema)) return null;
   const start = simplify(schema);
   const parts = getParts(start);
-  // Distinguish parts as states of a finite automaton: by their own kind, then by what they contain, and so on until no
-  // more parts differ. All kinds together then show how they contain each other.
+  // Distinguish parts as states of a finite automaton: by their own kind, then by what they
+  // contain, and so on until no more parts differ. All kinds together then show how they contain
+  // each other.
   let known: ReadonlyMap<SchemaPart, string>;
   let finer: typeof known = new Map();
   do {
@@ -51,7 +66,10 @@ export function getDefinition(schema: object | undefined): unknown {
     finer = new Map(
       Array.from(parts, ([part, { description, inner }]) => {
         const names = inner.map((item) => known.get(item) ?? '');
-        const kind = [known.get(part) ?? description, ...(isUnordered(part._zod.def) ? names.toSorted() : names)];
+        const kind = [
+          known.get(part) ?? description,
+          ...(isUnordered(part._zod.def) ? names.toSorted() : names),
+        ];
         return [part, hashText(kind.join())];
       }),
     );
@@ -85,23 +103,33 @@ function getParts(schema: SchemaPart): ReadonlyMap<SchemaPart, SchemaNode> {
   return parts;
 }
 
-/** A union of one option is that option, and what never fits is none: so zod 4.0 has the keys of a partial record. */
+/**
+ * A union of one option is that option, and what never fits is none: so zod 4.0 has the keys of a
+ * partial record.
+ */
 function simplify(schema: SchemaPart): SchemaPart {
   const { def } = schema._zod;
   const [only, ...others] = def['type'] === 'union' ? getOptions(def) : [];
-  return only === undefined || others.length > 0 || getChecks(schema).length > 0 ? schema : simplify(only);
+  return only === undefined || others.length > 0 || getChecks(schema).length > 0
+    ? schema
+    : simplify(only);
 }
 
 function getOptions({ options }: SchemaDef): readonly SchemaPart[] {
   return (options as readonly SchemaPart[]).filter(({ _zod: { def } }) => def['type'] !== 'never');
 }
 
-/** The discriminator finds the option, wherever it stands; without one the first that fits is taken. */
+/**
+ * The discriminator finds the option, wherever it stands; without one the first that fits is taken.
+ */
 function isUnordered({ type, discriminator }: SchemaDef): boolean {
   return type === 'union' && discriminator !== undefined;
 }
 
-/** Formats such as `z.int()` are checks of themselves, as `z.number().int()`. Texts for readers check nothing. */
+/**
+ * Formats such as `z.int()` are checks of themselves, as `z.number().int()`. Texts for readers
+ * check nothing.
+ */
 function getChecks(schema: SchemaPart): readonly SchemaPart[] {
   const all = (schema._zod.def['checks'] ?? []) as readonly SchemaPart[];
   const checks = all.filter(({ _zod: { def } }) => !/^(describe|meta)$/.test(String(def['check'])));
@@ -118,7 +146,11 @@ function describeSchema(schema: SchemaPart, lookup: DescribeContext): Record<str
   };
   switch (def['type']) {
     case 'enum':
-      return { ...fields, type: 'literal', values: describeValues(getEnumValues(def['entries'] as SchemaDef)) };
+      return {
+        ...fields,
+        type: 'literal',
+        values: describeValues(getEnumValues(def['entries'] as SchemaDef)),
+      };
     case 'literal':
       return { ...fields, values: describeValues(def['values'] as readonly unknown[]) };
     case 'union': {
@@ -132,7 +164,10 @@ function describeSchema(schema: SchemaPart, lookup: DescribeContext): Record<str
     case 'pipe':
       return { ...fields, stages: getStages(schema).map((stage) => describeValue(stage, lookup)) };
     case 'lazy':
-      return { ...fields, ...(lookup.canInspect() && { inner: describeValue(getLazySchema(schema), lookup) }) };
+      return {
+        ...fields,
+        ...(lookup.canInspect() && { inner: describeValue(getLazySchema(schema), lookup) }),
+      };
     default:
       return fields;
   }
@@ -167,7 +202,10 @@ function getStage(schema: SchemaPart): readonly unknown[] {
 }
 
 /** Checks have no order but towards one that may change the value. */
-function describeChecks(checks: readonly SchemaPart[], lookup: DescribeContext): readonly unknown[] {
+function describeChecks(
+  checks: readonly SchemaPart[],
+  lookup: DescribeContext,
+): readonly unknown[] {
   const groups: string[][] = [[]];
   for (const check of checks) {
     const text = JSON.stringify(describeCheck(check, lookup));
@@ -182,19 +220,28 @@ function describeCheck(check: SchemaPart, lookup: DescribeContext): Record<strin
   const { def } = check._zod;
   const version = def['format'] === 'uuid' ? ['version'] : [];
   const pattern = hasOwnPattern(check) ? ['pattern'] : [];
-  return { check: def['check'], ...describeFields(def, [...CHECK_FIELDS, ...version, ...pattern], lookup) };
+  return {
+    check: def['check'],
+    ...describeFields(def, [...CHECK_FIELDS, ...version, ...pattern], lookup),
+  };
 }
 
 /** Whether a format was made with another pattern than it has by itself. */
 function hasOwnPattern({ _zod: { def, constr: Made } }: SchemaPart): boolean {
   const { pattern, checks: _, ...others } = def;
-  if (pattern === undefined || Made === undefined || NAMED_PATTERN.test(String(def['format']))) return false;
+  if (pattern === undefined || Made === undefined || NAMED_PATTERN.test(String(def['format'])))
+    return false;
   return String(new Made(others)._zod.def['pattern']) !== String(pattern);
 }
 
 function describeValue(value: unknown, lookup: DescribeContext): unknown {
   if (isSchemaPart(value)) return lookup.describeInner(value);
-  if (typeof value !== 'object' || value === null || value instanceof RegExp || value instanceof Date) {
+  if (
+    typeof value !== 'object' ||
+    value === null ||
+    value instanceof RegExp ||
+    value instanceof Date
+  ) {
     return describeScalar(value);
   }
   if (Array.isArray(value)) return ['list', ...value.map((item) => describeValue(item, lookup))];
@@ -204,15 +251,26 @@ function describeValue(value: unknown, lookup: DescribeContext): unknown {
 /** Whatever JSON has no form for, or another one, is a list that begins with what it is. */
 function describeScalar(value: unknown): unknown {
   if (value instanceof Date) return ['date', String(value.getTime())];
-  if (value instanceof RegExp) return ['regex', value.source.includes(DOMAIN_PATTERN) ? 'domain' : String(value)];
+  if (value instanceof RegExp)
+    return ['regex', value.source.includes(DOMAIN_PATTERN) ? 'domain' : String(value)];
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return value;
   return [typeof value, typeof value === 'symbol' ? '' : String(value)];
 }
 
-/** In one order, and `__proto__` a key like any other. A flag that is off is as one that is absent. */
-function describeFields(from: SchemaDef, keys: readonly string[], lookup: DescribeContext): Record<string, unknown> {
-  const present = keys.filter((key) => from[key] !== undefined && from[key] !== null && from[key] !== false);
-  return Object.fromEntries(present.toSorted().map((key) => [key, describeValue(from[key], lookup)]));
+/**
+ * In one order, and `__proto__` a key like any other. A flag that is off is as one that is absent.
+ */
+function describeFields(
+  from: SchemaDef,
+  keys: readonly string[],
+  lookup: DescribeContext,
+): Record<string, unknown> {
+  const present = keys.filter(
+    (key) => from[key] !== undefined && from[key] !== null && from[key] !== false,
+  );
+  return Object.fromEntries(
+    present.toSorted().map((key) => [key, describeValue(from[key], lookup)]),
+  );
 }
 
 /** 16 hexadecimal digits: two independent 32-bit FNV-1a hashes, side by side. */

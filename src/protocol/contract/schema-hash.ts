@@ -1,4 +1,7 @@
-/** A fingerprint of schemas, to notice mistakes, not adversaries. Read off zod's definitions: no converter in bundles. */
+/**
+ * A fingerprint of schemas, to notice mistakes, not adversaries. Read off zod's definitions: no
+ * converter in bundles.
+ */
 import { getDefinition, hashText } from './schema-definition.ts';
 
 interface DescribedOperation {
@@ -11,17 +14,28 @@ interface DescribedOperation {
 
 type DescribedOperations = Readonly<Record<string, DescribedOperation>>;
 
-/** The fingerprint: 16 hexadecimal digits. Equal schemas give equal ones, whatever the order of keys. */
+/**
+ * The fingerprint: 16 hexadecimal digits. Equal schemas give equal ones, whatever the order of
+ * keys.
+ */
 export function hashSchema(name: string, operations: DescribedOperations): string {
   const described: Record<string, unknown> = {};
-  for (const [operation, spec] of Object.entries(operations)) described[operation] = describeOperation(spec);
+  for (const [operation, spec] of Object.entries(operations))
+    described[operation] = describeOperation(spec);
   const operationNames = Object.keys(described).toSorted();
-  return hashText(JSON.stringify([name, operationNames.map((operation) => [operation, described[operation]])]));
+  return hashText(
+    JSON.stringify([name, operationNames.map((operation) => [operation, described[operation]])]),
+  );
 }
 
-/** The fingerprint of each operation by itself: two contracts that differ may have most of them alike. */
+/**
+ * The fingerprint of each operation by itself: two contracts that differ may have most of them
+ * alike.
+ */
 export function hashOperations(operations: DescribedOperations): Readonly<Record<string, string>> {
-  const hashes = Object.entries(operations).map(([operation, spec]) => [operation, hashOperation(spec)] as const);
+  const hashes = Object.entries(operations).map(
+    ([operation, spec]) => [operation, hashOperation(spec)] as const,
+  );
   return Object.fromEntries(hashes);
 }
 
@@ -29,7 +43,10 @@ export function hashOperation(operation: DescribedOperation): string {
   return hashText(JSON.stringify(describeOperation(operation)));
 }
 
-/** What is not declared leaves no trace: a contract that says nothing of colors and errors has the hash that it always had. */
+/**
+ * What is not declared leaves no trace: a contract that says nothing of colors and errors has the
+ * hash that it always had.
+ */
 function describeOperation({ access, args, result, color, errors }: DescribedOperation): object {
   return {
     access,

@@ -1,4 +1,7 @@
-/** What a server accepts from a client. Apart from `server-kinds.ts`, so that a page does not carry these schemas. */
+/**
+ * What a server accepts from a client. Apart from `server-kinds.ts`, so that a page does not carry
+ * these schemas.
+ */
 import { ack, cancel, ping, pong, renew } from './short-messages.ts';
 import type { MessageKind, MessageOf } from './define-message.ts';
 import { hello } from './hello.ts';

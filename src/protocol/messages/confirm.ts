@@ -1,7 +1,17 @@
-/** `confirm`: the value of an earlier view holds at a stronger level: no payload (Correctables, OSDI 2016, §5.2). */
+/**
+ * `confirm`: the value of an earlier view holds at a stronger level: no payload (Correctables, OSDI
+ * 2016, §5.2).
+ */
 import * as z from 'zod/v4-mini';
 import { defineMessage, type MessageOf } from './define-message.ts';
-import { count, levelIndex, nullish, metaRecord, operationNumber, sessionToken } from './field-schemas.ts';
+import {
+  count,
+  levelIndex,
+  nullish,
+  metaRecord,
+  operationNumber,
+  sessionToken,
+} from './field-schemas.ts';
 
 /** The kind `confirm`, from the server; `seq` is that of a `view` of the same submission. */
 export const confirm = /* @__PURE__ */ defineMessage('confirm', [

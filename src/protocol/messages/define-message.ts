@@ -1,19 +1,30 @@
-/** One kind of message, from one list of its elements: the row's type, its schema, names and positions. */
+/**
+ * One kind of message, from one list of its elements: the row's type, its schema, names and
+ * positions.
+ */
 import * as z from 'zod/v4-mini';
 import type { Codec, EncodedMessage } from '../codec/codec.ts';
 
-/** One kind of message. A row is `[id, kind, …]`; `fields` names its elements for error messages and documents. */
+/**
+ * One kind of message. A row is `[id, kind, …]`; `fields` names its elements for error messages and
+ * documents.
+ */
 export interface MessageKind<Row> {
   readonly kind: string;
   readonly fields: readonly string[];
   readonly schema: z.ZodMiniType<Row>;
 }
 
-/** An element of a row: its name and its schema. One that is optional can be left out at the end of the row. */
+/**
+ * An element of a row: its name and its schema. One that is optional can be left out at the end of
+ * the row.
+ */
 export type MessageElement = readonly [name: string, schema: z.ZodMiniType];
 
 /** A kind of message as it is defined; `L` are all its elements. */
-export interface MessageDefinition<L extends readonly MessageElement[]> extends MessageKind<ElementValues<L>> {
+export interface MessageDefinition<L extends readonly MessageElement[]> extends MessageKind<
+  ElementValues<L>
+> {
   readonly fields: ElementNames<L>;
   /** Where the elements stand in the row, by name. */
   readonly at: ElementPositions<L>;
@@ -50,7 +61,9 @@ type ElementValues<L extends readonly MessageElement[]> = L extends readonly [
 type ElementNames<L extends readonly MessageElement[]> = { readonly [I in keyof L]: L[I][0] };
 
 type ElementPositions<L extends readonly MessageElement[]> = {
-  readonly [I in keyof L & `${number}` as L[I][0]]: I extends `${infer Index extends number}` ? Index : never;
+  readonly [I in keyof L & `${number}` as L[I][0]]: I extends `${infer Index extends number}`
+    ? Index
+    : never;
 };
 
 /**
@@ -71,7 +84,10 @@ export function defineMessage<
   return { kind, fields, schema, at } as unknown as MessageDefinition<ElementsWithKind<Kind, L>>;
 }
 
-/** Encodes a row of a kind. Throws `INVALID_VALUE`, naming the element, for what is outside the domain. */
+/**
+ * Encodes a row of a kind. Throws `INVALID_VALUE`, naming the element, for what is outside the
+ * domain.
+ */
 export function encodeMessageOf<Row extends readonly unknown[]>(
   { fields }: MessageKind<Row>,
   row: Row,

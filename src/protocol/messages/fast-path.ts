@@ -1,4 +1,7 @@
-/** Checks the most frequent rows without their schemas, which cost a page more than all else it does with a row. */
+/**
+ * Checks the most frequent rows without their schemas, which cost a page more than all else it does
+ * with a row.
+ */
 import { confirm, type ConfirmMessage } from './confirm.ts';
 import { KIND_AT } from './define-message.ts';
 import { MAX_NAME_LENGTH } from './field-schemas.ts';
@@ -9,7 +12,10 @@ import { view, type ViewMessage } from './view.ts';
 /** Both kinds begin alike. */
 const { id: ID, level: LEVEL, seq: SEQ } = view.at;
 
-/** Whether a row is a well-formed `view`, `final` or `confirm` without `meta`. What is not may be well-formed all the same. */
+/**
+ * Whether a row is a well-formed `view`, `final` or `confirm` without `meta`. What is not may be
+ * well-formed all the same.
+ */
 export function isSimpleView(row: unknown): row is ViewMessage | ConfirmMessage {
   if (!Array.isArray(row)) return false;
   const kind: unknown = row[KIND_AT];
@@ -29,7 +35,12 @@ function hasSimpleHead(row: readonly unknown[]): boolean {
 /** Whether a row is a simple `submit`. A row that is not may be well-formed all the same. */
 export function isSimpleSubmit(row: unknown): row is SubmitMessage {
   const { at } = submit;
-  if (!Array.isArray(row) || row[KIND_AT] !== 'submit' || row.length <= at.args || row.length > at.session)
+  if (
+    !Array.isArray(row) ||
+    row[KIND_AT] !== 'submit' ||
+    row.length <= at.args ||
+    row.length > at.session
+  )
     return false;
   const id: unknown = row[at.id];
   const effect: unknown = row[at.access];

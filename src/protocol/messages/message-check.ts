@@ -13,7 +13,10 @@ export interface MessageProblem {
 
 /** How to check faster than by the schemas as they are. */
 export interface MessageCheckOptions {
-  /** Turns a schema into a faster one that accepts the same: `compile` of zod where code generation is allowed. */
+  /**
+   * Turns a schema into a faster one that accepts the same: `compile` of zod where code generation
+   * is allowed.
+   */
   readonly compile?: (schema: z.ZodMiniType) => z.ZodMiniType;
   /** Recognises rows that need no schema: accepts nothing that the schemas refuse. */
   readonly isSimple?: (row: unknown) => boolean;
@@ -22,8 +25,8 @@ export interface MessageCheckOptions {
 type MessageChecker = Pick<MessageKind<unknown>, 'fields' | 'schema'>;
 
 /**
- * Makes the check for the rows of one direction. It returns what is wrong with a row, or `undefined` for a well-formed
- * one.
+ * Makes the check for the rows of one direction. It returns what is wrong with a row, or
+ * `undefined` for a well-formed one.
  *
  * @example
  * const check = createMessageCheck(serverMessageKinds);
@@ -43,7 +46,9 @@ export function createMessageCheck(
     const checker = Array.isArray(row) ? checkers.get(row[KIND_AT]) : undefined;
     if (checker === undefined) return describeUnknownKind(row, checkers);
     const result = z.safeParse(checker.schema, row);
-    return result.success ? undefined : describeProblem(row as unknown[], checker, result.error.issues[0]);
+    return result.success
+      ? undefined
+      : describeProblem(row as unknown[], checker, result.error.issues[0]);
   };
 }
 
@@ -53,10 +58,17 @@ export function getOperationNumber(row: unknown): number {
   return Number.isSafeInteger(id) && (id as number) > 0 ? (id as number) : 0;
 }
 
-function describeUnknownKind(row: unknown, checkers: ReadonlyMap<unknown, MessageChecker>): MessageProblem {
+function describeUnknownKind(
+  row: unknown,
+  checkers: ReadonlyMap<unknown, MessageChecker>,
+): MessageProblem {
   if (!Array.isArray(row)) return { id: 0, field: '', reason: 'a row must be an array' };
   const known = [...checkers.keys()].join(', ');
-  return { id: getOperationNumber(row), field: 'kind', reason: `the second element must be one of ${known}` };
+  return {
+    id: getOperationNumber(row),
+    field: 'kind',
+    reason: `the second element must be one of ${known}`,
+  };
 }
 
 function describeUndecodable(
@@ -64,7 +76,11 @@ function describeUndecodable(
   checkers: ReadonlyMap<unknown, MessageChecker>,
 ): MessageProblem {
   const checker = Array.isArray(message) ? checkers.get(message[KIND_AT]) : undefined;
-  return { id: getOperationNumber(message), field: formatFieldPath(path, checker?.fields ?? []), reason };
+  return {
+    id: getOperationNumber(message),
+    field: formatFieldPath(path, checker?.fields ?? []),
+    reason,
+  };
 }
 
 type Issue = { readonly path: readonly PropertyKey[]; readonly message: string };
@@ -77,10 +93,17 @@ function describeProblem(
   const id = getOperationNumber(row);
   const field = formatFieldPath(issue?.path ?? [], fields);
   if (field !== '') return { id, field, reason: issue?.message ?? 'invalid' };
-  return { id, field, reason: `a ${String(row[KIND_AT])} row has up to ${fields.length} elements, got ${row.length}` };
+  return {
+    id,
+    field,
+    reason: `a ${String(row[KIND_AT])} row has up to ${fields.length} elements, got ${row.length}`,
+  };
 }
 
-function formatFieldPath([first, ...rest]: readonly PropertyKey[], fields: readonly string[]): string {
+function formatFieldPath(
+  [first, ...rest]: readonly PropertyKey[],
+  fields: readonly string[],
+): string {
   if (first === undefined) return '';
   const name = typeof first === 'number' ? (fields[first] ?? first) : first;
   return [name, ...rest].map(String).join('.');

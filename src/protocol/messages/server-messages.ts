@@ -6,7 +6,18 @@ import type { MessageKind, MessageOf } from './define-message.ts';
 import { finalView, view } from './view.ts';
 import { welcome } from './welcome.ts';
 
-const KINDS = [welcome, renewed, view, finalView, confirm, fail, goaway, incoming, ping, pong] as const;
+const KINDS = [
+  welcome,
+  renewed,
+  view,
+  finalView,
+  confirm,
+  fail,
+  goaway,
+  incoming,
+  ping,
+  pong,
+] as const;
 
 export type ServerMessage = MessageOf<(typeof KINDS)[number]>;
 

@@ -12,66 +12,127 @@ export interface SiteAlarm {
   readonly kind:
     | 'clock-quarantined'
     | 'clock-released'
-    /** The clock of this machine was set by more than sites may differ. Operations do not wait for it. */
+    /**
+     * The clock of this machine was set by more than sites may differ. Operations do not wait for
+     * it.
+     */
     | 'clock-set'
-    /** The site cannot create a log file, for example since the disk is full. It refuses writes and serves reads. */
+    /**
+     * The site cannot create a log file, for example since the disk is full. It refuses writes and
+     * serves reads.
+     */
     | 'disk-full'
     | 'disk-has-room'
     /** No data is lost. The site keeps the logs longer and tries again. */
     | 'checkpoint-failed'
-    /** A file in the data directory is damaged or missing. If data is lost, the site does not start. */
+    /**
+     * A file in the data directory is damaged or missing. If data is lost, the site does not start.
+     */
     | 'data-damaged'
     /**
-     * A generator, or the `reply` of a shadow operation, threw an undeclared error. Only the alarm contains it: up
-     * to 500 characters, ten times a second.
+     * A generator, or the `reply` of a shadow operation, threw an undeclared error. Only the alarm
+     * contains it: up to 500 characters, ten times a second.
      */
     | 'generator-error'
-    /** The data directory may belong to a process on another host that was killed. The start waits up to 15 s. */
+    /**
+     * The data directory may belong to a process on another host that was killed. The start waits
+     * up to 15 s.
+     */
     | 'data-directory-locked'
     /** The log cannot be written. The site has stopped. */
     | 'site-stopped'
-    /** A message of another site is unreadable, impossible, from another deployment, or follows other rules. */
+    /**
+     * A message of another site is unreadable, impossible, from another deployment, or follows
+     * other rules.
+     */
     | 'message-rejected'
-    /** Too many messages are in flight to another site. More are dropped. The necessary ones are resent. */
+    /**
+     * Too many messages are in flight to another site. More are dropped. The necessary ones are
+     * resent.
+     */
     | 'link-overflow'
-    /** The link to another site has been down for 5 s. Red operations wait if it leads the red log, others continue. */
+    /**
+     * The link to another site has been down for 5 s. Red operations wait if it leads the red log,
+     * others continue.
+     */
     | 'link-down'
     | 'link-up'
     /** The site was taken out of the deployment, or replaced. It has stopped. */
     | 'site-retired'
-    /** The site takes the state of another site, since it was away for too long. It serves again after that. */
+    /**
+     * The site takes the state of another site, since it was away for too long. It serves again
+     * after that.
+     */
     | 'site-behind'
-    /** The site needs the state of another site, and nothing of it has come for 60 s. It goes on trying. */
+    /**
+     * The site needs the state of another site, and nothing of it has come for 60 s. It goes on
+     * trying.
+     */
     | 'transfer-stalled'
-    /** The site needs the state of another site, but each of them lacks operations that this one has. It goes on trying. */
+    /**
+     * The site needs the state of another site, but each of them lacks operations that this one
+     * has. It goes on trying.
+     */
     | 'transfer-refused'
     /** A peer has another key, deployment or cluster.json. Raised once until that has changed. */
     | 'link-refused'
-    /** Another site has been away for too long. No more is kept for it. It takes the state of another site. */
+    /**
+     * Another site has been away for too long. No more is kept for it. It takes the state of
+     * another site.
+     */
     | 'site-left-behind'
-    /** Other sites have been away for too long, and without them there is no majority. Everything is kept for them. */
+    /**
+     * Other sites have been away for too long, and without them there is no majority. Everything is
+     * kept for them.
+     */
     | 'site-cut-off'
-    /** Another process has taken over the data. The site has stopped, and has sent no answers since then. */
+    /**
+     * Another process has taken over the data. The site has stopped, and has sent no answers since
+     * then.
+     */
     | 'site-fenced'
-    /** Another node has gone on as this site (or as `peer`), from an older or copied directory. One of both has stopped. */
+    /**
+     * Another node has gone on as this site (or as `peer`), from an older or copied directory. One
+     * of both has stopped.
+     */
     | 'site-forked'
-    /** No other site has answered within 10 s after the start. The site accepts updates without that. */
+    /**
+     * No other site has answered within 10 s after the start. The site accepts updates without
+     * that.
+     */
     | 'site-alone'
-    /** A newer version of the program or the service is in force. The site has stopped, or does not start. */
+    /**
+     * A newer version of the program or the service is in force. The site has stopped, or does not
+     * start.
+     */
     | 'newer-version-needed'
-    /** The red log has a gap or has changed. New red writes and strong reads are refused, blue writes continue. */
+    /**
+     * The red log has a gap or has changed. New red writes and strong reads are refused, blue
+     * writes continue.
+     */
     | 'red-log-halted'
-    /** The red log of this site and that of another one differ. It has halted, as with `red-log-halted`. */
+    /**
+     * The red log of this site and that of another one differ. It has halted, as with
+     * `red-log-halted`.
+     */
     | 'red-log-differs'
-    /** No server of etcd has answered for 3 s. Red operations and strong reads wait, blue operations continue. */
+    /**
+     * No server of etcd has answered for 3 s. Red operations and strong reads wait, blue operations
+     * continue.
+     */
     | 'red-log-unreachable'
     | 'red-log-reachable'
-    /** etcd has little room left, or none. New red operations fail with `OVERLOADED`. The message has the commands to run. */
+    /**
+     * etcd has little room left, or none. New red operations fail with `OVERLOADED`. The message
+     * has the commands to run.
+     */
     | 'red-log-full'
     | 'red-log-has-room'
     /** An operation broke an invariant of the service. Raised once for each row and invariant. */
     | 'invariant-broken'
-    /** Before the start: a generator is wrong, or the colors of the service could not be checked. */
+    /**
+     * Before the start: a generator is wrong, or the colors of the service could not be checked.
+     */
     | 'color-check-failed';
   /** The site that raised the alarm. */
   readonly site: string;
@@ -91,11 +152,17 @@ interface RedLogServerState {
 /** Called with each alarm. */
 export type OnAlarm = (alarm: SiteAlarm) => unknown;
 
-/** Alarms are raised in the middle of other work: that goes on if `onAlarm` throws, and the alarm becomes a warning. */
+/**
+ * Alarms are raised in the middle of other work: that goes on if `onAlarm` throws, and the alarm
+ * becomes a warning.
+ */
 export function guardAlarmHandler(onAlarm: OnAlarm): OnAlarm {
   return (alarm) => {
     const instead = (error: unknown): void =>
-      emitWarning({ ...alarm, message: `${alarm.message} (onAlarm failed: ${shortenText(formatThrown(error))})` });
+      emitWarning({
+        ...alarm,
+        message: `${alarm.message} (onAlarm failed: ${shortenText(formatThrown(error))})`,
+      });
     try {
       const value = onAlarm(alarm);
       if (isThenable(value)) value.then(undefined, instead);
@@ -106,7 +173,10 @@ export function guardAlarmHandler(onAlarm: OnAlarm): OnAlarm {
 }
 
 /** Returns what raises the alarms of a site. */
-export function createAlarmRaiser(site: string, onAlarm: OnAlarm): (kind: SiteAlarm['kind'], text: string) => void {
+export function createAlarmRaiser(
+  site: string,
+  onAlarm: OnAlarm,
+): (kind: SiteAlarm['kind'], text: string) => void {
   return (kind, text) => void onAlarm({ kind, site, message: `Site ${site}: ${text}` });
 }
 
@@ -115,7 +185,9 @@ const MAX_TEXT_LENGTH = 500;
 const MAX_STACK_LENGTH = 4000;
 /** Returns the beginning of a text that clients chose, safe to print. */
 export function shortenText(text: string, max = MAX_TEXT_LENGTH): string {
-  return text.length <= max ? text : `${toWellFormed(text.slice(0, max))}… (${text.length} characters)`;
+  return text.length <= max
+    ? text
+    : `${toWellFormed(text.slice(0, max))}… (${text.length} characters)`;
 }
 
 /** Returns what raises the alarms of a site's disk. */
@@ -124,18 +196,33 @@ export function createStorageAlarms(site: string, onAlarm: OnAlarm): StorageEven
   return {
     onFullChanged: (because) => {
       if (because !== undefined && isNoSpace(because)) {
-        raise('disk-full', 'the disk is full. Writes are refused until there is room; reads are served.');
+        raise(
+          'disk-full',
+          'the disk is full. Writes are refused until there is room; reads are served.',
+        );
       } else if (because !== undefined) {
-        raise('disk-full', `no log file can be made (${because.message}). Writes are refused until one can be.`);
+        raise(
+          'disk-full',
+          `no log file can be made (${because.message}). Writes are refused until one can be.`,
+        );
       } else raise('disk-has-room', 'there is room on the disk again, and writes are taken.');
     },
     onCheckpointFailed: ({ message }) =>
-      raise('checkpoint-failed', `no checkpoint could be written (${message}). Nothing is lost; it is tried again.`),
+      raise(
+        'checkpoint-failed',
+        `no checkpoint could be written (${message}). Nothing is lost; it is tried again.`,
+      ),
     onDamaged: (description) => raise('data-damaged', `${description}.`.replace(/\.\.$/, '.')),
     onStopped: ({ message }) =>
-      raise('site-stopped', `its log cannot be written (${message}), so it has stopped. Fix the disk and restart.`),
+      raise(
+        'site-stopped',
+        `its log cannot be written (${message}), so it has stopped. Fix the disk and restart.`,
+      ),
     onFenced: ({ message }) =>
-      raise('site-fenced', `another one has its data, so it has stopped (${message}). One process a data directory.`),
+      raise(
+        'site-fenced',
+        `another one has its data, so it has stopped (${message}). One process a data directory.`,
+      ),
   };
 }
 
@@ -165,7 +252,10 @@ export function createSiteAlarms(site: string, origins: Origins, onAlarm: OnAlar
   return {
     onClockSet: (byMs) => {
       const way = byMs < 0 ? 'back' : 'forwards';
-      raise('clock-set', `the clock of this machine was set ${way} by ${Math.abs(byMs)} ms. Nothing waits for it.`);
+      raise(
+        'clock-set',
+        `the clock of this machine was set ${way} by ${Math.abs(byMs)} ms. Nothing waits for it.`,
+      );
     },
     onRedHalted: ({ reason, message }) => {
       const kind = reason === 'differs' ? 'red-log-differs' : 'red-log-halted';
@@ -175,10 +265,17 @@ export function createSiteAlarms(site: string, origins: Origins, onAlarm: OnAlar
     },
     onRedLogServer: ({ kind, message }) => {
       const waits = 'Red operations and strong reads wait; blue operations go on.';
-      if (kind === 'unavailable') raise('red-log-unreachable', `the red log cannot be reached (${message}). ${waits}`);
-      else if (kind === 'available') raise('red-log-reachable', 'the red log can be reached again.');
-      else if (message === undefined) raise('red-log-has-room', 'etcd has room again, and red operations are taken.');
-      else raise('red-log-full', `etcd is nearly full: ${message}. New red operations and strong reads are refused.`);
+      if (kind === 'unavailable')
+        raise('red-log-unreachable', `the red log cannot be reached (${message}). ${waits}`);
+      else if (kind === 'available')
+        raise('red-log-reachable', 'the red log can be reached again.');
+      else if (message === undefined)
+        raise('red-log-has-room', 'etcd has room again, and red operations are taken.');
+      else
+        raise(
+          'red-log-full',
+          `etcd is nearly full: ${message}. New red operations and strong reads are refused.`,
+        );
     },
     onForked: (problem, peer) => {
       if (peer === undefined) {
@@ -238,10 +335,14 @@ export function createTransferAlarms(site: string, onAlarm: OnAlarm): TransferAl
       );
     },
     onFullChanged: (because) => {
-      if (because === undefined) raise('disk-has-room', 'the state of another site can be written again.');
+      if (because === undefined)
+        raise('disk-has-room', 'the state of another site can be written again.');
       else {
         const reason = isNoSpace(because) ? 'the disk is full' : because.message;
-        raise('disk-full', `the state of another site cannot be written (${reason}). It is tried again.`);
+        raise(
+          'disk-full',
+          `the state of another site cannot be written (${reason}). It is tried again.`,
+        );
       }
     },
   };

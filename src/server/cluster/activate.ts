@@ -1,4 +1,7 @@
-/** Brings a newer version into force: one node asks all others what they run, and proposes it to the red log. */
+/**
+ * Brings a newer version into force: one node asks all others what they run, and proposes it to the
+ * red log.
+ */
 import { setTimeout as pause } from 'node:timers/promises';
 import { isRecord } from '../../correctable/validate.ts';
 import type { DeploymentVersion } from '../records/deployment-version.ts';
@@ -49,7 +52,10 @@ export function getNodeVersion({ own, getInForce }: VersionHost): NodeVersion {
 }
 
 /** Answers a request, if it is about versions; `undefined` if not. */
-export function answerVersion(kind: string, host: VersionHost): NodeVersion | Promise<ActivateReply> | undefined {
+export function answerVersion(
+  kind: string,
+  host: VersionHost,
+): NodeVersion | Promise<ActivateReply> | undefined {
   if (kind === VERSION) return getNodeVersion(host);
   return kind === ACTIVATE ? activateVersion(host) : undefined;
 }
@@ -62,7 +68,8 @@ async function activateVersion(host: VersionHost): Promise<ActivateReply> {
   const others = getOthers();
   const answers = await Promise.allSettled(others.map((peer) => requestVersion(host, peer)));
   const silent = others.filter((_, place) => answers[place]?.status === 'rejected');
-  if (silent.length > 0) return { problem: `no answer from ${silent.join(', ')}: every site has to run` };
+  if (silent.length > 0)
+    return { problem: `no answer from ${silent.join(', ')}: every site has to run` };
   const running = new Map<string, VersionName>([[site, version]]);
   for (const [place, answer] of answers.entries())
     if (answer.status === 'fulfilled') running.set(others[place] as string, answer.value);
@@ -76,7 +83,10 @@ async function activateVersion(host: VersionHost): Promise<ActivateReply> {
 }
 
 /** Asks a site again until it answers: the last one to be upgraded has often just started. */
-async function requestVersion({ request, connectTimeoutMs = 5000 }: VersionHost, peer: string): Promise<VersionName> {
+async function requestVersion(
+  { request, connectTimeoutMs = 5000 }: VersionHost,
+  peer: string,
+): Promise<VersionName> {
   const endMs = performance.now() + connectTimeoutMs;
   for (;;) {
     try {
@@ -89,13 +99,17 @@ async function requestVersion({ request, connectTimeoutMs = 5000 }: VersionHost,
 }
 
 /** Names the sites that do not run the new version; `undefined` if all run the same. */
-function describeDifference(running: ReadonlyMap<string, VersionName>, inForce: VersionName): string | undefined {
+function describeDifference(
+  running: ReadonlyMap<string, VersionName>,
+  inForce: VersionName,
+): string | undefined {
   const sites = [...running];
   const [first] = running.values();
   if (sites.every(([, version]) => isSameName(version, first as VersionName))) return undefined;
   const list = sites.map(([site, version]) => `${site} runs ${formatVersion(version)}`).join(', ');
   const old = sites.filter(([, version]) => isSameName(version, inForce)).map(([site]) => site);
-  if (old.length === 0) return `the sites run different versions: ${list}. Start all of them with the same`;
+  if (old.length === 0)
+    return `the sites run different versions: ${list}. Start all of them with the same`;
   return `${old.join(', ')} ${old.length === 1 ? 'does' : 'do'} not run the new version (${list}). Start it there first`;
 }
 
@@ -109,6 +123,7 @@ export function isSameName(a: VersionName, b: VersionName): boolean {
 
 function parseName(reply: unknown): VersionName {
   const { rules, service } = isRecord(reply) ? reply : {};
-  if (!Number.isSafeInteger(rules) || typeof service !== 'string') throw new Error('the version could not be read');
+  if (!Number.isSafeInteger(rules) || typeof service !== 'string')
+    throw new Error('the version could not be read');
   return { rules: rules as number, service };
 }

@@ -1,4 +1,7 @@
-/** Begins on an empty directory in a deployment that runs: as a new site, or in place of one whose data is lost. */
+/**
+ * Begins on an empty directory in a deployment that runs: as a new site, or in place of one whose
+ * data is lost.
+ */
 import { CorrectableError } from '../../correctable/errors.ts';
 import { isNonEmptyString, isRecord } from '../../correctable/validate.ts';
 import type { Checkpoint } from '../records/checkpoint.ts';
@@ -32,18 +35,27 @@ const CHECK_MS = 10;
 /** Another change may be under way: it soon ends unless a site is away. */
 const REFUSED_FOR_MS = 30_000;
 
-/** Returns the ordinal of the site. Throws `UNAVAILABLE` if refused for long, or if the site leads the red log. */
+/**
+ * Returns the ordinal of the site. Throws `UNAVAILABLE` if refused for long, or if the site leads
+ * the red log.
+ */
 export async function requestChange(change: MemberChange, targets: ChangeTargets): Promise<number> {
   const { file, keys, signal, onProblem } = targets;
   let refusedSinceMs = Infinity;
   for (;;) {
     // No site can deliver the change while the log has no leader.
-    if ((await findRedLeader(change.name, targets)) === change.name) throw redLeaderError(change.name, file.path);
+    if ((await findRedLeader(change.name, targets)) === change.name)
+      throw redLeaderError(change.name, file.path);
     for (const [to, { cluster: address }] of file.sites) {
       if (to === change.name) continue;
       signal.throwIfAborted();
       try {
-        const reply = await requestOfOperator({ address, to, keys }, CHANGE, change, CHANGE_TIMEOUT_MS);
+        const reply = await requestOfOperator(
+          { address, to, keys },
+          CHANGE,
+          change,
+          CHANGE_TIMEOUT_MS,
+        );
         const { origin, problem } = parseReply(reply);
         if (problem === null) return origin as number;
         refusedSinceMs = Math.min(refusedSinceMs, performance.now());
@@ -62,7 +74,10 @@ export async function requestChange(change: MemberChange, targets: ChangeTargets
 }
 
 /** Returns the leader of the built-in red log, as the other sites that reply follow it. */
-async function findRedLeader(name: string, { file, keys }: ChangeTargets): Promise<string | null | undefined> {
+async function findRedLeader(
+  name: string,
+  { file, keys }: ChangeTargets,
+): Promise<string | null | undefined> {
   if (file.redLog.engine !== 'built-in') return undefined;
   const others = [...file.sites].filter(([to]) => to !== name);
   const replies = await Promise.allSettled(
@@ -100,13 +115,17 @@ export async function waitWhileJoining(
   }
 }
 
-/** What a site that has become a member waits for before it takes writes; `undefined` once it takes them. */
+/**
+ * What a site that has become a member waits for before it takes writes; `undefined` once it takes
+ * them.
+ */
 export function describeJoining(
   site: number | null,
   origins: Origins,
   driver: Pick<SiteDriver, 'progress'> | undefined,
 ): string | undefined {
-  if (site === null || !origins.isSite(site) || origins.get(site).state !== 'joining') return undefined;
+  if (site === null || !origins.isSite(site) || origins.get(site).state !== 'joining')
+    return undefined;
   const missing = driver?.progress.unconfirmed.filter((origin) => origin !== site) ?? [];
   const names = missing.map((origin) => origins.getName(origin)).join(', ');
   return `waiting for ${names || 'the red log'} to confirm that ${origins.getName(site)} joins`;
@@ -117,7 +136,12 @@ export function installShared(
   shared: Checkpoint,
   place: Pick<SiteInstallation, 'files' | 'timing' | 'directory' | 'site'>,
 ): Promise<void> {
-  return install({ ...place, state: createSiteFromShared(shared), nextSegment: 1, nextCheckpoint: 1 });
+  return install({
+    ...place,
+    state: createSiteFromShared(shared),
+    nextSegment: 1,
+    nextCheckpoint: 1,
+  });
 }
 
 /** Resolves once the directory is in its place. */
@@ -130,7 +154,10 @@ export function install(installation: SiteInstallation): Promise<void> {
   });
 }
 
-function parseReply(reply: unknown): { readonly origin: number | null; readonly problem: string | null } {
+function parseReply(reply: unknown): {
+  readonly origin: number | null;
+  readonly problem: string | null;
+} {
   const { origin = null, problem = null } = isRecord(reply) ? reply : {};
   if (problem !== null) return { origin: null, problem: String(problem) };
   if (!Number.isSafeInteger(origin)) throw new Error('the reply to a change could not be read');
@@ -149,7 +176,10 @@ export type ChangeOutcome = Extract<MemberOutput, { kind: 'changed' }>;
 /** How long a proposed change may take. */
 const OUTCOME_TIMEOUT_MS = 30_000;
 
-/** Changes of the members that a node has proposed, until it is known what became of them: by their names. */
+/**
+ * Changes of the members that a node has proposed, until it is known what became of them: by their
+ * names.
+ */
 export class PendingChanges {
   readonly #waiting = new Map<string, (outcome: ChangeOutcome) => void>();
 

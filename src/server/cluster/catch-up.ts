@@ -1,4 +1,7 @@
-/** Takes the state of another site if that does not keep what this one lacks (docs/spec/cluster.md, A4, A6, T8). */
+/**
+ * Takes the state of another site if that does not keep what this one lacks (docs/spec/cluster.md,
+ * A4, A6, T8).
+ */
 import { isCorrectableError } from '../../correctable/errors.ts';
 import { collectOwnTail, mergeSharedIntoSite } from '../log/recovered-state.ts';
 import type { Origin } from '../records/origin.ts';
@@ -13,10 +16,19 @@ export interface CatchUpHost {
   readonly keepsRed: boolean;
   readonly signal: AbortSignal;
   getPeers(): readonly string[];
-  /** Takes the state of one of the donors. Calls `onClosed` if a donor knows this directory as one of a closed site. */
-  receive(donors: readonly string[], signal: AbortSignal, onClosed: (reason: string) => void): Promise<ReceivedState>;
+  /**
+   * Takes the state of one of the donors. Calls `onClosed` if a donor knows this directory as one
+   * of a closed site.
+   */
+  receive(
+    donors: readonly string[],
+    signal: AbortSignal,
+    onClosed: (reason: string) => void,
+  ): Promise<ReceivedState>;
   recover(): Pick<RecoveredSite, 'stored' | 'nextSegment' | 'nextCheckpoint'>;
-  install(merged: Pick<SiteInstallation, 'state' | 'nextSegment' | 'nextCheckpoint'>): Promise<void>;
+  install(
+    merged: Pick<SiteInstallation, 'state' | 'nextSegment' | 'nextCheckpoint'>,
+  ): Promise<void>;
   onProblem(message: string): void;
   /** Called once if no donor's state could be used for some time, with the reasons by donor. */
   onRefused(problems: ReadonlyMap<string, string>): void;
@@ -26,7 +38,10 @@ export interface CatchUpHost {
   readonly retryAfterMs?: number;
 }
 
-/** The site was closed meanwhile: operations of its own that it holds, and which other sites may lack. */
+/**
+ * The site was closed meanwhile: operations of its own that it holds, and which other sites may
+ * lack.
+ */
 export interface ClosedMeanwhile {
   readonly message: string;
   readonly unsent: readonly BlueOperation[];
@@ -56,7 +71,10 @@ export async function catchUp(host: CatchUpHost): Promise<ClosedMeanwhile | unde
       received = await host.receive(donors, ending, (reason) => closing.abort(reason));
     } catch (error) {
       if (!closing.signal.aborted || signal.aborted) throw error;
-      return { message: closing.signal.reason as string, unsent: collectOwnTail(host.origin, host.recover().stored) };
+      return {
+        message: closing.signal.reason as string,
+        unsent: collectOwnTail(host.origin, host.recover().stored),
+      };
     }
     try {
       const { stored, nextSegment, nextCheckpoint } = host.recover();

@@ -2,11 +2,16 @@
 import { CorrectableError } from '../../correctable/errors.ts';
 import { describeUnknownOption } from '../../correctable/unknown-option.ts';
 
-/** @throws CorrectableError `INVALID_ARGUMENT` if the object at that place has a field of another name */
+/**
+ * @throws CorrectableError `INVALID_ARGUMENT` if the object at that place has a field of another
+ *   name
+ */
 export function checkFields(place: string, value: object, names: readonly string[]): void {
   const unknown = Object.keys(value).find((name) => !names.includes(name));
   if (unknown !== undefined)
-    throw clusterFileError(`cluster.json: ${place}: ${describeUnknownOption(unknown, names, 'Field')}`);
+    throw clusterFileError(
+      `cluster.json: ${place}: ${describeUnknownOption(unknown, names, 'Field')}`,
+    );
 }
 
 export function show(value: unknown): string {
@@ -23,5 +28,8 @@ export function checkField(isRight: unknown, field: string, problem: string): as
 
 /** The error of an option `cluster` that does not fit. */
 export function clusterFileError(message: string, cause?: unknown): CorrectableError {
-  return new CorrectableError('INVALID_ARGUMENT', message, { field: 'cluster', ...(cause !== undefined && { cause }) });
+  return new CorrectableError('INVALID_ARGUMENT', message, {
+    field: 'cluster',
+    ...(cause !== undefined && { cause }),
+  });
 }

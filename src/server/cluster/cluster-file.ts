@@ -4,7 +4,13 @@ import { dirname, resolve } from 'node:path';
 import { createInvalidArgumentError } from '../../correctable/errors.ts';
 import { isNonEmptyString, isRecord } from '../../correctable/validate.ts';
 import type { Origins, SiteAddress } from '../records/origin.ts';
-import { checkField, checkFields, clusterFileError, invalidFieldError, show } from './cluster-file-errors.ts';
+import {
+  checkField,
+  checkFields,
+  clusterFileError,
+  invalidFieldError,
+  show,
+} from './cluster-file-errors.ts';
 import { parseRedLog, type RedLogSettings } from './red-log/red-log-settings.ts';
 
 /** Where a node listens for the other sites. */
@@ -21,7 +27,9 @@ export interface ClusterSite {
 
 export interface ClusterFile {
   readonly path: string;
-  /** In the order of the file, which is the order of their origins when the deployment is created. */
+  /**
+   * In the order of the file, which is the order of their origins when the deployment is created.
+   */
   readonly sites: ReadonlyMap<string, ClusterSite>;
   readonly redLog: RedLogSettings;
   /** The absolute path of the key file. */
@@ -40,7 +48,8 @@ const MAX_PORT = 65_535;
 
 /** @throws CorrectableError `INVALID_ARGUMENT` that names the field and says what to write */
 export function readClusterFile(path: string): ClusterFile {
-  if (!isNonEmptyString(path)) throw createInvalidArgumentError('cluster', 'must be the path of cluster.json');
+  if (!isNonEmptyString(path))
+    throw createInvalidArgumentError('cluster', 'must be the path of cluster.json');
   const absolute = resolve(path);
   const value = parseJson(absolute, readText(absolute, path), path);
   return parseClusterFile(value, absolute);
@@ -55,13 +64,21 @@ export function parseClusterFile(value: unknown, path: string): ClusterFile {
   const redLog = parseRedLog(value['redLog'], [...sites.keys()], path);
   const keyFileRule = 'must be the path of the key file, for example "cluster.key"';
   checkField(isNonEmptyString(keyFile), 'keyFile', `${keyFileRule}, got ${show(keyFile)}`);
-  const isTime = keepForMs === undefined || (Number.isSafeInteger(keepForMs) && (keepForMs as number) > 0);
-  checkField(isTime, 'keepForMs', `must be a positive integer in milliseconds, got ${show(keepForMs)}`);
+  const isTime =
+    keepForMs === undefined || (Number.isSafeInteger(keepForMs) && (keepForMs as number) > 0);
+  checkField(
+    isTime,
+    'keepForMs',
+    `must be a positive integer in milliseconds, got ${show(keepForMs)}`,
+  );
   const absolute = resolve(dirname(path), keyFile);
   return { path, sites, redLog, keyFile: absolute, keepForMs: keepForMs as number | undefined };
 }
 
-/** The site that leads the red log of a new deployment. With etcd no site leads: then it is the first site of the file. */
+/**
+ * The site that leads the red log of a new deployment. With etcd no site leads: then it is the
+ * first site of the file.
+ */
 export function getFirstLeader({ sites, redLog }: ClusterFile): string {
   return redLog.engine === 'built-in' ? redLog.leader : ([...sites.keys()][0] as string);
 }
@@ -76,10 +93,15 @@ export function listClientAddresses(
   file: ClusterFile,
   origins: Origins,
 ): Map<string, string> {
-  return new Map(names.map((name) => [name, file.sites.get(name)?.url ?? findJoined(name, origins)?.url ?? '']));
+  return new Map(
+    names.map((name) => [name, file.sites.get(name)?.url ?? findJoined(name, origins)?.url ?? '']),
+  );
 }
 
-/** Calls back with the address for links of each site that there has been, and whether it is a member. */
+/**
+ * Calls back with the address for links of each site that there has been, and whether it is a
+ * member.
+ */
 export function forEachLinkAddress(
   file: ClusterFile,
   origins: Origins,
@@ -87,7 +109,9 @@ export function forEachLinkAddress(
 ): void {
   for (const name of new Set(origins.sites.map((origin) => origins.getName(origin)))) {
     const joined = findJoined(name, origins)?.cluster;
-    const address = file.sites.get(name)?.cluster ?? (joined === undefined ? undefined : parseAddress(name, joined));
+    const address =
+      file.sites.get(name)?.cluster ??
+      (joined === undefined ? undefined : parseAddress(name, joined));
     if (address !== undefined) onAddress(name, address, origins.find(name) !== undefined);
   }
 }
@@ -104,7 +128,10 @@ function readText(path: string, typed: string): string {
   } catch (cause) {
     const isMissing = (cause as NodeJS.ErrnoException).code === 'ENOENT';
     const problem = isMissing ? 'there is no such file' : (cause as Error).message;
-    throw clusterFileError(`${typed} cannot be read: ${problem}. Name the cluster.json of the deployment.`, cause);
+    throw clusterFileError(
+      `${typed} cannot be read: ${problem}. Name the cluster.json of the deployment.`,
+      cause,
+    );
   }
 }
 
@@ -112,13 +139,20 @@ function parseJson(path: string, text: string, typed: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    throw clusterFileError(`${typed} is not JSON: ${(cause as Error).message}. Fix ${path}.`, cause);
+    throw clusterFileError(
+      `${typed} is not JSON: ${(cause as Error).message}. Fix ${path}.`,
+      cause,
+    );
   }
 }
 
 function parseSites(value: unknown): Map<string, ClusterSite> {
   const example = '{ "ireland": { "url": "wss://10.0.1.1:7420", "cluster": "10.0.1.1:7421" } }';
-  checkField(isRecord(value) && Object.keys(value).length > 0, 'sites', `must name at least one site, as ${example}`);
+  checkField(
+    isRecord(value) && Object.keys(value).length > 0,
+    'sites',
+    `must name at least one site, as ${example}`,
+  );
   const sites = new Map(Object.entries(value).map(([name, site]) => [name, parseSite(name, site)]));
   rejectRepeats(sites, 'url', ({ url }) => url);
   rejectRepeats(sites, 'cluster', ({ cluster }) => formatAddress(cluster));
@@ -129,10 +163,17 @@ function parseSite(name: string, value: unknown): ClusterSite {
   const field = `sites.${name}`;
   const isName = SITE_NAME.test(name) && !RESERVED_NAMES.includes(name);
   const rule = 'must begin with a letter and have at most 64 letters, digits, "-" and "_"';
-  checkField(isName, `sites: the name "${name}"`, `${rule}, and must be none of ${RESERVED_NAMES.join(', ')}`);
+  checkField(
+    isName,
+    `sites: the name "${name}"`,
+    `${rule}, and must be none of ${RESERVED_NAMES.join(', ')}`,
+  );
   checkField(isRecord(value), field, `must be an object with url and cluster, got ${show(value)}`);
   checkFields(field, value, SITE_FIELDS);
-  return { url: parseUrl(`${field}.url`, value['url']), cluster: parseAddress(`${field}.cluster`, value['cluster']) };
+  return {
+    url: parseUrl(`${field}.url`, value['url']),
+    cluster: parseAddress(`${field}.cluster`, value['cluster']),
+  };
 }
 
 /** Two sites at one address would be one site. */
@@ -153,15 +194,23 @@ function rejectRepeats(
 function parseUrl(field: string, value: unknown): string {
   const url = typeof value === 'string' && URL.canParse(value) ? new URL(value) : undefined;
   const isPlain =
-    url !== undefined && url.pathname === '/' && url.search === '' && url.hash === '' && url.username === '';
-  if (isPlain && (url.protocol === 'ws:' || url.protocol === 'wss:')) return `${url.protocol}//${url.host}`;
+    url !== undefined &&
+    url.pathname === '/' &&
+    url.search === '' &&
+    url.hash === '' &&
+    url.username === '';
+  if (isPlain && (url.protocol === 'ws:' || url.protocol === 'wss:'))
+    return `${url.protocol}//${url.host}`;
   const rule = 'must be the address for clients without a path, as "wss://10.0.1.1:7420"';
   throw invalidFieldError(field, `${rule}, got ${show(value)}`);
 }
 
 /** @throws CorrectableError as `readClusterFile` */
 export function parseAddress(field: string, value: unknown): ClusterAddress {
-  const match = typeof value === 'string' ? /^(?:\[([0-9A-Fa-f:.%\w]+)\]|([^\s:/[\]]+)):(\d{1,5})$/.exec(value) : null;
+  const match =
+    typeof value === 'string'
+      ? /^(?:\[([0-9A-Fa-f:.%\w]+)\]|([^\s:/[\]]+)):(\d{1,5})$/.exec(value)
+      : null;
   const port = Number(match?.[3]);
   const host = match?.[1] ?? match?.[2];
   if (host !== undefined && port >= 1 && port <= MAX_PORT) return { host, port };

@@ -1,4 +1,7 @@
-/** All links of a node: it dials every other site, listens for them, and reports to operators which links are down. */
+/**
+ * All links of a node: it dials every other site, listens for them, and reports to operators which
+ * links are down.
+ */
 import type { Socket } from 'node:net';
 import type { Server, TLSSocket } from 'node:tls';
 import { CorrectableError } from '../../correctable/errors.ts';
@@ -11,7 +14,13 @@ import type { ClusterKeys } from './key-file.ts';
 import { FRAME } from './frames.ts';
 import { LinkConnection, createTraffic, type LinkTraffic } from './link-connection.ts';
 import { createSecureServer } from './link-security.ts';
-import { OutgoingLink, LINK_VERSIONS, agreeOnVersion, describeMismatch, parseVersions } from './outgoing-link.ts';
+import {
+  OutgoingLink,
+  LINK_VERSIONS,
+  agreeOnVersion,
+  describeMismatch,
+  parseVersions,
+} from './outgoing-link.ts';
 
 /** A request of another site, or of an operator's command. */
 export interface ControlRequest {
@@ -35,7 +44,10 @@ export interface ClusterLinksOptions {
   onRequest(request: ControlRequest): unknown;
   onConnected?(site: string): void;
   onDisconnected?(site: string): void;
-  /** Whether the own site is about to become a member: others refuse it until then, without alarms. Default: it is not */
+  /**
+   * Whether the own site is about to become a member: others refuse it until then, without alarms.
+   * Default: it is not
+   */
   isJoining?(): boolean;
   /** Whether the own site takes operations. Default: it does */
   isServing?(): boolean;
@@ -74,7 +86,10 @@ const MAX_REPORTED = 100;
 export class ClusterLinks {
   readonly #options: ClusterLinksOptions;
   readonly #peers = new Map<string, Peer>();
-  /** Accepted connections with the site that has dialed: `null` for a command, `undefined` before the first request. */
+  /**
+   * Accepted connections with the site that has dialed: `null` for a command, `undefined` before
+   * the first request.
+   */
   readonly #incoming = new Map<LinkConnection, string | null | undefined>();
   /** All that this server has accepted, also before the end of their handshake. */
   readonly #sockets = new Set<Socket>();
@@ -106,10 +121,14 @@ export class ClusterLinks {
     return links;
   }
 
-  /** Adds a peer, or gives it another address. One that is not expected to be there causes no alarm while it is away. */
+  /**
+   * Adds a peer, or gives it another address. One that is not expected to be there causes no alarm
+   * while it is away.
+   */
   setPeer(name: string, address: ClusterAddress, isExpected = true): void {
     const known = this.#peers.get(name);
-    if (known?.isExpected === isExpected && formatAddress(known.address) === formatAddress(address)) return;
+    if (known?.isExpected === isExpected && formatAddress(known.address) === formatAddress(address))
+      return;
     this.removePeer(name);
     if (this.#isClosed) return;
     const { site, keys, limits, heartbeatIntervalMs, onAlarm, onConnected } = this.#options;
@@ -182,17 +201,26 @@ export class ClusterLinks {
     this.#peers.get(peer)?.link.send(content);
   }
 
-  /** Sends back on each connection dialed as that site: of two nodes that run as one site, one listens. */
+  /**
+   * Sends back on each connection dialed as that site: of two nodes that run as one site, one
+   * listens.
+   */
   sendBack(peer: string, content: Uint8Array): void {
-    for (const [connection, from] of this.#incoming) if (from === peer) connection.write(FRAME.envelope, [content]);
+    for (const [connection, from] of this.#incoming)
+      if (from === peer) connection.write(FRAME.envelope, [content]);
   }
 
-  /** Sends a slice of a state transfer behind everything else. Rejects if the link is lost before. */
+  /**
+   * Sends a slice of a state transfer behind everything else. Rejects if the link is lost before.
+   */
   async sendSlice(peer: string, content: Uint8Array): Promise<void> {
     await this.#getLink(peer).sendSlice(content);
   }
 
-  /** Sends a request and resolves with the reply. Rejects if the link is down, or there is no reply in time. */
+  /**
+   * Sends a request and resolves with the reply. Rejects if the link is down, or there is no reply
+   * in time.
+   */
   async request(peer: string, kind: string, body: unknown, timeoutMs?: number): Promise<unknown> {
     return this.#getLink(peer).request(kind, body, timeoutMs);
   }
@@ -264,13 +292,15 @@ export class ClusterLinks {
         const problem = this.#findProblem(body);
         if (problem !== undefined) {
           this.#refusedConnections += 1;
-          if (!isRecord(body) || body['isJoining'] !== true) this.#reportStranger(socket.remoteAddress, problem);
+          if (!isRecord(body) || body['isJoining'] !== true)
+            this.#reportStranger(socket.remoteAddress, problem);
           return { refused: problem };
         }
         from = (body as { readonly from: string | null }).from;
         this.#incoming.set(connection, from);
         connection.isKnown = true;
-        if (from !== null) connection.traffic = this.#peers.get(from)?.traffic ?? connection.traffic;
+        if (from !== null)
+          connection.traffic = this.#peers.get(from)?.traffic ?? connection.traffic;
         return { site: this.#options.site, ...LINK_VERSIONS };
       },
       onClosed: () => this.#incoming.delete(connection),
@@ -286,7 +316,12 @@ export class ClusterLinks {
     const versions = parseVersions(body);
     if (versions === undefined) return 'its first request has no version of links';
     if (agreeOnVersion(LINK_VERSIONS, versions) === undefined)
-      return describeMismatch(site, LINK_VERSIONS, from === null ? 'the command' : shortenText(String(from)), versions);
+      return describeMismatch(
+        site,
+        LINK_VERSIONS,
+        from === null ? 'the command' : shortenText(String(from)),
+        versions,
+      );
     if (deployment !== keys.deployment) return `it is of another deployment than ${site}`;
     if (to !== site)
       return `it has dialed ${shortenText(String(to))}, and this is ${site}: compare the cluster.json of both`;
@@ -312,7 +347,12 @@ export class ClusterLinks {
 
   #report(kind: SiteAlarm['kind'], peer: string | undefined, description: string): void {
     const { site, onAlarm } = this.#options;
-    onAlarm({ kind, site, ...(peer !== undefined && { peer }), message: `Site ${site}: ${description}` });
+    onAlarm({
+      kind,
+      site,
+      ...(peer !== undefined && { peer }),
+      message: `Site ${site}: ${description}`,
+    });
   }
 
   #onUp(name: string): void {
@@ -344,7 +384,8 @@ export class ClusterLinks {
   #describeEffect(name: string): string {
     const { isServing, getRedLeader } = this.#options;
     if (isServing?.() === false) return 'This site does not serve yet';
-    if (getRedLeader?.() !== name) return 'Operations continue; what the other site needs is sent once the link is up';
+    if (getRedLeader?.() !== name)
+      return 'Operations continue; what the other site needs is sent once the link is up';
     const advice = `If ${name} is lost for good, run cluster restore-red`;
     return `It leads the red log: red operations and strong reads wait for it, blue operations continue. ${advice}`;
   }

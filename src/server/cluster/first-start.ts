@@ -1,4 +1,6 @@
-/** Asks all other sites before the first start: a site that lost its directory must not begin again. */
+/**
+ * Asks all other sites before the first start: a site that lost its directory must not begin again.
+ */
 import { CorrectableError } from '../../correctable/errors.ts';
 import { isRecord } from '../../correctable/validate.ts';
 import type { ClusterLinks } from './cluster-links.ts';
@@ -35,14 +37,19 @@ export function formatWaiting(sites: readonly string[]): string {
   return `waiting for the sites ${sites.join(', ')} before the first start`;
 }
 
-/** Resolves once every other site does not know this one. Rejects with `UNAVAILABLE` if one does, or does not fit. */
+/**
+ * Resolves once every other site does not know this one. Rejects with `UNAVAILABLE` if one does, or
+ * does not fit.
+ */
 export async function waitUntilUnknown(options: FirstStartOptions): Promise<void> {
   const { site, links, onWaiting, signal, retryMs = RETRY_MS } = options;
   let reported: string | undefined;
   const waiting = new Set(links.peers);
   while (waiting.size > 0) {
     signal.throwIfAborted();
-    await Promise.all([...waiting].map(async (peer) => (await ask(options, peer, site)) && waiting.delete(peer)));
+    await Promise.all(
+      [...waiting].map(async (peer) => (await ask(options, peer, site)) && waiting.delete(peer)),
+    );
     if (waiting.size === 0) return;
     const names = [...waiting];
     if (reported !== names.join()) onWaiting(names);

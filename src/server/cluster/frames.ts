@@ -1,4 +1,7 @@
-/** Frames on a link: four bytes with the length of what follows, one byte with the type, the content. */
+/**
+ * Frames on a link: four bytes with the length of what follows, one byte with the type, the
+ * content.
+ */
 
 export const FRAME = {
   /** Bytes of `EnvelopeCodec`. */
@@ -47,7 +50,10 @@ export class FrameReader {
     this.#maxBytes = maxBytes;
   }
 
-  /** Returns whole frames, parts of a chunk: copy what is kept. Throws `FrameError` for a wrong type or size. */
+  /**
+   * Returns whole frames, parts of a chunk: copy what is kept. Throws `FrameError` for a wrong type
+   * or size.
+   */
   read(chunk: Buffer): Frame[] {
     this.#chunks.push(chunk);
     this.#size += chunk.length;
@@ -65,7 +71,10 @@ export class FrameReader {
       const type = bytes[position + LENGTH_BYTES] as number;
       if (type > LAST_TYPE) throw new FrameError(`a frame has the unknown type ${type}`);
       const end = position + this.#needed;
-      frames.push({ type: type as FrameType, content: bytes.subarray(position + FRAME_OVERHEAD_BYTES, end) });
+      frames.push({
+        type: type as FrameType,
+        content: bytes.subarray(position + FRAME_OVERHEAD_BYTES, end),
+      });
       position = end;
       this.#needed = LENGTH_BYTES;
     }

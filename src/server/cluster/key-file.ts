@@ -1,4 +1,6 @@
-/** The key file of a deployment, made once by `correctables cluster init` and copied to every node. */
+/**
+ * The key file of a deployment, made once by `correctables cluster init` and copied to every node.
+ */
 import { createHash, randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { isRecord } from '../../correctable/validate.ts';
@@ -10,7 +12,10 @@ export interface ClusterKeys {
   readonly deployment: string;
   /** One or two. The first is used to connect, each is accepted. */
   readonly keys: readonly LinkKey[];
-  /** Authenticates session tokens. It stays when the keys of links are changed, so that sessions go on. */
+  /**
+   * Authenticates session tokens. It stays when the keys of links are changed, so that sessions go
+   * on.
+   */
   readonly sessionKey: Uint8Array;
 }
 
@@ -31,7 +36,10 @@ const FILE_MODE = 0o600;
 const READABLE_BY_OTHERS = 0o007;
 const DEPLOYMENT = /^[0-9a-f]{24}$/;
 
-/** Makes the key file of a new deployment. Returns `undefined` and changes nothing if there is a file. */
+/**
+ * Makes the key file of a new deployment. Returns `undefined` and changes nothing if there is a
+ * file.
+ */
 export function createKeyFile(path: string): ClusterKeys | undefined {
   if (existsSync(path)) return undefined;
   const text = {
@@ -43,12 +51,16 @@ export function createKeyFile(path: string): ClusterKeys | undefined {
   return readKeyFile(path);
 }
 
-/** @throws CorrectableError `INVALID_ARGUMENT` that says what is wrong with the file, and what to do */
+/**
+ * @throws CorrectableError `INVALID_ARGUMENT` that says what is wrong with the file, and what to do
+ */
 export function readKeyFile(path: string): ClusterKeys {
   let text: string;
   try {
     if ((statSync(path).mode & READABLE_BY_OTHERS) !== 0 && process.platform !== 'win32')
-      throw clusterFileError(`keyFile: every user of this machine can read ${path}. Run chmod 600 ${path}.`);
+      throw clusterFileError(
+        `keyFile: every user of this machine can read ${path}. Run chmod 600 ${path}.`,
+      );
     text = readFileSync(path, 'utf8');
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code !== 'ENOENT') throw cause;
@@ -66,11 +78,21 @@ function parseKeys(text: string, path: string): ClusterKeys {
   const value = parseJson(text);
   if (!isRecord(value)) return refuse('is not a JSON object');
   const { deployment, keys } = value;
-  if (typeof deployment !== 'string' || !DEPLOYMENT.test(deployment)) return refuse('has no valid deployment');
-  if (!Array.isArray(keys) || keys.length === 0 || keys.length > MAX_KEYS) return refuse('must have one or two keys');
-  const decoded = keys.map((item) => decodeKey(item) ?? refuse(`must have keys of ${KEY_BYTES} bytes in base64`));
-  const sessionKey = decodeKey(value['sessionKey']) ?? refuse(`must have a sessionKey of ${KEY_BYTES} bytes in base64`);
-  return { deployment, keys: decoded.map((bytes) => ({ id: hashKeyId(bytes), bytes })), sessionKey };
+  if (typeof deployment !== 'string' || !DEPLOYMENT.test(deployment))
+    return refuse('has no valid deployment');
+  if (!Array.isArray(keys) || keys.length === 0 || keys.length > MAX_KEYS)
+    return refuse('must have one or two keys');
+  const decoded = keys.map(
+    (item) => decodeKey(item) ?? refuse(`must have keys of ${KEY_BYTES} bytes in base64`),
+  );
+  const sessionKey =
+    decodeKey(value['sessionKey']) ??
+    refuse(`must have a sessionKey of ${KEY_BYTES} bytes in base64`);
+  return {
+    deployment,
+    keys: decoded.map((bytes) => ({ id: hashKeyId(bytes), bytes })),
+    sessionKey,
+  };
 }
 
 function parseJson(text: string): unknown {
@@ -88,5 +110,9 @@ function decodeKey(value: unknown): Uint8Array | undefined {
 }
 
 function hashKeyId(bytes: Uint8Array): string {
-  return createHash('sha256').update('correctables link key').update(bytes).digest('hex').slice(0, KEY_ID_LENGTH);
+  return createHash('sha256')
+    .update('correctables link key')
+    .update(bytes)
+    .digest('hex')
+    .slice(0, KEY_ID_LENGTH);
 }

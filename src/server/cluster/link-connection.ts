@@ -2,7 +2,14 @@
 import type { TLSSocket } from 'node:tls';
 import { isRecord } from '../../correctable/validate.ts';
 import { MAX_ENVELOPE_BYTES } from '../messages/envelope-codec.ts';
-import { FRAME, FRAME_OVERHEAD_BYTES, FrameError, FrameReader, encodeFrameHead, type FrameType } from './frames.ts';
+import {
+  FRAME,
+  FRAME_OVERHEAD_BYTES,
+  FrameError,
+  FrameReader,
+  encodeFrameHead,
+  type FrameType,
+} from './frames.ts';
 
 /** Messages and bytes on a link, since the process started. */
 export interface LinkTraffic {
@@ -37,7 +44,10 @@ interface PendingRequest {
   readonly timer: NodeJS.Timeout;
 }
 
-/** A connection. Each end may send requests. The end that has dialed sends envelopes, the other one only answers to them. */
+/**
+ * A connection. Each end may send requests. The end that has dialed sends envelopes, the other one
+ * only answers to them.
+ */
 export class LinkConnection {
   /** Counts what goes over it; another one once it is known whose it is. */
   traffic: LinkTraffic = createTraffic();
@@ -47,7 +57,9 @@ export class LinkConnection {
   roundTripMs: number | undefined;
   readonly #socket: TLSSocket;
   readonly #events: ConnectionEvents;
-  readonly #reader = new FrameReader(() => (this.isKnown ? MAX_ENVELOPE_BYTES : MAX_UNKNOWN_FRAME_BYTES));
+  readonly #reader = new FrameReader(() =>
+    this.isKnown ? MAX_ENVELOPE_BYTES : MAX_UNKNOWN_FRAME_BYTES,
+  );
   readonly #requests = new Map<number, PendingRequest>();
   #nextRequest = 1;
   #silentBeats = 0;
@@ -69,12 +81,17 @@ export class LinkConnection {
     return this.#socket.writableLength;
   }
 
-  /** Watches that the peer is there; `sends` asks it every interval, otherwise it is expected to. */
+  /**
+   * Watches that the peer is there; `sends` asks it every interval, otherwise it is expected to.
+   */
   startHeartbeats(sends: boolean, intervalMs: number = HEARTBEAT_INTERVAL_MS): void {
     this.#heartbeat = setInterval(() => {
-      // Counted in beats: if this process was stopped for long, the peer's answers come with the next beat.
+      // Counted in beats: if this process was stopped for long, the peer's answers come with the
+      // next beat.
       if ((this.#silentBeats += 1) > MAX_SILENT_BEATS)
-        return this.close(new Error(`nothing was received for ${MAX_SILENT_BEATS * intervalMs} ms`));
+        return this.close(
+          new Error(`nothing was received for ${MAX_SILENT_BEATS * intervalMs} ms`),
+        );
       if (!sends) return;
       const from = performance.now();
       this.request(PING, null).then(
@@ -97,12 +114,16 @@ export class LinkConnection {
     this.#socket.uncork();
   }
 
-  /** Sends a request and resolves with the reply. Rejects if there is none in time, or the peer refuses it. */
+  /**
+   * Sends a request and resolves with the reply. Rejects if there is none in time, or the peer
+   * refuses it.
+   */
   request(kind: string, body: unknown, timeoutMs: number = REQUEST_TIMEOUT_MS): Promise<unknown> {
     return new Promise((resolve, reject) => {
       if (this.#isClosed) return reject(this.#error ?? new Error('the connection is closed'));
       const id = this.#nextRequest++;
-      const giveUp = (): void => this.#settle(id)?.reject(new Error(`no reply to ${kind} within ${timeoutMs} ms`));
+      const giveUp = (): void =>
+        this.#settle(id)?.reject(new Error(`no reply to ${kind} within ${timeoutMs} ms`));
       const timer = setTimeout(giveUp, timeoutMs).unref();
       this.#requests.set(id, { resolve, reject, timer });
       this.#sendControl({ request: id, kind, body });
@@ -154,8 +175,10 @@ export class LinkConnection {
   #onControl(content: Uint8Array): void {
     const message = parseControl(content);
     const { request, reply, kind, body, error } = message;
-    if (typeof request === 'number' && typeof kind === 'string') return void this.#answer(request, kind, body);
-    if (typeof reply !== 'number') throw new FrameError('a control message is neither a request nor a reply');
+    if (typeof request === 'number' && typeof kind === 'string')
+      return void this.#answer(request, kind, body);
+    if (typeof reply !== 'number')
+      throw new FrameError('a control message is neither a request nor a reply');
     const pending = this.#settle(reply);
     if (error === undefined) pending?.resolve(body);
     else pending?.reject(new Error(String(error)));
@@ -164,7 +187,10 @@ export class LinkConnection {
   async #answer(id: number, kind: string, body: unknown): Promise<void> {
     let reply: object;
     try {
-      reply = { reply: id, body: kind === PING ? null : ((await this.#events.onRequest(kind, body)) ?? null) };
+      reply = {
+        reply: id,
+        body: kind === PING ? null : ((await this.#events.onRequest(kind, body)) ?? null),
+      };
     } catch (error) {
       reply = { reply: id, error: error instanceof Error ? error.message : String(error) };
     }

@@ -1,9 +1,15 @@
-/** TLS with a pre-shared key, so that links are encrypted and both ends are authenticated without certificates. */
+/**
+ * TLS with a pre-shared key, so that links are encrypted and both ends are authenticated without
+ * certificates.
+ */
 import { connect, createServer, type Server, type TLSSocket } from 'node:tls';
 import type { ClusterAddress } from './cluster-file.ts';
 import type { ClusterKeys, LinkKey } from './key-file.ts';
 
-/** A peer can only be authenticated by the key: no other cipher is offered, and none falls back to certificates. */
+/**
+ * A peer can only be authenticated by the key: no other cipher is offered, and none falls back to
+ * certificates.
+ */
 const TLS_OPTIONS = {
   ciphers: 'ECDHE-PSK-CHACHA20-POLY1305',
   minVersion: 'TLSv1.2',
@@ -16,7 +22,10 @@ const MAX_CONNECTIONS = 512;
 /** What a stranger claims to be, shortened. */
 const MAX_CLAIM_LENGTH = 64;
 
-/** Dials a peer. The identity names the deployment and the key, so that the other end can say what differs. */
+/**
+ * Dials a peer. The identity names the deployment and the key, so that the other end can say what
+ * differs.
+ */
 export function dialSecurely(
   { host, port }: ClusterAddress,
   { deployment, keys }: ClusterKeys,
@@ -51,7 +60,9 @@ export class RefusedError extends Error {
 /** How a peer ends a handshake if it does not know the key, or has another one of that name. */
 const KEY_ALERTS = ['UNKNOWN_PSK_IDENTITY', 'BAD_RECORD_MAC', 'DECRYPT_ERROR'];
 
-/** Returns why a dialed peer has ended the handshake, in plain words. Other errors stay as they are. */
+/**
+ * Returns why a dialed peer has ended the handshake, in plain words. Other errors stay as they are.
+ */
 export function explainDialError(error: Error): Error {
   const code = 'code' in error ? String(error.code) : '';
   if (!code.startsWith('ERR_SSL_')) return error;
@@ -101,7 +112,8 @@ export function createSecureServer({
     },
   );
   server.maxConnections = MAX_CONNECTIONS;
-  // Only connections that claim to be a peer are reported: port scanners and health checks also end here.
+  // Only connections that claim to be a peer are reported: port scanners and health checks also end
+  // here.
   server.on('tlsClientError', (_error, socket) => {
     onFailed();
     socket.destroy();

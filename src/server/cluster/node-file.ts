@@ -1,4 +1,7 @@
-/** `node.json` in the data directory of a node: whose directory it is. Written before the node says anything to others. */
+/**
+ * `node.json` in the data directory of a node: whose directory it is. Written before the node says
+ * anything to others.
+ */
 import { randomBytes } from 'node:crypto';
 import { CorrectableError } from '../../correctable/errors.ts';
 import { isRecord } from '../../correctable/validate.ts';
@@ -12,7 +15,10 @@ export interface NodeIdentity {
   readonly site: string;
   /** The random id of the directory, which no other directory has. */
   readonly directory: string;
-  /** The ordinal of its origin; `null` as long as another site has not sent its state for the directory to begin with. */
+  /**
+   * The ordinal of its origin; `null` as long as another site has not sent its state for the
+   * directory to begin with.
+   */
   readonly origin: number | null;
   /** The generation of the red log that it follows, once that was restored at another site. */
   readonly red?: StoredGeneration;
@@ -24,7 +30,10 @@ export interface NodeIdentity {
 const NODE_FILE = 'node.json';
 const DIRECTORY_BYTES = 12;
 
-/** Throws `UNAVAILABLE` for a damaged file, `INVALID_ARGUMENT` for a directory of another site or deployment. */
+/**
+ * Throws `UNAVAILABLE` for a damaged file, `INVALID_ARGUMENT` for a directory of another site or
+ * deployment.
+ */
 function readNodeIdentity(
   files: Files,
   dataDir: string,
@@ -37,7 +46,9 @@ function readNodeIdentity(
     throw new CorrectableError('INVALID_ARGUMENT', message, { field: 'dataDir' });
   };
   if (found.deployment !== deployment)
-    refuse(`the deployment '${found.deployment}', not of '${deployment}', which the key file names`);
+    refuse(
+      `the deployment '${found.deployment}', not of '${deployment}', which the key file names`,
+    );
   if (found.site !== site) refuse(`the site '${found.site}', not of '${site}'`);
   return found;
 }
@@ -51,8 +62,11 @@ function parseIdentity(bytes: Uint8Array): NodeIdentity {
   try {
     const value: unknown = JSON.parse(Buffer.from(bytes).toString());
     const { deployment, site, directory, origin } = isRecord(value) ? value : {};
-    const areNames = [deployment, site, directory].every((item) => typeof item === 'string' && item !== '');
-    if (areNames && (origin === null || Number.isSafeInteger(origin))) return value as unknown as NodeIdentity;
+    const areNames = [deployment, site, directory].every(
+      (item) => typeof item === 'string' && item !== '',
+    );
+    if (areNames && (origin === null || Number.isSafeInteger(origin)))
+      return value as unknown as NodeIdentity;
   } catch {
     // Reported below.
   }
@@ -96,7 +110,10 @@ function moveAside(files: Files, found: NodeIdentity | undefined): void {
   files.moveDirectory('sites', `${folder}/sites`);
 }
 
-/** The site of a directory was retired, or has gone on elsewhere. The field names the option that allows a start on it. */
+/**
+ * The site of a directory was retired, or has gone on elsewhere. The field names the option that
+ * allows a start on it.
+ */
 export function closedDirectoryError(site: string, reason: string): CorrectableError {
   const advice = `If ${site} was retired, do not start it, or add it again on an empty directory with --join. Otherwise start it on its newest data directory, or with --rebuild`;
   const message = `The data cannot be used: ${reason}. Nothing was changed. ${advice}.`;

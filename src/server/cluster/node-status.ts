@@ -10,8 +10,9 @@ import type { TransferProgress } from './state-transfers.ts';
 export interface NodeStatus {
   readonly site: string;
   /**
-   * `waiting`: for other sites, before the first start. `transferring`: it takes the state of another site. `joining`: it is
-   * a member, and other members have not confirmed it. `stopped`: the site has failed.
+   * `waiting`: for other sites, before the first start. `transferring`: it takes the state of
+   * another site. `joining`: it is a member, and other members have not confirmed it. `stopped`:
+   * the site has failed.
    */
   readonly state: 'waiting' | 'transferring' | 'joining' | 'serving' | 'stopped';
   /** Why it has failed, or what it waits for. */
@@ -35,15 +36,22 @@ export interface NodeStatus {
 
 /** What a node calls. */
 export interface NodeEvents<Node> {
-  /** The links are open, and the site does not run yet. No other site has got a request of this one. */
+  /**
+   * The links are open, and the site does not run yet. No other site has got a request of this one.
+   */
   onOpening?(node: Node): Promise<void>;
   /** Before the first start: these sites have not answered yet. */
   onWaiting?(sites: readonly string[]): void;
-  /** Before the site can begin or go on: what it waits for, or how far the state of another site has come. */
+  /**
+   * Before the site can begin or go on: what it waits for, or how far the state of another site has
+   * come.
+   */
   onProgress?(message: string): void;
   /** The site runs: at the start, and each time that it was started again. */
   onStarted?(node: Node): Promise<void>;
-  /** The site is about to be stopped, and will be started again. Clients should move to other sites. */
+  /**
+   * The site is about to be stopped, and will be started again. Clients should move to other sites.
+   */
   onStopping?(node: Node): Promise<void>;
   /** The site has failed. Clients should move to other sites. */
   onFailed?(): void;
@@ -63,8 +71,11 @@ export function describeState(
   waitingFor: string | undefined,
 ): Pick<NodeStatus, 'state' | 'problem'> {
   if (driver?.failure !== undefined) return { state: 'stopped', problem: driver.failure.message };
-  if (driver !== undefined) return { state: waitingFor === undefined ? 'serving' : 'joining', problem: waitingFor };
-  return transfer === undefined ? { state: 'waiting', problem: waitingFor } : { state: 'transferring' };
+  if (driver !== undefined)
+    return { state: waitingFor === undefined ? 'serving' : 'joining', problem: waitingFor };
+  return transfer === undefined
+    ? { state: 'waiting', problem: waitingFor }
+    : { state: 'transferring' };
 }
 
 const ALARM_AGE_MS = 3_600_000;

@@ -1,4 +1,7 @@
-/** One request of an operator's command to a node, over its cluster address and with the key of the deployment. */
+/**
+ * One request of an operator's command to a node, over its cluster address and with the key of the
+ * deployment.
+ */
 import type { ClusterAddress } from './cluster-file.ts';
 import type { ClusterKeys } from './key-file.ts';
 import { LinkConnection } from './link-connection.ts';
@@ -12,7 +15,10 @@ export interface OperatorTarget {
   readonly keys: ClusterKeys;
 }
 
-/** Resolves with the reply. Rejects if the node cannot be reached, refuses the key or the request, or does not answer. */
+/**
+ * Resolves with the reply. Rejects if the node cannot be reached, refuses the key or the request,
+ * or does not answer.
+ */
 export function requestOfOperator(
   { address, to, keys }: OperatorTarget,
   kind: string,
@@ -30,7 +36,8 @@ export function requestOfOperator(
       onRequest: () => {
         throw new Error('a command answers no requests');
       },
-      onClosed: (error) => reject(explainDialError(error ?? new Error('the node has closed the connection'))),
+      onClosed: (error) =>
+        reject(explainDialError(error ?? new Error('the node has closed the connection'))),
     });
     connection.isKnown = true;
   });

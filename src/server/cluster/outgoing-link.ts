@@ -1,4 +1,7 @@
-/** The link to one peer: dials it, sends envelopes in order, and dials again when the connection is lost. */
+/**
+ * The link to one peer: dials it, sends envelopes in order, and dials again when the connection is
+ * lost.
+ */
 import { isRecord } from '../../correctable/validate.ts';
 import { Fifo } from '../collections/fifo.ts';
 import { LINK_LIMITS, type LinkLimits } from '../site/link.ts';
@@ -15,7 +18,10 @@ interface ConnectRequest extends LinkVersions {
   /** The site that has dialed; `null` for an operator's command. */
   readonly from: string | null;
   readonly to: string;
-  /** Whether the site that has dialed is about to become a member: then it is refused without an alarm. */
+  /**
+   * Whether the site that has dialed is about to become a member: then it is refused without an
+   * alarm.
+   */
   readonly isJoining?: boolean;
 }
 
@@ -108,7 +114,8 @@ export class OutgoingLink {
   /** Sends an envelope after those before it. Drops it if too many wait, as a network does. */
   send(content: Uint8Array): void {
     if (this.#isClosed) return;
-    if (!this.#isConnected && performance.now() - this.#downSinceMs > MAX_OUTAGE_MS) return this.#dropQueue();
+    if (!this.#isConnected && performance.now() - this.#downSinceMs > MAX_OUTAGE_MS)
+      return this.#dropQueue();
     const { maxMessages, maxBytes } = this.#limits;
     const { size } = this.#queue;
     // One message goes, however large it is.
@@ -124,7 +131,10 @@ export class OutgoingLink {
     queueMicrotask(() => this.#flush());
   }
 
-  /** Sends a slice of a state transfer when nothing else waits. Rejects if the connection is lost before. */
+  /**
+   * Sends a slice of a state transfer when nothing else waits. Rejects if the connection is lost
+   * before.
+   */
   sendSlice(content: Uint8Array): Promise<void> {
     return new Promise((resolve, reject) => {
       if (!this.#isConnected) return reject(new Error(`the link to ${this.#options.to} is down`));
@@ -133,7 +143,10 @@ export class OutgoingLink {
     });
   }
 
-  /** Sends a request and resolves with the reply. Rejects if there is no connection, or no reply in time. */
+  /**
+   * Sends a request and resolves with the reply. Rejects if there is no connection, or no reply in
+   * time.
+   */
   request(kind: string, body: unknown, timeoutMs?: number): Promise<unknown> {
     const connection = this.#connection;
     if (connection === undefined || !this.#isConnected)
@@ -170,7 +183,12 @@ export class OutgoingLink {
     const { from, to, keys, heartbeatIntervalMs, isJoining } = this.#options;
     try {
       const joining = isJoining?.() === true ? { isJoining: true } : {};
-      const version = await introduce(connection, { deployment: keys.deployment, from, to, ...joining });
+      const version = await introduce(connection, {
+        deployment: keys.deployment,
+        from,
+        to,
+        ...joining,
+      });
       if (connection !== this.#connection || this.#isClosed) return;
       if (performance.now() - this.#downSinceMs > MAX_OUTAGE_MS) this.#dropQueue();
       this.#isConnected = true;
@@ -190,7 +208,8 @@ export class OutgoingLink {
     this.#isConnected = false;
     this.#connection = undefined;
     const lost = error ?? new Error(`the link to ${this.#options.to} is down`);
-    for (let slice = this.#slices.shift(); slice !== undefined; slice = this.#slices.shift()) slice.reject(lost);
+    for (let slice = this.#slices.shift(); slice !== undefined; slice = this.#slices.shift())
+      slice.reject(lost);
     if (this.#isClosed) return;
     if (error instanceof RefusedError) this.#options.onRefused(error.message);
     this.#options.onDisconnected(error);
@@ -220,7 +239,11 @@ export class OutgoingLink {
       this.#queuedBytes -= bytes;
       connection.write(FRAME.envelope, batch);
     }
-    while (this.#queue.size === 0 && this.#slices.size > 0 && connection.pendingBytes < MAX_SOCKET_BYTES_FOR_SLICES) {
+    while (
+      this.#queue.size === 0 &&
+      this.#slices.size > 0 &&
+      connection.pendingBytes < MAX_SOCKET_BYTES_FOR_SLICES
+    ) {
       const { content, resolve } = this.#slices.shift() as QueuedSlice;
       connection.write(FRAME.slice, [content]);
       resolve();
@@ -228,7 +251,10 @@ export class OutgoingLink {
   }
 }
 
-/** Names both ends, and gives the version that both use. @throws Error if the other end refuses the connection */
+/**
+ * Names both ends, and gives the version that both use. @throws Error if the other end refuses the
+ * connection
+ */
 export async function introduce(
   connection: LinkConnection,
   ends: Omit<ConnectRequest, keyof LinkVersions>,
@@ -238,7 +264,8 @@ export async function introduce(
   const refused = isRecord(reply) ? reply['refused'] : undefined;
   if (refused !== undefined) throw new RefusedError(String(refused));
   const version = agreeOnVersion(LINK_VERSIONS, parseVersions(reply) ?? LINK_VERSIONS);
-  if (version === undefined) throw new RefusedError('it uses a version that this site does not know');
+  if (version === undefined)
+    throw new RefusedError('it uses a version that this site does not know');
   return version;
 }
 
@@ -249,7 +276,10 @@ export interface LinkVersions {
 }
 
 /** The versions that this program knows. */
-export const LINK_VERSIONS: LinkVersions = { version: ENVELOPE_VERSION, oldest: OLDEST_ENVELOPE_VERSION };
+export const LINK_VERSIONS: LinkVersions = {
+  version: ENVELOPE_VERSION,
+  oldest: OLDEST_ENVELOPE_VERSION,
+};
 
 /** Reads the versions of the other end. If it names only one, it knows only that. */
 export function parseVersions(value: unknown): LinkVersions | undefined {
@@ -264,8 +294,16 @@ export function agreeOnVersion(own: LinkVersions, other: LinkVersions): number |
   return version >= Math.max(own.oldest, other.oldest) ? version : undefined;
 }
 
-/** Describes that two ends have no version in common, and which to upgrade. `site` is this end, `from` the other one. */
-export function describeMismatch(site: string, own: LinkVersions, from: string, other: LinkVersions): string {
+/**
+ * Describes that two ends have no version in common, and which to upgrade. `site` is this end,
+ * `from` the other one.
+ */
+export function describeMismatch(
+  site: string,
+  own: LinkVersions,
+  from: string,
+  other: LinkVersions,
+): string {
   const older = own.version < other.version ? site : from;
   const versions = `${from} uses version ${other.version} of links, and ${site} uses version ${own.version}`;
   return `${versions}: upgrade ${older}, by one version at a time`;

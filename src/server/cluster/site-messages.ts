@@ -1,4 +1,6 @@
-/** What the site of a node sends to other sites, as bytes over its links, and what comes over them. */
+/**
+ * What the site of a node sends to other sites, as bytes over its links, and what comes over them.
+ */
 import type { EnvelopeCodec } from '../messages/envelope-codec.ts';
 import { RejectedMessageError, type Envelope } from '../messages/envelope.ts';
 import type { Origins } from '../records/origin.ts';
@@ -19,11 +21,18 @@ export interface SiteMessagesHost {
 }
 
 /** Sends a message of the site, in the version that its receiver reads. */
-export function sendEnvelope(envelope: Envelope, { codec, origins, links, driver }: SiteMessagesHost): void {
+export function sendEnvelope(
+  envelope: Envelope,
+  { codec, origins, links, driver }: SiteMessagesHost,
+): void {
   try {
     const name = origins.getName(envelope.to.site);
     // Its clock is another than the receiver's.
-    const parts = codec.encode({ ...envelope, sentAtMs: Date.now() }, undefined, links.getVersion(name));
+    const parts = codec.encode(
+      { ...envelope, sentAtMs: Date.now() },
+      undefined,
+      links.getVersion(name),
+    );
     for (const bytes of parts) {
       links.send(name, bytes);
       // The node that they are meant for may not be the one at the address of the site.

@@ -6,7 +6,11 @@ import type { Checkpoint } from '../records/checkpoint.ts';
 import type { Origin, Origins } from '../records/origin.ts';
 import type { Files } from '../storage/disk/files.ts';
 import { nodeTiming } from '../storage/disk/node-files.ts';
-import type { TransferReply, TransferRequest, TransferSlice } from '../storage/transfer/transfer-messages.ts';
+import type {
+  TransferReply,
+  TransferRequest,
+  TransferSlice,
+} from '../storage/transfer/transfer-messages.ts';
 import { TransferReceiver } from '../storage/transfer/transfer-receiver.ts';
 import { TransferSource, type TransferSourceOptions } from '../storage/transfer/transfer-source.ts';
 
@@ -25,10 +29,16 @@ export interface StateTransfersOptions {
     sendSlice(peer: string, content: Uint8Array): Promise<void>;
     isConnected(peer: string): boolean;
   };
-  /** Returns why the receiver cannot be sent the state now; if it can, what it needs is kept from then on. */
+  /**
+   * Returns why the receiver cannot be sent the state now; if it can, what it needs is kept from
+   * then on.
+   */
   admit(site: string, receiver: TransferIdentity): TransferRefusal | undefined;
   onProgress?(progress: TransferProgress): void;
-  /** Nothing has come for `STALLED_AFTER_MS`, whatever donor was asked. Called once until something comes. */
+  /**
+   * Nothing has come for `STALLED_AFTER_MS`, whatever donor was asked. Called once until something
+   * comes.
+   */
   onStalled?(problem: string): void;
   /** What has come cannot be written, and why, or it can be again. */
   onFullChanged?(because: Error | undefined): void;
@@ -95,12 +105,17 @@ export class StateTransfers {
     const { files, site } = this.#options;
     this.#source?.close();
     const send = (receiver: string, reply: TransferReply): void => this.#reply(receiver, reply);
-    this.#source = storage && new TransferSource({ files, timing: nodeTiming, storage, donor: site, send });
+    this.#source =
+      storage && new TransferSource({ files, timing: nodeTiming, storage, donor: site, send });
   }
 
   onRequest(from: string, body: unknown): null {
     const message = parseMessage(body);
-    if (message.kind === 'transfer.ready' || message.kind === 'transfer.refused' || message.kind === 'transfer.lost') {
+    if (
+      message.kind === 'transfer.ready' ||
+      message.kind === 'transfer.refused' ||
+      message.kind === 'transfer.lost'
+    ) {
       if (from === this.#progress?.donor) this.#receiver?.receive(message);
     } else this.#serve(from, message);
     return null;
@@ -118,7 +133,10 @@ export class StateTransfers {
     if (site === this.#progress?.donor) this.#receiver?.retry();
   }
 
-  /** Takes the state of a donor, or goes on. Calls `onClosed` if a donor knows that the own origin was closed. */
+  /**
+   * Takes the state of a donor, or goes on. Calls `onClosed` if a donor knows that the own origin
+   * was closed.
+   */
   async receive(
     origin: Origin,
     donors: () => readonly string[],
@@ -133,9 +151,13 @@ export class StateTransfers {
       const donor = connected[attempt % connected.length];
       if (donor === undefined) this.#problem = `no link to ${all.join(', ')} is up`;
       this.#checkStalled();
-      const shared = donor === undefined ? undefined : await this.#receiveFrom(donor, origin, signal, onClosed);
+      const shared =
+        donor === undefined ? undefined : await this.#receiveFrom(donor, origin, signal, onClosed);
       if (donor !== undefined && shared !== undefined)
-        return { donor, shared: removeWildStamps(shared, Date.now() + this.#options.maxClockSkewMs) };
+        return {
+          donor,
+          shared: removeWildStamps(shared, Date.now() + this.#options.maxClockSkewMs),
+        };
       await new Promise((resolve) => setTimeout(resolve, CHECK_MS));
     }
   }
@@ -221,14 +243,16 @@ export class StateTransfers {
       const reason = `${this.#options.site} is not serving`;
       return this.#reply(from, { kind: 'transfer.refused', transfer, reason });
     }
-    const refusal = request.kind === 'transfer.begin' ? this.#options.admit(from, request) : undefined;
+    const refusal =
+      request.kind === 'transfer.begin' ? this.#options.admit(from, request) : undefined;
     if (refusal === undefined) this.#source.receive(from, request);
     else this.#reply(from, { kind: 'transfer.refused', transfer, ...refusal });
   }
 
   /** What is lost with the link is asked for again. */
   #reply(receiver: string, reply: TransferReply): void {
-    if (reply.kind === 'transfer.slice') this.#options.links.sendSlice(receiver, encodeSlice(reply)).catch(ignore);
+    if (reply.kind === 'transfer.slice')
+      this.#options.links.sendSlice(receiver, encodeSlice(reply)).catch(ignore);
     else this.#send(receiver, reply);
   }
 
@@ -240,7 +264,12 @@ export class StateTransfers {
 /** Returns why a site is not sent the state. `origins`: `undefined` if the donor is not running. */
 export function findRefusal(
   origins: Origins | undefined,
-  { donor, site, directory, origin }: TransferIdentity & { readonly donor: string; readonly site: string },
+  {
+    donor,
+    site,
+    directory,
+    origin,
+  }: TransferIdentity & { readonly donor: string; readonly site: string },
 ): TransferRefusal | undefined {
   const known = origins?.isSite(origin) === true ? origins.get(origin) : undefined;
   // The directories of the first sites are in no table.
@@ -266,13 +295,17 @@ function encodeSlice({ bytes, ...head }: TransferSlice): Uint8Array {
   return Buffer.concat([length, text, bytes]);
 }
 
-/** Returns `undefined` if it is no slice. The bytes are a copy, since those of a link are a part of what it has read. */
+/**
+ * Returns `undefined` if it is no slice. The bytes are a copy, since those of a link are a part of
+ * what it has read.
+ */
 function decodeSlice(content: Uint8Array): TransferSlice | undefined {
   const buffer = Buffer.from(content);
   try {
     const start = HEAD_BYTES + buffer.readUInt32BE(0);
     const head: unknown = JSON.parse(buffer.toString('utf8', HEAD_BYTES, start));
-    if (!isRecord(head) || head['kind'] !== 'transfer.slice' || !isOffset(head['offset'])) return undefined;
+    if (!isRecord(head) || head['kind'] !== 'transfer.slice' || !isOffset(head['offset']))
+      return undefined;
     return { ...(head as unknown as Omit<TransferSlice, 'bytes'>), bytes: buffer.subarray(start) };
   } catch {
     return undefined;
@@ -283,7 +316,9 @@ function isOffset(value: unknown): boolean {
   return Number.isSafeInteger(value) && (value as number) >= 0;
 }
 
-type ControlMessage = (TransferRequest & TransferIdentity) | Exclude<TransferReply, { kind: 'transfer.slice' }>;
+type ControlMessage =
+  | (TransferRequest & TransferIdentity)
+  | Exclude<TransferReply, { kind: 'transfer.slice' }>;
 
 /** @throws Error if it is none */
 function parseMessage(body: unknown): ControlMessage {

@@ -29,8 +29,14 @@ const NOTES = {
     'No other site has confirmed these operations to this one, and no site answered what it has of them. Look whether they are missing before you repeat them.',
 } as const;
 
-/** Writes down the operations that no other site has, asking them first. Returns what to report, if anything. */
-export async function saveUnsent(unsent: readonly UnsentOperation[], options: UnsentOptions): Promise<string> {
+/**
+ * Writes down the operations that no other site has, asking them first. Returns what to report, if
+ * anything.
+ */
+export async function saveUnsent(
+  unsent: readonly UnsentOperation[],
+  options: UnsentOptions,
+): Promise<string> {
   const { files } = options;
   if (unsent.length === 0) return '';
   const write = (note: string, operations: readonly UnsentOperation[]): void =>
@@ -68,5 +74,7 @@ function getEnd(status: unknown, own: Origin): StreamEnd | undefined {
     ? members.find((item) => isRecord(item) && item['origin'] === own)
     : undefined;
   const final = isRecord(member) ? member['final'] : undefined;
-  return isRecord(final) && Number.isSafeInteger(final['sequence']) ? (final as unknown as StreamEnd) : undefined;
+  return isRecord(final) && Number.isSafeInteger(final['sequence'])
+    ? (final as unknown as StreamEnd)
+    : undefined;
 }

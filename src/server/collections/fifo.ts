@@ -1,8 +1,9 @@
 /**
  * A first-in first-out list at a constant cost an operation, however long it is.
  *
- * It goes round in one array, so a list of about the same length makes no garbage. New arrays, and maps, would be
- * worse: objects that an old one of them still references survive until the next full garbage collection.
+ * It goes round in one array, so a list of about the same length makes no garbage. New arrays, and
+ * maps, would be worse: objects that an old one of them still references survive until the next
+ * full garbage collection.
  */
 
 const MIN_LENGTH = 4;
@@ -38,7 +39,9 @@ export class Fifo<T> {
     this.#size += 1;
   }
 
-  /** Puts an element before the one at `index`, at a cost that grows with how many come after it. */
+  /**
+   * Puts an element before the one at `index`, at a cost that grows with how many come after it.
+   */
   insert(index: number, item: T): void {
     this.push(item);
     for (let later = this.#size - 1; later > index; later -= 1) {
@@ -59,7 +62,10 @@ export class Fifo<T> {
     return item;
   }
 
-  /** Drops the elements that are not wanted, once they may be most of them: looked at when there are twice as many. */
+  /**
+   * Drops the elements that are not wanted, once they may be most of them: looked at when there are
+   * twice as many.
+   */
   filter(isWanted: (item: T) => boolean): void {
     if (this.#size < this.#filterFrom) return;
     for (let left = this.#size; left > 0; left -= 1) {
@@ -72,11 +78,15 @@ export class Fifo<T> {
   /** The elements from `start` to before `end`, as an array. */
   slice(start = 0, end: number = this.#size): T[] {
     const taken: T[] = [];
-    for (let index = Math.max(0, start); index < Math.min(end, this.#size); index += 1) taken.push(this.at(index) as T);
+    for (let index = Math.max(0, start); index < Math.min(end, this.#size); index += 1)
+      taken.push(this.at(index) as T);
     return taken;
   }
 
-  /** Binary search for the first element for which `holds` is true, as it must be for all after it. The size if none. */
+  /**
+   * Binary search for the first element for which `holds` is true, as it must be for all after it.
+   * The size if none.
+   */
   findIndex(holds: (item: T) => boolean): number {
     let low = 0;
     for (let high = this.#size; low < high;) {
@@ -99,7 +109,10 @@ export class Fifo<T> {
   }
 }
 
-/** Runs items one after the other. An item that adds others does not run them inside itself, so no stack grows. */
+/**
+ * Runs items one after the other. An item that adds others does not run them inside itself, so no
+ * stack grows.
+ */
 export class RunQueue<T> {
   readonly #ready = new Fifo<T>();
   readonly #run: (item: T) => void;
@@ -115,7 +128,8 @@ export class RunQueue<T> {
     if (this.#isRunning) return;
     this.#isRunning = true;
     try {
-      for (let next = this.#ready.shift(); next !== undefined; next = this.#ready.shift()) this.#run(next);
+      for (let next = this.#ready.shift(); next !== undefined; next = this.#ready.shift())
+        this.#run(next);
     } finally {
       this.#isRunning = false;
     }

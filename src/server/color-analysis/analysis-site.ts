@@ -26,7 +26,10 @@ export interface InvariantViolation extends InvariantFailure {
   readonly rows: readonly RowValue[];
 }
 
-/** Stamps are as replicas give them: by the clock of a site, which knows nothing of the order in which others apply them. */
+/**
+ * Stamps are as replicas give them: by the clock of a site, which knows nothing of the order in
+ * which others apply them.
+ */
 const { sites, size } = Origins.create(['here', 'there']);
 
 /** The first site, and the second. */
@@ -41,7 +44,8 @@ export class StampGenerator {
   #time: number;
 
   constructor(from?: StampGenerator) {
-    this.#seenVector = from === undefined ? Array.from({ length: size }, () => 0) : [...from.#seenVector];
+    this.#seenVector =
+      from === undefined ? Array.from({ length: size }, () => 0) : [...from.#seenVector];
     this.#time = from === undefined ? 0 : from.#time;
   }
 
@@ -51,7 +55,10 @@ export class StampGenerator {
     return this.#at(site, isRed ? RED : site, this.#time);
   }
 
-  /** A blue operation of the first site whose time has this place among those that follow at the second (`Meeting.place`). */
+  /**
+   * A blue operation of the first site whose time has this place among those that follow at the
+   * second (`Meeting.place`).
+   */
   createConcurrent(place: number): Stamp {
     return this.#at(HERE, HERE, this.#time + (STRIDE / 2) * (place + 1));
   }
@@ -93,7 +100,13 @@ export class AnalysisSite {
 
   /** Whether there are rights left to what these effects take: else who wants it has to wait. */
   hasRightsFor(effects: readonly Effect[]): boolean {
-    return findRightsShortfall([...this.#reserved, ...effects], this.#context.service.tables, this.store) === undefined;
+    return (
+      findRightsShortfall(
+        [...this.#reserved, ...effects],
+        this.#context.service.tables,
+        this.store,
+      ) === undefined
+    );
   }
 
   apply({ effects, stamp }: StampedShadow): void {
@@ -109,7 +122,10 @@ export class AnalysisSite {
     return this.#context.getTables(this.store);
   }
 
-  /** The first thing that does not hold: of the rows which these effects have changed, and not removed, or of all tables. */
+  /**
+   * The first thing that does not hold: of the rows which these effects have changed, and not
+   * removed, or of all tables.
+   */
   findViolation(effects: readonly Effect[]): InvariantViolation | undefined {
     const { invariants, snapshotInvariants } = this.#context.service.runnable;
     for (const { table, key } of effects) {
@@ -117,19 +133,23 @@ export class AnalysisSite {
       const row = this.#tables[table]?.row(key) ?? {};
       for (const [invariant, holds] of Object.entries(invariants[table] ?? {})) {
         const failure = findInvariantFailure(() => holds(row));
-        if (failure !== undefined) return { invariant, isOfRow: true, rows: [this.row(table, key)], ...failure };
+        if (failure !== undefined)
+          return { invariant, isOfRow: true, rows: [this.row(table, key)], ...failure };
       }
     }
     for (const [invariant, holds] of Object.entries(snapshotInvariants)) {
       const failure = findInvariantFailure(() => holds(this.#tables));
-      if (failure !== undefined) return { invariant, isOfRow: false, rows: this.#getRows(effects), ...failure };
+      if (failure !== undefined)
+        return { invariant, isOfRow: false, rows: this.#getRows(effects), ...failure };
     }
     return undefined;
   }
 
   /** The rows that effects are on, each once. */
   #getRows(effects: readonly Effect[]): readonly RowValue[] {
-    const rows = new Map(effects.map(({ table, key }) => [JSON.stringify([table, key]), { table, key }]));
+    const rows = new Map(
+      effects.map(({ table, key }) => [JSON.stringify([table, key]), { table, key }]),
+    );
     return [...rows.values()].map(({ table, key }) => this.row(table, key));
   }
 
@@ -137,15 +157,21 @@ export class AnalysisSite {
     if (!this.store.has(table, key)) return { table, key, fields: {} };
     const row = (this.#tables[table]?.row(key) ?? {}) as Readonly<Record<string, unknown>>;
     const names = Object.keys(this.#context.service.tables[table]?.fields ?? {});
-    return { table, key, fields: Object.fromEntries(names.map((name) => [name, toPlainValue(row[name])])) };
+    return {
+      table,
+      key,
+      fields: Object.fromEntries(names.map((name) => [name, toPlainValue(row[name])])),
+    };
   }
 }
 
 /** A value to be kept: a set as a list, a queue as its items, of a bounded field what stands. */
 function toPlainValue(value: unknown): unknown {
   if (value instanceof Set) return [...(value as Set<unknown>)];
-  if (typeof value === 'object' && value !== null && 'rights' in value && 'value' in value) return value.value;
-  if (typeof value !== 'object' || value === null || !('size' in value) || !('at' in value)) return value;
+  if (typeof value === 'object' && value !== null && 'rights' in value && 'value' in value)
+    return value.value;
+  if (typeof value !== 'object' || value === null || !('size' in value) || !('at' in value))
+    return value;
   const { size, at } = value as { size: number; at(index: number): unknown };
   return Array.from({ length: size }, (_, index) => at(index));
 }

@@ -1,10 +1,15 @@
 /**
- * Labeling: which shadow operations of a service may be blue (RedBlue, OSDI 2012, §5.3). That nothing was found proves
- * nothing: a verdict says how much was tried.
+ * Labeling: which shadow operations of a service may be blue (RedBlue, OSDI 2012, §5.3). That
+ * nothing was found proves nothing: a verdict says how much was tried.
  */
 import { check } from '../../correctable/errors.ts';
 import { Random, getMaxFirstSeed, isFirstSeed } from '../collections/random.ts';
-import { checkOptionTypes, checkOptionNames, checkRecord, type OptionNamesOf } from '../../correctable/validate.ts';
+import {
+  checkOptionTypes,
+  checkOptionNames,
+  checkRecord,
+  type OptionNamesOf,
+} from '../../correctable/validate.ts';
 import { requireService, type Service } from '../service/service.ts';
 import type { Arbitraries } from './values/argument-generator.ts';
 import {
@@ -36,17 +41,19 @@ import { TrialStats } from './trial-stats.ts';
 /** Options of `analyzeColors`. */
 export interface ColorAnalysisOptions {
   /**
-   * Number of runs. They take from seconds to a minute or more. It depends on the number of writes, on how much a
-   * generator reads, and on the conditions of `snapshotInvariants`, which run after each operation. Default: 10 000
+   * Number of runs. They take from seconds to a minute or more. It depends on the number of writes,
+   * on how much a generator reads, and on the conditions of `snapshotInvariants`, which run after
+   * each operation. Default: 10 000
    */
   readonly runs?: number;
   /** Seed of the first run. Each further run adds 1. Default: 1 */
   readonly seed?: number;
   /**
-   * Functions that draw arguments if the contract's schemas alone are not enough. Refused arguments are drawn again.
+   * Functions that draw arguments if the contract's schemas alone are not enough. Refused arguments
+   * are drawn again.
    *
-   * @example
-   * arbitraries: { withdraw: ({ pick, between }) => ({ account: pick(['a', 'b']), cents: between(1, 3) }) }
+   * @example arbitraries: { withdraw: ({ pick, between }) => ({ account: pick(['a', 'b']), cents:
+   * between(1, 3) }) }
    */
   readonly arbitraries?: Arbitraries;
   /** Number of user requests of the application, for the table of the report. */
@@ -72,9 +79,11 @@ const DEFAULT_RUNS = 10_000;
 const READ_RUN_SHARE = 0.25;
 
 /**
- * Returns for each shadow operation of a service whether it may be blue, with a counterexample if it may not.
+ * Returns for each shadow operation of a service whether it may be blue, with a counterexample if
+ * it may not.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` with the name of the invalid option, or of the arbitrary that threw.
+ * @throws CorrectableError `INVALID_ARGUMENT` with the name of the invalid option, or of the
+ *   arbitrary that threw.
  * @example
  * const { shadows } = analyzeColors(bankService);
  * expect(shadows.filter(({ verdict }) => verdict === 'unsafe')).toEqual([]);
@@ -85,7 +94,10 @@ export function analyzeColors(service: Service, options: ColorAnalysisOptions = 
   return labeling.report;
 }
 
-/** Labeling in parts: a caller that stops code which does not return has to continue from where it was stopped. */
+/**
+ * Labeling in parts: a caller that stops code which does not return has to continue from where it
+ * was stopped.
+ */
 export class ColorAnalysis {
   readonly #context: SearchContext;
   readonly #stats: TrialStats;
@@ -115,7 +127,10 @@ export class ColorAnalysis {
     return this.#first + this.#completedRuns;
   }
 
-  /** Makes runs until there are no more, or `until`; makes what is found simpler until `endsShrinking`. */
+  /**
+   * Makes runs until there are no more, or `until`; makes what is found simpler until
+   * `endsShrinking`.
+   */
   continueRuns(until: () => boolean = () => false, endsShrinking?: () => boolean): void {
     const { shouldContinue } = this.#options;
     while (!this.isDone && !until()) {
@@ -144,16 +159,27 @@ export class ColorAnalysis {
     };
   }
 
-  /** The run with this seed. In runs with seeds that follow each other all pairs of operations take turns. */
+  /**
+   * The run with this seed. In runs with seeds that follow each other all pairs of operations take
+   * turns.
+   */
   #run(seed: number, endsShrinking?: () => boolean): void {
     const { writes } = this.#context.service;
     const { length } = writes;
-    // Each beside itself first, which is what breaks most often; then beside the next one, and so on.
-    const [here, there] = [writes[seed % length], writes[(seed + Math.floor(seed / length)) % length]];
+    // Each beside itself first, which is what breaks most often; then beside the next one, and so
+    // on.
+    const [here, there] = [
+      writes[seed % length],
+      writes[(seed + Math.floor(seed / length)) % length],
+    ];
     const random = new Random(seed);
     if (here === undefined || there === undefined) {
       // A service of reads alone.
-      this.#runRead(random, { triedSteps: [], pool: new ValuePool(), site: new AnalysisSite(this.#context) });
+      this.#runRead(random, {
+        triedSteps: [],
+        pool: new ValuePool(),
+        site: new AnalysisSite(this.#context),
+      });
       return;
     }
     const scope = getScope(Math.floor(seed / length ** 2));
@@ -198,7 +224,9 @@ export class ColorAnalysis {
     trial[place] = { violation: shrinkViolation(this.#context, violation, endsShrinking), seed };
   }
 
-  /** Reads are run for their generators' sake: of these it is wanted too that they have no effects. */
+  /**
+   * Reads are run for their generators' sake: of these it is wanted too that they have no effects.
+   */
   #runRead(
     random: Random,
     { triedSteps, pool, site }: Pick<GeneratedInterleaving, 'triedSteps' | 'pool' | 'site'>,
@@ -228,14 +256,18 @@ export class ColorAnalysis {
   /** Of what was chosen a verdict speaks, though it may be tried beside nothing. */
   #noteChoice(operation: string, choice: Choice | undefined): void {
     if (choice === undefined) return;
-    if (this.#context.service.writes.includes(operation)) this.#stats.getTrial(choice.shadow, operation);
+    if (this.#context.service.writes.includes(operation))
+      this.#stats.getTrial(choice.shadow, operation);
     else
       this.#stats.noteGenerator(operation, {
         fault: 'a read, it has chosen a shadow operation, which no site applies',
       });
   }
 
-  /** A generator that depends on anything else than its input and the state gives itself away on a second run. */
+  /**
+   * A generator that depends on anything else than its input and the state gives itself away on a
+   * second run.
+   */
   #checkDeterminism(
     { past, here, there }: Interleaving,
     first: readonly StepResult[],
@@ -244,7 +276,9 @@ export class ColorAnalysis {
     for (const [at, { operation }] of [...past, here, ...there].entries()) {
       const [before, after] = [first[at], second[at]];
       if (before === undefined || after === undefined || isSameOutcome(before, after)) continue;
-      this.#stats.noteGenerator(operation, { fault: 'run twice on the same, it does not do the same' });
+      this.#stats.noteGenerator(operation, {
+        fault: 'run twice on the same, it does not do the same',
+      });
     }
   }
 }
@@ -254,14 +288,24 @@ function checkOptions(service: unknown, options: ColorAnalysisOptions): void {
   checkOptionNames(options, { call: CALL }, OPTIONS);
   const { runs = 1, seed = 0, arbitraries = {}, requests } = options;
   check(Number.isInteger(runs) && runs >= 1, 'runs', `must be an integer from 1 on, not ${runs}`);
-  check(isFirstSeed(seed, runs), 'seed', `must be an integer from 0 to ${getMaxFirstSeed(runs)}, not ${seed}`);
-  checkRecord(arbitraries, { call: '{ arbitraries: { withdraw: ({ pick }) => ({ … }) } }', field: 'arbitraries' });
+  check(
+    isFirstSeed(seed, runs),
+    'seed',
+    `must be an integer from 0 to ${getMaxFirstSeed(runs)}, not ${seed}`,
+  );
+  checkRecord(arbitraries, {
+    call: '{ arbitraries: { withdraw: ({ pick }) => ({ … }) } }',
+    field: 'arbitraries',
+  });
   const isCount = requests === undefined || (Number.isInteger(requests) && requests >= 0);
   check(isCount, 'requests', 'must be their number, or none');
   checkOptionTypes(options, 'function', 'shouldContinue');
 }
 
-function isSameOutcome({ outcome: a, failure: c }: StepResult, { outcome: b, failure: d }: StepResult): boolean {
+function isSameOutcome(
+  { outcome: a, failure: c }: StepResult,
+  { outcome: b, failure: d }: StepResult,
+): boolean {
   const parts = (executed: typeof a): unknown =>
     executed && [
       executed.choice?.shadow,

@@ -17,22 +17,32 @@ export interface AnalyzedService {
   readonly writes: readonly string[];
   readonly reads: readonly string[];
   readonly shadows: readonly string[];
-  /** The color of a shadow operation where this operation chooses it: an operation that is always red makes it red. */
+  /**
+   * The color of a shadow operation where this operation chooses it: an operation that is always
+   * red makes it red.
+   */
   getDeclaredColor(shadow: string, operation: string | undefined): Color;
-  /** Why a shadow operation of these effects can only be red; `undefined` where that has to be looked for. */
+  /**
+   * Why a shadow operation of these effects can only be red; `undefined` where that has to be
+   * looked for.
+   */
   getInherentRedReason(shadow: string, effects: readonly Effect[]): string | undefined;
 }
 
 export function createAnalyzedService(service: Service): AnalyzedService {
   const { contract, tables, shadowOperations, colors, alwaysRed } = service;
   const ofEffect = (requested: OperationSpec['access']): readonly string[] =>
-    Object.keys(contract.operations).filter((name) => contract.operations[name]?.access === requested);
+    Object.keys(contract.operations).filter(
+      (name) => contract.operations[name]?.access === requested,
+    );
 
   const getInherentRedReason = (shadow: string, effects: readonly Effect[]): string | undefined => {
     const effect = effects.find((item) => isRedOnly(tables, item));
     if (effect !== undefined) {
       const { table, field } = effect;
-      const description = isRemoval(effect) ? `rows of ${table}, with all their fields` : `${table}.${field}`;
+      const description = isRemoval(effect)
+        ? `rows of ${table}, with all their fields`
+        : `${table}.${field}`;
       return `changes ${description}, which goes by the red order alone`;
     }
     const makesReply = shadowOperations[shadow]?.reply !== undefined;
@@ -42,7 +52,8 @@ export function createAnalyzedService(service: Service): AnalyzedService {
   const builders = Object.entries(shadowOperations).map(([shadow, { effects: effectsOf }]) => {
     const build = (args: unknown, reply?: unknown): ChosenShadow<unknown> => {
       const effects = effectsOf(args);
-      const color = getInherentRedReason(shadow, effects) === undefined ? (colors[shadow] ?? 'red') : 'red';
+      const color =
+        getInherentRedReason(shadow, effects) === undefined ? (colors[shadow] ?? 'red') : 'red';
       return new ChosenShadow({ shadow, color, args, effects, reply });
     };
     return [shadow, build] as const;
@@ -53,8 +64,13 @@ export function createAnalyzedService(service: Service): AnalyzedService {
     tables,
     runnable: {
       ...service,
-      contract: { ...contract, operations: withoutColors(contract.operations) } as Service['contract'],
-      shadowBuilders: freezeFunctions(Object.fromEntries(builders)) as unknown as ShadowBuilders<ShadowOperations>,
+      contract: {
+        ...contract,
+        operations: withoutColors(contract.operations),
+      } as Service['contract'],
+      shadowBuilders: freezeFunctions(
+        Object.fromEntries(builders),
+      ) as unknown as ShadowBuilders<ShadowOperations>,
     },
     writes: ofEffect('write'),
     reads: ofEffect('read'),
@@ -66,7 +82,11 @@ export function createAnalyzedService(service: Service): AnalyzedService {
 }
 
 /** A generator would fail where a shadow operation has another color than its operation. */
-function withoutColors(operations: Service['contract']['operations']): Service['contract']['operations'] {
-  const plain = Object.entries(operations).map(([name, spec]) => [name, { ...spec, color: undefined }] as const);
+function withoutColors(
+  operations: Service['contract']['operations'],
+): Service['contract']['operations'] {
+  const plain = Object.entries(operations).map(
+    ([name, spec]) => [name, { ...spec, color: undefined }] as const,
+  );
   return Object.fromEntries(plain);
 }

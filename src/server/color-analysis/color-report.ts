@@ -1,4 +1,7 @@
-/** What labeling a service has given: verdicts out of what the runs have shown, with stories, as plain data. */
+/**
+ * What labeling a service has given: verdicts out of what the runs have shown, with stories, as
+ * plain data.
+ */
 import type { Color } from '../records/effect.ts';
 import type { AnalyzedService } from './analyzed-service.ts';
 import type { Step } from './interleaving.ts';
@@ -8,8 +11,8 @@ import { formatValue, formatFields } from './values/format-values.ts';
 import type { InvariantViolation, RowValue } from './analysis-site.ts';
 
 /**
- * `blue`: no run has found a fault. `red`: it must be red, and is declared red. `unsafe`: it is declared blue and must
- * not be, or is wrong at one site already. `undecided`: no run has tried it.
+ * `blue`: no run has found a fault. `red`: it must be red, and is declared red. `unsafe`: it is
+ * declared blue and must not be, or is wrong at one site already. `undecided`: no run has tried it.
  */
 export type Verdict = 'blue' | 'red' | 'unsafe' | 'undecided';
 
@@ -19,7 +22,9 @@ export interface CalledOperation {
   readonly args: unknown;
 }
 
-/** The simplest interleaving found that shows why a shadow operation must not be blue, or is wrong. */
+/**
+ * The simplest interleaving found that shows why a shadow operation must not be blue, or is wrong.
+ */
 export interface Counterexample {
   /** The explanation, line by line. */
   readonly explanation: readonly string[];
@@ -47,7 +52,10 @@ export interface ShadowVerdict {
 /** A problem of a generator, apart from its shadow operations. */
 export interface GeneratorFinding {
   readonly operation: string;
-  /** Whether the generator itself is wrong. Otherwise it could not be tried, or failed with the drawn arguments. */
+  /**
+   * Whether the generator itself is wrong. Otherwise it could not be tried, or failed with the
+   * drawn arguments.
+   */
   readonly isFault: boolean;
   readonly problem: string;
   readonly times: number;
@@ -83,7 +91,9 @@ export const NO_ARGS_GENERATED = 'no arguments were drawn that its contract take
 
 /** Whether the service is wrong as it is declared. */
 export function hasViolations({ shadows, generators }: ColorReport): boolean {
-  return shadows.some(({ verdict }) => verdict === 'unsafe') || generators.some(({ isFault }) => isFault);
+  return (
+    shadows.some(({ verdict }) => verdict === 'unsafe') || generators.some(({ isFault }) => isFault)
+  );
 }
 
 const HERE_NAME = 'Ireland';
@@ -92,15 +102,25 @@ const THERE_NAME = 'Virginia';
 export function formatCounterexample(violation: Violation): readonly string[] {
   const { past, here, there } = violation.interleaving;
   const lines = past.length === 0 ? [] : [`At first: ${formatCalls(past)}.`];
-  if (there.length === 0) lines.push(`${HERE_NAME}, where all of this is known: ${formatCalls([here])}.`);
+  if (there.length === 0)
+    lines.push(`${HERE_NAME}, where all of this is known: ${formatCalls([here])}.`);
   else
-    lines.push(`${HERE_NAME}: ${formatCalls([here])}.`, `${THERE_NAME}, which has not seen it: ${formatCalls(there)}.`);
-  if (violation.kind !== 'alone' && violation.takes) lines.push('Who takes holds the rights to it.');
+    lines.push(
+      `${HERE_NAME}: ${formatCalls([here])}.`,
+      `${THERE_NAME}, which has not seen it: ${formatCalls(there)}.`,
+    );
+  if (violation.kind !== 'alone' && violation.takes)
+    lines.push('Who takes holds the rights to it.');
   return [...lines, formatEnding(violation)];
 }
 
 /** What does not hold, in a sentence. */
-export function formatBrokenInvariant({ invariant, isOfRow, rows, error }: InvariantViolation): string {
+export function formatBrokenInvariant({
+  invariant,
+  isOfRow,
+  rows,
+  error,
+}: InvariantViolation): string {
   const [row] = rows;
   if (isOfRow && row !== undefined) {
     return `Then ${formatRowName(row)} breaks '${invariant}': ${error === undefined ? formatFields(row.fields) : `it ${error}`}.`;
@@ -111,13 +131,17 @@ export function formatBrokenInvariant({ invariant, isOfRow, rows, error }: Invar
 function formatEnding(violation: Violation): string {
   if (violation.kind !== 'differs') return formatBrokenInvariant(violation.broken);
   const { here, there } = violation.difference;
-  const [a, b] = [here, there].map(({ fields }) => (isEmpty(fields) ? 'no such row' : formatValue(fields)));
+  const [a, b] = [here, there].map(({ fields }) =>
+    isEmpty(fields) ? 'no such row' : formatValue(fields),
+  );
   return `Then the sites do not agree on ${formatRowName(here)}: ${HERE_NAME} has ${a}, ${THERE_NAME} has ${b}.`;
 }
 
 /** A row and what it says: `accounts 'a' with balance is 1`. */
 function formatRow(row: RowValue): string {
-  return isEmpty(row.fields) ? `no ${formatRowName(row)}` : `${formatRowName(row)} with ${formatFields(row.fields)}`;
+  return isEmpty(row.fields)
+    ? `no ${formatRowName(row)}`
+    : `${formatRowName(row)} with ${formatFields(row.fields)}`;
 }
 
 const formatRowName = ({ table, key }: RowValue): string => `${table} ${formatValue(key)}`;
@@ -130,8 +154,13 @@ export function formatCall({ operation, args }: Pick<Step, 'operation' | 'args'>
   return args === undefined ? operation : `${operation} ${formatValue(args)}`;
 }
 
-/** One for each shadow operation and each operation that has chosen it, in the order of the service. */
-export function createVerdicts(judged: AnalyzedService, stats: TrialStats): readonly ShadowVerdict[] {
+/**
+ * One for each shadow operation and each operation that has chosen it, in the order of the service.
+ */
+export function createVerdicts(
+  judged: AnalyzedService,
+  stats: TrialStats,
+): readonly ShadowVerdict[] {
   return judged.shadows.flatMap((shadow): readonly ShadowVerdict[] => {
     const trials = stats.trials.filter((trial) => trial.shadow === shadow);
     if (trials.length === 0) {
@@ -140,7 +169,9 @@ export function createVerdicts(judged: AnalyzedService, stats: TrialStats): read
       return [{ name: shadow, operation: null, declaredColor, verdict: 'undecided', reason }];
     }
     return judged.writes.flatMap((operation) =>
-      trials.filter((trial) => trial.operation === operation).map((trial) => createVerdict(judged, trial, stats)),
+      trials
+        .filter((trial) => trial.operation === operation)
+        .map((trial) => createVerdict(judged, trial, stats)),
     );
   });
 }
@@ -159,15 +190,26 @@ function createVerdict(judged: AnalyzedService, trial: Trial, stats: TrialStats)
   const found = { name, operation, declaredColor };
   if (localViolation !== undefined) {
     const reason = 'makes a valid state invalid by itself, at one site';
-    return { ...found, verdict: 'unsafe', reason, counterexample: createCounterexample(localViolation) };
+    return {
+      ...found,
+      verdict: 'unsafe',
+      reason,
+      counterexample: createCounterexample(localViolation),
+    };
   }
   const mustBeRed = declaredColor === 'red' ? 'red' : 'unsafe';
-  if (inherentRedReason !== undefined) return { ...found, verdict: mustBeRed, reason: inherentRedReason };
+  if (inherentRedReason !== undefined)
+    return { ...found, verdict: mustBeRed, reason: inherentRedReason };
   if (concurrentViolation !== undefined) {
     const commutes = concurrentViolation.violation.kind !== 'differs';
     const problem = commutes ? 'breaks an invariant beside' : 'does not commute with';
     const reason = `${problem} what another site does`;
-    return { ...found, verdict: mustBeRed, reason, counterexample: createCounterexample(concurrentViolation) };
+    return {
+      ...found,
+      verdict: mustBeRed,
+      reason,
+      counterexample: createCounterexample(concurrentViolation),
+    };
   }
   if (trial.trialCount === 0) {
     const reason = describeInitialViolation(stats) ?? 'no run has tried it beside another';
@@ -177,7 +219,9 @@ function createVerdict(judged: AnalyzedService, trial: Trial, stats: TrialStats)
   return { ...found, verdict: 'blue', reason: `no counterexample ${times}` };
 }
 
-/** How often it was tried beside which others, and beside which never: of these nothing was shown. */
+/**
+ * How often it was tried beside which others, and beside which never: of these nothing was shown.
+ */
 function describePartners({ shadows }: AnalyzedService, { partnerCounts }: Trial): string {
   const tried = [...partnerCounts]
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
@@ -199,24 +243,38 @@ function createCounterexample({ violation, seed }: FoundViolation): Counterexamp
 
 const toCalledOperation = ({ operation, args }: Step): CalledOperation => ({ operation, args });
 
-/** Returns the updates that have run and have never chosen a shadow operation: they have no verdict. */
-export function findUnchosenWrites({ writes }: AnalyzedService, stats: TrialStats): readonly GeneratorTrial[] {
+/**
+ * Returns the updates that have run and have never chosen a shadow operation: they have no verdict.
+ */
+export function findUnchosenWrites(
+  { writes }: AnalyzedService,
+  stats: TrialStats,
+): readonly GeneratorTrial[] {
   const spoken = getChosenOperations(stats);
-  const neverRun = stats.generators.map(({ operation }) => operation).filter((item) => stats.getRunCount(item) === 0);
+  const neverRun = stats.generators
+    .map(({ operation }) => operation)
+    .filter((item) => stats.getRunCount(item) === 0);
   return writes
     .filter((operation) => !spoken.has(operation) && !neverRun.includes(operation))
     .map((operation) => {
-      return { operation, problem: 'it has chosen no shadow operation', times: stats.getRunCount(operation) };
+      return {
+        operation,
+        problem: 'it has chosen no shadow operation',
+        times: stats.getRunCount(operation),
+      };
     });
 }
 
-/** Generators that failed in each run; none if another update, which they may need, came to nothing. */
+/**
+ * Generators that failed in each run; none if another update, which they may need, came to nothing.
+ */
 export function findFailingGenerators(
   { writes, reads }: AnalyzedService,
   stats: TrialStats,
 ): readonly GeneratorTrial[] {
   const spoken = getChosenOperations(stats);
-  const isMissing = (update: string): boolean => !spoken.has(update) && !stats.hasAlwaysFailed(update);
+  const isMissing = (update: string): boolean =>
+    !spoken.has(update) && !stats.hasAlwaysFailed(update);
   if (writes.some(isMissing)) return [];
   return [...writes, ...reads]
     .filter((operation) => stats.hasAlwaysFailed(operation))
@@ -240,7 +298,10 @@ export function createFindings(trials: readonly GeneratorTrial[]): readonly Gene
     .toSorted((a, b) => Number(b.isFault) - Number(a.isFault));
 }
 
-/** The table of the service as it is declared: red is too what only operations choose that are always red. */
+/**
+ * The table of the service as it is declared: red is too what only operations choose that are
+ * always red.
+ */
 export function createTable(
   judged: AnalyzedService,
   verdicts: readonly ShadowVerdict[],
@@ -248,7 +309,9 @@ export function createTable(
 ): ColorTable {
   const { writes, reads, shadows } = judged;
   const isRed = (shadow: string): boolean =>
-    verdicts.filter(({ name }) => name === shadow).every(({ declaredColor }) => declaredColor === 'red');
+    verdicts
+      .filter(({ name }) => name === shadow)
+      .every(({ declaredColor }) => declaredColor === 'red');
   const red = shadows.filter(isRed).length;
   return {
     requests: requests ?? null,

@@ -1,4 +1,7 @@
-/** Draws two sites that meet, step by step: a past goes on until the wanted operation chooses something. */
+/**
+ * Draws two sites that meet, step by step: a past goes on until the wanted operation chooses
+ * something.
+ */
 import type { Random } from '../collections/random.ts';
 import type { Origin } from '../records/origin.ts';
 import type { GeneratedArgs } from './values/argument-generator.ts';
@@ -36,7 +39,10 @@ export interface GeneratedInterleaving {
   readonly site: AnalysisSite;
 }
 
-/** How often the operation of the first site is tried, on a past that grows; and those of the second. */
+/**
+ * How often the operation of the first site is tried, on a past that grows; and those of the
+ * second.
+ */
 const MAX_LOCAL_TRIES = 8;
 const MAX_REMOTE_TRIES = 3;
 const MAX_REMOTE_STEPS = 3;
@@ -44,11 +50,17 @@ const MAX_REMOTE_STEPS = 3;
 /** Effects of an operation that are looked at for what to draw next. */
 const MAX_NOTED_EFFECTS = 32;
 
-/** Some time in 2026, and how much later an operation may come: by up to an hour, a day, a month and more, a year and more. */
+/**
+ * Some time in 2026, and how much later an operation may come: by up to an hour, a day, a month and
+ * more, a year and more.
+ */
 export const EPOCH_MS = 1_767_225_600_000;
 const STEP_DELAYS_MS = [0, 1, 1000, 3_600_000, 86_400_000, 3_000_000_000, 40_000_000_000] as const;
 
-export function generateInterleaving(workshop: SearchContext, wish: InterleavingConstraints): GeneratedInterleaving {
+export function generateInterleaving(
+  workshop: SearchContext,
+  wish: InterleavingConstraints,
+): GeneratedInterleaving {
   return new InterleavingGenerator(workshop, wish).generate();
 }
 
@@ -72,7 +84,8 @@ class InterleavingGenerator {
     this.#site = new AnalysisSite(workshop);
     this.#isInitiallyValid = this.#site.isValid;
     const { random, scope, here, there } = wish;
-    this.#others = scope.isNarrow === true ? [here, there, random.pick(this.#writes)] : this.#writes;
+    this.#others =
+      scope.isNarrow === true ? [here, there, random.pick(this.#writes)] : this.#writes;
   }
 
   generate(): GeneratedInterleaving {
@@ -98,11 +111,19 @@ class InterleavingGenerator {
     }
     const steps = there.map(({ step }) => step);
     const place = random.between(0, 2 * steps.length);
-    const interleaving = { past: past.map(({ step }) => step), here: here.step, there: steps, place };
+    const interleaving = {
+      past: past.map(({ step }) => step),
+      here: here.step,
+      there: steps,
+      place,
+    };
     return this.#getResult([...past, here, ...there], interleaving);
   }
 
-  #getResult(retained: readonly GeneratedStep[], interleaving: Interleaving | undefined): GeneratedInterleaving {
+  #getResult(
+    retained: readonly GeneratedStep[],
+    interleaving: Interleaving | undefined,
+  ): GeneratedInterleaving {
     return {
       interleaving,
       triedSteps: this.#triedSteps,
@@ -117,7 +138,10 @@ class InterleavingGenerator {
     return this.#context.service.writes as [string, ...string[]];
   }
 
-  /** An operation on the state so far, with arguments that are drawn for it; `undefined` where there are none. */
+  /**
+   * An operation on the state so far, with arguments that are drawn for it; `undefined` where there
+   * are none.
+   */
   #step(operation: string): GeneratedStep | undefined {
     const { random, scope } = this.#constraints;
     const own = `n${this.#serials + 1}`;
@@ -130,7 +154,13 @@ class InterleavingGenerator {
     const { random } = this.#constraints;
     const serial = (this.#serials += 1);
     const seed = random.bits();
-    const step = { operation, args, serial, seed, atMs: EPOCH_MS + serial + random.pick(STEP_DELAYS_MS) };
+    const step = {
+      operation,
+      args,
+      serial,
+      seed,
+      atMs: EPOCH_MS + serial + random.pick(STEP_DELAYS_MS),
+    };
     const generated = { step, result: this.#site.run(step, true, now) };
     this.#triedSteps.push(generated);
     this.#pool.note(operation, args);
@@ -148,12 +178,16 @@ class InterleavingGenerator {
     return this.#changes(generated) && (this.#isInitiallyValid || this.#site.isValid);
   }
 
-  /** Applies a step that has chosen something which may be done, and adds it to those of its site. */
+  /**
+   * Applies a step that has chosen something which may be done, and adds it to those of its site.
+   */
   #apply(generated: GeneratedStep | undefined, to: GeneratedStep[], site?: Origin): void {
     const choice = generated && getChoice(generated.result);
     if (generated === undefined || choice === undefined || !this.#changes(generated)) return;
     const { step, result } = generated;
-    this.#site.apply(stampChoice(this.#context.service, step, choice, this.#stamps, site ?? getSite(step)));
+    this.#site.apply(
+      stampChoice(this.#context.service, step, choice, this.#stamps, site ?? getSite(step)),
+    );
     to.push(generated);
     this.#pool.note(step.operation, result.outcome?.reply.value);
     for (const { table, key, field, value } of choice.effects.slice(0, MAX_NOTED_EFFECTS)) {

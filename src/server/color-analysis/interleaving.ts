@@ -32,11 +32,16 @@ export interface Step {
   readonly atMs: number;
 }
 
-/** Two sites with the same past that go on apart: one operation at the first, some at the second. */
+/**
+ * Two sites with the same past that go on apart: one operation at the first, some at the second.
+ */
 export interface Interleaving {
   readonly past: readonly Step[];
   readonly here: Step;
   readonly there: readonly Step[];
-  /** Which place the time of `here` has among those of `there`: 0 before all of them, 1 with the first, 2 after it, … */
+  /**
+   * Which place the time of `here` has among those of `there`: 0 before all of them, 1 with the
+   * first, 2 after it, …
+   */
   readonly place: number;
 }

@@ -1,6 +1,7 @@
 /**
- * Runs two sites that meet (RedBlue, OSDI 2012, §5.3): each operation must leave a valid state valid, in any order, and
- * all orders must lead to one state. The first site's operation stands on the common past alone.
+ * Runs two sites that meet (RedBlue, OSDI 2012, §5.3): each operation must leave a valid state
+ * valid, in any order, and all orders must lead to one state. The first site's operation stands on
+ * the common past alone.
  */
 import type { Origin } from '../records/origin.ts';
 import type { Choice } from '../records/reply.ts';
@@ -37,39 +38,59 @@ interface ViolationWitness {
 }
 
 /** It makes a valid state invalid at the site that chose it. Its interleaving has no other site. */
-type LocalViolation = ViolationWitness & { readonly kind: 'alone'; readonly broken: InvariantViolation };
+type LocalViolation = ViolationWitness & {
+  readonly kind: 'alone';
+  readonly broken: InvariantViolation;
+};
 
 /**
- * `beside`: it does so at a site that has gone on, which its own site could not know: it is not invariant-safe (RedBlue,
- * OSDI 2012, Definition 7).
- * `differs`: it does not commute with what the other site has done.
- * `takes` says whether these sites take by rights to bounded fields.
+ * `beside`: it does so at a site that has gone on, which its own site could not know: it is not
+ * invariant-safe (RedBlue, OSDI 2012, Definition 7). `differs`: it does not commute with what the
+ * other site has done. `takes` says whether these sites take by rights to bounded fields.
  */
 export type Violation =
   | LocalViolation
-  | (ViolationWitness & { readonly kind: 'beside'; readonly takes: boolean; readonly broken: InvariantViolation })
-  | (ViolationWitness & { readonly kind: 'differs'; readonly takes: boolean; readonly difference: Difference });
+  | (ViolationWitness & {
+      readonly kind: 'beside';
+      readonly takes: boolean;
+      readonly broken: InvariantViolation;
+    })
+  | (ViolationWitness & {
+      readonly kind: 'differs';
+      readonly takes: boolean;
+      readonly difference: Difference;
+    });
 
 /** Whether a simpler run still shows what the first one did. */
 export function isSameViolation(a: Violation, b: Violation | undefined): boolean {
   if (b?.kind !== a.kind || b.shadow !== a.shadow || b.operation !== a.operation) return false;
   if (a.kind === 'differs' || b.kind === 'differs') return true;
-  const tableOf = ({ isOfRow, rows }: InvariantViolation): string | undefined => (isOfRow ? rows[0]?.table : undefined);
+  const tableOf = ({ isOfRow, rows }: InvariantViolation): string | undefined =>
+    isOfRow ? rows[0]?.table : undefined;
   return a.broken.invariant === b.broken.invariant && tableOf(a.broken) === tableOf(b.broken);
 }
 
 export interface InterleavingResult {
-  /** What came of the generators, in the order of `past`, `here`, `there`, up to where the run ended. */
+  /**
+   * What came of the generators, in the order of `past`, `here`, `there`, up to where the run
+   * ended.
+   */
   readonly results: readonly StepResult[];
   /** What the first site chose, if anything. */
   readonly localChoice: Choice | undefined;
-  /** The shadow operations of the second site, of those steps that chose one: those that `here` was tried beside. */
+  /**
+   * The shadow operations of the second site, of those steps that chose one: those that `here` was
+   * tried beside.
+   */
   readonly concurrentShadows: readonly string[];
   readonly violation: Violation | undefined;
 }
 
 /** Runs it; the same each time. */
-export function runInterleaving(workshop: SearchContext, interleaving: Interleaving): InterleavingResult {
+export function runInterleaving(
+  workshop: SearchContext,
+  interleaving: Interleaving,
+): InterleavingResult {
   const run = new InterleavingRun(workshop, interleaving);
   const violation = run.runPast() ?? run.runLocal() ?? run.runRemote() ?? run.findDifference();
   return run.toResult(violation);
@@ -82,7 +103,10 @@ interface FirstSite {
   readonly own: StampedShadow;
 }
 
-/** One interleaving, step by step. Each step reports the violation that it reached, if any. Then no step follows. */
+/**
+ * One interleaving, step by step. Each step reports the violation that it reached, if any. Then no
+ * step follows.
+ */
 class InterleavingRun {
   readonly #context: SearchContext;
   readonly #interleaving: Interleaving;
@@ -91,7 +115,10 @@ class InterleavingRun {
   readonly #common: StampedShadow[] = [];
   /** It runs the past too, up to where the first one parts from it. */
   readonly #second: AnalysisSite;
-  /** Whether the second is in a valid state, as it need not be at first: what leads out of none breaks none. */
+  /**
+   * Whether the second is in a valid state, as it need not be at first: what leads out of none
+   * breaks none.
+   */
   #isValid: boolean;
   #first: FirstSite | undefined;
   /** What the second site has chosen beside the first, and what that is called. */
@@ -120,7 +147,13 @@ class InterleavingRun {
     for (const [at, step] of past.entries()) {
       const choice = this.#runStep(step);
       if (choice === undefined) continue;
-      const operation = stampChoice(this.#context.service, step, choice, this.#stamps, getSite(step));
+      const operation = stampChoice(
+        this.#context.service,
+        step,
+        choice,
+        this.#stamps,
+        getSite(step),
+      );
       this.#common.push(operation);
       this.#second.apply(operation);
       const soFar = { past: past.slice(0, at), here: step, there: [], place: 0 };
@@ -136,7 +169,10 @@ class InterleavingRun {
     const { past, here, place } = this.#interleaving;
     const chosen = this.#runStep(here);
     if (chosen === undefined || !this.#isValid) return undefined;
-    const own = { effects: chosen.effects, stamp: new StampGenerator(this.#stamps).createConcurrent(place) };
+    const own = {
+      effects: chosen.effects,
+      stamp: new StampGenerator(this.#stamps).createConcurrent(place),
+    };
     const site = new AnalysisSite(this.#context, [...this.#common, own]);
     this.#first = { site, chosen, own };
     this.#second.reserve(chosen.effects);
@@ -153,7 +189,12 @@ class InterleavingRun {
       const other = stampChoice(this.#context.service, step, choice, this.#stamps, THERE);
       this.#second.apply(other);
       const before = [...past, ...there.slice(0, at)];
-      const alone = findLocalViolation(this.#second, choice, { past: before, here: step, there: [], place: 0 });
+      const alone = findLocalViolation(this.#second, choice, {
+        past: before,
+        here: step,
+        there: [],
+        place: 0,
+      });
       if (alone !== undefined) return alone;
       this.#others.push(other);
       this.#concurrentShadows.push(choice.shadow);
@@ -170,7 +211,9 @@ class InterleavingRun {
     const second = this.#second;
     second.apply(own);
     if (isSameState(first.store, second.store)) return undefined;
-    const effects = [...this.#common, own, ...this.#others].flatMap((operation) => operation.effects);
+    const effects = [...this.#common, own, ...this.#others].flatMap(
+      (operation) => operation.effects,
+    );
     const { table, key } = findDifferingRow(first.store, second.store, effects);
     const difference = { here: first.row(table, key), there: second.row(table, key) };
     const interleaving = this.#interleaving;
@@ -179,7 +222,11 @@ class InterleavingRun {
   }
 
   /** Looks at the first site alone: whether the operations commute is looked at in the end. */
-  #findConcurrentViolation({ site, chosen }: FirstSite, other: StampedShadow, at: number): Violation | undefined {
+  #findConcurrentViolation(
+    { site, chosen }: FirstSite,
+    other: StampedShadow,
+    at: number,
+  ): Violation | undefined {
     site.apply(other);
     const broken = site.findViolation([...chosen.effects, ...other.effects]);
     if (broken === undefined) return undefined;
@@ -199,7 +246,10 @@ class InterleavingRun {
 
   /** Whether the sites have taken by rights since they parted. */
   get #hasTakenRights(): boolean {
-    const apart = [...(this.#first?.chosen.effects ?? []), ...this.#others.flatMap(({ effects }) => effects)];
+    const apart = [
+      ...(this.#first?.chosen.effects ?? []),
+      ...this.#others.flatMap(({ effects }) => effects),
+    ];
     return sumTakes(this.#context.service.tables, apart).length > 0;
   }
 }
@@ -218,7 +268,8 @@ export function stampChoice(
   site: Origin,
 ): StampedShadow {
   // What is red by itself is chosen as red.
-  const isRed = choice.color === 'red' || judged.getDeclaredColor(choice.shadow, step.operation) === 'red';
+  const isRed =
+    choice.color === 'red' || judged.getDeclaredColor(choice.shadow, step.operation) === 'red';
   return { effects: choice.effects, stamp: stamps.next(site, isRed) };
 }
 
@@ -232,13 +283,23 @@ function findLocalViolation(
   return broken && { kind: 'alone', shadow: choice.shadow, operation, interleaving, broken };
 }
 
-/** Whether two states are the same in full, with what is remembered of rows that are gone: only then sites have converged. */
+/**
+ * Whether two states are the same in full, with what is remembered of rows that are gone: only then
+ * sites have converged.
+ */
 export function isSameState(a: Store, b: Store): boolean {
-  return structurallyEqual(a.snapshot(), b.snapshot()) && structurallyEqual(a.getRemovalTimes(), b.getRemovalTimes());
+  return (
+    structurallyEqual(a.snapshot(), b.snapshot()) &&
+    structurallyEqual(a.getRemovalTimes(), b.getRemovalTimes())
+  );
 }
 
 /** Of the rows that these effects are on, the first in which two states differ; they do in one. */
-export function findDifferingRow(a: Store, b: Store, effects: readonly Effect[]): Pick<Effect, 'table' | 'key'> {
+export function findDifferingRow(
+  a: Store,
+  b: Store,
+  effects: readonly Effect[],
+): Pick<Effect, 'table' | 'key'> {
   const [rowsOfA, rowsOfB] = [readRows(a), readRows(b)];
   for (const { table, key } of effects) {
     const name = formatRowKey(table, key);
@@ -247,7 +308,10 @@ export function findDifferingRow(a: Store, b: Store, effects: readonly Effect[])
   throw new Error('two states differ in no row that was written');
 }
 
-type Rows = readonly (readonly [table: string, rows: readonly (readonly [key: string, state: unknown])[]])[];
+type Rows = readonly (readonly [
+  table: string,
+  rows: readonly (readonly [key: string, state: unknown])[],
+])[];
 
 function readRows(store: Store): ReadonlyMap<string, readonly unknown[]> {
   const rows = new Map<string, unknown[]>();

@@ -1,4 +1,7 @@
-/** What all runs of one search have in common, made once, since it costs more to make than a run reads by it. */
+/**
+ * What all runs of one search have in common, made once, since it costs more to make than a run
+ * reads by it.
+ */
 import { structurallyEqual } from '../../correctable/structural-equality.ts';
 import { isCorrectableError } from '../../correctable/errors.ts';
 import type { GeneratorInput } from '../generator/generator-context.ts';
@@ -12,7 +15,11 @@ import type { Tables } from '../service/tables.ts';
 import { Store, type StateReader } from '../state/store.ts';
 import { createAnalyzedService, type AnalyzedService } from './analyzed-service.ts';
 import type { StepResult, Step } from './interleaving.ts';
-import { ArgumentGenerator, type Arbitraries, type GeneratedArgs } from './values/argument-generator.ts';
+import {
+  ArgumentGenerator,
+  type Arbitraries,
+  type GeneratedArgs,
+} from './values/argument-generator.ts';
 import { tryEqualCopy } from '../../values/deep-copy.ts';
 import type { Effect } from '../records/effect.ts';
 import type { Ledger } from '../service/fields/ledger.ts';
@@ -44,7 +51,10 @@ export class SearchContext {
     this.#tables = createTablesReader(tables, this.#state, NO_READ_LISTENER);
   }
 
-  /** Runs a generator on a state; changes nothing. `isWatched` looks whether it changes its arguments. */
+  /**
+   * Runs a generator on a state; changes nothing. `isWatched` looks whether it changes its
+   * arguments.
+   */
   run(
     { operation, args, serial, seed, atMs }: Step,
     state: StateReader,
@@ -55,7 +65,10 @@ export class SearchContext {
     this.#thrown = undefined;
     const { parsed } = generated ?? { parsed: this.args.parse(operation, args) };
     const before = isWatched ? tryEqualCopy(parsed) : undefined;
-    const executed = this.#toResult({ serial, operation, args: parsed, seed, submittedAtMs: atMs }, state);
+    const executed = this.#toResult(
+      { serial, operation, args: parsed, seed, submittedAtMs: atMs },
+      state,
+    );
     return before !== undefined && !structurallyEqual(before.copy, parsed)
       ? { ...executed, hasChangedArgs: true }
       : executed;
@@ -75,7 +88,9 @@ export class SearchContext {
     }
   }
 
-  /** The tables of a state, as conditions read them: until another state is asked for, or run on. */
+  /**
+   * The tables of a state, as conditions read them: until another state is asked for, or run on.
+   */
   getTables(state: StateReader): TablesReader<Tables> {
     this.#state.current = state;
     return this.#tables;
@@ -102,7 +117,10 @@ class StateRef implements StateReader {
   }
 }
 
-/** The first thing of which less is left than these effects take. Who holds the rights does not matter here. */
+/**
+ * The first thing of which less is left than these effects take. Who holds the rights does not
+ * matter here.
+ */
 export function findRightsShortfall(
   effects: readonly Effect[],
   tables: Tables,

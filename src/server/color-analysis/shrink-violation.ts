@@ -1,4 +1,7 @@
-/** From a run that shows something to a simpler one that shows the same: it tells what that needs, and what it does not. */
+/**
+ * From a run that shows something to a simpler one that shows the same: it tells what that needs,
+ * and what it does not.
+ */
 import { isSameViolation, runInterleaving, type Violation } from './run-interleaving.ts';
 import type { Interleaving, Step } from './interleaving.ts';
 import type { SearchContext } from './search-context.ts';
@@ -18,7 +21,10 @@ export function shrinkViolation(
   const isEnded = (): boolean => runs >= MAX_RUNS || isOver();
   const tries = (interleaving: Interleaving): boolean => {
     if (isEnded()) return false;
-    if (!getSteps(interleaving).every(({ operation, args }) => workshop.args.accepts(operation, args))) return false;
+    if (
+      !getSteps(interleaving).every(({ operation, args }) => workshop.args.accepts(operation, args))
+    )
+      return false;
     runs += 1;
     const { violation } = runInterleaving(workshop, interleaving);
     if (violation === undefined || !isSameViolation(best, violation)) return false;
@@ -33,20 +39,25 @@ export function shrinkViolation(
     return false;
   };
   const isSimpler = (): boolean =>
-    [listShorter, listWithReplacedScalars, listPlainer, listShorterWithReplacedScalars].some((candidates) =>
-      triesAny(candidates(best.interleaving)),
+    [listShorter, listWithReplacedScalars, listPlainer, listShorterWithReplacedScalars].some(
+      (candidates) => triesAny(candidates(best.interleaving)),
     );
   while (isSimpler());
   return best;
 }
 
-const getSteps = ({ past, here, there }: Interleaving): readonly Step[] => [...past, here, ...there];
+const getSteps = ({ past, here, there }: Interleaving): readonly Step[] => [
+  ...past,
+  here,
+  ...there,
+];
 
 function* listShorter(interleaving: Interleaving): Generator<Interleaving> {
   const { past, there, place } = interleaving;
   for (const at of past.keys()) yield { ...interleaving, past: past.toSpliced(at, 1) };
   if (there.length > 1) {
-    for (const at of there.keys()) yield { ...interleaving, there: there.toSpliced(at, 1), place: Math.min(place, 2) };
+    for (const at of there.keys())
+      yield { ...interleaving, there: there.toSpliced(at, 1), place: Math.min(place, 2) };
   }
   if (place > 0) yield { ...interleaving, place: 0 };
 }
@@ -58,16 +69,24 @@ function* listPlainer(interleaving: Interleaving): Generator<Interleaving> {
   }
 }
 
-/** The same short name or smaller number wherever a text or a number stands; none is changed back. */
+/**
+ * The same short name or smaller number wherever a text or a number stands; none is changed back.
+ */
 function* listWithReplacedScalars(interleaving: Interleaving): Generator<Interleaving> {
   for (const from of collectScalars(getSteps(interleaving).map(({ args }) => args))) {
     for (const to of typeof from === 'number' ? listSimplerNumbers(from) : listShorterNames(from)) {
-      yield mapSteps(interleaving, (step) => ({ ...step, args: replaceScalar(step.args, from, to) }));
+      yield mapSteps(interleaving, (step) => ({
+        ...step,
+        args: replaceScalar(step.args, from, to),
+      }));
     }
   }
 }
 
-/** One step less, where another then asks for less: without the deposit the withdrawal has to be smaller too. */
+/**
+ * One step less, where another then asks for less: without the deposit the withdrawal has to be
+ * smaller too.
+ */
 function* listShorterWithReplacedScalars(interleaving: Interleaving): Generator<Interleaving> {
   for (const candidate of listShorter(interleaving)) yield* listWithReplacedScalars(candidate);
 }
@@ -91,16 +110,24 @@ export function* listSimplerValues(value: unknown): Generator<unknown> {
     for (const at of value.keys()) yield value.toSpliced(at, 1);
     for (const [at, item] of value.entries())
       for (const simpler of listSimplerValues(item)) yield value.with(at, simpler);
-  } else if (typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype) {
+  } else if (
+    typeof value === 'object' &&
+    value !== null &&
+    Object.getPrototypeOf(value) === Object.prototype
+  ) {
     const entries = Object.entries(value);
-    for (const [name] of entries) yield Object.fromEntries(entries.filter(([entry]) => entry !== name));
+    for (const [name] of entries)
+      yield Object.fromEntries(entries.filter(([entry]) => entry !== name));
     for (const [name, element] of entries)
       for (const simpler of listSimplerValues(element)) yield { ...value, [name]: simpler };
   }
 }
 
 /** All texts and numbers in a value, each once. */
-export function collectScalars(value: unknown, found: Set<Scalar> = new Set()): ReadonlySet<Scalar> {
+export function collectScalars(
+  value: unknown,
+  found: Set<Scalar> = new Set(),
+): ReadonlySet<Scalar> {
   if (isScalar(value)) found.add(value);
   else if (typeof value === 'object' && value !== null)
     for (const item of Object.values(value)) collectScalars(item, found);
@@ -117,6 +144,13 @@ function listSimplerNumbers(value: number): readonly number[] {
 export function replaceScalar(value: unknown, from: Scalar, to: Scalar): unknown {
   if (isScalar(value)) return value === from ? to : value;
   if (Array.isArray(value)) return value.map((item) => replaceScalar(item, from, to));
-  if (typeof value !== 'object' || value === null || Object.getPrototypeOf(value) !== Object.prototype) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, replaceScalar(item, from, to)]));
+  if (
+    typeof value !== 'object' ||
+    value === null ||
+    Object.getPrototypeOf(value) !== Object.prototype
+  )
+    return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, item]) => [name, replaceScalar(item, from, to)]),
+  );
 }

@@ -34,7 +34,9 @@ export interface GeneratorTrial {
   times: number;
 }
 
-/** How many errors of one operation are distinguished: their messages may contain any random value. */
+/**
+ * How many errors of one operation are distinguished: their messages may contain any random value.
+ */
 const MAX_ERROR_KINDS = 5;
 /** With fewer runs the arguments may explain it: one interleaving has up to dozens of runs. */
 const MIN_SIGNIFICANT_RUNS = 100;
@@ -64,7 +66,10 @@ export class TrialStats {
     return trial;
   }
 
-  /** That a generator was run on what was drawn, and whether it failed: by no error that its contract declares. */
+  /**
+   * That a generator was run on what was drawn, and whether it failed: by no error that its
+   * contract declares.
+   */
   noteRun(operation: string, hasFailed = false): void {
     this.#runs.set(operation, this.getRunCount(operation) + 1);
     if (hasFailed) this.#failures.set(operation, (this.#failures.get(operation) ?? 0) + 1);

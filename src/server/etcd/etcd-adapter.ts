@@ -1,5 +1,11 @@
 /** Executes the requests of the red log to etcd, at one server at a time. */
-import type { EtcdEntry, EtcdKeyRange, EtcdReply, EtcdRequest, EtcdRequestId } from '../log/etcd/etcd-requests.ts';
+import type {
+  EtcdEntry,
+  EtcdKeyRange,
+  EtcdReply,
+  EtcdRequest,
+  EtcdRequestId,
+} from '../log/etcd/etcd-requests.ts';
 import { EtcdChannel, type CallError, type EtcdServers, type Watch } from './etcd-channel.ts';
 import {
   COMPACT,
@@ -22,7 +28,10 @@ export interface EtcdConnectionStatus {
   readonly problem?: string | undefined;
 }
 
-/** A write in flight to a leader that dies is lost, and the server in between reports that only after seconds. */
+/**
+ * A write in flight to a leader that dies is lost, and the server in between reports that only
+ * after seconds.
+ */
 const REPEAT_WRITE_MS = 1000;
 /** After each server has been tried in vain. */
 const PAUSE_MS = 500;
@@ -154,7 +163,10 @@ export class EtcdAdapter {
           revision: header?.revision ?? 0,
         }));
       case 'etcd.compact':
-        return this.#call(id, COMPACT, { revision: request.revision }, () => ({ kind: 'etcd.compacted', id }));
+        return this.#call(id, COMPACT, { revision: request.revision }, () => ({
+          kind: 'etcd.compacted',
+          id,
+        }));
       case 'etcd.status':
         return this.#call(id, STATUS, {}, ({ dbSizeInUse, dbSize, dbSizeQuota }) => ({
           kind: 'etcd.status',
@@ -172,7 +184,8 @@ export class EtcdAdapter {
     const key = Buffer.from(request.key);
     const txn = { compare: [{ key, version: 0 }], success: [{ put: { key, value } }] };
     this.#channel.call(TXN, txn, REPEAT_WRITE_MS, (error, reply) => {
-      if (error === undefined) this.#onReply({ kind: 'etcd.created', id, revision: reply?.header?.revision ?? 0 });
+      if (error === undefined)
+        this.#onReply({ kind: 'etcd.created', id, revision: reply?.header?.revision ?? 0 });
       else if (error.code === 'DEADLINE_EXCEEDED') this.#create(request);
       else this.#onFailed(id, error);
     });
@@ -217,14 +230,17 @@ export class EtcdAdapter {
     const revision = header?.revision ?? 0;
     if (events.length === 0) {
       if (created) return;
-      // etcd drops requests for progress while the watch is behind: this reply is for all that were sent before.
+      // etcd drops requests for progress while the watch is behind: this reply is for all that were
+      // sent before.
       const ids = this.#progressIds;
       this.#progressIds = [];
       for (const asked of ids) this.#onReply({ kind: 'etcd.progress', id: asked, revision });
       return;
     }
     const stored = events.filter(({ type }) => type !== DELETE_EVENT);
-    const entries = stored.flatMap(({ keyValue }) => (keyValue === undefined ? [] : [toEntry(keyValue)]));
+    const entries = stored.flatMap(({ keyValue }) =>
+      keyValue === undefined ? [] : [toEntry(keyValue)],
+    );
     if (entries.length > 0) this.#onReply({ kind: 'etcd.events', id, revision, entries });
   }
 }

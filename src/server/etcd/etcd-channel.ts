@@ -1,7 +1,19 @@
 /** A connection to one server of etcd, from the first try until it is lost. */
-import type { ChannelCredentials, Client, ClientDuplexStream, Metadata, ServiceError } from '@grpc/grpc-js';
+import type {
+  ChannelCredentials,
+  Client,
+  ClientDuplexStream,
+  Metadata,
+  ServiceError,
+} from '@grpc/grpc-js';
 import type { Socket } from 'node:net';
-import { AUTHENTICATE, WATCH, type Method, type WatchReply, type WatchRequest } from './etcd-messages.ts';
+import {
+  AUTHENTICATE,
+  WATCH,
+  type Method,
+  type WatchReply,
+  type WatchRequest,
+} from './etcd-messages.ts';
 import type { GrpcModule } from './load-grpc.ts';
 import type { Decoded, Encodable, Fields } from './protobuf.ts';
 
@@ -10,7 +22,9 @@ export interface EtcdServers {
   /** `http://host:port` or `https://host:port`. */
   readonly endpoints: readonly string[];
   /** In PEM form. Without `ca`, the authorities that Node knows are trusted. */
-  readonly tls?: { readonly ca?: Buffer; readonly certificate?: Buffer; readonly key?: Buffer } | undefined;
+  readonly tls?:
+    | { readonly ca?: Buffer; readonly certificate?: Buffer; readonly key?: Buffer }
+    | undefined;
   readonly user?: { readonly name: string; readonly password: string } | undefined;
 }
 
@@ -20,7 +34,10 @@ export interface CallError {
   readonly message: string;
 }
 
-type Callback<Reply extends Fields> = (error: CallError | undefined, reply: Decoded<Reply> | undefined) => void;
+type Callback<Reply extends Fields> = (
+  error: CallError | undefined,
+  reply: Decoded<Reply> | undefined,
+) => void;
 
 export interface WatchListener {
   onReply(reply: WatchReply): void;
@@ -34,11 +51,18 @@ export interface Watch {
   cancel(): void;
 }
 
-/** A fragment of events has at most one request of 1.5 MiB more than the 1.5 MiB at which etcd cuts. */
+/**
+ * A fragment of events has at most one request of 1.5 MiB more than the 1.5 MiB at which etcd cuts.
+ */
 const MAX_RECEIVED_BYTES = 16 * 1024 * 1024;
-/** A server that is up answers in a round trip; a login hashes a password, which is slow by design. */
+/**
+ * A server that is up answers in a round trip; a login hashes a password, which is slow by design.
+ */
 const CONNECT_TIMEOUT_MS = 5000;
-/** No pings: etcd disconnects clients that ping more often than each 5 s, and silence is noticed by asking for progress. */
+/**
+ * No pings: etcd disconnects clients that ping more often than each 5 s, and silence is noticed by
+ * asking for progress.
+ */
 const CHANNEL_OPTIONS = {
   'grpc.max_receive_message_length': MAX_RECEIVED_BYTES,
   // A shared one would keep sockets open for others that may need them.
@@ -50,7 +74,10 @@ const CHANNEL_OPTIONS = {
 export class EtcdChannel {
   readonly #grpc: GrpcModule;
   readonly #client: Client;
-  /** Requires a leader: without that, requests to a server that is cut off from the others wait without an error. */
+  /**
+   * Requires a leader: without that, requests to a server that is cut off from the others wait
+   * without an error.
+   */
   readonly #metadata: Metadata;
   readonly #calls = new Set<{ cancel(): void }>();
   readonly #sockets = new Set<Socket>();
@@ -68,7 +95,10 @@ export class EtcdChannel {
     this.#metadata.set('hasleader', 'true');
   }
 
-  /** Connects, and logs in. Rejects with what keeps it from that. `onLost` is called when the connection is lost. */
+  /**
+   * Connects, and logs in. Rejects with what keeps it from that. `onLost` is called when the
+   * connection is lost.
+   */
   async open({ user }: EtcdServers, onLost: () => void): Promise<void> {
     const channel = this.#client.getChannel();
     const { IDLE, CONNECTING, READY } = this.#grpc.connectivityState;
@@ -107,7 +137,8 @@ export class EtcdChannel {
       { deadline: Date.now() + timeoutMs },
       (error, decoded) => {
         this.#calls.delete(call);
-        if (!this.#isClosed) callback(error === null ? undefined : this.#toCallError(error), decoded);
+        if (!this.#isClosed)
+          callback(error === null ? undefined : this.#toCallError(error), decoded);
       },
     );
     this.#calls.add(call);
@@ -171,8 +202,9 @@ export class EtcdChannel {
 }
 
 /**
- * Passes each new socket on, so that it can be destroyed: a closed client waits for the server to close its side. A server
- * that stands still never does, and such sockets would add up. The package has no other way to get them.
+ * Passes each new socket on, so that it can be destroyed: a closed client waits for the server to
+ * close its side. A server that stands still never does, and such sockets would add up. The package
+ * has no other way to get them.
  */
 function observeSockets(credentials: ChannelCredentials, onSocket: (socket: Socket) => void): void {
   const create = credentials._createSecureConnector?.bind(credentials);
@@ -189,5 +221,7 @@ function observeSockets(credentials: ChannelCredentials, onSocket: (socket: Sock
 }
 
 function describeCancel({ compactRevision, cancelReason }: WatchReply): string {
-  return compactRevision > 0 ? `what comes next is compacted, up to revision ${compactRevision}` : cancelReason;
+  return compactRevision > 0
+    ? `what comes next is compacted, up to revision ${compactRevision}`
+    : cancelReason;
 }

@@ -1,4 +1,7 @@
-/** The messages of etcd that a site sends and takes: the fields that it uses, with their numbers in `rpc.proto`. */
+/**
+ * The messages of etcd that a site sends and takes: the fields that it uses, with their numbers in
+ * `rpc.proto`.
+ */
 import { MessageFormat, type Decoded, type Encodable, type Fields } from './protobuf.ts';
 
 const define = <const F extends Fields>(fields: F): MessageFormat<F> => new MessageFormat(fields);
@@ -19,7 +22,9 @@ const rangeReply = define({ header: [1, header], keyValues: [2, [keyValue]], mor
 const put = define({ key: [1, 'bytes'], value: [2, 'bytes'] });
 const deleteRange = define({ key: [1, 'bytes'], rangeEnd: [2, 'bytes'] });
 
-/** By default a comparison is `EQUAL` and of the `VERSION`, which is 0 if the key does not exist. */
+/**
+ * By default a comparison is `EQUAL` and of the `VERSION`, which is 0 if the key does not exist.
+ */
 const compare = define({ key: [3, 'bytes'], version: [4, 'integer'] });
 const action = define({ put: [2, put] });
 const txn = define({ compare: [1, [compare]], success: [2, [action]] });

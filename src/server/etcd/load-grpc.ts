@@ -4,11 +4,15 @@ import { CorrectableError } from '../../correctable/errors.ts';
 
 export type GrpcModule = typeof Grpc;
 
-/** Not a literal, so that neither compilers nor bundlers look for a package that need not be there. */
+/**
+ * Not a literal, so that neither compilers nor bundlers look for a package that need not be there.
+ */
 const PACKAGE: string = '@grpc/grpc-js';
 
 /** @throws CorrectableError `UNSUPPORTED` that says what to install */
-export async function loadGrpc(load: (name: string) => Promise<unknown> = (name) => import(name)): Promise<GrpcModule> {
+export async function loadGrpc(
+  load: (name: string) => Promise<unknown> = (name) => import(name),
+): Promise<GrpcModule> {
   try {
     const module = (await load(PACKAGE)) as GrpcModule & { readonly default?: GrpcModule };
     return module.default ?? module;

@@ -1,7 +1,16 @@
-/** As much of Protocol Buffers as the messages of etcd need: a table of fields gives the encoder, the decoder and the type. */
+/**
+ * As much of Protocol Buffers as the messages of etcd need: a table of fields gives the encoder,
+ * the decoder and the type.
+ */
 
 /** What a field holds. An `integer` is exact up to 2^53. */
-export type FieldType = 'integer' | 'flag' | 'bytes' | 'text' | MessageFormat | readonly [MessageFormat];
+export type FieldType =
+  | 'integer'
+  | 'flag'
+  | 'bytes'
+  | 'text'
+  | MessageFormat
+  | readonly [MessageFormat];
 /** By name: the number of a field, and what it holds. */
 export type Fields = Readonly<Record<string, readonly [number, FieldType]>>;
 
@@ -27,7 +36,9 @@ type ToEncode<T extends FieldType> = T extends readonly [MessageFormat<infer F>]
     ? Encodable<F>
     : FieldValue<T>;
 /** A message to send: what is not set is not sent. */
-export type Encodable<F extends Fields = Fields> = { readonly [K in keyof F]?: ToEncode<F[K][1]> | undefined };
+export type Encodable<F extends Fields = Fields> = {
+  readonly [K in keyof F]?: ToEncode<F[K][1]> | undefined;
+};
 
 const [VARINT, FIXED_64, LENGTH, FIXED_32] = [0, 1, 2, 5];
 const DEFAULTS: Readonly<Record<string, unknown>> = {
@@ -43,7 +54,9 @@ export class MessageFormat<F extends Fields = Fields> {
 
   constructor(fields: F) {
     this.#fields = fields;
-    this.#byNumber = new Map(Object.entries(fields).map(([name, [number, type]]) => [number, [name, type]]));
+    this.#byNumber = new Map(
+      Object.entries(fields).map(([name, [number, type]]) => [number, [name, type]]),
+    );
   }
 
   encode(value: Encodable<F>): Buffer {
@@ -100,7 +113,8 @@ function encodeContent(type: FieldType, value: unknown): Uint8Array {
 function encodeVarint(value: number): Uint8Array {
   const bytes: number[] = [];
   let remaining = value;
-  for (; remaining > 127; remaining = Math.floor(remaining / 128)) bytes.push((remaining % 128) | 128);
+  for (; remaining > 127; remaining = Math.floor(remaining / 128))
+    bytes.push((remaining % 128) | 128);
   bytes.push(remaining);
   return Uint8Array.from(bytes);
 }
@@ -123,7 +137,9 @@ class Reader {
     const content = this.#take(this.readInteger());
     if (type === 'bytes') return content;
     if (typeof type === 'string') return content.toString();
-    return (type instanceof MessageFormat ? type : (type as readonly [MessageFormat])[0]).decode(content);
+    return (type instanceof MessageFormat ? type : (type as readonly [MessageFormat])[0]).decode(
+      content,
+    );
   }
 
   readInteger(): number {

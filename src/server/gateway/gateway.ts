@@ -24,7 +24,12 @@ import type {
 } from './context/gateway-context.ts';
 import { setPeerDeadline } from '../../protocol/peer-deadline.ts';
 import { peerClock, repeat } from './limits/repeat.ts';
-import { deriveLimits, fillLimits, type InternalLimits, type GatewayLimits } from './limits/limits.ts';
+import {
+  deriveLimits,
+  fillLimits,
+  type InternalLimits,
+  type GatewayLimits,
+} from './limits/limits.ts';
 import { TotalLoad } from './limits/in-flight-load.ts';
 import { guardLogger, silentLogger, type Logger } from './context/logger.ts';
 import { checkOrigins } from './context/origins.ts';
@@ -39,9 +44,15 @@ export interface GatewayOptions<L extends Levels = Levels> {
   readonly binding: Binding<L>;
   /** Name of the site, if the store has several. Clients send it with a retry at another site. */
   readonly site?: string | undefined;
-  /** The operations that clients may use, with schemas for their arguments. Default: all that the binding supports */
+  /**
+   * The operations that clients may use, with schemas for their arguments. Default: all that the
+   * binding supports
+   */
   readonly contract?: OperationRegistry | undefined;
-  /** Origins of pages that may connect, such as `https://shop.example`, besides pages of the same loopback server. */
+  /**
+   * Origins of pages that may connect, such as `https://shop.example`, besides pages of the same
+   * loopback server.
+   */
   readonly origins?: readonly string[] | undefined;
   /** Verifies the token of a client. Default: all clients are the same principal */
   readonly authenticate?: Authenticate | undefined;
@@ -65,11 +76,17 @@ const OPTIONS: OptionNamesOf<GatewayOptions> = {
 
 /** The state and load of a gateway. */
 export interface GatewayStatus extends Readonly<GatewayStats> {
-  /** `waiting`: it does not serve yet, since it waits for `waitingFor`. `stopped`: the hosted binding has failed for good. */
+  /**
+   * `waiting`: it does not serve yet, since it waits for `waitingFor`. `stopped`: the hosted
+   * binding has failed for good.
+   */
   readonly state: 'serving' | 'waiting' | 'stopped' | 'draining' | 'closed';
   readonly waitingFor?: string | undefined;
   readonly connections: number;
-  /** Operations that the store has not ended or that wait for `authorize`, even if no client waits for them. */
+  /**
+   * Operations that the store has not ended or that wait for `authorize`, even if no client waits
+   * for them.
+   */
   readonly inFlight: number;
   /** Bytes of their frames, and the overhead of each operation. */
   readonly inFlightBytes: number;
@@ -101,10 +118,10 @@ export interface Gateway {
   acceptsFrom(address: string | undefined): boolean;
   status(): GatewayStatus;
   /**
-   * Sends `goaway` to all clients, waits up to `drainMs` for operations in flight, then closes all connections.
-   * Default: 5000. `Infinity` waits for all operations. Clients resend operations without a final elsewhere, or after a
-   * restart. Several calls share one closing with the shortest `drainMs`. Rejects with `INVALID_ARGUMENT`, without
-   * closing, if `drainMs` is invalid.
+   * Sends `goaway` to all clients, waits up to `drainMs` for operations in flight, then closes all
+   * connections. Default: 5000. `Infinity` waits for all operations. Clients resend operations
+   * without a final elsewhere, or after a restart. Several calls share one closing with the
+   * shortest `drainMs`. Rejects with `INVALID_ARGUMENT`, without closing, if `drainMs` is invalid.
    */
   close(options?: { readonly drainMs?: number }): Promise<void>;
 }
@@ -125,7 +142,10 @@ export function createGateway<L extends Levels>(options: GatewayOptions<L>): Gat
   return new BindingGateway(options);
 }
 
-/** Creates a gateway with internal bounds that no option sets, which accepts no clients while `findWaiting` gives a reason. */
+/**
+ * Creates a gateway with internal bounds that no option sets, which accepts no clients while
+ * `findWaiting` gives a reason.
+ */
 export function createGatewayWith<L extends Levels>(
   bounds: Partial<InternalLimits>,
   options: GatewayOptions<L>,
@@ -151,7 +171,12 @@ class BindingGateway implements Gateway, GatewayContext {
   readonly clients: ClientTable;
   readonly principals: Principals;
   readonly load: TotalLoad;
-  readonly stats: GatewayStats = { submitted: 0, malformed: 0, overloaded: 0, bindingViolations: 0 };
+  readonly stats: GatewayStats = {
+    submitted: 0,
+    malformed: 0,
+    overloaded: 0,
+    bindingViolations: 0,
+  };
   readonly subprotocols: readonly string[] = CODECS.map((codec) => codec.subprotocol);
   readonly #connections = new Set<GatewayConnection>();
   readonly #addresses = new ConnectionsPerAddress();
@@ -162,7 +187,11 @@ class BindingGateway implements Gateway, GatewayContext {
   #state: GatewayStatus['state'] = 'serving';
   #shutdown: Shutdown | undefined;
 
-  constructor(options: GatewayOptions, bounds: Partial<InternalLimits> = {}, findWaiting?: () => string | undefined) {
+  constructor(
+    options: GatewayOptions,
+    bounds: Partial<InternalLimits> = {},
+    findWaiting?: () => string | undefined,
+  ) {
     checkGatewayOptions(options, OPTIONS);
     this.#findWaiting = findWaiting;
     const { binding, contract, authenticate } = options;
@@ -184,10 +213,15 @@ class BindingGateway implements Gateway, GatewayContext {
     this.load = new TotalLoad(this.bounds.budget);
     this.principals = new Principals(this.bounds);
     this.clients = new ClientTable(this.bounds.budget, (clients) => this.#onForgotten(clients));
-    const checkPeers = (fire: () => void, delayMs: number): (() => void) => setPeerDeadline(peerClock, fire, delayMs);
+    const checkPeers = (fire: () => void, delayMs: number): (() => void) =>
+      setPeerDeadline(peerClock, fire, delayMs);
     const { heartbeatIntervalMs, clientIdleMs } = this.bounds;
     this.#stopTimers = [
-      repeat(() => this.#connections.forEach((item) => item.checkAlive()), heartbeatIntervalMs, checkPeers),
+      repeat(
+        () => this.#connections.forEach((item) => item.checkAlive()),
+        heartbeatIntervalMs,
+        checkPeers,
+      ),
       repeat(() => this.#forgetGone(), Math.min(clientIdleMs, MAX_SWEEP_INTERVAL_MS)),
     ];
   }
@@ -200,10 +234,15 @@ class BindingGateway implements Gateway, GatewayContext {
     return this.#currentState === 'serving' && this.#connections.size < this.limits.maxConnections;
   }
 
-  /** A binding that has failed for good serves no client, even once its gateway is closed so that clients move on. */
+  /**
+   * A binding that has failed for good serves no client, even once its gateway is closed so that
+   * clients move on.
+   */
   get #currentState(): GatewayStatus['state'] {
     if (this.binding.failure !== undefined) return 'stopped';
-    return this.#state === 'serving' && this.#findWaiting?.() !== undefined ? 'waiting' : this.#state;
+    return this.#state === 'serving' && this.#findWaiting?.() !== undefined
+      ? 'waiting'
+      : this.#state;
   }
 
   acceptsFrom(address: string | undefined): boolean {
@@ -253,7 +292,8 @@ class BindingGateway implements Gateway, GatewayContext {
     } else if (isCorrectableError(error)) {
       this.logger.debug({ operation, code: error.code }, description);
     } else {
-      // The client learns only that it failed: what a store throws may name its tables and machines.
+      // The client learns only that it failed: what a store throws may name its tables and
+      // machines.
       this.logger.error({ operation, err: error }, description);
     }
   }
@@ -301,7 +341,10 @@ class BindingGateway implements Gateway, GatewayContext {
 /** How long closed connections may take to go, and cut ones to report that they have gone. */
 const CLOSE_GRACE_MS = 1_000;
 
-/** The longest time that is sent to clients, some 12 days: they wait a little longer, and timers end at twice as much. */
+/**
+ * The longest time that is sent to clients, some 12 days: they wait a little longer, and timers end
+ * at twice as much.
+ */
 const MAX_GOAWAY_MS = 2 ** 30;
 
 /** A closing that has begun. */
@@ -339,7 +382,8 @@ class Shutdown {
     for (const connection of this.#connections) connection.drain(graceMs);
     await this.#waitUntilEmpty(drainMs);
     this.#drainsUntil = undefined;
-    for (const connection of this.#connections) connection.close(CloseCode.goingAway, 'the server is shutting down');
+    for (const connection of this.#connections)
+      connection.close(CloseCode.goingAway, 'the server is shutting down');
     await this.#waitUntilEmpty(CLOSE_GRACE_MS);
     for (const connection of this.#connections) connection.terminate();
     // A socket that was cut reports that later.

@@ -16,10 +16,17 @@ import { ignoreRejection } from './operations/call-hook.ts';
 /** @throws CorrectableError `INVALID_ARGUMENT` for what is neither a logger nor left out */
 export function checkLogger(value: unknown): void {
   const isLogger = value === undefined || hasMethods(value, 'debug', 'info', 'warn', 'error');
-  check(isLogger, 'logger', 'must have debug, info, warn and error, as one of pino has, or be left out');
+  check(
+    isLogger,
+    'logger',
+    'must have debug, info, warn and error, as one of pino has, or be left out',
+  );
 }
 
-/** Returns the levels of a hosted binding, which rows name by index. Throws `INVALID_ARGUMENT` for odd names. */
+/**
+ * Returns the levels of a hosted binding, which rows name by index. Throws `INVALID_ARGUMENT` for
+ * odd names.
+ */
 export function getHostedLevels(binding: Binding): readonly string[] {
   const value: unknown = binding.consistencyLevels();
   ignoreRejection(value);
@@ -29,23 +36,44 @@ export function getHostedLevels(binding: Binding): readonly string[] {
     value.length <= MAX_LEVELS &&
     value.every((level) => isNonEmptyString(level) && level.length <= MAX_NAME_LENGTH) &&
     new Set(value).size === value.length;
-  check(isFit, 'binding', `consistencyLevels must give 1 to ${MAX_LEVELS} distinct names, weakest first`);
+  check(
+    isFit,
+    'binding',
+    `consistencyLevels must give 1 to ${MAX_LEVELS} distinct names, weakest first`,
+  );
   return [...value];
 }
 
 const CALL = 'createGateway({ binding: memory() })';
 
-type GatewayInput = Partial<Record<'binding' | 'site' | 'contract' | 'authenticate' | 'authorize' | 'logger', unknown>>;
+type GatewayInput = Partial<
+  Record<'binding' | 'site' | 'contract' | 'authenticate' | 'authorize' | 'logger', unknown>
+>;
 
 /** @throws CorrectableError `INVALID_ARGUMENT` naming the option that does not fit */
-export function checkGatewayOptions(value: GatewayInput, names: Readonly<Record<string, true>>): void {
+export function checkGatewayOptions(
+  value: GatewayInput,
+  names: Readonly<Record<string, true>>,
+): void {
   // Before its methods are reported as no options.
   check(!isBinding(value), 'binding', `is an option: write ${CALL}`);
   checkOptionNames(value, { call: CALL }, names);
   const { binding, site, contract, logger } = value;
-  check(isBinding(binding), 'binding', `give the binding to host, as ${CALL}, or a site of createEmbedded`);
-  check(site === undefined || isNonEmptyString(site), 'site', 'must be the name of the site, or none');
-  check(contract === undefined || isContract(contract), 'contract', 'must be one made by defineContract, or none');
+  check(
+    isBinding(binding),
+    'binding',
+    `give the binding to host, as ${CALL}, or a site of createEmbedded`,
+  );
+  check(
+    site === undefined || isNonEmptyString(site),
+    'site',
+    'must be the name of the site, or none',
+  );
+  check(
+    contract === undefined || isContract(contract),
+    'contract',
+    'must be one made by defineContract, or none',
+  );
   checkOptionTypes(value, 'function', 'authenticate', 'authorize');
   checkLogger(logger);
 }

@@ -1,4 +1,6 @@
-/** What one run of a generator may take: steps, effects and time, by a clock and guard from outside. */
+/**
+ * What one run of a generator may take: steps, effects and time, by a clock and guard from outside.
+ */
 import type { CorrectableError } from '../../correctable/errors.ts';
 import type { ReadListener } from './table-readers.ts';
 import type { ReadRange } from '../records/read-range.ts';
@@ -6,12 +8,18 @@ import { createInternalError } from '../records/internal-errors.ts';
 import { toFieldName, toRemovalName, toRowName, type ReadSet } from './read-set.ts';
 import { MAX_OPERATION_BYTES, MAX_OPERATION_PARTS } from '../records/retention-limits.ts';
 import type { Effect } from '../records/effect.ts';
-import { VALUE_BYTES, estimateStringBytes, estimateEncodedBytes } from '../../values/estimate-bytes.ts';
+import {
+  VALUE_BYTES,
+  estimateStringBytes,
+  estimateEncodedBytes,
+} from '../../values/estimate-bytes.ts';
 import type { Choice, Reply } from '../records/reply.ts';
 
 /** Limits of one generator run, and how often a run is repeated and compared. */
 export interface GeneratorLimits {
-  /** Maximum number of fields and rows read, rows scanned, identifiers and random numbers, in total. */
+  /**
+   * Maximum number of fields and rows read, rows scanned, identifiers and random numbers, in total.
+   */
   readonly maxSteps: number;
   /** Maximum number of effects of the chosen shadow operation. */
   readonly maxEffects: number;
@@ -32,13 +40,18 @@ export type OnGeneratorError = (caller: string, thrown: unknown) => void;
 
 /** What limits need of the world outside. */
 export interface GeneratorPorts {
-  /** Receives errors that a generator threw and its contract does not declare, with the part that threw them. */
+  /**
+   * Receives errors that a generator threw and its contract does not declare, with the part that
+   * threw them.
+   */
   readonly onGeneratorError?: OnGeneratorError | undefined;
   /** Throws if a shadow operation may not have these effects yet. */
   readonly checkChoice?: ((shadow: string, effects: readonly Effect[]) => void) | undefined;
   /** A clock that never goes back, in milliseconds. Without one time is not measured. */
   readonly elapsedMs?: (() => number) | undefined;
-  /** Calls `run` and stops it after so many milliseconds by throwing. Without one it is just called. */
+  /**
+   * Calls `run` and stops it after so many milliseconds by throwing. Without one it is just called.
+   */
   readonly guard?: ((run: () => unknown, timeMaxMs: number) => unknown) | undefined;
 }
 
@@ -86,7 +99,10 @@ export class GeneratorBudget implements ReadListener {
 
   get reads(): ReadSet {
     if (this.#names === undefined && this.#ranges === undefined) return NOTHING_READ;
-    return { names: this.#names ?? NOTHING_READ.names, ranges: this.#ranges ?? NOTHING_READ.ranges };
+    return {
+      names: this.#names ?? NOTHING_READ.names,
+      ranges: this.#ranges ?? NOTHING_READ.ranges,
+    };
   }
 
   onField(table: string, key: string, field: string): void {
@@ -115,7 +131,8 @@ export class GeneratorBudget implements ReadListener {
 
   step(): void {
     this.#steps += 1;
-    if (this.#steps > this.#limits.maxSteps) throw this.timeoutError(`took more than ${this.#limits.maxSteps} steps`);
+    if (this.#steps > this.#limits.maxSteps)
+      throw this.timeoutError(`took more than ${this.#limits.maxSteps} steps`);
     if (this.#steps % STEPS_PER_CLOCK_CHECK === 0) this.checkTime();
   }
 
@@ -130,7 +147,8 @@ export class GeneratorBudget implements ReadListener {
 
   /** @throws CorrectableError when there are too many. */
   checkEffects(count: number): void {
-    if (count > this.#limits.maxEffects) throw this.timeoutError(`has more than ${this.#limits.maxEffects} effects`);
+    if (count > this.#limits.maxEffects)
+      throw this.timeoutError(`has more than ${this.#limits.maxEffects} effects`);
   }
 
   #noteName(name: string): void {
@@ -150,7 +168,10 @@ interface SizedOutcome {
   readonly domainError?: CorrectableError;
 }
 
-/** An effect is an object of five fields at most, with the key once more where a red one brings its row in. */
+/**
+ * An effect is an object of five fields at most, with the key once more where a red one brings its
+ * row in.
+ */
 const EFFECT_BYTES = 12 * VALUE_BYTES;
 
 interface SizeLimits {
@@ -160,17 +181,26 @@ interface SizeLimits {
   readonly maxParts: number;
 }
 
-/** Throws `INVALID_VALUE` if an update is too large, with the bound, and the largest part as the field. */
+/**
+ * Throws `INVALID_VALUE` if an update is too large, with the bound, and the largest part as the
+ * field.
+ */
 export function checkOperationSize(
   { choice, reads, reply, domainError }: SizedOutcome,
   limits: Partial<SizeLimits> = {},
 ): void {
   const isRed = choice?.color !== 'blue';
-  const { maxBytes: largest = MAX_OPERATION_BYTES, maxRedBytes = largest, maxParts = MAX_OPERATION_PARTS } = limits;
+  const {
+    maxBytes: largest = MAX_OPERATION_BYTES,
+    maxRedBytes = largest,
+    maxParts = MAX_OPERATION_PARTS,
+  } = limits;
   const maxBytes = isRed ? Math.min(maxRedBytes, largest) : largest;
   if (isRed) checkReadParts(reads, maxParts);
   const effects = choice === undefined ? 0 : measureEffects(choice.effects);
-  const result = estimateEncodedBytes(reply.value) + (reply.meta === undefined ? 0 : estimateEncodedBytes(reply.meta));
+  const result =
+    estimateEncodedBytes(reply.value) +
+    (reply.meta === undefined ? 0 : estimateEncodedBytes(reply.meta));
   const read = isRed ? measureReads(reads) : 0;
   const args = isRed && choice !== undefined ? estimateEncodedBytes(choice.args) : 0;
   const errors =
@@ -211,7 +241,11 @@ function measureReads({ names, ranges }: ReadSet): number {
   return bytes;
 }
 
-function tooLargeError(parts: Readonly<Record<string, number>>, bytes: number, maxBytes: number): CorrectableError {
+function tooLargeError(
+  parts: Readonly<Record<string, number>>,
+  bytes: number,
+  maxBytes: number,
+): CorrectableError {
   const [[field] = ['effects']] = Object.entries(parts).toSorted(([, a], [, b]) => b - a);
   const message = `${field}: an operation may come to ${maxBytes} bytes between sites, with ${VALUE_BYTES} for each value in it, and this one comes to ${Math.ceil(bytes)}. Nothing was changed: divide it into several.`;
   return createInternalError('INVALID_VALUE', message, field);

@@ -31,7 +31,9 @@ export interface RunnerContext {
   readonly domainErrors: DomainErrors;
 }
 
-/** The context of one run. Its functions can be taken out of it, and are made only where they are. */
+/**
+ * The context of one run. Its functions can be taken out of it, and are made only where they are.
+ */
 export class RunContext implements GeneratorContext<Tables, ShadowOperations> {
   readonly #input: GeneratorInput;
   readonly #context: RunnerContext;

@@ -6,11 +6,22 @@ import type { Effect } from '../records/effect.ts';
 import type { Origin, Origins } from '../records/origin.ts';
 import { GENERATOR_LIMITS, GeneratorBudget, checkOperationSize } from './generator-budget.ts';
 import type { GeneratorLimits, GeneratorPorts } from './generator-budget.ts';
-import { freezeArgsCopy, freezeOwnArgs, freezeForUser, freezeWireCopy } from '../../values/deep-freeze.ts';
+import {
+  freezeArgsCopy,
+  freezeOwnArgs,
+  freezeForUser,
+  freezeWireCopy,
+} from '../../values/deep-freeze.ts';
 import { markInternal, createInternalError, toClientError } from '../records/internal-errors.ts';
 import type { ReadSet } from './read-set.ts';
 import { ThrownDomainError } from '../service/domain-errors.ts';
-import { ChosenShadow, UncertifiedResult, toReply, type Choice, type Reply } from '../records/reply.ts';
+import {
+  ChosenShadow,
+  UncertifiedResult,
+  toReply,
+  type Choice,
+  type Reply,
+} from '../records/reply.ts';
 import { RunContext, type GeneratorInput, type RunnerContext } from './generator-context.ts';
 import { EffectValidator } from '../service/effect-validator.ts';
 import type { AnyGenerator, Service } from '../service/service.ts';
@@ -38,11 +49,16 @@ export interface GeneratorOutcome {
 
 export interface GeneratorOptions extends GeneratorPorts {
   readonly limits?: Partial<GeneratorLimits> | undefined;
-  /** About how large an operation may be that goes by the red log; as large as any other unless given. */
+  /**
+   * About how large an operation may be that goes by the red log; as large as any other unless
+   * given.
+   */
   readonly maxRedBytes?: number | undefined;
   /** Leaves arguments open to change, for who looks whether they are changed. */
   readonly allowsArgChanges?: true;
-  /** Where they run, as part of the identifiers that they draw: unique over all sites and restarts. */
+  /**
+   * Where they run, as part of the identifiers that they draw: unique over all sites and restarts.
+   */
   readonly identifierPrefix?: string;
   /** Whose rights they read of bounded fields; all rights unless given. */
   readonly site?: Origin | undefined;
@@ -61,7 +77,10 @@ interface RunnableOperation {
 
 const NO_REPLY: Reply = { value: undefined };
 
-/** Runs generators of one service. Its readers are made once, since a run should cost no more than what it reads. */
+/**
+ * Runs generators of one service. Its readers are made once, since a run should cost no more than
+ * what it reads.
+ */
 export class GeneratorRunner {
   readonly #service: Service;
   readonly #operations: ReadonlyMap<string, RunnableOperation>;
@@ -99,7 +118,9 @@ export class GeneratorRunner {
     this.#scratch = new ScratchState(service, state, this.#budget);
     this.#hasBounded = hasBounded(service.tables);
     this.#knownEffects = new EffectValidator(service.tables);
-    const read = this.#hasBounded ? new RightsReader(this.#scratch, service.tables, options) : this.#scratch;
+    const read = this.#hasBounded
+      ? new RightsReader(this.#scratch, service.tables, options)
+      : this.#scratch;
     this.#context = {
       name: escapeName(options.identifierPrefix ?? ''),
       tables: createTablesReader(service.tables, read, this.#budget),
@@ -113,15 +134,17 @@ export class GeneratorRunner {
   /**
    * Runs the generator of an operation.
    *
-   * @throws CorrectableError `FINAL_FAILED` if the generator threw, took too long, or is not deterministic;
-   * `INVALID_VALUE` if its result breaks the contract or is too large; the error that its tools threw; nothing else.
+   * @throws CorrectableError `FINAL_FAILED` if the generator threw, took too long, or is not
+   * deterministic; `INVALID_VALUE` if its result breaks the contract or is too large; the error
+   * that its tools threw; nothing else.
    */
   run(input: GeneratorInput, state: StateReader = this.#state): GeneratorOutcome {
     this.#scratch.show(state);
     try {
       const outcome = this.#runInTime(input);
       if (this.#budget.isWrite) checkOperationSize(outcome, this.#sizeLimits);
-      if (input.seed < this.#limits.determinismCheckRate * 2 ** 32) this.#checkDeterminism(input, outcome);
+      if (input.seed < this.#limits.determinismCheckRate * 2 ** 32)
+        this.#checkDeterminism(input, outcome);
       return outcome;
     } catch (error) {
       throw this.#toClientError(error, input.operation);
@@ -144,7 +167,12 @@ export class GeneratorRunner {
     this.#budget.checkTime();
     const { reads } = this.#budget;
     if (returned instanceof ThrownDomainError) {
-      return { reads, choice: undefined, reply: NO_REPLY, domainError: this.#toDomainFailure(operation, returned) };
+      return {
+        reads,
+        choice: undefined,
+        reply: NO_REPLY,
+        domainError: this.#toDomainFailure(operation, returned),
+      };
     }
     if (returned instanceof UncertifiedResult) {
       this.#checkMayBeLocal(operation);
@@ -152,7 +180,11 @@ export class GeneratorRunner {
       return { reads, choice: undefined, reply, isLocal: true };
     }
     if (!(returned instanceof ChosenShadow)) {
-      return { reads, choice: undefined, reply: freezeReply(this.#service.checkResult(operation, returned)) };
+      return {
+        reads,
+        choice: undefined,
+        reply: freezeReply(this.#service.checkResult(operation, returned)),
+      };
     }
     const { choice } = returned;
     this.#checkKnown(choice);
@@ -160,11 +192,14 @@ export class GeneratorRunner {
     this.#checkColor(choice);
     if (choice.color === 'blue') this.#checkBlue(choice);
     else checkRedOperation(choice, reads);
-    const makesReply = choice.color === 'red' && this.#service.shadowOperations[choice.shadow]?.reply !== undefined;
+    const makesReply =
+      choice.color === 'red' && this.#service.shadowOperations[choice.shadow]?.reply !== undefined;
     return {
       reads,
       choice,
-      reply: makesReply ? NO_REPLY : freezeReply(this.#service.checkResult(operation, choice.reply)),
+      reply: makesReply
+        ? NO_REPLY
+        : freezeReply(this.#service.checkResult(operation, choice.reply)),
     };
   }
 
@@ -178,14 +213,24 @@ export class GeneratorRunner {
     try {
       const context = new RunContext(input, this.#context);
       // It runs more than once: what it did to them is not what it was given.
-      const args = this.#allowsArgChanges ? value : hasOwnArgs ? freezeOwnArgs(value as object) : freezeArgsCopy(value);
+      const args = this.#allowsArgChanges
+        ? value
+        : hasOwnArgs
+          ? freezeOwnArgs(value as object)
+          : freezeArgsCopy(value);
       const returned =
-        this.#guard === undefined ? generator(args, context) : this.#runGuarded(generator, args, context);
+        this.#guard === undefined
+          ? generator(args, context)
+          : this.#runGuarded(generator, args, context);
       // As if it had been thrown: it may be that of another operation.
       if (returned instanceof ThrownDomainError) throw returned;
       return returned;
     } catch (error) {
-      if (error instanceof ThrownDomainError && this.#service.domainErrors.declares(operation, error)) return error;
+      if (
+        error instanceof ThrownDomainError &&
+        this.#service.domainErrors.declares(operation, error)
+      )
+        return error;
       throw error;
     } finally {
       this.#scratch.discard();
@@ -198,7 +243,10 @@ export class GeneratorRunner {
     return error;
   }
 
-  /** Returns what a client may see of a thrown value: an error of the library, or only that there was an error. */
+  /**
+   * Returns what a client may see of a thrown value: an error of the library, or only that there
+   * was an error.
+   */
   #toClientError(thrown: unknown, operation: string): CorrectableError {
     const reported = toClientError(thrown, (hidden) =>
       this.#onGeneratorError?.(`the generator of '${operation}'`, hidden),
@@ -213,12 +261,15 @@ export class GeneratorRunner {
     if (color === 'blue' && !this.#hasBounded) return;
     if (this.#service.contract.operations[operation]?.color !== 'blue') return;
     if (color === 'blue' && sumTakes(this.#service.tables, effects).length === 0) return;
-    const description = color === 'blue' ? 'which is red where the site has no rights' : 'which is red';
+    const description =
+      color === 'blue' ? 'which is red where the site has no rights' : 'which is red';
     const message = `'${operation}' is declared blue but chose '${shadow}', ${description}. Leave its color out of the contract.`;
     throw createInternalError('INVALID_ARGUMENT', message, `operations.${operation}.color`);
   }
 
-  /** Of an operation that its contract declares red no view is final at `causal`: its types say so. */
+  /**
+   * Of an operation that its contract declares red no view is final at `causal`: its types say so.
+   */
   #checkMayBeLocal(operation: string): void {
     if (this.#service.contract.operations[operation]?.color !== 'red') return;
     const message = `'${operation}' is declared red but returned uncertified(). Leave that out, or its color out of the contract.`;
@@ -230,7 +281,10 @@ export class GeneratorRunner {
     return this.#guard?.(() => generator(args, context), this.#limits.timeoutMs);
   }
 
-  /** Runs once more: a generator that depends on anything else than its input and the state gives itself away. */
+  /**
+   * Runs once more: a generator that depends on anything else than its input and the state gives
+   * itself away.
+   */
   #checkDeterminism(input: GeneratorInput, first: GeneratorOutcome): void {
     const { operation } = input;
     const fail = (description: string): never => {
@@ -245,13 +299,17 @@ export class GeneratorRunner {
       return fail('it threw the second time');
     }
     if (!isSameChoice(first.choice, second.choice)) fail('it chose different effects');
-    if (!structurallyEqual(first.domainError?.domain, second.domainError?.domain)) fail('it refused differently');
+    if (!structurallyEqual(first.domainError?.domain, second.domainError?.domain))
+      fail('it refused differently');
     if (first.isLocal !== second.isLocal) fail('its results were not both local');
     if (!structurallyEqual(first.reply, second.reply)) fail('it gave different results');
     if (!structurallyEqual(first.reads, second.reads)) fail('it read different things');
   }
 
-  /** Rejects effects that no site could apply: they would stop each site that tries, so no site or log may get them. */
+  /**
+   * Rejects effects that no site could apply: they would stop each site that tries, so no site or
+   * log may get them.
+   */
   #checkKnown({ shadow, effects }: Choice): void {
     if (!Array.isArray(effects)) {
       const message = `'${shadow}' gives no list of effects. Nothing was changed: give one, as [row(key).field.action(value)].`;
@@ -288,23 +346,36 @@ export class GeneratorRunner {
   }
 }
 
-/** Without their replies: those are compared as they travel, where what `withMeta` has made is plain. */
+/**
+ * Without their replies: those are compared as they travel, where what `withMeta` has made is
+ * plain.
+ */
 function isSameChoice(a: Choice | undefined, b: Choice | undefined): boolean {
   return structurallyEqual(a && { ...a, reply: undefined }, b && { ...b, reply: undefined });
 }
 
-/** A site can have any name: what cannot stand in a URL as it is becomes the number of its character. */
+/**
+ * A site can have any name: what cannot stand in a URL as it is becomes the number of its
+ * character.
+ */
 function escapeName(name: string): string {
   return name.replaceAll(/[^\w.-]/gu, (character) => `~${character.codePointAt(0)?.toString(16)}~`);
 }
 
-/** A state as the generators of one site read it: of bounded fields they see what that site may take by itself. */
+/**
+ * A state as the generators of one site read it: of bounded fields they see what that site may take
+ * by itself.
+ */
 class RightsReader implements StateReader {
   readonly #state: StateReader;
   readonly #tables: Tables;
   readonly #options: Pick<GeneratorOptions, 'site' | 'origins'>;
 
-  constructor(state: StateReader, tables: Tables, options: Pick<GeneratorOptions, 'site' | 'origins'>) {
+  constructor(
+    state: StateReader,
+    tables: Tables,
+    options: Pick<GeneratorOptions, 'site' | 'origins'>,
+  ) {
     this.#state = state;
     this.#tables = tables;
     this.#options = options;
@@ -334,7 +405,10 @@ class ScratchState implements StateReader, Scratchpad {
   #overlay: Overlay | undefined;
   #appliedCount = 0;
 
-  /** Of `snapshot` until another one is shown; `notes` hears of what effects read when they are tried. */
+  /**
+   * Of `snapshot` until another one is shown; `notes` hears of what effects read when they are
+   * tried.
+   */
   constructor(service: Service, snapshot: StateReader, notes: ReadListener) {
     this.#service = service;
     this.#snapshot = snapshot;
@@ -342,7 +416,8 @@ class ScratchState implements StateReader, Scratchpad {
     Object.freeze(this);
   }
 
-  // All runs of all services have it as their scratchpad: none can put something else in the place of what it does.
+  // All runs of all services have it as their scratchpad: none can put something else in the place
+  // of what it does.
   static {
     for (const method of [this.prototype.apply, this.prototype.discard]) Object.freeze(method);
     Object.freeze(this.prototype);
@@ -366,7 +441,8 @@ class ScratchState implements StateReader, Scratchpad {
   /** What an effect that reads its field yields, the generator knows from its reply. */
   #noteRead(effect: Effect): void {
     const { tables } = this.#service;
-    if (isRedOnly(tables, effect)) reportFieldRead(effect, tables[effect.table]?.removable === true, this.#reads);
+    if (isRedOnly(tables, effect))
+      reportFieldRead(effect, tables[effect.table]?.removable === true, this.#reads);
   }
 
   discard(): void {

@@ -1,4 +1,7 @@
-/** What certification compares: fields, rows, tables and scanned intervals. Absent rows are covered too. */
+/**
+ * What certification compares: fields, rows, tables and scanned intervals. Absent rows are covered
+ * too.
+ */
 import type { Effect } from '../records/effect.ts';
 import { isScalar, isInRange, type ReadRange } from '../records/read-range.ts';
 import { isRemoval, isWholeRow } from '../service/row-effects.ts';
@@ -15,12 +18,19 @@ export const toFieldName = (table: string, key: string, field: string): string =
 /** Reading whether a row exists; written where one comes or goes. */
 export const toRowName = (table: string, key: string): string => table + SEPARATOR + key;
 /** Reading a field of a row that could be removed; written by its removal. */
-export const toRemovalName = (table: string, key: string): string => table + SEPARATOR + key + SEPARATOR + SEPARATOR;
+export const toRemovalName = (table: string, key: string): string =>
+  table + SEPARATOR + key + SEPARATOR + SEPARATOR;
 /** Reading which rows a table has; written where one comes or goes. */
 export const toTableName = (table: string): string => table;
 
-/** What a name says of; a key may have anything in it, names of tables and fields have no separator. */
-export function parseName(name: string): { readonly table: string; readonly key?: string; readonly field?: string } {
+/**
+ * What a name says of; a key may have anything in it, names of tables and fields have no separator.
+ */
+export function parseName(name: string): {
+  readonly table: string;
+  readonly key?: string;
+  readonly field?: string;
+} {
   const [first, last] = [name.indexOf(SEPARATOR), name.lastIndexOf(SEPARATOR)];
   if (first < 0) return { table: name };
   const table = name.slice(0, first);
@@ -36,7 +46,10 @@ export interface ReadSet {
 
 const NO_ROWS: ReadonlySet<string> = new Set();
 
-/** Names of the rows that effects bring into being. Inserted ones count, so that no removal passes them unseen. */
+/**
+ * Names of the rows that effects bring into being. Inserted ones count, so that no removal passes
+ * them unseen.
+ */
 export function findCreatedRows(
   effects: readonly Effect[],
   exists: (table: string, key: string) => boolean,
@@ -45,13 +58,19 @@ export function findCreatedRows(
   for (const effect of effects) {
     const { table, key } = effect;
     if (isRemoval(effect)) continue;
-    if (isWholeRow(effect) || !exists(table, key)) (created ??= new Set()).add(toRowName(table, key));
+    if (isWholeRow(effect) || !exists(table, key))
+      (created ??= new Set()).add(toRowName(table, key));
   }
   return created ?? NO_ROWS;
 }
 
-/** All names that the effects write, where those of `created` are rows that were not there before. */
-export function findWrittenNames(effects: readonly Effect[], created: ReadonlySet<string>): readonly string[] {
+/**
+ * All names that the effects write, where those of `created` are rows that were not there before.
+ */
+export function findWrittenNames(
+  effects: readonly Effect[],
+  created: ReadonlySet<string>,
+): readonly string[] {
   const names: string[] = [];
   for (const effect of effects) {
     const { table, key, field } = effect;
@@ -65,24 +84,37 @@ export function findWrittenNames(effects: readonly Effect[], created: ReadonlySe
 }
 
 /** Whether a scan of the interval may show something else once the effect is below it. */
-export function isSeenInRange(range: ReadRange, effect: Effect, created: ReadonlySet<string>): boolean {
+export function isSeenInRange(
+  range: ReadRange,
+  effect: Effect,
+  created: ReadonlySet<string>,
+): boolean {
   const { table, key, field } = effect;
   if (table !== range.table) return false;
   if (range.field !== undefined) return field === range.field || isRemoval(effect);
   return isInRange(range, key) && (isRemoval(effect) || created.has(toRowName(table, key)));
 }
 
-/** Whether an effect brings a row into the interval or takes one out of its table. Moves are reads of the field. */
-export function isRangeChanged(range: ReadRange, effect: Effect, created: ReadonlySet<string>): boolean {
+/**
+ * Whether an effect brings a row into the interval or takes one out of its table. Moves are reads
+ * of the field.
+ */
+export function isRangeChanged(
+  range: ReadRange,
+  effect: Effect,
+  created: ReadonlySet<string>,
+): boolean {
   const { table, key, field, value } = effect;
   if (table !== range.table) return false;
-  if (range.field !== undefined) return field === range.field && isScalar(value) && isInRange(range, value);
+  if (range.field !== undefined)
+    return field === range.field && isScalar(value) && isInRange(range, value);
   return isInRange(range, key) && (isRemoval(effect) || created.has(toRowName(table, key)));
 }
 
 /**
- * Returns what was read, and what else the effects depend on: a take or a transfer on the pool of its bounded field, a
- * write to a row that can be removed on that row, since it would bring it back.
+ * Returns what was read, and what else the effects depend on: a take or a transfer on the pool of
+ * its bounded field, a write to a row that can be removed on that row, since it would bring it
+ * back.
  */
 export function findCertifiedReads(
   { reads, choice }: { readonly reads: ReadSet; readonly choice: Choice | undefined },
@@ -99,6 +131,7 @@ export function findCertifiedReads(
 
 function formatEffectName(effect: Effect, tables: Tables): string | undefined {
   const { table, key, field } = effect;
-  if (tables[table]?.removable === true) return isRemoval(effect) ? undefined : toRemovalName(table, key);
+  if (tables[table]?.removable === true)
+    return isRemoval(effect) ? undefined : toRemovalName(table, key);
   return drawsOnPool(tables, effect) ? toFieldName(table, key, field) : undefined;
 }

@@ -1,6 +1,12 @@
 /** Readers of tables. Each read is noted, for certification and for the generator's budget. */
 import { freezeFunctions, freezeForUser } from '../../values/deep-freeze.ts';
-import { toReadRange, getScannedRange, type ReadRange, type Scalar, type ScanOptions } from '../records/read-range.ts';
+import {
+  toReadRange,
+  getScannedRange,
+  type ReadRange,
+  type Scalar,
+  type ScanOptions,
+} from '../records/read-range.ts';
 import type { StateReader } from '../state/store.ts';
 import type { TableReader, TablesReader } from '../service/readers.ts';
 import type { Fields, Table, Tables } from '../service/tables.ts';
@@ -24,10 +30,17 @@ export const NO_READ_LISTENER: ReadListener = {
   onScanned: () => {},
 };
 
-/** Typed readers of all tables, for many runs: no generator can put something else in their place. */
-export function createTablesReader(tables: Tables, state: StateReader, notes: ReadListener): TablesReader<Tables> {
+/**
+ * Typed readers of all tables, for many runs: no generator can put something else in their place.
+ */
+export function createTablesReader(
+  tables: Tables,
+  state: StateReader,
+  notes: ReadListener,
+): TablesReader<Tables> {
   const readers: Record<string, TableReader<Fields, string>> = {};
-  for (const [name, table] of Object.entries(tables)) readers[name] = createTableReader(name, table, state, notes);
+  for (const [name, table] of Object.entries(tables))
+    readers[name] = createTableReader(name, table, state, notes);
   return Object.freeze(readers);
 }
 
@@ -52,7 +65,10 @@ function createTableReader(
   });
 }
 
-/** Reads a scan up to its limit, and notes that interval, and of each row found that it is there and its value. */
+/**
+ * Reads a scan up to its limit, and notes that interval, and of each row found that it is there and
+ * its value.
+ */
 function scanKeys(
   range: ReadRange,
   isRemovable: boolean,
@@ -72,7 +88,9 @@ function scanKeys(
       last = value;
       if (keys.size >= limit) break;
     }
-    notes.onRange(keys.size >= limit && last !== undefined ? getScannedRange(range, last, reverse) : range);
+    notes.onRange(
+      keys.size >= limit && last !== undefined ? getScannedRange(range, last, reverse) : range,
+    );
   }
   return [...keys];
 }

@@ -9,7 +9,10 @@ import type { Choice, Reply } from '../records/reply.ts';
 /** Beyond the names of effects' parts and of arguments a path may be made of data. */
 const MAX_PATH_DEPTH = 1;
 
-/** @throws CorrectableError `INVALID_VALUE` with the path of what cannot be written down, or of a key that is none */
+/**
+ * @throws CorrectableError `INVALID_VALUE` with the path of what cannot be written down, or of a
+ *   key that is none
+ */
 export function checkEffect(effect: Effect, at: number): void {
   const { table, key, field, action, value } = effect;
   const isScalar =
@@ -23,10 +26,17 @@ export function checkEffect(effect: Effect, at: number): void {
   if (typeof key === 'string') return;
   const kind = key === null ? 'null' : typeof key;
   const where = `effects.${at}.key`;
-  throw createInternalError('INVALID_VALUE', `${where}: the key of a row is text, not ${kind}`, where);
+  throw createInternalError(
+    'INVALID_VALUE',
+    `${where}: the key of a row is text, not ${kind}`,
+    where,
+  );
 }
 
-/** Arguments and reads of a red operation go to other sites: throws, as `checkEffect`, if they cannot. */
+/**
+ * Arguments and reads of a red operation go to other sites: throws, as `checkEffect`, if they
+ * cannot.
+ */
 export function checkRedOperation({ effects, args }: Choice, { names, ranges }: ReadSet): void {
   for (const [at, effect] of effects.entries()) checkEffect(effect, at);
   checkValue(args, 'shadow', undefined, MAX_PATH_DEPTH);

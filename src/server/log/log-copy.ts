@@ -1,7 +1,7 @@
 /**
- * A site's own copy of a red log that another store orders: what was taken of it, what of that is synced here, and what is
- * delivered. Nothing is delivered before it is synced, nor anything behind a record that changes the members before its
- * site has taken that in.
+ * A site's own copy of a red log that another store orders: what was taken of it, what of that is
+ * synced here, and what is delivered. Nothing is delivered before it is synced, nor anything behind
+ * a record that changes the members before its site has taken that in.
  */
 import { Fifo } from '../collections/fifo.ts';
 import type { Origin } from '../records/origin.ts';
@@ -48,7 +48,9 @@ export class LogCopy<R> {
     this.#markEvery = markEvery;
     this.#synced = start + entries.length;
     this.#delivered = this.#length = saved?.delivered ?? 0;
-    this.#progress = new Map(saved?.progress.map(([origin, epoch, next]) => [origin, { epoch, next }]));
+    this.#progress = new Map(
+      saved?.progress.map(([origin, epoch, next]) => [origin, { epoch, next }]),
+    );
     this.#deliveredProgress = new Map(this.#progress);
     this.#digest = new PrefixDigest(this.#delivered, this.#delivered === 0 ? 0 : saved?.digest);
     this.#marks = [this.#createMark()];
@@ -82,9 +84,14 @@ export class LogCopy<R> {
     return this.#marks;
   }
 
-  /** Returns the digest of the first `length` entries; `undefined` if it is not known, or not any more. */
+  /**
+   * Returns the digest of the first `length` entries; `undefined` if it is not known, or not any
+   * more.
+   */
   getDigest(length: number): number | undefined {
-    return this.#digest.at(length) ?? this.#marks.find(({ position }) => position === length)?.digest;
+    return (
+      this.#digest.at(length) ?? this.#marks.find(({ position }) => position === length)?.digest
+    );
   }
 
   append(entries: readonly LogEntry<R>[]): void {
@@ -121,7 +128,9 @@ export class LogCopy<R> {
   }
 
   save(identity: string): SavedLog {
-    const progress = [...this.#deliveredProgress].map(([origin, { epoch, next }]) => [origin, epoch, next] as const);
+    const progress = [...this.#deliveredProgress].map(
+      ([origin, { epoch, next }]) => [origin, epoch, next] as const,
+    );
     const [delivered, digest] = [this.#delivered, this.#digest.at(this.#delivered)];
     const position = { seq: delivered, index: 0 };
     const saved = { delivered, position, identity, progress, last: this.#lastDelivered };
@@ -134,7 +143,8 @@ export class LogCopy<R> {
     this.#deliveredProgress.set(origin, { epoch, next: sequence + 1 });
     this.#delivered += 1;
     if (this.#delivered % this.#markEvery === 0) this.#marks.push(this.#createMark());
-    if (this.#marks.length > MAX_MARKS) this.#marks = this.#marks.filter((_, place) => place % 2 === 0);
+    if (this.#marks.length > MAX_MARKS)
+      this.#marks = this.#marks.filter((_, place) => place % 2 === 0);
     return record;
   }
 

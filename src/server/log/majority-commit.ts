@@ -2,15 +2,19 @@
 
 import type { Origin } from '../records/origin.ts';
 
-/** An entry that is not delivered and may change the sites: its place, and the site that it takes out. */
+/**
+ * An entry that is not delivered and may change the sites: its place, and the site that it takes
+ * out.
+ */
 export interface LoggedChange {
   readonly position: number;
   readonly closes: Origin | undefined;
 }
 
 /**
- * How many entries count. An entry that takes a site out needs a majority of those that remain: the copy of the site
- * that leaves is gone with it. Such a majority is enough for all that stands before, too.
+ * How many entries count. An entry that takes a site out needs a majority of those that remain: the
+ * copy of the site that leaves is gone with it. Such a majority is enough for all that stands
+ * before, too.
  */
 export function computeCommittedLength(
   voters: readonly Origin[],

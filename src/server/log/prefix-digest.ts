@@ -1,6 +1,7 @@
 /**
- * A running digest of the prefix of a log or stream: those of which entries are in another order, or other ones, differ in
- * it from there on, but for one case in four thousand million. It is of who proposed what, not of what that says.
+ * A running digest of the prefix of a log or stream: those of which entries are in another order,
+ * or other ones, differ in it from there on, but for one case in four thousand million. It is of
+ * who proposed what, not of what that says.
  */
 import type { BlueOperation } from '../records/records.ts';
 import type { LogEntry } from './red-log.ts';
@@ -19,7 +20,10 @@ export class PrefixDigest {
   #count: number;
   readonly #from: number;
 
-  /** @param digest of the first `count` entries; not known unless given, and then never of what follows them */
+  /**
+   * @param digest of the first `count` entries; not known unless given, and then never of what
+   *   follows them
+   */
   constructor(count: number, digest: number | undefined) {
     this.#count = count;
     this.#from = digest === undefined ? Infinity : count;
@@ -79,7 +83,10 @@ export function mixEntry(digest: number, { origin, epoch, sequence }: Proposed):
 }
 
 /** The digest of a stream with one more operation. */
-export function mixOperation(digest: number, { id, site, sequence, vector }: BlueOperation): number {
+export function mixOperation(
+  digest: number,
+  { id, site, sequence, vector }: BlueOperation,
+): number {
   const stamp = vector[site] ?? 0;
   let mixed = mixDigest(digest, sequence);
   mixed = mixDigest(mixed, stamp);

@@ -1,4 +1,7 @@
-/** What a site writes down, and finds at its next start: two logs, and a checkpoint of what they led to. */
+/**
+ * What a site writes down, and finds at its next start: two logs, and a checkpoint of what they led
+ * to.
+ */
 import { CorrectableError } from '../../correctable/errors.ts';
 import { EMPTY_OWN_STATE, getSections } from '../records/checkpoint.ts';
 import type { Checkpoint, OwnState, SharedState } from '../records/checkpoint.ts';
@@ -48,24 +51,41 @@ export function getSavedSite({ smallParts }: Checkpoint): SavedSiteState {
   return smallParts as SavedSiteState;
 }
 
-/** Entries that no checkpoint contains, of both logs: those before its cut are there for other sites. */
-export function getEntriesAfterCheckpoint({ local, red, checkpoint }: RecoveredState): readonly unknown[] {
+/**
+ * Entries that no checkpoint contains, of both logs: those before its cut are there for other
+ * sites.
+ */
+export function getEntriesAfterCheckpoint({
+  local,
+  red,
+  checkpoint,
+}: RecoveredState): readonly unknown[] {
   if (checkpoint === undefined) return [...local.entries, ...red.entries];
   const { shared, own } = getSavedSite(checkpoint);
   const cut = { local: own.syncedLength, red: shared.log.delivered };
-  return [...local.entries.slice(cut.local - local.start), ...red.entries.slice(cut.red - red.start)];
+  return [
+    ...local.entries.slice(cut.local - local.start),
+    ...red.entries.slice(cut.red - red.start),
+  ];
 }
 
 /** The part of a checkpoint that can be sent to another site. */
 export function getSharedPart(checkpoint: Checkpoint): Checkpoint {
-  return { sections: getSections('shared', checkpoint), smallParts: getSavedSite(checkpoint).shared };
+  return {
+    sections: getSections('shared', checkpoint),
+    smallParts: getSavedSite(checkpoint).shared,
+  };
 }
 
 /**
- * Leaves out of the state of another site what its receiver would refuse from that site itself (Q1 of
- * docs/spec/redblue.md), so that it does not pass that on: stamps that are ahead of `latestMs`, if the site's clock was.
+ * Leaves out of the state of another site what its receiver would refuse from that site itself (Q1
+ * of docs/spec/redblue.md), so that it does not pass that on: stamps that are ahead of `latestMs`,
+ * if the site's clock was.
  */
-export function removeWildStamps({ sections, smallParts }: Checkpoint, latestMs: number): Checkpoint {
+export function removeWildStamps(
+  { sections, smallParts }: Checkpoint,
+  latestMs: number,
+): Checkpoint {
   const shared = smallParts as SharedSiteState;
   const { unsent = [], savedAtMs = Infinity, ...replica } = shared.replica;
   const accepted = unsent.filter(
@@ -75,8 +95,8 @@ export function removeWildStamps({ sections, smallParts }: Checkpoint, latestMs:
 }
 
 /**
- * What a site finds that begins with the shared part of another one's checkpoint, and has nothing of its own: the logs go
- * on where that part ends.
+ * What a site finds that begins with the shared part of another one's checkpoint, and has nothing
+ * of its own: the logs go on where that part ends.
  */
 export function createSiteFromShared({ sections, smallParts }: Checkpoint): RecoveredState {
   const shared = smallParts as SharedSiteState;
@@ -89,11 +109,12 @@ export function createSiteFromShared({ sections, smallParts }: Checkpoint): Reco
 }
 
 /**
- * What a site finds that was away for so long that it needs the state of another one, and has its own still: the shared part
- * of that, and of its own the end of its stream, its slots, terms and clock. What it holds of other streams and of the red
- * log beyond that part, it keeps.
+ * What a site finds that was away for so long that it needs the state of another one, and has its
+ * own still: the shared part of that, and of its own the end of its stream, its slots, terms and
+ * clock. What it holds of other streams and of the red log beyond that part, it keeps.
  *
- * @throws CorrectableError `UNAVAILABLE` if the other site lacks what this one has let go of, or knows it as closed
+ * @throws CorrectableError `UNAVAILABLE` if the other site lacks what this one has let go of, or
+ *   knows it as closed
  */
 export function mergeSharedIntoSite(
   site: Origin,
@@ -113,7 +134,9 @@ export function mergeSharedIntoSite(
   const holdsRed = own.red.start <= delivered && redEnd >= delivered;
   const ownDelivered = saved?.shared.log.delivered ?? 0;
   if (ownDelivered > delivered && !(holdsRed && redEnd >= ownDelivered))
-    throw unusableStateError('it has less of the red log than this site: take the state of another site, or wait');
+    throw unusableStateError(
+      'it has less of the red log than this site: take the state of another site, or wait',
+    );
   const waiting = collectWaiting(own, ownState, applied);
   // What this site has confirmed, others may have let go of: it may not be lost here.
   const isIncomplete = waiting.some((operations, origin) => {
@@ -121,7 +144,9 @@ export function mergeSharedIntoSite(
     return operations.length < held - (applied[origin] ?? 0);
   });
   if (isIncomplete)
-    throw unusableStateError('it lacks operations that this site has and keeps no more: take that of another, or wait');
+    throw unusableStateError(
+      'it lacks operations that this site has and keeps no more: take that of another, or wait',
+    );
   const merged: SavedSiteState = { shared, own: { ...ownState, waiting } };
   return {
     local: { ...own.local, entries: [...own.local.entries, ...createUnsentEntries(shared)] },
@@ -133,24 +158,42 @@ export function mergeSharedIntoSite(
   };
 }
 
-/** Returns log entries for operations that only the donor of a state had: the receiver passes them on. */
+/**
+ * Returns log entries for operations that only the donor of a state had: the receiver passes them
+ * on.
+ */
 function createUnsentEntries({ replica }: SharedSiteState): LocalEntry[] {
   return (replica.unsent ?? []).map((operation) => ({ kind: 'blue', operation }));
 }
 
-/** Returns by origin the operations that the site holds and that are not in the rows of the other site. */
-function collectWaiting(own: RecoveredState, ownState: OwnState, applied: readonly number[]): BlueOperation[][] {
+/**
+ * Returns by origin the operations that the site holds and that are not in the rows of the other
+ * site.
+ */
+function collectWaiting(
+  own: RecoveredState,
+  ownState: OwnState,
+  applied: readonly number[],
+): BlueOperation[][] {
   const held = getOperations(own.local.entries.slice(0, ownState.syncedLength - own.local.start));
   return Array.from({ length: Math.max(applied.length, ownState.waiting.length) }, (_, origin) => {
-    const ofOrigin = [...held.filter((operation) => operation.site === origin), ...(ownState.waiting[origin] ?? [])];
+    const ofOrigin = [
+      ...held.filter((operation) => operation.site === origin),
+      ...(ownState.waiting[origin] ?? []),
+    ];
     return sortDistinct(ofOrigin.filter(({ sequence }) => sequence > (applied[origin] ?? 0)));
   });
 }
 
 /** What a site that is not running keeps of its own operations: other sites may lack them. */
 export function collectOwnTail(site: Origin, own: RecoveredState): BlueOperation[] {
-  const waiting = own.checkpoint === undefined ? [] : (getSavedSite(own.checkpoint).own.waiting[site] ?? []);
-  return sortDistinct([...getOperations(own.local.entries), ...waiting].filter((operation) => operation.site === site));
+  const waiting =
+    own.checkpoint === undefined ? [] : (getSavedSite(own.checkpoint).own.waiting[site] ?? []);
+  return sortDistinct(
+    [...getOperations(own.local.entries), ...waiting].filter(
+      (operation) => operation.site === site,
+    ),
+  );
 }
 
 /** Sorts operations of one stream by their sequence, without repetitions. */

@@ -1,13 +1,17 @@
 /**
- * What a site takes of the red log: each record once, in order, and nothing beyond a place where the log does not go on as
- * it should. Engines deliver at least once, and some jump or come back shorter without a word: certification goes by the
- * log's prefix, so a site that went on would decide otherwise than the others, for ever.
+ * What a site takes of the red log: each record once, in order, and nothing beyond a place where
+ * the log does not go on as it should. Engines deliver at least once, and some jump or come back
+ * shorter without a word: certification goes by the log's prefix, so a site that went on would
+ * decide otherwise than the others, for ever.
  */
 import type { LogOutput, RedLog, SavedLog } from './red-log.ts';
 
 /** Why a site takes no more records of the red log. */
 export interface RedHalt {
-  /** Records are missing between two; the log is another one, or shorter; or another site has taken other records. */
+  /**
+   * Records are missing between two; the log is another one, or shorter; or another site has taken
+   * other records.
+   */
   readonly reason: 'gap' | 'regressed' | 'differs';
   readonly message: string;
 }
@@ -59,7 +63,10 @@ export class RedLogConsumer<R> {
     this.#halt ??= halt;
   }
 
-  /** Checked again before the first record: a log that was shorter at the start had nothing to compare then. */
+  /**
+   * Checked again before the first record: a log that was shorter at the start had nothing to
+   * compare then.
+   */
   #findMismatch(): boolean {
     if (this.#saved === undefined) return false;
     const halt = describeMismatch(this.#saved, this.#log);
@@ -91,5 +98,8 @@ function describeMismatch<R>(
   }
   const there = log.digest(delivered);
   if (digest === undefined || there === undefined || digest === there) return undefined;
-  return { reason: 'regressed', message: `what it has before ${delivered} is not what was read there` };
+  return {
+    reason: 'regressed',
+    message: `what it has before ${delivered} is not what was read there`,
+  };
 }

@@ -1,6 +1,7 @@
 /**
- * Where an engine of the red log is plugged in: how a site's node of it is made, and what has to be known of the messages
- * of its nodes. Each engine has a directory beside `sequenced/`, and only who puts a deployment together names it.
+ * Where an engine of the red log is plugged in: how a site's node of it is made, and what has to be
+ * known of the messages of its nodes. Each engine has a directory beside `sequenced/`, and only who
+ * puts a deployment together names it.
  */
 import type { Origin } from '../records/origin.ts';
 import type { RedRecord } from '../records/records.ts';
@@ -13,14 +14,20 @@ export interface RedLogEngine {
   readonly messages: LogMessageFormat;
   /** Whether servers of its own order the records: then no site leads, and any may be retired. */
   readonly hasServers?: boolean;
-  /** About the largest record that it takes; operations that need a larger one fail. No bound unless given. */
+  /**
+   * About the largest record that it takes; operations that need a larger one fail. No bound unless
+   * given.
+   */
   readonly maxRecordBytes?: number | undefined;
 }
 
 /** A record that a message brings, and the site that has proposed it. */
 export type ProposedRecord = Pick<LogEntry<RedRecord>, 'origin' | 'record'>;
 
-/** What has to be known of the messages of a log's nodes. The clients of servers of their own send none. */
+/**
+ * What has to be known of the messages of a log's nodes. The clients of servers of their own send
+ * none.
+ */
 export interface LogMessageFormat {
   /** By kind: what a message has to look like, given what a record has to. */
   createSchemas(redRecord: RecordSchema): Readonly<Record<LogMessage['kind'], RecordSchema>>;
@@ -28,6 +35,8 @@ export interface LogMessageFormat {
   getProposedRecords(message: LogMessage, from: Origin): readonly ProposedRecord[];
   /** Whether what it leads to has to be written down. */
   needsRoom(message: LogMessage): boolean;
-  /** The message in two, which say the same one after the other; `undefined` where it has no parts. */
+  /**
+   * The message in two, which say the same one after the other; `undefined` where it has no parts.
+   */
   split(message: LogMessage): readonly [LogMessage, LogMessage] | undefined;
 }

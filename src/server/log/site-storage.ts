@@ -37,9 +37,15 @@ export interface SiteStorage {
   readonly isFull: boolean;
   /** The reason for callers whose operations are rejected. */
   readonly fullReason: string | undefined;
-  /** Whether the room that was left for what had begun is used up too: nothing that is appended is written for now. */
+  /**
+   * Whether the room that was left for what had begun is used up too: nothing that is appended is
+   * written for now.
+   */
   readonly isStuck: boolean;
-  /** Whether no other process has the directory. If one has, the listener gets a failure. Asked before all reports. */
+  /**
+   * Whether no other process has the directory. If one has, the listener gets a failure. Asked
+   * before all reports.
+   */
   isOwned(): boolean;
   /** To be called once, before the first `append`. The events are those of a log for its holder. */
   attach(source: CheckpointSource, listener: LocalLogListener): void;

@@ -1,7 +1,8 @@
 /**
- * Sites that have been away for too long (docs/spec/cluster.md). What a site lacks is kept for it within bounds, of time and of
- * entries. Beyond these it is left behind: nothing is kept for it before it is heard again, and then from there on. A site
- * leaves others behind only if a majority of the sites remains. So a majority has what is not kept any more.
+ * Sites that have been away for too long (docs/spec/cluster.md). What a site lacks is kept for it
+ * within bounds, of time and of entries. Beyond these it is left behind: nothing is kept for it
+ * before it is heard again, and then from there on. A site leaves others behind only if a majority
+ * of the sites remains. So a majority has what is not kept any more.
  */
 import type { Origin, Origins } from '../records/origin.ts';
 
@@ -14,7 +15,10 @@ export interface AbsenceLimits {
 
 export interface LeavingOutcome {
   readonly left: readonly Origin[];
-  /** Everything is kept for them, since this site may not leave them behind. Empty unless this, or `isFull`, is new. */
+  /**
+   * Everything is kept for them, since this site may not leave them behind. Empty unless this, or
+   * `isFull`, is new.
+   */
   readonly cutOff: readonly Origin[];
 }
 
@@ -71,7 +75,8 @@ export class AbsentSites {
   }
 
   getReachable(nowMs: number, withinMs: number): Origin[] {
-    const isHeard = (site: Origin): boolean => nowMs - (this.#heardAtMs.get(site) ?? -Infinity) <= withinMs;
+    const isHeard = (site: Origin): boolean =>
+      nowMs - (this.#heardAtMs.get(site) ?? -Infinity) <= withinMs;
     return this.#origins.getOthers(this.#site).filter(isHeard);
   }
 
@@ -82,7 +87,10 @@ export class AbsentSites {
     return [...this.#leftBehind, ...this.#quiet];
   }
 
-  /** Leaves sites behind that lack more than may be kept for them, if a majority remains. The leader breaks a tie. */
+  /**
+   * Leaves sites behind that lack more than may be kept for them, if a majority remains. The leader
+   * breaks a tie.
+   */
   leaveBehind(
     nowMs: number,
     limits: AbsenceLimits,
@@ -90,13 +98,15 @@ export class AbsentSites {
     getBacklog: (site: Origin) => number,
   ): LeavingOutcome {
     const isOver = (site: Origin): boolean => getBacklog(site) > limits.maxBacklogEntries;
-    const getSilentMs = (site: Origin): number => nowMs - (this.#heardAtMs.get(site) ?? this.#startedAtMs);
+    const getSilentMs = (site: Origin): number =>
+      nowMs - (this.#heardAtMs.get(site) ?? this.#startedAtMs);
     const kept = this.#origins.getOthers(this.#site).filter((site) => !this.#leftBehind.has(site));
     this.#quiet = kept.filter((site) => 4 * getSilentMs(site) > limits.keepForMs);
     const beyond = kept.filter(
       (site) => isOver(site) || (getSilentMs(site) > limits.keepForMs && getBacklog(site) > 0),
     );
-    // A site that lacks nothing, or was heard a little later, may be away too. It does not count as one that remains.
+    // A site that lacks nothing, or was heard a little later, may be away too. It does not count as
+    // one that remains.
     const unheard = kept.filter((site) => 2 * getSilentMs(site) > limits.keepForMs);
     const isCutOff = beyond.length > 0 && !this.mayLeave([...beyond, ...unheard], leader);
     const isFull = isCutOff && beyond.some(isOver);
@@ -107,7 +117,10 @@ export class AbsentSites {
     return { left: beyond, cutOff: [] };
   }
 
-  /** Whether a majority of the sites remains without these. One of two sites is no majority, even if it is the leader. */
+  /**
+   * Whether a majority of the sites remains without these. One of two sites is no majority, even if
+   * it is the leader.
+   */
   protected mayLeave(beyond: readonly Origin[], leader: Origin | undefined): boolean {
     const { sites, voters } = this.logMembers;
     const remaining = voters.filter((site) => sites.includes(site) && !beyond.includes(site));

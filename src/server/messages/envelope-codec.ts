@@ -1,4 +1,7 @@
-/** Envelopes as bytes: the version, then a list in MessagePack. What comes is checked whole before it is used. */
+/**
+ * Envelopes as bytes: the version, then a list in MessagePack. What comes is checked whole before
+ * it is used.
+ */
 import { PortabilityError } from '../../protocol/codec/codec.ts';
 import * as reader from '../../protocol/codec/msgpack-reader.ts';
 import * as writer from '../../protocol/codec/msgpack-writer.ts';
@@ -8,26 +11,40 @@ import type { LogMessageFormat } from '../log/red-log-engine.ts';
 import { MAX_START } from '../records/epoch.ts';
 import type { Origins } from '../records/origin.ts';
 import type { RecordSchema } from '../records/record-schemas.ts';
-import { RejectedMessageError, findForeignReason, type Address, type Envelope, type SiteMessage } from './envelope.ts';
+import {
+  RejectedMessageError,
+  findForeignReason,
+  type Address,
+  type Envelope,
+  type SiteMessage,
+} from './envelope.ts';
 import { createMessageSchema } from './message-schemas.ts';
 
 /**
- * Version of what sites send each other, over links too: envelopes, and the requests beside them. Two sites use the older of
- * their versions. From the first release on, the version before is read as well, so that one site is upgraded at a time.
+ * Version of what sites send each other, over links too: envelopes, and the requests beside them.
+ * Two sites use the older of their versions. From the first release on, the version before is read
+ * as well, so that one site is upgraded at a time.
  */
 export const ENVELOPE_VERSION = 3;
 
 /** The oldest version that is read and written. */
 export const OLDEST_ENVELOPE_VERSION = 3;
 
-/** What does not fit into so many bytes goes in several envelopes, if it can: so that others come between. */
+/**
+ * What does not fit into so many bytes goes in several envelopes, if it can: so that others come
+ * between.
+ */
 export const MAX_ENVELOPE_PART_BYTES = 1 << 20;
-/** More is not taken: one operation may need more than `MAX_ENVELOPE_PART_BYTES`, and none needs this. */
+/**
+ * More is not taken: one operation may need more than `MAX_ENVELOPE_PART_BYTES`, and none needs
+ * this.
+ */
 export const MAX_ENVELOPE_BYTES = 1 << 26;
 
 /**
- * Nor are more values than these, each item of a list and each name and value of a map being one: a byte that says that a
- * list is empty takes some fifty in memory. Envelopes with several operations have fewer, since they have fewer bytes.
+ * Nor are more values than these, each item of a list and each name and value of a map being one: a
+ * byte that says that a list is empty takes some fifty in memory. Envelopes with several operations
+ * have fewer, since they have fewer bytes.
  */
 export const MAX_ENVELOPE_VALUES = 1 << 21;
 
@@ -63,36 +80,62 @@ export class EnvelopeCodec {
   }
 
   /**
-   * Writes an envelope: into several, each with a part of the message, where it is larger than `bytes` and has parts.
+   * Writes an envelope: into several, each with a part of the message, where it is larger than
+   * `bytes` and has parts.
    *
    * @param version that its receiver reads
-   * @throws RejectedMessageError `unreadable` where a part that has none is larger than any envelope may be
+   * @throws RejectedMessageError `unreadable` where a part that has none is larger than any
+   *   envelope may be
    */
-  encode(envelope: Envelope, bytes = MAX_ENVELOPE_PART_BYTES, version = ENVELOPE_VERSION): Uint8Array[] {
+  encode(
+    envelope: Envelope,
+    bytes = MAX_ENVELOPE_PART_BYTES,
+    version = ENVELOPE_VERSION,
+  ): Uint8Array[] {
     const encoded = encodeEnvelope(envelope, version);
     if (encoded.length <= bytes) return [encoded];
     const halves = this.#splitMessage(envelope.message);
-    if (halves !== undefined) return halves.flatMap((message) => this.encode({ ...envelope, message }, bytes, version));
+    if (halves !== undefined)
+      return halves.flatMap((message) => this.encode({ ...envelope, message }, bytes, version));
     if (encoded.length <= MAX_ENVELOPE_BYTES) return [encoded];
-    throw new RejectedMessageError('unreadable', `${encoded.length} bytes are more than an envelope may have`);
+    throw new RejectedMessageError(
+      'unreadable',
+      `${encoded.length} bytes are more than an envelope may have`,
+    );
   }
 
   /**
    * Reads an envelope and checks all of it.
    *
    * @param own the deployment of the site that it has come to
-   * @throws RejectedMessageError `unreadable`, `version` or `content`; `deployment` or `rules` where others have sent it
+   * @throws RejectedMessageError `unreadable`, `version` or `content`; `deployment` or `rules`
+   *   where others have sent it
    */
   decode(bytes: Uint8Array, origins: Origins, own: string): Envelope {
-    if (bytes.length > MAX_ENVELOPE_BYTES) throw new RejectedMessageError('unreadable', `it has ${bytes.length} bytes`);
+    if (bytes.length > MAX_ENVELOPE_BYTES)
+      throw new RejectedMessageError('unreadable', `it has ${bytes.length} bytes`);
     const [version] = bytes;
     if (version === undefined || version < OLDEST_ENVELOPE_VERSION || version > ENVELOPE_VERSION) {
       const readable = `${OLDEST_ENVELOPE_VERSION} to ${ENVELOPE_VERSION}`;
-      throw new RejectedMessageError('version', `it is written in version ${version}, and ${readable} is read`);
+      throw new RejectedMessageError(
+        'version',
+        `it is written in version ${version}, and ${readable} is read`,
+      );
     }
     const written = readEnvelope(bytes);
-    if (!isEncodedEnvelope(written)) throw new RejectedMessageError('unreadable', 'it is no envelope');
-    const [deployment, rules, fromSite, fromPartition, toSite, toPartition, term, sentAtMs, message] = written;
+    if (!isEncodedEnvelope(written))
+      throw new RejectedMessageError('unreadable', 'it is no envelope');
+    const [
+      deployment,
+      rules,
+      fromSite,
+      fromPartition,
+      toSite,
+      toPartition,
+      term,
+      sentAtMs,
+      message,
+    ] = written;
     const [from, to] = [readAddress(fromSite, fromPartition), readAddress(toSite, toPartition)];
     const rejection = findForeignReason({ deployment, rules, from }, own);
     if (rejection !== undefined) throw rejection;
@@ -102,7 +145,9 @@ export class EnvelopeCodec {
     return sentAtMs === null ? envelope : { ...envelope, sentAtMs };
   }
 
-  /** A message in two, which say the same one after the other; `undefined` where it has no parts. */
+  /**
+   * A message in two, which say the same one after the other; `undefined` where it has no parts.
+   */
   #splitMessage(message: Envelope['message']): readonly [SiteMessage, SiteMessage] | undefined {
     if (isLogMessage(message)) return this.#log.split(message);
     if (message.kind !== 'blue.operations' || message.operations.length < 2) return undefined;
@@ -152,7 +197,8 @@ function readEnvelope(bytes: Uint8Array): unknown {
     const value = reader.readValue(ENVELOPE_DEPTH);
     if (reader.getPosition() === content.length) return value;
   } catch (error) {
-    if (!(error instanceof reader.MalformedFrameError || error instanceof PortabilityError)) throw error;
+    if (!(error instanceof reader.MalformedFrameError || error instanceof PortabilityError))
+      throw error;
     throw new RejectedMessageError('unreadable', error.message);
   } finally {
     reader.closeFrame();
@@ -172,7 +218,8 @@ function isEncodedEnvelope(value: unknown): value is EncodedEnvelope {
   const fields = value as readonly unknown[];
   const [deployment, sentAtMs] = [fields[0], fields[SENT_AT_INDEX]];
   if (typeof deployment !== 'string' || deployment.length > MAX_DEPLOYMENT) return false;
-  if (sentAtMs !== null && !(typeof sentAtMs === 'number' && Number.isFinite(sentAtMs))) return false;
+  if (sentAtMs !== null && !(typeof sentAtMs === 'number' && Number.isFinite(sentAtMs)))
+    return false;
   for (let index = 1; index < SENT_AT_INDEX; index += 1) {
     const field = fields[index];
     if (!Number.isSafeInteger(field) || (field as number) < 0) return false;

@@ -1,20 +1,27 @@
 /**
- * What sites send each other, and the envelope that it travels in. An envelope is addressed by site and partition, not by
- * machine, and says all that a receiver needs in order to know whether the message is meant for it, and whether its
- * sender still speaks for the partition: inside one process too, so that nothing can come to lean on being there.
+ * What sites send each other, and the envelope that it travels in. An envelope is addressed by site
+ * and partition, not by machine, and says all that a receiver needs in order to know whether the
+ * message is meant for it, and whether its sender still speaks for the partition: inside one
+ * process too, so that nothing can come to lean on being there.
  */
 import type { LogMessage } from '../log/red-log.ts';
 import { OLDEST_RULES_VERSION, RULES_VERSION } from '../records/deployment-version.ts';
 import type { Origin } from '../records/origin.ts';
 import type { BlueMessage, RightsMessage, SlotMessage, StreamPoint } from '../records/records.ts';
 
-/** Says to whom a message came from below a term that its receiver had heard of: that of the partition's site. */
+/**
+ * Says to whom a message came from below a term that its receiver had heard of: that of the
+ * partition's site.
+ */
 export interface TermMessage {
   readonly kind: 'term.superseded';
   readonly term: number;
 }
 
-/** How a start of a site says which node it is of, and what is here of the streams: nothing else is taken of it before. */
+/**
+ * How a start of a site says which node it is of, and what is here of the streams: nothing else is
+ * taken of it before.
+ */
 export interface HelloMessage {
   readonly kind: 'node.hello';
   /** Names its data directory; empty where it has no name. */
@@ -35,7 +42,10 @@ export interface HelloMessage {
   readonly isRequest: boolean;
 }
 
-/** Says to the start of a site with this term that nothing is taken of it: another node of its site has gone on. */
+/**
+ * Says to the start of a site with this term that nothing is taken of it: another node of its site
+ * has gone on.
+ */
 export interface ForkMessage {
   readonly kind: 'node.fork';
   readonly term: number;
@@ -53,7 +63,10 @@ export function isNodeMessage(message: { readonly kind: string }): message is No
 /** What replicas of a partition, and their nodes of the red log, send each other. */
 export type SiteMessage = BlueMessage | SlotMessage | RightsMessage | LogMessage;
 
-/** Says to a site that its origin was closed, so that it must stop, and how much of its stream counts, if that is known. */
+/**
+ * Says to a site that its origin was closed, so that it must stop, and how much of its stream
+ * counts, if that is known.
+ */
 export interface ClosedMessage {
   readonly kind: 'member.closed';
   readonly final: number | null;
@@ -74,7 +87,10 @@ export interface Envelope {
   readonly to: Address;
   /** The epoch in which its sender speaks: larger than at any earlier start of the same address. */
   readonly term: number;
-  /** What the sender's clock showed, in milliseconds since the epoch; none where it is the receiver's own clock. */
+  /**
+   * What the sender's clock showed, in milliseconds since the epoch; none where it is the
+   * receiver's own clock.
+   */
   readonly sentAtMs?: number;
   readonly message: SiteMessage | TermMessage | ClosedMessage | NodeMessage;
 }
@@ -96,7 +112,10 @@ export type MessageRejectionReason =
   | 'origin'
   /** A later start of the same sender has been heard of. */
   | 'term'
-  /** The start of its sender was not accepted, or not yet: it has sent no `node.hello`, or another node has gone on. */
+  /**
+   * The start of its sender was not accepted, or not yet: it has sent no `node.hello`, or another
+   * node has gone on.
+   */
   | 'start';
 
 /** A message that is not taken: its sender sends again what matters of it. */
@@ -117,8 +136,9 @@ export class RejectedMessageError extends Error {
 export class NewerRulesError extends RejectedMessageError {}
 
 /**
- * What is wrong with an envelope of others: another deployment, or sites that go by rules which are not known here. Their
- * messages may have other shapes too, so this is asked before their content is looked at.
+ * What is wrong with an envelope of others: another deployment, or sites that go by rules which are
+ * not known here. Their messages may have other shapes too, so this is asked before their content
+ * is looked at.
  *
  * @param newest the newest rules that are known
  */
@@ -128,7 +148,11 @@ export function findForeignReason(
   newest: number = RULES_VERSION,
 ): RejectedMessageError | undefined {
   if (deployment !== own) {
-    return new RejectedMessageError('deployment', `it is of deployment '${deployment}', and this is '${own}'`, site);
+    return new RejectedMessageError(
+      'deployment',
+      `it is of deployment '${deployment}', and this is '${own}'`,
+      site,
+    );
   }
   if (rules >= OLDEST_RULES_VERSION && rules <= newest) return undefined;
   const description = `its sender goes by rules ${rules}, and this program knows ${OLDEST_RULES_VERSION} to ${newest}`;

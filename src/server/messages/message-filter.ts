@@ -1,15 +1,21 @@
 /**
- * The door of a replica to all others: what it sends leaves in envelopes, and what comes is let in or refused. A refused
- * message is counted and reported, and nothing behind the door gets it.
+ * The door of a replica to all others: what it sends leaves in envelopes, and what comes is let in
+ * or refused. A refused message is counted and reported, and nothing behind the door gets it.
  *
- * The *term* of a replica is the epoch in which it speaks, at first that of its start. A replica that knows
- * a later one lets nothing of an earlier one in, however long that was on its way. A start that has lost the number of
- * the one before may come below it. Then replicas that know the later one report that, and it goes on above it.
+ * The *term* of a replica is the epoch in which it speaks, at first that of its start. A replica
+ * that knows a later one lets nothing of an earlier one in, however long that was on its way. A
+ * start that has lost the number of the one before may come below it. Then replicas that know the
+ * later one report that, and it goes on above it.
  */
 import { createEpochAbove, MAX_START } from '../records/epoch.ts';
 import type { Origin, Origins } from '../records/origin.ts';
 import { RULES_VERSION } from '../records/deployment-version.ts';
-import { NewerRulesError, RejectedMessageError, findForeignReason, isNodeMessage } from './envelope.ts';
+import {
+  NewerRulesError,
+  RejectedMessageError,
+  findForeignReason,
+  isNodeMessage,
+} from './envelope.ts';
 import type { Address, ClosedMessage, Envelope, MessageRejectionReason } from './envelope.ts';
 import type { MessageRejectionCounts, NodeMessage, SiteMessage } from './envelope.ts';
 
@@ -23,11 +29,19 @@ export interface MessageFilterOptions {
   readonly newestRules?: number | undefined;
   /** The rules that are in force; default: those of this program. */
   readonly getRules?: (() => number | undefined) | undefined;
-  /** Called with each message that is not taken, except for those that came late: some do after each restart. */
+  /**
+   * Called with each message that is not taken, except for those that came late: some do after each
+   * restart.
+   */
   readonly onRejected?: ((rejection: RejectedMessageError) => void) | undefined;
-  /** Called with a start of another site that sends what can be taken only once the start is accepted. */
+  /**
+   * Called with a start of another site that sends what can be taken only once the start is
+   * accepted.
+   */
   readonly onUnknownStart?: ((site: Origin, term: number) => void) | undefined;
-  /** Called if a later start of this site is known. With a handler this one does not go on above it. */
+  /**
+   * Called if a later start of this site is known. With a handler this one does not go on above it.
+   */
   readonly onSuperseded?: ((term: number, by: Origin) => void) | undefined;
   /** Called if rules are in force that are not known here. */
   readonly onNewerRules?: ((problem: string) => void) | undefined;
@@ -80,13 +94,17 @@ export class MessageFilter {
   /** Puts a message to the same partition at another site into an envelope. */
   seal(to: Origin, message: Envelope['message']): Envelope {
     const { deployment, ownSite, origins, getRules } = this.#options;
-    if (to === ownSite.site || !origins.isSite(to)) throw new Error(`nothing can be sent to ordinal ${to}`);
+    if (to === ownSite.site || !origins.isSite(to))
+      throw new Error(`nothing can be sent to ordinal ${to}`);
     const address = { site: to, partition: ownSite.partition };
     const rules = getRules?.() ?? RULES_VERSION;
     return { deployment, rules, from: ownSite, to: address, term: this.#term, message };
   }
 
-  /** The message, if it is for this replica and may be taken; `takeResponses` has what the door itself says to it. */
+  /**
+   * The message, if it is for this replica and may be taken; `takeResponses` has what the door
+   * itself says to it.
+   */
   open(envelope: Envelope): SiteMessage | ClosedMessage | NodeMessage | undefined {
     const rejection = this.#findRejection(envelope);
     if (rejection !== undefined) {
@@ -102,24 +120,29 @@ export class MessageFilter {
     return undefined;
   }
 
-  /** What was sent meanwhile is lost, as it can be on any network: what matters of it is sent again. */
+  /**
+   * What was sent meanwhile is lost, as it can be on any network: what matters of it is sent again.
+   */
   #raiseTerm(passed: number, from: Address): void {
     const term = createEpochAbove(passed, this.#term);
     // No site would take anything of it.
-    if (term > MAX_START) this.reject(createRejection('content', `no message may have a term above ${passed}`, from));
+    if (term > MAX_START)
+      this.reject(createRejection('content', `no message may have a term above ${passed}`, from));
     else this.#term = term;
   }
 
   /** Terms that were heard at earlier starts of this replica: they count as before. */
   recall(terms: ReadonlyMap<Origin, number>): void {
-    for (const [site, term] of terms) this.#terms.set(site, Math.max(term, this.#terms.get(site) ?? 0));
+    for (const [site, term] of terms)
+      this.#terms.set(site, Math.max(term, this.#terms.get(site) ?? 0));
   }
 
   /** Counts and reports a message that is not taken, even if it could not be read. */
   reject(rejection: RejectedMessageError): void {
     this.#rejections[rejection.reason] += 1;
     const { reason } = rejection;
-    if (reason !== 'term' && reason !== 'start' && reason !== 'origin') this.#options.onRejected?.(rejection);
+    if (reason !== 'term' && reason !== 'start' && reason !== 'origin')
+      this.#options.onRejected?.(rejection);
     if (rejection instanceof NewerRulesError) this.#options.onNewerRules?.(rejection.message);
   }
 
@@ -130,7 +153,10 @@ export class MessageFilter {
     return answers;
   }
 
-  /** Messages to sites that are being retired: nothing else is sent to them, so an idle site would not learn it. */
+  /**
+   * Messages to sites that are being retired: nothing else is sent to them, so an idle site would
+   * not learn it.
+   */
   createRetirementNotices(): Envelope[] {
     const { origins, ownSite } = this.#options;
     const isRetiring = (origin: Origin): boolean => {
@@ -158,12 +184,21 @@ export class MessageFilter {
     if (rejection !== undefined) return rejection;
     if (to.site !== ownSite.site || to.partition !== ownSite.partition) {
       // A sender may not know yet that this site was rebuilt, or know it before its old node does.
-      const isOwnName = to.site >= origins.size || origins.getName(to.site) === origins.getName(ownSite.site);
+      const isOwnName =
+        to.site >= origins.size || origins.getName(to.site) === origins.getName(ownSite.site);
       const reason = isOwnName && to.partition === ownSite.partition ? 'origin' : 'address';
-      return createRejection(reason, `it is for partition ${to.partition} at ordinal ${to.site}`, from);
+      return createRejection(
+        reason,
+        `it is for partition ${to.partition} at ordinal ${to.site}`,
+        from,
+      );
     }
     if (from.partition !== ownSite.partition || from.site === ownSite.site || !(from.site >= 1)) {
-      return createRejection('address', `it is from partition ${from.partition} at ordinal ${from.site}`, from);
+      return createRejection(
+        'address',
+        `it is from partition ${from.partition} at ordinal ${from.site}`,
+        from,
+      );
     }
     if (!origins.isMember(from.site)) {
       const ordinal: number = from.site;
@@ -184,6 +219,10 @@ export class MessageFilter {
   }
 }
 
-function createRejection(reason: MessageRejectionReason, description: string, { site }: Address): RejectedMessageError {
+function createRejection(
+  reason: MessageRejectionReason,
+  description: string,
+  { site }: Address,
+): RejectedMessageError {
   return new RejectedMessageError(reason, description, site);
 }

@@ -1,6 +1,7 @@
 /**
- * Each kind of message between replicas: its fields, and how much of each there may be. What does not fit is refused
- * before a replica or a log sees it. What nodes of the red log send each other has its shapes beside its engine.
+ * Each kind of message between replicas: its fields, and how much of each there may be. What does
+ * not fit is refused before a replica or a log sees it. What nodes of the red log send each other
+ * has its shapes beside its engine.
  *
  * The type of the table holds it to all kinds of messages: a new one needs a shape here.
  */
@@ -32,9 +33,9 @@ import {
 import type { RecordSchema } from '../records/record-schemas.ts';
 
 /**
- * Keys of rows, names of clients and what failures say: what clients may choose the length of. It is bounded by the
- * envelope alone (`MAX_ENVELOPE_BYTES`): what its site has taken and another refuses is sent again for ever, and all that
- * comes after it waits.
+ * Keys of rows, names of clients and what failures say: what clients may choose the length of. It
+ * is bounded by the envelope alone (`MAX_ENVELOPE_BYTES`): what its site has taken and another
+ * refuses is sent again for ever, and all that comes after it waits.
  */
 const MAX_TEXT = 1 << 26;
 /** Others that one operation stands on. */
@@ -46,12 +47,18 @@ const OPERATION_NAME = /^.+\/\d{1,16}$/s;
 const longText = text(MAX_TEXT);
 const ordinalNumber = integerFrom(1);
 
-/** `client/number`. Every update has one before it leaves its site, so that a site which gets it twice knows it. */
+/**
+ * `client/number`. Every update has one before it leaves its site, so that a site which gets it
+ * twice knows it.
+ */
 export const operationNameSchema: RecordSchema = (value, origins) =>
   longText(value, origins) ??
   (OPERATION_NAME.test(value as string) ? undefined : ': must name an operation, as client/number');
 
-const effect = record({ table: word, key: longText, field: word, action: word }, { value: anyValue });
+const effect = record(
+  { table: word, key: longText, field: word, action: word },
+  { value: anyValue },
+);
 const effects = list(effect, MAX_OPERATION_PARTS);
 
 const replyFields = record({}, { value: anyValue, meta: anyObject });
@@ -69,12 +76,21 @@ const domainError = record({ name: word }, { data: anyValue, operation: word });
 const failure = record({ code: word, message: longText }, { field: longText, domain: domainError });
 
 const scalar: RecordSchema = (value) =>
-  typeof value === 'string' || typeof value === 'number' ? undefined : ': must be a string or a number';
+  typeof value === 'string' || typeof value === 'number'
+    ? undefined
+    : ': must be a string or a number';
 
 const range = record({ table: word }, { field: word, from: scalar, before: scalar, upTo: scalar });
 
 const blueOperation = record(
-  { id: operationNameSchema, site: siteOrigin, sequence: ordinalNumber, vector: listByOrdinal, effects, reply },
+  {
+    id: operationNameSchema,
+    site: siteOrigin,
+    sequence: ordinalNumber,
+    vector: listByOrdinal,
+    effects,
+    reply,
+  },
   { shadow: word, hop: count },
 );
 
@@ -104,7 +120,8 @@ const redOperation = record(
 );
 
 const memberFields = { kind: word, action: word, id: operationNameSchema, site: siteOrigin };
-const directory: RecordSchema = (value, origins) => (value === null ? undefined : word(value, origins));
+const directory: RecordSchema = (value, origins) =>
+  value === null ? undefined : word(value, origins);
 const changeRecord = record(
   { ...memberFields, name: word, directory },
   { address: record({ url: word, cluster: word }), leader: siteOrigin },
@@ -168,7 +185,10 @@ const point = record({ length: count }, { digest });
 type Kind = Exclude<Envelope['message']['kind'], LogMessage['kind']>;
 
 const MESSAGE_SCHEMAS: Readonly<Record<Kind, RecordSchema>> = {
-  'blue.operations': record({ kind: word, operations: list(blueOperation, MAX_OPERATIONS_PER_MESSAGE, 1) }, { digest }),
+  'blue.operations': record(
+    { kind: word, operations: list(blueOperation, MAX_OPERATIONS_PER_MESSAGE, 1) },
+    { digest },
+  ),
   'blue.received': record({ kind: word, sequence: count }),
   'blue.heartbeat': record({ kind: word, sequence: count }),
   'blue.have': record({ kind: word, synced: listByOrdinal, isRequest: flag }),
@@ -176,7 +196,11 @@ const MESSAGE_SCHEMAS: Readonly<Record<Kind, RecordSchema>> = {
   'blue.gone': record({ kind: word, origin: siteOrigin, after: count }),
   'slot.request': record(slot),
   'slot.answered': record(slot, { decision: slotDecision }),
-  'rights.request': record({ kind: word, requests: list(rightsRequest, MAX_RIGHTS_FIELDS, 1), seenStamp: count }),
+  'rights.request': record({
+    kind: word,
+    requests: list(rightsRequest, MAX_RIGHTS_FIELDS, 1),
+    seenStamp: count,
+  }),
   'member.closed': record({
     kind: word,
     final: (value, origins) => (value === null ? undefined : count(value, origins)),

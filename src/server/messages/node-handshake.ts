@@ -1,10 +1,12 @@
 /**
- * The handshake of one site with another. A site that returns with an older directory, or runs twice on copies of one,
- * would number its operations in another way than before. So each start first sends what it has of the streams
- * (`node.hello`). Only sites that have the same there accept its messages.
+ * The handshake of one site with another. A site that returns with an older directory, or runs
+ * twice on copies of one, would number its operations in another way than before. So each start
+ * first sends what it has of the streams (`node.hello`). Only sites that have the same there accept
+ * its messages.
  *
- * A hello may be late: a receiver may have more by then, from others. So the start itself judges a receiver that has
- * more, by what it has now. Different entries at one place prove a fork, whichever site sees them.
+ * A hello may be late: a receiver may have more by then, from others. So the start itself judges a
+ * receiver that has more, by what it has now. Different entries at one place prove a fork,
+ * whichever site sees them.
  */
 import { getStartNumber } from '../records/epoch.ts';
 import { RED, type Origin, type Origins } from '../records/origin.ts';
@@ -13,7 +15,10 @@ import type { ForkMessage, HelloMessage, NodeMessage } from './envelope.ts';
 
 /** What a site has of each stream. That of the red order is its copy of the red log. */
 export interface KnownStreams {
-  /** Of the own stream, and of the red log, what is synced; `undefined` where no site gives the red order. */
+  /**
+   * Of the own stream, and of the red log, what is synced; `undefined` where no site gives the red
+   * order.
+   */
   getEnd(origin: Origin): StreamPoint | undefined;
   /** The digest of the first `length` entries; `undefined` where it is not known. */
   getDigest(origin: Origin, length: number): number | undefined;
@@ -28,7 +33,10 @@ export interface NodeHandshakeOptions {
   readonly generation: number;
   /** How long to wait for an answer before asking again. */
   readonly resendAfterMs: number;
-  /** Whether a start is a fork if its directory does not know the start of its site that was accepted last. */
+  /**
+   * Whether a start is a fork if its directory does not know the start of its site that was
+   * accepted last.
+   */
   readonly refusesUnknownStarts: boolean;
   readonly streams: KnownStreams;
   getTerm(): number;
@@ -57,7 +65,10 @@ export class NodeHandshake {
     this.#options = options;
   }
 
-  /** Whether some other site has accepted this start: its stream is then known to go on from what others have. */
+  /**
+   * Whether some other site has accepted this start: its stream is then known to go on from what
+   * others have.
+   */
   get isConfirmed(): boolean {
     return this.#confirmed.size > 0;
   }
@@ -79,7 +90,10 @@ export class NodeHandshake {
     for (const site of this.#others) if (!this.#confirmed.has(site)) this.ask(site, nowMs);
   }
 
-  /** Asks a site for its hello, or notifies its start with this term that it is forked; unless that was done just now. */
+  /**
+   * Asks a site for its hello, or notifies its start with this term that it is forked; unless that
+   * was done just now.
+   */
   ask(site: Origin, nowMs: number, term = Infinity): void {
     if (this.#isTooSoon(site, nowMs)) return;
     const fork = this.#getFork(site, term);
@@ -87,7 +101,10 @@ export class NodeHandshake {
     else this.#options.send(site, fork);
   }
 
-  /** Whether nothing is taken of the start of a site with this term. An earlier one may be the one that goes on. */
+  /**
+   * Whether nothing is taken of the start of a site with this term. An earlier one may be the one
+   * that goes on.
+   */
   isForked(site: Origin, term: number): boolean {
     return this.#getFork(site, term) !== undefined;
   }
@@ -102,7 +119,10 @@ export class NodeHandshake {
       this.#options.onForked(`${this.#options.origins.getName(from)} reports: ${message.reason}`);
   }
 
-  /** The stream of a site differs from the one known here: this site takes no more of the start that has sent it. */
+  /**
+   * The stream of a site differs from the one known here: this site takes no more of the start that
+   * has sent it.
+   */
   noteFork(site: Origin, reason: string, term: number = this.#options.getAccepted(site)): void {
     const fork: ForkMessage = { kind: 'node.fork', term, reason };
     const isNew = !this.isForked(site, term);
@@ -129,7 +149,10 @@ export class NodeHandshake {
   /** Why this node is not the one of its site that has gone on furthest, if so. */
   #findOwnFork(from: Origin, { known, red }: HelloMessage): string | undefined {
     const { site, redLeader } = this.#options;
-    return this.#findExcess(from, site, known) ?? (site === redLeader ? this.#findExcess(from, RED, red) : undefined);
+    return (
+      this.#findExcess(from, site, known) ??
+      (site === redLeader ? this.#findExcess(from, RED, red) : undefined)
+    );
   }
 
   #findExcess(from: Origin, origin: Origin, point: StreamPoint | undefined): string | undefined {
@@ -137,11 +160,17 @@ export class NodeHandshake {
     if (point === undefined || end === undefined) return undefined;
     const name = this.#options.origins.getName(from);
     const what = origin === RED ? 'entries of the red log' : 'operations of this site';
-    if (point.length > end.length) return `${name} has ${point.length} ${what}, and there are ${end.length} here`;
-    return this.#differs(origin, point) ? `the first ${point.length} ${what} are others at ${name}` : undefined;
+    if (point.length > end.length)
+      return `${name} has ${point.length} ${what}, and there are ${end.length} here`;
+    return this.#differs(origin, point)
+      ? `the first ${point.length} ${what} are others at ${name}`
+      : undefined;
   }
 
-  /** Why a start begins on a copy older than the last accepted start, if so: each start has a higher number. */
+  /**
+   * Why a start begins on a copy older than the last accepted start, if so: each start has a higher
+   * number.
+   */
   #findUnknownStart(from: Origin, term: number): string | undefined {
     const accepted = this.#options.getAccepted(from);
     const isKnown = term === accepted || getStartNumber(term) > getStartNumber(accepted);
@@ -150,12 +179,17 @@ export class NodeHandshake {
   }
 
   /** Why a site is not the one that is known here, if so. */
-  #findFork(from: Origin, { directory, own, ownBefore, red, redBefore }: HelloMessage): string | undefined {
+  #findFork(
+    from: Origin,
+    { directory, own, ownBefore, red, redBefore }: HelloMessage,
+  ): string | undefined {
     const { redLeader, getDirectory } = this.#options;
     const known = getDirectory(from);
-    if (known !== undefined && known !== directory) return 'it is known here on another data directory';
+    if (known !== undefined && known !== directory)
+      return 'it is known here on another data directory';
     for (const point of [own, ownBefore])
-      if (this.#differs(from, point)) return `its first ${point?.length} operations are not those that are here`;
+      if (this.#differs(from, point))
+        return `its first ${point?.length} operations are not those that are here`;
     for (const point of from === redLeader ? [red, redBefore] : [])
       if (this.#differs(RED, point))
         return `the first ${point?.length} entries of its red log are not those that are here`;
@@ -169,10 +203,15 @@ export class NodeHandshake {
     return here !== undefined && here !== point.digest;
   }
 
-  /** Whether all that is here of a site's stream, and of the red log that it gives, is known to be there. */
+  /**
+   * Whether all that is here of a site's stream, and of the red log that it gives, is known to be
+   * there.
+   */
   #isProven(from: Origin, { own, ownBefore, red, redBefore }: HelloMessage): boolean {
     if (!this.#contains(from, own, ownBefore)) return false;
-    return from !== this.#options.redLeader || red === undefined || this.#contains(RED, red, redBefore);
+    return (
+      from !== this.#options.redLeader || red === undefined || this.#contains(RED, red, redBefore)
+    );
   }
 
   #contains(origin: Origin, end: StreamPoint, before: StreamPoint | undefined): boolean {

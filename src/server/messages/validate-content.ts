@@ -1,7 +1,7 @@
 /**
- * What a message of another site says, held to what can be: effects that this service has, stamps that a clock can have
- * given. Its shape is right by then; taken all the same, it would end the site that applies it, or every site, where it is
- * a record of the red log.
+ * What a message of another site says, held to what can be: effects that this service has, stamps
+ * that a clock can have given. Its shape is right by then; taken all the same, it would end the
+ * site that applies it, or every site, where it is a record of the red log.
  */
 import { MAX_STAMP } from '../records/clock.ts';
 import type { Effect } from '../records/effect.ts';
@@ -22,7 +22,10 @@ const WRITTEN_KINDS: ReadonlySet<Envelope['message']['kind']> = new Set([
   'rights.request',
 ]);
 
-/** Whether what a message leads to has to be written down: without room it is not taken, and sent again later. */
+/**
+ * Whether what a message leads to has to be written down: without room it is not taken, and sent
+ * again later.
+ */
 export function needsRoom(message: Envelope['message'], log: LogMessageFormat): boolean {
   return isLogMessage(message) ? log.needsRoom(message) : WRITTEN_KINDS.has(message.kind);
 }
@@ -38,13 +41,18 @@ export function describeContentProblem(
   from: Origin,
   { known, log }: ContentCheckOptions,
 ): string | undefined {
-  if (isLogMessage(message)) return describeProposedProblem(log.getProposedRecords(message, from), known);
-  if (message.kind === 'blue.operations') return describeOperationsProblem(message.operations, known);
+  if (isLogMessage(message))
+    return describeProposedProblem(log.getProposedRecords(message, from), known);
+  if (message.kind === 'blue.operations')
+    return describeOperationsProblem(message.operations, known);
   if (message.kind !== 'slot.answered' || message.decision?.kind !== 'record') return undefined;
   return describeVectorProblem(message.decision.vector);
 }
 
-/** Finds an ordinal in a message that is none of a site known here. Records of the red log are not looked at. */
+/**
+ * Finds an ordinal in a message that is none of a site known here. Records of the red log are not
+ * looked at.
+ */
 export function findUnknownOrigin(message: SiteMessage, origins: Origins): number | undefined {
   if (message.kind === 'blue.operations') {
     for (const { site } of message.operations) if (!origins.isSite(site)) return site;
@@ -57,7 +65,10 @@ export function findUnknownOrigin(message: SiteMessage, origins: Origins): numbe
 }
 
 // Loops, since this is done for every message.
-function describeOperationsProblem(operations: readonly BlueOperation[], known: EffectChecker): string | undefined {
+function describeOperationsProblem(
+  operations: readonly BlueOperation[],
+  known: EffectChecker,
+): string | undefined {
   for (const operation of operations) {
     const problem = describeBlueProblem(operation, known);
     if (problem !== undefined) return problem;
@@ -65,7 +76,10 @@ function describeOperationsProblem(operations: readonly BlueOperation[], known: 
   return undefined;
 }
 
-function describeProposedProblem(proposed: readonly ProposedRecord[], known: EffectChecker): string | undefined {
+function describeProposedProblem(
+  proposed: readonly ProposedRecord[],
+  known: EffectChecker,
+): string | undefined {
   for (const { origin, record } of proposed) {
     const problem = describeRecordProblem(record, origin, known);
     if (problem !== undefined) return problem;
@@ -84,11 +98,20 @@ function describeBlueProblem(
   return isVector(reply.value) ? describeVectorProblem(reply.value) : 'a floor has no vector';
 }
 
-function describeRecordProblem(record: RedRecord, proposer: Origin, known: EffectChecker): string | undefined {
-  if (record.site !== proposer) return `a record of ordinal ${record.site} is proposed by ${proposer}`;
+function describeRecordProblem(
+  record: RedRecord,
+  proposer: Origin,
+  known: EffectChecker,
+): string | undefined {
+  if (record.site !== proposer)
+    return `a record of ordinal ${record.site} is proposed by ${proposer}`;
   if (record.kind !== 'operation') return undefined;
   const { clock, snapshot, effects } = record;
-  return describeStampProblem(clock) ?? describeVectorProblem(snapshot) ?? describeEffectsProblem(effects, true, known);
+  return (
+    describeStampProblem(clock) ??
+    describeVectorProblem(snapshot) ??
+    describeEffectsProblem(effects, true, known)
+  );
 }
 
 /** What is wrong with one of these effects, in words; `undefined` where nothing is. */
@@ -105,7 +128,10 @@ export function describeEffectsProblem(
 }
 
 function isVector(value: unknown): value is Vector {
-  return Array.isArray(value) && value.every((stamp: unknown) => Number.isSafeInteger(stamp) && (stamp as number) >= 0);
+  return (
+    Array.isArray(value) &&
+    value.every((stamp: unknown) => Number.isSafeInteger(stamp) && (stamp as number) >= 0)
+  );
 }
 
 function describeVectorProblem(vector: Vector): string | undefined {

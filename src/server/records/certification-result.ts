@@ -3,9 +3,10 @@ import type { ReadRange } from './read-range.ts';
 import type { OperationId } from './records.ts';
 
 /**
- * Why certification rejected a red operation. `name`: a field or row that it read changed, and `others` if there are
- * more. `range`: an interval that it scanned changed. `predecessor`: an earlier operation that it depends on did not
- * commit as expected. `window`: its snapshot is older than the window of commits, so the cause is unknown.
+ * Why certification rejected a red operation. `name`: a field or row that it read changed, and
+ * `others` if there are more. `range`: an interval that it scanned changed. `predecessor`: an
+ * earlier operation that it depends on did not commit as expected. `window`: its snapshot is older
+ * than the window of commits, so the cause is unknown.
  */
 export type Conflict =
   | { readonly reason: 'name'; readonly name: string; readonly others?: readonly string[] }

@@ -1,7 +1,7 @@
 /**
- * The port by which a site's state is saved beside its logs, so that logs can be cut and a restart need not read all of
- * them. Large parts are *sections*: named rows of which only those that have changed are written again. The rest is
- * small and saved whole, at the moment of the cut.
+ * The port by which a site's state is saved beside its logs, so that logs can be cut and a restart
+ * need not read all of them. Large parts are *sections*: named rows of which only those that have
+ * changed are written again. The rest is small and saved whole, at the moment of the cut.
  *
  * Whatever a replica remembers and its logs alone do not give belongs into one of the two.
  */
@@ -15,13 +15,22 @@ export type SectionRows = ReadonlyMap<string, unknown>;
 
 /** A part of the state that is saved row by row. */
 export interface Section {
-  /** From now on every row counts as changed, and what changes is noted. Before the first call nothing is. */
+  /**
+   * From now on every row counts as changed, and what changes is noted. Before the first call
+   * nothing is.
+   */
   changeAll(): void;
   /** How many rows count as changed, as far as known: zero only when there are none. */
   readonly changeCount: number;
-  /** Rows taken so far because every row counted as changed: however fast rows change, those become fewer. Default: none */
+  /**
+   * Rows taken so far because every row counted as changed: however fast rows change, those become
+   * fewer. Default: none
+   */
   readonly initialRowsTaken?: number;
-  /** Up to `max` changed rows as they are now; they count as saved. A value of `undefined` says that the row is gone. */
+  /**
+   * Up to `max` changed rows as they are now; they count as saved. A value of `undefined` says that
+   * the row is gone.
+   */
   takeChanges(max: number): SavedRow[];
   restore(rows: SectionRows): void;
 }
@@ -33,7 +42,10 @@ export interface Checkpoint {
   readonly smallParts: unknown;
 }
 
-/** A checkpoint has two parts: what all sites share that have got as far, and what is the site's own. */
+/**
+ * A checkpoint has two parts: what all sites share that have got as far, and what is the site's
+ * own.
+ */
 export type PartName = 'shared' | 'own';
 
 /** Sections of a site's own have names that begin with this. */
@@ -43,7 +55,10 @@ export function getPart(section: string): PartName {
   return section.startsWith(OWN_SECTION) ? 'own' : 'shared';
 }
 
-export function getSections(part: PartName, { sections }: Pick<Checkpoint, 'sections'>): Checkpoint['sections'] {
+export function getSections(
+  part: PartName,
+  { sections }: Pick<Checkpoint, 'sections'>,
+): Checkpoint['sections'] {
   return Object.fromEntries(Object.entries(sections).filter(([name]) => getPart(name) === part));
 }
 
@@ -68,7 +83,10 @@ export interface SavedChange {
   readonly held: readonly HeldStream[];
 }
 
-/** The small part of a replica's state that is the same at every site that has got as far: it can be sent to another one. */
+/**
+ * The small part of a replica's state that is the same at every site that has got as far: it can be
+ * sent to another one.
+ */
 export interface SharedState {
   /** Whose the ordinals are that it has. */
   readonly origins: readonly SavedOrigin[];
@@ -80,14 +98,20 @@ export interface SharedState {
   readonly applied: readonly number[];
   /** By ordinal: the digest of those. Not known of streams that were begun before digests were. */
   readonly digests?: readonly (number | undefined)[];
-  /** Operations of the site in the rows that no other site is known to have: one that takes the state keeps them too. */
+  /**
+   * Operations of the site in the rows that no other site is known to have: one that takes the
+   * state keeps them too.
+   */
   readonly unsent?: readonly BlueOperation[];
   /** What the clock of the site showed then. Saved with those. */
   readonly savedAtMs?: number;
   readonly red: SavedRedPath;
 }
 
-/** The small part of a replica's state that is the site's own: the end of what it has, and what it has promised. */
+/**
+ * The small part of a replica's state that is the site's own: the end of what it has, and what it
+ * has promised.
+ */
 export interface OwnState {
   /** Entries of the site's own log that the checkpoint contains. */
   readonly syncedLength: number;
@@ -101,7 +125,10 @@ export interface OwnState {
 /** The own part of a site that has none yet. */
 export const EMPTY_OWN_STATE: OwnState = { syncedLength: 0, clock: 0, waiting: [] };
 
-/** Which rows have changed since they were last taken. Notes nothing until `addAll`, so that who saves nothing pays nothing. */
+/**
+ * Which rows have changed since they were last taken. Notes nothing until `addAll`, so that who
+ * saves nothing pays nothing.
+ */
 export class RowChanges<K> {
   readonly #keys = new Set<K>();
   #remainingKeys: Iterator<K> | undefined;

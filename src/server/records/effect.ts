@@ -1,4 +1,7 @@
-/** Effects: what a shadow operation does to one field, as plain data that is replicated (RedBlue, OSDI 2012, §5.1). */
+/**
+ * Effects: what a shadow operation does to one field, as plain data that is replicated (RedBlue,
+ * OSDI 2012, §5.1).
+ */
 import type { Origin } from './origin.ts';
 import type { Vector } from './vector.ts';
 
@@ -10,11 +13,15 @@ declare const rightsType: unique symbol;
 export type Color = 'blue' | 'red';
 
 /**
- * One change of one field, independent of the state. `R`: the result of applying it, such as the item of a `pop`. `C`:
- * `red` if only red shadow operations may have it. `Rights`: `true` if it uses rights, `false` if not, `boolean` if not
- * known.
+ * One change of one field, independent of the state. `R`: the result of applying it, such as the
+ * item of a `pop`. `C`: `red` if only red shadow operations may have it. `Rights`: `true` if it
+ * uses rights, `false` if not, `boolean` if not known.
  */
-export interface Effect<out R = unknown, out C extends Color = Color, out Rights extends boolean = boolean> {
+export interface Effect<
+  out R = unknown,
+  out C extends Color = Color,
+  out Rights extends boolean = boolean,
+> {
   readonly table: string;
   readonly key: string;
   readonly field: string;
@@ -32,8 +39,14 @@ export interface Effect<out R = unknown, out C extends Color = Color, out Rights
 export type EffectByRights = Effect<undefined, 'blue', true>;
 
 /** Whether one of the effects goes by rights, as far as their types say. */
-export type GoesByRights<E extends readonly Effect[]> = true extends IsByRights<E[number]> ? true : false;
-type IsByRights<E> = E extends Effect<unknown, Color, infer Rights> ? (boolean extends Rights ? false : Rights) : never;
+export type GoesByRights<E extends readonly Effect[]> =
+  true extends IsByRights<E[number]> ? true : false;
+type IsByRights<E> =
+  E extends Effect<unknown, Color, infer Rights>
+    ? boolean extends Rights
+      ? false
+      : Rights
+    : never;
 
 /** Results of a list of effects, in order. */
 export type ResultsOf<E extends readonly Effect[]> = {
@@ -69,8 +82,9 @@ export function loadPosition([time, site, entry, version]: SavedPosition): Order
 }
 
 /**
- * The total order of last-writer-wins and of logs: by time, then by site. The rest only decides where a site whose clock
- * was set back has given one time twice: what is red comes after what is blue then. Positive when `a` comes after `b`.
+ * The total order of last-writer-wins and of logs: by time, then by site. The rest only decides
+ * where a site whose clock was set back has given one time twice: what is red comes after what is
+ * blue then. Positive when `a` comes after `b`.
  */
 export function compareStamps(a: OrderPosition, b: OrderPosition): number {
   // Of one site the entry is its own or that of the red order, which has the lower ordinal.

@@ -15,7 +15,10 @@ interface SessionLimits {
 export const UNKNOWN_ADVICE =
   'Retry only with the same idempotency key, or it may be done twice. Without a key, read the state once all sites can be reached.';
 
-/** The plain form of an error: what a log keeps of it. Generators may cut text anywhere; logs take no halves of pairs. */
+/**
+ * The plain form of an error: what a log keeps of it. Generators may cut text anywhere; logs take
+ * no halves of pairs.
+ */
 export function toFailure({ code, message, field, domain }: CorrectableError): Failure {
   const retained = { code, message: toWellFormed(message) };
   const named = field === undefined ? retained : { ...retained, field: toWellFormed(field) };
@@ -36,7 +39,9 @@ export function toError({ code, message, field, domain }: Failure): CorrectableE
   return new CorrectableError(code, message, { field, domain });
 }
 
-/** What is in force, or what was written, is of a newer version than this program or its service. */
+/**
+ * What is in force, or what was written, is of a newer version than this program or its service.
+ */
 export class NeedsNewerVersionError extends Error {
   override readonly name = 'NeedsNewerVersionError';
 
@@ -45,7 +50,10 @@ export class NeedsNewerVersionError extends Error {
   }
 }
 
-/** The identifier has left the tables: the client had said that it has the answer, or very many came after it. */
+/**
+ * The identifier has left the tables: the client had said that it has the answer, or very many came
+ * after it.
+ */
 export function expiredError(): CorrectableError {
   return new CorrectableError(
     'REPLY_EXPIRED',
@@ -59,33 +67,55 @@ export function keyTakenError(): CorrectableError {
   return new CorrectableError('INVALID_ARGUMENT', message, { field: 'idempotencyKey' });
 }
 
-/** The log keeps this failure as the outcome of the idempotency key: a retry with the same key gets it again. */
+/**
+ * The log keeps this failure as the outcome of the idempotency key: a retry with the same key gets
+ * it again.
+ */
 export function concludedError(error: CorrectableError): CorrectableError {
   const message = `${error.message} This is the final outcome of the idempotency key: retry with a new key.`;
-  return new CorrectableError(error.code, message, { ...error, cause: error.cause, retryable: false });
+  return new CorrectableError(error.code, message, {
+    ...error,
+    cause: error.cause,
+    retryable: false,
+  });
 }
 
 export function abandonedError(): CorrectableError {
-  const message = 'It was cancelled or timed out while it waited for the red order. Nothing was done.';
+  const message =
+    'It was cancelled or timed out while it waited for the red order. Nothing was done.';
   return new CorrectableError('ABORTED', message);
 }
 
-/** Returns the error of a caller that left, or that retried while others wait for the same operation. */
+/**
+ * Returns the error of a caller that left, or that retried while others wait for the same
+ * operation.
+ */
 export function callerLeftError(): CorrectableError {
   const message = 'It was cancelled here, or retried too often. It may take effect all the same.';
   return new CorrectableError('UNKNOWN', message);
 }
 
-/** Of what was dropped here another site, or an earlier start of this one, may have begun what has a name. */
+/**
+ * Of what was dropped here another site, or an earlier start of this one, may have begun what has a
+ * name.
+ */
 export function droppedError(
   { identity }: { readonly identity?: { readonly hop: number } | undefined },
   isAllKnown: boolean,
 ): CorrectableError {
-  return identity === undefined || (identity.hop === 0 && isAllKnown) ? abandonedError() : callerLeftError();
+  return identity === undefined || (identity.hop === 0 && isAllKnown)
+    ? abandonedError()
+    : callerLeftError();
 }
 
-/** The client takes its answers and does not say so: what it has not acknowledged is all that may be kept of it. */
-export function unacknowledgedError({ maxOperationsPerClient, maxBytesPerClient }: IdTableLimits): CorrectableError {
+/**
+ * The client takes its answers and does not say so: what it has not acknowledged is all that may be
+ * kept of it.
+ */
+export function unacknowledgedError({
+  maxOperationsPerClient,
+  maxBytesPerClient,
+}: IdTableLimits): CorrectableError {
   const most = [
     ...(maxOperationsPerClient === undefined ? [] : [`${maxOperationsPerClient} operations`]),
     ...(maxBytesPerClient === undefined ? [] : [`${maxBytesPerClient} bytes of answers`]),
@@ -104,7 +134,10 @@ export function redLogFullError(because: string): CorrectableError {
   return new CorrectableError('OVERLOADED', message);
 }
 
-/** Returns the error of a site that takes no more of the red log, because the log does not continue as it should. */
+/**
+ * Returns the error of a site that takes no more of the red log, because the log does not continue
+ * as it should.
+ */
 export function redHaltedError(because: string): CorrectableError {
   const message = `The red log cannot be relied upon at this site: ${because}. Nothing was done; blue writes and causal reads go on, red writes and strong reads once the log is repaired and the site restarted: retry then.`;
   return new CorrectableError('UNAVAILABLE', message);
@@ -115,7 +148,10 @@ export function haltedFullError(maxBytes: number): CorrectableError {
   return new CorrectableError('OVERLOADED', message);
 }
 
-/** Returns the error of what is not taken now, but another site, or an earlier start of this one, may have begun. */
+/**
+ * Returns the error of what is not taken now, but another site, or an earlier start of this one,
+ * may have begun.
+ */
 export function mayHaveStartedError(): CorrectableError {
   const message =
     'The site takes no more of its kind now, and the operation may have been begun before: it may still take effect.';
@@ -137,11 +173,16 @@ export function rightsFullError(maxWaiting: number): CorrectableError {
 }
 
 export function joiningError(): CorrectableError {
-  const message = 'The site is about to join, and takes no writes yet. Nothing was done: retry, or ask another site.';
+  const message =
+    'The site is about to join, and takes no writes yet. Nothing was done: retry, or ask another site.';
   return new CorrectableError('UNAVAILABLE', message);
 }
 
-export function replicaBehindError({ origins, site, sessionTimeoutMs }: SessionLimits): CorrectableError {
+export function replicaBehindError({
+  origins,
+  site,
+  sessionTimeoutMs,
+}: SessionLimits): CorrectableError {
   const message = `Site ${origins.getName(site)} did not get what the session has seen within ${sessionTimeoutMs} ms. Nothing was done: retry, or go back to the site before.`;
   return new CorrectableError('REPLICA_BEHIND', message);
 }

@@ -3,7 +3,10 @@ import type { OperationId } from './records.ts';
 
 const SEPARATOR = '/';
 
-/** The identifier that was made or taken apart last: an operation's is taken apart several times in a row. */
+/**
+ * The identifier that was made or taken apart last: an operation's is taken apart several times in
+ * a row.
+ */
 const lastParsed = { id: '', client: '', sequence: NaN };
 
 export function formatOperationId(client: string, sequence: number): OperationId {
@@ -13,10 +16,16 @@ export function formatOperationId(client: string, sequence: number): OperationId
   return lastParsed.id;
 }
 
-/** Begins the clients that stand for an idempotency key: each has one operation, and any site may be asked for it first. */
+/**
+ * Begins the clients that stand for an idempotency key: each has one operation, and any site may be
+ * asked for it first.
+ */
 export const KEYED = '\u0001';
 
-/** The identifier of the operation that a key names. `variant` is a hash of the operation and its arguments. */
+/**
+ * The identifier of the operation that a key names. `variant` is a hash of the operation and its
+ * arguments.
+ */
 export function formatKeyedOperationId(key: string, variant: number): OperationId {
   return formatOperationId(KEYED + key, variant);
 }
@@ -30,7 +39,8 @@ function parseOperationId(id: OperationId): void {
   const end = id.lastIndexOf(SEPARATOR);
   lastParsed.id = id;
   // Mostly the same one as before: a name that has been looked up already need not be hashed again.
-  if (end !== lastParsed.client.length || !id.startsWith(lastParsed.client)) lastParsed.client = id.slice(0, end);
+  if (end !== lastParsed.client.length || !id.startsWith(lastParsed.client))
+    lastParsed.client = id.slice(0, end);
   lastParsed.sequence = Number(id.slice(end + 1));
 }
 

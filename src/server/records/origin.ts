@@ -1,10 +1,12 @@
 /**
- * Origins: the sources of the stamps in a vector. Each origin has an ordinal, which is assigned once and never changes
- * its meaning: in vectors, in logs, in messages between sites and in saved data. The red order has ordinal 0, so it
- * stands first wherever ordinals are counted. Sites follow from 1 on, and a site that joins moves no other ordinal.
+ * Origins: the sources of the stamps in a vector. Each origin has an ordinal, which is assigned
+ * once and never changes its meaning: in vectors, in logs, in messages between sites and in saved
+ * data. The red order has ordinal 0, so it stands first wherever ordinals are counted. Sites follow
+ * from 1 on, and a site that joins moves no other ordinal.
  *
- * A site is one origin as long as it has its past. One that starts without it would number its operations from the
- * beginning again, and contradict itself for ever: so it comes as another *incarnation*, which is another origin.
+ * A site is one origin as long as it has its past. One that starts without it would number its
+ * operations from the beginning again, and contradict itself for ever: so it comes as another
+ * *incarnation*, which is another origin.
  */
 
 declare const brand: unique symbol;
@@ -21,9 +23,9 @@ const FIRST_SITE = 1;
 export const MAX_ORIGINS = 1 << 16;
 
 /**
- * The state of an origin. `joining`: it receives and reads, and makes no operations before all others know of it.
- * `closing`: the others take no more from it, and report how much of its stream they hold. `closed`: its stream has an
- * end.
+ * The state of an origin. `joining`: it receives and reads, and makes no operations before all
+ * others know of it. `closing`: the others take no more from it, and report how much of its stream
+ * they hold. `closed`: its stream has an end.
  */
 export type OriginState = 'joining' | 'open' | 'closing' | 'closed';
 
@@ -41,7 +43,10 @@ export interface SiteAddress {
 /** What is known of a site's origin. */
 export interface KnownOrigin {
   readonly site: string;
-  /** 0 for the first sites. Of one that joined later, the place of its record in the red log, from 1 on. */
+  /**
+   * 0 for the first sites. Of one that joined later, the place of its record in the red log, from 1
+   * on.
+   */
   readonly incarnation: number;
   readonly state: OriginState;
   /** Of a closed one. */
@@ -53,14 +58,19 @@ export interface KnownOrigin {
 
 type OriginDetails = Pick<KnownOrigin, 'final' | 'directory' | 'address'>;
 
-export type SavedOrigin = readonly [site: string, incarnation: number, state: OriginState, details?: OriginDetails];
+export type SavedOrigin = readonly [
+  site: string,
+  incarnation: number,
+  state: OriginState,
+  details?: OriginDetails,
+];
 
 const isMember = ({ state }: KnownOrigin): boolean => state === 'open' || state === 'joining';
 
 /**
- * All origins of a deployment, by their ordinals: a table that only ever grows at its end. All parts of a site share one,
- * which the records of the red log change as they are delivered (`replica/membership.ts`). Sites that share a table
- * cannot have its members changed.
+ * All origins of a deployment, by their ordinals: a table that only ever grows at its end. All
+ * parts of a site share one, which the records of the red log change as they are delivered
+ * (`replica/membership.ts`). Sites that share a table cannot have its members changed.
  */
 export class Origins {
   readonly #known: KnownOrigin[] = [];
@@ -118,7 +128,10 @@ export class Origins {
     return this.#members.findLast((origin) => this.get(origin).site === site);
   }
 
-  /** The origin that a client calls the home of an operation, as `formatHome` writes it. It may be closed since. */
+  /**
+   * The origin that a client calls the home of an operation, as `formatHome` writes it. It may be
+   * closed since.
+   */
   findHome(home: string): Origin | undefined {
     return this.#sites.find((origin) => formatHome(this.get(origin)) === home);
   }
@@ -168,14 +181,16 @@ export class Origins {
 
   save(): SavedOrigin[] {
     return this.#known.map(({ site, incarnation, state, ...details }) =>
-      Object.keys(details).length === 0 ? [site, incarnation, state] : [site, incarnation, state, details],
+      Object.keys(details).length === 0
+        ? [site, incarnation, state]
+        : [site, incarnation, state, details],
     );
   }
 
   /**
-   * Takes up what was saved: of origins that are known it must say the same, or its vectors would mean something else.
-   * Those that have joined since the deployment was made are added, and what the table has come to know since is gone: a
-   * start takes it from the red log again.
+   * Takes up what was saved: of origins that are known it must say the same, or its vectors would
+   * mean something else. Those that have joined since the deployment was made are added, and what
+   * the table has come to know since is gone: a start takes it from the red log again.
    *
    * @throws Error naming the first that differs
    */
@@ -183,14 +198,20 @@ export class Origins {
     const isEmpty = this.#known.length === 0;
     const founders = this.#known.filter(({ incarnation }) => incarnation === 0);
     this.#known.length = Math.max(saved.length, founders.length);
-    for (const [place, { site }] of founders.entries()) this.#known[place] = { site, incarnation: 0, state: 'open' };
+    for (const [place, { site }] of founders.entries())
+      this.#known[place] = { site, incarnation: 0, state: 'open' };
     for (const [place, [site, incarnation, state, details]] of saved.entries()) {
       const known = this.#known[place];
       const fits =
-        known === undefined ? incarnation > 0 || isEmpty : known.site === site && known.incarnation === incarnation;
+        known === undefined
+          ? incarnation > 0 || isEmpty
+          : known.site === site && known.incarnation === incarnation;
       if (!fits) {
-        const now = known === undefined ? 'no site' : `${known.site} (incarnation ${known.incarnation})`;
-        throw new Error(`ordinal ${FIRST_SITE + place} was ${site} (incarnation ${incarnation}), and is ${now}`);
+        const now =
+          known === undefined ? 'no site' : `${known.site} (incarnation ${known.incarnation})`;
+        throw new Error(
+          `ordinal ${FIRST_SITE + place} was ${site} (incarnation ${incarnation}), and is ${now}`,
+        );
       }
       this.#known[place] = { site, incarnation, state, ...details };
     }
@@ -203,7 +224,9 @@ export class Origins {
     this.#members = this.#sites.filter((origin) => isMember(this.get(origin)));
     this.#closed = this.#sites.filter((origin) => !isMember(this.get(origin)));
     const isAnyClosed = this.#known.some(({ final }) => final !== undefined);
-    this.#finals = isAnyClosed ? [undefined, ...this.#known.map(({ final }) => final?.stamp)] : undefined;
+    this.#finals = isAnyClosed
+      ? [undefined, ...this.#known.map(({ final }) => final?.stamp)]
+      : undefined;
   }
 }
 
@@ -212,7 +235,9 @@ export function formatHome({ site, incarnation }: KnownOrigin): string {
   return incarnation === 0 ? site : `${site}~${incarnation}`;
 }
 
-/** The name of a start of a site, which begins what the site itself names. No other start has it. */
+/**
+ * The name of a start of a site, which begins what the site itself names. No other start has it.
+ */
 export function formatStartName({ site, incarnation }: KnownOrigin, start: number): string {
   return `${site}-${incarnation.toString(36)}-${start.toString(36)}`;
 }

@@ -1,7 +1,13 @@
-/** Ordered scans, and their intervals as certification compares them: so a row that comes in later is noticed. */
+/**
+ * Ordered scans, and their intervals as certification compares them: so a row that comes in later
+ * is noticed.
+ */
 import { describeKind, createInternalError } from './internal-errors.ts';
 
-/** A value that orders rows: numbers before strings, and strings by UTF-16 code units, so alike at every site. */
+/**
+ * A value that orders rows: numbers before strings, and strings by UTF-16 code units, so alike at
+ * every site.
+ */
 export type Scalar = string | number;
 
 /** One place in an order: the value that a row is ordered by, then its primary key. */
@@ -26,7 +32,9 @@ export interface ScanOptions<V extends Scalar = Scalar> {
   readonly reverse?: boolean;
 }
 
-/** An interval of one order of a table: of its primary keys, or of the values of an indexed field. */
+/**
+ * An interval of one order of a table: of its primary keys, or of the values of an indexed field.
+ */
 export interface ReadRange {
   readonly table: string;
   /** The indexed field, absent for primary keys. */
@@ -67,8 +75,15 @@ export const isBeforeEnd = (range: ReadRange, value: Scalar): boolean =>
 export const isInRange = (range: ReadRange, value: Scalar): boolean =>
   isAtOrAfterStart(range, value) && isBeforeEnd(range, value);
 
-/** Returns the interval of the options. Throws `INVALID_ARGUMENT` if the limit is not an integer from 0 on. */
-export function toReadRange(table: string, field: string | undefined, options: ScanOptions): ReadRange {
+/**
+ * Returns the interval of the options. Throws `INVALID_ARGUMENT` if the limit is not an integer
+ * from 0 on.
+ */
+export function toReadRange(
+  table: string,
+  field: string | undefined,
+  options: ScanOptions,
+): ReadRange {
   const { equals, prefix, limit } = options;
   if (limit !== undefined && !(Number.isInteger(limit) && limit >= 0)) {
     const message = `limit must be an integer from 0 on, not ${describeKind(limit)}.`;
@@ -78,7 +93,8 @@ export function toReadRange(table: string, field: string | undefined, options: S
   if (prefix !== undefined) {
     if (from === undefined || compareScalars(prefix, from) > 0) from = prefix;
     const end = getPrefixEnd(prefix);
-    if (end !== undefined && (before === undefined || compareScalars(end, before) < 0)) before = end;
+    if (end !== undefined && (before === undefined || compareScalars(end, before) < 0))
+      before = end;
   }
   let upTo: Scalar | undefined;
   if (equals !== undefined) {
@@ -91,7 +107,11 @@ export function toReadRange(table: string, field: string | undefined, options: S
 /** The part of the interval that a scan has really seen when its limit stopped it at `last`. */
 export function getScannedRange(range: ReadRange, last: Scalar, reverse: boolean): ReadRange {
   const { table, field, from, before, upTo } = range;
-  return createBoundedRange(table, field, reverse ? { from: last, before, upTo } : { from, before, upTo: last });
+  return createBoundedRange(
+    table,
+    field,
+    reverse ? { from: last, before, upTo } : { from, before, upTo: last },
+  );
 }
 
 interface RangeBounds {
@@ -100,7 +120,11 @@ interface RangeBounds {
   readonly upTo: Scalar | undefined;
 }
 
-function createBoundedRange(table: string, field: string | undefined, { from, before, upTo }: RangeBounds): ReadRange {
+function createBoundedRange(
+  table: string,
+  field: string | undefined,
+  { from, before, upTo }: RangeBounds,
+): ReadRange {
   return {
     table,
     ...(field === undefined ? {} : { field }),
@@ -110,7 +134,10 @@ function createBoundedRange(table: string, field: string | undefined, { from, be
   };
 }
 
-/** The first string after all that begin with `prefix`, in whole characters; none if there is no such string. */
+/**
+ * The first string after all that begin with `prefix`, in whole characters; none if there is no
+ * such string.
+ */
 function getPrefixEnd(prefix: string): string | undefined {
   const characters = [...prefix];
   for (let end = characters.length - 1; end >= 0; end -= 1) {
@@ -126,7 +153,10 @@ const AFTER_SURROGATES = 0xe000;
 const FIRST_PAIR = 0x1_0000;
 const LAST_PAIR = 0x10_ffff;
 
-/** By UTF-16 code units, pairs stand where the surrogates do: before the last characters of one unit. */
+/**
+ * By UTF-16 code units, pairs stand where the surrogates do: before the last characters of one
+ * unit.
+ */
 function getNextCharacter(character: number): number | undefined {
   if (character === LAST_UNIT) return undefined;
   if (character === BEFORE_SURROGATES) return FIRST_PAIR;

@@ -1,4 +1,7 @@
-/** Checks of messages between sites. They are written by hand, and cost no more than a look at each field. */
+/**
+ * Checks of messages between sites. They are written by hand, and cost no more than a look at each
+ * field.
+ */
 import { MAX_START } from './epoch.ts';
 import { MAX_ORIGINS, type Origins } from './origin.ts';
 
@@ -18,19 +21,27 @@ function prefixPath(place: string | number, problem: string | undefined): string
 export const integerFrom =
   (least: number): RecordSchema =>
   (value) =>
-    Number.isSafeInteger(value) && (value as number) >= least ? undefined : `: must be an integer from ${least} on`;
+    Number.isSafeInteger(value) && (value as number) >= least
+      ? undefined
+      : `: must be an integer from ${least} on`;
 
 export const count: RecordSchema = integerFrom(0);
 
-/** The name of a start, which is a term and an epoch: with room above it for those that begin above. */
+/**
+ * The name of a start, which is a term and an epoch: with room above it for those that begin above.
+ */
 export const start: RecordSchema = (value, origins) =>
-  count(value, origins) ?? ((value as number) <= MAX_START ? undefined : `: must be ${MAX_START} at most`);
+  count(value, origins) ??
+  ((value as number) <= MAX_START ? undefined : `: must be ${MAX_START} at most`);
 
 /** The digest of a prefix: 32 bits. */
 export const digest: RecordSchema = (value) =>
-  typeof value === 'number' && (value | 0) === value ? undefined : ': must be an integer of 32 bits';
+  typeof value === 'number' && (value | 0) === value
+    ? undefined
+    : ': must be an integer of 32 bits';
 
-export const flag: RecordSchema = (value) => (typeof value === 'boolean' ? undefined : ': must be true or false');
+export const flag: RecordSchema = (value) =>
+  typeof value === 'boolean' ? undefined : ': must be true or false';
 
 /** Text of so many characters at most. */
 export const text =
@@ -45,7 +56,8 @@ export const word: RecordSchema = text(4096);
 
 export const anyValue: RecordSchema = () => undefined;
 
-export const anyObject: RecordSchema = (value) => (isObject(value) ? undefined : ': must be an object');
+export const anyObject: RecordSchema = (value) =>
+  isObject(value) ? undefined : ': must be an object';
 
 /** The ordinal of a site, which the receiver need not know yet: see `findUnknownOrigin`. */
 export const siteOrigin: RecordSchema = (value) =>
@@ -73,7 +85,8 @@ export const listByOrdinal: RecordSchema = list(count, MAX_ORIGINS);
 export const tuple =
   (...items: readonly RecordSchema[]): RecordSchema =>
   (value, origins) => {
-    if (!Array.isArray(value) || value.length !== items.length) return `: must be a list of ${items.length}`;
+    if (!Array.isArray(value) || value.length !== items.length)
+      return `: must be a list of ${items.length}`;
     for (const [index, item] of items.entries()) {
       const problem = item(value[index], origins);
       if (problem !== undefined) return prefixPath(index, problem);
@@ -121,6 +134,8 @@ export function oneOfKinds(kinds: Readonly<Record<string, RecordSchema>>): Recor
     if (!isObject(value)) return ': must be an object';
     const { kind } = value;
     const shape = typeof kind === 'string' ? shapes.get(kind) : undefined;
-    return shape === undefined ? `kind: must be one of ${[...shapes.keys()].join(', ')}` : shape(value, origins);
+    return shape === undefined
+      ? `kind: must be one of ${[...shapes.keys()].join(', ')}`
+      : shape(value, origins);
   };
 }

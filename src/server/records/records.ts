@@ -7,7 +7,10 @@ import type { Origin, SiteAddress } from './origin.ts';
 import type { Reply } from './reply.ts';
 import type { Vector } from './vector.ts';
 
-/** Identifies an operation permanently, as `client/sequence`. A retry with the same id is the same operation. */
+/**
+ * Identifies an operation permanently, as `client/sequence`. A retry with the same id is the same
+ * operation.
+ */
 export type OperationId = string;
 
 /** Why an operation failed for good, as plain data. */
@@ -51,11 +54,19 @@ export interface RedOperation extends ShadowRecord {
   readonly args?: unknown;
   /** Counts the times that the generator has run for the log. */
   readonly attempt: number;
-  /** Of the start of the site at which it ran: another start may propose the operation with the same number. */
+  /**
+   * Of the start of the site at which it ran: another start may propose the operation with the same
+   * number.
+   */
   readonly epoch: number;
-  /** Earlier operations of the same start, undecided then, whose effects it may have read: it commits only behind them. */
+  /**
+   * Earlier operations of the same start, undecided then, whose effects it may have read: it
+   * commits only behind them.
+   */
   readonly dependencies?: readonly Execution[];
-  /** Its client has the answers of all its operations up to this one, so that they can be forgotten. */
+  /**
+   * Its client has the answers of all its operations up to this one, so that they can be forgotten.
+   */
   readonly acknowledged?: number;
   /** The snapshot on which the generator ran; its red entry is the red stamp really read. */
   readonly snapshot: Vector;
@@ -67,7 +78,10 @@ export interface RedOperation extends ShadowRecord {
   readonly reads: readonly string[];
   /** Intervals that were scanned. */
   readonly ranges?: readonly ReadRange[];
-  /** Names of the rows that the effects bring into being, as far as the red order knows: see `existsByRed`. */
+  /**
+   * Names of the rows that the effects bring into being, as far as the red order knows: see
+   * `existsByRed`.
+   */
   readonly created?: readonly string[];
   /** Clock of the proposer: decides last-writer-wins, and the commit stamp is at least this. */
   readonly clock: number;
@@ -88,7 +102,10 @@ export interface MarkerRecord {
   readonly site: Origin;
 }
 
-/** Asks to close the origin that has this name, if any, and with a directory to open another one: join, rebuild, retire. */
+/**
+ * Asks to close the origin that has this name, if any, and with a directory to open another one:
+ * join, rebuild, retire.
+ */
 export interface ChangeRecord {
   readonly kind: 'member';
   readonly action: 'change';
@@ -98,14 +115,20 @@ export interface ChangeRecord {
   /** The identity of the directory that the site begins on; none of a site that is retired. */
   readonly directory: string | null;
   readonly address?: SiteAddress;
-  /** The leader of the red log when it was proposed: what the record does must not follow from who leads when it is read. */
+  /**
+   * The leader of the red log when it was proposed: what the record does must not follow from who
+   * leads when it is read.
+   */
   readonly leader?: Origin;
 }
 
 /** How much of a stream a site holds, synced. */
 export type HeldStream = readonly [origin: Origin, sequence: number, stamp: number];
 
-/** A site has taken in a change. From then on it takes operations of the closed origin only from other sites. */
+/**
+ * A site has taken in a change. From then on it takes operations of the closed origin only from
+ * other sites.
+ */
 export interface AckRecord {
   readonly kind: 'member';
   readonly action: 'ack';
@@ -134,11 +157,17 @@ export interface ReplyRecord {
   readonly kind: 'record';
   readonly reply?: Reply;
   readonly failure?: Failure;
-  /** What the answer depends on, its own effects included: shown elsewhere only where all of that is visible. */
+  /**
+   * What the answer depends on, its own effects included: shown elsewhere only where all of that is
+   * visible.
+   */
   readonly vector: Vector;
 }
 
-/** What the first entry of a slot (log, identifier, hop) decides: the reply, a move to another site, or that it is red. */
+/**
+ * What the first entry of a slot (log, identifier, hop) decides: the reply, a move to another site,
+ * or that it is red.
+ */
 export type SlotDecision =
   | ReplyRecord
   | { readonly kind: 'claim'; readonly site: Origin; readonly hop: number }
@@ -148,9 +177,15 @@ export type SlotDecision =
 export interface BlueEntry {
   readonly kind: 'blue';
   readonly operation: BlueOperation;
-  /** Of an own one: how many red records were delivered before it, which proves after a restart that they are committed. */
+  /**
+   * Of an own one: how many red records were delivered before it, which proves after a restart that
+   * they are committed.
+   */
   readonly redDelivered?: number;
-  /** Only for an own operation that is being stored: the parts of its identifier, so that no code has to parse it. */
+  /**
+   * Only for an own operation that is being stored: the parts of its identifier, so that no code
+   * has to parse it.
+   */
   readonly client?: string;
   readonly number?: number;
 }
@@ -159,13 +194,29 @@ export interface BlueEntry {
 export type LocalEntry =
   | BlueEntry
   /** The slot of a named operation is decided, without effects. */
-  | { readonly kind: 'slot'; readonly id: OperationId; readonly hop: number; readonly decision: SlotDecision }
+  | {
+      readonly kind: 'slot';
+      readonly id: OperationId;
+      readonly hop: number;
+      readonly decision: SlotDecision;
+    }
   /** A client has the answers of its operations up to `upTo`: their identifiers have expired. */
   | { readonly kind: 'expire'; readonly client: string; readonly upTo: number }
-  /** So many records of the red log were delivered here: after a restart they are again, before anything is taken. */
+  /**
+   * So many records of the red log were delivered here: after a restart they are again, before
+   * anything is taken.
+   */
   | { readonly kind: 'delivered'; readonly redDelivered: number }
-  /** The start of a site with this term was accepted, on this directory: messages of earlier ones are not taken any more. */
-  | { readonly kind: 'term'; readonly site: Origin; readonly term: number; readonly directory?: string };
+  /**
+   * The start of a site with this term was accepted, on this directory: messages of earlier ones
+   * are not taken any more.
+   */
+  | {
+      readonly kind: 'term';
+      readonly site: Origin;
+      readonly term: number;
+      readonly directory?: string;
+    };
 
 /** A place in a stream or log, and the digest of what stands before it where that is known. */
 export interface StreamPoint {
@@ -175,7 +226,10 @@ export interface StreamPoint {
 
 /** What sites send each other about their blue streams. */
 export type BlueMessage =
-  /** Operations of one origin's stream, in order: of the sender's, or passed on; `digest` is of what stands before them. */
+  /**
+   * Operations of one origin's stream, in order: of the sender's, or passed on; `digest` is of what
+   * stands before them.
+   */
   | {
       readonly kind: 'blue.operations';
       readonly operations: readonly BlueOperation[];
@@ -185,7 +239,10 @@ export type BlueMessage =
   | { readonly kind: 'blue.received'; readonly sequence: number }
   /** The sender's stream has got to this operation; answered by `blue.received`. */
   | { readonly kind: 'blue.heartbeat'; readonly sequence: number }
-  /** How far the sender has synced the stream of each origin, by ordinal; `asks` for the same in return. */
+  /**
+   * How far the sender has synced the stream of each origin, by ordinal; `asks` for the same in
+   * return.
+   */
   | { readonly kind: 'blue.have'; readonly synced: readonly number[]; readonly isRequest: boolean }
   /** The sender lacks the operations of `origin` after this one. */
   | { readonly kind: 'blue.resend'; readonly origin: Origin; readonly after: number }
@@ -206,14 +263,25 @@ export interface RightsRequest {
 export interface RightsMessage {
   readonly kind: 'rights.request';
   readonly requests: readonly RightsRequest[];
-  /** The stamp of the last operation of the receiver that the sender shows: what was given after it is on its way. */
+  /**
+   * The stamp of the last operation of the receiver that the sender shows: what was given after it
+   * is on its way.
+   */
   readonly seenStamp: number;
 }
 
 /** What sites ask each other to find out what became of an operation that has moved. */
 export type SlotMessage =
-  /** What does the slot say? If nothing yet, then that the operation has gone on to the sender, at hop `by`. */
-  | { readonly kind: 'slot.request'; readonly id: OperationId; readonly hop: number; readonly by: number }
+  /**
+   * What does the slot say? If nothing yet, then that the operation has gone on to the sender, at
+   * hop `by`.
+   */
+  | {
+      readonly kind: 'slot.request';
+      readonly id: OperationId;
+      readonly hop: number;
+      readonly by: number;
+    }
   /** The slot's decision, synced; none where the identifier has expired. */
   | {
       readonly kind: 'slot.answered';

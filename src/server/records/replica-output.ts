@@ -1,4 +1,7 @@
-/** Outputs of a replica: messages to send, entries to store, red records to propose, and views to deliver. */
+/**
+ * Outputs of a replica: messages to send, entries to store, red records to propose, and views to
+ * deliver.
+ */
 import type { CorrectableError } from '../../correctable/errors.ts';
 import type { BlueMessage, BlueOperation, LocalEntry, OperationId } from './records.ts';
 import type { RedRecord, RightsMessage, SlotMessage } from './records.ts';
@@ -20,22 +23,42 @@ export type MemberOutput =
     }
   /** What this site lacks is not kept for it any more: it needs the state of another one. */
   | { readonly kind: 'behind'; readonly message: string }
-  /** This site was closed. It must not go on; `unsent` are its operations that no other site is known to have. */
-  | { readonly kind: 'retired'; readonly message: string; readonly unsent: readonly BlueOperation[] };
+  /**
+   * This site was closed. It must not go on; `unsent` are its operations that no other site is
+   * known to have.
+   */
+  | {
+      readonly kind: 'retired';
+      readonly message: string;
+      readonly unsent: readonly BlueOperation[];
+    };
 
 /** One output. The caller handles outputs in order. */
 export type ReplicaOutput =
   | MemberOutput
-  | { readonly kind: 'send'; readonly to: Origin; readonly message: BlueMessage | SlotMessage | RightsMessage }
+  | {
+      readonly kind: 'send';
+      readonly to: Origin;
+      readonly message: BlueMessage | SlotMessage | RightsMessage;
+    }
   | { readonly kind: 'store'; readonly log: 'local'; readonly entries: readonly LocalEntry[] }
-  /** Another node of this site has gone on from an earlier place of its stream: this one must not go on. */
+  /**
+   * Another node of this site has gone on from an earlier place of its stream: this one must not go
+   * on.
+   */
   | { readonly kind: 'forked'; readonly message: string }
-  /** The stream of another origin differs between two sites: this site takes no more of that start of it. */
+  /**
+   * The stream of another origin differs between two sites: this site takes no more of that start
+   * of it.
+   */
   | { readonly kind: 'fork'; readonly origin: Origin; readonly message: string }
   | { readonly kind: 'propose'; readonly record: RedRecord }
   /** No caller waits for it any more: the record is not proposed, if that is still possible. */
   | { readonly kind: 'withdraw'; readonly record: RedRecord }
-  /** `committed` is the one view of an update that its own site has decided; nothing follows the `last`. */
+  /**
+   * `committed` is the one view of an update that its own site has decided; nothing follows the
+   * `last`.
+   */
   | {
       readonly kind: 'view';
       readonly serial: number;

@@ -1,4 +1,7 @@
-/** What generators return beside a plain result: view metadata, and the choice of a shadow operation. */
+/**
+ * What generators return beside a plain result: view metadata, and the choice of a shadow
+ * operation.
+ */
 import type { CorrectableError } from '../../correctable/errors.ts';
 import type { Color, Effect } from './effect.ts';
 
@@ -15,8 +18,8 @@ export class WithMeta<out R> {
 /**
  * Returns a result with metadata for its view.
  *
- * @example
- * reply: ([popped]) => withMeta(popped.found ? { item: popped.item } : null, { remaining: popped.remaining })
+ * @example reply: ([popped]) => withMeta(popped.found ? { item: popped.item } : null, { remaining:
+ * popped.remaining })
  */
 export function withMeta<R>(value: R, meta: Readonly<Record<string, unknown>>): WithMeta<R> {
   return new WithMeta(value, meta);
@@ -31,14 +34,15 @@ export class UncertifiedResult<out R> {
 }
 
 /**
- * Marks a result without effects as good enough from this site's snapshot. The answer is final at `causal` at once, and
- * may be out of date. Without it, the result of an operation with a red path is certified, and final at `strong`. It
- * makes no difference for `alwaysRed` operations: their answers come from the red order. The operation fails with
- * `INVALID_ARGUMENT` if its contract declares it red, or if the result contains a shadow operation or is already
- * `uncertified`. Nothing changes then.
+ * Marks a result without effects as good enough from this site's snapshot. The answer is final at
+ * `causal` at once, and may be out of date. Without it, the result of an operation with a red path
+ * is certified, and final at `strong`. It makes no difference for `alwaysRed` operations: their
+ * answers come from the red order. The operation fails with `INVALID_ARGUMENT` if its contract
+ * declares it red, or if the result contains a shadow operation or is already `uncertified`.
+ * Nothing changes then.
  *
- * @example
- * if (tables.votes.has(vote)) return uncertified({ counted: false }); // a vote cannot be taken back
+ * @example if (tables.votes.has(vote)) return uncertified({ counted: false }); // a vote cannot be
+ * taken back
  */
 export function uncertified<R>(result: R | WithMeta<R>): UncertifiedResult<R> {
   return new UncertifiedResult(result);
@@ -60,7 +64,9 @@ export function isReply(answer: ReplyOrError): answer is Reply {
 
 /** The plain form of what a generator or a shadow operation's `reply` returned. */
 export function toReply(returned: unknown): Reply {
-  return returned instanceof WithMeta ? { value: returned.value, meta: returned.meta } : { value: returned };
+  return returned instanceof WithMeta
+    ? { value: returned.value, meta: returned.meta }
+    : { value: returned };
 }
 
 /** The shadow operation that a generator chose. */

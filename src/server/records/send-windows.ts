@@ -1,9 +1,15 @@
-/** How much is sent to a site before it has answered any of it: what is away, or slow, is not sent the same again and again. */
+/**
+ * How much is sent to a site before it has answered any of it: what is away, or slow, is not sent
+ * the same again and again.
+ */
 
 export interface SendWindows {
   /** Operations of a stream that are asked for at a time. */
   readonly maxRequested: number;
-  /** Operations of a stream beyond those that a receiver has confirmed. With more, it gets no new ones. */
+  /**
+   * Operations of a stream beyond those that a receiver has confirmed. With more, it gets no new
+   * ones.
+   */
   readonly maxSent: number;
   /** Entries of the red log beyond what a follower has. */
   readonly maxAppended: number;

@@ -3,14 +3,19 @@ import type { OperationId } from './records.ts';
 import type { Origin } from './origin.ts';
 import type { Vector } from './vector.ts';
 
-/** Of an operation that may be submitted again, here or at another site: its name, and the way that it has come. */
+/**
+ * Of an operation that may be submitted again, here or at another site: its name, and the way that
+ * it has come.
+ */
 export interface SubmissionIdentity {
   readonly id: OperationId;
   /** The site that it was sent to first: its log is where the walk begins. */
   readonly home: Origin;
   /** How often its client had changed sites with it: 0 at home. */
   readonly hop: number;
-  /** Its client has the answers of its operations up to this number and will not ask for them again. */
+  /**
+   * Its client has the answers of its operations up to this number and will not ask for them again.
+   */
   readonly acknowledged: number;
 }
 
@@ -28,7 +33,11 @@ export interface Submission {
   readonly seed: number;
   /** By the clock of the site, in milliseconds since the epoch. */
   readonly submittedAtMs: number;
-  readonly wantedStages: { readonly tentative: boolean; readonly causal: boolean; readonly strong: boolean };
+  readonly wantedStages: {
+    readonly tentative: boolean;
+    readonly causal: boolean;
+    readonly strong: boolean;
+  };
 }
 
 /** What is asked of a site, which sets the rest when it takes it. */
@@ -38,5 +47,8 @@ export interface SubmissionRequest extends Omit<Submission, 'serial' | 'seed' | 
   submittedAtMs: number;
 }
 
-/** How far a view is: a guess, in the stable snapshot, in the red order, or for good by one site's log (at `causal`). */
+/**
+ * How far a view is: a guess, in the stable snapshot, in the red order, or for good by one site's
+ * log (at `causal`).
+ */
 export type Stage = 'tentative' | 'causal' | 'strong' | 'committed';

@@ -1,9 +1,14 @@
 /**
- * Which version is in force: a function of the red log's prefix (docs/spec/cluster.md). A site may run a newer version of the
- * service. What that adds is taken from other sites at once, and done here only once it is in force.
+ * Which version is in force: a function of the red log's prefix (docs/spec/cluster.md). A site may
+ * run a newer version of the service. What that adds is taken from other sites at once, and done
+ * here only once it is in force.
  */
 import { CorrectableError } from '../../correctable/errors.ts';
-import { findLostPart, isSameVersion, type DeploymentVersion } from '../records/deployment-version.ts';
+import {
+  findLostPart,
+  isSameVersion,
+  type DeploymentVersion,
+} from '../records/deployment-version.ts';
 import type { Effect } from '../records/effect.ts';
 import { NeedsNewerVersionError } from '../records/failures.ts';
 import { markInternal } from '../records/internal-errors.ts';
@@ -66,12 +71,16 @@ export class Activation {
     // The same at all sites, since it follows from the log.
     const lost = findLostPart(this.#inForce, version);
     if (lost === undefined) this.#inForce = version;
-    // Otherwise a start after a crash might not know that the record counts, and refuse what was done here.
+    // Otherwise a start after a crash might not know that the record counts, and refuse what was
+    // done here.
     if (lost === undefined && isProven) this.#begin(version);
     else if (lost === undefined)
-      this.#core.store({ kind: 'delivered', redDelivered: this.#core.redDelivered }, () => this.#begin(this.#inForce));
+      this.#core.store({ kind: 'delivered', redDelivered: this.#core.redDelivered }, () =>
+        this.#begin(this.#inForce),
+      );
     const problem = lost && `another version was activated meanwhile, which needs ${lost}`;
-    if (site === this.#core.options.site) this.#core.emit({ kind: 'changed', id, origin: site, problem });
+    if (site === this.#core.options.site)
+      this.#core.emit({ kind: 'changed', id, origin: site, problem });
   }
 
   /** @throws NeedsNewerVersionError if the site does not have all that is in force */
@@ -84,8 +93,12 @@ export class Activation {
 
   /** Why an operation is not taken here yet, if so. */
   getRejection(operation: string): CorrectableError | undefined {
-    if (this.#isAll || Object.hasOwn(this.#used?.service.operations ?? {}, operation)) return undefined;
-    return notActiveError(`The operation '${operation}' is new in this version of the service`, operation);
+    if (this.#isAll || Object.hasOwn(this.#used?.service.operations ?? {}, operation))
+      return undefined;
+    return notActiveError(
+      `The operation '${operation}' is new in this version of the service`,
+      operation,
+    );
   }
 
   /** Throws if a shadow operation does what is not in force. */
@@ -100,25 +113,33 @@ export class Activation {
     }
     const makesReply = this.#core.options.service.shadowOperations[shadow]?.reply !== undefined;
     if (makesReply && !replies.includes(shadow))
-      throw markInternal(notActiveError(`The shadow operation '${shadow}' is new and makes the reply`, shadow));
+      throw markInternal(
+        notActiveError(`The shadow operation '${shadow}' is new and makes the reply`, shadow),
+      );
   };
 
   #begin(version: DeploymentVersion | undefined): void {
     this.#inForce = version;
     this.#used = version;
-    this.#isAll = version === undefined || isSameVersion(version, (this.#running as RunningVersion).own);
+    this.#isAll =
+      version === undefined || isSameVersion(version, (this.#running as RunningVersion).own);
   }
 }
 
 /** Why a record of the red log needs a newer version than `own`, if so. */
-export function findRecordProblem(record: RedRecord, own: DeploymentVersion | undefined): string | undefined {
+export function findRecordProblem(
+  record: RedRecord,
+  own: DeploymentVersion | undefined,
+): string | undefined {
   switch (record.kind) {
     case 'operation':
     case 'close':
     case 'marker':
       return undefined;
     case 'member':
-      return record.action === 'change' || record.action === 'ack' ? undefined : describeUnknown(record);
+      return record.action === 'change' || record.action === 'ack'
+        ? undefined
+        : describeUnknown(record);
     case 'activate':
       return own && describeLost(record.version, own);
     default:
@@ -126,7 +147,13 @@ export function findRecordProblem(record: RedRecord, own: DeploymentVersion | un
   }
 }
 
-function describeUnknown({ kind, action = '' }: { readonly kind: string; readonly action?: string }): string {
+function describeUnknown({
+  kind,
+  action = '',
+}: {
+  readonly kind: string;
+  readonly action?: string;
+}): string {
   return `the red log has a record of the kind '${`${kind} ${action}`.trim()}', which is not known here`;
 }
 
@@ -136,8 +163,11 @@ function describeLost(needed: DeploymentVersion, here: DeploymentVersion): strin
 }
 
 function notActiveError(problem: string, field: string): CorrectableError {
-  const advice = 'Nothing was done: run correctables cluster activate once every site runs this version, then retry';
-  return new CorrectableError('UNAVAILABLE', `${problem}, and not in force yet. ${advice}.`, { field });
+  const advice =
+    'Nothing was done: run correctables cluster activate once every site runs this version, then retry';
+  return new CorrectableError('UNAVAILABLE', `${problem}, and not in force yet. ${advice}.`, {
+    field,
+  });
 }
 
 /** Why what was found needs a newer version, if so. */
@@ -173,7 +203,11 @@ function findEntryProblem(entry: LocalEntry, known: EffectValidator): string | u
   }
 }
 
-function describeEffects(effects: readonly Effect[], isRed: boolean, known: EffectValidator): string | undefined {
+function describeEffects(
+  effects: readonly Effect[],
+  isRed: boolean,
+  known: EffectValidator,
+): string | undefined {
   const problem = describeEffectsProblem(effects, isRed, known);
   return problem && `of an operation in its log, ${problem}`;
 }

@@ -1,12 +1,14 @@
 /**
- * How long a removal has to be remembered: until nothing older can come. A site that has applied many removals writes a
- * *floor* into its stream: a blue operation without effects that says which vector all its operations have seen that the
- * receiver has not applied by then. What all sites' floors cover, every operation still to come has seen, so its time is
- * above (B4): the stamps of such removals decide nothing any more.
+ * How long a removal has to be remembered: until nothing older can come. A site that has applied
+ * many removals writes a *floor* into its stream: a blue operation without effects that says which
+ * vector all its operations have seen that the receiver has not applied by then. What all sites'
+ * floors cover, every operation still to come has seen, so its time is above (B4): the stamps of
+ * such removals decide nothing any more.
  *
- * A floor holds for red operations too, since it waits until those have ended that were in flight when its vector was
- * taken; and for those of an earlier start of the site, since a record of this start has to be through before. As an
- * entry of the site's own log it survives a crash: the next start sees what the floor has seen before it does anything.
+ * A floor holds for red operations too, since it waits until those have ended that were in flight
+ * when its vector was taken; and for those of an earlier start of the site, since a record of this
+ * start has to be through before. As an entry of the site's own log it survives a crash: the next
+ * start sees what the floor has seen before it does anything.
  */
 import type { BluePath } from './causal/blue-path.ts';
 import { formatOperationId } from '../records/operation-id.ts';
@@ -65,7 +67,9 @@ export class LowWatermarks {
     const { state, options } = this.#host.core;
     const remaining = options.origins.sites.filter((item) => !this.#hasEnded(item));
     const floors = remaining.map((item) => this.#watermarks.get(item));
-    const covered = state.stable.map((_, entry) => Math.min(...floors.map((floor) => floor?.[entry] ?? 0)));
+    const covered = state.stable.map((_, entry) =>
+      Math.min(...floors.map((floor) => floor?.[entry] ?? 0)),
+    );
     state.store.forgetRemovals(covered);
   }
 
@@ -73,7 +77,11 @@ export class LowWatermarks {
   #hasEnded(origin: Origin): boolean {
     const { core, red } = this.#host;
     const { final } = core.options.origins.get(origin);
-    return final !== undefined && (core.state.stable[origin] ?? 0) >= final.stamp && !red.hasRecordsFrom(origin);
+    return (
+      final !== undefined &&
+      (core.state.stable[origin] ?? 0) >= final.stamp &&
+      !red.hasRecordsFrom(origin)
+    );
   }
 
   /** Writes a floor where it is time for one, and nothing that is in flight has seen less. */

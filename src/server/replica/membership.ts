@@ -1,7 +1,8 @@
 /**
- * The members of a deployment: a function of the red log's prefix (docs/spec/cluster.md). A change closes the origin of
- * a site, opens another one, or both. Each other member answers it by an `ack`, once it can take no more of the closed
- * origin. With the last `ack` the closed streams have their ends, and the new origin is open.
+ * The members of a deployment: a function of the red log's prefix (docs/spec/cluster.md). A change
+ * closes the origin of a site, opens another one, or both. Each other member answers it by an
+ * `ack`, once it can take no more of the closed origin. With the last `ack` the closed streams have
+ * their ends, and the new origin is open.
  */
 import type { BluePath } from './causal/blue-path.ts';
 import type { ReplicaCore } from './core/replica-port.ts';
@@ -58,8 +59,19 @@ export class Membership {
     const { site, redLeader } = this.#core.options;
     const id = this.#nextId();
     const leader = redLeader === undefined ? {} : { leader: redLeader };
-    const change = { kind: 'member', action: 'change', id, site, name, directory, ...leader } as const;
-    this.#core.emit({ kind: 'propose', record: address === undefined ? change : { ...change, address } });
+    const change = {
+      kind: 'member',
+      action: 'change',
+      id,
+      site,
+      name,
+      directory,
+      ...leader,
+    } as const;
+    this.#core.emit({
+      kind: 'propose',
+      record: address === undefined ? change : { ...change, address },
+    });
     return id;
   }
 
@@ -90,19 +102,21 @@ export class Membership {
   confirm(): void {
     const change = this.#change;
     const { site } = this.#core.options;
-    if (change === undefined || change.place === this.#confirming || !change.awaiting.has(site)) return;
+    if (change === undefined || change.place === this.#confirming || !change.awaiting.has(site))
+      return;
     this.#confirming = change.place;
-    // After a crash this start may not know that the change counts, and take more of what is being closed. The entry
-    // proves it. And what was received before the change is synced with it.
+    // After a crash this start may not know that the change counts, and take more of what is being
+    // closed. The entry proves it. And what was received before the change is synced with it.
     this.#core.store({ kind: 'delivered', redDelivered: this.#core.redDelivered }, () => {
       change.ownLength = this.#host.blue.getHeld(site).sequence;
     });
   }
 
   /**
-   * Confirms the change once all that it stands on is there. A site that is closed may alone have had operations of this
-   * site on which red records stand. Another one must have them too, before the change counts. The same holds for the
-   * operations of the closed site. If only this site had them and was lost, no site could reach the end of that stream.
+   * Confirms the change once all that it stands on is there. A site that is closed may alone have
+   * had operations of this site on which red records stand. Another one must have them too, before
+   * the change counts. The same holds for the operations of the closed site. If only this site had
+   * them and was lost, no site could reach the end of that stream.
    */
   confirmDurable(): void {
     const change = this.#change;
@@ -118,20 +132,31 @@ export class Membership {
       const { sequence, stamp } = blue.getHeld(origin);
       return [origin, sequence, stamp] as const;
     });
-    const record = { kind: 'member', action: 'ack', id: this.#nextId(), site, change: change.place, held } as const;
+    const record = {
+      kind: 'member',
+      action: 'ack',
+      id: this.#nextId(),
+      site,
+      change: change.place,
+      held,
+    } as const;
     this.#core.emit({ kind: 'propose', record });
   }
 
   save(): SavedChange | undefined {
     if (this.#change === undefined) return undefined;
     const { place, closing, joining, awaiting, held } = this.#change;
-    const ends = [...held].map(([origin, { sequence, stamp }]) => [origin, sequence, stamp] as const);
+    const ends = [...held].map(
+      ([origin, { sequence, stamp }]) => [origin, sequence, stamp] as const,
+    );
     return { place, closing, joining, awaiting: [...awaiting], held: ends };
   }
 
   load(saved: SavedChange | undefined): void {
     if (saved === undefined) return;
-    const held = new Map(saved.held.map(([origin, sequence, stamp]) => [origin, { sequence, stamp }]));
+    const held = new Map(
+      saved.held.map(([origin, sequence, stamp]) => [origin, { sequence, stamp }]),
+    );
     this.#change = { ...saved, awaiting: new Set(saved.awaiting), held };
   }
 
@@ -146,7 +171,10 @@ export class Membership {
   #onChange(record: ChangeRecord, place: number): void {
     const { id, name, directory, site } = record;
     const current = this.#origins.find(name);
-    const isThere = current !== undefined && directory !== null && this.#origins.get(current).directory === directory;
+    const isThere =
+      current !== undefined &&
+      directory !== null &&
+      this.#origins.get(current).directory === directory;
     const problem = isThere ? undefined : this.#findProblem(record, current);
     const origin = problem !== undefined || isThere ? current : this.#apply(record, current, place);
     if (site === this.#core.options.site) this.#core.emit({ kind: 'changed', id, origin, problem });
@@ -154,31 +182,49 @@ export class Membership {
   }
 
   /** Why the change is void, if so: the same at all sites. */
-  #findProblem({ name, directory, leader }: ChangeRecord, current: Origin | undefined): string | undefined {
+  #findProblem(
+    { name, directory, leader }: ChangeRecord,
+    current: Origin | undefined,
+  ): string | undefined {
     const origins = this.#origins;
     if (current === undefined && directory === null) return `no site is called '${name}' now`;
     if (current !== undefined && current === (leader ?? this.#core.options.redLeader)) {
       return `${name} is the leader of the red log: make another site the leader first`;
     }
     if (directory === null && origins.members.length === 1) return `${name} is the only site`;
-    if (origins.sites.some((origin) => directory !== null && origins.get(origin).directory === directory)) {
+    if (
+      origins.sites.some(
+        (origin) => directory !== null && origins.get(origin).directory === directory,
+      )
+    ) {
       return `the data directory of ${name} was closed before: begin on an empty one`;
     }
-    if (origins.size >= MAX_ORIGINS) return `the deployment has had ${MAX_ORIGINS} origins, as many as it may`;
-    if (this.#change === undefined || (current !== undefined && this.#change.awaiting.has(current))) return undefined;
+    if (origins.size >= MAX_ORIGINS)
+      return `the deployment has had ${MAX_ORIGINS} origins, as many as it may`;
+    if (this.#change === undefined || (current !== undefined && this.#change.awaiting.has(current)))
+      return undefined;
     const missing = [...this.#change.awaiting].map((origin) => origins.getName(origin)).join(', ');
     return `another change is pending, and has to be confirmed by ${missing} first`;
   }
 
   /** Gives the new origin, or that which was closed. */
-  #apply({ name: site, directory, address }: ChangeRecord, current: Origin | undefined, place: number): Origin {
+  #apply(
+    { name: site, directory, address }: ChangeRecord,
+    current: Origin | undefined,
+    place: number,
+  ): Origin {
     const origins = this.#origins;
     if (current !== undefined) origins.set(current, { state: 'closing' });
     // Those that take nothing of what is closed, once they have it: the new one begins with that.
     const awaiting = new Set(origins.members);
     const { closing = [], joining = [], held = new Map<Origin, StreamEnd>() } = this.#change ?? {};
     const isNew = directory !== null;
-    const known: KnownOrigin = { site, incarnation: place, state: 'joining', directory: directory ?? undefined };
+    const known: KnownOrigin = {
+      site,
+      incarnation: place,
+      state: 'joining',
+      directory: directory ?? undefined,
+    };
     const added = isNew ? [origins.add(address === undefined ? known : { ...known, address })] : [];
     this.#change = {
       place,
@@ -194,12 +240,16 @@ export class Membership {
     const pending = this.#change;
     if (pending === undefined || pending.place !== change || !pending.awaiting.delete(site)) return;
     for (const [origin, sequence, stamp] of held) {
-      if (sequence > (pending.held.get(origin)?.sequence ?? 0)) pending.held.set(origin, { sequence, stamp });
+      if (sequence > (pending.held.get(origin)?.sequence ?? 0))
+        pending.held.set(origin, { sequence, stamp });
     }
     if (pending.awaiting.size > 0) return;
     this.#change = undefined;
     for (const origin of pending.closing) {
-      this.#origins.set(origin, { state: 'closed', final: pending.held.get(origin) ?? NOTHING_HELD });
+      this.#origins.set(origin, {
+        state: 'closed',
+        final: pending.held.get(origin) ?? NOTHING_HELD,
+      });
     }
     for (const origin of pending.joining) {
       if (this.#origins.isMember(origin)) this.#origins.set(origin, { state: 'open' });
@@ -208,10 +258,16 @@ export class Membership {
     this.#onChanged();
   }
 
-  /** Otherwise a start after a crash might not know that it was open, and say that nothing was done of what was. */
+  /**
+   * Otherwise a start after a crash might not know that it was open, and say that nothing was done
+   * of what was.
+   */
   #proveOpen(): void {
     this.#isOpening = true;
-    this.#core.store({ kind: 'delivered', redDelivered: this.#core.redDelivered }, () => (this.#isOpening = false));
+    this.#core.store(
+      { kind: 'delivered', redDelivered: this.#core.redDelivered },
+      () => (this.#isOpening = false),
+    );
   }
 
   #onChanged(): void {

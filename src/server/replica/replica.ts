@@ -1,4 +1,7 @@
-/** The replica of one site, as a pure state machine: the same code runs in production and in the simulator. */
+/**
+ * The replica of one site, as a pure state machine: the same code runs in production and in the
+ * simulator.
+ */
 import { Fifo } from '../collections/fifo.ts';
 import { Activation } from './activation.ts';
 import { BluePath } from './causal/blue-path.ts';
@@ -49,7 +52,10 @@ export interface SavedReplica {
 
 export interface RecoveredReplica {
   readonly checkpoint?: SavedReplica | undefined;
-  /** Entries of the site's own log from position `start` on; those before the checkpoint's cut are kept for others. */
+  /**
+   * Entries of the site's own log from position `start` on; those before the checkpoint's cut are
+   * kept for others.
+   */
   readonly start: number;
   readonly entries: readonly LocalEntry[];
 }
@@ -68,7 +74,9 @@ export class Replica implements ReplicaCore, WritesHost {
   readonly rights: Rights | undefined;
   readonly membership: Membership;
   readonly activation: Activation;
-  /** By site: the highest term of its messages that was heard, at any start that the log tells of. */
+  /**
+   * By site: the highest term of its messages that was heard, at any start that the log tells of.
+   */
   readonly terms: Map<Origin, number> = new Map();
   /** By site: the directory on which its starts run, where they say so. */
   readonly directories: Map<Origin, string> = new Map();
@@ -89,7 +97,12 @@ export class Replica implements ReplicaCore, WritesHost {
   readonly #earlySubmissions = new Fifo<Submission>();
   #provenRedCount = 0;
 
-  constructor(options: ReplicaOptions, stored: RecoveredReplica = EMPTY_REPLICA, nowMs = 0, wallMs = nowMs) {
+  constructor(
+    options: ReplicaOptions,
+    stored: RecoveredReplica = EMPTY_REPLICA,
+    nowMs = 0,
+    wallMs = nowMs,
+  ) {
     this.options = options;
     options.origins.load(stored.checkpoint?.shared.origins ?? []);
     this.name = formatStartName(options.origins.get(options.site), options.epoch);
@@ -180,7 +193,12 @@ export class Replica implements ReplicaCore, WritesHost {
         ...(unsent.length > 0 && { unsent, savedAtMs: this.wallMs }),
         red: red.save(),
       },
-      own: { syncedLength: this.#syncedLength, clock: clock.last, waiting, terms: this.#saveTerms() },
+      own: {
+        syncedLength: this.#syncedLength,
+        clock: clock.last,
+        waiting,
+        terms: this.#saveTerms(),
+      },
     };
   }
 
@@ -214,7 +232,8 @@ export class Replica implements ReplicaCore, WritesHost {
   }
 
   receive(from: Origin, message: BlueMessage | SlotMessage | RightsMessage): void {
-    if (message.kind === 'slot.request' || message.kind === 'slot.answered') this.lookups.receive(from, message);
+    if (message.kind === 'slot.request' || message.kind === 'slot.answered')
+      this.lookups.receive(from, message);
     else if (message.kind === 'rights.request') this.rights?.receive(from, message);
     else this.blue.receive(from, message);
     this.#applyVisible();
@@ -243,7 +262,10 @@ export class Replica implements ReplicaCore, WritesHost {
   }
 
   abandon(serial: number): void {
-    const waiting = this.coverage.cancel(serial) ?? this.lookups.cancel(serial) ?? this.rights?.waiting.cancel(serial);
+    const waiting =
+      this.coverage.cancel(serial) ??
+      this.lookups.cancel(serial) ??
+      this.rights?.waiting.cancel(serial);
     if (waiting === undefined) this.red.abandon(this.createOperationId(serial), serial);
     // A named operation may have begun elsewhere, or another caller may wait for it here.
     else this.reply(waiting, 'strong', droppedError(waiting, false));
@@ -251,7 +273,9 @@ export class Replica implements ReplicaCore, WritesHost {
 
   hasWaiter(id: OperationId): boolean {
     return (
-      this.coverage.hasOperation(id) || this.lookups.hasOperation(id) || this.rights?.waiting.hasOperation(id) === true
+      this.coverage.hasOperation(id) ||
+      this.lookups.hasOperation(id) ||
+      this.rights?.waiting.hasOperation(id) === true
     );
   }
 
@@ -287,11 +311,16 @@ export class Replica implements ReplicaCore, WritesHost {
     return isAccepted;
   }
 
-  /** A record whose stamp is too far ahead does not enter the red log. It is sent again until the clock is right. */
+  /**
+   * A record whose stamp is too far ahead does not enter the red log. It is sent again until the
+   * clock is right.
+   */
   acceptsRecords(from: Origin, proposed: readonly ProposedRecord[]): boolean {
     return proposed.every(({ record }) => {
       // The leader has accepted the records of others that it passes on.
-      return record.kind !== 'operation' || record.site !== from || this.acceptsStamp(from, record.clock);
+      return (
+        record.kind !== 'operation' || record.site !== from || this.acceptsStamp(from, record.clock)
+      );
     });
   }
 
@@ -299,7 +328,9 @@ export class Replica implements ReplicaCore, WritesHost {
   noteTerm(site: Origin, term: number, directory?: string): void {
     this.#setTerm(site, term, directory);
     this.store(
-      directory === undefined ? { kind: 'term', site, term } : { kind: 'term', site, term, directory },
+      directory === undefined
+        ? { kind: 'term', site, term }
+        : { kind: 'term', site, term, directory },
       () => {},
     );
   }
@@ -322,13 +353,15 @@ export class Replica implements ReplicaCore, WritesHost {
     if (!isReply(answer)) {
       const { identity } = submission;
       // At this stage an update fails by what the red log says of it, for good.
-      const isConcluded = stage === 'strong' && identity !== undefined && isKeyed(identity.id) && answer.retryable;
+      const isConcluded =
+        stage === 'strong' && identity !== undefined && isKeyed(identity.id) && answer.retryable;
       // What a weak level says, a "no" too, ends nothing where a stronger one follows.
       const error = isConcluded ? concludedError(answer) : answer;
       this.emit({ kind: 'failed', serial, error, stage: isLast ? undefined : stage });
       return;
     }
-    const seen = stage === 'tentative' || sessionVector === undefined ? undefined : [...this.state.stable];
+    const seen =
+      stage === 'tentative' || sessionVector === undefined ? undefined : [...this.state.stable];
     if (seen !== undefined) this.options.observer?.onViewed?.(submission);
     this.emit({ kind: 'view', serial, stage, reply: answer, isLast, seen });
   }
@@ -420,7 +453,8 @@ export class Replica implements ReplicaCore, WritesHost {
 
   #load({ checkpoint, start, entries }: RecoveredReplica): void {
     const before = (checkpoint?.own.syncedLength ?? start) - start;
-    if (checkpoint !== undefined) this.#loadCheckpoint(checkpoint, getOwnOperations(entries.slice(0, before), start));
+    if (checkpoint !== undefined)
+      this.#loadCheckpoint(checkpoint, getOwnOperations(entries.slice(0, before), start));
     this.#syncedLength = start + before;
     for (const entry of entries.slice(before)) {
       this.#restore(entry, this.#syncedLength);
@@ -428,10 +462,14 @@ export class Replica implements ReplicaCore, WritesHost {
     }
   }
 
-  #loadCheckpoint({ sections, shared, own }: SavedReplica, retained: readonly LoggedOperation[]): void {
+  #loadCheckpoint(
+    { sections, shared, own }: SavedReplica,
+    retained: readonly LoggedOperation[],
+  ): void {
     this.membership.load(shared.change);
     this.activation.load(shared.inForce);
-    for (const [name, section] of Object.entries(this.sections)) section.restore(sections[name] ?? new Map());
+    for (const [name, section] of Object.entries(this.sections))
+      section.restore(sections[name] ?? new Map());
     this.state.loadStable(shared.stable);
     this.clock.advanceTo(own.clock);
     for (const [site, term, directory] of own.terms ?? []) this.#setTerm(site, term, directory);
@@ -475,7 +513,8 @@ export class Replica implements ReplicaCore, WritesHost {
   #start(submission: Submission): void {
     const rejection = this.activation.getRejection(submission.operation);
     if (rejection !== undefined) return this.writes.refuse(submission, rejection);
-    if (this.options.service.contract.operations[submission.operation]?.access === 'read') this.#read(submission);
+    if (this.options.service.contract.operations[submission.operation]?.access === 'read')
+      this.#read(submission);
     else if (!this.membership.takesWrites) this.writes.refuse(submission, joiningError());
     else this.writes.submit(submission);
   }

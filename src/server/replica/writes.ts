@@ -1,9 +1,17 @@
-/** Updates at one site: each is executed where its slot is, and a log entry answers it (docs/spec/exactly-once.md). */
+/**
+ * Updates at one site: each is executed where its slot is, and a log entry answers it
+ * (docs/spec/exactly-once.md).
+ */
 import { isCorrectableError, type CorrectableError } from '../../correctable/errors.ts';
 import { Fifo } from '../collections/fifo.ts';
 import type { BluePath } from './causal/blue-path.ts';
 import { isKeyed } from '../records/operation-id.ts';
-import { toFailure, mayHaveStartedError, replicaBehindError, unacknowledgedError } from '../records/failures.ts';
+import {
+  toFailure,
+  mayHaveStartedError,
+  replicaBehindError,
+  unacknowledgedError,
+} from '../records/failures.ts';
 import type { GeneratorOutcome } from '../generator/generator-runner.ts';
 import type { ReplyRecord, BlueOperation } from '../records/records.ts';
 import type { RedPath } from './red/red-path.ts';
@@ -12,7 +20,11 @@ import { RightsShortfall, type RightsWaiter } from './core/rights-port.ts';
 import type { SubmissionIdentity, Stage, Submission } from '../records/submissions.ts';
 import type { ReplyOrError } from '../records/reply.ts';
 import type { DedupSlot } from './exactly-once/dedup-slots.ts';
-import { OperationLookups, type OperationLookup, type OperationLookupHost } from './exactly-once/operation-lookup.ts';
+import {
+  OperationLookups,
+  type OperationLookup,
+  type OperationLookupHost,
+} from './exactly-once/operation-lookup.ts';
 
 export interface WritesHost {
   readonly core: ReplicaCore;
@@ -26,7 +38,9 @@ export interface WritesHost {
 /** Receives the outcome of a generator, and how long the operation has waited for rights. */
 type OnOutcome = (outcome: GeneratorOutcome | CorrectableError, lackedMs?: number) => void;
 
-function isOutcome(executed: GeneratorOutcome | CorrectableError | RightsShortfall): executed is GeneratorOutcome {
+function isOutcome(
+  executed: GeneratorOutcome | CorrectableError | RightsShortfall,
+): executed is GeneratorOutcome {
   return 'reads' in executed;
 }
 
@@ -42,7 +56,10 @@ interface UnansweredWrite {
 export class Writes implements OperationLookupHost {
   readonly core: ReplicaCore;
   readonly lookups: OperationLookups;
-  /** Why no operation that may be blue begins here any more. Operations that have begun still get their result. */
+  /**
+   * Why no operation that may be blue begins here any more. Operations that have begun still get
+   * their result.
+   */
   rejection: CorrectableError | undefined;
   readonly #host: WritesHost;
   /** Own blue operations become visible in the order in which they were made. */
@@ -64,7 +81,9 @@ export class Writes implements OperationLookupHost {
 
   /** What may be red is remembered in the red log too. */
   isFullFor({ operation, identity }: Submission): boolean {
-    return identity !== undefined && this.isCertified(operation) && this.#host.red.isFullFor(identity);
+    return (
+      identity !== undefined && this.isCertified(operation) && this.#host.red.isFullFor(identity)
+    );
   }
 
   replyCommitted(submission: Submission, answer: ReplyOrError): void {
@@ -72,7 +91,9 @@ export class Writes implements OperationLookupHost {
   }
 
   joinRed(submission: Submission): boolean {
-    return submission.identity !== undefined && this.#host.red.join(submission.identity.id, submission);
+    return (
+      submission.identity !== undefined && this.#host.red.join(submission.identity.id, submission)
+    );
   }
 
   protected createLookups(): OperationLookups {
@@ -84,25 +105,34 @@ export class Writes implements OperationLookupHost {
     // What a key names is decided in one log, whatever is asked under it: at its home.
     const hasKey = identity !== undefined && isKeyed(identity.id);
     if (this.core.options.service.alwaysRed.has(operation) && !hasKey) this.#begin(submission);
-    else if (this.rejection !== undefined && !this.#isKnown(identity)) this.refuse(submission, this.rejection);
+    else if (this.rejection !== undefined && !this.#isKnown(identity))
+      this.refuse(submission, this.rejection);
     else if (identity !== undefined) this.lookups.begin(submission, identity);
     else {
       // It has no name for a retry, so its reply need not be remembered.
-      const end: OnOutcome = (outcome, lackedMs) => this.#replyUnnamed(submission, outcome, lackedMs);
+      const end: OnOutcome = (outcome, lackedMs) =>
+        this.#replyUnnamed(submission, outcome, lackedMs);
       this.runWhenSeen(submission, () => this.#runWithRights(submission, end));
     }
   }
 
-  /** What asks for the first time is not begun where too much waits already; what is known is only asked for. */
+  /**
+   * What asks for the first time is not begun where too much waits already; what is known is only
+   * asked for.
+   */
   #begin(submission: Submission): void {
     const { red } = this.#host;
     const { identity } = submission;
-    if (identity !== undefined && red.hasOperation(identity.id)) return this.escalateToRed(submission);
-    // Asked once more when its turn has come: others may have taken all places while it waited for its session.
+    if (identity !== undefined && red.hasOperation(identity.id))
+      return this.escalateToRed(submission);
+    // Asked once more when its turn has come: others may have taken all places while it waited for
+    // its session.
     const isRefused = (): boolean => {
       const rejection = this.#getRejection(submission);
       if (rejection === undefined) return false;
-      const isSure = identity === undefined || (this.#isCertainlyNew(identity) && !this.core.hasWaiter(identity.id));
+      const isSure =
+        identity === undefined ||
+        (this.#isCertainlyNew(identity) && !this.core.hasWaiter(identity.id));
       this.replyCommitted(submission, isSure ? rejection : mayHaveStartedError());
       return true;
     };
@@ -113,8 +143,10 @@ export class Writes implements OperationLookupHost {
   #getRejection({ identity, operation }: Submission): CorrectableError | undefined {
     const { red } = this.#host;
     // The newcomer, rather than what its client may still ask for.
-    if (identity?.hop === 0 && red.isFullFor(identity)) return unacknowledgedError(this.lookups.slots.limits);
-    // A no that is no entry would be untrue once the client asks again: the red order says it, where there is room.
+    if (identity?.hop === 0 && red.isFullFor(identity))
+      return unacknowledgedError(this.lookups.slots.limits);
+    // A no that is no entry would be untrue once the client asks again: the red order says it,
+    // where there is room.
     return identity !== undefined && !red.isFull ? undefined : red.getRejection(operation);
   }
 
@@ -132,13 +164,19 @@ export class Writes implements OperationLookupHost {
     return this.lookups.slots.find(id, home === this.core.options.site ? 0 : hop) !== undefined;
   }
 
-  /** Whether it was sent to no other site before, and what earlier starts of this one have proposed is all known. */
+  /**
+   * Whether it was sent to no other site before, and what earlier starts of this one have proposed
+   * is all known.
+   */
   #isCertainlyNew({ hop }: SubmissionIdentity): boolean {
     // Names the marker of this start: submissions have serials from 1 on.
     return hop === 0 && this.#host.red.ensureMarkerPassed(this.#host.createOperationId(0));
   }
 
-  /** Runs the generator, and again when lacking rights have come, unless the operation has ended meanwhile. */
+  /**
+   * Runs the generator, and again when lacking rights have come, unless the operation has ended
+   * meanwhile.
+   */
   #runWithRights(
     submission: Submission,
     end: OnOutcome,
@@ -158,13 +196,18 @@ export class Writes implements OperationLookupHost {
     else rights?.wait(shortfall, { submission, ...otherwise, onRetry: run, onTimeout: end });
   }
 
-  #replyUnnamed(submission: Submission, outcome: GeneratorOutcome | CorrectableError, rightsWaitedMs?: number): void {
+  #replyUnnamed(
+    submission: Submission,
+    outcome: GeneratorOutcome | CorrectableError,
+    rightsWaitedMs?: number,
+  ): void {
     const id = this.#host.createOperationId(submission.serial);
     if (!isOutcome(outcome)) return this.#host.reply(submission, 'committed', outcome);
     const { choice, reply } = outcome;
     if (this.#mustCertify(submission, outcome))
       return this.#host.red.begin(id, submission, outcome, { isUndecided: false, rightsWaitedMs });
-    if (choice === undefined) return this.#host.reply(submission, 'committed', outcome.domainError ?? reply);
+    if (choice === undefined)
+      return this.#host.reply(submission, 'committed', outcome.domainError ?? reply);
     const { sequence } = this.#host.blue.commit({ id, hop: undefined, choice, reply });
     this.#unanswered.push({ sequence, submission, slot: undefined });
   }
@@ -179,20 +222,28 @@ export class Writes implements OperationLookupHost {
     // Nearly all services have no rights: then nothing of it can wait.
     if (this.core.rights === undefined)
       return this.#decide(lookup, this.#runIfRoom(lookup.submission) as GeneratorOutcome, 0);
-    return this.#runWithRights(lookup.submission, (outcome, lackedMs) => this.#decide(lookup, outcome, lackedMs), {
-      isOver: () => this.#isDecided(lookup),
-      onOver: () => this.lookups.step(lookup),
-    });
+    return this.#runWithRights(
+      lookup.submission,
+      (outcome, lackedMs) => this.#decide(lookup, outcome, lackedMs),
+      {
+        isOver: () => this.#isDecided(lookup),
+        onOver: () => this.lookups.step(lookup),
+      },
+    );
   }
 
-  /** A waiting operation may find the slot decided: another site has claimed it, or a retry was executed. */
+  /**
+   * A waiting operation may find the slot decided: another site has claimed it, or a retry was
+   * executed.
+   */
   #isDecided({ identity, hop }: OperationLookup): boolean {
     const { slots } = this.lookups;
     return slots.find(identity.id, hop) !== undefined || slots.rivalOf(identity.id) !== undefined;
   }
 
   #executeWhenSeen(lookup: OperationLookup): void {
-    const ifOpen = (execute: () => void): void => (this.#isDecided(lookup) ? this.lookups.step(lookup) : execute());
+    const ifOpen = (execute: () => void): void =>
+      this.#isDecided(lookup) ? this.lookups.step(lookup) : execute();
     const run = (): void => ifOpen(() => this.#execute(lookup));
     this.runWhenSeen(lookup.submission, run, () =>
       ifOpen(() => this.#decide(lookup, replicaBehindError(this.core.options))),
@@ -200,7 +251,10 @@ export class Writes implements OperationLookupHost {
   }
 
   /** The operation is red for ever: in the red log its identifier alone counts. */
-  escalateToRed(submission: Submission, isRefused: () => boolean = () => this.#isHalted(submission)): void {
+  escalateToRed(
+    submission: Submission,
+    isRefused: () => boolean = () => this.#isHalted(submission),
+  ): void {
     const id = submission.identity?.id ?? this.#host.createOperationId(submission.serial);
     if (this.#host.red.join(id, submission)) return;
     const begin = (outcome: GeneratorOutcome | CorrectableError): void => {
@@ -212,7 +266,10 @@ export class Writes implements OperationLookupHost {
     this.runWhenSeen(submission, () => begin(this.#run(submission)), late);
   }
 
-  /** What was handed over earlier has no result here any more: another site may have brought it into the red log. */
+  /**
+   * What was handed over earlier has no result here any more: another site may have brought it into
+   * the red log.
+   */
   #isHalted(submission: Submission): boolean {
     if (this.#host.red.halted === undefined) return false;
     this.replyCommitted(submission, mayHaveStartedError());
@@ -220,9 +277,9 @@ export class Writes implements OperationLookupHost {
   }
 
   /**
-   * Whether the outcome has to be certified. What changes nothing says "no" by what it has read, and its site may be the
-   * last to hear of the yes: so it is, where some path of the operation is red, unless its generator says that the site's
-   * own snapshot will do.
+   * Whether the outcome has to be certified. What changes nothing says "no" by what it has read,
+   * and its site may be the last to hear of the yes: so it is, where some path of the operation is
+   * red, unless its generator says that the site's own snapshot will do.
    */
   #mustCertify({ operation }: Submission, { choice, isLocal }: GeneratorOutcome): boolean {
     if (this.core.options.service.alwaysRed.has(operation)) return true;
@@ -235,7 +292,11 @@ export class Writes implements OperationLookupHost {
   }
 
   /** Appends the entry that decides an open slot of this site's log. */
-  #decide(lookup: OperationLookup, outcome: GeneratorOutcome | CorrectableError, lackedMs?: number): void {
+  #decide(
+    lookup: OperationLookup,
+    outcome: GeneratorOutcome | CorrectableError,
+    lackedMs?: number,
+  ): void {
     const { submission, identity, hop } = lookup;
     const { stable } = this.core.state;
     if (outcome === this.#host.red.halted) return this.#leaveSlotOpen(lookup, outcome);
@@ -243,7 +304,11 @@ export class Writes implements OperationLookupHost {
     if (isCorrectableError(outcome) && outcome.retryable && isKeyed(identity.id))
       return this.#leaveSlotOpen(lookup, outcome);
     if (!isOutcome(outcome)) {
-      return this.recordReply(lookup, { kind: 'record', failure: toFailure(outcome), vector: stable.slice() });
+      return this.recordReply(lookup, {
+        kind: 'record',
+        failure: toFailure(outcome),
+        vector: stable.slice(),
+      });
     }
     const { choice, reply, domainError } = outcome;
     if (this.#mustCertify(submission, outcome)) return this.handOver(lookup, outcome, lackedMs);
@@ -257,15 +322,21 @@ export class Writes implements OperationLookupHost {
   }
 
   /**
-   * Leaves the slot open if only a halted red log is in the way, or if an operation with a key failed temporarily. So a
-   * retry executes the operation once that is fixed. Until then nothing of it is done, unless another copy that waits
-   * here is executed.
+   * Leaves the slot open if only a halted red log is in the way, or if an operation with a key
+   * failed temporarily. So a retry executes the operation once that is fixed. Until then nothing of
+   * it is done, unless another copy that waits here is executed.
    */
-  #leaveSlotOpen({ submission, identity: { id } }: OperationLookup, failure: CorrectableError): void {
+  #leaveSlotOpen(
+    { submission, identity: { id } }: OperationLookup,
+    failure: CorrectableError,
+  ): void {
     this.replyCommitted(submission, this.core.hasWaiter(id) ? mayHaveStartedError() : failure);
   }
 
-  /** Records a reply without effects: after it was delivered, a late copy of the request must get the same. */
+  /**
+   * Records a reply without effects: after it was delivered, a late copy of the request must get
+   * the same.
+   */
   protected recordReply(lookup: OperationLookup, answer: ReplyRecord): void {
     this.lookups.store(lookup, answer);
   }
@@ -279,14 +350,18 @@ export class Writes implements OperationLookupHost {
     const decision = { kind: 'handover' } as const;
     const slot: DedupSlot = this.lookups.slots.decide(id, hop, decision);
     const isKnown = this.#host.red.join(id, submission);
-    if (!isKnown) this.#host.red.begin(id, submission, outcome, { isUndecided: true, rightsWaitedMs });
+    if (!isKnown)
+      this.#host.red.begin(id, submission, outcome, { isUndecided: true, rightsWaitedMs });
     this.core.store({ kind: 'slot', id, hop, decision }, () => {
       this.lookups.slots.finalize(id, slot);
       if (!isKnown) this.#host.red.release(id, submission.serial);
     });
   }
 
-  /** Runs the generator as the site's rights let it. What has to be red fails if too much waits for the red order. */
+  /**
+   * Runs the generator as the site's rights let it. What has to be red fails if too much waits for
+   * the red order.
+   */
   #runIfRoom(submission: Submission): GeneratorOutcome | CorrectableError | RightsShortfall {
     const executed = this.#run(submission);
     if (!isOutcome(executed)) return executed;
@@ -305,7 +380,10 @@ export class Writes implements OperationLookupHost {
     }
   }
 
-  /** Runs `run` once the site has what the submission's session has seen; if that takes too long, `late`, or it fails. */
+  /**
+   * Runs `run` once the site has what the submission's session has seen; if that takes too long,
+   * `late`, or it fails.
+   */
   runWhenSeen(submission: Submission, run: () => void, late?: () => void): void {
     const { nowMs, options, coverage } = this.core;
     coverage.runWhenCovered(submission.sessionVector, {

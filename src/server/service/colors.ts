@@ -7,7 +7,12 @@ import { hasBounded } from './bounded-takes.ts';
 import type { Tables } from './tables.ts';
 import { freezeFunctions, freezeWireCopy } from '../../values/deep-freeze.ts';
 import { ChosenShadow } from '../records/reply.ts';
-import type { AnyShadowOperation, Colors, ShadowBuilders, ShadowOperations } from './shadow-operation.ts';
+import type {
+  AnyShadowOperation,
+  Colors,
+  ShadowBuilders,
+  ShadowOperations,
+} from './shadow-operation.ts';
 
 const CALL = "{ colors: { withdraw: 'red' } }";
 
@@ -17,16 +22,26 @@ export interface ServiceColors {
   readonly colors: Colors;
   /** The `shadow` of the generators. */
   readonly shadowBuilders: ShadowBuilders<ShadowOperations>;
-  /** Writes with a red path. One site alone must not decide their answer, even if they change nothing. */
+  /**
+   * Writes with a red path. One site alone must not decide their answer, even if they change
+   * nothing.
+   */
   readonly maybeRed: ReadonlySet<string>;
 }
 
-/** The color of each shadow operation. Throws `INVALID_ARGUMENT` for none, two, or one that does not fit. */
+/**
+ * The color of each shadow operation. Throws `INVALID_ARGUMENT` for none, two, or one that does not
+ * fit.
+ */
 export function getColors(operations: ShadowOperations, value: unknown = {}): Colors {
   const own = getOwnColors(operations);
   checkColorInput(operations, value);
   for (const name of Object.keys(value)) {
-    check(!Object.hasOwn(own, name), `colors.${name}`, `is ${own[name]} by itself: make it by shadow to say it here`);
+    check(
+      !Object.hasOwn(own, name),
+      `colors.${name}`,
+      `is ${own[name]} by itself: make it by shadow to say it here`,
+    );
   }
   const colors = { ...own, ...value };
   for (const name of Object.keys(operations)) {
@@ -43,13 +58,24 @@ export function createServiceColors(
   tables: Tables,
 ): ServiceColors {
   const hasRed = Object.values(colors).includes('red') || hasBounded(tables);
-  // Where no shadow operation is red, nor may become so, nothing can come in between that one site does not know of.
-  const maybeRed = [...getUncoloredWrites(contract, 'red'), ...(hasRed ? getUncoloredWrites(contract, undefined) : [])];
-  return { colors, shadowBuilders: createShadowBuilders(operations, colors), maybeRed: new Set(maybeRed) };
+  // Where no shadow operation is red, nor may become so, nothing can come in between that one site
+  // does not know of.
+  const maybeRed = [
+    ...getUncoloredWrites(contract, 'red'),
+    ...(hasRed ? getUncoloredWrites(contract, undefined) : []),
+  ];
+  return {
+    colors,
+    shadowBuilders: createShadowBuilders(operations, colors),
+    maybeRed: new Set(maybeRed),
+  };
 }
 
 /** The updates of a contract that are declared to be red, or to have no color of their own. */
-export function getUncoloredWrites({ operations }: Contract, requested: 'red' | undefined): string[] {
+export function getUncoloredWrites(
+  { operations }: Contract,
+  requested: 'red' | undefined,
+): string[] {
   const isWanted = (name: string): boolean =>
     operations[name]?.access === 'write' && operations[name].color === requested;
   return Object.keys(operations).filter(isWanted);
@@ -68,8 +94,14 @@ function getOwnColors(operations: ShadowOperations): Colors {
   return own;
 }
 
-/** @throws CorrectableError `INVALID_ARGUMENT` naming a color that is none, or fits no shadow operation */
-export function checkColorInput(operations: Readonly<Record<string, object>>, value: unknown): asserts value is Colors {
+/**
+ * @throws CorrectableError `INVALID_ARGUMENT` naming a color that is none, or fits no shadow
+ *   operation
+ */
+export function checkColorInput(
+  operations: Readonly<Record<string, object>>,
+  value: unknown,
+): asserts value is Colors {
   checkRecord(value, { call: CALL, field: 'colors' });
   for (const [name, color] of Object.entries(value as Colors)) {
     const field = `colors.${name}`;
@@ -77,7 +109,11 @@ export function checkColorInput(operations: Readonly<Record<string, object>>, va
     check(Object.hasOwn(operations, name), field, `is of no shadow operation; there are ${names}`);
     check(isColor(color), field, "must be 'blue' or 'red'");
     const hasReply = 'reply' in (operations[name] ?? {});
-    check(color === 'red' || !hasReply, field, 'must be red: its reply is made in the order of all sites');
+    check(
+      color === 'red' || !hasReply,
+      field,
+      'must be red: its reply is made in the order of all sites',
+    );
   }
 }
 
@@ -90,13 +126,22 @@ function createShadowBuilders(
     const color = colors[name] ?? 'red';
     builders[name] = (value, reply) => {
       const args = makesReply === undefined ? value : freezeWireCopy(value);
-      return new ChosenShadow({ shadow: name, color, args, effects: copyEffects(effects(value)), reply });
+      return new ChosenShadow({
+        shadow: name,
+        color,
+        args,
+        effects: copyEffects(effects(value)),
+        reply,
+      });
     };
   }
   return freezeFunctions(builders) as ShadowBuilders<ShadowOperations>;
 }
 
-/** An author may return one array twice, or effects made by hand. A value that is no array is rejected elsewhere. */
+/**
+ * An author may return one array twice, or effects made by hand. A value that is no array is
+ * rejected elsewhere.
+ */
 function copyEffects(value: readonly Effect[]): readonly Effect[] {
   return Array.isArray(value) ? (value as readonly Effect[]).map(copyEffect) : value;
 }

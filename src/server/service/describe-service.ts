@@ -5,11 +5,19 @@ import type { ServiceVersion, TableSchemas } from '../records/deployment-version
 import type { Service } from './service.ts';
 
 /** Describes a service. Equal ones have equal hashes, whatever the order of their parts. */
-export function describeService({ contract, tables, shadowOperations, alwaysRed }: Service): ServiceVersion {
+export function describeService({
+  contract,
+  tables,
+  shadowOperations,
+  alwaysRed,
+}: Service): ServiceVersion {
   const operations = Object.entries(contract.operations).map(
-    ([name, operation]) => [name, `${hashOperation(operation)}${alwaysRed.has(name) ? ' red' : ''}`] as const,
+    ([name, operation]) =>
+      [name, `${hashOperation(operation)}${alwaysRed.has(name) ? ' red' : ''}`] as const,
   );
-  const replies = Object.keys(shadowOperations).filter((name) => shadowOperations[name]?.reply !== undefined);
+  const replies = Object.keys(shadowOperations).filter(
+    (name) => shadowOperations[name]?.reply !== undefined,
+  );
   const described = {
     tables: describeTables(tables),
     operations: Object.fromEntries(operations.toSorted(compareNames)),

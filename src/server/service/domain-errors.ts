@@ -1,10 +1,28 @@
 /** Errors of the domain at a site: made by a generator's context, thrown by the generator. */
-import { CorrectableError, isCorrectableError, type DomainErrorInfo } from '../../correctable/errors.ts';
-import type { ErrorInputOf, OperationSpec, OperationSpecs } from '../../protocol/contract/contract.ts';
-import { createResultCheck, type ResultCheck, type ResultSchemas } from '../../protocol/contract/parse-sync.ts';
+import {
+  CorrectableError,
+  isCorrectableError,
+  type DomainErrorInfo,
+} from '../../correctable/errors.ts';
+import type {
+  ErrorInputOf,
+  OperationSpec,
+  OperationSpecs,
+} from '../../protocol/contract/contract.ts';
+import {
+  createResultCheck,
+  type ResultCheck,
+  type ResultSchemas,
+} from '../../protocol/contract/parse-sync.ts';
 import { freezeFunctions, freezeWireCopy } from '../../values/deep-freeze.ts';
 import { markInternal, createInternalError } from '../records/internal-errors.ts';
-import { ChosenShadow, UncertifiedResult, WithMeta, toReply, type Reply } from '../records/reply.ts';
+import {
+  ChosenShadow,
+  UncertifiedResult,
+  WithMeta,
+  toReply,
+  type Reply,
+} from '../records/reply.ts';
 
 /** An error that a generator throws to refuse its operation. */
 export class ThrownDomainError extends Error {
@@ -16,7 +34,10 @@ export class ThrownDomainError extends Error {
   }
 }
 
-/** Type of a generator's `errors`: one function for each error that the contract declares for its operation. */
+/**
+ * Type of a generator's `errors`: one function for each error that the contract declares for its
+ * operation.
+ */
 export type DomainErrorFactory<S extends OperationSpec> = {
   readonly [N in keyof ErrorInputOf<S>]: (data: ErrorInputOf<S>[N]) => ThrownDomainError;
 };
@@ -28,11 +49,16 @@ export class DomainErrors {
 
   constructor(operations: OperationSpecs) {
     const schemas = Object.entries(operations).flatMap(([operation, { errors = {} }]) =>
-      Object.entries(errors).map(([name, result]) => [formatErrorName(operation, name), { result }] as const),
+      Object.entries(errors).map(
+        ([name, result]) => [formatErrorName(operation, name), { result }] as const,
+      ),
     );
     this.#check = createServiceResultCheck(Object.fromEntries(schemas));
     for (const [operation, { errors = {} }] of Object.entries(operations)) {
-      const made = Object.keys(errors).map((name) => [name, (data: unknown) => new ThrownDomainError({ name, data })]);
+      const made = Object.keys(errors).map((name) => [
+        name,
+        (data: unknown) => new ThrownDomainError({ name, data }),
+      ]);
       this.#factories.set(operation, freezeFunctions(Object.fromEntries(made)));
     }
   }
@@ -42,25 +68,35 @@ export class DomainErrors {
     return this.#factories.get(operation) ?? NONE;
   }
 
-  /** Returns whether the contract declares the error for this operation. It may come from another operation. */
+  /**
+   * Returns whether the contract declares the error for this operation. It may come from another
+   * operation.
+   */
   declares(operation: string, { domain }: ThrownDomainError): boolean {
     return Object.hasOwn(this.getFactories(operation), domain.name);
   }
 
   /**
-   * Returns the error for the client, the same for a retry. Its data are a copy, so later changes have no effect.
+   * Returns the error for the client, the same for a retry. Its data are a copy, so later changes
+   * have no effect.
    *
    * @throws CorrectableError `INVALID_VALUE` if its data do not match the contract.
    */
-  toClientError(operation: string, { domain: { name, data } }: ThrownDomainError): CorrectableError {
+  toClientError(
+    operation: string,
+    { domain: { name, data } }: ThrownDomainError,
+  ): CorrectableError {
     const checked = this.#check(formatErrorName(operation, name), data);
-    return new CorrectableError('DOMAIN', `${operation}: ${name}`, { domain: { name, data: freezeWireCopy(checked) } });
+    return new CorrectableError('DOMAIN', `${operation}: ${name}`, {
+      domain: { name, data: freezeWireCopy(checked) },
+    });
   }
 }
 
 const NONE: DomainErrorFactory<OperationSpec> = Object.freeze({});
 
-const formatErrorName = (operation: string, name: string): string => `${operation}, error '${name}'`;
+const formatErrorName = (operation: string, name: string): string =>
+  `${operation}, error '${name}'`;
 
 /** `createResultCheck`, whose errors may leave a site. */
 export function createServiceResultCheck(operations: ResultSchemas): ResultCheck {
@@ -77,12 +113,16 @@ export function createServiceResultCheck(operations: ResultSchemas): ResultCheck
 /** The reply that something returned stands for, held to the contract. */
 export function checkReply(check: ResultCheck, operation: string, returned: unknown): Reply {
   const reply = toReply(returned);
-  if (typeof reply.value === 'object' && reply.value !== null) rejectMisplaced(operation, reply.value);
+  if (typeof reply.value === 'object' && reply.value !== null)
+    rejectMisplaced(operation, reply.value);
   const value = checkResult(check, operation, reply.value);
   return value === reply.value ? reply : { ...reply, value };
 }
 
-/** Says of a result that is not there how it is given: mostly it was forgotten beside a shadow operation. */
+/**
+ * Says of a result that is not there how it is given: mostly it was forgotten beside a shadow
+ * operation.
+ */
 function checkResult(check: ResultCheck, operation: string, value: unknown): unknown {
   try {
     return check(operation, value);
@@ -91,12 +131,18 @@ function checkResult(check: ResultCheck, operation: string, value: unknown): unk
     const how = 'Return one, or give it beside the arguments: shadow.x(args, result).';
     const { field, cause } = error;
     throw markInternal(
-      new CorrectableError('INVALID_VALUE', `${error.message} There is none. ${how}`, { field, cause }),
+      new CorrectableError('INVALID_VALUE', `${error.message} There is none. ${how}`, {
+        field,
+        cause,
+      }),
     );
   }
 }
 
-/** A schema that lets more through than it names would take these for results, and what they say would be lost. */
+/**
+ * A schema that lets more through than it names would take these for results, and what they say
+ * would be lost.
+ */
 function rejectMisplaced(operation: string, value: unknown): void {
   const found = MISPLACED.find(([kind]) => value instanceof kind);
   if (found === undefined) return;
@@ -106,7 +152,15 @@ function rejectMisplaced(operation: string, value: unknown): void {
 }
 
 const MISPLACED = [
-  [ChosenShadow, 'a shadow operation', 'Return it by itself: what has effects is not local, and is one.'],
-  [UncertifiedResult, 'uncertified()', 'Call it once, around all that is returned, and not beside a shadow operation.'],
+  [
+    ChosenShadow,
+    'a shadow operation',
+    'Return it by itself: what has effects is not local, and is one.',
+  ],
+  [
+    UncertifiedResult,
+    'uncertified()',
+    'Call it once, around all that is returned, and not beside a shadow operation.',
+  ],
   [WithMeta, 'withMeta()', 'Say all that goes with a result at once.'],
 ] as const;

@@ -1,4 +1,7 @@
-/** The builders of effects that shadow operations are made of: `accounts.row(id).balance.add(5)`, `carts.remove(id)`. */
+/**
+ * The builders of effects that shadow operations are made of: `accounts.row(id).balance.add(5)`,
+ * `carts.remove(id)`.
+ */
 import type { Effect } from '../records/effect.ts';
 import type { FieldKind, FieldName } from './fields/field.ts';
 import { FIELD_KINDS } from './fields/field-kinds.ts';
@@ -13,7 +16,10 @@ export type EffectTable<T extends Table> = {
   insert(key: string): Effect<undefined, 'blue', false>;
 } & (T['removable'] extends true
   ? {
-      /** Removes a row: takes what was written up to the time of the operation. Red where a field is red-only. */
+      /**
+       * Removes a row: takes what was written up to the time of the operation. Red where a field is
+       * red-only.
+       */
       remove(key: string): Effect<undefined, RemovalColor<T['fields']>, false>;
     }
   : unknown);
@@ -42,7 +48,10 @@ export function createEffectTables<T extends Tables>(tables: T): EffectTables<T>
   return built as EffectTables<T>;
 }
 
-/** What has a key, under no name that a field or an action could have. One for all: each class's own would be another. */
+/**
+ * What has a key, under no name that a field or an action could have. One for all: each class's own
+ * would be another.
+ */
 class KeyedEffects {
   readonly #key: string;
   constructor(key: string) {
@@ -69,7 +78,10 @@ function createRowEffects(table: string, fields: Fields): (key: string) => objec
   return (key) => new RowEffects(key);
 }
 
-/** Creates the effects on a field as methods of one class, since functions would be allocated for every row. */
+/**
+ * Creates the effects on a field as methods of one class, since functions would be allocated for
+ * every row.
+ */
 function createFieldEffects(name: FieldName, { effects }: FieldKind): (key: string) => object {
   class FieldEffects extends KeyedEffects {
     static {

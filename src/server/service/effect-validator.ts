@@ -17,7 +17,10 @@ const INSERT = 'insert';
 /** The effects that there are on the tables of a service. */
 export class EffectValidator {
   readonly #tables: ReadonlyMap<string, KnownTable>;
-  /** The field asked for last: each effect is looked at several times, and most are like the one before. */
+  /**
+   * The field asked for last: each effect is looked at several times, and most are like the one
+   * before.
+   */
   #lastTable: string | undefined;
   #lastField: string | undefined;
   #lastKind: FieldKind | undefined;
@@ -25,7 +28,9 @@ export class EffectValidator {
   constructor(tables: Tables) {
     this.#tables = new Map(
       Object.entries(tables).map(([name, { fields, removable }]) => {
-        const kinds = new Map(Object.entries(fields).map(([field, { kind }]) => [field, FIELD_KINDS[kind]]));
+        const kinds = new Map(
+          Object.entries(fields).map(([field, { kind }]) => [field, FIELD_KINDS[kind]]),
+        );
         const hasRed = [...kinds.values()].some(({ isRedOnly }) => isRedOnly);
         return [name, { removable, hasRed, fields: kinds }];
       }),
@@ -42,7 +47,10 @@ export class EffectValidator {
     return this.#describeCommonProblem(effect);
   }
 
-  /** What is wrong with an effect from elsewhere, if anything. `isRed`: whether it is of a red operation. */
+  /**
+   * What is wrong with an effect from elsewhere, if anything. `isRed`: whether it is of a red
+   * operation.
+   */
   describeProblem(effect: Effect, isRed: boolean): string | undefined {
     const problem = this.#describeCommonProblem(effect);
     if (problem !== undefined || isRed || !this.requiresRed(effect)) return problem;
@@ -68,7 +76,8 @@ export class EffectValidator {
         ? `it changes the field '${table}.${field}', which this service does not have`
         : describeMissingTable(table);
     }
-    const hasAction = Object.hasOwn(kind.effects, action) || kind.ownActions?.includes(action) === true;
+    const hasAction =
+      Object.hasOwn(kind.effects, action) || kind.ownActions?.includes(action) === true;
     if (!hasAction) return `'${table}.${field}' is a ${kind.name}, which has no '${action}'`;
     return kind.accepts?.(action, value) === false
       ? `'${table}.${field}' is a ${kind.name}, and not for that value`
@@ -96,6 +105,7 @@ function describeMissingTable(table: string): string {
 function describeRowProblem(effect: Effect, known: KnownTable | undefined): string | undefined {
   const { table, action } = effect;
   if (known === undefined) return describeMissingTable(table);
-  if (!isRemoval(effect)) return action === INSERT ? undefined : `rows of '${table}' have no '${action}'`;
+  if (!isRemoval(effect))
+    return action === INSERT ? undefined : `rows of '${table}' have no '${action}'`;
   return known.removable ? undefined : `it removes a row of '${table}', whose rows stay`;
 }

@@ -1,4 +1,7 @@
-/** What an author declares to hold at every site at all times: of single rows, and of all tables together. */
+/**
+ * What an author declares to hold at every site at all times: of single rows, and of all tables
+ * together.
+ */
 import { check } from '../../correctable/errors.ts';
 import { checkRecord, isThenable } from '../../correctable/validate.ts';
 import { formatThrown } from '../records/failures.ts';
@@ -11,7 +14,9 @@ export type Invariants<T extends Tables> = {
 };
 
 /** Conditions on all tables of one snapshot, by name. */
-export type SnapshotInvariants<T extends Tables> = Readonly<Record<string, (tables: TablesReader<T>) => boolean>>;
+export type SnapshotInvariants<T extends Tables> = Readonly<
+  Record<string, (tables: TablesReader<T>) => boolean>
+>;
 
 type AnyInvariant = (row: Readonly<Record<string, unknown>>) => boolean;
 
@@ -29,7 +34,9 @@ export interface InvariantFailure {
   readonly error?: string;
 }
 
-/** A promise would count as true, and its result would be lost. So it is as wrong as an exception. */
+/**
+ * A promise would count as true, and its result would be lost. So it is as wrong as an exception.
+ */
 export const RETURNED_PROMISE = 'returned a promise: it must return true or false synchronously';
 
 /** What is wrong where a condition does not hold; nothing where it does. */
@@ -46,11 +53,14 @@ export function findInvariantFailure(holds: () => boolean): InvariantFailure | u
 
 function ignore(): void {}
 
-const ROW_INVARIANT_CALL = "{ invariants: { accounts: { 'nothing is overdrawn': ({ balance }) => balance >= 0 } } }";
+const ROW_INVARIANT_CALL =
+  "{ invariants: { accounts: { 'nothing is overdrawn': ({ balance }) => balance >= 0 } } }";
 const SNAPSHOT_INVARIANT_CALL =
   "{ snapshotInvariants: { 'a doctor is on duty': ({ doctors }) => doctors.keys().length > 0 } }";
 
-/** @throws CorrectableError `INVALID_ARGUMENT` naming the one that is no function, or is of no table */
+/**
+ * @throws CorrectableError `INVALID_ARGUMENT` naming the one that is no function, or is of no table
+ */
 export function checkInvariants(
   tables: Tables,
   value: { readonly invariants?: unknown; readonly snapshotInvariants?: unknown },
@@ -59,14 +69,24 @@ export function checkInvariants(
   checkRecord(invariants, { call: ROW_INVARIANT_CALL, field: 'invariants' });
   for (const [table, ofTable] of Object.entries(invariants as object) as [string, unknown][]) {
     const field = `invariants.${table}`;
-    check(Object.hasOwn(tables, table), field, `is of no table; there are ${Object.keys(tables).join(', ')}`);
+    check(
+      Object.hasOwn(tables, table),
+      field,
+      `is of no table; there are ${Object.keys(tables).join(', ')}`,
+    );
     checkConditions(ofTable ?? {}, { call: ROW_INVARIANT_CALL, field });
   }
-  checkConditions(snapshotInvariants, { call: SNAPSHOT_INVARIANT_CALL, field: 'snapshotInvariants' });
+  checkConditions(snapshotInvariants, {
+    call: SNAPSHOT_INVARIANT_CALL,
+    field: 'snapshotInvariants',
+  });
   return { invariants, snapshotInvariants } as DeclaredInvariants;
 }
 
-function checkConditions(value: unknown, { call, field }: { readonly call: string; readonly field: string }): void {
+function checkConditions(
+  value: unknown,
+  { call, field }: { readonly call: string; readonly field: string },
+): void {
   checkRecord(value, { call, field });
   for (const [name, holds] of Object.entries(value as object) as [string, unknown][]) {
     const advice = `must be a function that returns whether it holds: write ${call}`;

@@ -1,13 +1,17 @@
 /**
- * Effects on whole rows. A row exists from the first write to it. A removal takes what was written up to its time stamp
- * (RedBlue, OSDI 2012, Figure 7): what was written with a later one stays, in whichever order the two arrive.
+ * Effects on whole rows. A row exists from the first write to it. A removal takes what was written
+ * up to its time stamp (RedBlue, OSDI 2012, Figure 7): what was written with a later one stays, in
+ * whichever order the two arrive.
  */
 import type { Effect } from '../records/effect.ts';
 
 /** Stands for the field of an effect on the whole row. */
 export const WHOLE_ROW = '';
 
-export const createInsertEffect = (table: string, key: string): Effect<undefined, 'blue', false> => ({
+export const createInsertEffect = (
+  table: string,
+  key: string,
+): Effect<undefined, 'blue', false> => ({
   table,
   key,
   field: WHOLE_ROW,
@@ -23,4 +27,5 @@ export const createRemoveEffect = (table: string, key: string): Effect<undefined
 
 export const isWholeRow = (effect: Effect): boolean => effect.field === WHOLE_ROW;
 
-export const isRemoval = (effect: Effect): boolean => effect.field === WHOLE_ROW && effect.action === 'remove';
+export const isRemoval = (effect: Effect): boolean =>
+  effect.field === WHOLE_ROW && effect.action === 'remove';

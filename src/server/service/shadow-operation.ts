@@ -1,6 +1,6 @@
 /**
- * Shadow operations: named, state-independent lists of effects (RedBlue, OSDI 2012, §5.1). They are what is replicated.
- * Each has a color, of its own or of its service's `colors`.
+ * Shadow operations: named, state-independent lists of effects (RedBlue, OSDI 2012, §5.1). They are
+ * what is replicated. Each has a color, of its own or of its service's `colors`.
  */
 import { check } from '../../correctable/errors.ts';
 import type { Color, Effect, GoesByRights, ResultsOf } from '../records/effect.ts';
@@ -17,8 +17,9 @@ declare const possibleColorsType: unique symbol;
 declare const usesRightsType: unique symbol;
 
 /**
- * A shadow operation whose color is in the service's `colors`. `A`: its arguments. `R`: the reply that it makes from
- * the results of its effects. `C`: the colors that it may get. `T`: whether it takes by rights.
+ * A shadow operation whose color is in the service's `colors`. `A`: its arguments. `R`: the reply
+ * that it makes from the results of its effects. `C`: the colors that it may get. `T`: whether it
+ * takes by rights.
  */
 export interface UncoloredOperation<
   in A = never,
@@ -30,7 +31,10 @@ export interface UncoloredOperation<
   reply?(results: readonly never[], args: A): R | WithMeta<R>;
   /** Carries the possible colors. Never present at run time. */
   readonly [possibleColorsType]?: C;
-  /** Carries whether it takes by rights. If so, it may be red although declared blue. Never present at run time. */
+  /**
+   * Carries whether it takes by rights. If so, it may be red although declared blue. Never present
+   * at run time.
+   */
   readonly [usesRightsType]?: T;
 }
 
@@ -66,7 +70,10 @@ export type Uncolored<S extends ShadowOperations> = {
   [K in keyof S]: S[K] extends { readonly color: Color } ? never : K;
 }[keyof S];
 
-/** Allowed `colors` for the shadow operations `S`. If `S` is built at run time, the check is at run time too. */
+/**
+ * Allowed `colors` for the shadow operations `S`. If `S` is built at run time, the check is at run
+ * time too.
+ */
 export type FittingColors<S extends ShadowOperations, C extends Colors> = string extends keyof C
   ? C
   : { readonly [K in keyof C]: K extends Uncolored<S> ? PossibleColors<S[K]> : never };
@@ -82,20 +89,26 @@ type ColorIn<S extends ShadowOperations, C extends Colors, K extends keyof S> = 
     ? C[K]
     : Color;
 
-/** The colors that the shadow operation `K` may end with: one that takes by rights is red where its site lacks them. */
+/**
+ * The colors that the shadow operation `K` may end with: one that takes by rights is red where its
+ * site lacks them.
+ */
 type FinalColors<S extends ShadowOperations, C extends Colors, K extends keyof S> =
   | ColorIn<S, C, K>
   | (S[K] extends UncoloredOperation<never, unknown, Color, true> ? 'red' : never);
 
 /**
- * Type of a generator's `shadow`: one function for each shadow operation of the allowed colors. `C` are those of
- * `colors`.
+ * Type of a generator's `shadow`: one function for each shadow operation of the allowed colors. `C`
+ * are those of `colors`.
  */
-export type ShadowBuilders<S extends ShadowOperations, Allowed extends Color = Color, C extends Colors = NoColors> = {
-  readonly [K in keyof S as FinalColors<S, C, K> extends Allowed ? K : never]: S[K] extends UncoloredOperation<
-    infer A,
-    infer R
-  >
+export type ShadowBuilders<
+  S extends ShadowOperations,
+  Allowed extends Color = Color,
+  C extends Colors = NoColors,
+> = {
+  readonly [
+    K in keyof S as FinalColors<S, C, K> extends Allowed ? K : never
+  ]: S[K] extends UncoloredOperation<infer A, infer R>
     ? [R] extends [NoReply]
       ? <T>(args: ArgsOf<A>, reply: T | WithMeta<T>) => ChosenShadow<T>
       : (args: ArgsOf<A>) => ChosenShadow<R>
@@ -106,12 +119,12 @@ export type ShadowBuilders<S extends ShadowOperations, Allowed extends Color = C
 type ArgsOf<A> = [A] extends [never] ? unknown : A;
 
 /**
- * Creates a blue shadow operation, which commits at its own site at once. It must commute with every other and keep
- * every invariant in every valid state (RedBlue, OSDI 2012, §5.3).
+ * Creates a blue shadow operation, which commits at its own site at once. It must commute with
+ * every other and keep every invariant in every valid state (RedBlue, OSDI 2012, §5.3).
  *
  * @throws CorrectableError `INVALID_ARGUMENT` if an argument is no function.
- * @example
- * deposit: blue((args: { account: string; amount: number }) => [accounts.row(args.account).balance.add(args.amount)])
+ * @example deposit: blue((args: { account: string; amount: number }) =>
+ * [accounts.row(args.account).balance.add(args.amount)])
  */
 export function blue<A, const E extends readonly Effect<unknown, 'blue'>[]>(
   effects: (args: A) => E,
@@ -127,17 +140,17 @@ export function blue(
 }
 
 /**
- * Creates a red shadow operation. All sites apply red ones in one order. It commits only if the data that its generator
- * read is unchanged at that point. With `reply`, the answer is made from the results of its effects once applied.
+ * Creates a red shadow operation. All sites apply red ones in one order. It commits only if the
+ * data that its generator read is unchanged at that point. With `reply`, the answer is made from
+ * the results of its effects once applied.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` if an argument is no function.
- * @example
- * take: red(
- *   (args: { queue: string }) => [queues.row(args.queue).items.pop()],
- *   ([popped]) => withMeta(popped.found ? { item: popped.item } : null, { remaining: popped.remaining }),
- * )
+ * @example take: red( (args: { queue: string }) => [queues.row(args.queue).items.pop()], ([popped])
+ * => withMeta(popped.found ? { item: popped.item } : null, { remaining: popped.remaining }), )
  */
-export function red<A, const E extends readonly Effect[]>(effects: (args: A) => E): ShadowOperation<A, NoReply, 'red'>;
+export function red<A, const E extends readonly Effect[]>(
+  effects: (args: A) => E,
+): ShadowOperation<A, NoReply, 'red'>;
 export function red<A, const E extends readonly Effect[], R>(
   effects: (args: A) => E,
   reply: (results: ResultsOf<E>, args: A) => R | WithMeta<R>,
@@ -152,22 +165,20 @@ export function red(
 }
 
 /** The colors that a shadow operation of these effects may get. */
-type ColorsFor<E extends readonly Effect[]> = [E[number]] extends [Effect<unknown, 'blue'>] ? Color : 'red';
+type ColorsFor<E extends readonly Effect[]> = [E[number]] extends [Effect<unknown, 'blue'>]
+  ? Color
+  : 'red';
 
 /**
- * Creates a shadow operation whose color is in the service's `colors`. So the code is separate from the color, and a
- * tool can find the color. With `reply`, the answer is made from the results of its effects when they are applied. With
- * `reply`, or with an effect for red ones only, it can only be red.
+ * Creates a shadow operation whose color is in the service's `colors`. So the code is separate from
+ * the color, and a tool can find the color. With `reply`, the answer is made from the results of
+ * its effects when they are applied. With `reply`, or with an effect for red ones only, it can only
+ * be red.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` if an argument is no function.
- * @example
- * defineService(bank, {
- *   …,
- *   shadowOperations: ({ accounts }) => ({
- *     withdraw: shadow((a: { account: string; amount: number }) => [accounts.row(a.account).balance.add(-a.amount)]),
- *   }),
- *   colors: { withdraw: 'red' },
- * });
+ * @example defineService(bank, { …, shadowOperations: ({ accounts }) => ({ withdraw: shadow((a: {
+ * account: string; amount: number }) => [accounts.row(a.account).balance.add(-a.amount)]), }),
+ * colors: { withdraw: 'red' }, });
  */
 export function shadow<A, const E extends readonly Effect[]>(
   effects: (args: A) => E,
@@ -176,7 +187,10 @@ export function shadow<A, const E extends readonly Effect[], R>(
   effects: (args: A) => E,
   reply: (results: ResultsOf<E>, args: A) => R | WithMeta<R>,
 ): UncoloredOperation<A, R, 'red'>;
-export function shadow(effects: (args: never) => readonly Effect[], reply?: unknown): UncoloredOperation {
+export function shadow(
+  effects: (args: never) => readonly Effect[],
+  reply?: unknown,
+): UncoloredOperation {
   checkEffects('shadow', effects);
   checkReply(reply);
   return createOperation(effects, reply);
@@ -186,14 +200,25 @@ function createOperation(
   effects: (args: never) => readonly Effect[],
   reply: unknown,
 ): Pick<UncoloredOperation, 'effects' | 'reply'> {
-  return { effects, ...(reply === undefined ? {} : { reply }) } as Pick<UncoloredOperation, 'effects' | 'reply'>;
+  return { effects, ...(reply === undefined ? {} : { reply }) } as Pick<
+    UncoloredOperation,
+    'effects' | 'reply'
+  >;
 }
 
 function checkReply(reply: unknown): void {
-  check(reply === undefined || typeof reply === 'function', 'reply', 'must be a function of the results, or none');
+  check(
+    reply === undefined || typeof reply === 'function',
+    'reply',
+    'must be a function of the results, or none',
+  );
 }
 
 function checkEffects(name: Color | 'shadow', effects: unknown): void {
   const example = `${name}(({ account, amount }) => [accounts.row(account).balance.add(amount)])`;
-  check(typeof effects === 'function', 'effects', `must be a function that gives a list: write ${example}`);
+  check(
+    typeof effects === 'function',
+    'effects',
+    `must be a function that gives a list: write ${example}`,
+  );
 }

@@ -1,6 +1,7 @@
 /**
- * Tables: rows by primary key, each with fields of the kinds below. What a service declares here types the readers that
- * its generators get (`table-readers.ts`) and the effects that its shadow operations are made of (`table-effects.ts`).
+ * Tables: rows by primary key, each with fields of the kinds below. What a service declares here
+ * types the readers that its generators get (`table-readers.ts`) and the effects that its shadow
+ * operations are made of (`table-effects.ts`).
  */
 import { check, CorrectableError } from '../../correctable/errors.ts';
 import {
@@ -32,7 +33,11 @@ export interface Field<out V = unknown, out E = unknown> {
 }
 
 /** A table: its fields by name, its indexed fields, and whether rows can be removed. */
-export interface Table<F extends Fields = Fields, I extends string = string, R extends boolean = boolean> {
+export interface Table<
+  F extends Fields = Fields,
+  I extends string = string,
+  R extends boolean = boolean,
+> {
   readonly fields: F;
   readonly indexes: readonly I[];
   readonly removable: R;
@@ -60,12 +65,13 @@ type OnlyScalars<V> = [V] extends [Scalar] ? V : never;
 /** Options of `table`. */
 export interface TableOptions<I extends string = string, R extends boolean = boolean> {
   /**
-   * Indexed fields, to look up rows in the order of values: `tables.notes.by.owner({ equals: 'ann' })`. Default: none
+   * Indexed fields, to look up rows in the order of values:
+   * `tables.notes.by.owner({ equals: 'ann' })`. Default: none
    */
   readonly indexes?: readonly I[];
   /**
-   * Allows removing rows: `notes.remove(key)`. Each counter then remembers its additions, since a removal affects only
-   * earlier ones. Default: `false`
+   * Allows removing rows: `notes.remove(key)`. Each counter then remembers its additions, since a
+   * removal affects only earlier ones. Default: `false`
    */
   readonly removable?: R;
 }
@@ -73,8 +79,8 @@ export interface TableOptions<I extends string = string, R extends boolean = boo
 /**
  * Declares a table by the names and kinds of its fields.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` if an index names an unknown field or one that cannot be indexed, or
- * if a `removable` table has a bounded field.
+ * @throws CorrectableError `INVALID_ARGUMENT` if an index names an unknown field or one that cannot
+ * be indexed, or if a `removable` table has a bounded field.
  * @example
  * const tables = {
  *   accounts: table({ balance: counter(), owner: register<string>() }, { indexes: ['owner'] }),
@@ -87,7 +93,11 @@ export function table<
   const R extends boolean = false,
 >(fields: F, options: TableOptions<I, R> = {}): Table<F, I, R> {
   checkFields(fields);
-  checkOptionNames(options, { call: "table({ owner: register() }, { indexes: ['owner'] })" }, TABLE_OPTIONS);
+  checkOptionNames(
+    options,
+    { call: "table({ owner: register() }, { indexes: ['owner'] })" },
+    TABLE_OPTIONS,
+  );
   const { indexes = [], removable = false as R } = options;
   check(Array.isArray(indexes), 'indexes', "must be a list of names, as ['owner']");
   checkOptionTypes(options, 'boolean', 'removable');
@@ -120,7 +130,9 @@ function checkFields(fields: unknown): void {
   }
 }
 
-/** Creates a field of a kind that has no options. It rejects options, since it would ignore them. */
+/**
+ * Creates a field of a kind that has no options. It rejects options, since it would ignore them.
+ */
 function createPlainField(kind: FieldKindName, value: readonly unknown[]): Field {
   const advice = `write ${kind}(), or boundedCounter({ min: 0 }) for a minimum`;
   check(value.length === 0, 'options', `${kind} takes none: ${advice}`);
@@ -144,22 +156,29 @@ export function counter(...options: readonly unknown[]): Field {
  * @example
  * blue((a: { account: string; owner: string }) => [accounts.row(a.account).owner.write(a.owner)])
  */
-export function register<T>(): Field<T | undefined, { write(value: T): Effect<undefined, 'blue', false> }>;
+export function register<T>(): Field<
+  T | undefined,
+  { write(value: T): Effect<undefined, 'blue', false> }
+>;
 export function register(...options: readonly unknown[]): Field {
   return createPlainField('register', options);
 }
 
 /**
- * Declares a set of strings or numbers. An addition wins over a concurrent removal. Reads as a `Set` in order: numbers
- * by size, then strings by UTF-16 code units. The first read after a change takes about 1 µs an element, later ones do
- * not. If you only test for elements of a large set that changes often, use a table with a row for each.
+ * Declares a set of strings or numbers. An addition wins over a concurrent removal. Reads as a
+ * `Set` in order: numbers by size, then strings by UTF-16 code units. The first read after a change
+ * takes about 1 µs an element, later ones do not. If you only test for elements of a large set that
+ * changes often, use a table with a row for each.
  *
  * @example
  * blue((a: { note: string; tag: string }) => [notes.row(a.note).tags.add(a.tag)])
  */
 export function set<T extends string | number>(): Field<
   ReadonlySet<T>,
-  { add(element: T): Effect<undefined, 'blue', false>; remove(element: T): Effect<undefined, 'blue', false> }
+  {
+    add(element: T): Effect<undefined, 'blue', false>;
+    remove(element: T): Effect<undefined, 'blue', false>;
+  }
 >;
 export function set(...options: readonly unknown[]): Field {
   return createPlainField('set', options);
@@ -171,16 +190,20 @@ export function set(...options: readonly unknown[]): Field {
  * @example
  * blue((a: { note: string; text: string }) => [notes.row(a.note).comments.append(a.text)])
  */
-export function log<T>(): Field<readonly T[], { append(line: T): Effect<undefined, 'blue', false> }>;
+export function log<T>(): Field<
+  readonly T[],
+  { append(line: T): Effect<undefined, 'blue', false> }
+>;
 export function log(...options: readonly unknown[]): Field {
   return createPlainField('log', options);
 }
 
 /**
- * Declares a value that only red shadow operations assign. Initially `undefined`. `assign` returns the previous value.
+ * Declares a value that only red shadow operations assign. Initially `undefined`. `assign` returns
+ * the previous value.
  *
- * @example
- * red((a: { seat: string; guest: string }) => [seats.row(a.seat).guest.assign(a.guest)], ([previous]) => previous ?? null)
+ * @example red((a: { seat: string; guest: string }) => [seats.row(a.seat).guest.assign(a.guest)],
+ * ([previous]) => previous ?? null)
  */
 export function cell<T>(): Field<T | undefined, { assign(value: T): Effect<T | undefined, 'red'> }>;
 export function cell(...options: readonly unknown[]): Field {
@@ -188,10 +211,11 @@ export function cell(...options: readonly unknown[]): Field {
 }
 
 /**
- * Declares a first-in first-out queue that only red shadow operations change. Reads as a `QueueView`.
+ * Declares a first-in first-out queue that only red shadow operations change. Reads as a
+ * `QueueView`.
  *
- * @example
- * red((a: { queue: string }) => [queues.row(a.queue).items.pop()], ([popped]) => (popped.found ? popped.item : null))
+ * @example red((a: { queue: string }) => [queues.row(a.queue).items.pop()], ([popped]) =>
+ * (popped.found ? popped.item : null))
  */
 export function queue<T>(): Field<
   QueueView<T>,
@@ -202,15 +226,12 @@ export function queue(...options: readonly unknown[]): Field {
 }
 
 /**
- * Declares a number with a limit that only red shadow operations change. Reads as a `number`, initially 0. A `take`
- * checks when it is applied whether there is enough, and returns the answer. So concurrent takes never reject each
- * other, unlike generators that read a counter and add to it.
+ * Declares a number with a limit that only red shadow operations change. Reads as a `number`,
+ * initially 0. A `take` checks when it is applied whether there is enough, and returns the answer.
+ * So concurrent takes never reject each other, unlike generators that read a counter and add to it.
  *
- * @example
- * red(
- *   (a: { event: string; seats: number }) => [events.row(a.event).seats.take(a.seats, { atLeast: 0 })],
- *   ([taken]) => withMeta(taken.took, { remaining: taken.remaining }),
- * )
+ * @example red( (a: { event: string; seats: number }) => [events.row(a.event).seats.take(a.seats, {
+ * atLeast: 0 })], ([taken]) => withMeta(taken.took, { remaining: taken.remaining }), )
  */
 export function stock(): Field<
   number,
@@ -226,17 +247,17 @@ export function stock(...options: readonly unknown[]): Field {
 const BOUNDED_COUNTER_OPTIONS: OptionNamesOf<{ readonly min: number }> = { min: true };
 
 /**
- * Declares a number that never falls below `min`, although sites take from it without coordination. Reads as a
- * `BoundedView`. Initially `min`; `give` adds to it. Each site has rights to a share of the amount above `min`. Rights
- * move to the sites that use them. A `take` in a blue shadow operation is blue, and final at once, if the site has
- * enough rights. Otherwise it is red. So an operation that its contract declares blue cannot choose it.
+ * Declares a number that never falls below `min`, although sites take from it without coordination.
+ * Reads as a `BoundedView`. Initially `min`; `give` adds to it. Each site has rights to a share of
+ * the amount above `min`. Rights move to the sites that use them. A `take` in a blue shadow
+ * operation is blue, and final at once, if the site has enough rights. Otherwise it is red. So an
+ * operation that its contract declares blue cannot choose it.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` if `min` is missing or no integer.
- * @example
- * sell: blue((a: { event: string; seats: number }) => [events.row(a.event).seats.take(a.seats)]),
- * // …
- * sell: (args, { tables, shadow }) =>
- *   tables.events.row(args.event).seats.left < args.seats ? { sold: false } : shadow.sell(args, { sold: true }),
+ * @example sell: blue((a: { event: string; seats: number }) =>
+ * [events.row(a.event).seats.take(a.seats)]), // … sell: (args, { tables, shadow }) =>
+ * tables.events.row(args.event).seats.left < args.seats ? { sold: false } : shadow.sell(args, {
+ * sold: true }),
  */
 export function boundedCounter(options: {
   readonly min: number;
@@ -261,9 +282,12 @@ export function isRedOnlyField(field: Field | undefined): boolean {
 }
 
 /**
- * Whether an effect changes a field that is changed in the red order only; the removal of a row changes all its fields.
+ * Whether an effect changes a field that is changed in the red order only; the removal of a row
+ * changes all its fields.
  */
 export function isRedOnly(tables: Tables, effect: Effect): boolean {
   const fields = tables[effect.table]?.fields ?? {};
-  return isRemoval(effect) ? Object.values(fields).some(isRedOnlyField) : isRedOnlyField(fields[effect.field]);
+  return isRemoval(effect)
+    ? Object.values(fields).some(isRedOnlyField)
+    : isRedOnlyField(fields[effect.field]);
 }

@@ -4,8 +4,9 @@ import type { Origin } from '../records/origin.ts';
 import type { ReplicaObserver } from '../replica/core/replica-port.ts';
 
 /**
- * Rejections by reason. `name`: a field or row that was read changed. `range`: a scanned interval changed.
- * `predecessor`: an earlier operation that it depends on was rejected. `window`: the snapshot was too old to check.
+ * Rejections by reason. `name`: a field or row that was read changed. `range`: a scanned interval
+ * changed. `predecessor`: an earlier operation that it depends on was rejected. `window`: the
+ * snapshot was too old to check.
  */
 export type CertificationStats = Readonly<Record<Conflict['reason'], number>>;
 

@@ -6,8 +6,8 @@ const GLOBAL_NAME = '__correctablesGuarded';
 const script = new Script(`globalThis[${JSON.stringify(GLOBAL_NAME)}]()`);
 
 /**
- * Calls `run` and stops it after `timeoutMs`. It costs about 0.1 ms a call, so it is for development and for services
- * whose code is not trusted to end.
+ * Calls `run` and stops it after `timeoutMs`. It costs about 0.1 ms a call, so it is for
+ * development and for services whose code is not trusted to end.
  *
  * @throws CorrectableError `FINAL_FAILED` when it was stopped; else what `run` throws.
  */

@@ -11,11 +11,17 @@ import { isInDevelopment } from './is-in-development.ts';
 /** How many reported rows it remembers: a row that stays broken is reported once. */
 const MAX_REPORTED_ROWS = 1000;
 
-/** Conditions on the whole snapshot may read everything: they get this share of the time, and so much saved up. */
+/**
+ * Conditions on the whole snapshot may read everything: they get this share of the time, and so
+ * much saved up.
+ */
 const CPU_SHARE = 0.05;
 const MAX_SAVED_MS = 100;
 
-/** Whether invariants are checked unless it is said: an observer that has nothing to look at would only take time. */
+/**
+ * Whether invariants are checked unless it is said: an observer that has nothing to look at would
+ * only take time.
+ */
 export function hasInvariants({ invariants, snapshotInvariants }: Service): boolean {
   const count = Object.keys(invariants).length + Object.keys(snapshotInvariants).length;
   return isInDevelopment() && count > 0;
@@ -28,11 +34,12 @@ export interface InvariantObserver {
 type AppliedChange = Pick<RedOperation, 'id' | 'shadow' | 'effects'>;
 
 /** What an operator does about a broken invariant. */
-const ADVICE = 'Make the shadow operation red and let its generator check what it needs, or fix the invariant.';
+const ADVICE =
+  'Make the shadow operation red and let its generator check what it needs, or fix the invariant.';
 
 /**
- * Reports each row that breaks an invariant, and each condition on all tables that does not hold, once. `elapsedMs` is
- * a monotonic clock.
+ * Reports each row that breaks an invariant, and each condition on all tables that does not hold,
+ * once. `elapsedMs` is a monotonic clock.
  */
 export function createInvariantObserver(
   service: Service,
@@ -45,7 +52,11 @@ export function createInvariantObserver(
     if (reported.has(name) || reported.size >= MAX_REPORTED_ROWS) return;
     reported.add(name);
     const instead = error === undefined ? '' : ` (the condition ${error})`;
-    onAlarm({ kind: 'invariant-broken', site, message: `Site ${site}: ${description}${instead}. ${ADVICE}` });
+    onAlarm({
+      kind: 'invariant-broken',
+      site,
+      message: `Site ${site}: ${description}${instead}. ${ADVICE}`,
+    });
   };
   const check = new InvariantCheck(service);
   const budget = new CpuBudget(elapsedMs);
@@ -69,7 +80,8 @@ export function createInvariantObserver(
         const { table, key, invariant } = broken;
         const description = `${shadow} (${id}) left row '${key}' of ${table} without "${invariant}"`;
         // A promise is there whatever the row.
-        const name = broken.error === RETURNED_PROMISE ? [table, invariant] : [table, key, invariant];
+        const name =
+          broken.error === RETURNED_PROMISE ? [table, invariant] : [table, key, invariant];
         report(name.join('\n'), description, broken);
       }
       if (hasConditions) checkConditions(operation, state);
@@ -88,10 +100,16 @@ class CpuBudget {
     this.#sinceMs = elapsedMs();
   }
 
-  /** Runs `work` if there is time left for it, and returns its result; `undefined` if it did not run. */
+  /**
+   * Runs `work` if there is time left for it, and returns its result; `undefined` if it did not
+   * run.
+   */
   run<T>(work: () => T): T | undefined {
     const begunMs = this.#elapsedMs();
-    this.#availableMs = Math.min(MAX_SAVED_MS, this.#availableMs + (begunMs - this.#sinceMs) * CPU_SHARE);
+    this.#availableMs = Math.min(
+      MAX_SAVED_MS,
+      this.#availableMs + (begunMs - this.#sinceMs) * CPU_SHARE,
+    );
     this.#sinceMs = begunMs;
     if (this.#availableMs <= 0) return undefined;
     const value = work();

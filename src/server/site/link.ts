@@ -1,6 +1,7 @@
 /**
- * A one-way link between two sites in one process: first in, first out, each message delayed by the same time. It holds
- * so much and no more: what comes beyond is dropped, as networks do, and what matters of it is sent again.
+ * A one-way link between two sites in one process: first in, first out, each message delayed by the
+ * same time. It holds so much and no more: what comes beyond is dropped, as networks do, and what
+ * matters of it is sent again.
  */
 import { Fifo } from '../collections/fifo.ts';
 
@@ -10,7 +11,10 @@ export interface LinkLimits {
   readonly maxBytes: number;
 }
 
-/** Far beyond what windows let sites send before they are answered: a site that comes here is held up. */
+/**
+ * Far beyond what windows let sites send before they are answered: a site that comes here is held
+ * up.
+ */
 export const LINK_LIMITS: LinkLimits = { maxMessages: 1 << 16, maxBytes: 1 << 28 };
 
 interface InFlightMessage<M> {
@@ -27,7 +31,10 @@ export interface LinkOptions<M> {
   onFull?: (() => void) | undefined;
 }
 
-/** A link. Its timer exists only while messages are in flight, so that it keeps no process alive for nothing. */
+/**
+ * A link. Its timer exists only while messages are in flight, so that it keeps no process alive for
+ * nothing.
+ */
 export class Link<M> {
   readonly #options: LinkOptions<M>;
   readonly #limits: LinkLimits;
@@ -79,7 +86,8 @@ export class Link<M> {
       due.push(message);
     }
     const next = this.#inFlight.at(0);
-    // Scheduled before the messages are handled: what they send in turn comes after what is in flight.
+    // Scheduled before the messages are handled: what they send in turn comes after what is in
+    // flight.
     if (next !== undefined) this.#schedule(next.dueAtMs - nowMs);
     if (due.length > 0) this.#options.deliver(due);
   }

@@ -1,6 +1,6 @@
 /**
- * Notifies submitters of the outcome of their submissions. Several are notified in a row, and entries are stored between:
- * what one of them throws there costs its own submission, nothing else.
+ * Notifies submitters of the outcome of their submissions. Several are notified in a row, and
+ * entries are stored between: what one of them throws there costs its own submission, nothing else.
  */
 import type { ReplicaOutput } from '../records/replica-output.ts';
 import type { Stage } from '../records/submissions.ts';
@@ -8,17 +8,31 @@ import { undeliveredError, type Submitter } from './site-binding.ts';
 
 type DeliveredView = Omit<Extract<ReplicaOutput, { kind: 'view' }>, 'kind' | 'serial'>;
 
-/** Delivers a view. If that throws, the submission fails at this level, or as a whole if it was the last one. */
-export function deliverView(submitter: Submitter, { stage, reply, seen, isLast }: DeliveredView): void {
+/**
+ * Delivers a view. If that throws, the submission fails at this level, or as a whole if it was the
+ * last one.
+ */
+export function deliverView(
+  submitter: Submitter,
+  { stage, reply, seen, isLast }: DeliveredView,
+): void {
   try {
     submitter.onView(stage, reply, seen);
   } catch (error) {
-    deliverFailure(submitter, undeliveredError(submitter.effect, stage, error), isLast ? undefined : stage);
+    deliverFailure(
+      submitter,
+      undeliveredError(submitter.effect, stage, error),
+      isLast ? undefined : stage,
+    );
   }
 }
 
 /** Delivers a failure of one level, or of the operation. */
-export function deliverFailure(submitter: Submitter, error: unknown, stage: Stage | undefined): void {
+export function deliverFailure(
+  submitter: Submitter,
+  error: unknown,
+  stage: Stage | undefined,
+): void {
   try {
     submitter.onFailure(error, stage);
   } catch {

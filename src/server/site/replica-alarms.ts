@@ -1,4 +1,7 @@
-/** What is noticed at a site, as alarms: wild clocks, generators that throw by mistake, messages that are not taken. */
+/**
+ * What is noticed at a site, as alarms: wild clocks, generators that throw by mistake, messages
+ * that are not taken.
+ */
 import { isCorrectableError } from '../../correctable/errors.ts';
 import { formatThrown } from '../records/failures.ts';
 import type { Origin, Origins } from '../records/origin.ts';
@@ -7,11 +10,22 @@ import type { OnGeneratorError } from '../generator/generator-budget.ts';
 import type { ReplicaObserver } from '../replica/core/replica-port.ts';
 import { shortenText, type OnAlarm, type SiteAlarm } from '../alarms/site-alarm.ts';
 
-/** Returns what raises the alarms about other sites: their clocks, and those that are away for too long. */
-export function createClockObserver(origins: Origins, site: Origin, onAlarm: OnAlarm): ReplicaObserver {
+/**
+ * Returns what raises the alarms about other sites: their clocks, and those that are away for too
+ * long.
+ */
+export function createClockObserver(
+  origins: Origins,
+  site: Origin,
+  onAlarm: OnAlarm,
+): ReplicaObserver {
   const raise = (kind: SiteAlarm['kind'], peer: Origin, description: string): void => {
     const names = { site: origins.getName(site), peer: origins.getName(peer) };
-    onAlarm({ kind, ...names, message: `Site ${names.peer}, as ${names.site} sees it: ${description}` });
+    onAlarm({
+      kind,
+      ...names,
+      message: `Site ${names.peer}, as ${names.site} sees it: ${description}`,
+    });
   };
   return {
     onQuarantined: (peer, aheadMs) =>
@@ -20,7 +34,8 @@ export function createClockObserver(origins: Origins, site: Origin, onAlarm: OnA
         peer,
         `its clock is ${aheadMs} ms ahead. Its writes are refused until the clock is corrected.`,
       ),
-    onReleased: (peer) => raise('clock-released', peer, 'its clock is right again, and what it writes is taken.'),
+    onReleased: (peer) =>
+      raise('clock-released', peer, 'its clock is right again, and what it writes is taken.'),
     onLeftBehind: (peer) =>
       raise(
         'site-left-behind',
@@ -28,18 +43,28 @@ export function createClockObserver(origins: Origins, site: Origin, onAlarm: OnA
         'it has been away for too long, and no more operations are kept for it. Once it is back, it takes the state of another site.',
       ),
     onCutOff: (peers, isFull) => {
-      const [name, away] = [origins.getName(site), peers.map((peer) => origins.getName(peer)).join(', ')];
+      const [name, away] = [
+        origins.getName(site),
+        peers.map((peer) => origins.getName(peer)).join(', '),
+      ];
       const fate = isFull
         ? 'No more can be kept, so updates are refused.'
         : 'Everything is kept for them, up to maxBacklogEntries entries. Then updates are refused.';
       const advice = 'Repair the links, or start these sites. Retire those that are lost for good.';
       const problem = `has waited too long for ${away}, and without them there is no majority of the sites`;
-      onAlarm({ kind: 'site-cut-off', site: name, message: `Site ${name} ${problem}. ${fate} ${advice}` });
+      onAlarm({
+        kind: 'site-cut-off',
+        site: name,
+        message: `Site ${name} ${problem}. ${fate} ${advice}`,
+      });
     },
   };
 }
 
-/** How many alarms of a kind are raised in a window: others choose how often there is a reason for one. */
+/**
+ * How many alarms of a kind are raised in a window: others choose how often there is a reason for
+ * one.
+ */
 const MAX_ALARMS_PER_WINDOW = 10;
 const WINDOW_MS = 1000;
 
@@ -66,14 +91,19 @@ function throttleAlarms<A extends readonly unknown[]>(
       return;
     }
     reported += 1;
-    const others = leftOut === 0 ? '' : ` (${leftOut} more alarms of this kind were left out before it)`;
+    const others =
+      leftOut === 0 ? '' : ` (${leftOut} more alarms of this kind were left out before it)`;
     leftOut = 0;
     raise(others, ...args);
   };
 }
 
 /** Reports undeclared errors of generators, so many a second. */
-export function createGeneratorAlarm(site: string, onAlarm: OnAlarm, elapsedMs: Clock = readClock): OnGeneratorError {
+export function createGeneratorAlarm(
+  site: string,
+  onAlarm: OnAlarm,
+  elapsedMs: Clock = readClock,
+): OnGeneratorError {
   return throttleAlarms((leftOut, caller, cause) => {
     const message = `Site ${site}: ${caller} threw ${shortenText(formatThrownSafely(cause))}${leftOut}`;
     onAlarm({ kind: 'generator-error', site, message, cause });

@@ -1,4 +1,7 @@
-/** Session tokens: what a session has seen, signed by the cluster, so that a client can carry it and cannot make it up. */
+/**
+ * Session tokens: what a session has seen, signed by the cluster, so that a client can carry it and
+ * cannot make it up.
+ */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { CorrectableError } from '../../correctable/errors.ts';
 import type { SessionTokens } from './site-binding.ts';
@@ -8,7 +11,10 @@ import type { Vector } from '../records/vector.ts';
 export interface SignedTokensOptions {
   /** The same at all sites. */
   readonly key: string | Uint8Array;
-  /** Identifies the deployment, the same at all its sites and starts: its name, or its sites if these stay. */
+  /**
+   * Identifies the deployment, the same at all its sites and starts: its name, or its sites if
+   * these stay.
+   */
   readonly scope: string | readonly string[];
   /** The site that makes them: a client keeps only the newest of each (`makerOf`). */
   readonly site: Origin;
@@ -19,13 +25,17 @@ const SIGNED_PREFIX = 'correctables session v1';
 
 /** Longest token that is looked at. */
 const MAX_TOKEN_LENGTH = 4096;
-/** Tokens that are known to be genuine, so that one that comes back soon need not be verified again. */
+/**
+ * Tokens that are known to be genuine, so that one that comes back soon need not be verified again.
+ */
 const MAX_VERIFIED_TOKENS = 1024;
 
 /** What stands before the first dot of a token. */
 const formatMaker = (site: Origin): string => `o${site}`;
 
-/** Tokens `site.payload.signature`. The signature covers the scope: another deployment's do not fit. */
+/**
+ * Tokens `site.payload.signature`. The signature covers the scope: another deployment's do not fit.
+ */
 export class SignedTokens implements SessionTokens {
   readonly #options: SignedTokensOptions;
   /** What the known tokens say, in the order in which they became known. */
@@ -64,7 +74,9 @@ export class SignedTokens implements SessionTokens {
     const value = Buffer.from(text.slice(end + 1), 'base64url');
     const expected = this.#sign(content);
     if (value.length === expected.length && timingSafeEqual(value, expected)) {
-      return JSON.parse(Buffer.from(content.slice(content.indexOf('.') + 1), 'base64url').toString()) as Vector;
+      return JSON.parse(
+        Buffer.from(content.slice(content.indexOf('.') + 1), 'base64url').toString(),
+      ) as Vector;
     }
     const message =
       'session: the token was not made by this deployment, or was changed on the way. Open a new session.';

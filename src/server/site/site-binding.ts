@@ -1,31 +1,53 @@
 /**
- * A site as a binding: levels `tentative` < `causal` < `strong`. Red updates have `tentative` and `strong`, reads
- * `causal` and `strong`; a blue update is committed at once and has one view, final at `causal`, whatever was asked for:
- * more than that it never becomes.
+ * A site as a binding: levels `tentative` < `causal` < `strong`. Red updates have `tentative` and
+ * `strong`, reads `causal` and `strong`; a blue update is committed at once and has one view, final
+ * at `causal`, whatever was asked for: more than that it never becomes.
  *
- * At one site a session costs nothing: what it answers at `causal` or `strong` is in its own snapshots from then on. What
- * a session saw at another site comes along as a signed token, and is waited for.
+ * At one site a session costs nothing: what it answers at `causal` or `strong` is in its own
+ * snapshots from then on. What a session saw at another site comes along as a signed token, and is
+ * waited for.
  */
 import { createHash } from 'node:crypto';
-import type { Binding, BindingSession, InvocationContext, Sink, ViewDetails } from '../../correctable/binding.ts';
+import type {
+  Binding,
+  BindingSession,
+  InvocationContext,
+  Sink,
+  ViewDetails,
+} from '../../correctable/binding.ts';
 import { CorrectableError, isCorrectableError } from '../../correctable/errors.ts';
 import type { Access, Operation } from '../../correctable/operation.ts';
 import { CheckedOperation } from '../../protocol/contract/checked-operation.ts';
-import { ParsedOperation, findOperationHash, parseArgs } from '../../protocol/contract/operation-registry.ts';
+import {
+  ParsedOperation,
+  findOperationHash,
+  parseArgs,
+} from '../../protocol/contract/operation-registry.ts';
 import type { ContractInfo } from '../../protocol/contract/contract.ts';
-import { REDBLUE_LEVELS, type RedBlueLevel, type RedBlueLevels } from '../../protocol/redblue-levels.ts';
+import {
+  REDBLUE_LEVELS,
+  type RedBlueLevel,
+  type RedBlueLevels,
+} from '../../protocol/redblue-levels.ts';
 import { EncodingSink } from '../../protocol/codec/encoding-sink.ts';
 import { copyForWire } from '../../protocol/codec/portable-values.ts';
 import { isWellFormed } from '../../protocol/codec/tagged-values.ts';
 import { toCanonicalString } from '../../values/canonical-string.ts';
 import { MAX_CLIENT_LENGTH } from '../records/retention-limits.ts';
-import { formatKeyedOperationId, KEYED, formatOperationId as operationIdOf } from '../records/operation-id.ts';
+import {
+  formatKeyedOperationId,
+  KEYED,
+  formatOperationId as operationIdOf,
+} from '../records/operation-id.ts';
 import type { Origin, Origins } from '../records/origin.ts';
 import type { SubmissionIdentity, Stage, SubmissionRequest } from '../records/submissions.ts';
 import type { Reply } from '../records/reply.ts';
 import { isCovered, createZeroVector, type Vector } from '../records/vector.ts';
 
-/** One submission, and who gets what the site says about it: one object, since one is made for each operation. */
+/**
+ * One submission, and who gets what the site says about it: one object, since one is made for each
+ * operation.
+ */
 export interface Submitter extends SubmissionRequest {
   /** Through which handle on the site it came. */
   readonly handle: object;
@@ -34,7 +56,9 @@ export interface Submitter extends SubmissionRequest {
   readonly signal: AbortSignal;
   /** When the caller gives up, in milliseconds since the epoch by the wall clock. */
   readonly deadlineAt: number | undefined;
-  /** When the site has taken it, set by that, in milliseconds of the clock that only runs forward. */
+  /**
+   * When the site has taken it, set by that, in milliseconds of the clock that only runs forward.
+   */
   acceptedAtMs?: number;
   /** `seen` is what a session has seen with this view. */
   onView(stage: Stage, reply: Reply, seen: Vector | undefined): void;
@@ -89,14 +113,17 @@ class SiteSession implements BindingSession {
     if (isCovered(vector, this.#seen)) return;
     this.#sealed = undefined;
     const length = Math.max(this.#seen.length, vector.length);
-    this.#seen = Array.from({ length }, (_, entry) => Math.max(this.#seen[entry] ?? 0, vector[entry] ?? 0));
+    this.#seen = Array.from({ length }, (_, entry) =>
+      Math.max(this.#seen[entry] ?? 0, vector[entry] ?? 0),
+    );
   }
 }
 
 /**
- * The binding of one site, one handle of many: closing it closes this handle. If a gateway is its direct user, values
- * come from the wire and go there. For other users in the process it copies values, so that no user holds the site's
- * own objects. That includes a user between the site and a gateway.
+ * The binding of one site, one handle of many: closing it closes this handle. If a gateway is its
+ * direct user, values come from the wire and go there. For other users in the process it copies
+ * values, so that no user holds the site's own objects. That includes a user between the site and a
+ * gateway.
  */
 export class SiteBinding implements Binding<RedBlueLevels, true> {
   readonly name: string;
@@ -151,9 +178,11 @@ export class SiteBinding implements Binding<RedBlueLevels, true> {
     try {
       if (this.#isClosed) throw closedError(this.name);
       const { name } = operation;
-      // A gateway directly over the site has checked it by the same contract, and writes down at once what it receives.
+      // A gateway directly over the site has checked it by the same contract, and writes down at
+      // once what it receives.
       const isHosted =
-        EncodingSink.isEncodingSink(sink) && CheckedOperation.isCheckedBy(this.#site.contract.operations, operation);
+        EncodingSink.isEncodingSink(sink) &&
+        CheckedOperation.isCheckedBy(this.#site.contract.operations, operation);
       const args = isHosted ? operation.args : this.#parseArgs(operation);
       const isRead = this.#site.contract.operations[name]?.access === 'read';
       const wants = getPlan(isRead ? READ_PLANS : WRITE_PLANS, levels);
@@ -161,7 +190,15 @@ export class SiteBinding implements Binding<RedBlueLevels, true> {
       const identity = isRead ? undefined : createIdentity(context, operation, this.#site);
       const reported = sink as Sink<unknown, RedBlueLevel>;
       const Kind = isHosted ? SinkSubmitter : CopyingSubmitter;
-      this.#site.submit(new Kind(reported, wants, session, { handle: this, context, operation: name, args, identity }));
+      this.#site.submit(
+        new Kind(reported, wants, session, {
+          handle: this,
+          context,
+          operation: name,
+          args,
+          identity,
+        }),
+      );
     } catch (error) {
       sink.fail(error);
     }
@@ -186,7 +223,10 @@ export class SiteBinding implements Binding<RedBlueLevels, true> {
     throw new CorrectableError('INVALID_ARGUMENT', message, { field: 'context.session' });
   }
 
-  /** Closes this handle on the site. The site goes on, and other handles do; the deployment stops it. */
+  /**
+   * Closes this handle on the site. The site goes on, and other handles do; the deployment stops
+   * it.
+   */
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -218,7 +258,10 @@ function planWrite(levels: readonly RedBlueLevel[]): StagesByLevel {
 const READ_PLANS: readonly ViewPlan[] = createPlans('read', planRead);
 const WRITE_PLANS: readonly ViewPlan[] = createPlans('write', planWrite);
 
-function createPlans(effect: Access, stagesOf: (levels: readonly RedBlueLevel[]) => StagesByLevel): ViewPlan[] {
+function createPlans(
+  effect: Access,
+  stagesOf: (levels: readonly RedBlueLevel[]) => StagesByLevel,
+): ViewPlan[] {
   return Array.from({ length: 1 << REDBLUE_LEVELS.length }, (_, bits) => {
     const levels = REDBLUE_LEVELS.filter((_level, index) => (bits & (1 << index)) !== 0);
     return { ...stagesOf(levels), strongest: levels.at(-1) ?? 'strong', effect };
@@ -338,18 +381,25 @@ class SinkSubmitter implements Submitter {
 
   /** Whether this stage is the last that is delivered. */
   protected isLastStage(stage: Stage): boolean {
-    if (stage === 'committed' || stage === 'strong' || stage === this.wantedStages.strongest) return true;
+    if (stage === 'committed' || stage === 'strong' || stage === this.wantedStages.strongest)
+      return true;
     // A read at `tentative` alone is answered at `causal`.
     return stage === 'causal' && !this.wantedStages.strong;
   }
 
-  /** A caller that joins an always red operation gets no preview. If it requested no more, the final view answers. */
+  /**
+   * A caller that joins an always red operation gets no preview. If it requested no more, the final
+   * view answers.
+   */
   #isWanted(stage: Stage): boolean {
     return stage === 'committed' || stage === 'strong' || this.wantedStages[stage];
   }
 }
 
-/** For callers in the same process: a site keeps replies and failures for retries, so they are copied. */
+/**
+ * For callers in the same process: a site keeps replies and failures for retries, so they are
+ * copied.
+ */
 class CopyingSubmitter extends SinkSubmitter {
   override onFailure(error: unknown, stage: Stage | undefined): void {
     super.onFailure(isCorrectableError(error) ? copyError(error, this.operation) : error, stage);
@@ -360,7 +410,10 @@ class CopyingSubmitter extends SinkSubmitter {
     try {
       copy = copyReply(reply);
     } catch (error) {
-      this.onFailure(undeliveredError(this.effect, stage, error), this.isLastStage(stage) ? undefined : stage);
+      this.onFailure(
+        undeliveredError(this.effect, stage, error),
+        this.isLastStage(stage) ? undefined : stage,
+      );
       return;
     }
     super.onView(stage, copy, seen);
@@ -369,7 +422,9 @@ class CopyingSubmitter extends SinkSubmitter {
 
 function copyReply({ value, meta }: Reply): Reply {
   const copy = { value: copyForWire(value, 'result') };
-  return meta === undefined ? copy : { ...copy, meta: copyForWire(meta, 'meta') as Readonly<Record<string, unknown>> };
+  return meta === undefined
+    ? copy
+    : { ...copy, meta: copyForWire(meta, 'meta') as Readonly<Record<string, unknown>> };
 }
 
 function copyError(error: CorrectableError, operation: string): CorrectableError {
@@ -391,20 +446,27 @@ function closedError(name: string): CorrectableError {
 }
 
 /**
- * Returns the failure of a submission whose site or connection ends before it: an update has reached the site, and its
- * result is unknown.
+ * Returns the failure of a submission whose site or connection ends before it: an update has
+ * reached the site, and its result is unknown.
  */
 export function interruptedError(effect: Access, reason: string, cause?: Error): CorrectableError {
-  const message = effect === 'write' ? 'The write may take effect all the same.' : 'The read can be retried.';
-  return new CorrectableError(effect === 'write' ? 'UNKNOWN' : 'UNAVAILABLE', `${reason}. ${message}`, { cause });
+  const message =
+    effect === 'write' ? 'The write may take effect all the same.' : 'The read can be retried.';
+  return new CorrectableError(
+    effect === 'write' ? 'UNKNOWN' : 'UNAVAILABLE',
+    `${reason}. ${message}`,
+    { cause },
+  );
 }
 
 /**
- * Returns the failure of a submission whose view could not be delivered. An update stays done, as at a gateway. The
- * failure is an ordinary one only for a preview and for a read.
+ * Returns the failure of a submission whose view could not be delivered. An update stays done, as
+ * at a gateway. The failure is an ordinary one only for a preview and for a read.
  */
 export function undeliveredError(effect: Access, stage: Stage, cause: unknown): CorrectableError {
-  const reason = isCorrectableError(cause) ? cause.message : 'it cannot be read, or its listener threw';
+  const reason = isCorrectableError(cause)
+    ? cause.message
+    : 'it cannot be read, or its listener threw';
   if (effect === 'write' && stage !== 'tentative') {
     const message = `The write took effect, but its result cannot be sent: ${reason}`;
     return new CorrectableError('UNKNOWN', message, { cause });
@@ -431,23 +493,36 @@ function createIdentity(
   // The messages are made when they are needed: this is done for every update.
   if (!isName(client)) invalidIdentityError('client', `must be a non-empty string of ${NAME_RULE}`);
   if (client.startsWith(UNOWNED_PREFIX) || client.startsWith(KEYED)) {
-    invalidIdentityError('client', 'must not begin with U+0000 or U+0001, as names of operations without one do');
+    invalidIdentityError(
+      'client',
+      'must not begin with U+0000 or U+0001, as names of operations without one do',
+    );
   }
-  if (!isCount(sequence) || sequence < 1) invalidIdentityError('sequence', 'must be an integer from 1 on');
+  if (!isCount(sequence) || sequence < 1)
+    invalidIdentityError('sequence', 'must be an integer from 1 on');
   if (!isCount(acknowledged)) invalidIdentityError('acknowledged', 'must be an integer');
   if (!isCount(hop)) invalidIdentityError('hop', 'must be an integer from 0 on');
   if (homeSite === undefined)
-    invalidIdentityError('home', `must be one of ${origins.names.join(', ')}, not '${String(home)}'`);
+    invalidIdentityError(
+      'home',
+      `must be one of ${origins.names.join(', ')}, not '${String(home)}'`,
+    );
   if (hop === 0 && homeSite !== site) {
     invalidIdentityError('hop', `must count the moves from ${String(home)} to here, so at least 1`);
   }
   return { id: operationIdOf(client, sequence), home: homeSite, hop, acknowledged };
 }
 
-/** Begins the names of operations that come without a client: a client of the same name has operations of its own. */
+/**
+ * Begins the names of operations that come without a client: a client of the same name has
+ * operations of its own.
+ */
 const UNOWNED_PREFIX = '\u0000';
 
-/** Its home is the site that is asked: one that goes by this name at another site is another operation. */
+/**
+ * Its home is the site that is asked: one that goes by this name at another site is another
+ * operation.
+ */
 function createOpaqueIdentity(name: unknown, site: Origin): SubmissionIdentity {
   if (!isName(name)) {
     const value = typeof name === 'string' ? `one of ${name.length}` : String(name);
@@ -461,17 +536,25 @@ function createOpaqueIdentity(name: unknown, site: Origin): SubmissionIdentity {
 const VARIANT_BYTES = 6;
 
 /**
- * Its home is the same wherever it is asked for, since that follows from the key: so it is executed once at all sites. It
- * counts as moved, for another site may have been asked for it before.
+ * Its home is the same wherever it is asked for, since that follows from the key: so it is executed
+ * once at all sites. It counts as moved, for another site may have been asked for it before.
  */
-function createKeyedIdentity(key: string, operation: Operation, { sites, founderCount }: Origins): SubmissionIdentity {
-  const args = toCanonicalString(ParsedOperation.getInput(operation), { isLoose: true, maxParts: Infinity });
+function createKeyedIdentity(
+  key: string,
+  operation: Operation,
+  { sites, founderCount }: Origins,
+): SubmissionIdentity {
+  const args = toCanonicalString(ParsedOperation.getInput(operation), {
+    isLoose: true,
+    maxParts: Infinity,
+  });
   if (!isName(key) || args === undefined) {
     const message = `idempotencyKey: give a non-empty string of ${NAME_RULE}, and arguments of at most 100 levels of plain data.`;
     throw new CorrectableError('INVALID_ARGUMENT', message, { field: 'context.idempotencyKey' });
   }
   const variant = 1 + hashText(`${operation.name} ${args}`);
-  // Of the first sites alone, whose number never changes: else a site that joins would move keys, which run once more then.
+  // Of the first sites alone, whose number never changes: else a site that joins would move keys,
+  // which run once more then.
   const home = sites[hashText(key) % founderCount]!;
   return { id: formatKeyedOperationId(key, variant), home, hop: 1, acknowledged: 0 };
 }
@@ -483,7 +566,12 @@ function hashText(text: string): number {
 const NAME_RULE = `whole characters, ${MAX_CLIENT_LENGTH} at most`;
 
 function isName(value: unknown): value is string {
-  return typeof value === 'string' && value !== '' && value.length <= MAX_CLIENT_LENGTH && isWellFormed(value);
+  return (
+    typeof value === 'string' &&
+    value !== '' &&
+    value.length <= MAX_CLIENT_LENGTH &&
+    isWellFormed(value)
+  );
 }
 
 function isCount(value: unknown): boolean {
@@ -491,5 +579,7 @@ function isCount(value: unknown): boolean {
 }
 
 function invalidIdentityError(name: string, problem: string): never {
-  throw new CorrectableError('INVALID_ARGUMENT', `origin.${name} ${problem}.`, { field: `context.origin.${name}` });
+  throw new CorrectableError('INVALID_ARGUMENT', `origin.${name} ${problem}.`, {
+    field: `context.origin.${name}`,
+  });
 }

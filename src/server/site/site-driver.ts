@@ -1,4 +1,7 @@
-/** Runs one site in a process: gives its state machine the time, its storage and its links, and answers submitters. */
+/**
+ * Runs one site in a process: gives its state machine the time, its storage and its links, and
+ * answers submitters.
+ */
 // Imported: what is global is looked up again at each call.
 import { performance } from 'node:perf_hooks';
 import { SIGNAL_CHECK_DELAY_MS } from '../../correctable/binding.ts';
@@ -11,10 +14,21 @@ import type { LogKind } from '../log/local-log.ts';
 import type { ServerReply, ServerRequest } from '../log/red-log.ts';
 import type { SiteStorage } from '../log/site-storage.ts';
 import type { RetainedReplies } from '../replica/exactly-once/id-table.ts';
-import { interruptedError, type SessionTokens, type SubmissionPort, type Submitter } from './site-binding.ts';
+import {
+  interruptedError,
+  type SessionTokens,
+  type SubmissionPort,
+  type Submitter,
+} from './site-binding.ts';
 import { deliverFailure, deliverView } from './notify-submitter.ts';
 import { SiteMachine } from './site-machine.ts';
-import type { RejectedMessageCounts, SiteOptions, SiteOutput, MemberStatus, SiteProgress } from './site-options.ts';
+import type {
+  RejectedMessageCounts,
+  SiteOptions,
+  SiteOutput,
+  MemberStatus,
+  SiteProgress,
+} from './site-options.ts';
 import type { Envelope, RejectedMessageError } from '../messages/envelope.ts';
 import type { Origin, Origins } from '../records/origin.ts';
 import type { RedHalt } from '../log/red-log-consumer.ts';
@@ -22,7 +36,10 @@ import type { OperationId } from '../records/records.ts';
 import type { MemberOutput } from '../records/replica-output.ts';
 import type { MemberChange } from '../replica/membership.ts';
 
-export type RedLogServerOutput = Extract<SiteOutput, { kind: 'unavailable' | 'available' | 'full' }>;
+export type RedLogServerOutput = Extract<
+  SiteOutput,
+  { kind: 'unavailable' | 'available' | 'full' }
+>;
 
 export interface SiteDriverOptions extends Omit<SiteOptions, 'epoch'> {
   readonly storage: SiteStorage;
@@ -34,19 +51,28 @@ export interface SiteDriverOptions extends Omit<SiteOptions, 'epoch'> {
   /** Entries kept for sites that lack them, at most; with more, updates fail with `OVERLOADED`. */
   readonly maxBacklogEntries: number;
   readonly tokens: SessionTokens;
-  /** The clock of this machine was set, by so many milliseconds (backwards: below 0), more than is allowed between sites. */
+  /**
+   * The clock of this machine was set, by so many milliseconds (backwards: below 0), more than is
+   * allowed between sites.
+   */
   readonly onClockSet?: ((byMs: number) => void) | undefined;
   /** Called when the members change, and when this site was closed. */
   readonly onMembership?: ((output: MemberOutput) => void) | undefined;
   /** The site has ended, and not because it was closed. */
   readonly onEnded?: (() => void) | undefined;
-  /** Carries what the engine of the red log asks of the server that keeps it. Of an engine that does. */
+  /**
+   * Carries what the engine of the red log asks of the server that keeps it. Of an engine that
+   * does.
+   */
   readonly request?: ((request: ServerRequest) => void) | undefined;
   /** The server of the red log cannot be reached, has little room left, or neither any more. */
   readonly onRedLogServer?: ((output: RedLogServerOutput) => void) | undefined;
   /** The site takes no more of the red log. */
   readonly onRedHalted?: ((halt: RedHalt) => void) | undefined;
-  /** Another node of this site has gone on, so that this one has ended; or one of `peer` is not heard for that. */
+  /**
+   * Another node of this site has gone on, so that this one has ended; or one of `peer` is not
+   * heard for that.
+   */
   readonly onForked?: ((message: string, peer?: Origin) => void) | undefined;
   /** A newer version is in force than the one that the site runs, so that it has ended. */
   readonly onOutdated?: ((message: string) => void) | undefined;
@@ -72,7 +98,8 @@ interface SiteFailure {
 }
 
 /** What to do with a node that others have overtaken. */
-const REBUILD_ADVICE = 'use another site. Start this one on its newest data directory, or with --rebuild';
+const REBUILD_ADVICE =
+  'use another site. Start this one on its newest data directory, or with --rebuild';
 
 /** When to try again after a refusal for lack of room. */
 const FULL_RETRY_MS = 1000;
@@ -85,17 +112,27 @@ export class SiteDriver implements SubmissionPort {
   readonly #options: SiteDriverOptions;
   readonly #machine: SiteMachine;
   readonly #submitters = new SequenceMap<Submitter>();
-  /** What takes the listener away again from the signal of a submission, by its serial: of those that were in flight long. */
+  /**
+   * What takes the listener away again from the signal of a submission, by its serial: of those
+   * that were in flight long.
+   */
   readonly #removeListeners = new Map<number, () => void>();
-  /** By how much the clock that people set is ahead of the one that only runs forward, when that was last noticed. */
+  /**
+   * By how much the clock that people set is ahead of the one that only runs forward, when that was
+   * last noticed.
+   */
   #wallAheadMs: number;
   #nextSerial = 1;
   /**
-   * The turn in which submissions have come. What they lead to is done at its end: once for all frames of all clients that
-   * came together, with one reading of the clock and one write to the log.
+   * The turn in which submissions have come. What they lead to is done at its end: once for all
+   * frames of all clients that came together, with one reading of the clock and one write to the
+   * log.
    */
   #turn: EventLoopTurn | undefined;
-  /** The next serial at the last tick, and the one before: a submission that has waited for a tick may be given up. */
+  /**
+   * The next serial at the last tick, and the one before: a submission that has waited for a tick
+   * may be given up.
+   */
   #tickedAtSerial = 1;
   #checkedBefore = 1;
   #ticker: NodeJS.Timeout | undefined;
@@ -163,8 +200,8 @@ export class SiteDriver implements SubmissionPort {
   }
 
   /**
-   * Begins: what was in flight when the site was stopped goes on. To be called once all sites can receive: before that
-   * nothing is changed.
+   * Begins: what was in flight when the site was stopped goes on. To be called once all sites can
+   * receive: before that nothing is changed.
    */
   start(): void {
     this.#options.storage.attach(this.#machine, {
@@ -174,7 +211,10 @@ export class SiteDriver implements SubmissionPort {
         if (!this.#isActing) this.#applyOutputs();
       },
       onFenced: (cause) =>
-        this.#endWith({ reason: `The site has stopped, because another one has its data (${cause.message})`, cause }),
+        this.#endWith({
+          reason: `The site has stopped, because another one has its data (${cause.message})`,
+          cause,
+        }),
       onFailed: (error) => this.#stop(error),
     });
     this.#applyOutputs();
@@ -228,7 +268,10 @@ export class SiteDriver implements SubmissionPort {
     this.#applyOutputs();
   }
 
-  /** Proposes that all that the site runs is in force. `onMembership` gets what became of it, by the name that is returned. */
+  /**
+   * Proposes that all that the site runs is in force. `onMembership` gets what became of it, by the
+   * name that is returned.
+   */
   proposeActivation(): OperationId {
     if (this.#end !== undefined) throw siteStoppedError(this.#end);
     this.#turn ??= this.#beginTurn();
@@ -240,7 +283,10 @@ export class SiteDriver implements SubmissionPort {
     return this.#machine.replica.activation.inForce;
   }
 
-  /** Proposes a change of the members. `onMembership` gets what became of it, by the name that is returned. */
+  /**
+   * Proposes a change of the members. `onMembership` gets what became of it, by the name that is
+   * returned.
+   */
   proposeChange(change: MemberChange): OperationId {
     if (this.#end !== undefined) throw siteStoppedError(this.#end);
     this.#turn ??= this.#beginTurn();
@@ -249,11 +295,17 @@ export class SiteDriver implements SubmissionPort {
 
   /** Ends the site; its storage is closed after it. */
   close(): void {
-    this.#end ??= { reason: 'The site was closed', advice: 'make a new deployment and a new client' };
+    this.#end ??= {
+      reason: 'The site was closed',
+      advice: 'make a new deployment and a new client',
+    };
     this.#endWith(this.#end);
   }
 
-  #getRejection({ effect }: Submitter, { writeRejection }: EventLoopTurn): CorrectableError | undefined {
+  #getRejection(
+    { effect }: Submitter,
+    { writeRejection }: EventLoopTurn,
+  ): CorrectableError | undefined {
     const { maxInFlight } = this.#options;
     if (this.#end !== undefined) return siteStoppedError(this.#end);
     if (this.#submitters.size >= maxInFlight) return overloadedError(maxInFlight);
@@ -266,14 +318,16 @@ export class SiteDriver implements SubmissionPort {
   }
 
   #beginTurn(): EventLoopTurn {
-    // Runs after the messages that have already arrived were read, and before the loop waits for more.
+    // Runs after the messages that have already arrived were read, and before the loop waits for
+    // more.
     setImmediate(() => this.endTurn());
     const { maxBacklogEntries, storage, absence } = this.#options;
     const { fullReason } = storage;
     const writeRejection =
       fullReason !== undefined
         ? fullError(fullReason)
-        : this.#machine.isBacklogFull || (absence === undefined && this.#machine.backlogLength >= maxBacklogEntries)
+        : this.#machine.isBacklogFull ||
+            (absence === undefined && this.#machine.backlogLength >= maxBacklogEntries)
           ? backlogError(maxBacklogEntries)
           : undefined;
     const [nowMs, wallMs] = [performance.now(), Date.now()];
@@ -291,12 +345,19 @@ export class SiteDriver implements SubmissionPort {
 
   /** What is not on the disk by now may never be: the site must not go on as if it were. */
   #stop(cause: Error): void {
-    this.#endWith({ reason: `The site has stopped, because its log cannot be written (${cause.message})`, cause });
+    this.#endWith({
+      reason: `The site has stopped, because its log cannot be written (${cause.message})`,
+      cause,
+    });
   }
 
   #onForked(message: string): void {
     this.#options.onForked?.(message);
-    this.#endFor(`, because another node has gone on as this site (${message})`, message, REBUILD_ADVICE);
+    this.#endFor(
+      `, because another node has gone on as this site (${message})`,
+      message,
+      REBUILD_ADVICE,
+    );
   }
 
   #endFor(reason: string, cause: string, advice: string): void {
@@ -315,7 +376,10 @@ export class SiteDriver implements SubmissionPort {
   }
 
   /** Fails what is in flight and `ends`; gives the serials of it. */
-  #interrupt({ reason, cause }: SiteFailure, ends: (submitter: Submitter) => boolean): readonly number[] {
+  #interrupt(
+    { reason, cause }: SiteFailure,
+    ends: (submitter: Submitter) => boolean,
+  ): readonly number[] {
     const ended: number[] = [];
     this.#submitters.forEach((submitter, serial) => {
       if (!ends(submitter)) return;
@@ -346,16 +410,21 @@ export class SiteDriver implements SubmissionPort {
     this.#wakeInTime();
   }
 
-  /** Storage in memory reports within `append`: what that leads to is answered together with the rest of the turn. */
+  /**
+   * Storage in memory reports within `append`: what that leads to is answered together with the
+   * rest of the turn.
+   */
   #takeSynced(): void {
-    for (const [log, length] of this.#synced) this.#machine.onSynced(log, length, performance.now(), Date.now());
+    for (const [log, length] of this.#synced)
+      this.#machine.onSynced(log, length, performance.now(), Date.now());
     this.#synced.clear();
   }
 
   #applyOutput(output: SiteOutput, nowMs: number): void {
     switch (output.kind) {
       case 'send':
-        // Sites of one process share its clock: none of them is ahead of another, and no envelope says what it shows.
+        // Sites of one process share its clock: none of them is ahead of another, and no envelope
+        // says what it shows.
         return this.#options.send(output.envelope);
       case 'store':
         return this.#options.storage.append(output.log, output.entries);
@@ -406,7 +475,8 @@ export class SiteDriver implements SubmissionPort {
   #deliver(view: Extract<SiteOutput, { kind: 'view' }>, nowMs: number): void {
     const submitter = this.#getSubmitter(view.serial, view.isLast);
     if (submitter === undefined) return;
-    if (submitter.effect === 'read' && isLongRunning(submitter, nowMs) && submitter.signal.aborted) return;
+    if (submitter.effect === 'read' && isLongRunning(submitter, nowMs) && submitter.signal.aborted)
+      return;
     deliverView(submitter, view);
   }
 
@@ -430,11 +500,12 @@ export class SiteDriver implements SubmissionPort {
   }
 
   /**
-   * Gives up submissions for which no caller waits any more. Most submissions end before a tick. Only the others are
-   * checked, so that the first cost no signal.
+   * Gives up submissions for which no caller waits any more. Most submissions end before a tick.
+   * Only the others are checked, so that the first cost no signal.
    */
   #checkAbandoned(): void {
-    // A tick later than the deadline: so its client fails with TIMEOUT before the site fails it with ABORTED.
+    // A tick later than the deadline: so its client fails with TIMEOUT before the site fails it
+    // with ABORTED.
     const overBefore = Date.now() - this.#options.tickIntervalMs;
     this.#submitters.forEach((submitter, serial) => {
       if (serial >= this.#tickedAtSerial) return;

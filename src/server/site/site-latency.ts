@@ -3,12 +3,16 @@ import { check, CorrectableError } from '../../correctable/errors.ts';
 import { isRecord } from '../../correctable/validate.ts';
 
 /**
- * Delays between sites. `none`: no delay. `eu-us`: those of the Correctables paper, for sites ireland, frankfurt,
- * virginia. Otherwise round trips in milliseconds, as `{ 'ireland-frankfurt': 20 }`: each pair once, in either order.
+ * Delays between sites. `none`: no delay. `eu-us`: those of the Correctables paper, for sites
+ * ireland, frankfurt, virginia. Otherwise round trips in milliseconds, as
+ * `{ 'ireland-frankfurt': 20 }`: each pair once, in either order.
  */
 export type SiteLatency = 'none' | 'eu-us' | Readonly<Record<string, number>>;
 
-/** Round trips between Ireland, Frankfurt and Virginia in milliseconds (Correctables, OSDI 2016, §6). */
+/**
+ * Round trips between Ireland, Frankfurt and Virginia in milliseconds (Correctables, OSDI 2016,
+ * §6).
+ */
 export const EU_US_ROUND_TRIPS_MS: Readonly<Record<string, number>> = {
   'ireland-frankfurt': 20,
   'ireland-virginia': 83,
@@ -16,9 +20,11 @@ export const EU_US_ROUND_TRIPS_MS: Readonly<Record<string, number>> = {
 };
 
 /**
- * Returns the time that a message takes from one site to another, in milliseconds: half the round trip.
+ * Returns the time that a message takes from one site to another, in milliseconds: half the round
+ * trip.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` if the round trip of the pair is missing or is no duration.
+ * @throws CorrectableError `INVALID_ARGUMENT` if the round trip of the pair is missing or is no
+ *   duration.
  * @example
  * getOneWayDelayMs('eu-us', 'ireland', 'frankfurt'); // 10
  */
@@ -32,7 +38,8 @@ export function getOneWayDelayMs(latency: SiteLatency, from: string, to: string)
   if (latency === 'none') return 0;
   const roundTrips = latency === 'eu-us' ? EU_US_ROUND_TRIPS_MS : latency;
   const roundTripMs = roundTrips[`${from}-${to}`] ?? roundTrips[`${to}-${from}`];
-  if (roundTripMs !== undefined && Number.isFinite(roundTripMs) && roundTripMs >= 0) return roundTripMs / 2;
+  if (roundTripMs !== undefined && Number.isFinite(roundTripMs) && roundTripMs >= 0)
+    return roundTripMs / 2;
   const pair = `${from}-${to}`;
   const field = `latency.${pair}`;
   const message = `${field} ${describeRoundTripError(latency, roundTripMs)}: give one for each pair, as { '${pair}': 20 }.`;

@@ -1,12 +1,25 @@
-/** One site as a pure state machine: its replica and its node of the red log, wired to each other. */
+/**
+ * One site as a pure state machine: its replica and its node of the red log, wired to each other.
+ */
 import { AbsentSites } from '../messages/absent-sites.ts';
 import type { LogKind } from '../log/local-log.ts';
-import { isLogMessage, type LogOutput, type RedLog, type SavedLog, type ServerReply } from '../log/red-log.ts';
+import {
+  isLogMessage,
+  type LogOutput,
+  type RedLog,
+  type SavedLog,
+  type ServerReply,
+} from '../log/red-log.ts';
 import { RedLogConsumer, type RedHalt } from '../log/red-log-consumer.ts';
 import type { RedLogEngine } from '../log/red-log-engine.ts';
 import { SEQUENCED_ENGINE } from '../log/sequenced/engine.ts';
 import { getEntriesAfterCheckpoint, EMPTY_STATE, getSavedSite } from '../log/recovered-state.ts';
-import type { CheckpointCut, LogPositions, SavedSiteState, RecoveredState } from '../log/recovered-state.ts';
+import type {
+  CheckpointCut,
+  LogPositions,
+  SavedSiteState,
+  RecoveredState,
+} from '../log/recovered-state.ts';
 import type { Section } from '../records/checkpoint.ts';
 import { MessageFilter, type MessageFilterOptions } from '../messages/message-filter.ts';
 import { isNodeMessage, ONLY_PARTITION, RejectedMessageError } from '../messages/envelope.ts';
@@ -26,15 +39,26 @@ import {
 import { MAX_HALTED_BYTES } from '../records/retention-limits.ts';
 import { measurePlainData } from '../../values/estimate-bytes.ts';
 import { EffectValidator } from '../service/effect-validator.ts';
-import { describeContentProblem, findUnknownOrigin, needsRoom } from '../messages/validate-content.ts';
+import {
+  describeContentProblem,
+  findUnknownOrigin,
+  needsRoom,
+} from '../messages/validate-content.ts';
 import type { ReplicaOutput } from '../records/replica-output.ts';
 import type { Submission } from '../records/submissions.ts';
 import { ALONE_AFTER_MS, createLogOptions, toReplicaOptions } from './site-options.ts';
-import type { MemberStatus, RejectedMessageCounts, SiteOptions, SiteOutput, SiteProgress } from './site-options.ts';
+import type {
+  MemberStatus,
+  RejectedMessageCounts,
+  SiteOptions,
+  SiteOutput,
+  SiteProgress,
+} from './site-options.ts';
 
 /**
- * One site. After each input, `takeOutputs` says what has to be done, in order. Inputs come with the time by a clock that
- * only runs forward, and by the one that people set; that is the same one unless it is given.
+ * One site. After each input, `takeOutputs` says what has to be done, in order. Inputs come with
+ * the time by a clock that only runs forward, and by the one that people set; that is the same one
+ * unless it is given.
  */
 export class SiteMachine {
   readonly replica: Replica;
@@ -44,10 +68,16 @@ export class SiteMachine {
   readonly #engine: RedLogEngine;
   readonly #redLogReader: RedLogConsumer<RedRecord>;
   readonly #effectValidator: EffectValidator;
-  /** About how much is kept because the red log has halted: what waits for that, and what was written since. */
+  /**
+   * About how much is kept because the red log has halted: what waits for that, and what was
+   * written since.
+   */
   #haltedBytes = 0;
   readonly #maxHaltedBytes: number;
-  /** What the start has found after its checkpoint, since an earlier halt may have kept it; 0 after the next checkpoint. */
+  /**
+   * What the start has found after its checkpoint, since an earlier halt may have kept it; 0 after
+   * the next checkpoint.
+   */
   #foundBytes: number;
   /** Where the red log stood at the last cut. */
   #cutAt: number | undefined;
@@ -64,7 +94,12 @@ export class SiteMachine {
   #early: Submission[] = [];
   #nowMs: number;
 
-  constructor(options: SiteOptions, stored: RecoveredState = EMPTY_STATE, nowMs = 0, wallMs = nowMs) {
+  constructor(
+    options: SiteOptions,
+    stored: RecoveredState = EMPTY_STATE,
+    nowMs = 0,
+    wallMs = nowMs,
+  ) {
     [this.#nowMs, this.#options] = [nowMs, options];
     this.#absent = this.createAbsentSites(options.origins, options.site, nowMs);
     const { site, origins, deployment, epoch, redLog = SEQUENCED_ENGINE } = options;
@@ -79,7 +114,10 @@ export class SiteMachine {
       epoch,
       onRejected: options.onMessageRejected,
       onUnknownStart: (peer, term) => this.#handshake.ask(peer, this.#nowMs, term),
-      onSuperseded: options.stopsOnUnknownStart === true ? (term, by) => this.#onSuperseded(term, by) : undefined,
+      onSuperseded:
+        options.stopsOnUnknownStart === true
+          ? (term, by) => this.#onSuperseded(term, by)
+          : undefined,
       newestRules: options.version?.own.rules,
       getRules: () => this.replica.activation.inForce?.rules,
       onNewerRules: (problem) => this.#onOutdated(problem),
@@ -98,7 +136,12 @@ export class SiteMachine {
     );
     this.messageFilter.recall(this.replica.terms);
     const committed = Math.max(this.replica.provenRedCount, options.committedRedEntries ?? 0);
-    const found = { ...stored.red, saved: saved?.shared.log, committed, ...this.#absent.logMembers };
+    const found = {
+      ...stored.red,
+      saved: saved?.shared.log,
+      committed,
+      ...this.#absent.logMembers,
+    };
     this.log = redLog.createNode({ ...createLogOptions(options), ...found });
     this.#redLogReader = this.createRedLogReader(this.log, saved?.shared.log);
     if (this.#redLogReader.halt !== undefined) this.#onHalt(this.#redLogReader.halt);
@@ -120,7 +163,11 @@ export class SiteMachine {
   get wakeAtMs(): number | undefined {
     // Asked after every turn: no list is made.
     const { replica, log } = this;
-    const atMs = Math.min(replica.wakeAtMs ?? Infinity, log.wakeAtMs ?? Infinity, this.#peerUntilMs ?? Infinity);
+    const atMs = Math.min(
+      replica.wakeAtMs ?? Infinity,
+      log.wakeAtMs ?? Infinity,
+      this.#peerUntilMs ?? Infinity,
+    );
     return atMs === Infinity ? undefined : atMs;
   }
 
@@ -128,7 +175,10 @@ export class SiteMachine {
     return this.replica.sections;
   }
 
-  /** Why no checkpoint can be made now, if so: what the red log says of itself is not what was taken of it. */
+  /**
+   * Why no checkpoint can be made now, if so: what the red log says of itself is not what was taken
+   * of it.
+   */
   get cutProblem(): string | undefined {
     const { halt, next } = this.#redLogReader;
     if (this.#hasStopped) return 'the site has stopped';
@@ -144,7 +194,10 @@ export class SiteMachine {
     this.#cutAt = this.#redLogReader.next;
     const { shared, own } = this.replica.save();
     const remaining: SavedSiteState = { shared: { replica: shared, log: this.log.save() }, own };
-    return { smallParts: remaining, contained: { local: this.replica.syncedLength, red: this.replica.redDelivered } };
+    return {
+      smallParts: remaining,
+      contained: { local: this.replica.syncedLength, red: this.replica.redDelivered },
+    };
   }
 
   onCheckpointed(): void {
@@ -185,21 +238,32 @@ export class SiteMachine {
     return outputs;
   }
 
-  /** What a submission leads to is done when the outputs are taken: once for several that came together. */
+  /**
+   * What a submission leads to is done when the outputs are taken: once for several that came
+   * together.
+   */
   submit(submission: Submission, nowMs: number, wallMs = nowMs): void {
     if (this.#isRetired || this.#hasStopped) return;
     this.#nowMs = nowMs;
     const { contract } = this.#options.service;
-    const isHeld = this.#peerUntilMs !== undefined && contract.operations[submission.operation]?.access !== 'read';
+    const isHeld =
+      this.#peerUntilMs !== undefined &&
+      contract.operations[submission.operation]?.access !== 'read';
     if (isHeld) this.#early.push(submission);
     else this.replica.submit(submission, nowMs, wallMs);
   }
 
   get rejections(): RejectedMessageCounts {
-    return { ...this.messageFilter.rejections, clock: this.replica.rejectedStampCount, room: this.#noRoomCount };
+    return {
+      ...this.messageFilter.rejections,
+      clock: this.replica.rejectedStampCount,
+      room: this.#noRoomCount,
+    };
   }
 
-  /** Without room nothing is taken that would have to be written down: its sender sends it again. */
+  /**
+   * Without room nothing is taken that would have to be written down: its sender sends it again.
+   */
   receive(envelope: Envelope, nowMs: number, wallMs = nowMs, hasRoom = true): void {
     if (this.#isRetired || this.#hasStopped) return;
     this.#nowMs = nowMs;
@@ -227,27 +291,37 @@ export class SiteMachine {
       return this.#exchangeOutputs();
     }
     if (this.#handshake.isForked(from, envelope.term)) {
-      this.messageFilter.reject(new RejectedMessageError('start', 'another node of its site has gone on', from));
+      this.messageFilter.reject(
+        new RejectedMessageError('start', 'another node of its site has gone on', from),
+      );
       return this.#handshake.ask(from, nowMs, envelope.term);
     }
-    const unknown = isLogMessage(message) ? undefined : findUnknownOrigin(message, this.#options.origins);
+    const unknown = isLogMessage(message)
+      ? undefined
+      : findUnknownOrigin(message, this.#options.origins);
     if (unknown !== undefined) {
       const description = `it is about ordinal ${unknown}, which is not known here`;
       return this.messageFilter.reject(new RejectedMessageError('origin', description, from));
     }
-    const problem = describeContentProblem(message, from, { known: this.#effectValidator, log: this.#engine.messages });
-    if (problem !== undefined) return this.messageFilter.reject(new RejectedMessageError('content', problem, from));
+    const problem = describeContentProblem(message, from, {
+      known: this.#effectValidator,
+      log: this.#engine.messages,
+    });
+    if (problem !== undefined)
+      return this.messageFilter.reject(new RejectedMessageError('content', problem, from));
     this.replica.noteClock(from, envelope.sentAtMs);
     if (!isLogMessage(message)) this.replica.receive(from, message);
-    else if (this.replica.acceptsRecords(from, this.#engine.messages.getProposedRecords(message, from)))
+    else if (
+      this.replica.acceptsRecords(from, this.#engine.messages.getProposedRecords(message, from))
+    )
       this.log.receive(from, message, nowMs);
     this.#exchangeOutputs();
     if (message.kind === 'blue.gone') this.#checkGone();
   }
 
   /**
-   * Proposes a change of the members: a site joins, is rebuilt on another directory, or is retired. Gives the name under
-   * which `changed` says what came of it.
+   * Proposes a change of the members: a site joins, is rebuilt on another directory, or is retired.
+   * Gives the name under which `changed` says what came of it.
    */
   proposeChange(change: MemberChange, nowMs: number): OperationId {
     this.#nowMs = nowMs;
@@ -265,7 +339,10 @@ export class SiteMachine {
     }));
   }
 
-  /** No client waits any more for what was submitted under this serial. It ends at once if nothing of it has left. */
+  /**
+   * No client waits any more for what was submitted under this serial. It ends at once if nothing
+   * of it has left.
+   */
   abandon(serial: number): void {
     const early = this.#early.find((submission) => submission.serial === serial);
     if (early === undefined) this.replica.abandon(serial);
@@ -278,7 +355,8 @@ export class SiteMachine {
 
   setConnected(site: Origin, isConnected: boolean): void {
     this.replica.lookups.setConnected(site, isConnected);
-    // This site may have been closed meanwhile: the reply to its hello reports that, even if it has nothing else to send.
+    // This site may have been closed meanwhile: the reply to its hello reports that, even if it has
+    // nothing else to send.
     if (isConnected) this.#handshake.greet(site);
   }
 
@@ -310,7 +388,12 @@ export class SiteMachine {
     this.#exchangeOutputs();
   }
 
-  protected createReplica(options: SiteOptions, stored: RecoveredReplica, nowMs: number, wallMs: number): Replica {
+  protected createReplica(
+    options: SiteOptions,
+    stored: RecoveredReplica,
+    nowMs: number,
+    wallMs: number,
+  ): Replica {
     return new Replica(options, stored, nowMs, wallMs);
   }
 
@@ -318,7 +401,10 @@ export class SiteMachine {
     return new AbsentSites(...args);
   }
 
-  protected createRedLogReader(log: RedLog<RedRecord>, saved: SavedLog | undefined): RedLogConsumer<RedRecord> {
+  protected createRedLogReader(
+    log: RedLog<RedRecord>,
+    saved: SavedLog | undefined,
+  ): RedLogConsumer<RedRecord> {
     return new RedLogConsumer(log, saved);
   }
 
@@ -349,9 +435,11 @@ export class SiteMachine {
       getTerm: () => messageFilter.term,
       getAccepted: (peer) => messageFilter.getAccepted(peer),
       getDirectory: (peer) => replica.directories.get(peer),
-      send: (to, message) => this.#outputs.push({ kind: 'send', envelope: messageFilter.seal(to, message) }),
+      send: (to, message) =>
+        this.#outputs.push({ kind: 'send', envelope: messageFilter.seal(to, message) }),
       onAccepted: (peer, term, name) => {
-        if (messageFilter.accept(peer, term)) replica.noteTerm(peer, term, name === '' ? undefined : name);
+        if (messageFilter.accept(peer, term))
+          replica.noteTerm(peer, term, name === '' ? undefined : name);
       },
       onPeerForked: (peer, message) => this.#outputs.push({ kind: 'peer-forked', peer, message }),
       onForked: (message) => this.#onForked(message),
@@ -392,12 +480,16 @@ export class SiteMachine {
     for (const submission of this.#early.splice(0)) this.replica.submit(submission, nowMs, wallMs);
   }
 
-  /** Lets go of what is kept for sites that have been away for too long (docs/spec/cluster.md, A1 and A2). */
+  /**
+   * Lets go of what is kept for sites that have been away for too long (docs/spec/cluster.md, A1
+   * and A2).
+   */
   #leaveBehind(nowMs: number): void {
     const { absence, observer, redLeader, resendAfterMs } = this.#options;
     if (absence === undefined) return;
     const { blue } = this.replica;
-    const getBacklog = (site: Origin): number => Math.max(blue.getBacklog(site), this.log.getBacklog?.(site) ?? 0);
+    const getBacklog = (site: Origin): number =>
+      Math.max(blue.getBacklog(site), this.log.getBacklog?.(site) ?? 0);
     const { left, cutOff } = this.#absent.leaveBehind(nowMs, absence, redLeader, getBacklog);
     if (left.length > 0) this.#updateLeftBehind();
     for (const site of left) observer?.onLeftBehind?.(site);
@@ -419,7 +511,8 @@ export class SiteMachine {
     if (this.#lacking !== undefined) return;
     this.#lacking = `the site lacks ${lacking} that no other site keeps for it any more: it needs the state of one`;
     // A node on an older directory stops first: with the state of another site it would not notice.
-    if (this.#peerUntilMs === undefined) this.#outputs.push({ kind: 'behind', message: this.#lacking });
+    if (this.#peerUntilMs === undefined)
+      this.#outputs.push({ kind: 'behind', message: this.#lacking });
   }
 
   /** Hands outputs of one part to the other until neither has any. */
@@ -443,7 +536,8 @@ export class SiteMachine {
     else if (output.kind === 'fork') this.#handshake.noteFork(output.origin, output.message);
     else {
       if (output.kind === 'retired') this.#isRetired = true;
-      if (output.kind === 'members') this.#sendEnvelopes(this.messageFilter.createRetirementNotices());
+      if (output.kind === 'members')
+        this.#sendEnvelopes(this.messageFilter.createRetirementNotices());
       this.#outputs.push(output);
     }
   }
@@ -453,7 +547,10 @@ export class SiteMachine {
     this.#noteWritten(output.entries);
   }
 
-  /** While the red log has halted no checkpoint is made, so that nothing which is written goes again. */
+  /**
+   * While the red log has halted no checkpoint is made, so that nothing which is written goes
+   * again.
+   */
   #noteWritten(entries: readonly unknown[]): void {
     if (this.#redLogReader.halt !== undefined) this.#countHalted(measurePlainData(entries));
   }
@@ -480,7 +577,8 @@ export class SiteMachine {
         const problem = this.replica.activation.findProblem(records);
         if (problem !== undefined) return this.#onOutdated(problem);
         if (records.length > 0 && !this.#hasStopped) this.replica.deliver(records);
-        if (records.some(({ kind }) => kind === 'member')) this.log.setMembers?.(this.#absent.logMembers);
+        if (records.some(({ kind }) => kind === 'member'))
+          this.log.setMembers?.(this.#absent.logMembers);
         break;
       }
       case 'store':
@@ -499,14 +597,16 @@ export class SiteMachine {
       case 'fork':
         return this.#handshake.noteFork(output.origin, output.message);
       case 'full':
-        this.replica.red.overload = output.message === undefined ? undefined : redLogFullError(output.message);
+        this.replica.red.overload =
+          output.message === undefined ? undefined : redLogFullError(output.message);
         return void this.#outputs.push(output);
       case 'request':
       case 'unavailable':
       case 'available':
         return void this.#outputs.push(output);
     }
-    if (this.#redLogReader.halt !== undefined && !this.#isHaltReported) this.#onHalt(this.#redLogReader.halt);
+    if (this.#redLogReader.halt !== undefined && !this.#isHaltReported)
+      this.#onHalt(this.#redLogReader.halt);
   }
 
   #onHalt(halt: RedHalt): void {

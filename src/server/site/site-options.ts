@@ -14,14 +14,19 @@ import type { MemberOutput, ReplicaOutput } from '../records/replica-output.ts';
 export type SiteOutput =
   | { readonly kind: 'send'; readonly envelope: Envelope }
   | { readonly kind: 'store'; readonly log: LogKind; readonly entries: readonly unknown[] }
-  /** The site takes no more of the red log: red operations wait, blue ones go on. Reported once a start. */
+  /**
+   * The site takes no more of the red log: red operations wait, blue ones go on. Reported once a
+   * start.
+   */
   | { readonly kind: 'halted'; readonly halt: RedHalt }
   /** Of an engine whose log is kept by a server. */
   | Extract<LogOutput<unknown>, { kind: 'request' | 'unavailable' | 'available' | 'full' }>
   | MemberOutput
   /** Another node of this site has gone on: this one takes and sends no more, for good. */
   | { readonly kind: 'forked'; readonly message: string }
-  /** A newer version of the program or the service is in force: the site takes and sends no more. */
+  /**
+   * A newer version of the program or the service is in force: the site takes and sends no more.
+   */
   | { readonly kind: 'outdated'; readonly message: string }
   /** The site takes no more of that start of another site, since another node of it has gone on. */
   | { readonly kind: 'peer-forked'; readonly peer: Origin; readonly message: string }
@@ -37,24 +42,34 @@ export interface SiteOptions extends ReplicaOptions {
   /** What the red log is called where its leader may change. Default: the name of its leader */
   readonly redLogName?: string | undefined;
   /**
-   * How many entries of the red log are known to be committed at the start, beside those by the site's own log. It has
-   * answered by these, and shows them before other sites reply. Default: 0.
+   * How many entries of the red log are known to be committed at the start, beside those by the
+   * site's own log. It has answered by these, and shows them before other sites reply. Default: 0.
    */
   readonly committedRedEntries?: number | undefined;
-  /** How much is kept for a site that is away. Unless given there is no bound, and updates are refused in the end. */
+  /**
+   * How much is kept for a site that is away. Unless given there is no bound, and updates are
+   * refused in the end.
+   */
   readonly absence?: AbsenceLimits | undefined;
   /** The engine of the red log; the one that is built in unless given. */
   readonly redLog?: RedLogEngine | undefined;
   readonly onMessageRejected?: MessageFilterOptions['onRejected'];
-  /** What a site may come to keep while its red log has halted, in bytes; `MAX_HALTED_BYTES` unless given. */
+  /**
+   * What a site may come to keep while its red log has halted, in bytes; `MAX_HALTED_BYTES` unless
+   * given.
+   */
   readonly maxHaltedBytes?: number | undefined;
-  /** Names the data directory of this node. One that is known by another name at other sites is not heard there. */
+  /**
+   * Names the data directory of this node. One that is known by another name at other sites is not
+   * heard there.
+   */
   readonly directory?: string | undefined;
   /** The generation of the red log: sites with different ones ignore each other. Default: 0. */
   readonly generation?: number | undefined;
   /**
-   * Whether a start of a site ends if it does not know of another one, rather than goes on above it. It ends once it
-   * learns of a later one. A start of another site ends if it began before the last one accepted here.
+   * Whether a start of a site ends if it does not know of another one, rather than goes on above
+   * it. It ends once it learns of a later one. A start of another site ends if it began before the
+   * last one accepted here.
    */
   readonly stopsOnUnknownStart?: boolean | undefined;
   /** Whether updates wait until another site has accepted this start, or for `ALONE_AFTER_MS`. */
@@ -62,10 +77,13 @@ export interface SiteOptions extends ReplicaOptions {
 }
 
 /**
- * Messages that were not taken, by reason; `clock` where only a stamp was refused, since its sender's clock is wild, and
- * `room` where there was none for what they lead to.
+ * Messages that were not taken, by reason; `clock` where only a stamp was refused, since its
+ * sender's clock is wild, and `room` where there was none for what they lead to.
  */
-export type RejectedMessageCounts = MessageRejectionCounts & { readonly clock: number; readonly room: number };
+export type RejectedMessageCounts = MessageRejectionCounts & {
+  readonly clock: number;
+  readonly room: number;
+};
 
 export interface MemberStatus extends KnownOrigin {
   readonly origin: Origin;
@@ -109,8 +127,18 @@ export function createLogOptions(options: SiteOptions): Omit<RedLogOptions<RedRe
   };
 }
 
-/** The options of the replica: what the engine of the red log bounds, and no leader where servers order the records. */
-export function toReplicaOptions(options: SiteOptions, { hasServers, maxRecordBytes }: RedLogEngine): SiteOptions {
+/**
+ * The options of the replica: what the engine of the red log bounds, and no leader where servers
+ * order the records.
+ */
+export function toReplicaOptions(
+  options: SiteOptions,
+  { hasServers, maxRecordBytes }: RedLogEngine,
+): SiteOptions {
   const { redLeader, ...others } = options;
-  return { ...others, ...(hasServers !== true && { redLeader }), maxRedBytes: maxRecordBytes } as SiteOptions;
+  return {
+    ...others,
+    ...(hasServers !== true && { redLeader }),
+    maxRedBytes: maxRecordBytes,
+  } as SiteOptions;
 }

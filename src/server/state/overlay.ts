@@ -1,6 +1,6 @@
 /**
- * Effects laid over a state: operations in flight (Correctables, OSDI 2016, §5.2), or a scratchpad. It follows both at
- * a cost that does not grow with how many are in flight.
+ * Effects laid over a state: operations in flight (Correctables, OSDI 2016, §5.2), or a scratchpad.
+ * It follows both at a cost that does not grow with how many are in flight.
  */
 import type { Effect } from '../records/effect.ts';
 import { FIELD_KINDS } from '../service/fields/field-kinds.ts';
@@ -19,7 +19,10 @@ interface PresenceChange {
 
 const NO_CHANGES: PresenceChange[] = [];
 
-/** Whether a row exists: pending writes, insertions and removals of one row, in order, each owned by an operation. */
+/**
+ * Whether a row exists: pending writes, insertions and removals of one row, in order, each owned by
+ * an operation.
+ */
 class PendingPresence {
   readonly #removable: boolean;
   /** In a table whose rows can be removed. */
@@ -65,7 +68,10 @@ interface PendingField {
   readonly effects: OwnedEffects;
 }
 
-/** Rows come and go with operations, and few of their fields are written: lists do, and are made and dropped cheaply. */
+/**
+ * Rows come and go with operations, and few of their fields are written: lists do, and are made and
+ * dropped cheaply.
+ */
 interface PendingRow {
   readonly fields: PendingField[];
   readonly presence: PendingPresence;
@@ -140,7 +146,8 @@ export class Overlay implements StateReader {
   remove(owner: number, effects: readonly Effect[]): void {
     if (effects.length === 0) return;
     this.#size -= 1;
-    // Several effects of one owner on one field go together: the second time there is nothing to do.
+    // Several effects of one owner on one field go together: the second time there is nothing to
+    // do.
     const done = effects.length > 1 ? new Set<OwnedEffects>() : undefined;
     for (const effect of effects) {
       const row = this.#table(effect.table).rows.get(effect.key);
@@ -171,14 +178,19 @@ export class Overlay implements StateReader {
 
   has(table: string, key: string): boolean {
     const row = this.#tables.get(table)?.rows.get(key);
-    return row === undefined ? this.#base.has(table, key) : row.presence.applyTo(() => this.#base.has(table, key));
+    return row === undefined
+      ? this.#base.has(table, key)
+      : row.presence.applyTo(() => this.#base.has(table, key));
   }
 
   scan(range: ReadRange, reverse: boolean): Iterable<Entry> {
     const { rows } = this.#table(range.table);
     const below = this.#base.scan(range, reverse);
     if (rows.size === 0) return below;
-    const own = range.field === undefined ? this.#ownKeys(range, reverse) : this.#ownValues(range, rows, reverse);
+    const own =
+      range.field === undefined
+        ? this.#ownKeys(range, reverse)
+        : this.#ownValues(range, rows, reverse);
     return mergeScans(below, own, rows, reverse);
   }
 
@@ -188,10 +200,15 @@ export class Overlay implements StateReader {
       table.keys = new SortedEntries();
       for (const key of table.rows.keys()) table.keys.add({ value: key, key });
     }
-    for (const entry of table.keys.scan(range, reverse)) if (this.has(range.table, entry.key)) yield entry;
+    for (const entry of table.keys.scan(range, reverse))
+      if (this.has(range.table, entry.key)) yield entry;
   }
 
-  #ownValues(range: ReadRange, rows: ReadonlyMap<string, PendingRow>, reverse: boolean): Iterable<Entry> {
+  #ownValues(
+    range: ReadRange,
+    rows: ReadonlyMap<string, PendingRow>,
+    reverse: boolean,
+  ): Iterable<Entry> {
     const { table, field = '' } = range;
     const own = new SortedEntries();
     for (const key of rows.keys()) {
@@ -210,7 +227,11 @@ export class Overlay implements StateReader {
     }
     row.presence.append(owner, !isRemoval(effect));
     if (isWholeRow(effect)) return undefined;
-    return this.#getPending(row, table, field).append(owner, effect, this.#base.read(table, key, field));
+    return this.#getPending(row, table, field).append(
+      owner,
+      effect,
+      this.#base.read(table, key, field),
+    );
   }
 
   #rowFor({ table, key }: Effect): PendingRow {
@@ -252,7 +273,10 @@ function getPendingField({ fields }: PendingRow, field: string): OwnedEffects | 
   return undefined;
 }
 
-/** Two ordered scans as one: what lies below, without the rows that are replaced, and what replaces it. */
+/**
+ * Two ordered scans as one: what lies below, without the rows that are replaced, and what replaces
+ * it.
+ */
 function* mergeScans(
   below: Iterable<Entry>,
   above: Iterable<Entry>,
@@ -261,7 +285,8 @@ function* mergeScans(
 ): Generator<Entry, void, undefined> {
   const own = above[Symbol.iterator]();
   let next = own.next();
-  const isFirst = (a: Entry, b: Entry): boolean => (reverse ? compareEntries(a, b) > 0 : compareEntries(a, b) < 0);
+  const isFirst = (a: Entry, b: Entry): boolean =>
+    reverse ? compareEntries(a, b) > 0 : compareEntries(a, b) < 0;
   for (const entry of below) {
     if (replaced.has(entry.key)) continue;
     for (; next.done !== true && isFirst(next.value, entry); next = own.next()) yield next.value;

@@ -1,5 +1,14 @@
-/** Entries in order, in chunks of bounded length: a change costs a search and one chunk, a scan what it yields. */
-import { compareEntries, isBeforeEnd, isAtOrAfterStart, type Entry, type ReadRange } from '../records/read-range.ts';
+/**
+ * Entries in order, in chunks of bounded length: a change costs a search and one chunk, a scan what
+ * it yields.
+ */
+import {
+  compareEntries,
+  isBeforeEnd,
+  isAtOrAfterStart,
+  type Entry,
+  type ReadRange,
+} from '../records/read-range.ts';
 
 const MAX_CHUNK_ENTRIES = 512;
 
@@ -29,7 +38,8 @@ export class SortedEntries {
       const there = chunk[place];
       if (there !== undefined && compareEntries(there, entry) === 0) return false;
       chunk.splice(place, 0, entry);
-      if (chunk.length > this.#maxChunk) this.#chunks.splice(index + 1, 0, chunk.splice(chunk.length >>> 1));
+      if (chunk.length > this.#maxChunk)
+        this.#chunks.splice(index + 1, 0, chunk.splice(chunk.length >>> 1));
     }
     this.#size += 1;
     return true;
@@ -59,7 +69,11 @@ export class SortedEntries {
     const first = findFirstIndex(this.#chunks, (chunk) => isInside(chunk.at(-1) as Entry));
     for (let index = first; index < this.#chunks.length; index += 1) {
       const chunk = this.#chunks[index] as Entry[];
-      for (let place = index === first ? findFirstIndex(chunk, isInside) : 0; place < chunk.length; place += 1) {
+      for (
+        let place = index === first ? findFirstIndex(chunk, isInside) : 0;
+        place < chunk.length;
+        place += 1
+      ) {
         const entry = chunk[place] as Entry;
         if (!isBeforeEnd(range, entry.value)) return;
         yield entry;
@@ -83,12 +97,18 @@ export class SortedEntries {
 
   /** The chunk in which the entry is or belongs. */
   #chunkFor(entry: Entry): number {
-    const index = findFirstIndex(this.#chunks, (chunk) => compareEntries(chunk.at(-1) as Entry, entry) >= 0);
+    const index = findFirstIndex(
+      this.#chunks,
+      (chunk) => compareEntries(chunk.at(-1) as Entry, entry) >= 0,
+    );
     return Math.max(0, Math.min(index, this.#chunks.length - 1));
   }
 }
 
-/** Index of the first element for which `holds`, which must hold for all after it too; the length if for none. */
+/**
+ * Index of the first element for which `holds`, which must hold for all after it too; the length if
+ * for none.
+ */
 function findFirstIndex<T>(sorted: readonly T[], holds: (element: T) => boolean): number {
   let low = 0;
   let high = sorted.length;

@@ -18,7 +18,8 @@ export class Store implements StateReader, Section {
   readonly #tables = new Map<string, TableStore>();
 
   constructor(tables: Tables) {
-    for (const [name, table] of Object.entries(tables)) this.#tables.set(name, new TableStore(name, table));
+    for (const [name, table] of Object.entries(tables))
+      this.#tables.set(name, new TableStore(name, table));
   }
 
   read(table: string, key: string, field: string): unknown {
@@ -29,7 +30,9 @@ export class Store implements StateReader, Section {
     return this.#table(table).has(key);
   }
 
-  /** Whether the row is there by the red order alone, so that every later red operation finds it. */
+  /**
+   * Whether the row is there by the red order alone, so that every later red operation finds it.
+   */
   existsByRed(table: string, key: string): boolean {
     return this.#table(table).existsByRed(key);
   }
@@ -66,7 +69,8 @@ export class Store implements StateReader, Section {
 
   get changeCount(): number {
     let size = 0;
-    for (const { changes, parts } of this.#tables.values()) size += changes.size + parts.changes.size;
+    for (const { changes, parts } of this.#tables.values())
+      size += changes.size + parts.changes.size;
     return size;
   }
 
@@ -87,7 +91,8 @@ export class Store implements StateReader, Section {
   takeChanges(max: number): SavedRow[] {
     const rows: SavedRow[] = [];
     for (const [name, table] of this.#tables) {
-      for (const key of table.changes.take(max - rows.length)) rows.push([formatSavedName(name, key), table.save(key)]);
+      for (const key of table.changes.take(max - rows.length))
+        rows.push([formatSavedName(name, key), table.save(key)]);
       for (const [part, saved] of table.parts.takeChanges(max - rows.length))
         rows.push([formatSavedName(PARTS, formatSavedName(name, part)), saved]);
     }

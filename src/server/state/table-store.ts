@@ -1,4 +1,7 @@
-/** The rows of one table at one site, with the orders that scans read: of primary keys, and of each indexed field. */
+/**
+ * The rows of one table at one site, with the orders that scans read: of primary keys, and of each
+ * indexed field.
+ */
 import { RowChanges, type SavedRow } from '../records/checkpoint.ts';
 import { deepFreeze } from '../../values/deep-freeze.ts';
 import { compareStamps, loadPosition, savePosition } from '../records/effect.ts';
@@ -34,7 +37,10 @@ interface Row {
   isNoted: boolean;
 }
 
-/** A row as it is saved: its fields, what the `Row` says beside, and where rows are removed its last removal. */
+/**
+ * A row as it is saved: its fields, what the `Row` says beside, and where rows are removed its last
+ * removal.
+ */
 type StoredRow = readonly [
   fields: Readonly<Record<string, unknown>> | null,
   writtenAt?: SavedPosition | null,
@@ -65,7 +71,14 @@ export class TableStore {
     const columns = Object.entries(fields).map(([field, options], position): Column => {
       const kind = FIELD_KINDS[options.kind];
       const index = indexes.includes(field) ? new SortedEntries() : undefined;
-      return { name: field, position, kind, options, initial: kind.state(undefined, options), index };
+      return {
+        name: field,
+        position,
+        kind,
+        options,
+        initial: kind.state(undefined, options),
+        index,
+      };
     });
     this.#columns = new Map(columns.map((column) => [column.name, column]));
     this.#isRemovedByBlue = removable && !columns.some(({ kind }) => kind.isRedOnly);
@@ -85,7 +98,10 @@ export class TableStore {
     return this.#rows.has(key);
   }
 
-  /** Whether every later red operation finds the row: a red one has written it, and no blue one can remove it. */
+  /**
+   * Whether every later red operation finds the row: a red one has written it, and no blue one can
+   * remove it.
+   */
   existsByRed(key: string): boolean {
     return !this.#isRemovedByBlue && this.#rows.get(key)?.isRed === true;
   }
@@ -137,14 +153,21 @@ export class TableStore {
     }
   }
 
-  /** As plain data, equal at two sites exactly when they have converged: without removals, which sites forget. */
+  /**
+   * As plain data, equal at two sites exactly when they have converged: without removals, which
+   * sites forget.
+   */
   snapshot(): unknown {
-    return [...this.#rows].toSorted(compareKeys).map(([key, row]) => [key, this.#fieldSnapshots(row)]);
+    return [...this.#rows]
+      .toSorted(compareKeys)
+      .map(([key, row]) => [key, this.#fieldSnapshots(row)]);
   }
 
   /** When rows were last removed, as plain data, of those removals that are remembered. */
   getRemovalTimes(): unknown {
-    return [...this.#removedAt].toSorted(compareKeys).map(([key, place]) => [key, savePosition(place)]);
+    return [...this.#removedAt]
+      .toSorted(compareKeys)
+      .map(([key, place]) => [key, savePosition(place)]);
   }
 
   /** The keys of all that has to be saved. */
@@ -153,7 +176,9 @@ export class TableStore {
     for (const key of this.#removedAt.keys()) if (!this.#rows.has(key)) yield key;
   }
 
-  /** A row as plain data, to make the same of again; `undefined` when there is nothing to say of it. */
+  /**
+   * A row as plain data, to make the same of again; `undefined` when there is nothing to say of it.
+   */
   save(key: string): unknown {
     const row = this.#rows.get(key);
     if (row !== undefined) row.isNoted = false;
@@ -165,7 +190,8 @@ export class TableStore {
     }
     const removedAt = this.#removedAt.get(key);
     if (row === undefined && removedAt === undefined) return undefined;
-    const place = (at: OrderPosition | undefined): SavedPosition | null => (at === undefined ? null : savePosition(at));
+    const place = (at: OrderPosition | undefined): SavedPosition | null =>
+      at === undefined ? null : savePosition(at);
     return [saved, place(writtenAt), isRed, place(removedAt)] satisfies StoredRow;
   }
 
@@ -185,7 +211,8 @@ export class TableStore {
       const restored = this.#newState(column, deepFreeze(state));
       row.states[column.position] = restored;
       const { index } = column;
-      if (index !== undefined) updateIndex(index, key, NO_VALUES, getIndexedValues(restored.read()));
+      if (index !== undefined)
+        updateIndex(index, key, NO_VALUES, getIndexedValues(restored.read()));
     }
   }
 
@@ -201,13 +228,19 @@ export class TableStore {
 
   #noteWrite(row: Row, effect: Effect, stamp: Stamp): void {
     if (this.#isRedOnly(effect)) return;
-    if (row.writtenAt === undefined || compareStamps(stamp, row.writtenAt) > 0) row.writtenAt = stamp;
+    if (row.writtenAt === undefined || compareStamps(stamp, row.writtenAt) > 0)
+      row.writtenAt = stamp;
   }
 
-  /** Whether the effect belongs to what a removal has taken. Red-only fields go by the red order instead. */
+  /**
+   * Whether the effect belongs to what a removal has taken. Red-only fields go by the red order
+   * instead.
+   */
   #isRemoved(effect: Effect, stamp: Stamp): boolean {
     const removedAt = this.#removedAt.get(effect.key);
-    return removedAt !== undefined && compareStamps(stamp, removedAt) < 0 && !this.#isRedOnly(effect);
+    return (
+      removedAt !== undefined && compareStamps(stamp, removedAt) < 0 && !this.#isRedOnly(effect)
+    );
   }
 
   #isRedOnly(effect: Effect): boolean {
@@ -218,7 +251,8 @@ export class TableStore {
     this.changes.add(key);
     this.#removals += 1;
     const earlier = this.#removedAt.get(key);
-    if (earlier === undefined || compareStamps(stamp, earlier) > 0) this.#removedAt.set(key, toPosition(stamp));
+    if (earlier === undefined || compareStamps(stamp, earlier) > 0)
+      this.#removedAt.set(key, toPosition(stamp));
     const row = this.#rows.get(key);
     if (row === undefined) return;
     for (const [{ name, position, index }, state] of this.#getWrittenFields(row)) {
@@ -263,13 +297,19 @@ export class TableStore {
 
   #getColumn(field: string): Column {
     const column = this.#columns.get(field);
-    if (column === undefined) throw new Error(`no field '${this.#name}.${field}': sites run different services`);
+    if (column === undefined)
+      throw new Error(`no field '${this.#name}.${field}': sites run different services`);
     return column;
   }
 }
 
 /** What is kept of a stamp for long: not what its operation had seen. */
-const toPosition = ({ time, site, entry, version }: Stamp): OrderPosition => ({ time, site, entry, version });
+const toPosition = ({ time, site, entry, version }: Stamp): OrderPosition => ({
+  time,
+  site,
+  entry,
+  version,
+});
 
 const isRedStamp = ({ entry }: Stamp): boolean => entry === RED;
 
@@ -287,7 +327,12 @@ function getTouchedValues(state: FieldState, { value }: Effect): readonly Scalar
   return isScalar(value) && state.holds(value) ? [value] : NO_VALUES;
 }
 
-function updateIndex(index: SortedEntries, key: string, before: readonly Scalar[], after: readonly Scalar[]): void {
+function updateIndex(
+  index: SortedEntries,
+  key: string,
+  before: readonly Scalar[],
+  after: readonly Scalar[],
+): void {
   const [had, has] = [new Set(before), new Set(after)];
   for (const value of before) if (!has.has(value)) index.delete({ value, key });
   for (const value of after) if (!had.has(value)) index.add({ value, key });

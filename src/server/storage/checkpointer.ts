@@ -1,13 +1,25 @@
-/** Writes checkpoints of a running site, in slices. The last one and the rest of the state are of one moment. */
+/**
+ * Writes checkpoints of a running site, in slices. The last one and the rest of the state are of
+ * one moment.
+ */
 import { crc32 } from 'node:zlib';
 import type { CheckpointSource } from '../log/site-storage.ts';
 import type { LogPositions } from '../log/recovered-state.ts';
-import { formatCommit, formatHeader, formatRows, formatRow, type CheckpointRow } from './format/checkpoint-file.ts';
+import {
+  formatCommit,
+  formatHeader,
+  formatRows,
+  formatRow,
+  type CheckpointRow,
+} from './format/checkpoint-file.ts';
 import type { Files, SyncedFile, Timing } from './disk/files.ts';
 import { HEADER_BYTES, encodeFrame } from './format/frames.ts';
 import { formatCheckpointCopyName, formatCheckpointName } from './format/file-names.ts';
 
-/** Where in the logs a checkpoint stands: it has the entries before `contained`; the logs are kept from `kept` on. */
+/**
+ * Where in the logs a checkpoint stands: it has the entries before `contained`; the logs are kept
+ * from `kept` on.
+ */
 export interface CommitPositions {
   readonly contained: LogPositions;
   readonly retainedFrom: LogPositions;
@@ -39,7 +51,10 @@ export interface HeldCheckpoint {
 /** Called once, with a checkpoint that was begun after it was asked for. */
 type OnSnapshot = (error: Error | undefined, snapshot?: HeldCheckpoint) => void;
 
-/** A file is rewritten when it is longer than this, and longer than twice its length after the last rewrite. */
+/**
+ * A file is rewritten when it is longer than this, and longer than twice its length after the last
+ * rewrite.
+ */
 const MIN_REWRITE_BYTES = 4 * 1024 * 1024;
 
 interface CurrentFile {
@@ -85,20 +100,26 @@ export class Checkpointer {
   start(): void {
     if (this.#isRunning || this.#isClosed) return;
     const { cutProblem } = this.#options.source;
-    // Looked at first: all rows are written before the cut is asked for, and would be each time that it is tried again.
-    if (cutProblem !== undefined) return this.#endInFlight(this.#requests.splice(0), new Error(cutProblem));
+    // Looked at first: all rows are written before the cut is asked for, and would be each time
+    // that it is tried again.
+    if (cutProblem !== undefined)
+      return this.#endInFlight(this.#requests.splice(0), new Error(cutProblem));
     this.#isRunning = true;
     this.#inFlight = this.#requests.splice(0);
     this.#slices = new CheckpointSlices(this.#options.source);
     const current = this.#current;
     const maxBytes = Math.max(MIN_REWRITE_BYTES, 2 * (current?.wholeBytes ?? 0));
-    if (current !== undefined && current.position <= maxBytes && !this.#isFreshFileWanted) return this.#slice(current);
+    if (current !== undefined && current.position <= maxBytes && !this.#isFreshFileWanted)
+      return this.#slice(current);
     this.#isFreshFileWanted = false;
     this.#abandonFile();
     this.#begin();
   }
 
-  /** Makes a checkpoint and keeps its file until it is released; in a new file where the one that there is will not do. */
+  /**
+   * Makes a checkpoint and keeps its file until it is released; in a new file where the one that
+   * there is will not do.
+   */
   takeSnapshot(done: OnSnapshot, { isFreshFile = false } = {}): void {
     if (this.#isClosed) return done(new Error('the storage was closed'));
     this.#requests.push(done);
@@ -140,8 +161,15 @@ export class Checkpointer {
       const { source } = this.#options;
       const { smallParts, contained } = source.createCut();
       const retained = getEarlier(contained, source.retainedFrom);
-      const text = formatCommit(rows, { smallParts, contained, retainedFrom: retained, sum: current.sum });
-      this.#write(current, text, () => this.#onCommitted(current, { contained, retainedFrom: retained }));
+      const text = formatCommit(rows, {
+        smallParts,
+        contained,
+        retainedFrom: retained,
+        sum: current.sum,
+      });
+      this.#write(current, text, () =>
+        this.#onCommitted(current, { contained, retainedFrom: retained }),
+      );
     } catch (error) {
       // For example of a row that is longer than any text may be.
       this.#giveUp(error as Error);
@@ -164,7 +192,8 @@ export class Checkpointer {
     if (current.wholeBytes === 0) current.wholeBytes = current.position;
     for (const number of this.#outdated.splice(0)) this.#remove(number);
     this.#isRunning = false;
-    for (const done of this.#inFlight.splice(0)) done(undefined, this.#hold(current.number, current.position));
+    for (const done of this.#inFlight.splice(0))
+      done(undefined, this.#hold(current.number, current.position));
     this.#options.onDone(places, current.number);
     if (this.#requests.length > 0) this.start();
   }
@@ -221,13 +250,20 @@ function getEarlier(a: LogPositions, b: LogPositions): LogPositions {
 
 /** A checkpoint lies in two files, each of which is enough. */
 function getPaths(folder: string, number: number): readonly [string, string] {
-  return [`${folder}/${formatCheckpointName(number)}`, `${folder}/${formatCheckpointCopyName(number)}`];
+  return [
+    `${folder}/${formatCheckpointName(number)}`,
+    `${folder}/${formatCheckpointCopyName(number)}`,
+  ];
 }
 
 type OnCreated = (error: Error | undefined, file?: SyncedFile) => void;
 
 /** Makes both files, empty. When it fails neither is left. */
-function createMirrored(files: Files, [first, second]: readonly [string, string], done: OnCreated): void {
+function createMirrored(
+  files: Files,
+  [first, second]: readonly [string, string],
+  done: OnCreated,
+): void {
   files.create(first, 0, (error, item) => {
     if (item === undefined) return done(error);
     files.create(second, 0, (secondError, other) => {
@@ -274,11 +310,17 @@ const MAX_ROWS = 500;
 const INITIAL_ROWS = 8;
 const MAX_REQUEST_CHARACTERS = 128 * 1024;
 
-/** Takes changed rows in slices by size. A slice grows with what changes meanwhile, so that there soon is a last one. */
+/**
+ * Takes changed rows in slices by size. A slice grows with what changes meanwhile, so that there
+ * soon is a last one.
+ */
 export class CheckpointSlices {
   readonly #source: CheckpointSource;
   #characters = MAX_SLICE_CHARACTERS;
-  /** Taken, and not in a slice yet: where small rows are followed by large ones, far more was asked for than a slice bears. */
+  /**
+   * Taken, and not in a slice yet: where small rows are followed by large ones, far more was asked
+   * for than a slice bears.
+   */
   #taken: CheckpointRow[] = [];
   /** What the rows that were asked for last amount to. */
   #lastRequestCharacters = { rows: 0, characters: 0 };
@@ -323,8 +365,10 @@ export class CheckpointSlices {
       left += section.changeCount;
       firstTaken += section.initialRowsTaken ?? 0;
     }
-    // What was taken for the first time is not among what was left: it says nothing of how fast rows change.
-    if (left - this.#remainingRows >= firstTaken - this.#firstTaken) this.#characters *= SLICE_GROWTH;
+    // What was taken for the first time is not among what was left: it says nothing of how fast
+    // rows change.
+    if (left - this.#remainingRows >= firstTaken - this.#firstTaken)
+      this.#characters *= SLICE_GROWTH;
     this.#remainingRows = left;
     this.#firstTaken = firstTaken;
     return { rows, isLast: false };

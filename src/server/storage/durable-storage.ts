@@ -21,9 +21,14 @@ export interface DurableStorageOptions {
   readonly segmentBytes?: number;
   /** Entries that wait for the disk: so many need not wait for the write before them. */
   readonly largeGroup?: number;
-  /** A checkpoint is made each time that so much was written to the logs: about what a restart reads again. */
+  /**
+   * A checkpoint is made each time that so much was written to the logs: about what a restart reads
+   * again.
+   */
   readonly checkpointBytes?: number;
-  /** Reports whether this process still owns the directory. Absent if no other process can reach it. */
+  /**
+   * Reports whether this process still owns the directory. Absent if no other process can reach it.
+   */
   readonly lock?: Pick<DirectoryLock, 'isHeld' | 'onLost'>;
   /** Receives events that an operator must know. */
   readonly events?: StorageEvents;
@@ -35,7 +40,9 @@ const SEGMENT_BYTES = 8 * 1024 * 1024;
 /** As many as a full frame of a busy client has. */
 const LARGE_GROUP = 32;
 const MAX_CHECKPOINT_RETRY_MS = 60_000;
-/** On a full disk it is the checkpoint that makes room, and who waits for it is refused meanwhile. */
+/**
+ * On a full disk it is the checkpoint that makes room, and who waits for it is refused meanwhile.
+ */
 const FULL_CHECKPOINT_RETRY_MS = 2000;
 const CHECKPOINT_BYTES = 32 * 1024 * 1024;
 /** A site that is restarted again and again makes a checkpoint when it has so many log files. */
@@ -51,7 +58,10 @@ export class DurableStorage implements SiteStorage {
   #listener: LocalLogListener | undefined;
   #source: CheckpointSource | undefined;
   /** Where the last checkpoint of this start stands. */
-  #checkpointed: CommitPositions = { contained: { local: 0, red: 0 }, retainedFrom: { local: 0, red: 0 } };
+  #checkpointed: CommitPositions = {
+    contained: { local: 0, red: 0 },
+    retainedFrom: { local: 0, red: 0 },
+  };
   #lastCheckpoint: SegmentHeader['checkpoint'];
   #checkpointedBytes = 0;
   #checkpointRetryMs = FULL_RETRY_MS;
@@ -59,9 +69,19 @@ export class DurableStorage implements SiteStorage {
   #plannedRetry: object | undefined;
   #closing: Promise<void> | undefined;
 
-  /** @throws CorrectableError `UNAVAILABLE` when the data cannot be read, or there is no room for a new file */
+  /**
+   * @throws CorrectableError `UNAVAILABLE` when the data cannot be read, or there is no room for a
+   *   new file
+   */
   constructor({ recovered, ...options }: DurableStorageOptions) {
-    const { files, timing, directory, site, segmentBytes = SEGMENT_BYTES, largeGroup = LARGE_GROUP } = options;
+    const {
+      files,
+      timing,
+      directory,
+      site,
+      segmentBytes = SEGMENT_BYTES,
+      largeGroup = LARGE_GROUP,
+    } = options;
     this.#options = options;
     this.#recovered = recovered ?? recoverAndReport(files, directory, options.events, site);
     files.makeDirectory(directory);
@@ -136,7 +156,13 @@ export class DurableStorage implements SiteStorage {
     this.#listener = listener;
     this.#source = source;
     const { files, timing, directory } = this.#options;
-    const { nextCheckpoint: number, lastCheckpoint, damages, hasOneCopy, uselessFiles } = this.#onRecovered;
+    const {
+      nextCheckpoint: number,
+      lastCheckpoint,
+      damages,
+      hasOneCopy,
+      uselessFiles,
+    } = this.#onRecovered;
     this.#recovered = undefined;
     // Not before all sites can start: a start that comes to nothing leaves everything as it was.
     for (const path of uselessFiles) files.remove(path);
@@ -152,12 +178,14 @@ export class DurableStorage implements SiteStorage {
       },
       lastCheckpoint?.file,
     );
-    const isDue = this.#log.segmentCount > MAX_SEGMENTS_AT_START || hasOneCopy || damages.length > 0;
+    const isDue =
+      this.#log.segmentCount > MAX_SEGMENTS_AT_START || hasOneCopy || damages.length > 0;
     if (isDue) timing.later(() => this.checkpoint());
   }
 
   get #onRecovered(): RecoveredSite {
-    if (this.#recovered === undefined) throw new Error('what was found at the start has been taken up already');
+    if (this.#recovered === undefined)
+      throw new Error('what was found at the start has been taken up already');
     return this.#recovered;
   }
 
@@ -171,7 +199,9 @@ export class DurableStorage implements SiteStorage {
     this.#checkpointer?.start();
   }
 
-  /** Makes a checkpoint of the state as it is from now on, whose file stays until it is released. */
+  /**
+   * Makes a checkpoint of the state as it is from now on, whose file stays until it is released.
+   */
   takeSnapshot(...[done, options]: Parameters<Checkpointer['takeSnapshot']>): void {
     if (this.#checkpointer === undefined) return done(new Error('the site has not begun'));
     this.#checkpointedBytes = this.#log.writtenBytes;
@@ -219,15 +249,19 @@ export class DurableStorage implements SiteStorage {
     const end = this.#log.oldestEnd;
     if (this.#source === undefined || end === undefined || !isAtMost(end, contained)) return;
     if (isAtMost(end, retainedFrom)) this.#log.trim(retainedFrom);
-    // They must be recorded as not needed first. Otherwise it could not be seen that one of them is lost.
-    else if (this.#plannedRetry === undefined && isAtMost(end, this.#source.retainedFrom)) this.checkpoint();
+    // They must be recorded as not needed first. Otherwise it could not be seen that one of them is
+    // lost.
+    else if (this.#plannedRetry === undefined && isAtMost(end, this.#source.retainedFrom))
+      this.checkpoint();
   }
 
   #onCheckpointFailed(error: Error): void {
     if (isFenced(error)) return this.#log.fail(error);
     // Reported once, and retried less and less often: each attempt may have to write much.
     if (this.#checkpointRetryMs === FULL_RETRY_MS) this.#options.events?.onCheckpointFailed(error);
-    const retryMs = this.isFull ? Math.min(this.#checkpointRetryMs, FULL_CHECKPOINT_RETRY_MS) : this.#checkpointRetryMs;
+    const retryMs = this.isFull
+      ? Math.min(this.#checkpointRetryMs, FULL_CHECKPOINT_RETRY_MS)
+      : this.#checkpointRetryMs;
     this.#checkpointRetryMs = Math.min(this.#checkpointRetryMs * 2, MAX_CHECKPOINT_RETRY_MS);
     const retry = {};
     this.#plannedRetry = retry;
@@ -239,7 +273,9 @@ export class DurableStorage implements SiteStorage {
   }
 }
 
-/** Reads what a site has, and reports what is damaged. Throws `UNAVAILABLE` if something is missing. */
+/**
+ * Reads what a site has, and reports what is damaged. Throws `UNAVAILABLE` if something is missing.
+ */
 export function recoverAndReport(
   files: Files,
   folder: string,
@@ -248,7 +284,8 @@ export function recoverAndReport(
 ): RecoveredSite {
   try {
     const recovered = recoverSite(files, folder, site);
-    for (const damage of recovered.damages) events?.onDamaged(`${damage}. Nothing is lost by it, and it is made again`);
+    for (const damage of recovered.damages)
+      events?.onDamaged(`${damage}. Nothing is lost by it, and it is made again`);
     return recovered;
   } catch (error) {
     events?.onDamaged((error as Error).message);
@@ -258,7 +295,9 @@ export function recoverAndReport(
 
 function cannotStartError(error: Error): CorrectableError {
   if (error instanceof CorrectableError) return error;
-  const reason = isNoSpace(error) ? 'there is no room on the disk for a new log file' : error.message;
+  const reason = isNoSpace(error)
+    ? 'there is no room on the disk for a new log file'
+    : error.message;
   return new CorrectableError('UNAVAILABLE', `The site cannot start: ${reason}.`, { cause: error });
 }
 

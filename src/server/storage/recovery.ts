@@ -1,6 +1,7 @@
 /**
- * What a site finds when it starts: the last checkpoint and the entries after it, up to the first torn frame.
- * Every start writes into a new file, whose header says where the one before it ended. So it is seen if a file is missing.
+ * What a site finds when it starts: the last checkpoint and the entries after it, up to the first
+ * torn frame. Every start writes into a new file, whose header says where the one before it ended.
+ * So it is seen if a file is missing.
  */
 import { CorrectableError } from '../../correctable/errors.ts';
 import { LOG_KINDS, type LogKind } from '../log/local-log.ts';
@@ -25,7 +26,10 @@ export interface RecoveredSite {
   readonly retainedFrom: LogPositions;
   /** Segments with entries in them. */
   readonly segments: readonly Segment[];
-  /** Files with nothing in them that counts or is needed: of no use once there is one with a larger number. */
+  /**
+   * Files with nothing in them that counts or is needed: of no use once there is one with a larger
+   * number.
+   */
   readonly uselessFiles: readonly string[];
   /** The last checkpoint: its number, and where it stands. Of no use once there is another one. */
   readonly lastCheckpoint: SegmentHeader['checkpoint'];
@@ -66,14 +70,20 @@ interface FoundCopy {
   readonly content: FoundCheckpoint | undefined;
 }
 
-/** Reads the directory of a site (any, unless `site` is given). Throws `UNAVAILABLE` if something is missing. */
+/**
+ * Reads the directory of a site (any, unless `site` is given). Throws `UNAVAILABLE` if something is
+ * missing.
+ */
 export function recoverSite(files: Files, folder: string, site?: string): RecoveredSite {
   const names = files.list(folder);
   const segmentNumbers = parseFileNumbers(names, 'log');
   const latest = findLatestCheckpoint(files, folder, names);
   const logs = readSegments(files, folder, segmentNumbers, latest.retainedFrom, site);
   const { checkpoint, contained, number } = latest;
-  const lengths = { local: logs.start.local + logs.local.length, red: logs.start.red + logs.red.length };
+  const lengths = {
+    local: logs.start.local + logs.local.length,
+    red: logs.start.red + logs.red.length,
+  };
   checkContinuity(logs, lengths, latest);
   return {
     stored: {
@@ -85,21 +95,34 @@ export function recoverSite(files: Files, folder: string, site?: string): Recove
     retainedFrom: latest.retainedFrom ?? logs.start,
     segments: logs.segments,
     uselessFiles: [...latest.superseded, ...logs.useless],
-    lastCheckpoint: number === undefined ? undefined : { file: number, ...(contained ?? logs.start) },
+    lastCheckpoint:
+      number === undefined ? undefined : { file: number, ...(contained ?? logs.start) },
     damages: [...latest.damages, ...findLostCheckpoints(logs, latest)],
-    hasOneCopy: latest.copies.some(({ content }) => (content?.commits ?? 0) < (latest.commits ?? 0)),
+    hasOneCopy: latest.copies.some(
+      ({ content }) => (content?.commits ?? 0) < (latest.commits ?? 0),
+    ),
     nextSegment: (segmentNumbers.at(-1) ?? 0) + 1,
-    nextCheckpoint: Math.max(getCheckpointNumbers(names).at(-1) ?? 0, logs.checkpoint?.file ?? 0) + 1,
+    nextCheckpoint:
+      Math.max(getCheckpointNumbers(names).at(-1) ?? 0, logs.checkpoint?.file ?? 0) + 1,
   };
 }
 
 export function getCheckpointNumbers(names: readonly string[]): number[] {
-  const all = [...parseFileNumbers(names, 'checkpoint'), ...parseFileNumbers(names, 'checkpoint-copy')];
+  const all = [
+    ...parseFileNumbers(names, 'checkpoint'),
+    ...parseFileNumbers(names, 'checkpoint-copy'),
+  ];
   return [...new Set(all)].toSorted((a, b) => a - b);
 }
 
-/** The newest one with a commit: newer files were not finished, older ones were about to be removed. */
-function findLatestCheckpoint(files: Files, folder: string, names: readonly string[]): LatestCheckpoint {
+/**
+ * The newest one with a commit: newer files were not finished, older ones were about to be removed.
+ */
+function findLatestCheckpoint(
+  files: Files,
+  folder: string,
+  names: readonly string[],
+): LatestCheckpoint {
   const found: FoundCopy[] = [];
   const damages: string[] = [];
   for (const number of getCheckpointNumbers(names).toReversed()) {
@@ -112,8 +135,12 @@ function findLatestCheckpoint(files: Files, folder: string, names: readonly stri
   }
   const [best] = found
     .filter(({ content }) => content?.checkpoint !== undefined)
-    .toSorted((a, b) => b.number - a.number || (b.content?.commits ?? 0) - (a.content?.commits ?? 0));
-  const others = found.filter(({ number, content }) => number !== best?.number && content !== undefined);
+    .toSorted(
+      (a, b) => b.number - a.number || (b.content?.commits ?? 0) - (a.content?.commits ?? 0),
+    );
+  const others = found.filter(
+    ({ number, content }) => number !== best?.number && content !== undefined,
+  );
   return {
     ...best?.content,
     number: best?.number,
@@ -131,32 +158,45 @@ function checkContinuity(logs: Logs, lengths: LogPositions, latest: LatestCheckp
     if (from === undefined) continue;
     if (logs.start[log] > from) {
       const description =
-        checkpoint === undefined ? 'there is no whole checkpoint' : `the checkpoint that is left ends at ${from}`;
+        checkpoint === undefined
+          ? 'there is no whole checkpoint'
+          : `the checkpoint that is left ends at ${from}`;
       const reason = damages.length === 0 ? '' : ` (${damages.join('; ')})`;
-      throw unreadableError(`the ${log} log begins at entry ${logs.start[log]}, and ${description}${reason}`);
+      throw unreadableError(
+        `the ${log} log begins at entry ${logs.start[log]}, and ${description}${reason}`,
+      );
     }
     if (retainedFrom !== undefined && logs.start[log] > retainedFrom[log]) {
       const subject = `those from ${retainedFrom[log]} on are kept for other sites`;
       throw unreadableError(`the ${log} log begins at entry ${logs.start[log]}, and ${subject}`);
     }
     if (lengths[log] < from) {
-      throw unreadableError(`the ${log} log ends at entry ${lengths[log]}, and the checkpoint was made at ${from}`);
+      throw unreadableError(
+        `the ${log} log ends at entry ${lengths[log]}, and the checkpoint was made at ${from}`,
+      );
     }
   }
 }
 
-/** The logs know of a checkpoint that is not there, or in one file only. What they hold, or the other file, is enough. */
+/**
+ * The logs know of a checkpoint that is not there, or in one file only. What they hold, or the
+ * other file, is enough.
+ */
 function findLostCheckpoints(logs: Logs, { number = 0, copies }: LatestCheckpoint): string[] {
   const known = logs.checkpoint;
   // No log file was begun since it was made; but both its files are made before it counts.
   if (known === undefined || known.file < number) {
-    return copies.flatMap(({ path, content }) => (content === undefined ? [`${path} is gone`] : []));
+    return copies.flatMap(({ path, content }) =>
+      content === undefined ? [`${path} is gone`] : [],
+    );
   }
-  if (known.file > number) return [`the checkpoint in file ${known.file} is gone, or an older one is in its place`];
+  if (known.file > number)
+    return [`the checkpoint in file ${known.file} is gone, or an older one is in its place`];
   return copies.flatMap(({ path, content }) => {
     if (content === undefined) return [`${path} is gone`];
     const { contained = known, damage } = content;
-    const isWhole = damage !== undefined || (contained.local >= known.local && contained.red >= known.red);
+    const isWhole =
+      damage !== undefined || (contained.local >= known.local && contained.red >= known.red);
     return isWhole ? [] : [`${path} lacks its last checkpoint`];
   });
 }
@@ -211,12 +251,18 @@ function readSegments(
     throw unreadableError(`${damaged.path} is damaged at byte ${position}: ${lost}`);
   }
   const start = { local: 0, red: 0 };
-  return logs ?? { start, local: [], red: [], segments: [], useless, checkpoint: undefined, term: 0 };
+  return (
+    logs ?? { start, local: [], red: [], segments: [], useless, checkpoint: undefined, term: 0 }
+  );
 }
 
-/** Whether the entries remain from a removal that a crash interrupted: then none before the next file is needed. */
+/**
+ * Whether the entries remain from a removal that a crash interrupted: then none before the next
+ * file is needed.
+ */
 function isRemnant(logs: Logs, next: Segment, retained: LatestCheckpoint['retainedFrom']): boolean {
-  if (retained === undefined || next.local > retained.local || next.red > retained.red) return false;
+  if (retained === undefined || next.local > retained.local || next.red > retained.red)
+    return false;
   return LOG_KINDS.some((log) => countMissingBefore(logs, next, log) > 0);
 }
 
@@ -229,7 +275,10 @@ function formatPath(folder: string, number: number): string {
   return `${folder}/${formatSegmentName(number)}`;
 }
 
-/** A file begins where the entries before it ended when it was made: what the earlier file has beyond that never counted. */
+/**
+ * A file begins where the entries before it ended when it was made: what the earlier file has
+ * beyond that never counted.
+ */
 function findJoinPosition(logs: Logs, segment: Segment, path: string): void {
   for (const log of LOG_KINDS) {
     if (countMissingBefore(logs, segment, log) > 0) {
@@ -240,7 +289,9 @@ function findJoinPosition(logs: Logs, segment: Segment, path: string): void {
   }
 }
 
-/** What to do where a site cannot go on from what it has. Another site cannot give it its past yet. */
+/**
+ * What to do where a site cannot go on from what it has. Another site cannot give it its past yet.
+ */
 export const RESTORE_ADVICE =
   'Put back what is gone, or the whole data directory from one backup that was made while no process had it open. ' +
   'Do not remove the directory of a single site: one that starts without its past contradicts the others for ever. ' +

@@ -1,14 +1,21 @@
 /**
- * Both logs of a site in one sequence of files of full size, written in groups, of which two may be in flight.
+ * Both logs of a site in one sequence of files of full size, written in groups, of which two may be
+ * in flight.
  *
- * The next file is made when the current one is half full, and tried again each second: until then the log says that it
- * is full, and the other half takes what was accepted. Only a write that fails ends the log.
+ * The next file is made when the current one is half full, and tried again each second: until then
+ * the log says that it is full, and the other half takes what was accepted. Only a write that fails
+ * ends the log.
  */
 import { LOG_KINDS, type LocalLogListener, type LogKind, type Term } from '../log/local-log.ts';
 import type { LogPositions } from '../log/recovered-state.ts';
 import { isFenced, isNoSpace, type Files, type SyncedFile, type Timing } from './disk/files.ts';
 import { encodeFrame, HEADER_BYTES, sealFrame } from './format/frames.ts';
-import { FORMAT_VERSION, formatSegmentName, type Segment, type SegmentHeader } from './format/file-names.ts';
+import {
+  FORMAT_VERSION,
+  formatSegmentName,
+  type Segment,
+  type SegmentHeader,
+} from './format/file-names.ts';
 import { FULL_RETRY_MS, OrderedWrites, type OrderedWritesOptions } from './disk/ordered-writes.ts';
 import { packEntries, type LoggedEntry } from './format/packed-entries.ts';
 
@@ -44,14 +51,26 @@ interface NextFile {
 const MAX_FRAME_BYTES = 512 * 1024;
 /** The first file of a start is made while everybody waits. */
 const MAX_FIRST_FILE_BYTES = 1024 * 1024;
-/** A group that is so much smaller than the one before it waits for more: the end of a frame, whose next is in flight. */
+/**
+ * A group that is so much smaller than the one before it waits for more: the end of a frame, whose
+ * next is in flight.
+ */
 const SMALL_GROUP_SHARE = 1 / 8;
-/** So few wait for what else has come, and let answers go out before: their write may hold up everything else. */
+/**
+ * So few wait for what else has come, and let answers go out before: their write may hold up
+ * everything else.
+ */
 const MAX_FEW_ENTRIES = 8;
-/** Two small groups at a time would be two half ones, and disks take as long for those as for whole ones. */
+/**
+ * Two small groups at a time would be two half ones, and disks take as long for those as for whole
+ * ones.
+ */
 const MAX_CONCURRENT_WRITES = 2;
 
-/** So many groups with the same few entries come from one client that waits for each answer: nothing else comes meanwhile. */
+/**
+ * So many groups with the same few entries come from one client that waits for each answer: nothing
+ * else comes meanwhile.
+ */
 const MIN_EQUAL_GROUPS = 8;
 
 /** The logs of a site, as they are written into one file after the other. */
@@ -103,7 +122,10 @@ export class SegmentLog {
     this.#fileBytes = Math.min(MAX_FIRST_FILE_BYTES, options.segmentBytes);
   }
 
-  /** Makes the first file: its number, larger than all before, is the term. The first group that is written says so. */
+  /**
+   * Makes the first file: its number, larger than all before, is the term. The first group that is
+   * written says so.
+   */
   takeOver(): Term {
     this.#file = this.#options.files.createNow(this.#formatPath(this.#number), this.#fileBytes);
     this.#segments.push({ number: this.#number, ...this.#lengths });
@@ -152,13 +174,17 @@ export class SegmentLog {
     for (;;) {
       const next = this.#segments[1];
       if (next === undefined || next.local > places.local || next.red > places.red) return;
-      // None of those that stay would say where the logs have got to: nor does one that was left with nothing in it.
+      // None of those that stay would say where the logs have got to: nor does one that was left
+      // with nothing in it.
       if (next.number > this.#durableHeader) return;
       this.#options.files.remove(this.#formatPath((this.#segments.shift() as Segment).number));
     }
   }
 
-  /** Lets a smaller file do, once all files that can go have gone: before, it would take the room of a checkpoint. */
+  /**
+   * Lets a smaller file do, once all files that can go have gone: before, it would take the room of
+   * a checkpoint.
+   */
   allowSmallerFile(): void {
     this.#canBeSmaller = this.isFull;
   }
@@ -198,7 +224,10 @@ export class SegmentLog {
   #canWrite(): boolean {
     const { size } = this.#writes;
     return (
-      size === 0 || (size < MAX_CONCURRENT_WRITES && this.#pending.length >= this.#options.largeGroup && !this.isFull)
+      size === 0 ||
+      (size < MAX_CONCURRENT_WRITES &&
+        this.#pending.length >= this.#options.largeGroup &&
+        !this.isFull)
     );
   }
 
@@ -221,7 +250,11 @@ export class SegmentLog {
     }
     const checkpoint = this.#options.lastCheckpoint();
     const { site } = this.#options;
-    const own = { format: FORMAT_VERSION, term: this.#term as Term, ...(site !== undefined && { site }) };
+    const own = {
+      format: FORMAT_VERSION,
+      term: this.#term as Term,
+      ...(site !== undefined && { site }),
+    };
     const header: SegmentHeader = { ...own, ...this.#lengths, ...(checkpoint && { checkpoint }) };
     return Buffer.concat([
       encodeFrame(JSON.stringify(header), { file, index: 0 }),
@@ -233,7 +266,8 @@ export class SegmentLog {
     const position = this.#position;
     this.#frames += this.#frames === 0 ? 2 : 1;
     this.#position += bytes.length;
-    // Counted now: entries that are not read after they are written can go, and are not cached again.
+    // Counted now: entries that are not read after they are written can go, and are not cached
+    // again.
     const counts = { local: 0, red: 0 };
     for (const { log } of group) counts[log] += 1;
     const size = group.length;
@@ -254,7 +288,8 @@ export class SegmentLog {
     this.#lengths.red += counts.red;
     // The next group is on its way to the disk before the answers to this one are made.
     const smallCount = Math.max(MAX_FEW_ENTRIES, (counts.local + counts.red) * SMALL_GROUP_SHARE);
-    if (this.#pending.length > 0 && this.#pending.length < smallCount) this.#plan(this.#options.timing.later);
+    if (this.#pending.length > 0 && this.#pending.length < smallCount)
+      this.#plan(this.#options.timing.later);
     else this.#write();
     for (const kind of LOG_KINDS) {
       if (counts[kind] > 0) this.#options.listener.onSynced(kind, this.#lengths[kind]);
@@ -299,7 +334,8 @@ export class SegmentLog {
     this.#lastNumber += 1;
     const number = this.#lastNumber;
     this.#options.files.create(this.#formatPath(number), sizeBytes, (error, file) => {
-      const isTooLarge = error !== undefined && isNoSpace(error) && sizeBytes / 2 >= leastBytes && !this.#isOver;
+      const isTooLarge =
+        error !== undefined && isNoSpace(error) && sizeBytes / 2 >= leastBytes && !this.#isOver;
       if (isTooLarge) return this.#create(Math.ceil(sizeBytes / 2), leastBytes, neededBytes);
       this.#isMaking = false;
       if (this.#isOver) file?.close();
@@ -331,7 +367,10 @@ export class SegmentLog {
     if (isNews) this.#options.onFullChanged(because);
   }
 
-  /** Fails the log: another process has it, or after a failed write its content on the disk is unknown. */
+  /**
+   * Fails the log: another process has it, or after a failed write its content on the disk is
+   * unknown.
+   */
   fail(error: Error): void {
     if (this.#isOver) return;
     this.#isOver = true;

@@ -2,7 +2,10 @@ import type { LocalLogListener, LogKind, Term } from '../log/local-log.ts';
 import { EMPTY_STATE, type RecoveredState } from '../log/recovered-state.ts';
 import type { CheckpointSource, SiteStorage } from '../log/site-storage.ts';
 
-/** Storage in memory, for demonstrations and tests. It keeps nothing: an entry counts as synced at once. */
+/**
+ * Storage in memory, for demonstrations and tests. It keeps nothing: an entry counts as synced at
+ * once.
+ */
 export class VolatileStorage implements SiteStorage {
   readonly stored: RecoveredState = EMPTY_STATE;
   readonly term: Term;

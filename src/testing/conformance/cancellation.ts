@@ -1,4 +1,6 @@
-/** What the conformance suite requires when a caller of a read, one client, or all of them leave. */
+/**
+ * What the conformance suite requires when a caller of a read, one client, or all of them leave.
+ */
 import type { Binding } from '../../correctable/binding.ts';
 import { isCorrectableError } from '../../correctable/errors.ts';
 import { getFailure } from './levels.ts';
@@ -15,7 +17,10 @@ import { ViewRecorder } from './view-recorder.ts';
 
 /** An answer within this time need not read the signal, which costs more than a fast read. */
 const ABANDON_GRACE_MS = 100;
-/** So many operations share a signal at once: above ten listeners Node warns of a leak, which there is none of yet. */
+/**
+ * So many operations share a signal at once: above ten listeners Node warns of a leak, which there
+ * is none of yet.
+ */
 const OPERATIONS_PER_SIGNAL = 8;
 
 export async function survivesCancellation(trial: TestContext): Promise<void> {
@@ -28,7 +33,11 @@ export async function survivesCancellation(trial: TestContext): Promise<void> {
     const error = await getFailure(leaving);
     if (!isDone) assertCode(error, 'ABORTED', 'a read that was cancelled');
     await trial.getFinal(client, write);
-    await trial.assertShows(client, trial.subject, 'after a read that was cancelled: the final view is wrong');
+    await trial.assertShows(
+      client,
+      trial.subject,
+      'after a read that was cancelled: the final view is wrong',
+    );
   });
 }
 
@@ -82,13 +91,22 @@ async function checkReleasesSignal(trial: TestContext, binding: Binding): Promis
       `${formatOperation(operation)}, ${OPERATIONS_PER_SIGNAL} at once: not all have a final view or a failure`,
     );
   }
-  await trial.withTimeout(watched.released(), 'listeners stay on context.signal').catch((cause: unknown) => {
-    const left = `${watched.listeners} of ${2 * OPERATIONS_PER_SIGNAL} operations leave one`;
-    assertHolds(false, `context.signal keeps listeners of operations that have closed: ${left}`, cause);
-  });
+  await trial
+    .withTimeout(watched.released(), 'listeners stay on context.signal')
+    .catch((cause: unknown) => {
+      const left = `${watched.listeners} of ${2 * OPERATIONS_PER_SIGNAL} operations leave one`;
+      assertHolds(
+        false,
+        `context.signal keeps listeners of operations that have closed: ${left}`,
+        cause,
+      );
+    });
 }
 
-/** By the time that `close` has resolved, what was in flight knows how it ended, and nothing is reported any more. */
+/**
+ * By the time that `close` has resolved, what was in flight knows how it ended, and nothing is
+ * reported any more.
+ */
 export async function endsOperationsOnClose(trial: TestContext): Promise<void> {
   const { write, read } = trial.subject;
   await trial.withBinding(async (binding) => {
@@ -97,10 +115,16 @@ export async function endsOperationsOnClose(trial: TestContext): Promise<void> {
     const views = inFlight.map((listener) => listener.views.length);
     for (const listener of inFlight) {
       const name = formatOperation(listener.operation);
-      await trial.withTimeout(listener.closed, `${name}: in flight at close(), and hears of no end`);
+      await trial.withTimeout(
+        listener.closed,
+        `${name}: in flight at close(), and hears of no end`,
+      );
     }
     const late = ViewRecorder.submit(binding, read);
-    await trial.withTimeout(late.closed, `${formatOperation(read)}, after close(): hangs, not UNAVAILABLE`);
+    await trial.withTimeout(
+      late.closed,
+      `${formatOperation(read)}, after close(): hangs, not UNAVAILABLE`,
+    );
     inFlight.forEach((listener, at) => {
       const view = listener.views[views[at]!];
       const name = formatOperation(listener.operation);
@@ -112,7 +136,8 @@ export async function endsOperationsOnClose(trial: TestContext): Promise<void> {
     const [reported] = late.views;
     assertHolds(
       reported === undefined,
-      () => `close() closes nothing: ${formatOperation(read)} after it still has a view at ${reported?.level}`,
+      () =>
+        `close() closes nothing: ${formatOperation(read)} after it still has a view at ${reported?.level}`,
     );
     assertCode(late.error, 'UNAVAILABLE', `${formatOperation(read)}, after close()`);
   });
@@ -128,7 +153,8 @@ export async function closesForClients(trial: TestContext): Promise<void> {
     const isTyped = error === undefined || isCorrectableError(error);
     assertHolds(
       isTyped,
-      () => `${formatOperation(read)}, in flight at close(): fails with no CorrectableError, but ${formatError(error)}`,
+      () =>
+        `${formatOperation(read)}, in flight at close(): fails with no CorrectableError, but ${formatError(error)}`,
     );
     await binding.close();
     const late = await getFailure(trial.createClient(binding).invoke(read));
@@ -173,8 +199,12 @@ export async function closesOneOfSeveral(trial: TestContext): Promise<void> {
       left === 'done' || left === 'UNKNOWN',
       `share(): a write of the client that was closed: ${left}, not UNKNOWN`,
     );
-    assertHolds(stayed === 'done', `share(): closing one client ends a write of another one: ${stayed}`);
-    for (const client of [staying, trial.createClient(binding)]) await trial.getFinal(client, read, [client.strongest]);
+    assertHolds(
+      stayed === 'done',
+      `share(): closing one client ends a write of another one: ${stayed}`,
+    );
+    for (const client of [staying, trial.createClient(binding)])
+      await trial.getFinal(client, read, [client.strongest]);
   });
 }
 
@@ -196,12 +226,20 @@ class WatchedSignal {
     const { signal } = new AbortController();
     const add = signal.addEventListener.bind(signal);
     const remove = signal.removeEventListener.bind(signal);
-    signal.addEventListener = (type: string, listener: SignalListener, options?: boolean | AddEventListenerOptions) => {
+    signal.addEventListener = (
+      type: string,
+      listener: SignalListener,
+      options?: boolean | AddEventListenerOptions,
+    ) => {
       if (listener === null) return;
       add(type, listener, options);
       if (!isFromPlatform(new Error('who listens').stack)) this.#listen(listener, options);
     };
-    signal.removeEventListener = (type: string, listener: SignalListener, options?: boolean | EventListenerOptions) => {
+    signal.removeEventListener = (
+      type: string,
+      listener: SignalListener,
+      options?: boolean | EventListenerOptions,
+    ) => {
       if (listener !== null) remove(type, listener, options);
       this.#release(listener);
     };
@@ -233,7 +271,10 @@ class WatchedSignal {
   }
 }
 
-/** The platform's own functions hold their listeners weakly: Node's `fetch` leaves one until the request is collected. */
+/**
+ * The platform's own functions hold their listeners weakly: Node's `fetch` leaves one until the
+ * request is collected.
+ */
 function isFromPlatform(stack: string | undefined): boolean {
   return stack?.split('\n')[2]?.includes('node:internal') === true;
 }

@@ -1,4 +1,7 @@
-/** What the contract suite holds a binding to that has several things in flight: each is done as if it were alone. */
+/**
+ * What the contract suite holds a binding to that has several things in flight: each is done as if
+ * it were alone.
+ */
 import type { Binding } from '../../correctable/binding.ts';
 import { getFailure } from './levels.ts';
 import {
@@ -35,7 +38,10 @@ export async function executesConcurrentWrites(trial: TestContext): Promise<void
   });
 }
 
-/** Checks that a read begun after an acknowledged update shows it, not the answer of an older read in flight. */
+/**
+ * Checks that a read begun after an acknowledged update shows it, not the answer of an older read
+ * in flight.
+ */
 export async function readsAcknowledgedWrites(trial: TestContext): Promise<void> {
   await trial.withClient(async (client, binding) => {
     const marks = [...createMarks(trial.subject, binding, ROUNDS).entries()];
@@ -43,10 +49,16 @@ export async function readsAcknowledgedWrites(trial: TestContext): Promise<void>
   });
 }
 
-async function readDuringWrite(trial: TestContext, client: AnyClient, mark: MarkedWrite, turns: number): Promise<void> {
+async function readDuringWrite(
+  trial: TestContext,
+  client: AnyClient,
+  mark: MarkedWrite,
+  turns: number,
+): Promise<void> {
   const progress = { isDone: false };
   const reads: Promise<unknown>[] = [];
-  const read = (): unknown => reads.push(getFailure(client.invoke(mark.read, { levels: [client.strongest] })));
+  const read = (): unknown =>
+    reads.push(getFailure(client.invoke(mark.read, { levels: [client.strongest] })));
   // One is under way before the update is.
   if (turns % 2 === 0) read();
   for (let n = 0; n < turns; n++) await waitForNextTurn();
@@ -57,11 +69,18 @@ async function readDuringWrite(trial: TestContext, client: AnyClient, mark: Mark
     if (!progress.isDone) read();
   }
   await update;
-  await trial.assertShows(client, mark, 'begun after the write was acknowledged, with older reads in flight: wrong');
+  await trial.assertShows(
+    client,
+    mark,
+    'begun after the write was acknowledged, with older reads in flight: wrong',
+  );
   await Promise.all(reads);
 }
 
-/** A caller that leaves ends nothing of others: no update of the object that was read, and none of other objects. */
+/**
+ * A caller that leaves ends nothing of others: no update of the object that was read, and none of
+ * other objects.
+ */
 export async function isolatesCancellation(trial: TestContext): Promise<void> {
   await trial.withClient(async (client, binding) => {
     // At once, and when it is on its way.
@@ -87,7 +106,8 @@ async function checkCancellationIsolation(
   const description = 'ends with others that were cancelled';
   assertHolds(
     failed < 0,
-    () => `${formatOperation([read, stays][failed]!.write)}: ${description}: ${formatError(ends[failed])}`,
+    () =>
+      `${formatOperation([read, stays][failed]!.write)}: ${description}: ${formatError(ends[failed])}`,
     ends[failed],
   );
   const when = 'a write was acknowledged, while others were cancelled: the final view is wrong';

@@ -1,4 +1,7 @@
-/** What the conformance suite requires of abandoned updates: a while later, the data still match what was reported. */
+/**
+ * What the conformance suite requires of abandoned updates: a while later, the data still match
+ * what was reported.
+ */
 import { isCorrectableError } from '../../correctable/errors.ts';
 import { getFailure } from './levels.ts';
 import {
@@ -13,7 +16,10 @@ import {
 } from './test-context.ts';
 import { createMark, createMarks } from './histories.ts';
 
-/** What is done again, or late, by a queue or a timer is done within this time; there is no event to wait for. */
+/**
+ * What is done again, or late, by a queue or a timer is done within this time; there is no event to
+ * wait for.
+ */
 const DELAYED_EFFECT_MS = 250;
 /** So many updates are cancelled, each one turn of the event loop later than the one before it. */
 const CANCELED_WRITES = 8;
@@ -37,12 +43,18 @@ export async function keepsReportedOutcomes(trial: TestContext): Promise<void> {
     }
     const closed = createMark(subject, binding);
     const other = binding.openHandle === undefined ? await secondBinding?.() : binding;
-    const reported = closed && other && (await findOutcomeAtClose(trial, trial.createClient(other), closed));
+    const reported =
+      closed && other && (await findOutcomeAtClose(trial, trial.createClient(other), closed));
     await new Promise((resolve) => setTimeout(resolve, DELAYED_EFFECT_MS));
     await checkStillOnce(trial, client, cancelled, subject);
     if (weak !== undefined) await checkStillOnce(trial, client, single, weak);
     if (reported === undefined) return;
-    await checkNotDone(trial, client, closed!, `in flight at close(): reported as not done (${reported})`);
+    await checkNotDone(
+      trial,
+      client,
+      closed!,
+      `in flight at close(): reported as not done (${reported})`,
+    );
   });
 }
 
@@ -55,7 +67,9 @@ async function findOutcomeAtClose(
   const failure = getFailure(client.invoke(write));
   await trial.withTimeout(client.close(), 'close() does not come to an end');
   const error = await failure;
-  return error === undefined || isCorrectableError(error, 'UNKNOWN') ? undefined : formatError(error);
+  return error === undefined || isCorrectableError(error, 'UNKNOWN')
+    ? undefined
+    : formatError(error);
 }
 
 async function checkStillOnce(
@@ -82,10 +96,15 @@ async function checkNotDone(
 ): Promise<void> {
   const { value } = await trial.getFinal(client, read, [client.strongest]);
   const isDone = trial.isSame(value, expected);
-  assertHolds(!isDone, () => `${formatOperation(write)}, ${description}, but done within ${DELAYED_EFFECT_MS} ms`);
+  assertHolds(
+    !isDone,
+    () => `${formatOperation(write)}, ${description}, but done within ${DELAYED_EFFECT_MS} ms`,
+  );
 }
 
-/** Cancels updates at several times. An update reported as not done must not be done later either. */
+/**
+ * Cancels updates at several times. An update reported as not done must not be done later either.
+ */
 export async function reportsAbortsTruthfully(trial: TestContext): Promise<void> {
   await trial.withClient(async (client, binding) => {
     const marks = [...createMarks(trial.subject, binding, CANCELED_WRITES).entries()];

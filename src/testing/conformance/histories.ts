@@ -1,11 +1,20 @@
-/** What is done to one object in turn, and what that gives: what an update has done is known by what comes after it. */
+/**
+ * What is done to one object in turn, and what that gives: what an update has done is known by what
+ * comes after it.
+ */
 import type { Binding } from '../../correctable/binding.ts';
 import { structurallyEqual } from '../../correctable/structural-equality.ts';
 import type { Operation } from '../../correctable/operation.ts';
 import { dequeue, enqueue, get, peek, put } from '../../operations/index.ts';
 import type { AnyView } from '../../correctable/view.ts';
 import { assertHolds, formatOperation, formatValue, runConcurrently } from './test-context.ts';
-import type { AnyClient, ConformanceSubject, HistoryStep, MarkedWrite, TestContext } from './test-context.ts';
+import type {
+  AnyClient,
+  ConformanceSubject,
+  HistoryStep,
+  MarkedWrite,
+  TestContext,
+} from './test-context.ts';
 import { isVersionOlder } from './view-recorder.ts';
 
 /** So many objects have their histories at the same time. */
@@ -18,7 +27,10 @@ const runId = Math.random().toString(36).slice(2, 8);
 let objectCount = 0;
 
 /** One object's history, every step asked for all levels, or for the strongest one alone. */
-export async function followsOneHistory(trial: TestContext, isOnlyStrongest: boolean): Promise<void> {
+export async function followsOneHistory(
+  trial: TestContext,
+  isOnlyStrongest: boolean,
+): Promise<void> {
   await trial.withClient(async (client, binding) => {
     await runConcurrently(createHistories(trial.subject, binding), (history) =>
       followHistory({ trial, client, binding, isOnlyStrongest }, history(createObjectName())),
@@ -26,17 +38,24 @@ export async function followsOneHistory(trial: TestContext, isOnlyStrongest: boo
   });
 }
 
-/** Several objects at once, each a step behind the one before it, so that no two of them have the same to say. */
+/**
+ * Several objects at once, each a step behind the one before it, so that no two of them have the
+ * same to say.
+ */
 export async function followsManyHistories(trial: TestContext): Promise<void> {
   await trial.withClient(async (client, binding) => {
     await runConcurrently(createHistories(trial.subject, binding), async (history) => {
       const all = Array.from({ length: OBJECTS }, () => history(createObjectName()));
-      if (!isSingleObject(all)) await followAll({ trial, client, binding, isOnlyStrongest: false }, all);
+      if (!isSingleObject(all))
+        await followAll({ trial, client, binding, isOnlyStrongest: false }, all);
     });
   });
 }
 
-/** Equal steps at once: in any order, together they have the answers that they would have had in turn. */
+/**
+ * Equal steps at once: in any order, together they have the answers that they would have had in
+ * turn.
+ */
 export async function followsEqualSteps(trial: TestContext): Promise<void> {
   await trial.withClient(async (client, binding) => {
     for (const history of createHistories(trial.subject, binding)) {
@@ -58,7 +77,10 @@ async function runStepsConcurrently(
     const at = left.findIndex((value) => trial.isSame(value, step.expected));
     const answers = `its final views are ${values.map(formatValue).join(', ')}`;
     const requested = `${formatOperation(step.operation)}, ${steps.length} at once`;
-    assertHolds(at >= 0, () => `${requested}: ${answers}, and none of those left is ${formatValue(step.expected)}`);
+    assertHolds(
+      at >= 0,
+      () => `${requested}: ${answers}, and none of those left is ${formatValue(step.expected)}`,
+    );
     left.splice(at, 1);
   }
 }
@@ -68,7 +90,8 @@ function groupEqualSteps(steps: readonly HistoryStep[]): HistoryStep[][] {
   const runs: HistoryStep[][] = [];
   for (const step of steps) {
     const before = runs.at(-1);
-    if (before !== undefined && isSameOperation(before[0]!.operation, step.operation)) before.push(step);
+    if (before !== undefined && isSameOperation(before[0]!.operation, step.operation))
+      before.push(step);
     else runs.push([step]);
   }
   return runs;
@@ -99,7 +122,11 @@ class HistoryFollower {
   async onFinal(step: HistoryStep): Promise<void> {
     const { trial, client, isOnlyStrongest } = this.#place;
     const { operation } = step;
-    const final = await trial.getFinal(client, operation, isOnlyStrongest ? [client.strongest] : undefined);
+    const final = await trial.getFinal(
+      client,
+      operation,
+      isOnlyStrongest ? [client.strongest] : undefined,
+    );
     const after = this.#doneSteps.length === 0 ? '' : `, after ${this.#doneSteps.join(', ')}`;
     const requested = isOnlyStrongest ? client.strongest : 'all levels';
     if ('expected' in step) {
@@ -111,15 +138,21 @@ class HistoryFollower {
     }
     this.#checkVersion(formatOperation(operation), final);
     this.#doneSteps.push(
-      operation.access === 'write' ? `${operation.name} ${formatValue(operation.args)}` : operation.name,
+      operation.access === 'write'
+        ? `${operation.name} ${formatValue(operation.args)}`
+        : operation.name,
     );
   }
 
   #checkVersion(operation: string, view: AnyView): void {
     const { version } = view;
     const newest = this.#versions.get(operation);
-    const versions = (): string => `${operation}: goes back in versions: a final view of ${formatValue(version)}`;
-    assertHolds(!view.final || view.regressed !== true, () => `${versions()} after a newer preliminary one`);
+    const versions = (): string =>
+      `${operation}: goes back in versions: a final view of ${formatValue(version)}`;
+    assertHolds(
+      !view.final || view.regressed !== true,
+      () => `${versions()} after a newer preliminary one`,
+    );
     const isOlder = isVersionOlder(this.#place.binding, version, newest);
     assertHolds(!isOlder, () => `${versions()} after an earlier one of ${formatValue(newest)}`);
     if (version !== undefined) this.#versions.set(operation, version);
@@ -131,8 +164,15 @@ async function followHistory(place: HistoryPlace, steps: readonly HistoryStep[])
   for (const step of steps) await follower.onFinal(step);
 }
 
-async function followAll(place: HistoryPlace, histories: readonly (readonly HistoryStep[])[]): Promise<void> {
-  const followers = histories.map((steps, behind) => ({ steps, behind, follower: new HistoryFollower(place) }));
+async function followAll(
+  place: HistoryPlace,
+  histories: readonly (readonly HistoryStep[])[],
+): Promise<void> {
+  const followers = histories.map((steps, behind) => ({
+    steps,
+    behind,
+    follower: new HistoryFollower(place),
+  }));
   const ticks = Math.max(...followers.map(({ steps, behind }) => steps.length + behind));
   for (let tick = 0; tick < ticks; tick++) {
     const now = followers.flatMap(({ steps, behind, follower }) => {
@@ -166,7 +206,24 @@ function createKeysHistory(object: string): readonly HistoryStep[] {
 }
 
 /** Adds items, looks at the first one, takes it, and takes once more in the end. */
-const QUEUE_STEPS = ['+1', '?1', '+2', '+3', '?1', '-1', '?2', '-2', '+4', '?3', '+5', '+6', '-3', '-4', '-5', '-6'];
+const QUEUE_STEPS = [
+  '+1',
+  '?1',
+  '+2',
+  '+3',
+  '?1',
+  '-1',
+  '?2',
+  '-2',
+  '+4',
+  '?3',
+  '+5',
+  '+6',
+  '-3',
+  '-4',
+  '-5',
+  '-6',
+];
 
 function createQueueHistory(object: string): readonly HistoryStep[] {
   const steps = QUEUE_STEPS.map((step): HistoryStep => {
@@ -178,24 +235,47 @@ function createQueueHistory(object: string): readonly HistoryStep[] {
 }
 
 /** The same is done whatever the object is called: there is only one. */
-export function isSingleObject([first = [], ...others]: readonly (readonly HistoryStep[])[]): boolean {
+export function isSingleObject([
+  first = [],
+  ...others
+]: readonly (readonly HistoryStep[])[]): boolean {
   return others.every((other) =>
-    first.every(({ operation }, at) => other[at] !== undefined && isSameOperation(operation, other[at].operation)),
+    first.every(
+      ({ operation }, at) =>
+        other[at] !== undefined && isSameOperation(operation, other[at].operation),
+    ),
   );
 }
 
-/** The update with which the history of a new object begins, where a read follows that shows whether it was done. */
+/**
+ * The update with which the history of a new object begins, where a read follows that shows whether
+ * it was done.
+ */
 export function createMark(subject: ConformanceSubject, binding: Binding): MarkedWrite | undefined {
   const [history] = createHistories(subject, binding);
   const [first, second] = history!(createObjectName());
-  const isMark = first?.operation.access === 'write' && second?.operation.access === 'read' && 'expected' in second;
+  const isMark =
+    first?.operation.access === 'write' &&
+    second?.operation.access === 'read' &&
+    'expected' in second;
   const isOther = isMark && !isSameOperation(first.operation, subject.write);
-  return isOther ? { write: first.operation, read: second.operation, expected: second.expected } : undefined;
+  return isOther
+    ? { write: first.operation, read: second.operation, expected: second.expected }
+    : undefined;
 }
 
-/** As many marks as possible, each of its own object; none if histories begin otherwise or there is only one object. */
-export function createMarks(subject: ConformanceSubject, binding: Binding, count: number): readonly MarkedWrite[] {
-  const marks = Array.from({ length: count }, () => createMark(subject, binding)).filter((mark) => mark !== undefined);
+/**
+ * As many marks as possible, each of its own object; none if histories begin otherwise or there is
+ * only one object.
+ */
+export function createMarks(
+  subject: ConformanceSubject,
+  binding: Binding,
+  count: number,
+): readonly MarkedWrite[] {
+  const marks = Array.from({ length: count }, () => createMark(subject, binding)).filter(
+    (mark) => mark !== undefined,
+  );
   const [first, second] = marks;
   if (first === undefined || second === undefined) return [];
   return isSameOperation(first.write, second.write) ? [] : marks;

@@ -1,4 +1,7 @@
-/** What the contract suite holds the views of a binding to: which levels, in which order, and how they end. */
+/**
+ * What the contract suite holds the views of a binding to: which levels, in which order, and how
+ * they end.
+ */
 import type { Binding } from '../../correctable/binding.ts';
 import type { Operation } from '../../correctable/operation.ts';
 import { isCorrectableError } from '../../correctable/errors.ts';
@@ -15,7 +18,11 @@ import { ViewRecorder } from './view-recorder.ts';
 /** So often a read is tried: a final view may overtake a preliminary one now and then. */
 const READ_ATTEMPTS = 20;
 
-const UNKNOWN_OPERATION: Operation = { name: 'conformance-suite:no-such-operation', args: {}, access: 'read' };
+const UNKNOWN_OPERATION: Operation = {
+  name: 'conformance-suite:no-such-operation',
+  args: {},
+  access: 'read',
+};
 
 export async function declaresLevels(trial: TestContext): Promise<void> {
   await trial.withBinding(async (binding) => {
@@ -47,10 +54,19 @@ export async function ordersViews(trial: TestContext): Promise<void> {
       final.level === client.strongest,
       () => `${formatOperation(read)}: the final view is at ${final.level}, asked for all`,
     );
-    trial.assertSame(final.value, expected, `${formatOperation(read)}, asked for all levels: the final view is wrong`);
+    trial.assertSame(
+      final.value,
+      expected,
+      `${formatOperation(read)}, asked for all levels: the final view is wrong`,
+    );
     const { drops } = client;
-    const lost = (['unknown-level', 'not-requested', 'closed'] as const).filter((reason) => drops[reason] > 0);
-    assertHolds(lost.length === 0, () => `${formatOperation(read)}: views that cannot be shown (${lost.join(', ')})`);
+    const lost = (['unknown-level', 'not-requested', 'closed'] as const).filter(
+      (reason) => drops[reason] > 0,
+    );
+    assertHolds(
+      lost.length === 0,
+      () => `${formatOperation(read)}: views that cannot be shown (${lost.join(', ')})`,
+    );
   });
 }
 
@@ -67,18 +83,27 @@ export async function deliversEachLevel(trial: TestContext): Promise<void> {
       const reached = views[0]!.level;
       assertHolds(
         client.levels.indexOf(reached) >= rank,
-        () => `${formatOperation(read)}, asked for ${level}: answered at ${reached}, which is weaker`,
+        () =>
+          `${formatOperation(read)}, asked for ${level}: answered at ${reached}, which is weaker`,
       );
     }
   });
 }
 
-/** What the binding says is heard for as long as the next operations take: a view that comes too late comes by then. */
+/**
+ * What the binding says is heard for as long as the next operations take: a view that comes too
+ * late comes by then.
+ */
 export async function deliversInOrder(trial: TestContext): Promise<void> {
   const { write, read } = trial.subject;
   await trial.withBinding(async (binding) => {
     const levels = binding.consistencyLevels();
-    const requests = [levels, ...levels.map((level) => [level]), levels.slice(0, -1), levels.slice(1)];
+    const requests = [
+      levels,
+      ...levels.map((level) => [level]),
+      levels.slice(0, -1),
+      levels.slice(1),
+    ];
     const listeners: ViewRecorder[] = [];
     for (const operation of [write, read]) {
       for (const requested of requests.filter(({ length }) => length > 0)) {
@@ -117,8 +142,13 @@ async function readOnce(trial: TestContext, binding: Binding): Promise<ViewRecor
   return listener;
 }
 
-/** After the failure no weaker view is delivered. If no stronger one is possible, it is the last. */
-export async function deliversWeakerLevels(trial: TestContext, open: () => Promise<OpenedBinding>): Promise<void> {
+/**
+ * After the failure no weaker view is delivered. If no stronger one is possible, it is the last.
+ */
+export async function deliversWeakerLevels(
+  trial: TestContext,
+  open: () => Promise<OpenedBinding>,
+): Promise<void> {
   const { read } = trial.subject;
   await trial.withClient(async (client) => {
     const error = await getFailure(client.invoke(read));
@@ -134,12 +164,18 @@ export async function deliversWeakerLevels(trial: TestContext, open: () => Promi
   }, open);
 }
 
-/** That a weaker level may have a view one day is no reason to be silent of a final that has failed. */
-export async function failsWithoutReply(trial: TestContext, open: () => Promise<OpenedBinding>): Promise<void> {
+/**
+ * That a weaker level may have a view one day is no reason to be silent of a final that has failed.
+ */
+export async function failsWithoutReply(
+  trial: TestContext,
+  open: () => Promise<OpenedBinding>,
+): Promise<void> {
   const { read } = trial.subject;
   await trial.withBinding(async (binding) => {
     const listener = ViewRecorder.submit(binding, read);
-    const description = 'whose strongest level has failed and whose weaker ones hang: waits for them without an end';
+    const description =
+      'whose strongest level has failed and whose weaker ones hang: waits for them without an end';
     await trial.withTimeout(listener.closed, `${formatOperation(read)}, ${description}`);
     assertHolds(
       listener.final === undefined,
@@ -151,7 +187,10 @@ export async function failsWithoutReply(trial: TestContext, open: () => Promise<
 export async function rejectsUnknownOperations(trial: TestContext): Promise<void> {
   const { read } = trial.subject;
   await trial.withClient(async (client, binding) => {
-    assertHolds(!binding.supports(UNKNOWN_OPERATION), 'supports(): true for an operation that there is not');
+    assertHolds(
+      !binding.supports(UNKNOWN_OPERATION),
+      'supports(): true for an operation that there is not',
+    );
     assertHolds(binding.supports(read), () => `supports(): not true for ${formatOperation(read)}`);
     const error = await getFailure(client.invoke(UNKNOWN_OPERATION));
     assertCode(error, 'UNSUPPORTED', 'an unknown operation');
@@ -161,10 +200,14 @@ export async function rejectsUnknownOperations(trial: TestContext): Promise<void
 export async function failsWithTypedError(trial: TestContext, failing: Operation): Promise<void> {
   await trial.withClient(async (client) => {
     const error = await getFailure(client.invoke(failing));
-    assertHolds(error !== undefined, () => `${formatOperation(failing)}: a final view, but it is to fail`);
+    assertHolds(
+      error !== undefined,
+      () => `${formatOperation(failing)}: a final view, but it is to fail`,
+    );
     assertHolds(
       isCorrectableError(error),
-      () => `${formatOperation(failing)}: fails with no CorrectableError, but ${formatError(error)}`,
+      () =>
+        `${formatOperation(failing)}: fails with no CorrectableError, but ${formatError(error)}`,
     );
   });
 }

@@ -1,4 +1,7 @@
-/** What the contract suite holds sessions to: a client with one sees what it has written and seen, of every object. */
+/**
+ * What the contract suite holds sessions to: a client with one sees what it has written and seen,
+ * of every object.
+ */
 import type { Binding } from '../../correctable/binding.ts';
 import {
   type AnyClient,
@@ -29,27 +32,39 @@ export async function keepsSessionGuarantees(trial: TestContext): Promise<void> 
   });
 }
 
-async function checkReadsOwnWrite(trial: TestContext, client: AnyClient, binding: Binding): Promise<void> {
+async function checkReadsOwnWrite(
+  trial: TestContext,
+  client: AnyClient,
+  binding: Binding,
+): Promise<void> {
   const { write, read, expected } = trial.subject;
   using session = client.session();
   await client.invokeStrong(write, { session });
   let newest: unknown;
   for (const levels of [client.levels, client.levels, [client.weakest]]) {
-    for await (const { level, value, version } of client.invoke(read, { session, levels: levels as [string] })) {
+    for await (const { level, value, version } of client.invoke(read, {
+      session,
+      levels: levels as [string],
+    })) {
       const own = `${formatOperation(read)}, in the session of the write: the view at ${level} does not show it`;
       trial.assertSame(value, expected, own);
       const isOlder = isVersionOlder(binding, version, newest);
       const versions = (): string => `version ${formatValue(version)} after ${formatValue(newest)}`;
       assertHolds(
         !isOlder,
-        () => `${formatOperation(read)}: the view at ${level} goes back in its session: ${versions()}`,
+        () =>
+          `${formatOperation(read)}: the view at ${level} goes back in its session: ${versions()}`,
       );
       newest = version ?? newest;
     }
   }
 }
 
-async function checkReadsAllOwnWrites(trial: TestContext, client: AnyClient, binding: Binding): Promise<void> {
+async function checkReadsAllOwnWrites(
+  trial: TestContext,
+  client: AnyClient,
+  binding: Binding,
+): Promise<void> {
   const marks = createMarks(trial.subject, binding, 2);
   using session = client.session();
   for (const { write } of marks) await client.invokeStrong(write, { session });
@@ -58,13 +73,21 @@ async function checkReadsAllOwnWrites(trial: TestContext, client: AnyClient, bin
 }
 
 /** What another client has written, and the session has seen, stays visible. */
-async function checkMonotonicReads(trial: TestContext, client: AnyClient, binding: Binding): Promise<void> {
+async function checkMonotonicReads(
+  trial: TestContext,
+  client: AnyClient,
+  binding: Binding,
+): Promise<void> {
   for (const mark of createMarks(trial.subject, binding, 2)) {
     using session = client.session();
     await client.invokeStrong(mark.write);
     const seen = await client.invokeStrong(mark.read, { session });
     if (!trial.isSame(seen, mark.expected)) continue;
-    await checkWeakRead({ trial, client, session }, mark, 'goes back in its session, behind what it has read');
+    await checkWeakRead(
+      { trial, client, session },
+      mark,
+      'goes back in its session, behind what it has read',
+    );
   }
 }
 

@@ -1,4 +1,7 @@
-/** Where the contract suite tries a binding: opens and closes it, waits for what it promises, and no longer than that. */
+/**
+ * Where the contract suite tries a binding: opens and closes it, waits for what it promises, and no
+ * longer than that.
+ */
 import type { Binding } from '../../correctable/binding.ts';
 import { createClient, type Client } from '../../correctable/client/client.ts';
 import type { Levels } from '../../correctable/level-types.ts';
@@ -13,7 +16,10 @@ export interface TestRunner {
   readonly expect: (actual: unknown) => Expectation;
 }
 
-/** Compares values. If they differ, the error of the runner becomes the `cause` of a `ConformanceError`. */
+/**
+ * Compares values. If they differ, the error of the runner becomes the `cause` of a
+ * `ConformanceError`.
+ */
 export interface Expectation {
   toEqual(expected: unknown): void;
 }
@@ -21,7 +27,10 @@ export interface Expectation {
 /** A binding with its own state, and a way to release it. */
 export interface OpenedBinding {
   readonly binding: Binding;
-  /** Returns another binding to the same store, if there can be one. It sees the writes of a closed one. */
+  /**
+   * Returns another binding to the same store, if there can be one. It sees the writes of a closed
+   * one.
+   */
   readonly secondBinding?: () => Promise<Binding>;
   /** Stops the store behind the binding. The suite has closed the binding before. */
   readonly release?: () => Promise<void>;
@@ -45,14 +54,16 @@ export interface ConformanceSubject {
   /** Result of `read` at the strongest level after one `write`. */
   readonly expected: unknown;
   /**
-   * Returns the steps for one object, by its name, with their results. Use several writes, whose results or reads
-   * differ if a write is applied never, once or twice. If the steps depend on the name, the suite runs histories of
-   * several objects concurrently. It also runs equal steps in a row concurrently. It uses each name once. If a history
-   * starts with a write and a read with `expected`, that pair also runs for many objects at once. These runs use
-   * sessions, and clients that leave. If writes have `expected`, their preliminary views are checked too.
+   * Returns the steps for one object, by its name, with their results. Use several writes, whose
+   * results or reads differ if a write is applied never, once or twice. If the steps depend on the
+   * name, the suite runs histories of several objects concurrently. It also runs equal steps in a
+   * row concurrently. It uses each name once. If a history starts with a write and a read with
+   * `expected`, that pair also runs for many objects at once. These runs use sessions, and clients
+   * that leave. If writes have `expected`, their preliminary views are checked too.
    *
-   * Default: the portable operations that the binding supports: `put` and `get`, and `enqueue`, `dequeue` and `peek`.
-   * Without them, `write` and `read` run once, which cannot find writes that are lost later.
+   * Default: the portable operations that the binding supports: `put` and `get`, and `enqueue`,
+   * `dequeue` and `peek`. Without them, `write` and `read` run once, which cannot find writes that
+   * are lost later.
    *
    * @example
    * history: (object) => [
@@ -65,45 +76,58 @@ export interface ConformanceSubject {
   /** An operation whose final view fails, if the store has one. */
   readonly failingOperation?: Operation;
   /**
-   * Functions that create bindings like `createBinding`, if possible, whose weaker levels give no view. The key names
-   * what they do instead: `{ fail: createFailing…, 'stay away': createSilent… }`.
+   * Functions that create bindings like `createBinding`, if possible, whose weaker levels give no
+   * view. The key names what they do instead:
+   * `{ fail: createFailing…, 'stay away': createSilent… }`.
    */
   readonly weakLevelFails?: Readonly<Record<string, () => Promise<OpenedBinding>>>;
   /**
-   * Creates a binding like `createBinding`, if possible, that is offline. The strongest level of a read fails at once
-   * while a weaker one is still pending. The weaker one then gives a view.
+   * Creates a binding like `createBinding`, if possible, that is offline. The strongest level of a
+   * read fails at once while a weaker one is still pending. The weaker one then gives a view.
    */
   readonly strongLevelFails?: () => Promise<OpenedBinding>;
   /**
-   * Creates a binding like `createBinding`, if possible, whose weaker levels never answer a read. Its strongest level
-   * fails at once. Leave it out if the binding queries its levels one after another.
+   * Creates a binding like `createBinding`, if possible, whose weaker levels never answer a read.
+   * Its strongest level fails at once. Leave it out if the binding queries its levels one after
+   * another.
    */
   readonly neverResponds?: () => Promise<OpenedBinding>;
   /**
-   * Creates a binding like `createBinding`, if possible, whose reads take about half a second. With a faster one the
-   * suite cannot check how the binding handles canceled reads.
+   * Creates a binding like `createBinding`, if possible, whose reads take about half a second. With
+   * a faster one the suite cannot check how the binding handles canceled reads.
    */
   readonly slowBinding?: () => Promise<OpenedBinding>;
   /**
-   * How long the suite waits for an event before a test fails, in milliseconds. The default is less than the timeout of
-   * test runners. For a slower store, raise the timeout of the runner too. Default: 4 000
+   * How long the suite waits for an event before a test fails, in milliseconds. The default is less
+   * than the timeout of test runners. For a slower store, raise the timeout of the runner too.
+   * Default: 4 000
    */
   readonly timeoutMs?: number;
 }
 
-/** Thrown if the binding under test breaks a rule of bindings. Its message names the rule and how it is broken. */
+/**
+ * Thrown if the binding under test breaks a rule of bindings. Its message names the rule and how it
+ * is broken.
+ */
 export class ConformanceError extends Error {
   override readonly name = 'ConformanceError';
 }
 
-export function assertHolds(isKept: boolean, sentence: string | (() => string), cause?: unknown): asserts isKept {
+export function assertHolds(
+  isKept: boolean,
+  sentence: string | (() => string),
+  cause?: unknown,
+): asserts isKept {
   if (isKept) return;
   const message = typeof sentence === 'string' ? sentence : sentence();
   throw new ConformanceError(message, cause === undefined ? undefined : { cause });
 }
 
 export function assertCode(error: unknown, code: ErrorCode, description: string): void {
-  assertHolds(isCorrectableError(error, code), () => `${description}: not ${code}, but ${formatError(error)}`);
+  assertHolds(
+    isCorrectableError(error, code),
+    () => `${description}: not ${code}, but ${formatError(error)}`,
+  );
 }
 
 export function formatOperation({ name, key }: Operation): string {
@@ -112,7 +136,10 @@ export function formatOperation({ name, key }: Operation): string {
 
 export function formatValue(value: unknown): string {
   try {
-    return JSON.stringify(value, (_, part: unknown) => (typeof part === 'bigint' ? `${part}n` : part)) ?? String(value);
+    return (
+      JSON.stringify(value, (_, part: unknown) => (typeof part === 'bigint' ? `${part}n` : part)) ??
+      String(value)
+    );
   } catch {
     return String(value);
   }
@@ -149,7 +176,10 @@ export class TestContext {
     this.#expect = expect;
   }
 
-  /** Opens a binding for `body` and closes it after that; what `body` fails with counts, not what becomes of the rest. */
+  /**
+   * Opens a binding for `body` and closes it after that; what `body` fails with counts, not what
+   * becomes of the rest.
+   */
   async withBinding(
     body: (binding: Binding, opened: OpenedBinding) => Promise<void>,
     open: () => Promise<OpenedBinding> = () => this.subject.createBinding(),
@@ -178,10 +208,15 @@ export class TestContext {
     return createClient(binding, { timeoutMs: this.timeoutMs });
   }
 
-  async collectViews(client: AnyClient, operation: Operation, levels: Levels = client.levels): Promise<AnyView[]> {
+  async collectViews(
+    client: AnyClient,
+    operation: Operation,
+    levels: Levels = client.levels,
+  ): Promise<AnyView[]> {
     const views: AnyView[] = [];
     try {
-      for await (const view of client.invoke(operation, { levels: levels as [string] })) views.push(view);
+      for await (const view of client.invoke(operation, { levels: levels as [string] }))
+        views.push(view);
     } catch (cause) {
       const message = `${formatOperation(operation)}, asked for ${levels.join(', ')}: no final view, but ${formatError(cause)}`;
       throw new ConformanceError(message, { cause });
@@ -194,7 +229,11 @@ export class TestContext {
   }
 
   /** Holds the strongest read of `mark` to showing its update, done once. */
-  async assertShows(client: AnyClient, { write, read, expected }: MarkedWrite, description: string): Promise<void> {
+  async assertShows(
+    client: AnyClient,
+    { write, read, expected }: MarkedWrite,
+    description: string,
+  ): Promise<void> {
     const { value } = await this.getFinal(client, read, [client.strongest]);
     this.assertSame(
       value,
@@ -221,7 +260,8 @@ export class TestContext {
   async withTimeout<T>(promise: PromiseLike<T>, sentence: string): Promise<T> {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const late = new Promise<never>((_, reject) => {
-      const giveUp = (): void => reject(new ConformanceError(`${sentence} (waited for ${this.timeoutMs} ms)`));
+      const giveUp = (): void =>
+        reject(new ConformanceError(`${sentence} (waited for ${this.timeoutMs} ms)`));
       timer = setTimeout(giveUp, this.timeoutMs);
     });
     try {
@@ -232,10 +272,16 @@ export class TestContext {
   }
 
   ends({ closed, operation }: Submitted, when = ''): Promise<void> {
-    return this.withTimeout(closed, `${formatOperation(operation)}${when}: neither a final view nor a failure`);
+    return this.withTimeout(
+      closed,
+      `${formatOperation(operation)}${when}: neither a final view nor a failure`,
+    );
   }
 
-  /** Reads until the strongest read shows the update. The event loop gets its turn between reads, or no timeout would fire. */
+  /**
+   * Reads until the strongest read shows the update. The event loop gets its turn between reads, or
+   * no timeout would fire.
+   */
   async waitUntilShown(
     client: AnyClient,
     description: string,
@@ -265,8 +311,13 @@ export class TestContext {
   }
 }
 
-/** Does `body` with all of them at once; fails, once all have ended, as the first that failed does. */
-export async function runConcurrently<T>(all: readonly T[], body: (item: T) => Promise<void>): Promise<void> {
+/**
+ * Does `body` with all of them at once; fails, once all have ended, as the first that failed does.
+ */
+export async function runConcurrently<T>(
+  all: readonly T[],
+  body: (item: T) => Promise<void>,
+): Promise<void> {
   const ends = await Promise.allSettled(all.map(body));
   for (const end of ends) if (end.status === 'rejected') throw end.reason;
 }

@@ -1,4 +1,7 @@
-/** A sink of the suite's own: what a binding says of one submission, before any client has put it in order. */
+/**
+ * A sink of the suite's own: what a binding says of one submission, before any client has put it in
+ * order.
+ */
 import { isOlder } from '../../correctable/binding.ts';
 import type { Binding, InvocationContext, Sink, ViewDetails } from '../../correctable/binding.ts';
 import { isThenable } from '../../correctable/validate.ts';
@@ -14,7 +17,9 @@ interface RecordedView {
   readonly text: string;
 }
 
-type ContextOptions = Partial<Pick<InvocationContext, 'signal' | 'operationId' | 'origin' | 'idempotencyKey'>>;
+type ContextOptions = Partial<
+  Pick<InvocationContext, 'signal' | 'operationId' | 'origin' | 'idempotencyKey'>
+>;
 
 export class ViewRecorder implements Sink {
   readonly operation: Operation;
@@ -41,7 +46,10 @@ export class ViewRecorder implements Sink {
     this.closed = new Promise((resolve) => (this.#close = resolve));
   }
 
-  /** Submits as a client does: what is thrown fails the operation, and of a promise the end is the end. */
+  /**
+   * Submits as a client does: what is thrown fails the operation, and of a promise the end is the
+   * end.
+   */
   static submit(
     binding: Binding,
     operation: Operation,
@@ -60,7 +68,10 @@ export class ViewRecorder implements Sink {
       const value = binding.submitOperation(operation, levels, listener, context) as unknown;
       if (isThenable(value)) {
         value.then(
-          () => listener.#onEnd(new Error('the promise of submitOperation resolved before a final view')),
+          () =>
+            listener.#onEnd(
+              new Error('the promise of submitOperation resolved before a final view'),
+            ),
           (error: unknown) => listener.#onEnd(error),
         );
       }
@@ -121,13 +132,16 @@ export class ViewRecorder implements Sink {
         this.#rank(level) >= 0,
         () => `${requested}: a view at "${level}", which is none of ${this.#levels.join(', ')}`,
       );
-      // A stronger level than those requested answers in the place of the strongest of them; a final view may be weaker.
+      // A stronger level than those requested answers in the place of the strongest of them; a
+      // final view may be weaker.
       assertHolds(
         isFinal || this.requested.includes(level),
         () => `${requested}: a view at ${level}, which was not requested`,
       );
     }
-    const [stronger, ...others] = this.views.filter(({ level }) => this.#rank(level) > this.#strongest);
+    const [stronger, ...others] = this.views.filter(
+      ({ level }) => this.#rank(level) > this.#strongest,
+    );
     const isInPlace = stronger === undefined || stronger === this.final;
     assertHolds(
       isInPlace && others.length === 0,
@@ -145,26 +159,38 @@ export class ViewRecorder implements Sink {
     this.views.reduce<RecordedView | undefined>((before, view) => {
       if (before === undefined) return view;
       const isStronger = view.isFinal || this.#rank(view.level) > this.#rank(before.level);
-      assertHolds(isStronger, () => `${requested}: a view at ${view.level} after one at ${before.level}`);
+      assertHolds(
+        isStronger,
+        () => `${requested}: a view at ${view.level} after one at ${before.level}`,
+      );
       return view;
     }, undefined);
     this.#checkVersions(requested);
   }
 
-  /** What was delivered belongs to its receivers: a binding that goes on to work with it changes what they have. */
+  /**
+   * What was delivered belongs to its receivers: a binding that goes on to work with it changes
+   * what they have.
+   */
   #checkValues(requested: string): void {
     const changed = this.views.find(({ value, text }) => formatValue(value) !== text);
-    const values = (): string => `delivered as ${changed?.text}, and changed into ${formatValue(changed?.value)} since`;
+    const values = (): string =>
+      `delivered as ${changed?.text}, and changed into ${formatValue(changed?.value)} since`;
     assertHolds(
       changed === undefined,
       () => `${requested}: the value of the view at ${changed?.level} was ${values()}`,
     );
   }
 
-  /** A preliminary view that is older than another one is dropped on its way; the final one is what there is. */
+  /**
+   * A preliminary view that is older than another one is dropped on its way; the final one is what
+   * there is.
+   */
   #checkVersions(requested: string): void {
     const { final } = this;
-    const newer = this.views.find(({ version }) => isVersionOlder(this.#binding, final?.version, version));
+    const newer = this.views.find(({ version }) =>
+      isVersionOlder(this.#binding, final?.version, version),
+    );
     const versions = (): string =>
       `a final view of version ${formatValue(final?.version)} after one of ${formatValue(newer?.version)}`;
     assertHolds(newer === undefined, () => `${requested}: goes back in versions: ${versions()}`);

@@ -1,4 +1,7 @@
-/** What the contract suite holds the values of weaker views to: they may be old, and of nothing else. */
+/**
+ * What the contract suite holds the values of weaker views to: they may be old, and of nothing
+ * else.
+ */
 import type { Levels } from '../../correctable/level-types.ts';
 import type { Operation } from '../../correctable/operation.ts';
 import {
@@ -20,9 +23,14 @@ import {
   type History,
 } from './histories.ts';
 
-/** So many updates of an object are looked at: a store that shows something else does so at once. */
+/**
+ * So many updates of an object are looked at: a store that shows something else does so at once.
+ */
 const WRITES = 3;
-/** So many of them are done before the second object is looked at, beside the rest: others than it will ever show then. */
+/**
+ * So many of them are done before the second object is looked at, beside the rest: others than it
+ * will ever show then.
+ */
 const WRITES_AHEAD = 2;
 
 /** An object, before it was read for the first time. */
@@ -33,7 +41,10 @@ interface UnreadObject {
   readonly knownValues: unknown[];
 }
 
-/** Checks that any level shows only past or present values of the strongest. A second object shows mixed-up data. */
+/**
+ * Checks that any level shows only past or present values of the strongest. A second object shows
+ * mixed-up data.
+ */
 export async function showsPastValues(trial: TestContext): Promise<void> {
   await trial.withClient(async (client, binding) => {
     await runConcurrently(createHistories(trial.subject, binding), (history) =>
@@ -42,7 +53,11 @@ export async function showsPastValues(trial: TestContext): Promise<void> {
   });
 }
 
-async function checkTwoObjects(trial: TestContext, client: AnyClient, history: History): Promise<void> {
+async function checkTwoObjects(
+  trial: TestContext,
+  client: AnyClient,
+  history: History,
+): Promise<void> {
   const steps = [history(createObjectName()), history(createObjectName())];
   const [first, second] = steps.map((item) => createUnreadObject(item));
   if (!first || !second) return;
@@ -54,7 +69,8 @@ async function checkTwoObjects(trial: TestContext, client: AnyClient, history: H
   let goOn: () => void;
   const isAhead = new Promise<void>((resolve) => (goOn = resolve));
   await runConcurrently([first, second], async (object) => {
-    if (object === first) await followObject(trial, client, first, () => goOn()).finally(() => goOn());
+    if (object === first)
+      await followObject(trial, client, first, () => goOn()).finally(() => goOn());
     else await isAhead.then(() => followObject(trial, client, second));
   });
 }
@@ -80,7 +96,10 @@ async function followObject(
   }
 }
 
-/** What the strongest read gives now; no weaker view gives anything but this, or what is known from before. */
+/**
+ * What the strongest read gives now; no weaker view gives anything but this, or what is known from
+ * before.
+ */
 async function readAndCheck(
   trial: TestContext,
   client: AnyClient,
@@ -90,17 +109,25 @@ async function readAndCheck(
   const { value: newest } = await trial.getFinal(client, read, [client.strongest]);
   const known = [...before, newest];
   const alone = client.levels.slice(0, -1).map((level): [string] => [level]);
-  for (const levels of [client.levels, ...alone]) await checkValues(trial, client, { operation: read, known, levels });
+  for (const levels of [client.levels, ...alone])
+    await checkValues(trial, client, { operation: read, known, levels });
   return newest;
 }
 
-/** So many objects are looked at just after they were updated: weaker copies may have the news already, now and then. */
+/**
+ * So many objects are looked at just after they were updated: weaker copies may have the news
+ * already, now and then.
+ */
 const OBJECTS = 4;
 
-/** Whatever was asked for: what says that it is of the strongest level shows what was acknowledged before. */
+/**
+ * Whatever was asked for: what says that it is of the strongest level shows what was acknowledged
+ * before.
+ */
 export async function reportsReachedLevels(trial: TestContext): Promise<void> {
   await trial.withClient(async (client, binding) => {
-    for (const mark of createMarks(trial.subject, binding, OBJECTS)) await checkReachedLevels(trial, client, mark);
+    for (const mark of createMarks(trial.subject, binding, OBJECTS))
+      await checkReachedLevels(trial, client, mark);
   });
 }
 
@@ -117,13 +144,17 @@ async function checkReachedLevels(
       const requested = `${formatOperation(read)}, asked for ${levels.join(', ')}, after ${formatOperation(write)}`;
       assertHolds(
         trial.isSame(value, expected),
-        () => `${requested}: a view delivered at ${level} is ${formatValue(value)}, not ${formatValue(expected)}`,
+        () =>
+          `${requested}: a view delivered at ${level} is ${formatValue(value)}, not ${formatValue(expected)}`,
       );
     }
   });
 }
 
-/** With one equal update after another, a preliminary view must be one of the answers so far. They come from histories. */
+/**
+ * With one equal update after another, a preliminary view must be one of the answers so far. They
+ * come from histories.
+ */
 export async function guessesPastValues(trial: TestContext): Promise<void> {
   await trial.withClient(async (client, binding) => {
     await runConcurrently(createHistories(trial.subject, binding), async (history) => {
@@ -142,7 +173,11 @@ function takeEqualWrites(steps: readonly HistoryStep[]): HistoryStep[] {
   return end < 0 ? updates : updates.slice(0, end);
 }
 
-async function followWrites(trial: TestContext, client: AnyClient, steps: readonly HistoryStep[]): Promise<void> {
+async function followWrites(
+  trial: TestContext,
+  client: AnyClient,
+  steps: readonly HistoryStep[],
+): Promise<void> {
   const known: unknown[] = [];
   for (const { operation, expected } of steps) {
     known.push(expected);
@@ -180,7 +215,8 @@ async function checkValues(
     const those = (): string => known.map(formatValue).join(', ');
     assertHolds(
       was,
-      () => `${requested}: the view at ${level} is ${formatValue(value)}, which it has never given: ${those()}`,
+      () =>
+        `${requested}: the view at ${level} is ${formatValue(value)}, which it has never given: ${those()}`,
     );
   }
 }

@@ -1,4 +1,7 @@
-/** What the contract suite holds the updates of a binding to: done once, for all requested levels and callers that leave. */
+/**
+ * What the contract suite holds the updates of a binding to: done once, for all requested levels
+ * and callers that leave.
+ */
 import { isCorrectableError } from '../../correctable/errors.ts';
 import { getFailure } from './levels.ts';
 import {
@@ -39,11 +42,14 @@ export async function levelsChooseViewsOnly(trial: TestContext): Promise<void> {
 export async function completesWrites(trial: TestContext): Promise<void> {
   const { write } = trial.subject;
   await trial.withClient(async (client) => {
-    // An update may have no stronger level than this: then its answer says so, whatever is asked for.
+    // An update may have no stronger level than this: then its answer says so, whatever is asked
+    // for.
     const strongest = await trial.getFinal(client, write, [client.strongest]);
     const reached = client.levels.indexOf(strongest.level);
     for (const [rank, level] of client.levels.entries()) {
-      const updates = Array.from({ length: CONCURRENT_WRITES }, () => trial.collectViews(client, write, [level]));
+      const updates = Array.from({ length: CONCURRENT_WRITES }, () =>
+        trial.collectViews(client, write, [level]),
+      );
       const requested = `${formatOperation(write)}, asked for ${level}`;
       for (const views of await Promise.all(updates)) {
         assertHolds(views.length === 1, () => `${requested}: ${views.length} views, not one`);
@@ -55,7 +61,10 @@ export async function completesWrites(trial: TestContext): Promise<void> {
   });
 }
 
-/** If an update was made, its caller learns that: that a guess could not be had is no reason to be silent, or to fail. */
+/**
+ * If an update was made, its caller learns that: that a guess could not be had is no reason to be
+ * silent, or to fail.
+ */
 export async function completesWithoutWeakLevels(
   trial: TestContext,
   open: () => Promise<OpenedBinding>,
@@ -63,7 +72,11 @@ export async function completesWithoutWeakLevels(
   const { write } = trial.subject;
   await trial.withClient(async (client) => {
     for (const level of [...client.levels.slice(0, -1), undefined]) {
-      const views = await trial.collectViews(client, write, level === undefined ? undefined : [level]);
+      const views = await trial.collectViews(
+        client,
+        write,
+        level === undefined ? undefined : [level],
+      );
       const reported = views.map((view) => view.level);
       trial.assertSame(
         reported,
@@ -74,8 +87,14 @@ export async function completesWithoutWeakLevels(
   }, open);
 }
 
-/** A weaker level that fails fails itself, not the read (C6). One that hangs may keep those waiting that are asked after it. */
-export async function readsWithoutWeakLevels(trial: TestContext, open: () => Promise<OpenedBinding>): Promise<void> {
+/**
+ * A weaker level that fails fails itself, not the read (C6). One that hangs may keep those waiting
+ * that are asked after it.
+ */
+export async function readsWithoutWeakLevels(
+  trial: TestContext,
+  open: () => Promise<OpenedBinding>,
+): Promise<void> {
   const { write, read, expected } = trial.subject;
   await trial.withBinding(async (binding) => {
     const client = trial.createClient(binding);
@@ -94,7 +113,11 @@ export async function readsWithoutWeakLevels(trial: TestContext, open: () => Pro
       error,
     );
     if (final === undefined) return;
-    trial.assertSame(final.value, expected, `${formatOperation(read)}, without weaker levels: the final view is wrong`);
+    trial.assertSame(
+      final.value,
+      expected,
+      `${formatOperation(read)}, without weaker levels: the final view is wrong`,
+    );
     assertHolds(
       final.level === client.strongest,
       () => `${formatOperation(read)}, without weaker levels: final at ${final.level}`,
@@ -105,7 +128,8 @@ export async function readsWithoutWeakLevels(trial: TestContext, open: () => Pro
 export async function executesCanceledWrites(trial: TestContext): Promise<void> {
   const { write, read } = trial.subject;
   await trial.withClient(async (client) => {
-    // Once the store has answered, what is submitted is on its way: before that it may not have left.
+    // Once the store has answered, what is submitted is on its way: before that it may not have
+    // left.
     await trial.getFinal(client, read, [client.strongest]);
     const leaving = client.invoke(write);
     // A binding may answer at once: then there is nothing under way that could be left.
@@ -117,11 +141,19 @@ export async function executesCanceledWrites(trial: TestContext): Promise<void> 
   });
 }
 
-/** By what a binding knows that two submissions are one, and the capability that it then declares. */
-const CAPABILITIES = { operationId: 'isExactlyOnce', idempotencyKey: 'hasIdempotencyKeys' } as const;
+/**
+ * By what a binding knows that two submissions are one, and the capability that it then declares.
+ */
+const CAPABILITIES = {
+  operationId: 'isExactlyOnce',
+  idempotencyKey: 'hasIdempotencyKeys',
+} as const;
 type Identity = keyof typeof CAPABILITIES;
 
-/** A repeat is known when the first has ended, and while it is in flight; what has another name is no repeat. */
+/**
+ * A repeat is known when the first has ended, and while it is in flight; what has another name is
+ * no repeat.
+ */
 export async function checkExactlyOnce(trial: TestContext): Promise<void> {
   await trial.withBinding(async (binding) => {
     if (binding.isExactlyOnce !== true) return;
@@ -185,13 +217,20 @@ async function distinguishesClients(
   binding: Binding,
   marks: readonly MarkedWrite[],
 ): Promise<void> {
-  for (const { write } of marks) await trial.ends(submitNamed(binding, write, 'operationId', createClientName()));
+  for (const { write } of marks)
+    await trial.ends(submitNamed(binding, write, 'operationId', createClientName()));
   const client = trial.createClient(binding);
-  const description = 'isExactlyOnce is true, but a write is taken for that of another client with the same sequence';
+  const description =
+    'isExactlyOnce is true, but a write is taken for that of another client with the same sequence';
   for (const mark of marks) await trial.assertShows(client, mark, description);
 }
 
-function submitNamed(binding: Binding, write: Operation, identity: Identity, name: string): ViewRecorder {
+function submitNamed(
+  binding: Binding,
+  write: Operation,
+  identity: Identity,
+  name: string,
+): ViewRecorder {
   const origin = { client: name, sequence: 1, acknowledged: 0 };
   const byClient = { operationId: `${name}-1`, origin };
   const named = identity === 'operationId' ? byClient : { idempotencyKey: name };

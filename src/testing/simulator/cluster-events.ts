@@ -1,7 +1,17 @@
-/** Lost, old or copied directories, joins, retirements and absences, and what operators do: change members, send state. */
+/**
+ * Lost, old or copied directories, joins, retirements and absences, and what operators do: change
+ * members, send state.
+ */
 import { isCorrectableError } from '../../correctable/errors.ts';
-import { getSavedSite, removeWildStamps, type RecoveredState } from '../../server/log/recovered-state.ts';
-import type { createSiteFromShared, mergeSharedIntoSite } from '../../server/log/recovered-state.ts';
+import {
+  getSavedSite,
+  removeWildStamps,
+  type RecoveredState,
+} from '../../server/log/recovered-state.ts';
+import type {
+  createSiteFromShared,
+  mergeSharedIntoSite,
+} from '../../server/log/recovered-state.ts';
 import { Random } from '../../server/collections/random.ts';
 import { getStartNumber } from '../../server/records/epoch.ts';
 import type { Origin, Origins } from '../../server/records/origin.ts';
@@ -14,7 +24,12 @@ import type { SimulatedDisk } from './disk.ts';
 import type { SimulationOptions } from './options.ts';
 import { REPLICA_LIMITS } from './replica-limits.ts';
 import { EPOCH_MS, SITE_DIRECTORY, createTiming, type SimulatedSite } from './simulated-site.ts';
-import { countOperations, getAcceptedStart, type InstalledCopy, type SharedCopy } from './site-copies.ts';
+import {
+  countOperations,
+  getAcceptedStart,
+  type InstalledCopy,
+  type SharedCopy,
+} from './site-copies.ts';
 import type { Timeline } from './timeline.ts';
 
 export interface ClusterHost {
@@ -31,7 +46,11 @@ export interface ClusterHost {
   /** Starts a site on what stands on a disk. */
   addSite(
     origin: Origin,
-    place: { readonly disk: SimulatedDisk; readonly directory: string; readonly copy: InstalledCopy },
+    place: {
+      readonly disk: SimulatedDisk;
+      readonly directory: string;
+      readonly copy: InstalledCopy;
+    },
   ): void;
   /** Starts another node of a site on a copy of its directory. The checkers do not see it. */
   addTwin(site: SimulatedSite, disk: SimulatedDisk): SimulatedSite;
@@ -84,7 +103,9 @@ export class ClusterEvents {
   }
 
   describeTasks(): string {
-    return [...this.#tasks, ...[...this.#forks].map(({ origin }) => `fork of site ${origin}`)].join(', ');
+    return [...this.#tasks, ...[...this.#forks].map(({ origin }) => `fork of site ${origin}`)].join(
+      ', ',
+    );
   }
 
   plan(): void {
@@ -93,7 +114,9 @@ export class ClusterEvents {
     this.#at(options.retireAtMs, () => this.#onceSettled((site) => this.#retire(site)));
     this.#at(options.rebuildAtMs, () => this.#onceSettled((site) => this.#rebuild(site)));
     this.#at(options.awayAtMs, () => this.#onceSettled((site) => this.#goAway(site)));
-    this.#at(options.oldDirectoryAtMs, () => this.#onceAllKnowMore((backup) => this.#putBack(backup)));
+    this.#at(options.oldDirectoryAtMs, () =>
+      this.#onceAllKnowMore((backup) => this.#putBack(backup)),
+    );
     this.#at(options.twinAtMs, () => this.#onceAllKnowMore((backup) => this.#runTwice(backup)));
   }
 
@@ -104,9 +127,13 @@ export class ClusterEvents {
     return twin !== undefined && this.#random.chance(0.5) ? twin : site;
   }
 
-  /** A node has stopped, since others have more of its stream: only one that was put back, or runs on a copy. */
+  /**
+   * A node has stopped, since others have more of its stream: only one that was put back, or runs
+   * on a copy.
+   */
   onForked(site: SimulatedSite, message: string): void {
-    if (!this.#forks.delete(site)) throw new PropertyViolation(`site ${site.origin} has stopped: ${message}`, 'forks');
+    if (!this.#forks.delete(site))
+      throw new PropertyViolation(`site ${site.origin} has stopped: ${message}`, 'forks');
     if (this.#twins.includes(site)) site.lose();
     else this.#rebuild(site);
   }
@@ -139,7 +166,8 @@ export class ClusterEvents {
         state = this.#host.mergeSite(site.origin, site.unpackState(found.stored), copy.shared);
       } catch (error) {
         if (!isCorrectableError(error, 'UNAVAILABLE')) throw error;
-        // The donor lacks something that is here: another one has it, or the same later. Or this disk is damaged.
+        // The donor lacks something that is here: another one has it, or the same later. Or this
+        // disk is damaged.
         site.start();
         return void this.#tasks.delete(task);
       }
@@ -177,7 +205,8 @@ export class ClusterEvents {
     const task = `retire site ${site.origin}`;
     this.#tasks.add(task);
     const { name, origin } = site;
-    // Once all others have confirmed it: before, a site that is lost could take with it what is known of the change.
+    // Once all others have confirmed it: before, a site that is lost could take with it what is
+    // known of the change.
     const findClosed = (origins: Origins): Origin | undefined =>
       origins.closed.find((closed) => closed === origin && origins.get(closed).state === 'closed');
     this.#change({ name, directory: null }, findClosed, () => this.#tasks.delete(task));
@@ -193,7 +222,11 @@ export class ClusterEvents {
   #rebuild(site: SimulatedSite): void {
     site.lose();
     this.counts.rebuilds += 1;
-    this.#begin(site.name, `${site.name}-after-${site.origin}`, (origin) => `site ${origin} is rebuilt`);
+    this.#begin(
+      site.name,
+      `${site.name}-after-${site.origin}`,
+      (origin) => `site ${origin} is rebuilt`,
+    );
   }
 
   #goAway(site: SimulatedSite): void {
@@ -201,7 +234,10 @@ export class ClusterEvents {
     site.crash(this.#host.options.awayForMs);
   }
 
-  /** Opens an origin of a site on an empty directory, with the state of a site that has delivered that. */
+  /**
+   * Opens an origin of a site on an empty directory, with the state of a site that has delivered
+   * that.
+   */
   #begin(name: string, directory: string, describe: (origin: Origin) => string): void {
     const task = describe(this.#host.sites.length as Origin);
     this.#tasks.add(task);
@@ -213,8 +249,11 @@ export class ClusterEvents {
           machine?.replica.options.origins.isSite(origin) === true;
         this.#transfer(isDonor, ({ shared, notes }) => {
           const disk = this.#host.makeDisk();
-          this.#install(disk, { state: this.#host.createSite(shared), found: undefined, task }, (_error, note) =>
-            this.#host.addSite(origin, { disk, directory, copy: { note, notes } }),
+          this.#install(
+            disk,
+            { state: this.#host.createSite(shared), found: undefined, task },
+            (_error, note) =>
+              this.#host.addSite(origin, { disk, directory, copy: { note, notes } }),
           );
         });
       }),
@@ -222,13 +261,18 @@ export class ClusterEvents {
   }
 
   /** Proposes a change until a site finds its origin: that site has delivered the change. */
-  #change(change: MemberChange, find: (origins: Origins) => Origin | undefined, done: (origin: Origin) => void): void {
+  #change(
+    change: MemberChange,
+    find: (origins: Origins) => Origin | undefined,
+    done: (origin: Origin) => void,
+  ): void {
     const members = this.#members;
     for (const { machine } of members) {
       const origin = machine && find(machine.replica.options.origins);
       if (origin !== undefined) return done(origin);
     }
-    if (members.length > 0) members[this.#random.between(0, members.length - 1)]?.proposeChange(change);
+    if (members.length > 0)
+      members[this.#random.between(0, members.length - 1)]?.proposeChange(change);
     this.#host.timeline.schedule(RETRY_MS, () => this.#change(change, find, done));
   }
 
@@ -252,37 +296,57 @@ export class ClusterEvents {
 
   #install(
     disk: SimulatedDisk,
-    { state, found, task }: { state: RecoveredState; found: RecoveredSite | undefined; task: string },
+    {
+      state,
+      found,
+      task,
+    }: { state: RecoveredState; found: RecoveredSite | undefined; task: string },
     done: (error: Error | undefined, note: number) => void,
   ): void {
     const { nextSegment = 1, nextCheckpoint = 1 } = found ?? {};
     const numbers = { nextSegment, nextCheckpoint };
-    const place = { files: disk.mount(), timing: createTiming(this.#host.timeline), directory: SITE_DIRECTORY };
+    const place = {
+      files: disk.mount(),
+      timing: createTiming(this.#host.timeline),
+      directory: SITE_DIRECTORY,
+    };
     const note = -(this.#installed += 1);
     const checkpoint = state.checkpoint && {
       ...state.checkpoint,
       smallParts: { ...getSavedSite(state.checkpoint), note },
     };
-    installSite({ ...place, site: 'site', state: { ...state, checkpoint }, ...numbers }, (error) => {
-      this.#tasks.delete(task);
-      done(error, note);
-    });
+    installSite(
+      { ...place, site: 'site', state: { ...state, checkpoint }, ...numbers },
+      (error) => {
+        this.#tasks.delete(task);
+        done(error, note);
+      },
+    );
   }
 
   /** Sites that run, and have not been closed as far as they know. */
   get #members(): SimulatedSite[] {
-    return this.#host.sites.filter(({ machine, origin }) => machine?.replica.options.origins.isMember(origin) === true);
+    return this.#host.sites.filter(
+      ({ machine, origin }) => machine?.replica.options.origins.isMember(origin) === true,
+    );
   }
 
-  /** Whether all that was lost before is made up for: what two sites lose at once, no rule can give back. */
+  /**
+   * Whether all that was lost before is made up for: what two sites lose at once, no rule can give
+   * back.
+   */
   get #isSettled(): boolean {
     if (this.#tasks.size > 0 || this.#forks.size > 0) return false;
-    if (this.#host.sites.some(({ isLost, machine }) => !isLost && machine === undefined)) return false;
+    if (this.#host.sites.some(({ isLost, machine }) => !isLost && machine === undefined))
+      return false;
     return this.#members.every(({ machine }) => {
       const { blue, options } = (machine as SiteMachine).replica;
       return options.origins.sites.every((origin) => {
         const { state, final } = options.origins.get(origin);
-        return state === 'open' || (final !== undefined && blue.getHeld(origin).sequence >= final.sequence);
+        return (
+          state === 'open' ||
+          (final !== undefined && blue.getHeld(origin).sequence >= final.sequence)
+        );
       });
     });
   }
@@ -290,7 +354,9 @@ export class ClusterEvents {
   /** A site that may be lost: never the leader. */
   #pickVictim(): SimulatedSite | undefined {
     if (!this.#isSettled) return undefined;
-    const eligible = this.#host.sites.filter(({ isLost, origin }) => !isLost && origin !== this.#host.leader);
+    const eligible = this.#host.sites.filter(
+      ({ isLost, origin }) => !isLost && origin !== this.#host.leader,
+    );
     return eligible[this.#random.between(0, Math.max(0, eligible.length - 1))];
   }
 
@@ -300,9 +366,15 @@ export class ClusterEvents {
     if (site?.machine === undefined) return;
     const files = site.disk.copyFiles();
     const start = site.machine.messageFilter.term;
-    const backup = { site, files, length: countOperations(site.origin, site.readFiles(files)), start };
+    const backup = {
+      site,
+      files,
+      length: countOperations(site.origin, site.readFiles(files)),
+      start,
+    };
     // Others may come to know a later start, and no operation that the copy lacks.
-    if (this.#random.chance(0.5)) site.crash(this.#random.exponential(this.#host.options.downMeanMs));
+    if (this.#random.chance(0.5))
+      site.crash(this.#random.exponential(this.#host.options.downMeanMs));
     const look = (): void => {
       if (this.#host.isHealed() || site.isLost) return;
       if (this.#isSettled && this.#doAllKnowMore(backup)) return run(backup);
@@ -316,7 +388,8 @@ export class ClusterEvents {
     const hasMore = ({ machine }: SimulatedSite): boolean =>
       (machine?.replica.blue.getHeld(site.origin).sequence ?? 0) > length;
     const knowsLaterStart = (other: SimulatedSite): boolean =>
-      getStartNumber(getAcceptedStart(site.origin, other.readFiles(other.disk.copyFiles()))) > getStartNumber(start);
+      getStartNumber(getAcceptedStart(site.origin, other.readFiles(other.disk.copyFiles()))) >
+      getStartNumber(start);
     return others.length > 0 && (others.every(hasMore) || others.every(knowsLaterStart));
   }
 

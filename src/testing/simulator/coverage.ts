@@ -42,7 +42,8 @@ export function getCoverage(sources: CoverageSources): Record<string, number> {
   const ofDisks = (count: (disk: SimulatedDisk) => number): number => sum(disks, count);
   const ofClients = (count: (stats: SimulatedClient['stats']) => number): number =>
     sum(clients, ({ stats }) => count(stats));
-  const failed = (code: string): number => history.operations.filter(({ error }) => error === code).length;
+  const failed = (code: string): number =>
+    history.operations.filter(({ error }) => error === code).length;
   return {
     'operations answered': history.getAnswered().length,
     'operations failed': history.operations.filter(({ error }) => error !== undefined).length,

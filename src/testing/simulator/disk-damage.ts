@@ -1,9 +1,9 @@
 /**
- * What may happen to the files of a site while it is down, beside a crash: whole files are gone, bits flip, an old version
- * comes back. A start has to refuse then, or to lose nothing.
+ * What may happen to the files of a site while it is down, beside a crash: whole files are gone,
+ * bits flip, an old version comes back. A start has to refuse then, or to lose nothing.
  *
- * Two things are left out, since no site can notice them from its own directory: damage to the last frame of its last log
- * file, which looks like a torn write, and the loss of that file as a whole.
+ * Two things are left out, since no site can notice them from its own directory: damage to the last
+ * frame of its last log file, which looks like a torn write, and the loss of that file as a whole.
  */
 import { decodeFrames, findFrames, HEADER_BYTES } from '../../server/storage/format/frames.ts';
 import { parseFileNumbers, formatSegmentName } from '../../server/storage/format/file-names.ts';
@@ -17,21 +17,30 @@ export interface Damage {
 }
 
 /** The files that it is about, as they are then; those that are gone without contents. */
-export type DamageResult = Damage & { readonly changed: ReadonlyMap<string, Uint8Array | undefined> };
+export type DamageResult = Damage & {
+  readonly changed: ReadonlyMap<string, Uint8Array | undefined>;
+};
 
 /** Damages files in one way. `old` has an earlier version of some. */
-export function drawDamage(files: DirectoryFiles, old: DirectoryFiles, random: Random): DamageResult | undefined {
+export function drawDamage(
+  files: DirectoryFiles,
+  old: DirectoryFiles,
+  random: Random,
+): DamageResult | undefined {
   const last = findLastWrittenLog(files);
   const kind = random.pick(['lost', 'flipped', 'old'] as const);
   const eligible = [...files.keys()].filter((name) => {
-    if (kind === 'flipped') return countProvenBytes(files.get(name) as Uint8Array, name, name === last) > 0;
+    if (kind === 'flipped')
+      return countProvenBytes(files.get(name) as Uint8Array, name, name === last) > 0;
     return name !== last && (kind === 'lost' || old.has(name));
   });
   const [first, ...rest] = eligible;
   if (first === undefined) return undefined;
   const chosen = random.pick([first, ...rest]);
   // Both files of a checkpoint, as often as one of them.
-  const names = random.chance(0.5) ? [chosen] : eligible.filter((name) => getTwinName(name) === getTwinName(chosen));
+  const names = random.chance(0.5)
+    ? [chosen]
+    : eligible.filter((name) => getTwinName(name) === getTwinName(chosen));
   const changed = new Map(names.map((name) => [name, change(name)] as const));
   return { kind, names, changed };
 
@@ -61,14 +70,22 @@ function countProvenBytes(bytes: Uint8Array, name: string, isLast: boolean): num
   const lengths = decodeFileFrames(bytes, name);
   const wholeBytes = lengths.reduce((sum, length) => sum + length, 0);
   if (!isLast) return wholeBytes;
-  const settled = [...findFrames(bytes.subarray(0, wholeBytes), { file: parseFileNumber(name), index: 0, position: 0 })]
+  const settled = [
+    ...findFrames(bytes.subarray(0, wholeBytes), {
+      file: parseFileNumber(name),
+      index: 0,
+      position: 0,
+    }),
+  ]
     .filter(({ isSettled }) => isSettled)
     .map(({ index }) => index);
   return lengths.slice(0, settled.at(-1) ?? 0).reduce((sum, length) => sum + length, 0);
 }
 
 function decodeFileFrames(bytes: Uint8Array, name: string): number[] {
-  return [...decodeFrames(bytes, parseFileNumber(name))].map((payload) => payload.length + HEADER_BYTES);
+  return [...decodeFrames(bytes, parseFileNumber(name))].map(
+    (payload) => payload.length + HEADER_BYTES,
+  );
 }
 
 function parseFileNumber(name: string): number {

@@ -1,4 +1,7 @@
-/** A disk that loses unsynced writes at a crash, or some sectors of them. The storage of production runs on it. */
+/**
+ * A disk that loses unsynced writes at a crash, or some sectors of them. The storage of production
+ * runs on it.
+ */
 import { markFenced, type Files, type SyncedFile } from '../../server/storage/disk/files.ts';
 import { drawDamage, type Damage } from './disk-damage.ts';
 import type { Random } from '../../server/collections/random.ts';
@@ -8,7 +11,10 @@ export interface SimulatedDiskOptions {
   readonly timeline: Timeline;
   readonly random: Random;
   readonly syncMeanMs: number;
-  /** How many of the small writes are on the disk, and are said to be, before the call returns: none where absent. */
+  /**
+   * How many of the small writes are on the disk, and are said to be, before the call returns: none
+   * where absent.
+   */
   readonly instantShare?: number;
   /** How likely a crash is to be followed by damage to files: never where absent. */
   readonly damageChance?: number;
@@ -47,7 +53,10 @@ export class SimulatedDisk {
     this.options = options;
   }
 
-  /** The disk as one start of the site sees it. After the next crash nothing done through it has any effect. */
+  /**
+   * The disk as one start of the site sees it. After the next crash nothing done through it has any
+   * effect.
+   */
   mount(): Files {
     this.#mounts += 1;
     this.isDeposed = false;
@@ -97,7 +106,9 @@ export class SimulatedDisk {
     };
   }
 
-  /** Another process takes it over: calls through the present mount have no effect, and report that. */
+  /**
+   * Another process takes it over: calls through the present mount have no effect, and report that.
+   */
   depose(): void {
     this.isDeposed = true;
     this.#unsynced.clear();
@@ -150,7 +161,11 @@ export class SimulatedDisk {
   }
 
   #damage(): void {
-    const damaged = drawDamage(toFileNames(this.#files), toFileNames(this.#previousFiles), this.options.random);
+    const damaged = drawDamage(
+      toFileNames(this.#files),
+      toFileNames(this.#previousFiles),
+      this.options.random,
+    );
     if (damaged === undefined) return;
     this.#undamagedFiles = copyFiles(this.#files);
     this.damages[damaged.kind] += 1;
@@ -223,7 +238,11 @@ export class SimulatedDisk {
 
   write(write: PendingWrite, isMounted: () => boolean, done: OnWriteDone): void {
     const { instantShare = 0, random } = this.options;
-    if (instantShare > 0 && write.bytes.length <= MAX_SMALL_WRITE_BYTES && random.chance(instantShare)) {
+    if (
+      instantShare > 0 &&
+      write.bytes.length <= MAX_SMALL_WRITE_BYTES &&
+      random.chance(instantShare)
+    ) {
       return this.#sync(write, isMounted, done);
     }
     this.#unsynced.add(write);
@@ -242,7 +261,8 @@ export class SimulatedDisk {
   }
 
   #sync(write: PendingWrite, isMounted: () => boolean, done: OnWriteDone): void {
-    const isLonger = write.position + write.bytes.length > (this.#files.get(write.path)?.length ?? 0);
+    const isLonger =
+      write.position + write.bytes.length > (this.#files.get(write.path)?.length ?? 0);
     const isDeposed = this.isDeposed && isMounted();
     const error = isDeposed
       ? markFenced(new Error('taken over'))

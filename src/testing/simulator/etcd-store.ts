@@ -1,4 +1,7 @@
-/** What an etcd has: values by key, each with the revision that stored it, and what it had at earlier revisions. */
+/**
+ * What an etcd has: values by key, each with the revision that stored it, and what it had at
+ * earlier revisions.
+ */
 import type { EtcdEntry, EtcdKeyRange } from '../../server/log/etcd/etcd-requests.ts';
 
 interface Version {
@@ -25,7 +28,11 @@ export class EtcdStore {
   }
 
   /** `undefined` if the revision was compacted. */
-  range(range: EtcdKeyRange, limit: number, revision: number): { entries: EtcdEntry[]; hasMore: boolean } | undefined {
+  range(
+    range: EtcdKeyRange,
+    limit: number,
+    revision: number,
+  ): { entries: EtcdEntry[]; hasMore: boolean } | undefined {
     const at = revision === 0 ? this.revision : revision;
     if (at < this.compacted) return undefined;
     const entries = this.#list(range, at);
@@ -37,7 +44,9 @@ export class EtcdStore {
   }
 
   getEvents({ key, end }: EtcdKeyRange, fromRevision: number): EtcdEntry[] {
-    return this.#events.filter((event) => event.modRevision >= fromRevision && event.key >= key && event.key < end);
+    return this.#events.filter(
+      (event) => event.modRevision >= fromRevision && event.key >= key && event.key < end,
+    );
   }
 
   /** A copy of its disks. */
@@ -55,8 +64,11 @@ export class EtcdStore {
   }
 
   #find(key: string, atRevision: number): EtcdEntry | undefined {
-    const { revision, value } = this.#versions.get(key)?.findLast((version) => version.revision <= atRevision) ?? {};
-    return revision === undefined || value === undefined ? undefined : { key, value, modRevision: revision };
+    const { revision, value } =
+      this.#versions.get(key)?.findLast((version) => version.revision <= atRevision) ?? {};
+    return revision === undefined || value === undefined
+      ? undefined
+      : { key, value, modRevision: revision };
   }
 
   #write(key: string, value: Uint8Array | undefined, revision: number): void {

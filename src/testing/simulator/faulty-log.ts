@@ -1,4 +1,7 @@
-/** A red log of a bad engine: it repeats records, skips some, and comes back shorter. The log beneath is correct. */
+/**
+ * A red log of a bad engine: it repeats records, skips some, and comes back shorter. The log
+ * beneath is correct.
+ */
 import type { LogOutput, RedLog } from '../../server/log/red-log.ts';
 import type { RedLogEngine } from '../../server/log/red-log-engine.ts';
 import type { Random } from '../../server/collections/random.ts';
@@ -7,7 +10,10 @@ import type { SimulationOptions } from './options.ts';
 /** How unsteady it is, as chances of each delivery. */
 export interface LogFaults {
   readonly random: Random;
-  readonly options: Pick<SimulationOptions, 'redRepeatChance' | 'redJumpChance' | 'redRegressChance'>;
+  readonly options: Pick<
+    SimulationOptions,
+    'redRepeatChance' | 'redJumpChance' | 'redRegressChance'
+  >;
   /** Whether it does nothing of that any more. */
   isHealthy(): boolean;
   /** Something was delivered again. */
@@ -33,7 +39,10 @@ export function addLogFaults<R>(log: RedLog<R>, faults: LogFaults): RedLog<R> {
   // Engines need not report it, and one that comes back shorter cannot report it truly.
   Object.defineProperty(log, 'end', { value: undefined });
 
-  /** A jump after which nothing came is noticed at last by who compares what there is with what was delivered. */
+  /**
+   * A jump after which nothing came is noticed at last by who compares what there is with what was
+   * delivered.
+   */
   log.tick = (nowMs) => {
     tick(nowMs);
     isJumpNoticed = hasJumped;
@@ -42,7 +51,9 @@ export function addLogFaults<R>(log: RedLog<R>, faults: LogFaults): RedLog<R> {
     const outputs = takeOutputs();
     const isQuiet = !isJumpNoticed && outputs.every(({ kind }) => kind !== 'deliver');
     if (isQuiet) return outputs;
-    const disturbed = outputs.flatMap((output) => (output.kind === 'deliver' ? disturb(output) : [output]));
+    const disturbed = outputs.flatMap((output) =>
+      output.kind === 'deliver' ? disturb(output) : [output],
+    );
     if (!isJumpNoticed) return disturbed;
     hasJumped = isJumpNoticed = false;
     return [...disturbed, { kind: 'gap', message: 'it has more than it has delivered' }];

@@ -1,4 +1,7 @@
-/** What the clients of a run did, and which replies they got: the input of checkers that look from outside. */
+/**
+ * What the clients of a run did, and which replies they got: the input of checkers that look from
+ * outside.
+ */
 
 import type { Origin } from '../../server/records/origin.ts';
 import type { Stage } from '../../server/records/submissions.ts';
@@ -20,7 +23,10 @@ export interface ClientOperation {
   }[];
   /** All reported failures, in order, without those which only mean that the request came late. */
   readonly failures: string[];
-  /** What its first answer stood for at the site that gave it: seen by the simulation, whatever the answer says. */
+  /**
+   * What its first answer stood for at the site that gave it: seen by the simulation, whatever the
+   * answer says.
+   */
   shownColor?: 'blue' | 'red' | 'none';
   /** Whether its first answer stood for a change. */
   isChange?: boolean;
@@ -33,7 +39,9 @@ export interface ClientOperation {
 /** What the operations of a service are, as far as checkers have to know. */
 export interface OperationTraits {
   isRead(operation: Pick<ClientOperation, 'operation'>): boolean;
-  /** Whether an answered update is durable at the site that answered first, and then at the others. */
+  /**
+   * Whether an answered update is durable at the site that answered first, and then at the others.
+   */
   isBlue(operation: ClientOperation): boolean;
   /** Whether an answered update changed something. */
   hasEffect(operation: ClientOperation): boolean;
@@ -50,7 +58,8 @@ export class History {
 
   getAnswered(operation?: string): ClientOperation[] {
     return this.operations.filter(
-      (item) => item.replies.length > 0 && (operation === undefined || item.operation === operation),
+      (item) =>
+        item.replies.length > 0 && (operation === undefined || item.operation === operation),
     );
   }
 }

@@ -1,4 +1,6 @@
-/** A hostile network: delays, losses, duplicates, other orders, partitions of one direction or both. */
+/**
+ * A hostile network: delays, losses, duplicates, other orders, partitions of one direction or both.
+ */
 import type { Origin } from '../../server/records/origin.ts';
 import type { HealthyPeriods, Timeline } from './timeline.ts';
 import type { SimulationOptions } from './options.ts';
@@ -30,7 +32,13 @@ export class HostileNetwork {
   #isHealed = false;
   partitions = 0;
 
-  constructor(options: SimulationOptions, random: Random, timeline: Timeline, receive: Receive, calm: HealthyPeriods) {
+  constructor(
+    options: SimulationOptions,
+    random: Random,
+    timeline: Timeline,
+    receive: Receive,
+    calm: HealthyPeriods,
+  ) {
     this.#options = options;
     this.#random = random;
     this.#timeline = timeline;

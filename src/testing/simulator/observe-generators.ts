@@ -8,8 +8,15 @@ import type { ReplyOrError } from '../../server/records/reply.ts';
 import type { GeneratorRun } from './checkers/checker.ts';
 import type { Outcome } from './oracle/execute.ts';
 
-/** Wraps the methods by which a site runs generators. `name` is that of the site's start, as in drawn identifiers. */
-export function observeGenerators(state: SiteState, name: string, noted: (run: GeneratorRun) => void): void {
+/**
+ * Wraps the methods by which a site runs generators. `name` is that of the site's start, as in
+ * drawn identifiers.
+ */
+export function observeGenerators(
+  state: SiteState,
+  name: string,
+  noted: (run: GeneratorRun) => void,
+): void {
   const run = state.run.bind(state);
   const runLaid = state.runPipelined.bind(state);
   const read = state.read.bind(state);
@@ -46,7 +53,12 @@ export function observeGenerators(state: SiteState, name: string, noted: (run: G
   };
   state.read = (input): ReplyOrError => {
     const answer = read(input);
-    note(input, isCorrectableError(answer) ? toFailure(answer) : { hasFailed: false, effects: [], reply: answer });
+    note(
+      input,
+      isCorrectableError(answer)
+        ? toFailure(answer)
+        : { hasFailed: false, effects: [], reply: answer },
+    );
     return answer;
   };
 }

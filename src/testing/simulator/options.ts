@@ -1,8 +1,13 @@
-/** How hostile a run is. Options are themselves drawn from the seed, so that runs differ in kind. */
+/**
+ * How hostile a run is. Options are themselves drawn from the seed, so that runs differ in kind.
+ */
 import { Random } from '../../server/collections/random.ts';
 import { ID_TABLE_LIMITS } from '../../server/replica/exactly-once/id-table.ts';
 
-/** The services that runs are made with, where none is given: `generated` ones are drawn from the seed. */
+/**
+ * The services that runs are made with, where none is given: `generated` ones are drawn from the
+ * seed.
+ */
 export type ScenarioName = 'classic' | 'roster' | 'generated' | 'rights';
 
 /** Circumstances of one run. Times are in virtual milliseconds, chances in [0, 1]. */
@@ -31,7 +36,10 @@ export interface SimulationOptions {
   /** Mean time between crashes. `Infinity` means none. */
   readonly crashEveryMs: number;
   readonly downMeanMs: number;
-  /** Mean time between pauses, in which a site does nothing and loses nothing. `Infinity` means none. */
+  /**
+   * Mean time between pauses, in which a site does nothing and loses nothing. `Infinity` means
+   * none.
+   */
   readonly pauseEveryMs: number;
   readonly pauseMeanMs: number;
   readonly syncMeanMs: number;
@@ -59,7 +67,10 @@ export interface SimulationOptions {
   readonly maxClockStepBackMs: number;
   /** Maximum drift of clocks, as a share of the time. */
   readonly maxDrift: number;
-  /** When a site and its disks are lost for good. Never the leader, and a majority remains. `Infinity` means never. */
+  /**
+   * When a site and its disks are lost for good. Never the leader, and a majority remains.
+   * `Infinity` means never.
+   */
   readonly loseSiteAtMs: number;
   /** Chance that a client moves to another site if it waits too long. */
   readonly moveChance: number;
@@ -73,7 +84,10 @@ export interface SimulationOptions {
   readonly maxAttempts: number;
   /** How long a site waits for data that a session has seen. */
   readonly sessionTimeoutMs: number;
-  /** Commits that certification remembers, and operations in tables of identifiers: few, so that they are trimmed. */
+  /**
+   * Commits that certification remembers, and operations in tables of identifiers: few, so that
+   * they are trimmed.
+   */
   readonly maxWindowCommits: number;
   readonly maxIdentifiers: number;
   /** Maximum number of operations of one client. More are refused until it acknowledges. */
@@ -92,17 +106,25 @@ export interface SimulationOptions {
   readonly redRepeatChance: number;
   readonly redJumpChance: number;
   readonly redRegressChance: number;
-  /** Mean time between moments when another holder takes over a site's log. `Infinity` means none. */
+  /**
+   * Mean time between moments when another holder takes over a site's log. `Infinity` means none.
+   */
   readonly deposeEveryMs: number;
   /** Whether sites check who the others are, as nodes of a cluster do. */
   readonly isCluster: boolean;
-  /** When a site joins, one is retired, one loses its directory, and one goes away. `Infinity` means never. */
+  /**
+   * When a site joins, one is retired, one loses its directory, and one goes away. `Infinity` means
+   * never.
+   */
   readonly joinAtMs: number;
   readonly retireAtMs: number;
   readonly rebuildAtMs: number;
   readonly awayAtMs: number;
   readonly awayForMs: number;
-  /** When a directory is copied that is put back, or run by a second node, once all others know more. */
+  /**
+   * When a directory is copied that is put back, or run by a second node, once all others know
+   * more.
+   */
   readonly oldDirectoryAtMs: number;
   readonly twinAtMs: number;
   /** For how long sites keep what one lacks that is away, and how much of it. */
@@ -111,7 +133,10 @@ export interface SimulationOptions {
   /** Whether an etcd keeps the red log, and its delay one way. */
   readonly isEtcd: boolean;
   readonly etcdDelayMeanMs: number;
-  /** Chances that a request or its reply is lost, and that a write lands when its connection is over. */
+  /**
+   * Chances that a request or its reply is lost, and that a write lands when its connection is
+   * over.
+   */
   readonly etcdLossChance: number;
   readonly etcdLateChance: number;
   /** Mean time between faults of servers and connections, and how long they last. */
@@ -143,7 +168,8 @@ export type Profile = (typeof PROFILES)[number];
 /** The options of a run, drawn from its seed within what its profile allows. */
 export function drawOptions(seed: number, profile: Profile = 'swarm'): SimulationOptions {
   if (profile === 'cluster') return { ...drawOptions(seed, 'swarm'), ...drawCluster(seed) };
-  if (profile === 'etcd') return { ...drawOptions(seed, seed % 2 === 0 ? 'cluster' : 'swarm'), ...drawEtcd(seed) };
+  if (profile === 'etcd')
+    return { ...drawOptions(seed, seed % 2 === 0 ? 'cluster' : 'swarm'), ...drawEtcd(seed) };
   const random = new Random(seed ^ 0x5eed);
   const has = (feature: Profile, chance = 0.6): boolean => {
     const isDrawn = random.chance(chance);
@@ -224,7 +250,10 @@ const NO_ETCD = {
   etcdDropChance: 0,
 } as const;
 
-/** What befalls an etcd and its clients. Sites do not judge each other's stamps before etcd has them. */
+/**
+ * What befalls an etcd and its clients. Sites do not judge each other's stamps before etcd has
+ * them.
+ */
 function drawEtcd(seed: number): Partial<SimulationOptions> {
   const random = new Random(seed ^ 0xe7cd);
   return {
@@ -259,7 +288,8 @@ const NO_CLUSTER = {
 /** What befalls the sites of a cluster, in a swarm of other faults. */
 function drawCluster(seed: number): Partial<SimulationOptions> {
   const random = new Random(seed ^ 0xc105);
-  const at = (chance: number): number => (random.chance(chance) ? random.between(20, 1500) : Infinity);
+  const at = (chance: number): number =>
+    random.chance(chance) ? random.between(20, 1500) : Infinity;
   return {
     isCluster: true,
     siteCount: random.pick([2, 3, 3, 3, 4]),
@@ -279,19 +309,37 @@ function drawCluster(seed: number): Partial<SimulationOptions> {
   };
 }
 
-/** For some runs, tables that forget nothing: then an operation that expires without an acknowledgement is a fault. */
+/**
+ * For some runs, tables that forget nothing: then an operation that expires without an
+ * acknowledgement is a fault.
+ */
 function drawTables(seed: number): Partial<SimulationOptions> {
   if (!new Random(seed ^ 0x1d5).chance(0.25)) return {};
-  const { maxOperations, maxOperationsPerClient = Infinity, maxBytesPerClient = Infinity } = ID_TABLE_LIMITS;
-  return { maxIdentifiers: maxOperations, maxOperationsPerClient, maxReplyBytes: maxBytesPerClient };
+  const {
+    maxOperations,
+    maxOperationsPerClient = Infinity,
+    maxBytesPerClient = Infinity,
+  } = ID_TABLE_LIMITS;
+  return {
+    maxIdentifiers: maxOperations,
+    maxOperationsPerClient,
+    maxReplyBytes: maxBytesPerClient,
+  };
 }
 
-/** Limits that sites take from by rights; apart, for the same reason. In half of them sites are near each other. */
+/**
+ * Limits that sites take from by rights; apart, for the same reason. In half of them sites are near
+ * each other.
+ */
 function drawRights(seed: number): Partial<SimulationOptions> {
   const random = new Random(seed ^ 0x219);
   if (!random.chance(0.2)) return {};
   if (random.chance(0.5)) return { scenario: 'rights' };
-  const trips = { minDelayMs: 0, delayMeanMs: random.between(1, 8), syncMeanMs: random.pick([0, 2]) };
+  const trips = {
+    minDelayMs: 0,
+    delayMeanMs: random.between(1, 8),
+    syncMeanMs: random.pick([0, 2]),
+  };
   const near = { scenario: 'rights', ...trips, maxWindow: 1000 } as const;
   return random.chance(0.25) ? { ...near, ...CROWD_OPTIONS } : near;
 }
@@ -333,11 +381,18 @@ function drawLeaving(
   return { giveUpChance: random.pick([0.1, 0.3, 0.7]), clientTimeoutMs: random.between(5, 200) };
 }
 
-/** Rows that all write at once, and how far one stands on another; apart, so that what else a seed gives stays so. */
-function drawChains(seed: number): Pick<SimulationOptions, 'maxPipelineLength'> & Partial<SimulationOptions> {
+/**
+ * Rows that all write at once, and how far one stands on another; apart, so that what else a seed
+ * gives stays so.
+ */
+function drawChains(
+  seed: number,
+): Pick<SimulationOptions, 'maxPipelineLength'> & Partial<SimulationOptions> {
   const random = new Random(seed ^ 0xc4a8);
   const maxChain = random.pick([0, 1, 3, 64]);
-  return random.chance(0.25) ? { maxPipelineLength: maxChain, workload: 'hot' } : { maxPipelineLength: maxChain };
+  return random.chance(0.25)
+    ? { maxPipelineLength: maxChain, workload: 'hot' }
+    : { maxPipelineLength: maxChain };
 }
 
 const YEAR_MS = 365 * 24 * 3600 * 1000;

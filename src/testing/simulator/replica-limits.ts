@@ -1,4 +1,7 @@
-/** The sites of a run: their first members, and their limits, drawn ones and those that all runs share. */
+/**
+ * The sites of a run: their first members, and their limits, drawn ones and those that all runs
+ * share.
+ */
 import { ID_TABLE_LIMITS } from '../../server/replica/exactly-once/id-table.ts';
 import { Origins } from '../../server/records/origin.ts';
 import type { SiteOptions } from '../../server/site/site-options.ts';
@@ -14,17 +17,39 @@ export const REPLICA_LIMITS = {
 export function createReplicaLimits(
   options: SimulationOptions,
 ): Omit<SiteOptions, 'service' | 'deployment' | 'origins' | 'redLeader' | 'site' | 'epoch'> {
-  const { maxAttempts, maxWindowCommits, maxIdentifiers, maxOperationsPerClient, maxReplyBytes } = options;
-  const { sessionTimeoutMs, removalsPerWatermark, maxRedInFlight, maxPipelineLength, maxWindow } = options;
+  const { maxAttempts, maxWindowCommits, maxIdentifiers, maxOperationsPerClient, maxReplyBytes } =
+    options;
+  const { sessionTimeoutMs, removalsPerWatermark, maxRedInFlight, maxPipelineLength, maxWindow } =
+    options;
   const bytes = { maxBytes: maxReplyBytes, maxBytesPerClient: maxReplyBytes };
-  const maxOutcomes = { ...ID_TABLE_LIMITS, maxOperations: maxIdentifiers, maxOperationsPerClient, ...bytes };
-  const windows = { maxRequested: maxWindow, maxSent: maxWindow, maxAppended: maxWindow, maxProposed: maxWindow };
+  const maxOutcomes = {
+    ...ID_TABLE_LIMITS,
+    maxOperations: maxIdentifiers,
+    maxOperationsPerClient,
+    ...bytes,
+  };
+  const windows = {
+    maxRequested: maxWindow,
+    maxSent: maxWindow,
+    maxAppended: maxWindow,
+    maxProposed: maxWindow,
+  };
   const bounds = { removalsPerWatermark, maxRedInFlight, maxPipelineLength };
   const retentionLimits = { maxWindowCommits, maxOutcomes };
   const { isCluster, keepForMs, maxBacklogEntries } = options;
   const absence = { keepForMs, maxBacklogEntries };
-  const cluster = isCluster ? { absence, stopsOnUnknownStart: true, needsPeer: true, keepsReceivedReplies: true } : {};
-  return { ...cluster, maxAttempts, sessionTimeoutMs, windows, retentionLimits, ...bounds, ...REPLICA_LIMITS };
+  const cluster = isCluster
+    ? { absence, stopsOnUnknownStart: true, needsPeer: true, keepsReceivedReplies: true }
+    : {};
+  return {
+    ...cluster,
+    maxAttempts,
+    sessionTimeoutMs,
+    windows,
+    retentionLimits,
+    ...bounds,
+    ...REPLICA_LIMITS,
+  };
 }
 
 export function createOrigins(siteCount: number): Origins {

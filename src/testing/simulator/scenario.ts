@@ -1,4 +1,6 @@
-/** What a run is about: a service, what its clients ask for, and what only its own checkers know. */
+/**
+ * What a run is about: a service, what its clients ask for, and what only its own checkers know.
+ */
 import type { Origins } from '../../server/records/origin.ts';
 import type { Service } from '../../server/service/service.ts';
 import type { HealthyPeriods } from './timeline.ts';

@@ -1,4 +1,7 @@
-/** From a run with a fault to a simpler one with the same fault: it tells what the fault needs, and what it does not. */
+/**
+ * From a run with a fault to a simpler one with the same fault: it tells what the fault needs, and
+ * what it does not.
+ */
 import type { Profile, SimulationOptions } from './options.ts';
 import { simulate, type RunResult, type SimulateOptions } from './simulation.ts';
 
@@ -42,7 +45,12 @@ export interface ShrunkRun {
 }
 
 /** Leaves out and makes smaller what the fault does not need, in at most `runsMax` runs. */
-export function shrinkRun(faulty: RunResult, profile: Profile, options: SimulateOptions, maxRuns = 100): ShrunkRun {
+export function shrinkRun(
+  faulty: RunResult,
+  profile: Profile,
+  options: SimulateOptions,
+  maxRuns = 100,
+): ShrunkRun {
   let best: ShrunkRun = { result: faulty, overrides: options.overrides ?? {} };
   let runs = 0;
   const tries = (change: Partial<SimulationOptions>): boolean => {
@@ -54,7 +62,8 @@ export function shrinkRun(faulty: RunResult, profile: Profile, options: Simulate
     best = { result, overrides };
     return true;
   };
-  // Until no run is simpler: a repetition of the simplest run must show that run, and no simpler one.
+  // Until no run is simpler: a repetition of the simplest run must show that run, and no simpler
+  // one.
   for (let before: ShrunkRun | undefined; before !== best;) {
     before = best;
     for (const change of SIMPLIFICATIONS) tries(change);
@@ -69,9 +78,13 @@ export function shrinkRun(faulty: RunResult, profile: Profile, options: Simulate
 
 function isEffective(options: SimulationOptions, change: Partial<SimulationOptions>): boolean {
   if (change.siteCount !== undefined && change.siteCount >= options.siteCount) return false;
-  return Object.entries(change).some(([name, value]) => options[name as keyof SimulationOptions] !== value);
+  return Object.entries(change).some(
+    ([name, value]) => options[name as keyof SimulationOptions] !== value,
+  );
 }
 
 export function formatOverrides(overrides: Partial<SimulationOptions>): string {
-  return JSON.stringify(overrides, (_, value: unknown) => (value === Infinity ? 'Infinity' : value));
+  return JSON.stringify(overrides, (_, value: unknown) =>
+    value === Infinity ? 'Infinity' : value,
+  );
 }

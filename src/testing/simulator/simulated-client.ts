@@ -1,4 +1,7 @@
-/** A client: one operation at a time, retried until it is answered, here or elsewhere. Old requests may come late. */
+/**
+ * A client: one operation at a time, retried until it is answered, here or elsewhere. Old requests
+ * may come late.
+ */
 import { ID_TABLE_LIMITS } from '../../server/replica/exactly-once/id-table.ts';
 import type { Origin } from '../../server/records/origin.ts';
 import type { Submission } from '../../server/records/submissions.ts';
@@ -77,7 +80,9 @@ export class SimulatedClient {
     const { random, sites } = options;
     this.#remainingOperations = options.options.operationsPerClient;
     this.#site = random.between(0, sites.length - 1);
-    this.#seen = random.chance(options.options.sessionChance) ? sites.map(() => 0).concat(0) : undefined;
+    this.#seen = random.chance(options.options.sessionChance)
+      ? sites.map(() => 0).concat(0)
+      : undefined;
     this.#path = { home: this.#currentSite.origin, hop: 0, sessionVector: undefined };
     this.#think();
   }
@@ -110,7 +115,10 @@ export class SimulatedClient {
     this.#submit(operation);
   }
 
-  /** Submits, and again under the same identifier when no answer comes: a late answer counts all the same. */
+  /**
+   * Submits, and again under the same identifier when no answer comes: a late answer counts all the
+   * same.
+   */
   #submit(operation: ClientOperation, waits = 0): void {
     const { timeline, random, options } = this.#options;
     const request = this.#requestFor(operation);
@@ -122,7 +130,8 @@ export class SimulatedClient {
     const timeoutMs = Math.min(MAX_TIMEOUT_MS, options.clientTimeoutMs * BACKOFF_FACTOR ** waits);
     timeline.schedule(isUp ? timeoutMs : RETRY_MS, () => {
       if (isOpen(operation)) {
-        if (options.giveUpChance > 0 && random.chance(options.giveUpChance)) return this.#giveUp(sending);
+        if (options.giveUpChance > 0 && random.chance(options.giveUpChance))
+          return this.#giveUp(sending);
         this.#maybeMove();
         this.#submit(operation, isUp ? waits + 1 : waits);
       } else if (random.chance(0.2)) {
@@ -131,7 +140,10 @@ export class SimulatedClient {
     });
   }
 
-  /** Stops waiting, and notifies its site if that has the request. Replies that still arrive are noted. */
+  /**
+   * Stops waiting, and notifies its site if that has the request. Replies that still arrive are
+   * noted.
+   */
   #giveUp(sending: SentRequest): void {
     const { serial, request } = sending;
     this.stats.givenUp += 1;
@@ -171,7 +183,9 @@ export class SimulatedClient {
     const sending: SentRequest = { request, isLate, serial: undefined, isAbandoned: false };
     this.#lastSent.set(operation, sending);
     operation.isCertainlyNotApplied = false;
-    sending.serial = site.submit(operation, submission, (answer) => this.#onAnswer(sending, answer));
+    sending.serial = site.submit(operation, submission, (answer) =>
+      this.#onAnswer(sending, answer),
+    );
     return sending;
   }
 
@@ -202,7 +216,12 @@ export class SimulatedClient {
       isAbandoned: sending.isAbandoned,
     });
     if (answer.kind !== 'failed') {
-      this.#options.onView({ ...about, stage: answer.stage, value: answer.value, meta: answer.meta });
+      this.#options.onView({
+        ...about,
+        stage: answer.stage,
+        value: answer.value,
+        meta: answer.meta,
+      });
       this.#mergeSeen(answer.seen);
     } else if (answer.domain !== undefined) {
       this.#options.onDomainError({ ...about, stage, domain: answer.domain });
@@ -229,8 +248,14 @@ export class SimulatedClient {
     if (code === 'ABORTED' && submission.identity !== undefined) this.stats.undone += 1;
   }
 
-  /** Whether a failure ends the operation. It retries an unknown result, unless it can never be known. */
-  #isFinalFailure(operation: ClientOperation, { code, domain }: SiteReply & { kind: 'failed' }): boolean {
+  /**
+   * Whether a failure ends the operation. It retries an unknown result, unless it can never be
+   * known.
+   */
+  #isFinalFailure(
+    operation: ClientOperation,
+    { code, domain }: SiteReply & { kind: 'failed' },
+  ): boolean {
     const { sites, options } = this.#options;
     if (code === 'REPLY_EXPIRED') this.stats.expired += 1;
     if (LATE_CODES.has(code) && (code === 'ABORTED' || !isOpen(operation))) {
@@ -251,7 +276,10 @@ export class SimulatedClient {
     if (code === 'UNKNOWN') {
       this.stats.unknown += 1;
       if (!isOpen(operation) || !sites.some(({ isLost }) => isLost)) return false;
-    } else operation.failures.push(domain === undefined ? code : `${domain.name} ${encodeValue(domain.data)}`);
+    } else
+      operation.failures.push(
+        domain === undefined ? code : `${domain.name} ${encodeValue(domain.data)}`,
+      );
     operation.error ??= code;
     return true;
   }
@@ -259,12 +287,21 @@ export class SimulatedClient {
   #mergeSeen(seen: Vector | undefined): void {
     if (seen === undefined || this.#seen === undefined) return;
     const length = Math.max(this.#seen.length, seen.length);
-    this.#seen = Array.from({ length }, (_, entry) => Math.max(this.#seen?.[entry] ?? 0, seen[entry] ?? 0));
+    this.#seen = Array.from({ length }, (_, entry) =>
+      Math.max(this.#seen?.[entry] ?? 0, seen[entry] ?? 0),
+    );
   }
 }
 
-/** Whether a table forgets what its clients have not acknowledged, as it does by itself in no run with the usual bounds. */
-function hasSmallTables({ maxIdentifiers, maxOperationsPerClient, maxReplyBytes }: SimulationOptions): boolean {
+/**
+ * Whether a table forgets what its clients have not acknowledged, as it does by itself in no run
+ * with the usual bounds.
+ */
+function hasSmallTables({
+  maxIdentifiers,
+  maxOperationsPerClient,
+  maxReplyBytes,
+}: SimulationOptions): boolean {
   const {
     maxOperations,
     maxOperationsPerClient: item = Infinity,

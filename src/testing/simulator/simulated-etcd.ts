@@ -1,4 +1,6 @@
-/** A model of etcd with three endpoints, one order of writes, and what can go wrong for a client. */
+/**
+ * A model of etcd with three endpoints, one order of writes, and what can go wrong for a client.
+ */
 import type { EtcdReply, EtcdRequest } from '../../server/log/etcd/etcd-requests.ts';
 import type { ServerReply, ServerRequest } from '../../server/log/red-log.ts';
 import type { Random } from '../../server/collections/random.ts';
@@ -15,7 +17,12 @@ export interface ServerConnection {
 
 export type EtcdFaults = Pick<
   SimulationOptions,
-  'etcdDelayMeanMs' | 'etcdLossChance' | 'etcdLateChance' | 'etcdFaultEveryMs' | 'etcdFaultMeanMs' | 'etcdDropChance'
+  | 'etcdDelayMeanMs'
+  | 'etcdLossChance'
+  | 'etcdLateChance'
+  | 'etcdFaultEveryMs'
+  | 'etcdFaultMeanMs'
+  | 'etcdDropChance'
 >;
 
 const ENDPOINTS = 3;
@@ -155,10 +162,15 @@ class EtcdClient {
       return this.#connect();
     }
     const connection = this.#connection;
-    this.#arrivesAtMs = Math.max(this.#arrivesAtMs, timeline.nowMs + random.exponential(faults.etcdDelayMeanMs));
+    this.#arrivesAtMs = Math.max(
+      this.#arrivesAtMs,
+      timeline.nowMs + random.exponential(faults.etcdDelayMeanMs),
+    );
     const isLost = !isHealed && random.chance(faults.etcdLossChance);
     if (isLost && random.chance(0.5)) return this.#fail(request, connection);
-    timeline.schedule(this.#arrivesAtMs - timeline.nowMs, () => this.#arrive(request, connection, isLost));
+    timeline.schedule(this.#arrivesAtMs - timeline.nowMs, () =>
+      this.#arrive(request, connection, isLost),
+    );
   }
 
   /** Sends new events to the watch, as late as its endpoint is. */
@@ -189,7 +201,10 @@ class EtcdClient {
     this.#sentAtMs = 0;
   }
 
-  /** A frozen endpoint executes requests later. A write may be held up longer than its connection lasts. */
+  /**
+   * A frozen endpoint executes requests later. A write may be held up longer than its connection
+   * lasts.
+   */
   #arrive(request: EtcdRequest, connection: number, isReplyLost: boolean): void {
     const { random, faults, isHealed, counts } = this.#etcd;
     this.#whenAwake(0, () => {
@@ -201,7 +216,9 @@ class EtcdClient {
       if (!isLate) return this.#execute(request, connection, isReplyLost);
       counts['etcd writes late'] += 1;
       this.#fail(request, connection);
-      this.#etcd.timeline.schedule(random.exponential(LATE_MEAN_MS), () => this.#execute(request, connection, true));
+      this.#etcd.timeline.schedule(random.exponential(LATE_MEAN_MS), () =>
+        this.#execute(request, connection, true),
+      );
     });
   }
 
@@ -219,7 +236,8 @@ class EtcdClient {
       return { kind: 'etcd.failed', id: request.id, reason: 'other', message: 'permission denied' };
     switch (request.kind) {
       case 'etcd.create':
-        if (isFull) return { kind: 'etcd.failed', id: request.id, reason: 'no-space', message: 'no space' };
+        if (isFull)
+          return { kind: 'etcd.failed', id: request.id, reason: 'no-space', message: 'no space' };
         store.create(request.key, request.value);
         this.#etcd.notify();
         return { kind: 'etcd.created', id: request.id, revision: store.revision };
@@ -244,7 +262,13 @@ class EtcdClient {
         if (this.#watch === undefined) return undefined;
         return { kind: 'etcd.progress', id: request.id, revision: this.#watch.next - 1 };
       case 'etcd.status':
-        return { kind: 'etcd.status', id: request.id, usedBytes, sizeBytes: usedBytes, quotaBytes: QUOTA_BYTES };
+        return {
+          kind: 'etcd.status',
+          id: request.id,
+          usedBytes,
+          sizeBytes: usedBytes,
+          quotaBytes: QUOTA_BYTES,
+        };
       case 'etcd.reconnect':
         return undefined;
     }
@@ -256,31 +280,47 @@ class EtcdClient {
     const { store, random, faults, isHealed } = this.#etcd;
     if (watch.next <= store.compacted) {
       this.#watch = undefined;
-      return this.#answerLater({ kind: 'etcd.canceled', id: watch.id, message: 'compacted' }, this.#connection);
+      return this.#answerLater(
+        { kind: 'etcd.canceled', id: watch.id, message: 'compacted' },
+        this.#connection,
+      );
     }
     const events = store.getEvents(watch, watch.next);
     const entries = events.slice(0, MAX_EVENTS);
-    watch.next = events.length > MAX_EVENTS ? (entries.at(-1)?.modRevision ?? 0) + 1 : store.revision + 1;
+    watch.next =
+      events.length > MAX_EVENTS ? (entries.at(-1)?.modRevision ?? 0) + 1 : store.revision + 1;
     if (entries.length === 0) return;
     const isDropped = !isHealed && random.chance(faults.etcdDropChance);
     const sent = isDropped ? entries.slice(1) : entries;
-    this.#answerLater({ kind: 'etcd.events', id: watch.id, revision: watch.next - 1, entries: sent }, this.#connection);
+    this.#answerLater(
+      { kind: 'etcd.events', id: watch.id, revision: watch.next - 1, entries: sent },
+      this.#connection,
+    );
     if (events.length > MAX_EVENTS) this.pump();
   }
 
   /** The client notices after a time, or never: then its own timeout ends the wait. */
   #fail(request: EtcdRequest, connection: number): void {
     if (!('id' in request) || this.#etcd.random.chance(0.5)) return;
-    const reply = { kind: 'etcd.failed', id: request.id, reason: 'other', message: 'timeout' } as const;
+    const reply = {
+      kind: 'etcd.failed',
+      id: request.id,
+      reason: 'other',
+      message: 'timeout',
+    } as const;
     this.#etcd.timeline.schedule(TIMEOUT_MS, () => this.#answer(reply, connection));
   }
 
   /** Replies of a connection come in order. */
   #answerLater(reply: EtcdReply, connection: number): void {
     const { timeline, random, faults, bytesPerMs } = this.#etcd;
-    this.#repliesAtMs = Math.max(this.#repliesAtMs, timeline.nowMs + random.exponential(faults.etcdDelayMeanMs));
+    this.#repliesAtMs = Math.max(
+      this.#repliesAtMs,
+      timeline.nowMs + random.exponential(faults.etcdDelayMeanMs),
+    );
     this.#sentAtMs = Math.max(this.#sentAtMs, this.#repliesAtMs);
-    if ('entries' in reply) for (const { value } of reply.entries) this.#sentAtMs += value.length / bytesPerMs;
+    if ('entries' in reply)
+      for (const { value } of reply.entries) this.#sentAtMs += value.length / bytesPerMs;
     timeline.schedule(this.#sentAtMs - timeline.nowMs, () => this.#answer(reply, connection));
   }
 

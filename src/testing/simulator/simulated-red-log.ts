@@ -1,4 +1,6 @@
-/** The red log of a run: of the built-in engine, which may be unsteady, or kept by a model of etcd. */
+/**
+ * The red log of a run: of the built-in engine, which may be unsteady, or kept by a model of etcd.
+ */
 import { Random } from '../../server/collections/random.ts';
 import { createEtcdEngine } from '../../server/log/etcd/engine.ts';
 import { EtcdKeys } from '../../server/log/etcd/etcd-keys.ts';
@@ -44,9 +46,13 @@ export class SimulatedRedLog {
       this.engine = createFaultyEngine(SEQUENCED_ENGINE, host);
       return;
     }
-    this.engine = createEtcdEngine({ ...PLACE, describeProblem: describeRecordProblem, markEvery: MARK_EVERY }, Log);
+    this.engine = createEtcdEngine(
+      { ...PLACE, describeProblem: describeRecordProblem, markEvery: MARK_EVERY },
+      Log,
+    );
     this.etcd = new SimulatedEtcd(options, new Random(seed ^ 0xe7d), timeline);
-    if (options.etcdPutBackAtMs !== Infinity) timeline.schedule(options.etcdPutBackAtMs, () => this.#planPutBack());
+    if (options.etcdPutBackAtMs !== Infinity)
+      timeline.schedule(options.etcdPutBackAtMs, () => this.#planPutBack());
   }
 
   get connect(): SimulatedEtcd['connect'] | undefined {
@@ -68,7 +74,10 @@ export class SimulatedRedLog {
     return this.etcd !== undefined && !this.#host.isHealthy();
   }
 
-  /** Copies the disks, and puts the copy back once most sites are ahead: fewer could be away while others go on. */
+  /**
+   * Copies the disks, and puts the copy back once most sites are ahead: fewer could be away while
+   * others go on.
+   */
   #planPutBack(): void {
     const { etcd } = this;
     const { timeline, sites, isHealthy } = this.#host;
@@ -77,12 +86,16 @@ export class SimulatedRedLog {
     etcd.frozenUntilMs[0] = timeline.nowMs + FROZEN_MS;
     const look = (): void => {
       if (isHealthy()) return;
-      const logs = sites.flatMap(({ machine, isAwake }) => (machine === undefined || !isAwake ? [] : [machine.log]));
+      const logs = sites.flatMap(({ machine, isAwake }) =>
+        machine === undefined || !isAwake ? [] : [machine.log],
+      );
       const saved = logs.map((log) => log.save());
       const most = Math.max(...saved.map(({ delivered }) => delivered));
       const ahead = saved.filter(({ delivered }) => delivered === most);
       const isSettled =
-        logs.length === sites.length && 2 * ahead.length > sites.length && logs.every((log) => !log.isBusy);
+        logs.length === sites.length &&
+        2 * ahead.length > sites.length &&
+        logs.every((log) => !log.isBusy);
       if (!isSettled || this.#has(old, ahead[0]?.last)) return timeline.schedule(PROBE_MS, look);
       const { store } = etcd;
       etcd.replaceStore(old);
@@ -96,6 +109,9 @@ export class SimulatedRedLog {
     if (last === undefined) return true;
     const { origin, epoch, sequence } = last;
     const key = this.#keys.formatGroup(origin, epoch, sequence);
-    return (store.range({ key, end: this.#keys.getStartEnd(origin, epoch) }, 1, 0)?.entries.length ?? 0) > 0;
+    return (
+      (store.range({ key, end: this.#keys.getStartEnd(origin, epoch) }, 1, 0)?.entries.length ??
+        0) > 0
+    );
   }
 }

@@ -1,4 +1,7 @@
-/** One site of a run over its crashes: the same state machine as in production, on a virtual disk and network. */
+/**
+ * One site of a run over its crashes: the same state machine as in production, on a virtual disk
+ * and network.
+ */
 import { isCorrectableError, type DomainErrorInfo } from '../../correctable/errors.ts';
 import { LOG_KINDS, type LogKind } from '../../server/log/local-log.ts';
 import type { ServerReply } from '../../server/log/red-log.ts';
@@ -8,14 +11,25 @@ import type { ReplicaObserver } from '../../server/replica/core/replica-port.ts'
 import type { Stage, Submission } from '../../server/records/submissions.ts';
 import type { Origin, Origins } from '../../server/records/origin.ts';
 import { EnvelopeCodec } from '../../server/messages/envelope-codec.ts';
-import { isNodeMessage, type Envelope, type RejectedMessageError } from '../../server/messages/envelope.ts';
+import {
+  isNodeMessage,
+  type Envelope,
+  type RejectedMessageError,
+} from '../../server/messages/envelope.ts';
 import type { SiteMachine } from '../../server/site/site-machine.ts';
 import type { SiteOptions, SiteOutput } from '../../server/site/site-options.ts';
-import { getSharedPart, type CheckpointCut, type RecoveredState } from '../../server/log/recovered-state.ts';
+import {
+  getSharedPart,
+  type CheckpointCut,
+  type RecoveredState,
+} from '../../server/log/recovered-state.ts';
 import type { Checkpoint } from '../../server/records/checkpoint.ts';
 import type { MemberChange } from '../../server/replica/membership.ts';
 import type { Vector } from '../../server/records/vector.ts';
-import type { DurableStorage, DurableStorageOptions } from '../../server/storage/durable-storage.ts';
+import type {
+  DurableStorage,
+  DurableStorageOptions,
+} from '../../server/storage/durable-storage.ts';
 import type { Timing } from '../../server/storage/disk/files.ts';
 import { readCheckpoint } from '../../server/storage/format/checkpoint-file.ts';
 import { recoverSite } from '../../server/storage/recovery.ts';
@@ -65,7 +79,9 @@ export interface SimulatedSiteOptions {
   readonly observer: ReplicaObserver;
   readonly disk: SimulatedDisk;
   /** Small ones, so that files are changed and checkpoints made within a run. */
-  readonly storage: Required<Pick<DurableStorageOptions, 'segmentBytes' | 'checkpointBytes' | 'largeGroup'>>;
+  readonly storage: Required<
+    Pick<DurableStorageOptions, 'segmentBytes' | 'checkpointBytes' | 'largeGroup'>
+  >;
   readonly Storage: typeof DurableStorage;
   send(sent: SentMessage): void;
   /** A message of another site was taken, by this start of the site. */
@@ -74,10 +90,15 @@ export interface SimulatedSiteOptions {
   onResumed(): void;
   /** A site has started: empty, or again with the state that the checkers noted as `saved`. */
   onStarted(saved: unknown): void;
-  /** What checkers have noted of the site, to be given to `started` when it starts from this state. */
+  /**
+   * What checkers have noted of the site, to be given to `started` when it starts from this state.
+   */
   save(): unknown;
   onSubmitted(submission: Omit<ClientSubmission, 'site'>): void;
-  /** What a site says of itself and of the members, by `SiteOutput`; a site that was closed, or forked, has stopped. */
+  /**
+   * What a site says of itself and of the members, by `SiteOutput`; a site that was closed, or
+   * forked, has stopped.
+   */
   onMembership(output: MembershipOutput, site: SimulatedSite): void;
   /** Connects a start to the server that keeps the red log, where one does. */
   readonly connect?: ((reply: (reply: ServerReply) => void) => ServerConnection) | undefined;
@@ -95,7 +116,10 @@ export const EPOCH_MS = Date.UTC(2024);
 export const SITE_DIRECTORY = 'site';
 /** Its multiples, of which the whole part is left out, are spread evenly, and none comes twice. */
 const GOLDEN_RATIO_FRACTION = (Math.sqrt(5) - 1) / 2;
-/** When a site is started again that cannot start on a full disk, and how long a halt of its red log stays unnoticed. */
+/**
+ * When a site is started again that cannot start on a full disk, and how long a halt of its red log
+ * stays unnoticed.
+ */
 const [RESTART_MS, REPAIR_MS] = [50, 400];
 
 export function createTiming(timeline: Timeline): Timing {
@@ -121,7 +145,9 @@ export class SimulatedSite {
   rejectedStarts = 0;
   /** Gone for good, with its disks. */
   isLost = false;
-  /** Neither crashes nor is deposed until it is stopped: another start would have another number. */
+  /**
+   * Neither crashes nor is deposed until it is stopped: another start would have another number.
+   */
   isSpared = false;
   /** How much faster its clock runs than time, as a share of it. */
   drift = 0;
@@ -168,13 +194,21 @@ export class SimulatedSite {
     }
     if (disk.tornWrites > this.#tornWrites) this.startsAfterTornWrites += 1;
     this.#tornWrites = disk.tornWrites;
-    const storage = this.#open(() => new Storage({ files: disk.mount(), timing, directory: SITE_DIRECTORY, ...sizes }));
+    const storage = this.#open(
+      () => new Storage({ files: disk.mount(), timing, directory: SITE_DIRECTORY, ...sizes }),
+    );
     this.#storage = storage;
     this.#starts += 1;
     // Each start has another chance, above or below that of the one before.
     const epoch = createEpoch(storage.term, (this.#starts * GOLDEN_RATIO_FRACTION) % 1);
     this.#origins = this.#options.createOrigins();
-    const options = { ...site, origins: this.#origins, epoch, observer, onMessageRejected: failOnRejection };
+    const options = {
+      ...site,
+      origins: this.#origins,
+      epoch,
+      observer,
+      onMessageRejected: failOnRejection,
+    };
     this.#noteAhead();
     const machine = makeMachine(options, this.#unpack(storage.stored), timeline.nowMs, this.wallMs);
     this.machine = machine;
@@ -195,7 +229,10 @@ export class SimulatedSite {
       },
       {
         onSynced: (log, length) => {
-          this.#input((current) => current.onSynced(log, length, timeline.nowMs, this.wallMs), machine);
+          this.#input(
+            (current) => current.onSynced(log, length, timeline.nowMs, this.wallMs),
+            machine,
+          );
         },
         onFenced: () => this.#onFenced(machine),
         onFailed: (error) => {
@@ -206,7 +243,9 @@ export class SimulatedSite {
     this.#applyOutputs();
   }
 
-  /** Opens the storage. On a damaged disk it has to refuse, or to have all that there was before. */
+  /**
+   * Opens the storage. On a damaged disk it has to refuse, or to have all that there was before.
+   */
   #open(open: () => DurableStorage): DurableStorage {
     const { disk } = this.#options;
     const { openUndamaged } = disk;
@@ -268,7 +307,9 @@ export class SimulatedSite {
     this.#input((machine) => machine.proposeChange(change, this.#options.timeline.nowMs));
   }
 
-  /** Makes a checkpoint and gives what of it is shared: later, or never if something comes between. */
+  /**
+   * Makes a checkpoint and gives what of it is shared: later, or never if something comes between.
+   */
   takeShared(done: (copy: SharedCopy) => void): void {
     const { machine } = this;
     this.#storage?.takeSnapshot((_error, snapshot) => {
@@ -285,12 +326,19 @@ export class SimulatedSite {
   /** What was read of its disk, as its machine wrote it. */
   unpackState({ checkpoint, ...logs }: RecoveredState): RecoveredState {
     if (checkpoint === undefined) return logs;
-    return { ...logs, checkpoint: { ...checkpoint, smallParts: this.#unpackParts(checkpoint).smallParts } };
+    return {
+      ...logs,
+      checkpoint: { ...checkpoint, smallParts: this.#unpackParts(checkpoint).smallParts },
+    };
   }
 
   /** What a start finds on a copy of its disk. */
   readFiles(files: ReadonlyMap<string, Uint8Array>): RecoveredState {
-    const copy = new SimulatedDisk({ timeline: this.#options.timeline, random: new Random(0), syncMeanMs: 0 });
+    const copy = new SimulatedDisk({
+      timeline: this.#options.timeline,
+      random: new Random(0),
+      syncMeanMs: 0,
+    });
     copy.putFiles(files);
     return this.unpackState(recoverSite(copy.mount(), SITE_DIRECTORY).stored);
   }
@@ -311,7 +359,10 @@ export class SimulatedSite {
     });
   }
 
-  /** Another holder takes its log over: it notices when it writes, and the next start is that holder. */
+  /**
+   * Another holder takes its log over: it notices when it writes, and the next start is that
+   * holder.
+   */
   depose(): void {
     if (this.machine !== undefined && !this.isSpared) this.#options.disk.depose();
   }
@@ -323,7 +374,10 @@ export class SimulatedSite {
     this.crash(RESTART_MS);
   }
 
-  /** Its red log does not continue as it should: after a while an operator fixes that and starts it again. */
+  /**
+   * Its red log does not continue as it should: after a while an operator fixes that and starts it
+   * again.
+   */
   #onHalted(machine: SiteMachine | undefined): void {
     this.halts += 1;
     this.#options.timeline.schedule(REPAIR_MS, () => {
@@ -372,12 +426,19 @@ export class SimulatedSite {
     this.#answers.set(serial, onAnswer);
     this.#input((machine) => {
       const { wallMs: submittedAtMs } = this;
-      machine.submit({ ...submission, serial, submittedAtMs }, this.#options.timeline.nowMs, submittedAtMs);
+      machine.submit(
+        { ...submission, serial, submittedAtMs },
+        this.#options.timeline.nowMs,
+        submittedAtMs,
+      );
     });
     return serial;
   }
 
-  /** No caller waits any more for the submission with this serial. Has no effect if a crash has forgotten it. */
+  /**
+   * No caller waits any more for the submission with this serial. Has no effect if a crash has
+   * forgotten it.
+   */
   abandon(serial: number): void {
     if (this.#answers.has(serial)) this.#input((machine) => machine.abandon(serial));
   }
@@ -426,8 +487,14 @@ export class SimulatedSite {
     return EPOCH_MS + this.#options.timeline.nowMs;
   }
 
-  /** Gives the machine an input, now or after the pause; nothing, where it is not `for` this machine any more. */
-  #input(give: (machine: SiteMachine) => void, meant: SiteMachine | undefined = this.machine): void {
+  /**
+   * Gives the machine an input, now or after the pause; nothing, where it is not `for` this machine
+   * any more.
+   */
+  #input(
+    give: (machine: SiteMachine) => void,
+    meant: SiteMachine | undefined = this.machine,
+  ): void {
     const { machine } = this;
     if (machine === undefined || machine !== meant) return;
     const run = (): void => {
@@ -469,8 +536,21 @@ export class SimulatedSite {
     }
   }
 
-  #reply({ serial, stage, isLast, reply: { value, meta }, seen }: SiteOutput & { kind: 'view' }): void {
-    this.#answers.get(serial)?.({ kind: isLast ? 'final' : 'preliminary', serial, stage, value, meta, seen });
+  #reply({
+    serial,
+    stage,
+    isLast,
+    reply: { value, meta },
+    seen,
+  }: SiteOutput & { kind: 'view' }): void {
+    this.#answers.get(serial)?.({
+      kind: isLast ? 'final' : 'preliminary',
+      serial,
+      stage,
+      value,
+      meta,
+      seen,
+    });
   }
 
   #fail({ serial, stage, error: { code, domain } }: SiteOutput & { kind: 'failed' }): void {
@@ -497,8 +577,14 @@ export class SimulatedSite {
   }
 
   /** That of another site has its note among its parts. */
-  #unpackParts({ smallParts }: Checkpoint): { readonly smallParts: unknown; readonly notes: unknown } {
-    const { note, rest = smallParts } = smallParts as { readonly note: number; readonly rest?: unknown };
+  #unpackParts({ smallParts }: Checkpoint): {
+    readonly smallParts: unknown;
+    readonly notes: unknown;
+  } {
+    const { note, rest = smallParts } = smallParts as {
+      readonly note: number;
+      readonly rest?: unknown;
+    };
     return { smallParts: rest, notes: this.#checkerNotes.get(note) };
   }
 
@@ -520,7 +606,10 @@ function getEnd(stored: RecoveredState, log: LogKind): number {
   return stored[log].start + stored[log].entries.length;
 }
 
-/** Messages that were not taken though nothing was wrong with them: they came late, too early, or without room. */
+/**
+ * Messages that were not taken though nothing was wrong with them: they came late, too early, or
+ * without room.
+ */
 function countHarmless({ rejections: { term, start, origin, room } }: SiteMachine): number {
   return term + start + origin + room;
 }

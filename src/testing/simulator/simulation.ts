@@ -1,4 +1,7 @@
-/** One run: the replica on a virtual clock, network and disks. First with faults, then healed until all is settled. */
+/**
+ * One run: the replica on a virtual clock, network and disks. First with faults, then healed until
+ * all is settled.
+ */
 import type { ReplicaObserver } from '../../server/replica/core/replica-port.ts';
 import { createSiteFromShared, mergeSharedIntoSite } from '../../server/log/recovered-state.ts';
 import { SiteMachine } from '../../server/site/site-machine.ts';
@@ -85,8 +88,16 @@ export class Simulation {
     this.#history = new History(this.#scenario.traits);
     this.#random = new Random(seed);
     const receive = (sent: SentMessage): void =>
-      this.#cluster.pickReceiver(this.#sites.find(({ origin }) => origin === sent.to))?.receive(sent);
-    this.#network = new HostileNetwork(this.#options, this.#random, this.#timeline, receive, this.#healthyPeriods);
+      this.#cluster
+        .pickReceiver(this.#sites.find(({ origin }) => origin === sent.to))
+        ?.receive(sent);
+    this.#network = new HostileNetwork(
+      this.#options,
+      this.#random,
+      this.#timeline,
+      receive,
+      this.#healthyPeriods,
+    );
     this.#origins = createOrigins(options.siteCount);
     const [origins, { service }] = [this.#origins, this.#traced];
     this.#cluster = new ClusterEvents(this.#createClusterHost(), seed);
@@ -131,18 +142,27 @@ export class Simulation {
       this.#startClients();
       this.#timeline.run(FAULTY_PHASE_MS, () => this.#areClientsDone);
       this.#heal();
-      this.#timeline.run(this.#timeline.nowMs + HEALED_PHASE_MS, () => this.#areClientsDone && !this.#cluster.isBusy);
+      this.#timeline.run(
+        this.#timeline.nowMs + HEALED_PHASE_MS,
+        () => this.#areClientsDone && !this.#cluster.isBusy,
+      );
       this.#checkProgress();
       const hasSettled = this.#settle();
       this.#checkEnd();
       this.#checkers.current = 'progress';
-      assertProperty(hasSettled, () => 'the sites still exchange something, long after all have ended');
+      assertProperty(
+        hasSettled,
+        () => 'the sites still exchange something, long after all have ended',
+      );
     } catch (error) {
-      // Whatever is thrown is a finding: a broken replica may trip over itself before a checker notices.
-      const checker = error instanceof PropertyViolation ? (error.noticedBy ?? this.#checkers.current) : 'crash';
+      // Whatever is thrown is a finding: a broken replica may trip over itself before a checker
+      // notices.
+      const checker =
+        error instanceof PropertyViolation ? (error.noticedBy ?? this.#checkers.current) : 'crash';
       return this.#result({
         checker,
-        message: error instanceof PropertyViolation ? error.message : String((error as Error).stack),
+        message:
+          error instanceof PropertyViolation ? error.message : String((error as Error).stack),
       });
     }
     return this.#result();
@@ -173,7 +193,8 @@ export class Simulation {
         this.#addSite(site, disk, begin);
         this.#network.addSite(site);
       },
-      addTwin: (site, disk) => this.#makeSite(site.origin, disk, { directory: site.directory, isTwin: true }),
+      addTwin: (site, disk) =>
+        this.#makeSite(site.origin, disk, { directory: site.directory, isTwin: true }),
     };
   }
 
@@ -273,7 +294,9 @@ export class Simulation {
       this.#checkers.notify('onMembers', site, options.origins);
       const machine = this.#makeMachine(options, ...found);
       const name = formatStartName(options.origins.get(site), options.epoch);
-      observeGenerators(machine.replica.state, name, (run) => this.#checkers.notify('onGeneratorRun', site, run));
+      observeGenerators(machine.replica.state, name, (run) =>
+        this.#checkers.notify('onGeneratorRun', site, run),
+      );
       return machine;
     };
   }
@@ -300,7 +323,8 @@ export class Simulation {
       onRejected: (operation, conflict) => {
         this.#counts.rejected += 1;
         this.#checkers.notify('onRejected', site, operation, conflict);
-        if (operation.site === site && conflict?.reason === 'predecessor') this.#counts.chainsBroken += 1;
+        if (operation.site === site && conflict?.reason === 'predecessor')
+          this.#counts.chainsBroken += 1;
       },
       onViewed: ({ serial }) => {
         this.#counts.sessionViews += 1;
@@ -318,7 +342,8 @@ export class Simulation {
   }
 
   #planFaults(site: SimulatedSite, disk: SimulatedDisk): void {
-    const { crashEveryMs, downMeanMs, pauseEveryMs, pauseMeanMs, fullEveryMs, deposeEveryMs } = this.#options;
+    const { crashEveryMs, downMeanMs, pauseEveryMs, pauseMeanMs, fullEveryMs, deposeEveryMs } =
+      this.#options;
     this.#plan(crashEveryMs, () => site.crash(this.#random.exponential(downMeanMs)));
     this.#plan(pauseEveryMs, () => {
       this.#counts.pauses += 1;
@@ -331,7 +356,9 @@ export class Simulation {
   #fill(disk: SimulatedDisk): void {
     this.#counts.fullDisks += 1;
     disk.isFull = true;
-    this.#timeline.schedule(this.#random.exponential(this.#options.fullMeanMs), () => this.#makeRoom(disk));
+    this.#timeline.schedule(this.#random.exponential(this.#options.fullMeanMs), () =>
+      this.#makeRoom(disk),
+    );
   }
 
   /** What did not fit is written again only after a while. */
@@ -351,17 +378,29 @@ export class Simulation {
   }
 
   #createRedLog(): SimulatedRedLog {
-    const run = { options: this.#options, timeline: this.#timeline, random: this.#random, sites: this.#sites };
+    const run = {
+      options: this.#options,
+      timeline: this.#timeline,
+      random: this.#random,
+      sites: this.#sites,
+    };
     const isHealthy = (): boolean => this.#isHealed;
     const onRepeated = (): void => void (this.#counts.repeated += 1);
-    return new SimulatedRedLog({ ...run, seed: this.#seed, isHealthy, onRepeated, Log: this.#replacements.EtcdLog });
+    return new SimulatedRedLog({
+      ...run,
+      seed: this.#seed,
+      isHealthy,
+      onRepeated,
+      Log: this.#replacements.EtcdLog,
+    });
   }
 
   /** One clock may be wild for a while; the others are set, mostly back, and drift. */
   #planClocks(wild: SimulatedSite): void {
     const { wildClockAheadMs, wildClockUntilMs, maxDrift } = this.#options;
     wild.setClock(wildClockAheadMs);
-    if (wildClockUntilMs !== Infinity) this.#timeline.schedule(wildClockUntilMs, () => wild.setClock(0));
+    if (wildClockUntilMs !== Infinity)
+      this.#timeline.schedule(wildClockUntilMs, () => wild.setClock(0));
     for (const site of this.#sites) {
       if (maxDrift > 0) site.drift = (2 * this.#random.fraction() - 1) * maxDrift;
       if (site !== wild || wildClockAheadMs === 0) this.#planClockStep(site);
@@ -387,9 +426,11 @@ export class Simulation {
 
   /** Whether something keeps a site from working, from others, or from taking what they say. */
   get #isInTheWay(): boolean {
-    const isAway = this.#sites.some((site) => !site.isAwake) || this.#disks.some(({ isFull }) => isFull);
+    const isAway =
+      this.#sites.some((site) => !site.isAwake) || this.#disks.some(({ isFull }) => isFull);
     const { wildClockAheadMs, clockStepEveryMs } = this.#options;
-    const areClocksRight = this.#isHealed || (wildClockAheadMs === 0 && clockStepEveryMs === Infinity);
+    const areClocksRight =
+      this.#isHealed || (wildClockAheadMs === 0 && clockStepEveryMs === Infinity);
     return isAway || this.#network.isCut || !areClocksRight || this.#redLog.isInTheWay;
   }
 
@@ -405,29 +446,44 @@ export class Simulation {
     }
   }
 
-  /** Lets late requests come and what is in flight between the sites end. Returns whether all of it has. */
+  /**
+   * Lets late requests come and what is in flight between the sites end. Returns whether all of it
+   * has.
+   */
   #settle(): boolean {
     this.#timeline.run(this.#timeline.nowMs + SETTLE_MS);
     const untilMs = this.#timeline.nowMs + CONVERGE_MS;
-    const hasSettled = (): boolean => this.#areSitesAlike && this.#remainingSites.every((site) => this.#isIdle(site));
-    while (!hasSettled() && this.#timeline.nowMs < untilMs) this.#timeline.run(this.#timeline.nowMs + SETTLE_STEP_MS);
+    const hasSettled = (): boolean =>
+      this.#areSitesAlike && this.#remainingSites.every((site) => this.#isIdle(site));
+    while (!hasSettled() && this.#timeline.nowMs < untilMs)
+      this.#timeline.run(this.#timeline.nowMs + SETTLE_STEP_MS);
     return hasSettled();
   }
 
   get #areSitesAlike(): boolean {
     // Changes of the members are in no vector.
     const states = this.#remainingSites.map(
-      ({ machine }) => machine && `${machine.replica.state.stable.join()} ${machine.replica.redDelivered}`,
+      ({ machine }) =>
+        machine && `${machine.replica.state.stable.join()} ${machine.replica.redDelivered}`,
     );
     return states.every((state) => state !== undefined && state === states[0]);
   }
 
-  /** Whether nothing waits there, or is laid under what is to come; but for what a site that is lost will never have. */
+  /**
+   * Whether nothing waits there, or is laid under what is to come; but for what a site that is lost
+   * will never have.
+   */
   #isIdle({ machine }: SimulatedSite): boolean {
     if (machine === undefined) return false;
     const { red, lookups, coverage, state, membership } = machine.replica;
     if (membership.unconfirmed.length > 0) return false;
-    if (red.isBusy || lookups.isBusy || coverage.isBusy || !state.overlay.isEmpty || !state.pipelined.isEmpty)
+    if (
+      red.isBusy ||
+      lookups.isBusy ||
+      coverage.isBusy ||
+      !state.overlay.isEmpty ||
+      !state.pipelined.isEmpty
+    )
       return false;
     return this.#remainingSites.length < this.#sites.length || !machine.isBusy;
   }
@@ -438,9 +494,14 @@ export class Simulation {
 
   #checkProgress(): void {
     this.#checkers.current = 'progress';
-    const open = this.#history.operations.filter(({ replies, error }) => replies.length === 0 && error === undefined);
+    const open = this.#history.operations.filter(
+      ({ replies, error }) => replies.length === 0 && error === undefined,
+    );
     const describe = (): string => open.map(({ id, operation }) => `${operation} ${id}`).join(', ');
-    assertProperty(this.#areClientsDone, () => `not answered long after everything healed: ${describe()}`);
+    assertProperty(
+      this.#areClientsDone,
+      () => `not answered long after everything healed: ${describe()}`,
+    );
     assertProperty(
       !this.#cluster.isBusy,
       () => `not done long after everything healed: ${this.#cluster.describeTasks()}`,
@@ -454,12 +515,18 @@ export class Simulation {
     for (const { origin: site, machine, isLost } of this.#sites) {
       if (isLost) lost.add(site);
       else if (machine !== undefined)
-        sites.push({ site, state: machine.replica.state, origins: machine.replica.options.origins });
+        sites.push({
+          site,
+          state: machine.replica.state,
+          origins: machine.replica.options.origins,
+        });
     }
     assertProperty(sites.length + lost.size === this.#sites.length, () => 'a site is still down');
     this.#checkers.notify('onFinished', { sites, lost, history: this.#history });
     this.#checkers.current = 'leftovers';
-    const busy = this.#sites.flatMap((site) => (site.isLost || this.#isIdle(site) ? [] : [site.origin]));
+    const busy = this.#sites.flatMap((site) =>
+      site.isLost || this.#isIdle(site) ? [] : [site.origin],
+    );
     assertProperty(
       busy.length === 0,
       () => `something is left in flight at site ${busy.join()}, long after all have ended`,
@@ -477,7 +544,11 @@ export class Simulation {
       partitions: this.#network.partitions,
       trimmedCommits: Math.max(0, this.#oracle.redCount - this.#options.maxWindowCommits),
     });
-    Object.assign(coverage, this.#options.isCluster ? this.#cluster.counts : {}, this.#redLog.etcd?.counts);
+    Object.assign(
+      coverage,
+      this.#options.isCluster ? this.#cluster.counts : {},
+      this.#redLog.etcd?.counts,
+    );
     for (const [kind, count] of this.#network.stats) coverage[kind] = count;
     const history = this.#history.operations;
     return {
@@ -495,7 +566,10 @@ function isPipelined(operation: AnyOperation): boolean {
   return isRed(operation) && operation.dependencies !== undefined;
 }
 
-/** What runs in the place of the code of production: parts with a fault in them, to see that it is noticed. */
+/**
+ * What runs in the place of the code of production: parts with a fault in them, to see that it is
+ * noticed.
+ */
 export interface RunReplacements {
   readonly makeMachine?: MachineFactory | undefined;
   readonly Disk?: typeof SimulatedDisk | undefined;

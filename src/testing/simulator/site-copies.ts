@@ -29,9 +29,15 @@ export function countOperations(origin: Origin, { checkpoint, local }: Recovered
   return Math.max(applied ?? 0, ...own);
 }
 
-/** The last start of an origin that another site has accepted, in what that one finds at a start; 0 if there is none. */
+/**
+ * The last start of an origin that another site has accepted, in what that one finds at a start; 0
+ * if there is none.
+ */
 export function getAcceptedStart(origin: Origin, { checkpoint, local }: RecoveredState): number {
-  const saved = checkpoint && getSavedSite(checkpoint).own.terms?.find(([site]) => site === origin)?.[1];
-  const terms = local.entries.flatMap((entry) => (entry.kind === 'term' && entry.site === origin ? [entry.term] : []));
+  const saved =
+    checkpoint && getSavedSite(checkpoint).own.terms?.find(([site]) => site === origin)?.[1];
+  const terms = local.entries.flatMap((entry) =>
+    entry.kind === 'term' && entry.site === origin ? [entry.term] : [],
+  );
   return Math.max(saved ?? 0, ...terms);
 }

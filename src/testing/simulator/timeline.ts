@@ -1,4 +1,7 @@
-/** Virtual time: events in the order of their times, those of one time in the order in which they were planned. */
+/**
+ * Virtual time: events in the order of their times, those of one time in the order in which they
+ * were planned.
+ */
 
 interface PlannedEvent {
   readonly atMs: number;
@@ -46,7 +49,10 @@ export class Timeline {
     const { length } = this.#heap;
     let index = 0;
     for (let child = 1; child < length; child = index * 2 + 1) {
-      if (child + 1 < length && isBefore(this.#heap[child + 1] as PlannedEvent, this.#heap[child] as PlannedEvent))
+      if (
+        child + 1 < length &&
+        isBefore(this.#heap[child + 1] as PlannedEvent, this.#heap[child] as PlannedEvent)
+      )
         child += 1;
       const below = this.#heap[child] as PlannedEvent;
       if (!isBefore(below, planned)) break;

@@ -1,4 +1,7 @@
-/** Notes what generators read from tables. If a second run reads less, the generator depends on other state. */
+/**
+ * Notes what generators read from tables. If a second run reads less, the generator depends on
+ * other state.
+ */
 import { formatThrown } from '../../server/records/failures.ts';
 import { freezeFunctions } from '../../values/deep-freeze.ts';
 import type { ScanOptions } from '../../server/records/read-range.ts';
@@ -20,9 +23,13 @@ export class TracedService {
 
   constructor(service: Service) {
     const note: NoteLookup = (description) => this.#lookups.add(description);
-    const looks = Object.entries(service.tables).map(([name, table]) => [name, traceTable(name, table, note)] as const);
+    const looks = Object.entries(service.tables).map(
+      ([name, table]) => [name, traceTable(name, table, note)] as const,
+    );
     const tablesOf = memoizeByTables((real: Readers): Readers =>
-      Object.freeze(Object.fromEntries(looks.map(([name, look]) => [name, look(real[name] as Reader)]))),
+      Object.freeze(
+        Object.fromEntries(looks.map(([name, look]) => [name, look(real[name] as Reader)])),
+      ),
     );
     const run = (generator: () => unknown): unknown => {
       this.#lookups = new Set();
@@ -40,7 +47,10 @@ export class TracedService {
         return run(() => generator.call(this, args, createTracedContext(context, tablesOf)));
       },
     ];
-    this.service = { ...service, generators: Object.fromEntries(Object.entries(service.generators).map(traced)) };
+    this.service = {
+      ...service,
+      generators: Object.fromEntries(Object.entries(service.generators).map(traced)),
+    };
   }
 
   /** Each once: a generator that knows the result of a read need not repeat it. */
@@ -49,7 +59,10 @@ export class TracedService {
   readonly thrown = (): string | undefined => this.#thrown;
 }
 
-/** One result for the same tables, as at a site: so a generator finds state again that it keeps by them. */
+/**
+ * One result for the same tables, as at a site: so a generator finds state again that it keeps by
+ * them.
+ */
 function memoizeByTables(make: (real: Readers) => Readers): (real: Readers) => Readers {
   const made = new WeakMap<Readers, Readers>();
   return (real) => {
@@ -66,7 +79,8 @@ function traceTable(name: string, table: Table, tell: NoteLookup): (real: Reader
     const value = { equals, prefix, from, before, limit, reverse };
     tell(`${name}.${description} ${Object.entries(value).flatMap(formatOption).join(' ')}`.trim());
   };
-  const noteField = (field: string, key: string): void => tell(`${name}.${field} of ${formatKey(key)}`);
+  const noteField = (field: string, key: string): void =>
+    tell(`${name}.${field} of ${formatKey(key)}`);
   return (real) => {
     const traced: Reader = {
       row: (key) =>
@@ -109,10 +123,14 @@ function formatKey(value: unknown): string {
   return typeof value === 'object' && value !== null ? 'an object' : String(value);
 }
 
-/** All else is as it was given, and inherited as it was: a context has nothing that it could be copied by. */
+/**
+ * All else is as it was given, and inherited as it was: a context has nothing that it could be
+ * copied by.
+ */
 function createTracedContext(value: Context, tablesOf: (real: Readers) => Readers): Context {
   const tables = tablesOf(value.tables as unknown as Readers);
   return new Proxy(value, {
-    get: (context, name) => (name === 'tables' ? tables : (Reflect.get(context, name, context) as unknown)),
+    get: (context, name) =>
+      name === 'tables' ? tables : (Reflect.get(context, name, context) as unknown),
   });
 }

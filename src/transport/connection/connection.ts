@@ -1,10 +1,17 @@
-/** One socket and what was agreed on it. A client submits on one line at a time; earlier ones may still bring answers. */
+/**
+ * One socket and what was agreed on it. A client submits on one line at a time; earlier ones may
+ * still bring answers.
+ */
 import { CorrectableError } from '../../correctable/errors.ts';
 import { canFitFrame, type Codec, type EncodedData } from '../../protocol/codec/codec.ts';
 import { FrameBatcher } from '../../protocol/codec/frame-batcher.ts';
 import type { ClientMessage } from '../../protocol/messages/client-messages.ts';
 import type { Welcome } from '../../protocol/messages/welcome.ts';
-import { findAgreedOperations, type ResolvedConnectionOptions, type ClientContract } from '../options/options.ts';
+import {
+  findAgreedOperations,
+  type ResolvedConnectionOptions,
+  type ClientContract,
+} from '../options/options.ts';
 import type { OperationConnection, InFlightOperation } from '../operations/in-flight-operation.ts';
 import { createMessageFor } from '../operations/submit-message.ts';
 import type { WebSocketLike } from '../options/websocket.ts';
@@ -41,7 +48,12 @@ export class Connection implements OperationConnection {
   #unacknowledgedCount = 0;
 
   /** Throws what the WebSocket class throws. */
-  constructor(settings: ResolvedConnectionOptions, url: string, attempt: number, events: ConnectionEvents) {
+  constructor(
+    settings: ResolvedConnectionOptions,
+    url: string,
+    attempt: number,
+    events: ConnectionEvents,
+  ) {
     const { WebSocket, codec, scheduling } = settings;
     this.attempt = attempt;
     this.#codec = codec;
@@ -83,7 +95,8 @@ export class Connection implements OperationConnection {
 
   /** Submits an operation, or gives the reason why it cannot be. */
   submit(operation: InFlightOperation): CorrectableError | undefined {
-    if (this.#agreedOperations?.has(operation.name) === false) return this.#createContractMismatchError();
+    if (this.#agreedOperations?.has(operation.name) === false)
+      return this.#createContractMismatchError();
     const row = createMessageFor(this, operation, this.#codec);
     const { maxFrameBytes } = this;
     if (!canFitFrame(this.#codec, row, maxFrameBytes)) {
@@ -151,7 +164,11 @@ const ignoreEvent = (): void => {};
 
 interface SocketErrorEvent {
   readonly message?: unknown;
-  readonly error?: { readonly message?: unknown; readonly code?: unknown; readonly errors?: unknown } | null;
+  readonly error?: {
+    readonly message?: unknown;
+    readonly code?: unknown;
+    readonly errors?: unknown;
+  } | null;
 }
 
 export class SocketHandle {
@@ -165,7 +182,8 @@ export class SocketHandle {
     socket.binaryType = 'arraybuffer';
     socket.onopen = () => events.onOpen();
     socket.onmessage = ({ data }: { readonly data: unknown }) => events.onFrame(toFrame(data));
-    // An error is always followed by a close. Browsers give no reason; `ws` gives it in the error's message.
+    // An error is always followed by a close. Browsers give no reason; `ws` gives it in the error's
+    // message.
     let problem = '';
     socket.onerror = (event: SocketErrorEvent) => {
       problem = describeProblem(event);
@@ -181,7 +199,10 @@ export class SocketHandle {
     } catch (error) {
       // Reported after this tick: the caller may be in the middle of many operations.
       queueMicrotask(() =>
-        this.#handleClose(ABNORMAL_CLOSE_CODE, `sending failed: ${(error as Error | undefined)?.message}`),
+        this.#handleClose(
+          ABNORMAL_CLOSE_CODE,
+          `sending failed: ${(error as Error | undefined)?.message}`,
+        ),
       );
     }
   }
@@ -216,14 +237,19 @@ export class SocketHandle {
   }
 }
 
-/** What went wrong: where several addresses were tried, the message may be empty and each attempt has its own. */
+/**
+ * What went wrong: where several addresses were tried, the message may be empty and each attempt
+ * has its own.
+ */
 function describeProblem({ message, error }: SocketErrorEvent): string {
   const texts = [message, error?.message, ...getInnerMessages(error?.errors), error?.code];
   return String(texts.find((text) => typeof text === 'string' && text !== '') ?? '');
 }
 
 function getInnerMessages(errors: unknown): unknown[] {
-  return Array.isArray(errors) ? errors.map((error: unknown) => (error as Error | undefined)?.message) : [];
+  return Array.isArray(errors)
+    ? errors.map((error: unknown) => (error as Error | undefined)?.message)
+    : [];
 }
 
 function toFrame(data: unknown): EncodedData {

@@ -15,7 +15,9 @@ function createClientId(): string {
 /** A question that is older than this is asked again, and an answer that is older is not used. */
 const MAX_TOKEN_AGE_MS = 60_000;
 
-/** An early token is not used if it is older than this: some last no longer than connecting takes. */
+/**
+ * An early token is not used if it is older than this: some last no longer than connecting takes.
+ */
 const MAX_EARLY_TOKEN_AGE_MS = 10_000;
 
 /** The identity of the client, and the principal that servers see. */
@@ -27,7 +29,9 @@ export class Handshake {
   /** For whom the last hello was, as the application says. */
   #helloPrincipal: string | undefined;
   /** For whom the last server took the client, and who that was; none before the first welcome. */
-  #lastServerIdentity: { readonly principal: string | undefined; readonly tag: string | undefined } | undefined;
+  #lastServerIdentity:
+    | { readonly principal: string | undefined; readonly tag: string | undefined }
+    | undefined;
   /** Whether a token was asked for, ahead of the first line or by one. */
   #hasRequestedToken = false;
   #waitingConnection: Connection | undefined;
@@ -42,7 +46,10 @@ export class Handshake {
   #round = 0;
   readonly #now: () => number;
 
-  /** `identify` receives the principal of a token, and returns whether the client acts for this principal. */
+  /**
+   * `identify` receives the principal of a token, and returns whether the client acts for this
+   * principal.
+   */
   constructor(
     { credentials, scheduling }: ResolvedConnectionOptions,
     target: ConnectionTarget,
@@ -54,7 +61,9 @@ export class Handshake {
     this.#now = () => scheduling.now();
   }
 
-  /** Whether the present line waits for a token: what goes wrong meanwhile is no fault of the site. */
+  /**
+   * Whether the present line waits for a token: what goes wrong meanwhile is no fault of the site.
+   */
   get isWaitingForToken(): boolean {
     return this.#waitingConnection !== undefined;
   }
@@ -70,11 +79,15 @@ export class Handshake {
     this.#onNoToken = onNoToken;
     this.#maxTokenAgeMs = MAX_TOKEN_AGE_MS;
     const now = this.#now();
-    if (this.#earlyToken !== undefined && now <= this.#earlyToken.until) this.#sendHello(this.#earlyToken);
+    if (this.#earlyToken !== undefined && now <= this.#earlyToken.until)
+      this.#sendHello(this.#earlyToken);
     else if (this.#requestedAt < now - MAX_TOKEN_AGE_MS) this.#requestToken();
   }
 
-  /** Requests a token unless a request is pending, and once more if that takes long. The first answer counts. */
+  /**
+   * Requests a token unless a request is pending, and once more if that takes long. The first
+   * answer counts.
+   */
   #requestToken(): void {
     const round = this.#round;
     const askedAt = this.#now();
@@ -120,14 +133,20 @@ export class Handshake {
     this.#earlyToken = undefined;
   }
 
-  /** Whether the server sees another principal than the last one did, without a change by the application. */
+  /**
+   * Whether the server sees another principal than the last one did, without a change by the
+   * application.
+   */
   isPrincipalChanged({ principal: tag }: Welcome): boolean {
     const known = this.#lastServerIdentity;
     this.#lastServerIdentity = { principal: this.#helloPrincipal, tag };
     return known !== undefined && known.principal === this.#helloPrincipal && known.tag !== tag;
   }
 
-  /** What keeps the client from this server, if anything does. Contracts of one name may differ by their operations. */
+  /**
+   * What keeps the client from this server, if anything does. Contracts of one name may differ by
+   * their operations.
+   */
   findIncompatibility({ version, levels, contract }: Welcome): CorrectableError | undefined {
     const { levels: own, contract: ownContract } = this.#target;
     if (version !== PROTOCOL_VERSION || levels.join('\n') !== own.join('\n')) {
@@ -154,7 +173,10 @@ export class Handshake {
 export function createNoTokenError(cause: unknown): CorrectableError {
   const reason = cause instanceof Error ? `: ${cause.message}` : '';
   const retryable = !isSignedOut(cause);
-  return new CorrectableError('UNAUTHENTICATED', `token: no token could be had${reason}`, { cause, retryable });
+  return new CorrectableError('UNAUTHENTICATED', `token: no token could be had${reason}`, {
+    cause,
+    retryable,
+  });
 }
 
 /** Whether the application reports that no user is signed in. Other errors may be temporary. */

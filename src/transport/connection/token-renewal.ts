@@ -1,4 +1,7 @@
-/** Sends a fresh token before the present one ends, so that a long connection need not be opened again. */
+/**
+ * Sends a fresh token before the present one ends, so that a long connection need not be opened
+ * again.
+ */
 import { exponentialBackoff } from '../../correctable/backoff.ts';
 import type { Credentials } from '../options/guard-callbacks.ts';
 import type { ResolvedConnectionOptions } from '../options/options.ts';
@@ -24,7 +27,10 @@ export class TokenRenewal {
   #failures = 0;
   #endsAt = 0;
 
-  constructor(settings: Pick<ResolvedConnectionOptions, 'credentials' | 'scheduling'>, events: RenewalEvents) {
+  constructor(
+    settings: Pick<ResolvedConnectionOptions, 'credentials' | 'scheduling'>,
+    events: RenewalEvents,
+  ) {
     this.#options = settings;
     this.#events = events;
   }

@@ -1,5 +1,10 @@
 /** One operation that has no final yet. */
-import type { InvocationContext, Sink, ViewDetails, SubmissionStatus } from '../../correctable/binding.ts';
+import type {
+  InvocationContext,
+  Sink,
+  ViewDetails,
+  SubmissionStatus,
+} from '../../correctable/binding.ts';
 import type { CorrectableError } from '../../correctable/errors.ts';
 import type { Access } from '../../correctable/operation.ts';
 import type { EncodedMessage } from '../../protocol/codec/codec.ts';
@@ -9,7 +14,10 @@ import type { Outage } from './outage.ts';
 import { structurallyEqual } from '../../correctable/structural-equality.ts';
 import { deepCopy } from '../../values/deep-copy.ts';
 
-/** A view that may be confirmed: what the server gave, whatever its receivers have made of it meanwhile. */
+/**
+ * A view that may be confirmed: what the server gave, whatever its receivers have made of it
+ * meanwhile.
+ */
 export class ConfirmableView {
   /** The sink's number for it. */
   readonly seq: number;
@@ -41,7 +49,11 @@ export class ConfirmableView {
   }
 
   /** The same view once it was confirmed, or handed on again with this number and value. */
-  withDetails(details: ViewDetails, seq = this.seq, handedOn = this.#deliveredValue): ConfirmableView {
+  withDetails(
+    details: ViewDetails,
+    seq = this.seq,
+    handedOn = this.#deliveredValue,
+  ): ConfirmableView {
     return new ConfirmableView(seq, details, this.#serverValue, handedOn);
   }
 }
@@ -62,7 +74,10 @@ export interface OperationConnection {
 /** How many views can be confirmed, the latest: as many as a gateway keeps of an operation. */
 const MAX_CONFIRMABLE_VIEWS = 1024;
 
-export type OperationParts = Pick<InFlightOperation, 'id' | 'name' | 'access' | 'strongest' | 'sink' | 'context'>;
+export type OperationParts = Pick<
+  InFlightOperation,
+  'id' | 'name' | 'access' | 'strongest' | 'sink' | 'context'
+>;
 
 /** One operation in flight, and where it is: the application's side asks that when it gives up. */
 export class InFlightOperation implements SubmissionStatus {
@@ -80,15 +95,26 @@ export class InFlightOperation implements SubmissionStatus {
   connection: OperationConnection | undefined = undefined;
   /** Whether it was submitted on an earlier line, which may have executed it. */
   wasSentBefore = false;
-  /** What the server remembered that it was sent to before; none, where that differed from one time to the next. */
+  /**
+   * What the server remembered that it was sent to before; none, where that differed from one time
+   * to the next.
+   */
   memoryId: string | undefined = undefined;
-  /** No caller wants the views any more. A sent update stays until the server is known to have it. */
+  /**
+   * No caller wants the views any more. A sent update stays until the server is known to have it.
+   */
   isCancelled = false;
-  /** Where it went: the site that it was sent to first, the one it was sent to last, and how often it moved. */
+  /**
+   * Where it went: the site that it was sent to first, the one it was sent to last, and how often
+   * it moved.
+   */
   home: string | undefined = undefined;
   site: string | undefined = undefined;
   hop = 0;
-  /** The first view that is not the last, of the present submission, and the server's number: mostly there are no others. */
+  /**
+   * The first view that is not the last, of the present submission, and the server's number: mostly
+   * there are no others.
+   */
   #firstView: ConfirmableView | undefined = undefined;
   #firstViewSeq = 0;
   /** The latest views by the server's numbers, where there are several. */
@@ -120,7 +146,10 @@ export class InFlightOperation implements SubmissionStatus {
     return length < MIN_ANNOUNCED_BYTES ? 0 : length;
   }
 
-  /** Whether a server that remembers under the name `memory` may not know of it although another one does. */
+  /**
+   * Whether a server that remembers under the name `memory` may not know of it although another one
+   * does.
+   */
   isUnknownTo(memory: string | undefined): boolean {
     return this.wasSentBefore && this.memoryId !== memory;
   }
@@ -146,7 +175,10 @@ export class InFlightOperation implements SubmissionStatus {
 
   /** View `seq` of the server. */
   recordView(seq: number, value: ConfirmableView): void {
-    if (this.#confirmableViews === undefined && (this.#firstView === undefined || this.#firstViewSeq === seq)) {
+    if (
+      this.#confirmableViews === undefined &&
+      (this.#firstView === undefined || this.#firstViewSeq === seq)
+    ) {
       this.#firstView = value;
       this.#firstViewSeq = seq;
       return;
@@ -159,11 +191,16 @@ export class InFlightOperation implements SubmissionStatus {
     this.#confirmableViews.delete(oldest as number);
   }
 
-  /** The server's view `seq`, to be confirmed, if it came and is not too long ago: it counts as of now. */
+  /**
+   * The server's view `seq`, to be confirmed, if it came and is not too long ago: it counts as of
+   * now.
+   */
   findView(seq: number): ConfirmableView | undefined {
-    if (this.#confirmableViews === undefined) return this.#firstViewSeq === seq ? this.#firstView : undefined;
+    if (this.#confirmableViews === undefined)
+      return this.#firstViewSeq === seq ? this.#firstView : undefined;
     const value = this.#confirmableViews.get(seq);
-    // A later view with the same value was not sent: the next one of that value refers to this one again.
+    // A later view with the same value was not sent: the next one of that value refers to this one
+    // again.
     if (value !== undefined) this.recordView(seq, value);
     return value;
   }

@@ -7,12 +7,22 @@ import { fail, type FailMessage } from '../../protocol/messages/fail.ts';
 import { SequenceMap } from '../../protocol/sequence-map.ts';
 import { view, type ViewMessage } from '../../protocol/messages/view.ts';
 import { fromFailMessage } from '../../protocol/errors.ts';
-import { ConfirmableView, type OperationConnection, type InFlightOperation } from './in-flight-operation.ts';
+import {
+  ConfirmableView,
+  type OperationConnection,
+  type InFlightOperation,
+} from './in-flight-operation.ts';
 import { deepCopy } from '../../values/deep-copy.ts';
 import { WireSession } from './submit-message.ts';
 
-/** The error of an operation that was not answered: an update that may have left may have taken effect. */
-function createNoReplyError(operation: InFlightOperation, cause: CorrectableError): CorrectableError {
+/**
+ * The error of an operation that was not answered: an update that may have left may have taken
+ * effect.
+ */
+function createNoReplyError(
+  operation: InFlightOperation,
+  cause: CorrectableError,
+): CorrectableError {
   const { name, access, mayHaveBeenSent } = operation;
   if (access === 'write' && mayHaveBeenSent) {
     const message = `${name}: the write was sent, but its answer never came, so it may have taken effect: ${cause.message}`;
@@ -20,10 +30,18 @@ function createNoReplyError(operation: InFlightOperation, cause: CorrectableErro
   }
   const { code, message, retryable, retryAfterMs, field } = cause;
   const fate = access === 'write' ? '; nothing was done' : '';
-  return new CorrectableError(code, `${name}: ${message}${fate}`, { retryable, retryAfterMs, field, cause });
+  return new CorrectableError(code, `${name}: ${message}${fate}`, {
+    retryable,
+    retryAfterMs,
+    field,
+    cause,
+  });
 }
 
-/** Errors of admission, before a server checks what was done: no proof if another server may have executed it. */
+/**
+ * Errors of admission, before a server checks what was done: no proof if another server may have
+ * executed it.
+ */
 const ADMISSION_ERROR_CODES: ReadonlySet<ErrorCode> = new Set([
   'OVERLOADED',
   'UNAVAILABLE',
@@ -38,18 +56,26 @@ const ADMISSION_ERROR_CODES: ReadonlySet<ErrorCode> = new Set([
 ]);
 
 /** The error of an operation that the server of its present line failed. */
-export function toOperationError(operation: InFlightOperation, error: CorrectableError): CorrectableError {
+export function toOperationError(
+  operation: InFlightOperation,
+  error: CorrectableError,
+): CorrectableError {
   const { wasSentBefore, connection } = operation;
   if (!wasSentBefore || !ADMISSION_ERROR_CODES.has(error.code)) return error;
   // One that has remembered this client ever since would know of it.
   const memory = connection?.memoryId;
-  return memory !== undefined && !operation.isUnknownTo(memory) ? error : createNoReplyError(operation, error);
+  return memory !== undefined && !operation.isUnknownTo(memory)
+    ? error
+    : createNoReplyError(operation, error);
 }
 
 const NO_OPERATIONS: readonly InFlightOperation[] = [];
 const NO_DETAILS: ViewDetails = {};
 
-/** All operations of one client that have no final yet. Rows count only on the line that an operation was submitted on. */
+/**
+ * All operations of one client that have no final yet. Rows count only on the line that an
+ * operation was submitted on.
+ */
 export class InFlightOperations {
   readonly #levels: readonly string[];
   readonly #operations = new SequenceMap<InFlightOperation>();
@@ -80,9 +106,15 @@ export class InFlightOperations {
     return this.#operations.get(operation.id) === operation;
   }
 
-  /** The number up to which all updates have ended; a read in flight holds nothing back, since it is resent. */
+  /**
+   * The number up to which all updates have ended; a read in flight holds nothing back, since it is
+   * resent.
+   */
   get watermark(): number {
-    while (this.#watermark < this.#lastWriteId && this.#operations.get(this.#watermark + 1)?.access !== 'write') {
+    while (
+      this.#watermark < this.#lastWriteId &&
+      this.#operations.get(this.#watermark + 1)?.access !== 'write'
+    ) {
       this.#watermark++;
     }
     return this.#watermark;
@@ -100,7 +132,8 @@ export class InFlightOperations {
     operation.detachFromConnection();
     operation.removeAbortListener?.();
     // What the caller keeps must not keep the encoded arguments.
-    if (operation.context.submissionStatus === operation) operation.context.submissionStatus = undefined;
+    if (operation.context.submissionStatus === operation)
+      operation.context.submissionStatus = undefined;
   }
 
   /** The operation that a row on `line` is about. */
@@ -115,7 +148,8 @@ export class InFlightOperations {
     const operation = this.#findOnConnection(row[at.id], line);
     if (operation === undefined) return;
     const name = this.#levels[level];
-    if (name === undefined) return this.#failMalformed(operation, `a view at level ${level}, which does not exist`);
+    if (name === undefined)
+      return this.#failMalformed(operation, `a view at level ${level}, which does not exist`);
     storeSessionToken(operation, row[at.token]);
     const isEarly = level < operation.strongest;
     const last = !isEarly || row[KIND_AT] === 'final';
@@ -135,7 +169,8 @@ export class InFlightOperations {
     const operation = this.#findOnConnection(row[at.id], line);
     if (operation === undefined) return;
     const name = this.#levels[level];
-    if (name === undefined) return this.#failMalformed(operation, `a view at level ${level}, which does not exist`);
+    if (name === undefined)
+      return this.#failMalformed(operation, `a view at level ${level}, which does not exist`);
     storeSessionToken(operation, row[at.token]);
     const last = level >= operation.strongest;
     if (operation.isCancelled) {
@@ -144,11 +179,15 @@ export class InFlightOperations {
     }
     const known = operation.findView(row[at.seq]);
     if (known === undefined)
-      return this.#failMalformed(operation, `the server confirmed view ${row[at.seq]}, which it never sent`);
+      return this.#failMalformed(
+        operation,
+        `the server confirmed view ${row[at.seq]}, which it never sent`,
+      );
     if (last) this.remove(operation);
     const input = toViewDetails(row[at.version], row[at.meta]);
     if (known.isUnmodified()) {
-      if (!last) operation.recordView(row[at.seq], known.withDetails(mergeDetails(known.details, input)));
+      if (!last)
+        operation.recordView(row[at.seq], known.withDetails(mergeDetails(known.details, input)));
       operation.sink.confirm(name, known.seq, input);
       return;
     }
@@ -200,7 +239,10 @@ export class InFlightOperations {
     return this.#select(({ connection }) => connection === undefined);
   }
 
-  /** A connection is gone: its unanswered operations wait for another one, except abandoned ones, already reported. */
+  /**
+   * A connection is gone: its unanswered operations wait for another one, except abandoned ones,
+   * already reported.
+   */
   handleConnectionLoss(line: OperationConnection): void {
     for (const operation of this.#select((item) => item.connection === line)) {
       if (operation.isCancelled) this.remove(operation);
@@ -211,7 +253,9 @@ export class InFlightOperations {
   // As a list, since those that end may lead to others that begin.
   #select(requested: (operation: InFlightOperation) => boolean): InFlightOperation[] {
     const operations: InFlightOperation[] = [];
-    this.#operations.forEach((operation) => void (requested(operation) && operations.push(operation)));
+    this.#operations.forEach(
+      (operation) => void (requested(operation) && operations.push(operation)),
+    );
     return operations.sort((a, b) => a.id - b.id);
   }
 
@@ -226,7 +270,8 @@ export class InFlightOperations {
 }
 
 function storeSessionToken({ context }: InFlightOperation, token: string | undefined): void {
-  if (token !== undefined && context.session instanceof WireSession) context.session.addToken(token);
+  if (token !== undefined && context.session instanceof WireSession)
+    context.session.addToken(token);
 }
 
 function toViewDetails(
@@ -235,7 +280,8 @@ function toViewDetails(
   isFinal = false,
 ): ViewDetails | undefined {
   const hasVersion = version !== undefined && version !== null;
-  if (isFinal) return { version: version ?? undefined, meta: meta ?? undefined, final: true } as ViewDetails;
+  if (isFinal)
+    return { version: version ?? undefined, meta: meta ?? undefined, final: true } as ViewDetails;
   if (meta === undefined || meta === null) return hasVersion ? { version } : undefined;
   return hasVersion ? { version, meta } : { meta };
 }

@@ -1,8 +1,14 @@
-/** How long there has been no connection, and why: the error of an operation that waits for one until its timeout. */
+/**
+ * How long there has been no connection, and why: the error of an operation that waits for one
+ * until its timeout.
+ */
 import { CorrectableError, type ErrorCode } from '../../correctable/errors.ts';
 import { CloseCode } from '../../protocol/close-codes.ts';
 
-/** The present time without a connection. One object for the life of the client: operations read it when they must. */
+/**
+ * The present time without a connection. One object for the life of the client: operations read it
+ * when they must.
+ */
 export class Outage {
   /** Why there is no connection, or why there was none. */
   reason: CorrectableError | undefined;
@@ -35,7 +41,10 @@ export class Outage {
     if (this.reason === undefined) this.#url = url;
   }
 
-  /** Why the connection to `url` was lost or did not come about; `detail` says it where the address is known. */
+  /**
+   * Why the connection to `url` was lost or did not come about; `detail` says it where the address
+   * is known.
+   */
   setReason(url: string, reason: CorrectableError, detail: string = reason.message): void {
     this.#url = url;
     this.reason = reason;
@@ -54,7 +63,9 @@ const ERROR_CODES_BY_CLOSE_CODE: Readonly<Record<number, ErrorCode>> = {
   [CloseCode.forbidden]: 'FORBIDDEN',
 };
 
-/** The error for a fatal close code; `reported` is what the server sent in a row before it closed. */
+/**
+ * The error for a fatal close code; `reported` is what the server sent in a row before it closed.
+ */
 export function createRejectionError(
   code: number,
   reason: string,

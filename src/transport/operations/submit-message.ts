@@ -11,9 +11,15 @@ import type { InFlightOperation } from './in-flight-operation.ts';
 /** Tokens in one submission at most: one a site. */
 const MAX_SESSION_TOKENS = 64;
 
-/** Keeps the newest token of each server, which its text before the first dot names; first ones stay until then. */
+/**
+ * Keeps the newest token of each server, which its text before the first dot names; first ones stay
+ * until then.
+ */
 export class WireSession implements BindingSession {
-  /** The id of the client that opened it: with another principal it takes another, and the session has ended. */
+  /**
+   * The id of the client that opened it: with another principal it takes another, and the session
+   * has ended.
+   */
   readonly client: string | undefined;
   tokens: readonly string[];
 
@@ -39,22 +45,38 @@ export interface SubmitMessageParts {
   readonly wallNowMs: number;
 }
 
-/** Throws for what a server would take for a malformed row, and after a few of those for a broken client. */
+/**
+ * Throws for what a server would take for a malformed row, and after a few of those for a broken
+ * client.
+ */
 export function checkSendable({ name, access, key }: Operation, idempotencyKey = ''): void {
   if (typeof name !== 'string' || name === '' || name.length > MAX_NAME_LENGTH) {
-    throw createInvalidArgumentError('name', `give an operation a name of 1 to ${MAX_NAME_LENGTH} characters`);
+    throw createInvalidArgumentError(
+      'name',
+      `give an operation a name of 1 to ${MAX_NAME_LENGTH} characters`,
+    );
   }
-  if (access !== 'read' && access !== 'write') throw createInvalidArgumentError('access', "must be 'read' or 'write'");
-  if (key !== undefined && typeof key !== 'string') throw createInvalidArgumentError('key', 'must be a text');
+  if (access !== 'read' && access !== 'write')
+    throw createInvalidArgumentError('access', "must be 'read' or 'write'");
+  if (key !== undefined && typeof key !== 'string')
+    throw createInvalidArgumentError('key', 'must be a text');
   // The gateway in front of this binding may have put a long principal in front of a short key.
-  if (idempotencyKey.length > MAX_NAME_LENGTH) throw createInvalidArgumentError('idempotencyKey', 'give a shorter one');
+  if (idempotencyKey.length > MAX_NAME_LENGTH)
+    throw createInvalidArgumentError('idempotencyKey', 'give a shorter one');
 }
 
 /** Builds the row, leaving out what is not there at its end. */
-export function createSubmitMessage({ id, operation, levels, context, wallNowMs }: SubmitMessageParts): SubmitMessage {
+export function createSubmitMessage({
+  id,
+  operation,
+  levels,
+  context,
+  wallNowMs,
+}: SubmitMessageParts): SubmitMessage {
   const { name, access, args, key } = operation;
   const { deadlineAt, trace, session, idempotencyKey } = context;
-  const leftMs = deadlineAt === undefined ? Infinity : Math.max(0, Math.round(deadlineAt - wallNowMs));
+  const leftMs =
+    deadlineAt === undefined ? Infinity : Math.max(0, Math.round(deadlineAt - wallNowMs));
   // So long a limit is none.
   const timeoutMs = Number.isSafeInteger(leftMs) ? leftMs : null;
   const tokens = session instanceof WireSession ? session.tokens : null;
@@ -62,8 +84,21 @@ export function createSubmitMessage({ id, operation, levels, context, wallNowMs 
     const start = [id, 'submit', name, access, levels, args] as const;
     return [...start, key ?? null, timeoutMs, trace ?? null, tokens, null, null, idempotencyKey];
   }
-  if (tokens !== null) return [id, 'submit', name, access, levels, args, key ?? null, timeoutMs, trace ?? null, tokens];
-  if (trace !== undefined) return [id, 'submit', name, access, levels, args, key ?? null, timeoutMs, trace];
+  if (tokens !== null)
+    return [
+      id,
+      'submit',
+      name,
+      access,
+      levels,
+      args,
+      key ?? null,
+      timeoutMs,
+      trace ?? null,
+      tokens,
+    ];
+  if (trace !== undefined)
+    return [id, 'submit', name, access, levels, args, key ?? null, timeoutMs, trace];
   if (timeoutMs !== null) return [id, 'submit', name, access, levels, args, key ?? null, timeoutMs];
   if (key !== undefined) return [id, 'submit', name, access, levels, args, key];
   return [id, 'submit', name, access, levels, args];
@@ -77,8 +112,14 @@ export interface Destination {
   readonly memoryId: string | undefined;
 }
 
-/** The row for this destination, with the moves of an update and whether another memory may know it. */
-export function createMessageFor(destination: Destination, operation: InFlightOperation, codec: Codec): EncodedMessage {
+/**
+ * The row for this destination, with the moves of an update and whether another memory may know it.
+ */
+export function createMessageFor(
+  destination: Destination,
+  operation: InFlightOperation,
+  codec: Codec,
+): EncodedMessage {
   if (operation.access !== 'write') return operation.message;
   const move = destination.site === undefined ? undefined : recordMove(destination.site, operation);
   const again = operation.isUnknownTo(destination.memoryId);
@@ -91,7 +132,10 @@ export function createMessageFor(destination: Destination, operation: InFlightOp
   return codec.encodeMessage(row, submitFields);
 }
 
-function recordMove(site: string, operation: InFlightOperation): readonly [home: string, hop: number] | undefined {
+function recordMove(
+  site: string,
+  operation: InFlightOperation,
+): readonly [home: string, hop: number] | undefined {
   operation.home ??= site;
   if (operation.site !== undefined && operation.site !== site) operation.hop++;
   operation.site = site;

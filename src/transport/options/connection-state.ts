@@ -1,4 +1,6 @@
-/** The life of a connection as a pure state machine; docs/reference/wire-protocol.md has the table. */
+/**
+ * The life of a connection as a pure state machine; docs/reference/wire-protocol.md has the table.
+ */
 
 /**
  * - `connecting`: a socket is being opened.
@@ -9,7 +11,14 @@
  * - `closing`: the client is done and waits for the socket to close.
  * - `closed`: for ever.
  */
-export type ConnectionState = 'connecting' | 'handshaking' | 'open' | 'probing' | 'waiting' | 'closing' | 'closed';
+export type ConnectionState =
+  | 'connecting'
+  | 'handshaking'
+  | 'open'
+  | 'probing'
+  | 'waiting'
+  | 'closing'
+  | 'closed';
 
 export type ConnectionEvent =
   | 'opened' // the socket is open
@@ -42,7 +51,10 @@ export interface Transition {
 
 type TransitionRow = Partial<Record<ConnectionEvent, Transition>>;
 
-const createTransition = (state: ConnectionState, ...actions: ConnectionAction[]): Transition => ({ state, actions });
+const createTransition = (state: ConnectionState, ...actions: ConnectionAction[]): Transition => ({
+  state,
+  actions,
+});
 
 const RETRY = createTransition('waiting', 'terminate');
 const RETIRE_AND_RETRY = createTransition('waiting', 'drain');

@@ -1,4 +1,7 @@
-/** Calls the application's functions. A failure or an invalid result is reported as uncaught, and has no other effect. */
+/**
+ * Calls the application's functions. A failure or an invalid result is reported as uncaught, and
+ * has no other effect.
+ */
 import { exponentialBackoff, type Backoff } from '../../correctable/backoff.ts';
 import { defaultEnvironment } from '../../correctable/environment.ts';
 import { CorrectableError, createInvalidArgumentError } from '../../correctable/errors.ts';
@@ -12,7 +15,9 @@ export function reportUncaught(error: unknown): void {
 }
 
 /** A listener that neither throws nor, where it returns a promise, leaves a rejection behind. */
-export function guardListener<A extends readonly unknown[]>(listener: (...args: A) => unknown): (...args: A) => void {
+export function guardListener<A extends readonly unknown[]>(
+  listener: (...args: A) => unknown,
+): (...args: A) => void {
   return (...args) => {
     try {
       const returned = listener(...args);
@@ -39,18 +44,30 @@ export interface Credentials {
   readonly token: string | undefined;
 }
 
-/** How often to ask for a token in a row, where each time another principal has come before the answer. */
+/**
+ * How often to ask for a token in a row, where each time another principal has come before the
+ * answer.
+ */
 const MAX_TOKEN_REQUESTS = 8;
 
-/** Always returns a promise of the token and its principal, who was signed in at the request and at the answer. */
-export function guardToken(token: () => unknown, principal?: () => string): () => Promise<Credentials> {
+/**
+ * Always returns a promise of the token and its principal, who was signed in at the request and at
+ * the answer.
+ */
+export function guardToken(
+  token: () => unknown,
+  principal?: () => string,
+): () => Promise<Credentials> {
   return async () => {
     for (let asks = 0; asks < MAX_TOKEN_REQUESTS; asks++) {
       const whose = principal?.();
       const value: unknown = await token();
       if (principal?.() === whose) return { principal: whose, token: checkToken(value) };
     }
-    throw new CorrectableError('UNAVAILABLE', `the principal has changed ${MAX_TOKEN_REQUESTS} times meanwhile`);
+    throw new CorrectableError(
+      'UNAVAILABLE',
+      `the principal has changed ${MAX_TOKEN_REQUESTS} times meanwhile`,
+    );
   };
 }
 
@@ -63,12 +80,18 @@ function checkToken(value: unknown): string | undefined {
 
 function findTokenProblem(token: unknown): string | undefined {
   if (typeof token !== 'string') return `must give a text, not ${typeof token}`;
-  if (token.length > MAX_TOKEN_LENGTH) return `has ${token.length} characters, of ${MAX_TOKEN_LENGTH} at most`;
-  return isWellFormed(token) ? undefined : 'has half of a surrogate pair: it was cut, or is no text';
+  if (token.length > MAX_TOKEN_LENGTH)
+    return `has ${token.length} characters, of ${MAX_TOKEN_LENGTH} at most`;
+  return isWellFormed(token)
+    ? undefined
+    : 'has half of a surrogate pair: it was cut, or is no text';
 }
 
 /** A policy that always knows: where the one given does not, delays grow as they do by default. */
-export function guardReconnect(policy: Backoff, random: () => number): (attempt: number) => number | undefined {
+export function guardReconnect(
+  policy: Backoff,
+  random: () => number,
+): (attempt: number) => number | undefined {
   const fallback = exponentialBackoff();
   return (attempt) => {
     try {

@@ -16,53 +16,64 @@ import type { ServedContract } from '../../protocol/messages/welcome.ts';
 /** Options of a connection to a gateway. */
 export interface ConnectionOptions {
   /**
-   * Address of the gateway, for example `ws://127.0.0.1:7070/ireland`. An array lists the sites of one store, in order
-   * of preference. `findSites` returns one, the nearest first. If one is lost, its operations move to the next.
+   * Address of the gateway, for example `ws://127.0.0.1:7070/ireland`. An array lists the sites of
+   * one store, in order of preference. `findSites` returns one, the nearest first. If one is lost,
+   * its operations move to the next.
    */
   readonly url: string | URL | readonly (string | URL)[];
   /**
-   * The WebSocket class. Default: the platform's, in Node 20 that of `ws`. A class of your own may pass on what that
-   * takes beside an address, such as TLS options.
+   * The WebSocket class. Default: the platform's, in Node 20 that of `ws`. A class of your own may
+   * pass on what that takes beside an address, such as TLS options.
    */
   readonly WebSocket?: WebSocketConstructor | undefined;
   /**
-   * Sent in the first message of every connection. A function is called each time, and may return a fresh token. If it
-   * fails, the client retries it after a growing delay.
+   * Sent in the first message of every connection. A function is called each time, and may return a
+   * fresh token. If it fails, the client retries it after a growing delay.
    */
   readonly token?: string | (() => string | Promise<string>) | undefined;
   /**
-   * Name of the signed-in user, which changes with the `token`; `''` for none. A function is called at each submission
-   * and with each token. A submission belongs to the principal of that time, and is never sent over a connection that
-   * another has opened. When the principal changes, operations in flight fail with `UNAVAILABLE`, not `retryable`, and
-   * updates that were sent with `UNKNOWN`. Sessions end. The next connection has a fresh token and nothing in common
-   * with the one before.
+   * Name of the signed-in user, which changes with the `token`; `''` for none. A function is called
+   * at each submission and with each token. A submission belongs to the principal of that time, and
+   * is never sent over a connection that another has opened. When the principal changes, operations
+   * in flight fail with `UNAVAILABLE`, not `retryable`, and updates that were sent with `UNKNOWN`.
+   * Sessions end. The next connection has a fresh token and nothing in common with the one before.
    *
-   * Default: the client learns its principal from the gateway's welcome. See the guide's page on signing in.
+   * Default: the client learns its principal from the gateway's welcome. See the guide's page on
+   * signing in.
    */
   readonly principal?: string | (() => string) | undefined;
   /**
-   * When to reconnect. Default: `exponentialBackoff()`, without end. Attempts are counted from the last connection that
-   * held for 5 s.
+   * When to reconnect. Default: `exponentialBackoff()`, without end. Attempts are counted from the
+   * last connection that held for 5 s.
    */
   readonly reconnect?: Backoff | undefined;
   /** Timeout for opening a connection and its handshake, in milliseconds. Default: 10 000 */
   readonly connectTimeoutMs?: number | undefined;
   /**
-   * Silence of the server, in milliseconds, after which the client sends a heartbeat. While operations wait for a
-   * result, a fifth of that. Default: 15 000
+   * Silence of the server, in milliseconds, after which the client sends a heartbeat. While
+   * operations wait for a result, a fifth of that. Default: 15 000
    */
   readonly heartbeatIntervalMs?: number | undefined;
   /** Timeout for the reply to a heartbeat, in milliseconds. Default: 5000 */
   readonly pongTimeoutMs?: number | undefined;
   /** Maximum of operations without a final; one more fails with `OVERLOADED`. Default: 16 384 */
   readonly maxInFlight?: number | undefined;
-  /** Encoding of rows: `msgpack` is faster, `json` readable in a browser's network panel. Default: `msgpack` */
-  readonly codec?: 'msgpack' | 'json' | undefined;
-  /** Called on every change of the connection's state, with its reason, for example to show that it is offline. */
-  readonly onStateChange?: ((state: ConnectionState, reason: CorrectableError | undefined) => void) | undefined;
   /**
-   * Called each time the connection is open after it was lost, or could not be opened at first, once pending operations
-   * were resent. Changes of other clients meanwhile are not pushed: fetch here what a page shows.
+   * Encoding of rows: `msgpack` is faster, `json` readable in a browser's network panel. Default:
+   * `msgpack`
+   */
+  readonly codec?: 'msgpack' | 'json' | undefined;
+  /**
+   * Called on every change of the connection's state, with its reason, for example to show that it
+   * is offline.
+   */
+  readonly onStateChange?:
+    | ((state: ConnectionState, reason: CorrectableError | undefined) => void)
+    | undefined;
+  /**
+   * Called each time the connection is open after it was lost, or could not be opened at first,
+   * once pending operations were resent. Changes of other clients meanwhile are not pushed: fetch
+   * here what a page shows.
    *
    * @example
    * remote({ url, levels, onReconnect: () => void queryClient.invalidateQueries() });
@@ -98,16 +109,19 @@ export interface ConnectionTarget {
 }
 
 type DefaultedOptions = {
-  readonly [K in Exclude<keyof ConnectionOptions, 'url' | 'token' | 'principal' | 'codec'>]-?: NonNullable<
-    ConnectionOptions[K]
-  >;
+  readonly [
+    K in Exclude<keyof ConnectionOptions, 'url' | 'token' | 'principal' | 'codec'>
+  ]-?: NonNullable<ConnectionOptions[K]>;
 };
 
 export interface ResolvedConnectionOptions extends DefaultedOptions {
   readonly urls: readonly string[];
   /** Asks for a token, and for whom it is. */
   readonly credentials: () => Promise<Credentials>;
-  /** Returns the signed-in user; absent if the application has no such option. Throws what its function throws. */
+  /**
+   * Returns the signed-in user; absent if the application has no such option. Throws what its
+   * function throws.
+   */
   readonly principal: (() => string) | undefined;
   /** The token is always the same: asking for it again gives no fresh one. */
   readonly isTokenFixed: boolean;
@@ -119,7 +133,11 @@ export function resolveConnectionOptions(options: ConnectionOptions): ResolvedCo
   const { token, reconnect, WebSocket } = options;
   const principal = resolvePrincipal(options);
   checkRandomness();
-  check(reconnect === undefined || reconnect?.delayMs, 'reconnect', 'give a policy, as neverReconnect');
+  check(
+    reconnect === undefined || reconnect?.delayMs,
+    'reconnect',
+    'give a policy, as neverReconnect',
+  );
   check(WebSocket === undefined || typeof WebSocket === 'function', 'WebSocket', 'give a class');
   return {
     urls: toWebSocketUrls(options.url),
@@ -140,23 +158,35 @@ export function resolveConnectionOptions(options: ConnectionOptions): ResolvedCo
   };
 }
 
-function resolvePrincipal({ principal: value, token }: ConnectionOptions): (() => string) | undefined {
+function resolvePrincipal({
+  principal: value,
+  token,
+}: ConnectionOptions): (() => string) | undefined {
   const isRight = value === undefined || typeof value === 'string' || typeof value === 'function';
   check(isRight, 'principal', 'must be a name, or a function that gives one');
   if (typeof value !== 'function') return value === undefined ? value : () => value;
-  check(typeof token !== 'string', 'token', 'must be a function where the principal is: a text is for one user only');
+  check(
+    typeof token !== 'string',
+    'token',
+    'must be a function where the principal is: a text is for one user only',
+  );
   return guardPrincipal(value);
 }
 
-/** Clients have random ids. Throws `UNSUPPORTED` if the platform has no randomness, as React Native. */
+/**
+ * Clients have random ids. Throws `UNSUPPORTED` if the platform has no randomness, as React Native.
+ */
 function checkRandomness(): void {
   const { crypto } = globalThis as Partial<typeof globalThis>;
   if (crypto?.getRandomValues !== undefined) return;
-  const advice = 'this platform has no crypto.getRandomValues: load a polyfill, as react-native-get-random-values';
+  const advice =
+    'this platform has no crypto.getRandomValues: load a polyfill, as react-native-get-random-values';
   throw new CorrectableError('UNSUPPORTED', advice, { field: 'crypto' });
 }
 
-/** Whether the platform can read and write UTF-8, and refuse what is none: MessagePack needs that. */
+/**
+ * Whether the platform can read and write UTF-8, and refuse what is none: MessagePack needs that.
+ */
 function hasUtf8(): boolean {
   try {
     return 'encodeInto' in TextEncoder.prototype && new TextDecoder('utf-8', { fatal: true }).fatal;
@@ -177,7 +207,11 @@ function getCodec(name: ConnectionOptions['codec'] = hasUtf8() ? 'msgpack' : 'js
 
 function checkPositive(field: string, input: number | undefined, fallback: number): number {
   const value = input ?? fallback;
-  check(typeof value === 'number' && value > 0, field, `must be a positive number, not ${String(value)}`);
+  check(
+    typeof value === 'number' && value > 0,
+    field,
+    `must be a positive number, not ${String(value)}`,
+  );
   return value;
 }
 
@@ -200,6 +234,8 @@ export function findAgreedOperations(
 ): ReadonlySet<string> | undefined {
   if (own === undefined || own.hash === served?.hash) return undefined;
   const theirs = new Map(Object.entries(served?.operations ?? {}));
-  const alike = Object.entries(own.getOperationHashes()).filter(([name, hash]) => theirs.get(name) === hash);
+  const alike = Object.entries(own.getOperationHashes()).filter(
+    ([name, hash]) => theirs.get(name) === hash,
+  );
   return new Set(alike.map(([name]) => name));
 }

@@ -5,9 +5,14 @@ import { getElapsedMs, systemClock } from '../../correctable/clock.ts';
 export interface Scheduling {
   /** Returns elapsed milliseconds. Never goes back, nor jumps when the machine's clock is set. */
   now(): number;
-  /** Returns milliseconds since the epoch by the machine's clock, as deadlines are. Default: `now` */
+  /**
+   * Returns milliseconds since the epoch by the machine's clock, as deadlines are. Default: `now`
+   */
   wallNow?(): number;
-  /** Calls `fn` once after `delayMs`, of any length; never after `Infinity`. The returned function prevents it. */
+  /**
+   * Calls `fn` once after `delayMs`, of any length; never after `Infinity`. The returned function
+   * prevents it.
+   */
   setTimer(fn: () => void, delayMs: number): () => void;
   /** Calls `fn` once everything that this tick has started, promise callbacks included, has run. */
   afterTick(fn: () => void): void;
@@ -28,7 +33,10 @@ function setPlatformTimer(fn: () => void, delayMs: number): () => void {
   return () => timer.cancel();
 }
 
-/** Some platforms, as React Native, have no `timeOrigin`: what `now` counts from means nothing there. */
+/**
+ * Some platforms, as React Native, have no `timeOrigin`: what `now` counts from means nothing
+ * there.
+ */
 function readSystemClock(): number {
   return (globalThis.performance?.timeOrigin ?? 0) + getElapsedMs();
 }

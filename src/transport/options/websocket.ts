@@ -1,9 +1,15 @@
-/** The part of the standard WebSocket interface that the client uses, so that any class with it can be injected. */
+/**
+ * The part of the standard WebSocket interface that the client uses, so that any class with it can
+ * be injected.
+ */
 import { WebSocket as WebSocketOfNode } from '#ws';
 import { check, CorrectableError } from '../../correctable/errors.ts';
 import type { EncodedData } from '../../protocol/codec/codec.ts';
 
-/** A websocket of a browser, of `ws`, of `undici`… Each has its own event types, which `never` stands for. */
+/**
+ * A websocket of a browser, of `ws`, of `undici`… Each has its own event types, which `never`
+ * stands for.
+ */
 export interface WebSocketLike {
   binaryType: string;
   onopen: ((event: never) => void) | null;
@@ -17,9 +23,15 @@ export interface WebSocketLike {
 /** A WebSocket class. */
 export type WebSocketConstructor = new (url: string, protocols: string[]) => WebSocketLike;
 
-/** Returns `injected`, or the class of the platform: in Node 20 that of `ws`. Throws `UNSUPPORTED` if there is none. */
-export function getWebSocketClass(injected: WebSocketConstructor | undefined): WebSocketConstructor {
-  const found: unknown = injected ?? (globalThis as { readonly WebSocket?: unknown }).WebSocket ?? WebSocketOfNode;
+/**
+ * Returns `injected`, or the class of the platform: in Node 20 that of `ws`. Throws `UNSUPPORTED`
+ * if there is none.
+ */
+export function getWebSocketClass(
+  injected: WebSocketConstructor | undefined,
+): WebSocketConstructor {
+  const found: unknown =
+    injected ?? (globalThis as { readonly WebSocket?: unknown }).WebSocket ?? WebSocketOfNode;
   if (typeof found === 'function') return found as WebSocketConstructor;
   throw new CorrectableError(
     'UNSUPPORTED',
@@ -29,11 +41,17 @@ export function getWebSocketClass(injected: WebSocketConstructor | undefined): W
 }
 
 /** One URL or several, normalized. Throws `INVALID_ARGUMENT` for what is no websocket URL. */
-export function toWebSocketUrls(value: string | URL | readonly (string | URL)[]): readonly string[] {
+export function toWebSocketUrls(
+  value: string | URL | readonly (string | URL)[],
+): readonly string[] {
   // A URL may be of another realm.
   const isUrl = typeof value === 'string' || typeof (value as URL | undefined)?.href === 'string';
   const urls = (isUrl ? [value] : value) as readonly (string | URL)[];
-  check(Array.isArray(urls) && urls.length > 0, 'url', 'give at least one, as ws://127.0.0.1:7070/ireland');
+  check(
+    Array.isArray(urls) && urls.length > 0,
+    'url',
+    'give at least one, as ws://127.0.0.1:7070/ireland',
+  );
   return urls.map(toWebSocketUrl);
 }
 
@@ -41,10 +59,18 @@ function toWebSocketUrl(url: string | URL): string {
   const parsed = parseUrl(url);
   check(parsed, 'url', `${String(url)} is no URL`);
   const { protocol, username, password, href } = parsed;
-  check(protocol === 'ws:' || protocol === 'wss:', 'url', `must begin with ws:// or wss://, not ${protocol}//`);
+  check(
+    protocol === 'ws:' || protocol === 'wss:',
+    'url',
+    `must begin with ws:// or wss://, not ${protocol}//`,
+  );
   const isPlain = username === '' && password === '';
   check(isPlain, 'url', 'must not carry credentials, which end up in logs: use the option token');
-  check(!href.includes('#'), 'url', 'must not have a fragment, from # on: platforms refuse to connect to it');
+  check(
+    !href.includes('#'),
+    'url',
+    'must not have a fragment, from # on: platforms refuse to connect to it',
+  );
   return href;
 }
 

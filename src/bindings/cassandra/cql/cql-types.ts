@@ -1,7 +1,10 @@
 /** The types of CQL, as the native protocol numbers them. */
 import { isPlain } from '../../../values/value-kinds.ts';
 
-/** A type, in the shape in which `cassandra-driver` has it: of types made from others, `info` says which ones. */
+/**
+ * A type, in the shape in which `cassandra-driver` has it: of types made from others, `info` says
+ * which ones.
+ */
 export interface CqlType {
   readonly code: number;
   readonly info?: unknown;
@@ -39,7 +42,9 @@ export const TYPE = {
   vector: -1,
 } as const;
 
-const TYPE_NAMES = new Map<number, string>(Object.entries(TYPE).map(([name, code]) => [code, name]));
+const TYPE_NAMES = new Map<number, string>(
+  Object.entries(TYPE).map(([name, code]) => [code, name]),
+);
 
 export interface UserTypeInfo {
   readonly name: string;
@@ -52,7 +57,8 @@ export interface VectorInfo {
 }
 
 export const getItemType = ({ info }: CqlType): CqlType => info as CqlType;
-export const getEntryTypes = ({ info }: CqlType): readonly [CqlType, CqlType] => info as [CqlType, CqlType];
+export const getEntryTypes = ({ info }: CqlType): readonly [CqlType, CqlType] =>
+  info as [CqlType, CqlType];
 export const getTupleTypes = ({ info }: CqlType): readonly CqlType[] => info as CqlType[];
 export const getUserTypeInfo = ({ info }: CqlType): UserTypeInfo => info as UserTypeInfo;
 export const getVectorInfo = ({ info }: CqlType): VectorInfo => info as VectorInfo;
@@ -75,7 +81,10 @@ const TEXTUAL_CODES: ReadonlySet<number> = new Set<number>([
   TYPE.duration,
 ]);
 
-/** Whether the plain form of its values is a text (see `Row`): then they can be the keys of an object. */
+/**
+ * Whether the plain form of its values is a text (see `Row`): then they can be the keys of an
+ * object.
+ */
 export function isTextual({ code }: CqlType): boolean {
   return TEXTUAL_CODES.has(code);
 }

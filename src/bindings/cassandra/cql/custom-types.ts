@@ -1,4 +1,7 @@
-/** Types that version 4 of the protocol names by Java classes: vectors, what is in them, and durations. */
+/**
+ * Types that version 4 of the protocol names by Java classes: vectors, what is in them, and
+ * durations.
+ */
 import { TYPE, type CqlType } from './cql-types.ts';
 
 const PACKAGE = 'org.apache.cassandra.db.marshal.';
@@ -31,7 +34,10 @@ const SIMPLE_TYPE_CODES: Readonly<Record<string, number>> = {
 const MAX_PARSED_TYPES = 1_000;
 const parsedTypes = new Map<string, CqlType>();
 
-/** The type itself; where the protocol has only the name of a class for it, what that stands for, if it is known here. */
+/**
+ * The type itself; where the protocol has only the name of a class for it, what that stands for, if
+ * it is known here.
+ */
 export function resolveType(type: CqlType): CqlType {
   if (type.code !== TYPE.custom || typeof type.info !== 'string') return type;
   const found = parsedTypes.get(type.info) ?? parseType(type.info, 0) ?? type;

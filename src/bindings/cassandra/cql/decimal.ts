@@ -1,4 +1,7 @@
-/** Decimals as text and back, with all digits and the scale: `1E+3` is not `1000`, so that bytes stay the same. */
+/**
+ * Decimals as text and back, with all digits and the scale: `1E+3` is not `1000`, so that bytes
+ * stay the same.
+ */
 import { decodeBigint, encodeBigint } from './integers.ts';
 
 const SCALE_BYTES = 4;

@@ -1,4 +1,7 @@
-/** Durations as text, and back: months, days and nanoseconds, which have no fixed relation to each other. */
+/**
+ * Durations as text, and back: months, days and nanoseconds, which have no fixed relation to each
+ * other.
+ */
 import { encodeSignedVint } from './integers.ts';
 
 /** A duration; of its three parts none has another sign than the others. */
@@ -54,7 +57,10 @@ export function encodeDuration(text: string): Buffer | undefined {
   const sum = { months: 0n, days: 0n, nanoseconds: 0n };
   for (const [at, [, part, size]] of UNITS.entries()) sum[part] += BigInt(counts[at] ?? 0) * size;
   const signed = (part: DurationPart): bigint => (minus === '-' ? -sum[part] : sum[part]);
-  const parts = (['months', 'days', 'nanoseconds'] as const).map((part) => [part, signed(part)] as const);
-  if (parts.some(([part, value]) => BigInt.asIntN(PART_BITS[part], value) !== value)) return undefined;
+  const parts = (['months', 'days', 'nanoseconds'] as const).map(
+    (part) => [part, signed(part)] as const,
+  );
+  if (parts.some(([part, value]) => BigInt.asIntN(PART_BITS[part], value) !== value))
+    return undefined;
   return Buffer.concat(parts.map(([, value]) => encodeSignedVint(value)));
 }

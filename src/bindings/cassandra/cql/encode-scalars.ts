@@ -9,8 +9,12 @@ import { getTypeName, TYPE, type CqlType } from './cql-types.ts';
 /** A value that its type does not take. The message says which type, and what it takes. */
 export class CqlTypeError extends TypeError {}
 
-/** Years of other than four digits have a sign and six: what else there is, a `Date` reads in its own way. */
-const ISO_PATTERN = /^(\d{4}|[+-]\d{6})-(\d\d)-(\d\d)(T\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d))?$/;
+/**
+ * Years of other than four digits have a sign and six: what else there is, a `Date` reads in its
+ * own way.
+ */
+const ISO_PATTERN =
+  /^(\d{4}|[+-]\d{6})-(\d\d)-(\d\d)(T\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d))?$/;
 const DATE_PATTERN = /^(-?\d{4,6})-(\d\d)-(\d\d)$/;
 const TIME_PATTERN = /^([01]\d|2[0-3]):([0-5]\d):([0-5]\d)(?:\.(\d{1,9}))?$/;
 const UUID_PATTERN = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i;
@@ -41,18 +45,27 @@ export function encodeScalar(value: unknown, type: CqlType): Uint8Array {
   return bytes;
 }
 
-/** What messages say that a type takes, and how a value is written; `undefined` for what is none of the type. */
+/**
+ * What messages say that a type takes, and how a value is written; `undefined` for what is none of
+ * the type.
+ */
 type ScalarEncoder = readonly [takes: string, write: (value: unknown) => Uint8Array | undefined];
 
 const BYTES: ScalarEncoder = [
   'bytes are',
-  (value) => (isBytes(value) ? Buffer.from(value.buffer, value.byteOffset, value.byteLength) : undefined),
+  (value) =>
+    isBytes(value) ? Buffer.from(value.buffer, value.byteOffset, value.byteLength) : undefined,
 ];
-const TEXT: ScalarEncoder = ['a text is', (value) => (typeof value === 'string' ? Buffer.from(value) : undefined)];
+const TEXT: ScalarEncoder = [
+  'a text is',
+  (value) => (typeof value === 'string' ? Buffer.from(value) : undefined),
+];
 const UUID: ScalarEncoder = [
   'a text of 36 characters is',
   (value) =>
-    typeof value === 'string' && UUID_PATTERN.test(value) ? Buffer.from(value.replaceAll('-', ''), 'hex') : undefined,
+    typeof value === 'string' && UUID_PATTERN.test(value)
+      ? Buffer.from(value.replaceAll('-', ''), 'hex')
+      : undefined,
 ];
 
 const SCALARS: Readonly<Record<number, ScalarEncoder>> = {
@@ -62,7 +75,10 @@ const SCALARS: Readonly<Record<number, ScalarEncoder>> = {
   ],
   [TYPE.text]: TEXT,
   [TYPE.varchar]: TEXT,
-  [TYPE.boolean]: ['true or false is', (value) => (typeof value === 'boolean' ? Buffer.of(value ? 1 : 0) : undefined)],
+  [TYPE.boolean]: [
+    'true or false is',
+    (value) => (typeof value === 'boolean' ? Buffer.of(value ? 1 : 0) : undefined),
+  ],
   [TYPE.float]: ['a number of 32 bits is', encodeFloat],
   [TYPE.double]: ['a number is', encodeDouble],
   [TYPE.varint]: ['a bigint is', encodeVarint],
@@ -91,7 +107,11 @@ function encodeInteger(value: unknown, width: number, type: CqlType): Uint8Array
   if (bytes !== undefined) return bytes;
   const most = 2n ** BigInt(8 * width - 1);
   // Numbers that large are not exact.
-  throw createCqlTypeError(value, type, `a ${width === 8 ? 'bigint' : 'integer'} from ${-most} to ${most - 1n} is`);
+  throw createCqlTypeError(
+    value,
+    type,
+    `a ${width === 8 ? 'bigint' : 'integer'} from ${-most} to ${most - 1n} is`,
+  );
 }
 
 function isAscii(text: string): boolean {
@@ -102,7 +122,8 @@ function isAscii(text: string): boolean {
 function toNumber(value: unknown): number | undefined {
   if (typeof value === 'number') return value;
   if (typeof value === 'bigint') return BigInt(Number(value)) === value ? Number(value) : undefined;
-  const number = typeof value === 'string' && NUMBER_PATTERN.test(value) ? Number(value) : undefined;
+  const number =
+    typeof value === 'string' && NUMBER_PATTERN.test(value) ? Number(value) : undefined;
   // The text says a number, and what is too large for one would become an infinite one.
   return Number.isFinite(number) ? number : undefined;
 }
@@ -123,7 +144,8 @@ function encodeVarint(value: unknown): Uint8Array | undefined {
 /** A number too large for 32 bits would become an infinite one. */
 function encodeFloat(value: unknown): Uint8Array | undefined {
   const number = toNumber(value);
-  if (number === undefined || (Number.isFinite(number) && !Number.isFinite(Math.fround(number)))) return undefined;
+  if (number === undefined || (Number.isFinite(number) && !Number.isFinite(Math.fround(number))))
+    return undefined;
   const bytes = Buffer.alloc(4);
   bytes.writeFloatBE(number);
   return bytes;
@@ -131,12 +153,15 @@ function encodeFloat(value: unknown): Uint8Array | undefined {
 
 function isNumberLike(value: unknown): boolean {
   return (
-    typeof value === 'string' || typeof value === 'bigint' || (typeof value === 'number' && Number.isFinite(value))
+    typeof value === 'string' ||
+    typeof value === 'bigint' ||
+    (typeof value === 'number' && Number.isFinite(value))
   );
 }
 
 function encodeTimestamp(value: unknown): Uint8Array | undefined {
-  const at = typeof value === 'string' && isValidDay(ISO_PATTERN.exec(value)) ? new Date(value) : value;
+  const at =
+    typeof value === 'string' && isValidDay(ISO_PATTERN.exec(value)) ? new Date(value) : value;
   const ms = toBigint(isDate(at) ? at.getTime() : typeof at === 'string' ? undefined : at);
   return ms === undefined ? undefined : encodeFixedInteger(ms, 8);
 }
@@ -146,7 +171,10 @@ function isValidDay(parts: RegExpExecArray | null): boolean {
   return year !== undefined && toEpochDay(year, month, day) !== undefined;
 }
 
-/** Also as a number of days since the epoch: that is how dates are read which a `Date` cannot hold, and only those. */
+/**
+ * Also as a number of days since the epoch: that is how dates are read which a `Date` cannot hold,
+ * and only those.
+ */
 function encodeDate(value: unknown): Uint8Array | undefined {
   const days = typeof value === 'string' ? parseDays(value) : undefined;
   if (days === undefined || days < -DAY_ZERO || days >= DAY_ZERO) return undefined;
@@ -156,13 +184,21 @@ function encodeDate(value: unknown): Uint8Array | undefined {
 }
 
 function parseDays(text: string): number | undefined {
-  if (/^-?\d{1,10}$/.test(text)) return Math.abs(Number(text)) > MAX_DATE_DAYS ? Number(text) : undefined;
+  if (/^-?\d{1,10}$/.test(text))
+    return Math.abs(Number(text)) > MAX_DATE_DAYS ? Number(text) : undefined;
   const [, year, month, day] = DATE_PATTERN.exec(text) ?? [];
   return year === undefined ? undefined : toEpochDay(year, month, day);
 }
 
-/** The day, counted from the epoch. There is no 30 February: the day after the last is another month's. */
-function toEpochDay(year: string, month: string | undefined, day: string | undefined): number | undefined {
+/**
+ * The day, counted from the epoch. There is no 30 February: the day after the last is another
+ * month's.
+ */
+function toEpochDay(
+  year: string,
+  month: string | undefined,
+  day: string | undefined,
+): number | undefined {
   const at = new Date(0);
   at.setUTCFullYear(Number(year), Number(month) - 1, Number(day));
   const isThere = at.getUTCMonth() === Number(month) - 1 && at.getUTCDate() === Number(day);
@@ -170,10 +206,14 @@ function toEpochDay(year: string, month: string | undefined, day: string | undef
 }
 
 function encodeTime(value: unknown): Uint8Array | undefined {
-  const [, hours, minutes, seconds, fraction = ''] = typeof value === 'string' ? (TIME_PATTERN.exec(value) ?? []) : [];
+  const [, hours, minutes, seconds, fraction = ''] =
+    typeof value === 'string' ? (TIME_PATTERN.exec(value) ?? []) : [];
   if (hours === undefined) return undefined;
   const inSeconds = (Number(hours) * 60 + Number(minutes)) * 60 + Number(seconds);
-  return encodeFixedInteger(BigInt(inSeconds) * 1_000_000_000n + BigInt(fraction.padEnd(9, '0')), 8);
+  return encodeFixedInteger(
+    BigInt(inSeconds) * 1_000_000_000n + BigInt(fraction.padEnd(9, '0')),
+    8,
+  );
 }
 
 const ADDRESS_GROUPS = 8;
@@ -203,11 +243,16 @@ const MAX_FORMATTED_LENGTH = 40;
 
 function formatValue(value: unknown): string {
   if (typeof value === 'string')
-    return JSON.stringify(value.length > MAX_FORMATTED_LENGTH ? `${value.slice(0, MAX_FORMATTED_LENGTH)}…` : value);
-  if (typeof value === 'object') return Array.isArray(value) ? 'an array' : `a ${getClassName(value)}`;
+    return JSON.stringify(
+      value.length > MAX_FORMATTED_LENGTH ? `${value.slice(0, MAX_FORMATTED_LENGTH)}…` : value,
+    );
+  if (typeof value === 'object')
+    return Array.isArray(value) ? 'an array' : `a ${getClassName(value)}`;
   return String(value).slice(0, MAX_FORMATTED_LENGTH);
 }
 
 function getClassName(value: object | null): string {
-  return value === null ? 'null' : ((value.constructor as { readonly name: string } | undefined)?.name ?? 'Object');
+  return value === null
+    ? 'null'
+    : ((value.constructor as { readonly name: string } | undefined)?.name ?? 'Object');
 }

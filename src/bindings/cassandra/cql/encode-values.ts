@@ -1,4 +1,7 @@
-/** Values as the bytes of their column's type. What does not fit is refused: the driver would truncate it, or write 0. */
+/**
+ * Values as the bytes of their column's type. What does not fit is refused: the driver would
+ * truncate it, or write 0.
+ */
 import { getToStringTag } from '../../../correctable/built-in-class.ts';
 import { isDate, isMap, isSet } from '../../../values/value-kinds.ts';
 import type { CassandraDriver, DriverEncoder } from '../driver.ts';
@@ -19,11 +22,17 @@ import {
 } from './cql-types.ts';
 
 /** What only the driver knows: its classes, and how it writes values of types of its own. */
-export type DriverEncoding = Pick<CassandraDriver, 'types'> & { readonly encoder: DriverEncoder | undefined };
+export type DriverEncoding = Pick<CassandraDriver, 'types'> & {
+  readonly encoder: DriverEncoder | undefined;
+};
 
 const NULL_LENGTH_BYTES = encodeFixedInteger(-1n, 4)!;
 /** The bytes of a value; `null` for null. Throws `CqlTypeError`. */
-export function encodeValue(value: unknown, input: CqlType, foreign: DriverEncoding): Uint8Array | null {
+export function encodeValue(
+  value: unknown,
+  input: CqlType,
+  foreign: DriverEncoding,
+): Uint8Array | null {
   if (value === null) return null;
   const type = resolveType(input);
   if (isDriverValue(value)) {
@@ -74,17 +83,25 @@ function encodeMap(
   return Buffer.concat([encodeLength(entries.length), ...parts]);
 }
 
-function encodeTuple(items: readonly unknown[], type: CqlType, foreign: DriverEncoding): Uint8Array {
+function encodeTuple(
+  items: readonly unknown[],
+  type: CqlType,
+  foreign: DriverEncoding,
+): Uint8Array {
   const types = getTupleTypes(type);
   if (items.length !== types.length)
     throw new CqlTypeError(`tuple: ${types.length} items are due, not ${items.length}`);
   return Buffer.concat(types.map((item, at) => encodeSizedOrNull(items[at], item, foreign)));
 }
 
-/** A missing field is null, an unknown one a mistake. An object of a class must have every field: some may be hidden. */
+/**
+ * A missing field is null, an unknown one a mistake. An object of a class must have every field:
+ * some may be hidden.
+ */
 function encodeUserType(value: unknown, type: CqlType, foreign: DriverEncoding): Uint8Array {
   const { name, fields } = getUserTypeInfo(type);
-  if (!isPlainObject(value) && !isDriverValue(value)) throw createCqlTypeError(value, type, 'an object is');
+  if (!isPlainObject(value) && !isDriverValue(value))
+    throw createCqlTypeError(value, type, 'an object is');
   const names = new Set(fields.map((field) => field.name));
   const stranger = Object.keys(value).find((key) => !names.has(key));
   if (stranger !== undefined) throw new CqlTypeError(`${name}: there is no field '${stranger}'`);
@@ -95,16 +112,25 @@ function encodeUserType(value: unknown, type: CqlType, foreign: DriverEncoding):
     if (isPlain) return null;
     throw new CqlTypeError(`${name}: the object has no field '${field}'`);
   };
-  return Buffer.concat(fields.map((field) => encodeSizedOrNull(input(field.name), field.type, foreign)));
+  return Buffer.concat(
+    fields.map((field) => encodeSizedOrNull(input(field.name), field.type, foreign)),
+  );
 }
 
-function encodeVector(items: readonly unknown[], type: CqlType, foreign: DriverEncoding): Uint8Array {
+function encodeVector(
+  items: readonly unknown[],
+  type: CqlType,
+  foreign: DriverEncoding,
+): Uint8Array {
   const { of, length: dimension } = getVectorInfo(type);
-  if (items.length !== dimension) throw new CqlTypeError(`vector: ${dimension} items are due, not ${items.length}`);
+  if (items.length !== dimension)
+    throw new CqlTypeError(`vector: ${dimension} items are due, not ${items.length}`);
   const isFixed = hasFixedSize(of);
   const parts = items.map((item) => encodeElement(item, of, foreign));
   return Buffer.concat(
-    parts.flatMap((bytes) => (isFixed ? [bytes] : [encodeUnsignedVint(BigInt(bytes.length)), bytes])),
+    parts.flatMap((bytes) =>
+      isFixed ? [bytes] : [encodeUnsignedVint(BigInt(bytes.length)), bytes],
+    ),
   );
 }
 
@@ -121,13 +147,16 @@ const FIXED_SIZE_CODES: ReadonlySet<number> = new Set<number>([
 
 /** Items of a vector that all have the same size stand there without it. */
 function hasFixedSize(type: CqlType): boolean {
-  return type.code === TYPE.vector ? hasFixedSize(getVectorInfo(type).of) : FIXED_SIZE_CODES.has(type.code);
+  return type.code === TYPE.vector
+    ? hasFixedSize(getVectorInfo(type).of)
+    : FIXED_SIZE_CODES.has(type.code);
 }
 
 /** What stands in a collection is never null. */
 function encodeElement(value: unknown, type: CqlType, foreign: DriverEncoding): Uint8Array {
   const bytes = value === undefined ? null : encodeValue(value, type, foreign);
-  if (bytes === null) throw new CqlTypeError(`${getTypeName(resolveType(type))}: a collection has no null in it`);
+  if (bytes === null)
+    throw new CqlTypeError(`${getTypeName(resolveType(type))}: a collection has no null in it`);
   return bytes;
 }
 
@@ -163,9 +192,13 @@ function isPair(value: unknown): value is readonly [unknown, unknown] {
   return Array.isArray(value) && value.length === 2;
 }
 
-/** Whether a value is of a class that has no meaning here by itself: one of the driver's, or of the application's. */
+/**
+ * Whether a value is of a class that has no meaning here by itself: one of the driver's, or of the
+ * application's.
+ */
 function isDriverValue(value: unknown): value is object {
-  if (typeof value !== 'object' || value === null || Array.isArray(value) || isPlainObject(value)) return false;
+  if (typeof value !== 'object' || value === null || Array.isArray(value) || isPlainObject(value))
+    return false;
   return !(ArrayBuffer.isView(value) || isDate(value) || isMap(value) || isSet(value));
 }
 

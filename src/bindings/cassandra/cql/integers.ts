@@ -2,7 +2,10 @@
 
 const INTEGER = /^-?\d+$/;
 
-/** The integer that a number, a bigint or a text of digits is; `undefined` for what is none, or not known exactly. */
+/**
+ * The integer that a number, a bigint or a text of digits is; `undefined` for what is none, or not
+ * known exactly.
+ */
 export function toBigint(value: unknown): bigint | undefined {
   if (typeof value === 'bigint') return value;
   if (typeof value === 'number') return Number.isSafeInteger(value) ? BigInt(value) : undefined;
@@ -23,7 +26,8 @@ export function encodeBigint(value: bigint): Buffer {
     .padStart(2 * count, '0');
   const bytes = Buffer.from(digits, 'hex');
   // The first byte may say nothing but the sign, which the second one says too.
-  const isSpare = count > 1 && bytes[0] === (value < 0n ? 0xff : 0) && bytes[1]! >= 0x80 === value < 0n;
+  const isSpare =
+    count > 1 && bytes[0] === (value < 0n ? 0xff : 0) && bytes[1]! >= 0x80 === value < 0n;
   return isSpare ? bytes.subarray(1) : bytes;
 }
 
@@ -35,7 +39,10 @@ export function encodeFixedInteger(value: bigint, count: number): Buffer | undef
   return bytes.subarray(8 - count);
 }
 
-/** Cassandra's numbers of variable length: the first byte begins with a 1 for each byte that follows it. */
+/**
+ * Cassandra's numbers of variable length: the first byte begins with a 1 for each byte that follows
+ * it.
+ */
 export function encodeUnsignedVint(value: bigint): Buffer {
   let more = 0;
   while (more < 8 && value >> BigInt(7 * (more + 1)) > 0n) more += 1;

@@ -21,23 +21,42 @@ type DriverTypes = CassandraDriver['types'];
 type DriverDuration = { readonly [part in 'months' | 'days' | 'nanoseconds']: unknown };
 
 /** The plain form of a value; `given` is the type of its column, where it is known. */
-export function toPlainValue(value: unknown, input: CqlType | undefined, types: DriverTypes): unknown {
+export function toPlainValue(
+  value: unknown,
+  input: CqlType | undefined,
+  types: DriverTypes,
+): unknown {
   if (typeof value !== 'object' || value === null) return value ?? null;
   if (value instanceof Date) return checkDate(value);
   // Copy the bytes: a view would keep the whole answer in memory, and expose it through `buffer`.
   if (value instanceof Uint8Array) return new Uint8Array(value);
   const type = input && resolveType(input);
-  if (value instanceof Map) return toPlainMap([...(value as ReadonlyMap<unknown, unknown>)], type, types);
+  if (value instanceof Map)
+    return toPlainMap([...(value as ReadonlyMap<unknown, unknown>)], type, types);
   const items = getElements(value, types);
-  if (items !== undefined) return Array.from(items, (item, at) => toPlainValue(item, getItemTypeAt(type, at), types));
+  if (items !== undefined)
+    return Array.from(items, (item, at) => toPlainValue(item, getItemTypeAt(type, at), types));
   if (isPlainObject(value)) return toPlainObject(value, type, types);
   return toPlainScalar(value, types);
 }
 
-/** Sets a property as one of the object's own, whatever its name: `__proto__` would change what the object is. */
-export function setOwnProperty(object: Record<string, unknown>, name: string, value: unknown): void {
+/**
+ * Sets a property as one of the object's own, whatever its name: `__proto__` would change what the
+ * object is.
+ */
+export function setOwnProperty(
+  object: Record<string, unknown>,
+  name: string,
+  value: unknown,
+): void {
   if (name !== '__proto__') object[name] = value;
-  else Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true });
+  else
+    Object.defineProperty(object, name, {
+      value,
+      enumerable: true,
+      configurable: true,
+      writable: true,
+    });
 }
 
 const SCALAR_CLASSES = [
@@ -51,12 +70,16 @@ const SCALAR_CLASSES = [
   'Uuid',
 ] as const;
 
-/** What an object of one of the driver's classes stands for: a plain single value, or items; `undefined` for any other. */
+/**
+ * What an object of one of the driver's classes stands for: a plain single value, or items;
+ * `undefined` for any other.
+ */
 export function toPlainDriverValue(value: object, types: DriverTypes): unknown {
   if (isItemSequence(value, types)) return value.elements;
   if (!SCALAR_CLASSES.some((name) => value instanceof types[name])) return undefined;
   // Cassandra has none that goes both ways, and no text says it.
-  if (value instanceof types.Duration && !hasOneSign(getDurationParts(value as DriverDuration))) return undefined;
+  if (value instanceof types.Duration && !hasOneSign(getDurationParts(value as DriverDuration)))
+    return undefined;
   return toPlainScalar(value, types);
 }
 
@@ -65,7 +88,8 @@ function toPlainScalar(value: object, types: DriverTypes): unknown {
   // Its own decimal text takes minutes for what a damaged answer may hold.
   if (value instanceof types.Integer) return decodeBigint(types.Integer.toBuffer(value));
   if (value instanceof types.BigDecimal) return formatDecimal(types.BigDecimal.toBuffer(value));
-  if (value instanceof types.Duration) return formatDuration(getDurationParts(value as DriverDuration));
+  if (value instanceof types.Duration)
+    return formatDuration(getDurationParts(value as DriverDuration));
   // Uuid, InetAddress, LocalDate, LocalTime: each is written as CQL writes it.
   return String(value);
 }
@@ -78,7 +102,8 @@ function getDurationParts(duration: DriverDuration): Duration {
 /** Two that a Date cannot hold would look the same. */
 function checkDate(date: Date): Date {
   if (!Number.isNaN(date.getTime())) return date;
-  const message = 'a timestamp is outside of what a Date can hold: select blobAsBigint(timestampAsBlob(…)) instead';
+  const message =
+    'a timestamp is outside of what a Date can hold: select blobAsBigint(timestampAsBlob(…)) instead';
   throw new CorrectableError('INVALID_VALUE', message);
 }
 
@@ -87,7 +112,10 @@ function getElements(value: object, types: DriverTypes): Iterable<unknown> | und
   return isItemSequence(value, types) ? value.elements : undefined;
 }
 
-function isItemSequence(value: object, { Tuple, Vector }: DriverTypes): value is { readonly elements: unknown[] } {
+function isItemSequence(
+  value: object,
+  { Tuple, Vector }: DriverTypes,
+): value is { readonly elements: unknown[] } {
   return value instanceof Tuple || (Vector !== undefined && value instanceof Vector);
 }
 
@@ -98,23 +126,38 @@ function getItemTypeAt(type: CqlType | undefined, at: number): CqlType | undefin
   return type.code === TYPE.vector ? getVectorInfo(type).of : undefined;
 }
 
-/** Keys that are no texts stay what they are: as the names of properties, two timestamps could be the same. */
-function toPlainMap(entries: readonly [unknown, unknown][], type: CqlType | undefined, types: DriverTypes): unknown {
+/**
+ * Keys that are no texts stay what they are: as the names of properties, two timestamps could be
+ * the same.
+ */
+function toPlainMap(
+  entries: readonly [unknown, unknown][],
+  type: CqlType | undefined,
+  types: DriverTypes,
+): unknown {
   const [keyType, valueType] = type?.code === TYPE.map ? getEntryTypes(type) : [];
   const plain = entries.map(([key, value]): [unknown, unknown] => [
     toPlainValue(key, keyType, types),
     toPlainValue(value, valueType, types),
   ]);
   const isText =
-    keyType === undefined ? plain.every(([key]) => typeof key === 'string') : isTextual(resolveType(keyType));
+    keyType === undefined
+      ? plain.every(([key]) => typeof key === 'string')
+      : isTextual(resolveType(keyType));
   if (!isText) return plain;
   const object: Record<string, unknown> = {};
   for (const [key, value] of plain) setOwnProperty(object, String(key), value);
   return object;
 }
 
-/** Fields that a user-defined type got after the value was written are null, as Cassandra has it. */
-function toPlainObject(value: object, type: CqlType | undefined, types: DriverTypes): Record<string, unknown> {
+/**
+ * Fields that a user-defined type got after the value was written are null, as Cassandra has it.
+ */
+function toPlainObject(
+  value: object,
+  type: CqlType | undefined,
+  types: DriverTypes,
+): Record<string, unknown> {
   const plain: Record<string, unknown> = {};
   if (type?.code === TYPE.udt) {
     const input = value as Readonly<Record<string, unknown>>;
@@ -123,6 +166,7 @@ function toPlainObject(value: object, type: CqlType | undefined, types: DriverTy
     }
     return plain;
   }
-  for (const [name, item] of Object.entries(value)) setOwnProperty(plain, name, toPlainValue(item, undefined, types));
+  for (const [name, item] of Object.entries(value))
+    setOwnProperty(plain, name, toPlainValue(item, undefined, types));
   return plain;
 }

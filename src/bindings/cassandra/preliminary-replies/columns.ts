@@ -1,4 +1,7 @@
-/** The columns of a result or of a statement's parameters, in the shape in which `cassandra-driver` has them. */
+/**
+ * The columns of a result or of a statement's parameters, in the shape in which `cassandra-driver`
+ * has them.
+ */
 import { TYPE, type CqlType } from '../cql/cql-types.ts';
 import type { BodyReader } from './body-reader.ts';
 import { createProtocolError } from './cql-error.ts';
@@ -34,7 +37,8 @@ export function readRowsMetadata(reader: BodyReader): RowsMetadata {
   const flags = reader.int();
   const columnCount = reader.int();
   if (columnCount < 0) throw createProtocolError(`${columnCount} columns`);
-  const pageState = (flags & ROWS_FLAG.morePages) === 0 ? undefined : Buffer.from(reader.bytes() ?? []);
+  const pageState =
+    (flags & ROWS_FLAG.morePages) === 0 ? undefined : Buffer.from(reader.bytes() ?? []);
   // The next versions of the protocol name the new set of columns; what counts is that they follow.
   if ((flags & ROWS_FLAG.metadataChanged) !== 0) reader.shortBytes();
   if ((flags & ROWS_FLAG.noMetadata) !== 0) return { columnCount, columns: undefined, pageState };
@@ -76,7 +80,10 @@ function readType(reader: BodyReader, depth: number): ColumnType {
       return { code, type: null, info: [inner(), inner()] };
     case TYPE.udt: {
       const [keyspace, name] = [reader.string(), reader.string()];
-      const readField = (): { name: string; type: ColumnType } => ({ name: reader.string(), type: inner() });
+      const readField = (): { name: string; type: ColumnType } => ({
+        name: reader.string(),
+        type: inner(),
+      });
       const fields = reader.readItems(reader.short(), MIN_COLUMN_BYTES, readField);
       return { code, type: null, info: { keyspace, name, fields } };
     }

@@ -1,4 +1,7 @@
-/** One connection to a node: handshake, requests answered in any order, heartbeats that notice a frozen node. */
+/**
+ * One connection to a node: handshake, requests answered in any order, heartbeats that notice a
+ * frozen node.
+ */
 import { connect as connectTcp, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { formatAddress } from '../../shared/server-address.ts';
@@ -28,7 +31,9 @@ export interface ConnectionEvents {
   readonly onClosed: (reason: CqlError) => void;
 }
 
-/** How many requests may be given up on one connection before it is: their answers may never come. */
+/**
+ * How many requests may be given up on one connection before it is: their answers may never come.
+ */
 const MAX_ORPHANS = 256;
 const CLOSE_TIMEOUT_MS = 1_000;
 /** The silence is looked at so often within the longest that is borne. */
@@ -61,13 +66,19 @@ export class Connection {
     this.#options = options;
     this.#events = events;
     this.#frames = createResponseSplitter(options.maxFrameBytes);
-    this.#socket = tls === undefined ? connectTcp({ host, port }) : connectTls({ ...tls, host, port });
+    this.#socket =
+      tls === undefined ? connectTcp({ host, port }) : connectTls({ ...tls, host, port });
     this.#socket.setNoDelay(true);
-    this.#socket.once(tls === undefined ? 'connect' : 'secureConnect', () => void this.#handshake());
+    this.#socket.once(
+      tls === undefined ? 'connect' : 'secureConnect',
+      () => void this.#handshake(),
+    );
     this.#socket.on('data', (chunk: Buffer) => this.#receive(chunk));
     this.#socket.on('drain', () => this.#unblock());
     this.#socket.on('error', (error) => this.#end(this.#createLossError(error.message, error)));
-    this.#socket.on('close', () => this.#end(this.#createLossError('the node closed the connection')));
+    this.#socket.on('close', () =>
+      this.#end(this.#createLossError('the node closed the connection')),
+    );
     this.#connectTimer = setTimeout(() => {
       this.#end(this.#createLossError(`no answer within ${connectTimeoutMs} ms`));
     }, connectTimeoutMs);
@@ -92,7 +103,9 @@ export class Connection {
     if (this.#outgoing.length === 1) queueMicrotask(() => this.#flush());
   }
 
-  /** The caller of one request has left. Its number stays taken until the last answer has arrived. */
+  /**
+   * The caller of one request has left. Its number stays taken until the last answer has arrived.
+   */
   abandon(): void {
     this.#orphanCount += 1;
     if (this.#orphanCount > MAX_ORPHANS)
@@ -114,7 +127,10 @@ export class Connection {
     clearTimeout(timer);
   }
 
-  /** Sends a request with one answer, and waits up to `timeoutMs`. Default: as long as the connection lasts. */
+  /**
+   * Sends a request with one answer, and waits up to `timeoutMs`. Default: as long as the
+   * connection lasts.
+   */
   request(frame: Buffer, timeoutMs?: number): Promise<Response> {
     return new Promise((resolve, reject) => {
       let isGivenUp = false;
@@ -140,7 +156,10 @@ export class Connection {
 
   async #handshake(): Promise<void> {
     try {
-      this.hasPreliminaryReplies = await performHandshake((frame) => this.request(frame), this.#options);
+      this.hasPreliminaryReplies = await performHandshake(
+        (frame) => this.request(frame),
+        this.#options,
+      );
     } catch (error) {
       return this.#end(this.#addNode(error));
     }
@@ -153,7 +172,8 @@ export class Connection {
 
   #flush(): void {
     if (this.#hasEnded || this.#outgoing.length === 0) return;
-    const bytes = this.#outgoing.length === 1 ? (this.#outgoing[0] as Buffer) : Buffer.concat(this.#outgoing);
+    const bytes =
+      this.#outgoing.length === 1 ? (this.#outgoing[0] as Buffer) : Buffer.concat(this.#outgoing);
     this.#outgoing = [];
     this.#events.bytes.sent += bytes.length;
     if (!this.#socket.write(bytes)) this.#isBlocked = true;
@@ -179,7 +199,10 @@ export class Connection {
     if (this.#hasEnded || frame.stream < 0) return;
     const exchange = this.#exchanges[frame.stream];
     if (exchange === undefined) {
-      throw new CqlError('PROTOCOL', `an answer to request ${frame.stream}, which is not in flight`);
+      throw new CqlError(
+        'PROTOCOL',
+        `an answer to request ${frame.stream}, which is not in flight`,
+      );
     }
     let isLast = true;
     try {
@@ -209,7 +232,8 @@ export class Connection {
       onHeartbeatDue: (silentMs) => {
         if (silentMs >= maxSilenceMs / 3 && !this.#isHeartbeatPending) this.#sendHeartbeat();
       },
-      onSilence: (silentMs) => this.#end(this.#createLossError(`silent for ${Math.round(silentMs)} ms`)),
+      onSilence: (silentMs) =>
+        this.#end(this.#createLossError(`silent for ${Math.round(silentMs)} ms`)),
     });
   }
 
@@ -229,7 +253,11 @@ export class Connection {
   #addNode(error: unknown): CqlError {
     if (!(error instanceof CqlError)) return this.#createLossError('unreadable answer', error);
     if (error.node !== undefined) return error;
-    return new CqlError(error.code, error.message, { node: this.node, server: error.server, cause: error.cause });
+    return new CqlError(error.code, error.message, {
+      node: this.node,
+      server: error.server,
+      cause: error.cause,
+    });
   }
 
   #end(reason: CqlError): void {
@@ -247,7 +275,10 @@ export class Connection {
   }
 }
 
-/** A connection that stood shorter counts as one that failed: a node that drops everybody is not hammered. */
+/**
+ * A connection that stood shorter counts as one that failed: a node that drops everybody is not
+ * hammered.
+ */
 const STABLE_AFTER_MS = 5_000;
 
 export interface ReconnectingConnectionEvents {
@@ -307,7 +338,10 @@ export class ReconnectingConnection {
     this.#failureCount = stoodMs >= STABLE_AFTER_MS ? 0 : this.#failureCount + 1;
     if (this.#isClosed) return;
     const { initialReconnectDelayMs, maxReconnectDelayMs } = this.#options;
-    const ceilingMs = Math.min(maxReconnectDelayMs, initialReconnectDelayMs * 2 ** Math.max(0, this.#failureCount - 1));
+    const ceilingMs = Math.min(
+      maxReconnectDelayMs,
+      initialReconnectDelayMs * 2 ** Math.max(0, this.#failureCount - 1),
+    );
     this.#timer = setTimeout(() => this.#open(), ceilingMs * (0.5 + Math.random() / 2));
     this.#events.onDown(reason);
   }

@@ -1,4 +1,7 @@
-/** What can go wrong between this client and a node, as a code; the binding makes the application's error of it. */
+/**
+ * What can go wrong between this client and a node, as a code; the binding makes the application's
+ * error of it.
+ */
 
 export type CqlErrorCode =
   | 'CONNECTION_LOST' // the connection ended before the answer, or none could be made
@@ -11,7 +14,10 @@ export type CqlErrorCode =
   | 'CLOSED'; // the client was closed
 
 export interface ServerError {
-  /** As in the protocol, `0x1200` for a read time-out. What some codes have behind the message is in it, too. */
+  /**
+   * As in the protocol, `0x1200` for a read time-out. What some codes have behind the message is in
+   * it, too.
+   */
   readonly code: number;
   readonly message: string;
 }
@@ -24,9 +30,16 @@ export const SERVER_ERROR = {
   unprepared: 0x2500,
 } as const;
 
-/** Whether the replicas that were asked for are the reason: one alone may have answered all the same. */
+/**
+ * Whether the replicas that were asked for are the reason: one alone may have answered all the
+ * same.
+ */
 export function isReplicaShortage({ code }: ServerError): boolean {
-  return code === SERVER_ERROR.unavailable || code === SERVER_ERROR.readTimeout || code === SERVER_ERROR.readFailure;
+  return (
+    code === SERVER_ERROR.unavailable ||
+    code === SERVER_ERROR.readTimeout ||
+    code === SERVER_ERROR.readFailure
+  );
 }
 
 export interface CqlErrorDetails {
@@ -42,7 +55,10 @@ export class CqlError extends Error {
   readonly server: ServerError | undefined;
 
   constructor(code: CqlErrorCode, message: string, { node, server, cause }: CqlErrorDetails = {}) {
-    super(node === undefined ? message : `${node}: ${message}`, cause === undefined ? undefined : { cause });
+    super(
+      node === undefined ? message : `${node}: ${message}`,
+      cause === undefined ? undefined : { cause },
+    );
     this.code = code;
     this.node = node;
     this.server = server;

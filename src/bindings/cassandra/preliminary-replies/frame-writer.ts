@@ -1,4 +1,6 @@
-/** Writes one request: big-endian numbers, and strings, bytes and maps with their lengths in front. */
+/**
+ * Writes one request: big-endian numbers, and strings, bytes and maps with their lengths in front.
+ */
 import { ByteWriter } from '../../shared/byte-writer.ts';
 import { HEADER_BYTES, NULL_LENGTH, VERSION } from './protocol.ts';
 

@@ -14,7 +14,10 @@ export interface Frame {
 
 const HEADER_OFFSETS = { version: 0, flags: 1, stream: 2, opcode: 4, length: 5 } as const;
 
-/** Splits answers of at most `maxBytes`. Throws a `PROTOCOL` error for another version or an impossible length. */
+/**
+ * Splits answers of at most `maxBytes`. Throws a `PROTOCOL` error for another version or an
+ * impossible length.
+ */
 export function createResponseSplitter(maxBytes: number): FrameSplitter<Frame> {
   return new FrameSplitter({
     headerBytes: HEADER_BYTES,
@@ -31,7 +34,10 @@ export function createResponseSplitter(maxBytes: number): FrameSplitter<Frame> {
 function readBodyLength(bytes: Buffer, at: number, maxBytes: number): number {
   const version = bytes.readUInt8(at + HEADER_OFFSETS.version);
   if (version !== (VERSION | RESPONSE_BIT)) {
-    const spoken = (version & RESPONSE_BIT) === 0 ? 'no answers of CQL' : `protocol version ${version & ~RESPONSE_BIT}`;
+    const spoken =
+      (version & RESPONSE_BIT) === 0
+        ? 'no answers of CQL'
+        : `protocol version ${version & ~RESPONSE_BIT}`;
     throw createProtocolError(`the server speaks ${spoken}; version ${VERSION} is needed`);
   }
   const length = bytes.readInt32BE(at + HEADER_OFFSETS.length);

@@ -12,17 +12,23 @@ export interface HandshakeOptions {
 
 export type SendRequest = (frame: Buffer) => Promise<Response>;
 
-/** The option of `SUPPORTED` that lists the versions of incremental reads, and the one spoken here. */
+/**
+ * The option of `SUPPORTED` that lists the versions of incremental reads, and the one spoken here.
+ */
 const ICG_OPTION = 'CORRECTABLES_ICG';
 const ICG_VERSION = '1';
 
-/** Returns whether the node gives preliminary replies. Throws `AUTHENTICATION`, `SERVER` or `PROTOCOL`. */
+/**
+ * Returns whether the node gives preliminary replies. Throws `AUTHENTICATION`, `SERVER` or
+ * `PROTOCOL`.
+ */
 export async function performHandshake(
   ask: SendRequest,
   { credentials, keyspace }: HandshakeOptions,
 ): Promise<boolean> {
   const greeting = await ask(encodeStartup());
-  if (greeting.kind === 'authenticate') await authenticate(ask, greeting.authenticator, credentials);
+  if (greeting.kind === 'authenticate')
+    await authenticate(ask, greeting.authenticator, credentials);
   else expectKind(greeting, 'ready');
   if (keyspace !== undefined) expectKind(await ask(encodeUse(keyspace)), 'setKeyspace');
   const supported = await ask(encodeOptions());
@@ -37,11 +43,15 @@ async function authenticate(
   credentials: HandshakeOptions['credentials'],
 ): Promise<void> {
   if (credentials === undefined) {
-    throw new CqlError('AUTHENTICATION', `the node wants credentials (${authenticator}): give some`);
+    throw new CqlError(
+      'AUTHENTICATION',
+      `the node wants credentials (${authenticator}): give some`,
+    );
   }
   const token = Buffer.from(`\0${credentials.username}\0${credentials.password}`);
   let answer = await ask(encodeAuthResponse(token));
-  // Some ask for the mechanism first, then for the token: one challenge is answered, more are another mechanism.
+  // Some ask for the mechanism first, then for the token: one challenge is answered, more are
+  // another mechanism.
   if (answer.kind === 'authChallenge') answer = await ask(encodeAuthResponse(token));
   if (answer.kind === 'authChallenge') {
     throw new CqlError('AUTHENTICATION', `${authenticator} wants more than user and password`);
@@ -54,7 +64,8 @@ function expectKind<K extends Response['kind']>(
   kind: K,
 ): asserts response is Response & { readonly kind: K } {
   if (response.kind === kind) return;
-  if (response.kind !== 'error') throw new CqlError('PROTOCOL', `"${response.kind}" where "${kind}" was due`);
+  if (response.kind !== 'error')
+    throw new CqlError('PROTOCOL', `"${response.kind}" where "${kind}" was due`);
   const { error } = response;
   const code = error.code === SERVER_ERROR.badCredentials ? 'AUTHENTICATION' : 'SERVER';
   throw new CqlError(code, error.message, { server: error });

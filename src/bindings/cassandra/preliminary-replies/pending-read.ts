@@ -1,4 +1,7 @@
-/** One read in flight: two views in order, over another connection if one is lost, or through the driver. */
+/**
+ * One read in flight: two views in order, over another connection if one is lost, or through the
+ * driver.
+ */
 import { isCorrectableError } from '../../../correctable/errors.ts';
 import { CONSISTENCY_CODES } from '../consistency-levels.ts';
 import { setOwnProperty } from '../cql/plain-values.ts';
@@ -7,7 +10,13 @@ import type { ValueConverter } from '../value-converter.ts';
 import type { Column } from './columns.ts';
 import type { Connection, Exchange } from './connection.ts';
 import type { PreliminaryAvailability } from './preliminary-availability.ts';
-import { CqlError, isReplicaShortage, createProtocolError, SERVER_ERROR, type ServerError } from './cql-error.ts';
+import {
+  CqlError,
+  isReplicaShortage,
+  createProtocolError,
+  SERVER_ERROR,
+  type ServerError,
+} from './cql-error.ts';
 import { ICG_KEY, encodeParameters, encodeExecute } from './requests.ts';
 import type { RawRows, Response } from './responses.ts';
 import type { PreparedStatement, PreparedStatements } from './prepared-statements.ts';
@@ -30,8 +39,11 @@ function interpretResponse(response: Response, hasPreliminary: boolean): Respons
   const { kind } = response;
   if (kind === 'error') return { kind, error: response.error };
   if (kind === 'rows') {
-    if (icg === ICG_FLAG.preliminary && !hasPreliminary) return { kind: 'preliminary', rows: response.rows };
-    const isFinal = hasPreliminary ? icg === ICG_FLAG.differs || icg === ICG_FLAG.equals : icg === NONE;
+    if (icg === ICG_FLAG.preliminary && !hasPreliminary)
+      return { kind: 'preliminary', rows: response.rows };
+    const isFinal = hasPreliminary
+      ? icg === ICG_FLAG.differs || icg === ICG_FLAG.equals
+      : icg === NONE;
     if (isFinal) return { kind: 'final', rows: response.rows };
   }
   if (kind === 'void' && icg === ICG_FLAG.confirmed && hasPreliminary) return { kind: 'confirmed' };
@@ -49,30 +61,40 @@ function getIcgFlag({ payload }: Response): number {
 const LENGTH_BYTES = 4;
 
 /**
- * Reads the values by the column types in the answer itself. The columns of a prepared statement may have been dropped
- * and made again with other types, and version 4 of the protocol does not report that.
+ * Reads the values by the column types in the answer itself. The columns of a prepared statement
+ * may have been dropped and made again with other types, and version 4 of the protocol does not
+ * report that.
  *
  * @throws CqlError `PROTOCOL` for what are no rows
  */
 export function readPage({ metadata, rowCount, reader }: RawRows, values: ValueConverter): Page {
   const { columns } = metadata;
-  if (columns === undefined) throw createProtocolError('rows without their columns, which was not requested');
+  if (columns === undefined)
+    throw createProtocolError('rows without their columns, which was not requested');
   reader.checkCount(rowCount, Math.max(1, LENGTH_BYTES * columns.length));
   const rows: Row[] = [];
   for (let n = 0; n < rowCount; n += 1) {
     const row: Record<string, unknown> = {};
-    for (const column of columns) setOwnProperty(row, column.name, decodeValue(reader.bytes(), column, values));
+    for (const column of columns)
+      setOwnProperty(row, column.name, decodeValue(reader.bytes(), column, values));
     rows.push(row);
   }
   return { rows, pageState: metadata.pageState?.toString('hex') };
 }
 
-function decodeValue(bytes: Buffer | null, { name, type }: Column, values: ValueConverter): unknown {
+function decodeValue(
+  bytes: Buffer | null,
+  { name, type }: Column,
+  values: ValueConverter,
+): unknown {
   try {
     return values.decode(bytes, type);
   } catch (cause) {
     if (isCorrectableError(cause)) throw cause;
-    throw createProtocolError(`the value of column "${name}" is none of its type: ${String(cause)}`, cause);
+    throw createProtocolError(
+      `the value of column "${name}" is none of its type: ${String(cause)}`,
+      cause,
+    );
   }
 }
 
@@ -86,7 +108,10 @@ export interface ReadHost {
   /** Has a read sent: calls `start` with a connection, at once or when one has room. */
   schedule(read: PendingRead): void;
   handleFinished(read: PendingRead): void;
-  /** The coordinator refused the read before it gave a preliminary view: has one fetched, then tells the sink. */
+  /**
+   * The coordinator refused the read before it gave a preliminary view: has one fetched, then tells
+   * the sink.
+   */
   fetchPreliminary(read: PendingRead, rejection: CqlError): void;
 }
 
@@ -104,7 +129,11 @@ export class PendingRead implements Exchange {
   #hasEnded = false;
   #isOrphaned = false;
 
-  constructor(statement: ReadStatement, request: ReadRequest, { host, sink }: { host: ReadHost; sink: ReadSink }) {
+  constructor(
+    statement: ReadStatement,
+    request: ReadRequest,
+    { host, sink }: { host: ReadHost; sink: ReadSink },
+  ) {
     this.statement = statement;
     this.sink = sink;
     this.#request = request;
@@ -113,7 +142,9 @@ export class PendingRead implements Exchange {
 
   /** What is still wanted: a preliminary view is reported once. */
   get remainingRequest(): ReadRequest {
-    return this.#preliminary === 'none' ? this.#request : { ...this.#request, preliminaryConsistency: undefined };
+    return this.#preliminary === 'none'
+      ? this.#request
+      : { ...this.#request, preliminaryConsistency: undefined };
   }
 
   /** Sends the read; prepares its statement first where that has not been done. */
@@ -184,7 +215,8 @@ export class PendingRead implements Exchange {
         else this.#host.schedule(this);
       },
       (error: CqlError) => {
-        // The answer was lost on the way: in what is left of the read's own time the statement is asked for again.
+        // The answer was lost on the way: in what is left of the read's own time the statement is
+        // asked for again.
         if (error.code === 'TIMEOUT' && !this.#hasEnded) this.#host.schedule(this);
         else this.handleLoss(error);
       },

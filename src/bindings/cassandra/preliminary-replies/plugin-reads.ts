@@ -1,7 +1,16 @@
-/** Way 3: one read, two views (Correctables, OSDI 2016, §5.2; docs/spec/cassandra-icg.md). Without a coordinator: way 1. */
+/**
+ * Way 3: one read, two views (Correctables, OSDI 2016, §5.2; docs/spec/cassandra-icg.md). Without a
+ * coordinator: way 1.
+ */
 import { formatAddress } from '../../shared/server-address.ts';
 import type { CassandraDriver } from '../driver.ts';
-import type { ReadStrategy, ReadStrategyOptions, ReadRequest, ReadSink, ReadStatement } from '../read-strategy.ts';
+import type {
+  ReadStrategy,
+  ReadStrategyOptions,
+  ReadRequest,
+  ReadSink,
+  ReadStatement,
+} from '../read-strategy.ts';
 import { ValueConverter } from '../value-converter.ts';
 import { ReconnectingConnection, type Connection } from './connection.ts';
 import { CqlError } from './cql-error.ts';
@@ -11,11 +20,17 @@ import { PreparedStatements } from './prepared-statements.ts';
 
 /** A path to a coordinator that gives preliminary replies. */
 export interface PluginReadStrategy extends ReadStrategy {
-  /** Bytes exchanged with the coordinator so far, heartbeats and handshakes included, without what TLS adds. */
+  /**
+   * Bytes exchanged with the coordinator so far, heartbeats and handshakes included, without what
+   * TLS adds.
+   */
   readonly bytes: { readonly sent: number; readonly received: number };
 }
 
-/** Opens a path to the first contact point; `undefined` for an ordinary node or a driver without an encoder. */
+/**
+ * Opens a path to the first contact point; `undefined` for an ordinary node or a driver without an
+ * encoder.
+ */
 export async function openPluginReads(
   driver: CassandraDriver,
   settings: ReadStrategyOptions,
@@ -40,7 +55,10 @@ export async function openPluginReads(
 class PluginReads implements PluginReadStrategy, ReadHost {
   readonly statements: PreparedStatements;
   readonly values: ValueConverter;
-  /** Resolves with the first connection: whether it is to a coordinator that gives preliminary replies. */
+  /**
+   * Resolves with the first connection: whether it is to a coordinator that gives preliminary
+   * replies.
+   */
   readonly whenOpened: Promise<boolean>;
   readonly #options: PluginOptions;
   readonly #driverReads: ReadStrategy;
@@ -93,7 +111,8 @@ class PluginReads implements PluginReadStrategy, ReadHost {
   schedule(read: PendingRead): void {
     if (this.#closing !== undefined) return read.fail(createClosedError());
     // Those who wait come first.
-    const connection: Connection | undefined = this.#waiting.size === 0 ? this.#nodeConnection.getReady() : undefined;
+    const connection: Connection | undefined =
+      this.#waiting.size === 0 ? this.#nodeConnection.getReady() : undefined;
     if (connection !== undefined) read.start(connection);
     else if (this.#nodeConnection.isUp) this.#waiting.add(read);
     else this.#readWithDriver(read);
@@ -143,7 +162,10 @@ class PluginReads implements PluginReadStrategy, ReadHost {
   }
 
   /** Whether two requests are needed for two views: a coordinator answers some statements once. */
-  #isNotWorthRequesting(statement: ReadStatement, { preliminaryConsistency }: ReadRequest): boolean {
+  #isNotWorthRequesting(
+    statement: ReadStatement,
+    { preliminaryConsistency }: ReadRequest,
+  ): boolean {
     if (preliminaryConsistency === undefined) return false;
     const prepared = this.statements.getPrepared(statement.cql);
     return prepared !== undefined && !prepared.availability.get(statement).isWorthRequesting();

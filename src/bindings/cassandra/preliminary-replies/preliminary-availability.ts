@@ -1,4 +1,7 @@
-/** Whether a coordinator gives preliminary views of a statement, learnt from its answers: some have none by chance. */
+/**
+ * Whether a coordinator gives preliminary views of a statement, learnt from its answers: some have
+ * none by chance.
+ */
 import { structurallyEqual } from '../../../correctable/structural-equality.ts';
 import type { ReadStatement } from '../read-strategy.ts';
 
@@ -6,7 +9,10 @@ import type { ReadStatement } from '../read-strategy.ts';
 const MAX_MISSES = 8;
 /** So many in a row after one that had it: neither is that. */
 const MAX_CONSECUTIVE_MISSES = 64;
-/** Of so many reads one asks again: it may have been chance all the same, or the replication has changed. */
+/**
+ * Of so many reads one asks again: it may have been chance all the same, or the replication has
+ * changed.
+ */
 const SKIPS_BEFORE_RETRY = 256;
 
 export class PreliminaryAvailability {
@@ -31,7 +37,10 @@ export class PreliminaryAvailability {
   }
 }
 
-/** What is known of one statement: of first pages and later ones, of one partition and of several (`IN ?`). */
+/**
+ * What is known of one statement: of first pages and later ones, of one partition and of several
+ * (`IN ?`).
+ */
 export class StatementAvailability {
   readonly #first = new PreliminaryAvailability();
   readonly #firstOfSeveral = new PreliminaryAvailability();
@@ -45,6 +54,10 @@ export class StatementAvailability {
 
 /** Whether a parameter is a list of several things that differ. */
 function hasMultipleValues(param: unknown): boolean {
-  const [first, ...rest]: readonly unknown[] = Array.isArray(param) ? param : param instanceof Set ? [...param] : [];
+  const [first, ...rest]: readonly unknown[] = Array.isArray(param)
+    ? param
+    : param instanceof Set
+      ? [...param]
+      : [];
   return rest.some((item) => !structurallyEqual(item, first));
 }

@@ -20,7 +20,10 @@ export class PreparedStatements {
   readonly #prepared = new RecentMap<PreparedStatement>(MAX_STATEMENTS);
   readonly #preparing = new WeakMap<Connection, Map<string, Promise<PreparedStatement>>>();
 
-  /** `prepareTimeoutMs`: after that an answer counts as lost, and the next who wants the statement asks again. */
+  /**
+   * `prepareTimeoutMs`: after that an answer counts as lost, and the next who wants the statement
+   * asks again.
+   */
   constructor(prepareTimeoutMs: number) {
     this.#prepareTimeoutMs = prepareTimeoutMs;
   }
@@ -31,7 +34,8 @@ export class PreparedStatements {
 
   /** Prepares a statement, also a known one. Concurrent callers share one request. */
   prepare(connection: Connection, cql: string): Promise<PreparedStatement> {
-    const inFlight = this.#preparing.get(connection) ?? new Map<string, Promise<PreparedStatement>>();
+    const inFlight =
+      this.#preparing.get(connection) ?? new Map<string, Promise<PreparedStatement>>();
     this.#preparing.set(connection, inFlight);
     const existing = inFlight.get(cql);
     if (existing !== undefined) return existing;
@@ -52,7 +56,11 @@ export class PreparedStatements {
       });
     }
     const { id, parameters } = response;
-    const statement: PreparedStatement = { id, parameters, availability: new StatementAvailability() };
+    const statement: PreparedStatement = {
+      id,
+      parameters,
+      availability: new StatementAvailability(),
+    };
     this.#prepared.set(cql, statement);
     return statement;
   }

@@ -22,11 +22,21 @@ export const OPCODE = {
   authSuccess: 0x10,
 } as const;
 
-export const FRAME_FLAG = { compression: 0x01, tracing: 0x02, payload: 0x04, warning: 0x08 } as const;
+export const FRAME_FLAG = {
+  compression: 0x01,
+  tracing: 0x02,
+  payload: 0x04,
+  warning: 0x08,
+} as const;
 
 export const RESULT_KIND = { void: 1, rows: 2, setKeyspace: 3, prepared: 4 } as const;
 
-export const ROWS_FLAG = { globalTable: 0x01, morePages: 0x02, noMetadata: 0x04, metadataChanged: 0x08 } as const;
+export const ROWS_FLAG = {
+  globalTable: 0x01,
+  morePages: 0x02,
+  noMetadata: 0x04,
+  metadataChanged: 0x08,
+} as const;
 
 export const QUERY_FLAG = { values: 0x01, pageSize: 0x04, pagingState: 0x08 } as const;
 

@@ -51,7 +51,14 @@ export interface ExecuteRequest {
   readonly pageState: Uint8Array | undefined;
 }
 
-export function encodeExecute({ id, consistency, values, isIncremental, pageSize, pageState }: ExecuteRequest): Buffer {
+export function encodeExecute({
+  id,
+  consistency,
+  values,
+  isIncremental,
+  pageSize,
+  pageState,
+}: ExecuteRequest): Buffer {
   const writer = new FrameWriter();
   if (isIncremental) writer.bytesMap([[ICG_KEY, ICG_CONFIRM]]);
   writer
@@ -72,14 +79,20 @@ export function encodeExecute({ id, consistency, values, isIncremental, pageSize
   return writer.frame(OPCODE.execute, isIncremental ? FRAME_FLAG.payload : 0);
 }
 
-/** The parameters as bytes. Throws `INVALID_ARGUMENT` for a wrong one, `BAD_VALUE` for too many or too few. */
+/**
+ * The parameters as bytes. Throws `INVALID_ARGUMENT` for a wrong one, `BAD_VALUE` for too many or
+ * too few.
+ */
 export function encodeParameters(
   value: readonly unknown[],
   columns: readonly Column[],
   values: ValueConverter,
 ): ExecuteRequest['values'] {
   if (value.length !== columns.length) {
-    throw new CqlError('BAD_VALUE', `params: ${value.length} given, the statement has ${columns.length} markers`);
+    throw new CqlError(
+      'BAD_VALUE',
+      `params: ${value.length} given, the statement has ${columns.length} markers`,
+    );
   }
   return columns.map((column, at) => values.encode(value[at], column));
 }

@@ -32,13 +32,16 @@ const TRACE_ID_BYTES = 16;
 
 /** @throws CqlError `PROTOCOL` for a body that makes no sense */
 export function readResponse({ opcode, flags, body }: Frame): Response {
-  if ((flags & FRAME_FLAG.compression) !== 0) throw createProtocolError('a compressed frame, which was not requested');
+  if ((flags & FRAME_FLAG.compression) !== 0)
+    throw createProtocolError('a compressed frame, which was not requested');
   const reader = new BodyReader(body);
   if ((flags & FRAME_FLAG.tracing) !== 0) reader.raw(TRACE_ID_BYTES);
   // Warnings are for the operator of the node, who has them in its log.
   if ((flags & FRAME_FLAG.warning) !== 0) reader.stringList();
   const payload = (flags & FRAME_FLAG.payload) === 0 ? undefined : readPayload(reader);
-  return opcode === OPCODE.result ? readResult(reader, payload) : readOther(opcode, reader, payload);
+  return opcode === OPCODE.result
+    ? readResult(reader, payload)
+    : readOther(opcode, reader, payload);
 }
 
 function readPayload(reader: BodyReader): Payload {
@@ -63,7 +66,11 @@ function readOther(opcode: number, reader: BodyReader, payload: Payload | undefi
       return { kind: 'authSuccess', payload };
     case OPCODE.supported: {
       const readOption = (): [string, string[]] => [reader.string(), reader.stringList()];
-      return { kind: 'supported', payload, options: new Map(reader.readItems(reader.short(), 4, readOption)) };
+      return {
+        kind: 'supported',
+        payload,
+        options: new Map(reader.readItems(reader.short(), 4, readOption)),
+      };
     }
     default:
       throw createProtocolError(`an answer of the unknown kind ${opcode}`);
@@ -76,12 +83,21 @@ function readResult(reader: BodyReader, payload: Payload | undefined): Response 
     case RESULT_KIND.void:
       return { kind: 'void', payload };
     case RESULT_KIND.rows:
-      return { kind: 'rows', payload, rows: { metadata: readRowsMetadata(reader), rowCount: reader.int(), reader } };
+      return {
+        kind: 'rows',
+        payload,
+        rows: { metadata: readRowsMetadata(reader), rowCount: reader.int(), reader },
+      };
     case RESULT_KIND.setKeyspace:
       return { kind: 'setKeyspace', payload };
     case RESULT_KIND.prepared:
       // What follows are the columns of its rows, which come with the rows again.
-      return { kind: 'prepared', payload, id: Buffer.from(reader.shortBytes()), parameters: readParameters(reader) };
+      return {
+        kind: 'prepared',
+        payload,
+        id: Buffer.from(reader.shortBytes()),
+        parameters: readParameters(reader),
+      };
     default:
       throw createProtocolError(`a result of the unknown kind ${kind}`);
   }

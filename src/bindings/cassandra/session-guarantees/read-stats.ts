@@ -1,4 +1,7 @@
-/** What came of the reads of a binding: how often early views were right, and finals known to be stale. */
+/**
+ * What came of the reads of a binding: how often early views were right, and finals known to be
+ * stale.
+ */
 import { structurallyEqual } from '../../../correctable/structural-equality.ts';
 import type { ReadResult } from '../statement-plan.ts';
 import { isOlder, SeenVersions, type SeenVersion } from './seen-versions.ts';
@@ -11,12 +14,16 @@ export interface ReadStats {
   readonly withPreliminary: number;
   /** How many of `withPreliminary` had another value than their preliminary view. */
   readonly diverged: number;
-  /** How many of `diverged` were older: one replica had a write that the others lacked, not acknowledged yet. */
+  /**
+   * How many of `diverged` were older: one replica had a write that the others lacked, not
+   * acknowledged yet.
+   */
   readonly regressed: number;
   /**
-   * Stale final views of `get` and `getMany`. Before such a read, this binding had written a newer value or shown one
-   * in a final view, or another value of the same time. Removed values are not counted: nothing shows their age. At
-   * level `strong`, more than 0 means that others write with a lower consistency, or at the same microsecond.
+   * Stale final views of `get` and `getMany`. Before such a read, this binding had written a newer
+   * value or shown one in a final view, or another value of the same time. Removed values are not
+   * counted: nothing shows their age. At level `strong`, more than 0 means that others write with a
+   * lower consistency, or at the same microsecond.
    */
   readonly staleFinals: number;
 }
@@ -27,7 +34,13 @@ type MutableReadStats = { -readonly [K in keyof ReadStats]: number };
 
 export class ReadStatsCollector {
   readonly #seenVersions = new SeenVersions(MAX_OBJECTS);
-  readonly #stats: MutableReadStats = { finals: 0, withPreliminary: 0, diverged: 0, regressed: 0, staleFinals: 0 };
+  readonly #stats: MutableReadStats = {
+    finals: 0,
+    withPreliminary: 0,
+    diverged: 0,
+    regressed: 0,
+    staleFinals: 0,
+  };
 
   get stats(): ReadStats {
     return { ...this.#stats };
@@ -49,7 +62,11 @@ export class ReadObservation {
   readonly #floors: ReadonlyMap<string, SeenVersion>;
   preliminary: ReadResult | undefined;
 
-  constructor(counts: MutableReadStats, seen: SeenVersions, floors: ReadonlyMap<string, SeenVersion>) {
+  constructor(
+    counts: MutableReadStats,
+    seen: SeenVersions,
+    floors: ReadonlyMap<string, SeenVersion>,
+  ) {
     this.#stats = counts;
     this.#seenVersions = seen;
     this.#floors = floors;
@@ -67,7 +84,11 @@ export class ReadObservation {
     this.#stats.withPreliminary++;
     if (early === final || structurallyEqual(early.value, final.value)) return;
     this.#stats.diverged++;
-    if (early.version !== undefined && final.version !== undefined && final.version < early.version) {
+    if (
+      early.version !== undefined &&
+      final.version !== undefined &&
+      final.version < early.version
+    ) {
       this.#stats.regressed++;
     }
   }

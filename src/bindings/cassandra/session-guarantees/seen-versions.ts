@@ -5,11 +5,16 @@ import { RecentMap } from '../../shared/recent-map.ts';
 export interface SeenVersion {
   /** The newest that was seen, and not found gone since; `undefined` where there is none. */
   readonly version: number | undefined;
-  /** Distinguishes its value from another one of the same version; `undefined` if that is unknown. */
+  /**
+   * Distinguishes its value from another one of the same version; `undefined` if that is unknown.
+   */
   readonly content: string | undefined;
   /** Whether every final view of level `strong` shows this version, or what came after it. */
   readonly isSettled: boolean;
-  /** What was written up to then may be of before the object was found gone, or of before it was forgotten. */
+  /**
+   * What was written up to then may be of before the object was found gone, or of before it was
+   * forgotten.
+   */
   readonly uncertainUpTo: number;
   /** There were more objects than are kept: this one may be among those that are not. */
   readonly isForgotten: boolean;
@@ -57,16 +62,28 @@ export class SeenVersions {
     return floors;
   }
 
-  /** The object was seen. Of two values with one version the one seen last is the one that Cassandra keeps. */
+  /**
+   * The object was seen. Of two values with one version the one seen last is the one that Cassandra
+   * keeps.
+   */
   learn(object: ObjectVersion, isSettled = false): void {
     this.#learn(object, isSettled, this.get(object.id) ?? NOTHING_SEEN);
   }
 
-  /** An authoritative read: what it lacks was gone by `upTo`. What was learnt since the read began stays beside it. */
-  learnCertain(object: ObjectVersion, isSettled: boolean, before: PriorKnowledge, upTo: number): void {
+  /**
+   * An authoritative read: what it lacks was gone by `upTo`. What was learnt since the read began
+   * stays beside it.
+   */
+  learnCertain(
+    object: ObjectVersion,
+    isSettled: boolean,
+    before: PriorKnowledge,
+    upTo: number,
+  ): void {
     const { id, version } = object;
     const known = this.get(id) ?? NOTHING_SEEN;
-    const { version: versionBefore = -Infinity, uncertainUpTo: doubtBefore } = before.seenVersion ?? NOTHING_SEEN;
+    const { version: versionBefore = -Infinity, uncertainUpTo: doubtBefore } =
+      before.seenVersion ?? NOTHING_SEEN;
     const isKept = this.#versions.has(id);
     // It is unknown what was learned and forgotten meanwhile.
     if (!isKept && this.learnedCount - before.learnedCount >= this.#maxEntries)
@@ -88,7 +105,13 @@ export class SeenVersions {
   #learn({ id, version, content }: ObjectVersion, isSettled: boolean, known: SeenVersion): void {
     if (version === undefined || (known.version !== undefined && version < known.version)) return;
     const wasSettled = known.isSettled && known.version === version;
-    this.#store(id, { ...known, version, content, isSettled: isSettled || wasSettled, isForgotten: false });
+    this.#store(id, {
+      ...known,
+      version,
+      content,
+      isSettled: isSettled || wasSettled,
+      isForgotten: false,
+    });
   }
 
   #store(id: string, sighting: SeenVersion): void {
@@ -100,8 +123,14 @@ export class SeenVersions {
   }
 }
 
-/** Whether an object is older than it was seen, or has another value of the same time (of another writer). */
-export function isOlder({ version, content }: ObjectVersion, seen: SeenVersion | undefined): boolean {
+/**
+ * Whether an object is older than it was seen, or has another value of the same time (of another
+ * writer).
+ */
+export function isOlder(
+  { version, content }: ObjectVersion,
+  seen: SeenVersion | undefined,
+): boolean {
   if (seen?.version === undefined || version === undefined) return false;
   if (version !== seen.version) return version < seen.version;
   return content !== undefined && seen.content !== undefined && content !== seen.content;

@@ -1,20 +1,23 @@
 /**
  * What an application's session has seen of each key. No later view may be older.
  *
- * A replica may be behind, and absence has no version. A missing key was never written, is not there yet, or was
- * deleted. Only an authoritative answer shows which. So one answer about a key is judged by what was known when its
- * read began:
+ * A replica may be behind, and absence has no version. A missing key was never written, is not
+ * there yet, or was deleted. Only an authoritative answer shows which. So one answer about a key is
+ * judged by what was known when its read began:
  *
- * - *behind*: older than what was seen. One replica's is not shown. Several are read once more, then it is reported.
- * - *missing*: absent, though it was seen. At `strong` that is accepted for what the session wrote, or saw at `strong`:
- *   every quorum has it. Otherwise all replicas are read, and accepted.
- * - *doubted*: perhaps from before the key was found gone, or a key that the session has seen and forgotten. One
- *   replica's is not shown. `strong` is accepted. Otherwise all replicas are read, and accepted.
+ * - *behind*: older than what was seen. One replica's is not shown. Several are read once more,
+ *   then it is reported.
+ * - *missing*: absent, though it was seen. At `strong` that is accepted for what the session wrote,
+ *   or saw at `strong`: every quorum has it. Otherwise all replicas are read, and accepted.
+ * - *doubted*: perhaps from before the key was found gone, or a key that the session has seen and
+ *   forgotten. One replica's is not shown. `strong` is accepted. Otherwise all replicas are read,
+ *   and accepted.
  * - *fine*: anything else.
  *
- * When an authoritative answer finds a key gone, what was seen of it is void. Versions written up to then are doubted,
- * until an authoritative answer shows the key. What was learned of a key while a read was in flight stays, whatever the
- * read shows. For a forgotten key, `strong` knows earlier answers, but not what one replica alone has shown.
+ * When an authoritative answer finds a key gone, what was seen of it is void. Versions written up
+ * to then are doubted, until an authoritative answer shows the key. What was learned of a key while
+ * a read was in flight stays, whatever the read shows. For a forgotten key, `strong` knows earlier
+ * answers, but not what one replica alone has shown.
  */
 import type { BindingSession } from '../../../correctable/binding.ts';
 import type { ObjectVersion } from '../statement-plan.ts';
@@ -70,16 +73,23 @@ export class SessionRead {
     this.#floors = seen.getFloors(ids);
   }
 
-  /** Whether an answer of one replica shows nothing older than what was seen. An undecidable answer is not admitted. */
+  /**
+   * Whether an answer of one replica shows nothing older than what was seen. An undecidable answer
+   * is not admitted.
+   */
   canShow(objects: readonly ObjectVersion[] | undefined): boolean {
     return objects?.every((object) => this.#compareToFloor(object) === 'current') === true;
   }
 
   /** Whether only all replicas can tell that an answer is none of before what was seen. */
-  needsAllReplicas(objects: readonly ObjectVersion[], { isCertain }: Pick<ReadCertainty, 'isCertain'>): boolean {
+  needsAllReplicas(
+    objects: readonly ObjectVersion[],
+    { isCertain }: Pick<ReadCertainty, 'isCertain'>,
+  ): boolean {
     return objects.some((object) => {
       const judgement = this.#compareToFloor(object);
-      if (judgement === 'missing') return !(isCertain && this.#floors.get(object.id)?.isSettled === true);
+      if (judgement === 'missing')
+        return !(isCertain && this.#floors.get(object.id)?.isSettled === true);
       return judgement === 'uncertain' && !isCertain;
     });
   }
@@ -95,16 +105,29 @@ export class SessionRead {
       this.#seenVersions.learn(object);
       const { id, version } = object;
       const floor = this.#floors.get(id) ?? NOTHING_SEEN;
-      // The same version with another value is then the later of two writes of one time, and no step back.
+      // The same version with another value is then the later of two writes of one time, and no
+      // step back.
       if (version === undefined || floor.version === version) continue;
-      this.#floors.set(id, { ...floor, version, content: undefined, isSettled: false, isForgotten: false });
+      this.#floors.set(id, {
+        ...floor,
+        version,
+        content: undefined,
+        isSettled: false,
+        isForgotten: false,
+      });
     }
   }
 
-  recordFinal(objects: readonly ObjectVersion[] | undefined, { isCertain, isSettled }: ReadCertainty): void {
+  recordFinal(
+    objects: readonly ObjectVersion[] | undefined,
+    { isCertain, isSettled }: ReadCertainty,
+  ): void {
     const now = writeClock.current();
     for (const object of objects ?? []) {
-      const before = { seenVersion: this.#floors.get(object.id), learnedCount: this.#learnedBefore };
+      const before = {
+        seenVersion: this.#floors.get(object.id),
+        learnedCount: this.#learnedBefore,
+      };
       if (isCertain) this.#seenVersions.learnCertain(object, isSettled, before, now);
       else this.#seenVersions.learn(object);
     }
@@ -114,7 +137,8 @@ export class SessionRead {
     const floor = this.#floors.get(object.id);
     if (floor === undefined) return 'current';
     if (isOlder(object, floor)) return 'behind';
-    if (object.version !== undefined) return object.version <= floor.uncertainUpTo ? 'uncertain' : 'current';
+    if (object.version !== undefined)
+      return object.version <= floor.uncertainUpTo ? 'uncertain' : 'current';
     if (floor.version !== undefined) return 'missing';
     return floor.isForgotten ? 'uncertain' : 'current';
   }

@@ -1,4 +1,7 @@
-/** How the rows of a statement become its result. More rows than requested are an error or a page, never cut off. */
+/**
+ * How the rows of a statement become its result. More rows than requested are an error or a page,
+ * never cut off.
+ */
 import { check, CorrectableError, isCorrectableError } from '../../../correctable/errors.ts';
 import { checkCount } from '../../shared/check-number.ts';
 import { checkOptionNames } from '../../../correctable/validate.ts';
@@ -9,7 +12,11 @@ import { validateWithSchema, type AnySchema, type SchemaOutput } from './standar
 export type RowMapper<T> = ((row: Row) => T) | AnySchema;
 
 /** The type of the values that a mapper returns. */
-export type MappedRow<M> = M extends AnySchema ? SchemaOutput<M> : M extends (row: Row) => infer T ? T : never;
+export type MappedRow<M> = M extends AnySchema
+  ? SchemaOutput<M>
+  : M extends (row: Row) => infer T
+    ? T
+    : never;
 
 /** One page of a result that may be longer. */
 export interface ResultPage<T> {
@@ -18,22 +25,28 @@ export interface ResultPage<T> {
   readonly pageState?: string;
 }
 
-/** Converts a statement's rows to its result `T`. Made by `oneRow`, `rows`, `page`, `wasApplied` and `noResult`. */
+/**
+ * Converts a statement's rows to its result `T`. Made by `oneRow`, `rows`, `page`, `wasApplied` and
+ * `noResult`.
+ */
 export interface ResultShape<out T> {
   readonly kind: 'oneRow' | 'rows' | 'page' | 'wasApplied' | 'noResult';
   /** Maximum number of rows in one request. */
   readonly pageSize: number;
   /** The column with the version of the result, if any. */
   readonly versionColumn: string | undefined;
-  /** Returns the result of the statement called `name`. @throws CorrectableError if the rows do not fit */
+  /**
+   * Returns the result of the statement called `name`. @throws CorrectableError if the rows do not
+   * fit
+   */
   readonly buildResult: (page: Page, name: string) => T;
 }
 
 /** The option that selects the version of a result. */
 export interface VersionOption {
   /**
-   * The column with the time of the write in microseconds, for example `written` of `SELECT …, WRITETIME(refs) AS
-   * written`. It lets the binding detect older views.
+   * The column with the time of the write in microseconds, for example `written` of
+   * `SELECT …, WRITETIME(refs) AS written`. It lets the binding detect older views.
    */
   readonly version?: string;
 }
@@ -42,7 +55,8 @@ const DEFAULT_MAX_ROWS = 5_000;
 const PAGE_SIZE = 100;
 
 /**
- * Returns the shape whose result is the only row, `undefined` if none. More than one fails with `INVALID_VALUE`.
+ * Returns the shape whose result is the only row, `undefined` if none. More than one fails with
+ * `INVALID_VALUE`.
  *
  * @example
  * oneRow((row) => ({ name: row['name'] as string }));
@@ -70,7 +84,8 @@ export function oneRow<const M extends RowMapper<unknown>>(
 }
 
 /**
- * Returns the shape for all rows. More than `max` fail with `INVALID_VALUE`: use `page` if they grow. Default: 5 000.
+ * Returns the shape for all rows. More than `max` fail with `INVALID_VALUE`: use `page` if they
+ * grow. Default: 5 000.
  *
  * @example
  * rows((row) => row['ad'] as string, { max: 40 });
@@ -86,7 +101,8 @@ export function rows<const M extends RowMapper<unknown>>(
     pageSize: checkCount('max', max) + 1,
     versionColumn: undefined,
     buildResult({ rows, pageState }, name) {
-      if (rows.length <= max && pageState === undefined) return rows.map((row) => mapRow(mapper, row, name));
+      if (rows.length <= max && pageState === undefined)
+        return rows.map((row) => mapRow(mapper, row, name));
       const message = `${name}: more than ${max} rows: raise max of rows(), add a LIMIT, or give the result as page()`;
       throw new CorrectableError('INVALID_VALUE', message);
     },
@@ -94,8 +110,8 @@ export function rows<const M extends RowMapper<unknown>>(
 }
 
 /**
- * Returns the shape whose result is one page, with the position of the next one. The arguments may have `pageState`,
- * from the page before, and `pageSize`, up to `size`. Default of `size`: 100.
+ * Returns the shape whose result is one page, with the position of the next one. The arguments may
+ * have `pageState`, from the page before, and `pageSize`, up to `size`. Default of `size`: 100.
  *
  * @example
  * const { rows, pageState } = await store.invoke(posts.timeline({ user: 'ada' }));
@@ -132,14 +148,22 @@ export function wasApplied(): ResultShape<boolean> {
     buildResult({ rows: [row] }, name) {
       const isApplied = row?.['[applied]'];
       if (typeof isApplied === 'boolean') return isApplied;
-      throw new CorrectableError('INVALID_VALUE', `${name}: wasApplied() is for writes with IF, and this one has none`);
+      throw new CorrectableError(
+        'INVALID_VALUE',
+        `${name}: wasApplied() is for writes with IF, and this one has none`,
+      );
     },
   };
 }
 
 /** Returns the shape without a result, the default for writes. */
 export function noResult(): ResultShape<void> {
-  return { kind: 'noResult', pageSize: PAGE_SIZE, versionColumn: undefined, buildResult: () => undefined };
+  return {
+    kind: 'noResult',
+    pageSize: PAGE_SIZE,
+    versionColumn: undefined,
+    buildResult: () => undefined,
+  };
 }
 
 interface ShapeArguments {
@@ -149,21 +173,36 @@ interface ShapeArguments {
   readonly example: string;
 }
 
-function checkShapeArguments(shape: string, { mapper, options, name, example }: ShapeArguments): void {
+function checkShapeArguments(
+  shape: string,
+  { mapper, options, name, example }: ShapeArguments,
+): void {
   const call = `${shape}((row) => row['name'], { ${name}: ${example} })`;
   const isSchema = typeof mapper === 'object' && mapper !== null && '~standard' in mapper;
-  check(isSchema || typeof mapper === 'function', 'mapper', `must be a function of a row, or a schema: write ${call}`);
+  check(
+    isSchema || typeof mapper === 'function',
+    'mapper',
+    `must be a function of a row, or a schema: write ${call}`,
+  );
   checkOptionNames(options, { call }, { [name]: true });
 }
 
 function mapRow<M extends RowMapper<unknown>>(mapper: M, row: Row, name: string): MappedRow<M> {
   if (typeof mapper !== 'function') {
-    return validateWithSchema(mapper, row, { code: 'INVALID_VALUE', root: 'row', subject: name }) as MappedRow<M>;
+    return validateWithSchema(mapper, row, {
+      code: 'INVALID_VALUE',
+      root: 'row',
+      subject: name,
+    }) as MappedRow<M>;
   }
   try {
     return mapper(row) as MappedRow<M>;
   } catch (cause) {
     if (isCorrectableError(cause)) throw cause;
-    throw new CorrectableError('INVALID_VALUE', `${name}: the row mapper failed: ${String(cause)}`, { cause });
+    throw new CorrectableError(
+      'INVALID_VALUE',
+      `${name}: the row mapper failed: ${String(cause)}`,
+      { cause },
+    );
   }
 }

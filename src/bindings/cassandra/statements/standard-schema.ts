@@ -6,7 +6,9 @@ export interface Issue {
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
 }
 
-type ValidationResult<T> = { readonly value: T; readonly issues?: undefined } | { readonly issues: readonly Issue[] };
+type ValidationResult<T> =
+  | { readonly value: T; readonly issues?: undefined }
+  | { readonly issues: readonly Issue[] };
 
 /** Any schema, with any input and output. */
 export interface AnySchema {
@@ -32,7 +34,10 @@ export interface MismatchContext {
   readonly subject: string;
 }
 
-/** The value as the schema gives it back. @throws CorrectableError as `misfit` says, with the path of the first issue. */
+/**
+ * The value as the schema gives it back. @throws CorrectableError as `misfit` says, with the path
+ * of the first issue.
+ */
 export function validateWithSchema(
   schema: AnySchema,
   value: unknown,
@@ -41,14 +46,20 @@ export function validateWithSchema(
   const outcome = schema['~standard'].validate(value);
   if (outcome instanceof Promise) {
     outcome.catch(() => {});
-    throw new CorrectableError('UNSUPPORTED', `${subject}: give a schema for ${root} that needs not wait`, {
-      field: root,
-    });
+    throw new CorrectableError(
+      'UNSUPPORTED',
+      `${subject}: give a schema for ${root} that needs not wait`,
+      {
+        field: root,
+      },
+    );
   }
   if (outcome.issues === undefined) return outcome.value;
   const [issue] = outcome.issues;
   const field = [root, ...(issue?.path ?? []).map(formatPathStep)].join('.');
-  throw new CorrectableError(code, `${subject}: ${field}: ${issue?.message ?? 'does not fit'}`, { field });
+  throw new CorrectableError(code, `${subject}: ${field}: ${issue?.message ?? 'does not fit'}`, {
+    field,
+  });
 }
 
 function formatPathStep(step: PropertyKey | { readonly key: PropertyKey }): string {

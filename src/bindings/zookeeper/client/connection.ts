@@ -1,4 +1,7 @@
-/** One connection to a server: handshake, requests answered in order, heartbeats that notice a frozen server. */
+/**
+ * One connection to a server: handshake, requests answered in order, heartbeats that notice a
+ * frozen server.
+ */
 import { connect, type Socket } from 'node:net';
 import { formatAddress, type ServerAddress } from '../../shared/server-address.ts';
 import { HeartbeatMonitor } from '../../shared/heartbeat-monitor.ts';
@@ -9,7 +12,10 @@ import { OP, type Request } from './requests.ts';
 
 /** Numbers of frames that answer no request of the application. */
 const XID = { watch: -1, ping: -2, auth: -4, setWatches: -8 } as const;
-/** Asks for a preliminary reply, which then has the sign bit too. Servers without such replies send the bit back. */
+/**
+ * Asks for a preliminary reply, which then has the sign bit too. Servers without such replies send
+ * the bit back.
+ */
 const WANTS_PRELIMINARY = 2 ** 30;
 const PRELIMINARY_FLAGS = 0x6000_0000;
 /** No server keeps a session for so long: a week. */
@@ -79,7 +85,9 @@ export class Connection {
     this.#socket.once('connect', () => this.#sendConnectRequest());
     this.#socket.on('data', (chunk: Buffer) => this.#receive(chunk));
     this.#socket.on('error', (error) => this.#end(this.#createLossError(error.message, error)));
-    this.#socket.on('close', () => this.#end(this.#createLossError('the server closed the connection')));
+    this.#socket.on('close', () =>
+      this.#end(this.#createLossError('the server closed the connection')),
+    );
     this.#connectTimer = setTimeout(() => {
       this.#end(this.#createLossError(`no answer within ${options.connectTimeoutMs} ms`));
     }, options.connectTimeoutMs);
@@ -127,7 +135,8 @@ export class Connection {
 
   #flush(): void {
     if (this.#hasEnded || this.#outgoing.length === 0) return;
-    const bytes = this.#outgoing.length === 1 ? (this.#outgoing[0] as Buffer) : Buffer.concat(this.#outgoing);
+    const bytes =
+      this.#outgoing.length === 1 ? (this.#outgoing[0] as Buffer) : Buffer.concat(this.#outgoing);
     this.#outgoing = [];
     this.#lastSentAt = performance.now();
     this.#options.bytes.sent += bytes.length;
@@ -140,7 +149,9 @@ export class Connection {
     try {
       this.#frames.push(chunk, (content) => this.#handleFrame(new JuteReader(content)));
     } catch (error) {
-      this.#end(error instanceof ZooKeeperError ? error : this.#createLossError('unreadable reply', error));
+      this.#end(
+        error instanceof ZooKeeperError ? error : this.#createLossError('unreadable reply', error),
+      );
     }
   }
 
@@ -155,7 +166,8 @@ export class Connection {
     if (xid === XID.auth && error !== 0) return this.#options.onAuthFailed();
     if (xid < 0) {
       // The server's own negative numbers are small: they have all of these bits.
-      if ((xid & PRELIMINARY_FLAGS) === WANTS_PRELIMINARY) this.#deliverPreliminary(xid & 0x7fff_ffff, reader);
+      if ((xid & PRELIMINARY_FLAGS) === WANTS_PRELIMINARY)
+        this.#deliverPreliminary(xid & 0x7fff_ffff, reader);
       return;
     }
     if (zxid > 0n) this.#options.onZxid(zxid);
@@ -221,7 +233,10 @@ export class Connection {
     }
   }
 
-  /** A ping after a third of the session's time without a word, the end after two thirds without an answer. */
+  /**
+   * A ping after a third of the session's time without a word, the end after two thirds without an
+   * answer.
+   */
   #startHeartbeat(sessionTimeoutMs: number): HeartbeatMonitor {
     const intervalMs = sessionTimeoutMs / 6;
     return new HeartbeatMonitor({
@@ -231,9 +246,11 @@ export class Connection {
       onHeartbeatDue: (silentMs) => {
         const isQuiet = performance.now() - this.#lastSentAt >= sessionTimeoutMs / 3 - intervalMs;
         const isUnanswered = silentMs >= sessionTimeoutMs / 3;
-        if (isQuiet || isUnanswered) this.#enqueue(new JuteWriter().int(XID.ping).int(OP.ping).frame());
+        if (isQuiet || isUnanswered)
+          this.#enqueue(new JuteWriter().int(XID.ping).int(OP.ping).frame());
       },
-      onSilence: (silentMs) => this.#end(this.#createLossError(`silent for ${Math.round(silentMs)} ms`)),
+      onSilence: (silentMs) =>
+        this.#end(this.#createLossError(`silent for ${Math.round(silentMs)} ms`)),
     });
   }
 

@@ -1,4 +1,7 @@
-/** What can go wrong with a request, as a code with the path that it is about and a hint at what to do. */
+/**
+ * What can go wrong with a request, as a code with the path that it is about and a hint at what to
+ * do.
+ */
 
 const CODES = {
   [-1]: 'SYSTEM_ERROR',
@@ -43,10 +46,12 @@ const HINTS: { readonly [code in ZooKeeperErrorCode]?: string } = {
   NODE_EXISTS: 'another client created it before: use it as it is, or choose another name',
   NOT_EMPTY: 'delete its children first',
   SESSION_EXPIRED: 'the ensemble gave the session up, with its ephemeral nodes: make a new client',
-  INVALID_ACL: 'give at least one entry with a known scheme, and addAuth() before the scheme "auth"',
+  INVALID_ACL:
+    'give at least one entry with a known scheme, and addAuth() before the scheme "auth"',
   AUTH_FAILED: 'the server refused the identity of addAuth()',
   SESSION_MOVED: 'the session has been taken over by another connection: repeat the request',
-  UNIMPLEMENTED: 'the server is too old, or the feature is switched off (time to live: extendedTypesEnabled)',
+  UNIMPLEMENTED:
+    'the server is too old, or the feature is switched off (time to live: extendedTypesEnabled)',
   CONNECTION_LOSS: 'the client reconnects by itself; repeat what may be repeated',
   TOO_MANY_REQUESTS: 'wait for some of the requests in flight',
   CLIENT_CLOSED: 'make a new client',
@@ -58,7 +63,10 @@ export interface ZooKeeperErrorDetails {
   readonly path?: string | undefined;
   /** The index of the part of a `multi` that failed, from 0. */
   readonly part?: number | undefined;
-  /** Whether the request was sent and may have been executed, although no reply or no decisive one came. */
+  /**
+   * Whether the request was sent and may have been executed, although no reply or no decisive one
+   * came.
+   */
   readonly mayHaveTakenEffect?: boolean | undefined;
   readonly hint?: string | undefined;
   readonly cause?: unknown;
@@ -81,14 +89,19 @@ export class ZooKeeperError extends Error {
   readonly path: string | undefined;
   readonly part: number | undefined;
   readonly hint: string | undefined;
-  /** True if a write was sent and no reply reported its outcome: it may have been executed, or may still be. */
+  /**
+   * True if a write was sent and no reply reported its outcome: it may have been executed, or may
+   * still be.
+   */
   readonly mayHaveTakenEffect: boolean;
 
   constructor(code: ZooKeeperErrorCode, details: ZooKeeperErrorDetails = {}) {
     const hint = details.hint ?? HINTS[code];
     const where = details.path === undefined ? '' : ` ${details.path}`;
     const part = details.part === undefined ? '' : ` (part ${details.part} of the multi)`;
-    super(`${code}${where}${part}${hint === undefined ? '' : `: ${hint}`}`, { cause: details.cause });
+    super(`${code}${where}${part}${hint === undefined ? '' : `: ${hint}`}`, {
+      cause: details.cause,
+    });
     this.code = code;
     this.path = details.path;
     this.part = details.part;
@@ -97,7 +110,10 @@ export class ZooKeeperError extends Error {
   }
 }
 
-/** What a server answers that does not know what became of the request, or is not known to this client. */
+/**
+ * What a server answers that does not know what became of the request, or is not known to this
+ * client.
+ */
 const UNDECIDED_CODES: ReadonlySet<ZooKeeperErrorCode> = new Set([
   'SYSTEM_ERROR',
   'RUNTIME_INCONSISTENCY',
@@ -113,8 +129,14 @@ export function isUndecided(code: ZooKeeperErrorCode): boolean {
   return UNDECIDED_CODES.has(code);
 }
 
-/** Returns whether `error` is a `ZooKeeperError`, with `code` if you pass one. Works across copies of the package. */
-export function isZooKeeperError(error: unknown, code?: ZooKeeperErrorCode): error is ZooKeeperError {
+/**
+ * Returns whether `error` is a `ZooKeeperError`, with `code` if you pass one. Works across copies
+ * of the package.
+ */
+export function isZooKeeperError(
+  error: unknown,
+  code?: ZooKeeperErrorCode,
+): error is ZooKeeperError {
   return (
     error instanceof Error &&
     error.name === 'ZooKeeperError' &&

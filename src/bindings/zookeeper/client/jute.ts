@@ -1,4 +1,7 @@
-/** Jute, ZooKeeper's serialisation: big-endian numbers, and strings, buffers and lists with a 32-bit length in front. */
+/**
+ * Jute, ZooKeeper's serialisation: big-endian numbers, and strings, buffers and lists with a 32-bit
+ * length in front.
+ */
 import { ByteReader } from '../../shared/byte-reader.ts';
 import { ByteWriter } from '../../shared/byte-writer.ts';
 import { FrameSplitter } from '../../shared/frame-splitter.ts';
@@ -43,7 +46,10 @@ export class JuteWriter extends ByteWriter {
   }
 }
 
-/** Reads the content of one frame. What does not fit is a `PROTOCOL_ERROR`, never an exception of another kind. */
+/**
+ * Reads the content of one frame. What does not fit is a `PROTOCOL_ERROR`, never an exception of
+ * another kind.
+ */
 export class JuteReader extends ByteReader {
   /** A 64-bit number that is a time or a count, small enough to be exact. */
   longNumber(): number {
@@ -71,11 +77,16 @@ export class JuteReader extends ByteReader {
   }
 
   protected createError(description: string): ZooKeeperError {
-    return new ZooKeeperError('PROTOCOL_ERROR', { hint: `the server sent what is no valid reply: ${description}` });
+    return new ZooKeeperError('PROTOCOL_ERROR', {
+      hint: `the server sent what is no valid reply: ${description}`,
+    });
   }
 }
 
-/** Cuts what arrives into the contents of frames. Throws a ZooKeeperError `PROTOCOL_ERROR` for a length that cannot be. */
+/**
+ * Cuts what arrives into the contents of frames. Throws a ZooKeeperError `PROTOCOL_ERROR` for a
+ * length that cannot be.
+ */
 export function createJuteSplitter(maxBytes: number): FrameSplitter<Buffer> {
   return new FrameSplitter({
     headerBytes: LENGTH_BYTES,

@@ -2,9 +2,18 @@
 import { getZooKeeperErrorCode, ZooKeeperError } from './errors.ts';
 import type { JuteReader, JuteWriter } from './jute.ts';
 import { readStat, type Acl, type Stat } from './stat-and-acl.ts';
-import { getCreateOpCode, OP, readCreated, writeCreate, type CreateResult, type CreateMode } from './requests.ts';
+import {
+  getCreateOpCode,
+  OP,
+  readCreated,
+  writeCreate,
+  type CreateResult,
+  type CreateMode,
+} from './requests.ts';
 
-/** One part of a transaction. If you pass `version`, the node must have it. Default: any version. */
+/**
+ * One part of a transaction. If you pass `version`, the node must have it. Default: any version.
+ */
 export type MultiPart =
   | {
       readonly type: 'create';
@@ -95,7 +104,10 @@ export function readMulti(reader: JuteReader, parts: readonly ResolvedPart[]): M
   }
   const at = failures.findIndex((number) => !NOT_EXECUTED_CODES.includes(number));
   if (at >= 0)
-    throw new ZooKeeperError(getZooKeeperErrorCode(failures[at] as number), { part: at, path: parts[at]?.path });
+    throw new ZooKeeperError(getZooKeeperErrorCode(failures[at] as number), {
+      part: at,
+      path: parts[at]?.path,
+    });
   if (failures.length > 0) throw new ZooKeeperError('RUNTIME_INCONSISTENCY');
   return results;
 }

@@ -9,25 +9,39 @@ export interface Credentials {
 }
 
 export interface ZooKeeperOptions {
-  /** How long the ensemble keeps a session without messages, in ms; servers may change it. Default: 12 000. */
+  /**
+   * How long the ensemble keeps a session without messages, in ms; servers may change it. Default:
+   * 12 000.
+   */
   readonly sessionTimeoutMs?: number;
   /** The server, `host:port`, to which the client connects whenever possible. */
   readonly preferredServer?: string;
-  /** Maximum number of requests in flight or waiting; more fail with `TOO_MANY_REQUESTS`. Default: 10 000. */
+  /**
+   * Maximum number of requests in flight or waiting; more fail with `TOO_MANY_REQUESTS`. Default:
+   * 10 000.
+   */
   readonly maxRequests?: number;
-  /** Maximum request size in bytes. Above its `jute.maxbuffer`, a server closes the connection. Default: 1 000 000. */
+  /**
+   * Maximum request size in bytes. Above its `jute.maxbuffer`, a server closes the connection.
+   * Default: 1 000 000.
+   */
   readonly maxRequestBytes?: number;
   /** Maximum reply size in bytes. Default: 16 MiB. */
   readonly maxReplyBytes?: number;
   /** The session to resume, of a client that was not closed. Default: a new session. */
   readonly credentials?: Credentials;
-  /** Returns a transaction that the client must not fall behind, besides its own: of a session for which it reads. */
+  /**
+   * Returns a transaction that the client must not fall behind, besides its own: of a session for
+   * which it reads.
+   */
   readonly getMinZxid?: () => bigint;
   /** Called with errors that listeners throw. Default: they become uncaught exceptions. */
   readonly onUncaught?: (error: unknown) => void;
 }
 
-export type ResolvedOptions = Required<Omit<ZooKeeperOptions, 'preferredServer' | 'credentials'>> & {
+export type ResolvedOptions = Required<
+  Omit<ZooKeeperOptions, 'preferredServer' | 'credentials'>
+> & {
   readonly credentials: Credentials | undefined;
   readonly preferredServer: string | undefined;
 };
@@ -40,7 +54,8 @@ export const DEFAULT_MAX_REQUEST_BYTES = 1_000_000;
 export function resolveOptions(options: ZooKeeperOptions): ResolvedOptions {
   const value: unknown = options;
   if (!isRecord(value)) {
-    const hint = "options: give an object, as new ZooKeeper('127.0.0.1:2181', { sessionTimeoutMs: 12_000 })";
+    const hint =
+      "options: give an object, as new ZooKeeper('127.0.0.1:2181', { sessionTimeoutMs: 12_000 })";
     throw new ZooKeeperError('BAD_ARGUMENTS', { hint });
   }
   return {
@@ -57,7 +72,11 @@ export function resolveOptions(options: ZooKeeperOptions): ResolvedOptions {
 
 type NumberField = 'sessionTimeoutMs' | 'maxRequests' | 'maxRequestBytes' | 'maxReplyBytes';
 
-function checkPositive(options: ZooKeeperOptions, field: NumberField, defaultValue: number): number {
+function checkPositive(
+  options: ZooKeeperOptions,
+  field: NumberField,
+  defaultValue: number,
+): number {
   const value = options[field] ?? defaultValue;
   if (Number.isInteger(value) && value > 0 && value < 2 ** 31) return value;
   throw new ZooKeeperError('BAD_ARGUMENTS', { hint: `${field}: give an integer above 0` });

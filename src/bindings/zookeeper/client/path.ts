@@ -1,4 +1,7 @@
-/** Paths of nodes, checked before anything is sent: what the server finds wrong it answers by closing the connection. */
+/**
+ * Paths of nodes, checked before anything is sent: what the server finds wrong it answers by
+ * closing the connection.
+ */
 import { ZooKeeperError } from './errors.ts';
 
 /** @throws ZooKeeperError `BAD_ARGUMENTS` unless `path` is absolute and normal. */
@@ -23,7 +26,12 @@ function findPathProblem(path: string): string | undefined {
 /** As the server has it: control characters, private use, and what takes two code units. */
 function isForbidden(character: string): boolean {
   const code = character.codePointAt(0) as number;
-  return code < 0x20 || (code > 0x7e && code < 0xa0) || (code >= 0xd8_00 && code <= 0xf8_ff) || code >= 0xff_f0;
+  return (
+    code < 0x20 ||
+    (code > 0x7e && code < 0xa0) ||
+    (code >= 0xd8_00 && code <= 0xf8_ff) ||
+    code >= 0xff_f0
+  );
 }
 
 /** The subtree that a client takes for the whole: a prefix of all paths that are sent. */

@@ -1,4 +1,7 @@
-/** Requests: how each kind is written and its reply read. Paths are those of the server, the client's chroot included. */
+/**
+ * Requests: how each kind is written and its reply read. Paths are those of the server, the
+ * client's chroot included.
+ */
 import { ZooKeeperError } from './errors.ts';
 import type { JuteReader, JuteWriter } from './jute.ts';
 import { readAcl, readStat, writeAcl, type Acl, type Stat } from './stat-and-acl.ts';
@@ -34,11 +37,14 @@ export interface Request<T> {
   readonly isWrite: boolean;
   write(writer: JuteWriter): void;
   read(reader: JuteReader): T;
-  /** Reads a preliminary reply, for which a server is asked that knows them (`engines/zookeeper-czk`). */
+  /**
+   * Reads a preliminary reply, for which a server is asked that knows them
+   * (`engines/zookeeper-czk`).
+   */
   readPreliminary?(reader: JuteReader): void;
   /**
-   * Called when the reply comes, before anything that came after it, with its error number (0: none) and the last
-   * transaction that the server had applied.
+   * Called when the reply comes, before anything that came after it, with its error number (0:
+   * none) and the last transaction that the server had applied.
    */
   onReply?(error: number, zxid: bigint): void;
 }
@@ -46,7 +52,10 @@ export interface Request<T> {
 /** Error numbers that requests look at themselves. */
 export const NO_NODE = -101;
 
-/** The life of a node: until deleted, until its session ends, until its last child goes, or until idle for a time. */
+/**
+ * The life of a node: until deleted, until its session ends, until its last child goes, or until
+ * idle for a time.
+ */
 export type CreateMode =
   | 'persistent'
   | 'persistent-sequential'
@@ -91,12 +100,18 @@ export function getCreateOpCode(mode: CreateMode, withStat: boolean): number {
   return withStat ? OP.create2 : OP.create;
 }
 
-export function writeCreate(writer: JuteWriter, { path, data, acl, mode, ttlMs }: CreateFields): void {
+export function writeCreate(
+  writer: JuteWriter,
+  { path, data, acl, mode, ttlMs }: CreateFields,
+): void {
   writer.string(path).buffer(data).list(acl, writeAcl).int(CREATE_FLAGS[mode]);
   if (getCreateOpCode(mode, false) === OP.createTtl) writer.long(BigInt(ttlMs));
 }
 
-/** Reads the result of a create. Throws `PROTOCOL_ERROR` if the path is that of another one than the server got. */
+/**
+ * Reads the result of a create. Throws `PROTOCOL_ERROR` if the path is that of another one than the
+ * server got.
+ */
 export function readCreated(
   reader: JuteReader,
   type: number,
@@ -129,11 +144,17 @@ export interface NodeAcl {
   readonly stat: Stat;
 }
 
-export const readData = (reader: JuteReader): NodeData => ({ data: reader.buffer(), stat: readStat(reader) });
+export const readData = (reader: JuteReader): NodeData => ({
+  data: reader.buffer(),
+  stat: readStat(reader),
+});
 
 export const readChildren = (reader: JuteReader): NodeChildren => ({
   children: reader.list((item) => item.string()),
   stat: readStat(reader),
 });
 
-export const readAcls = (reader: JuteReader): NodeAcl => ({ acl: reader.list(readAcl), stat: readStat(reader) });
+export const readAcls = (reader: JuteReader): NodeAcl => ({
+  acl: reader.list(readAcl),
+  stat: readStat(reader),
+});

@@ -10,10 +10,15 @@ export interface ConnectString {
   readonly chroot: string;
 }
 
-/** Parses `host:port,host:port/chroot`, IPv6 in brackets. Throws `BAD_ARGUMENTS` that names the wrong part. */
+/**
+ * Parses `host:port,host:port/chroot`, IPv6 in brackets. Throws `BAD_ARGUMENTS` that names the
+ * wrong part.
+ */
 export function parseConnectString(text: string): ConnectString {
   if (typeof text !== 'string') {
-    throw new ZooKeeperError('BAD_ARGUMENTS', { hint: "servers: give a text, as new ZooKeeper('127.0.0.1:2181')" });
+    throw new ZooKeeperError('BAD_ARGUMENTS', {
+      hint: "servers: give a text, as new ZooKeeper('127.0.0.1:2181')",
+    });
   }
   const slash = text.indexOf('/');
   const hosts = slash < 0 ? text : text.slice(0, slash);
@@ -26,7 +31,9 @@ export function parseConnectString(text: string): ConnectString {
 function parseServer(text: string): ServerAddress {
   const address = parseAddress(text, DEFAULT_PORT);
   if (address !== undefined) return address;
-  throw new ZooKeeperError('BAD_ARGUMENTS', { hint: `servers: give host:port or [::1]:port, not "${text}"` });
+  throw new ZooKeeperError('BAD_ARGUMENTS', {
+    hint: `servers: give host:port or [::1]:port, not "${text}"`,
+  });
 }
 
 /** Goes round the servers; where one is preferred, every round begins with it. */
@@ -56,7 +63,9 @@ export class ServerPool {
     const candidates = this.#getCandidates();
     const isNewRound = candidates.every((item) => this.#triedInRound.has(formatAddress(item)));
     if (isNewRound) this.#triedInRound.clear();
-    const server = candidates.find((item) => !this.#triedInRound.has(formatAddress(item))) as ServerAddress;
+    const server = candidates.find(
+      (item) => !this.#triedInRound.has(formatAddress(item)),
+    ) as ServerAddress;
     this.#triedInRound.add(formatAddress(server));
     return { server, isNewRound };
   }
@@ -69,7 +78,9 @@ export class ServerPool {
   }
 
   #getCandidates(): readonly ServerAddress[] {
-    const turned = this.#servers.map((_, n) => this.#servers[(n + this.#next) % this.#servers.length] as ServerAddress);
+    const turned = this.#servers.map(
+      (_, n) => this.#servers[(n + this.#next) % this.#servers.length] as ServerAddress,
+    );
     if (this.#preferred === undefined) return turned;
     const preferred = this.#preferred;
     return [parseServer(preferred), ...turned.filter((item) => formatAddress(item) !== preferred)];

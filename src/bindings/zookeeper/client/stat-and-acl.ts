@@ -3,7 +3,9 @@ import type { JuteReader, JuteWriter } from './jute.ts';
 
 /** The metadata of a node. Times are in milliseconds since the epoch. */
 export interface Stat {
-  /** The transactions that created the node, last changed its data, and last changed its children. */
+  /**
+   * The transactions that created the node, last changed its data, and last changed its children.
+   */
   readonly czxid: bigint;
   readonly mzxid: bigint;
   readonly pzxid: bigint;
@@ -57,7 +59,8 @@ export const READ_ACL: readonly Acl[] = [{ scheme: 'world', id: 'anyone', permis
 const ALL = 31;
 
 export function writeAcl(writer: JuteWriter, { scheme, id, permissions }: Acl): void {
-  const bits = permissions === 'all' ? ALL : permissions.reduce((sum, item) => sum | PERMISSIONS[item], 0);
+  const bits =
+    permissions === 'all' ? ALL : permissions.reduce((sum, item) => sum | PERMISSIONS[item], 0);
   writer.int(bits).string(scheme).string(id);
 }
 
@@ -65,6 +68,8 @@ export function readAcl(reader: JuteReader): Acl {
   const bits = reader.int();
   const scheme = reader.string();
   const id = reader.string();
-  const granted = (Object.keys(PERMISSIONS) as Permission[]).filter((item) => (bits & PERMISSIONS[item]) !== 0);
+  const granted = (Object.keys(PERMISSIONS) as Permission[]).filter(
+    (item) => (bits & PERMISSIONS[item]) !== 0,
+  );
   return { scheme, id, permissions: bits === ALL ? 'all' : granted };
 }

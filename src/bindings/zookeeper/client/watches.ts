@@ -27,7 +27,13 @@ const CONSUMED_WATCH_KINDS: Readonly<Record<WatchEvent['type'], readonly WatchKi
   'children-changed': ['children'],
 };
 
-export const WATCH_KINDS: readonly WatchKind[] = ['data', 'exists', 'children', 'persistent', 'recursive'];
+export const WATCH_KINDS: readonly WatchKind[] = [
+  'data',
+  'exists',
+  'children',
+  'persistent',
+  'recursive',
+];
 /** Paths of about this many bytes go into one request to watch again. */
 const MAX_REARM_BYTES = 128 * 1024;
 
@@ -42,7 +48,10 @@ export class Watches {
     persistent: new Map(),
     recursive: new Map(),
   };
-  /** How many questions are in flight that leave a watch at a path: the server may have it before the answer is here. */
+  /**
+   * How many questions are in flight that leave a watch at a path: the server may have it before
+   * the answer is here.
+   */
   readonly #requestCounts = new Map<string, number>();
   readonly #onUncaught: (error: unknown) => void;
 
@@ -58,10 +67,13 @@ export class Watches {
 
   remove(kind: WatchKind, path: string, listener: WatchListener): void {
     const listeners = this.#listeners[kind].get(path);
-    if (listeners?.delete(listener) === true && listeners.size === 0) this.#listeners[kind].delete(path);
+    if (listeners?.delete(listener) === true && listeners.size === 0)
+      this.#listeners[kind].delete(path);
   }
 
-  /** A question that leaves a watch is about to be asked. Returns what to call when it has ended. */
+  /**
+   * A question that leaves a watch is about to be asked. Returns what to call when it has ended.
+   */
   beginRequest(path: string): () => void {
     this.#requestCounts.set(path, (this.#requestCounts.get(path) ?? 0) + 1);
     return () => {
@@ -77,7 +89,9 @@ export class Watches {
 
   /** Whether the path has no watch, and no pending request for one. */
   isUnused(path: string): boolean {
-    return !this.#requestCounts.has(path) && !WATCH_KINDS.some((kind) => this.isWatched(path, kind));
+    return (
+      !this.#requestCounts.has(path) && !WATCH_KINDS.some((kind) => this.isWatched(path, kind))
+    );
   }
 
   /** Tells those who watch. Paths are the application's. */
@@ -127,7 +141,8 @@ function createEmptyBatch(): RearmBatch {
 
 function getSelfAndAncestors(path: string): string[] {
   const paths = [path];
-  for (let at = path.lastIndexOf('/'); at > 0; at = path.lastIndexOf('/', at - 1)) paths.push(path.slice(0, at));
+  for (let at = path.lastIndexOf('/'); at > 0; at = path.lastIndexOf('/', at - 1))
+    paths.push(path.slice(0, at));
   if (path !== '/') paths.push('/');
   return paths;
 }

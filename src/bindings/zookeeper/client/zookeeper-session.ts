@@ -1,6 +1,11 @@
 /** A session outlives connections. It ends when the ensemble expires it, or when it is closed. */
 import { waitUntilSettled } from '../wait-until-settled.ts';
-import { Connection, encodeFrame, type AcceptedSession, type PendingRequest } from './connection.ts';
+import {
+  Connection,
+  encodeFrame,
+  type AcceptedSession,
+  type PendingRequest,
+} from './connection.ts';
 import { ZooKeeperError } from './errors.ts';
 import type { JuteReader, JuteWriter } from './jute.ts';
 import type { Credentials, ResolvedOptions } from './options.ts';
@@ -10,13 +15,24 @@ import { OP, type Request } from './requests.ts';
 import { ServerPool, type ConnectString } from './server-pool.ts';
 import { readWatchEvent, Watches, WATCH_KINDS, type RearmBatch } from './watches.ts';
 
-/** `connecting`: before the first connection and between two. `expired`, `auth-failed` and `closed` are permanent. */
+/**
+ * `connecting`: before the first connection and between two. `expired`, `auth-failed` and `closed`
+ * are permanent.
+ */
 export type SessionState = 'connecting' | 'connected' | 'expired' | 'auth-failed' | 'closed';
 
 /** An event of a session. */
 export type SessionEvent =
-  /** `isNew`: the session has just begun; otherwise it goes on over another connection, its ephemeral nodes alive. */
-  | { readonly type: 'connected'; readonly server: string; readonly isNew: boolean; readonly timeoutMs: number }
+  /**
+   * `isNew`: the session has just begun; otherwise it goes on over another connection, its
+   * ephemeral nodes alive.
+   */
+  | {
+      readonly type: 'connected';
+      readonly server: string;
+      readonly isNew: boolean;
+      readonly timeoutMs: number;
+    }
   | { readonly type: 'disconnected'; readonly server: string; readonly reason: ZooKeeperError }
   /** The ensemble gave the session up, its ephemeral nodes are gone: a new client is needed. */
   | { readonly type: 'expired' }
@@ -36,11 +52,17 @@ const MAX_RECONNECT_INTERVAL_MS = 2_000;
 const CLOSE_TIMEOUT_MS = 2_000;
 
 /** What requests of a session that is over fail with. */
-const END_ERROR_CODES = { expired: 'SESSION_EXPIRED', 'auth-failed': 'AUTH_FAILED', closed: 'CLIENT_CLOSED' } as const;
+const END_ERROR_CODES = {
+  expired: 'SESSION_EXPIRED',
+  'auth-failed': 'AUTH_FAILED',
+  closed: 'CLIENT_CLOSED',
+} as const;
 type EndState = keyof typeof END_ERROR_CODES;
 
 /** Returns the code of the error with which the requests of a session fail that is over. */
-export function getEndErrorCode(state: SessionState): (typeof END_ERROR_CODES)[EndState] | undefined {
+export function getEndErrorCode(
+  state: SessionState,
+): (typeof END_ERROR_CODES)[EndState] | undefined {
   return state === 'connecting' || state === 'connected' ? undefined : END_ERROR_CODES[state];
 }
 
@@ -71,7 +93,8 @@ export class ZooKeeperSession {
   constructor({ servers, chroot }: ConnectString, options: ResolvedOptions) {
     this.#options = options;
     this.credentials = options.credentials;
-    this.#nextRequestNumber = options.credentials === undefined ? createRequestNumbers() : createRandomRequestNumbers();
+    this.#nextRequestNumber =
+      options.credentials === undefined ? createRequestNumbers() : createRandomRequestNumbers();
     this.chroot = new Chroot(chroot);
     this.watches = new Watches(options.onUncaught);
     this.#serverPool = new ServerPool(servers, options.preferredServer);
@@ -98,8 +121,15 @@ export class ZooKeeperSession {
       const rejection = this.#getRejection(request);
       if (rejection !== undefined) return reject(rejection);
       const frame = encodeFrame(request);
-      if (frame.length > this.#options.maxRequestBytes) return reject(this.#createTooLargeError(request, frame.length));
-      const pending: PendingRequest<T> = { request, frame, resolve, reject, startedAtMs: performance.now() };
+      if (frame.length > this.#options.maxRequestBytes)
+        return reject(this.#createTooLargeError(request, frame.length));
+      const pending: PendingRequest<T> = {
+        request,
+        frame,
+        resolve,
+        reject,
+        startedAtMs: performance.now(),
+      };
       if (this.state === 'connected') this.#connection?.send(pending as PendingRequest);
       else this.#enqueue(pending as PendingRequest);
     });
@@ -112,7 +142,11 @@ export class ZooKeeperSession {
 
   preferServer(server: string | undefined): void {
     this.#serverPool.preferServer(server);
-    if (server !== undefined && this.#connection !== undefined && this.#connection.server !== server) {
+    if (
+      server !== undefined &&
+      this.#connection !== undefined &&
+      this.#connection.server !== server
+    ) {
       this.#connection.destroy(`moving to ${server}`);
     }
   }
@@ -147,7 +181,9 @@ export class ZooKeeperSession {
     const code = getEndErrorCode(this.#isClosing ? 'closed' : this.state);
     if (code !== undefined) return new ZooKeeperError(code, { path });
     const inFlight = this.#waitingRequests.length + (this.#connection?.pendingCount ?? 0);
-    return inFlight < this.#options.maxRequests ? undefined : new ZooKeeperError('TOO_MANY_REQUESTS', { path });
+    return inFlight < this.#options.maxRequests
+      ? undefined
+      : new ZooKeeperError('TOO_MANY_REQUESTS', { path });
   }
 
   #createTooLargeError({ path }: Request<unknown>, bytes: number): ZooKeeperError {
@@ -213,7 +249,10 @@ export class ZooKeeperSession {
     this.#connection = connection;
   }
 
-  #handleAccepted(connection: Connection, { sessionTimeoutMs, sessionId, password }: AcceptedSession): void {
+  #handleAccepted(
+    connection: Connection,
+    { sessionTimeoutMs, sessionId, password }: AcceptedSession,
+  ): void {
     if (sessionTimeoutMs <= 0) return this.#finish('expired');
     const isNew = this.credentials === undefined;
     this.credentials = { sessionId, password };
@@ -224,19 +263,29 @@ export class ZooKeeperSession {
     clearTimeout(this.#waitTimer);
     this.#waitTimer = undefined;
     for (const identity of this.#identities) connection.sendSetup(createAuthRequest(identity));
-    for (const portion of this.watches.getRearmBatches()) connection.sendSetup(this.#createRearmRequest(portion));
+    for (const portion of this.watches.getRearmBatches())
+      connection.sendSetup(this.#createRearmRequest(portion));
     this.state = 'connected';
     for (const pending of this.#waitingRequests.splice(0)) connection.send(pending);
-    this.#notifyListeners({ type: 'connected', server: connection.server, isNew, timeoutMs: sessionTimeoutMs });
+    this.#notifyListeners({
+      type: 'connected',
+      server: connection.server,
+      isNew,
+      timeoutMs: sessionTimeoutMs,
+    });
   }
 
-  /** A request to watch again: the server reports at once what has changed since the last transaction seen. */
+  /**
+   * A request to watch again: the server reports at once what has changed since the last
+   * transaction seen.
+   */
   #createRearmRequest(batch: RearmBatch): Request<void> {
     const withPersistent = batch.persistent.length + batch.recursive.length > 0;
     const kinds = withPersistent ? WATCH_KINDS : (['data', 'exists', 'children'] as const);
     return createSetupRequest(withPersistent ? OP.setWatches2 : OP.setWatches, (writer) => {
       writer.long(this.lastZxid);
-      for (const kind of kinds) writer.list(batch[kind], (to, path) => to.string(this.chroot.toServerPath(path)));
+      for (const kind of kinds)
+        writer.list(batch[kind], (to, path) => to.string(this.chroot.toServerPath(path)));
     });
   }
 
@@ -252,7 +301,8 @@ export class ZooKeeperSession {
     const wasConnected = this.state === 'connected';
     this.state = 'connecting';
     if (!this.#isClosing) this.#connect();
-    if (wasConnected) this.#notifyListeners({ type: 'disconnected', server: connection.server, reason });
+    if (wasConnected)
+      this.#notifyListeners({ type: 'disconnected', server: connection.server, reason });
   }
 
   get #hasEnded(): boolean {

@@ -1,14 +1,25 @@
 /** The client: ZooKeeper's operations over a session. */
 import { replaceErrorWith, ZooKeeperError } from './errors.ts';
 import type { JuteReader, JuteWriter } from './jute.ts';
-import { readMulti, writeMulti, type MultiPart, type MultiResult, type ResolvedPart } from './multi.ts';
+import {
+  readMulti,
+  writeMulti,
+  type MultiPart,
+  type MultiResult,
+  type ResolvedPart,
+} from './multi.ts';
 import { resolveOptions, type Credentials, type ZooKeeperOptions } from './options.ts';
 import { checkPath } from './path.ts';
 import { OPEN_ACL, readStat, writeAcl, type Acl, type Stat } from './stat-and-acl.ts';
 import * as requests from './requests.ts';
 import { OP, type CreateMode, type NodeAcl, type NodeChildren, type NodeData } from './requests.ts';
 import { parseConnectString } from './server-pool.ts';
-import { getEndErrorCode, ZooKeeperSession, type SessionListener, type SessionState } from './zookeeper-session.ts';
+import {
+  getEndErrorCode,
+  ZooKeeperSession,
+  type SessionListener,
+  type SessionState,
+} from './zookeeper-session.ts';
 import type { WatchListener } from './watches.ts';
 
 export interface CreateOptions {
@@ -16,11 +27,15 @@ export interface CreateOptions {
   readonly mode?: CreateMode;
   /** The permissions. Default: everyone may do everything. */
   readonly acl?: readonly Acl[];
-  /** How long the node stays without a change and without children. Only for the modes with a time to live. */
+  /**
+   * How long the node stays without a change and without children. Only for the modes with a time
+   * to live.
+   */
   readonly ttlMs?: number;
   /**
-   * Called with the path that a sequential node should get, before the ensemble has agreed. It needs a server that
-   * gives preliminary replies (`engines/zookeeper-czk`). Other servers ignore it.
+   * Called with the path that a sequential node should get, before the ensemble has agreed. It
+   * needs a server that gives preliminary replies (`engines/zookeeper-czk`). Other servers ignore
+   * it.
    */
   readonly onPreliminary?: (path: string) => void;
 }
@@ -38,8 +53,8 @@ export interface WatchOption {
 /** An option that reports how old an answer is. */
 export interface ZxidOption {
   /**
-   * Called before the answer is delivered, with the last transaction that the server had applied when it answered.
-   * Called for errors too. By then, `lastZxid` may include later answers.
+   * Called before the answer is delivered, with the last transaction that the server had applied
+   * when it answered. Called for errors too. By then, `lastZxid` may include later answers.
    */
   readonly onZxid?: (zxid: bigint) => void;
 }
@@ -57,11 +72,13 @@ const WATCH_MODE = { persistent: 0, recursive: 1 } as const;
 const ANY_WATCHER = 3;
 
 /**
- * A session with a ZooKeeper ensemble. It connects by itself, sends heartbeats, and moves to another server if it loses
- * a connection. Requests are answered in the order in which you make them. Those of one tick are sent together.
+ * A session with a ZooKeeper ensemble. It connects by itself, sends heartbeats, and moves to
+ * another server if it loses a connection. Requests are answered in the order in which you make
+ * them. Those of one tick are sent together.
  *
- * If a request was sent and lost, it fails with `CONNECTION_LOSS`. Its `mayHaveTakenEffect` reports whether it could
- * have been executed. Requests made between two connections wait, for as long as the session could last.
+ * If a request was sent and lost, it fails with `CONNECTION_LOSS`. Its `mayHaveTakenEffect` reports
+ * whether it could have been executed. Requests made between two connections wait, for as long as
+ * the session could last.
  *
  * @example
  * const zk = new ZooKeeper('127.0.0.1:2181,127.0.0.2:2181/my-application');
@@ -80,7 +97,10 @@ export class ZooKeeper implements AsyncDisposable {
    * @throws ZooKeeperError `BAD_ARGUMENTS` if an address, a path or an option is invalid
    */
   constructor(connectString: string, options: ZooKeeperOptions = {}) {
-    this.#session = new ZooKeeperSession(parseConnectString(connectString), resolveOptions(options));
+    this.#session = new ZooKeeperSession(
+      parseConnectString(connectString),
+      resolveOptions(options),
+    );
   }
 
   get state(): SessionState {
@@ -92,7 +112,10 @@ export class ZooKeeper implements AsyncDisposable {
     return this.#session.id;
   }
 
-  /** The credentials with which another client can resume this session; `undefined` before it has begun. */
+  /**
+   * The credentials with which another client can resume this session; `undefined` before it has
+   * begun.
+   */
   get credentials(): Credentials | undefined {
     return this.#session.credentials;
   }
@@ -107,7 +130,10 @@ export class ZooKeeper implements AsyncDisposable {
     return this.#session.server;
   }
 
-  /** Why there is no connection; `undefined` while there is one, and before the first attempt has failed. */
+  /**
+   * Why there is no connection; `undefined` while there is one, and before the first attempt has
+   * failed.
+   */
   get blockedBy(): ZooKeeperError | undefined {
     return this.#session.blockedBy;
   }
@@ -150,7 +176,13 @@ export class ZooKeeper implements AsyncDisposable {
     checkPath(path, mode.endsWith('sequential'));
     checkTtl(path, mode, ttlMs);
     const type = requests.getCreateOpCode(mode, false);
-    const fields = { path: this.#session.chroot.toServerPath(path), data: toBytes(data), acl, mode, ttlMs };
+    const fields = {
+      path: this.#session.chroot.toServerPath(path),
+      data: toBytes(data),
+      acl,
+      mode,
+      ttlMs,
+    };
     const { chroot } = this.#session;
     const created = await this.#session.submit({
       type,
@@ -158,14 +190,18 @@ export class ZooKeeper implements AsyncDisposable {
       isWrite: true,
       write: (writer) => requests.writeCreate(writer, fields),
       read: (reader) => requests.readCreated(reader, type, fields),
-      ...(onPreliminary && { readPreliminary: (reader) => onPreliminary(chroot.toClientPath(reader.string())) }),
+      ...(onPreliminary && {
+        readPreliminary: (reader) => onPreliminary(chroot.toClientPath(reader.string())),
+      }),
     });
     return chroot.toClientPath(created.path);
   }
 
   /** Returns the metadata of a node, or `null` if it does not exist. */
   exists(path: string, options: WatchOption & ZxidOption = {}): Promise<Stat | null> {
-    return this.#read(OP.exists, path, { ...options, read: readStat }).catch(replaceErrorWith('NO_NODE', null));
+    return this.#read(OP.exists, path, { ...options, read: readStat }).catch(
+      replaceErrorWith('NO_NODE', null),
+    );
   }
 
   /** Returns the data of a node, with its metadata. */
@@ -179,16 +215,27 @@ export class ZooKeeper implements AsyncDisposable {
   }
 
   /** Changes the data of a node and returns its new metadata. */
-  set(path: string, data: NodeContent, { version = ANY_VERSION }: VersionOption = {}): Promise<Stat> {
+  set(
+    path: string,
+    data: NodeContent,
+    { version = ANY_VERSION }: VersionOption = {},
+  ): Promise<Stat> {
     const write = (writer: JuteWriter): unknown => writer.buffer(toBytes(data)).int(version);
     return this.#request(OP.setData, path, { isWrite: true, write, read: readStat });
   }
 
   delete(path: string, { version = ANY_VERSION }: VersionOption = {}): Promise<void> {
-    return this.#request(OP.delete, path, { isWrite: true, write: (writer) => writer.int(version), read: () => {} });
+    return this.#request(OP.delete, path, {
+      isWrite: true,
+      write: (writer) => writer.int(version),
+      read: () => {},
+    });
   }
 
-  /** Waits until the server has caught up with the leader. Later reads see all that was committed before. */
+  /**
+   * Waits until the server has caught up with the leader. Later reads see all that was committed
+   * before.
+   */
   sync(path = '/'): Promise<void> {
     return this.#request(OP.sync, path, { read: (reader) => void reader.string() });
   }
@@ -208,7 +255,9 @@ export class ZooKeeper implements AsyncDisposable {
       read: (reader) => readMulti(reader, resolved),
     });
     const { chroot } = this.#session;
-    return results.map((item) => (item.type === 'create' ? { ...item, path: chroot.toClientPath(item.path) } : item));
+    return results.map((item) =>
+      item.type === 'create' ? { ...item, path: chroot.toClientPath(item.path) } : item,
+    );
   }
 
   getAcl(path: string): Promise<NodeAcl> {
@@ -216,18 +265,29 @@ export class ZooKeeper implements AsyncDisposable {
   }
 
   /** Changes the permissions of a node. `version` is that of the ACL (`aversion`). */
-  setAcl(path: string, acl: readonly Acl[], { version = ANY_VERSION }: VersionOption = {}): Promise<Stat> {
+  setAcl(
+    path: string,
+    acl: readonly Acl[],
+    { version = ANY_VERSION }: VersionOption = {},
+  ): Promise<Stat> {
     const write = (writer: JuteWriter): unknown => writer.list(acl, writeAcl).int(version);
     return this.#request(OP.setAcl, path, { isWrite: true, write, read: readStat });
   }
 
   /**
-   * Calls `listener` for every change of a node until you call the returned function. If `isRecursive` is true, it
-   * covers all nodes below too. The client restores the watch after a reconnection.
+   * Calls `listener` for every change of a node until you call the returned function. If
+   * `isRecursive` is true, it covers all nodes below too. The client restores the watch after a
+   * reconnection.
    */
-  async watch(path: string, listener: WatchListener, { isRecursive = false } = {}): Promise<() => Promise<void>> {
+  async watch(
+    path: string,
+    listener: WatchListener,
+    { isRecursive = false } = {},
+  ): Promise<() => Promise<void>> {
     const { watches } = this.#session;
-    const [kind, other] = isRecursive ? (['recursive', 'persistent'] as const) : (['persistent', 'recursive'] as const);
+    const [kind, other] = isRecursive
+      ? (['recursive', 'persistent'] as const)
+      : (['persistent', 'recursive'] as const);
     checkPath(path);
     if (watches.isWatched(path, other)) {
       throw new ZooKeeperError('BAD_ARGUMENTS', {
@@ -237,24 +297,34 @@ export class ZooKeeper implements AsyncDisposable {
     }
     watches.add(kind, path, listener);
     try {
-      await this.#request(OP.addWatch, path, { write: (writer) => writer.int(WATCH_MODE[kind]), read: () => {} });
+      await this.#request(OP.addWatch, path, {
+        write: (writer) => writer.int(WATCH_MODE[kind]),
+        read: () => {},
+      });
     } catch (error) {
       watches.remove(kind, path, listener);
       throw error;
     }
     return async () => {
       watches.remove(kind, path, listener);
-      // The server would take away the path's other watches too: as long as there are some, it goes on telling.
+      // The server would take away the path's other watches too: as long as there are some, it goes
+      // on telling.
       if (watches.isUnused(path)) await this.#removeWatch(path);
     };
   }
 
-  /** Identifies the client, for ACLs: `addAuth('digest', 'user:password')`. Every new connection repeats it. */
+  /**
+   * Identifies the client, for ACLs: `addAuth('digest', 'user:password')`. Every new connection
+   * repeats it.
+   */
   addAuth(scheme: string, secret: string): void {
     this.#session.addIdentity({ scheme, secret: Buffer.from(secret) });
   }
 
-  /** Prefers the server `host:port` from now on, and moves there if connected to another; `undefined` for any. */
+  /**
+   * Prefers the server `host:port` from now on, and moves there if connected to another;
+   * `undefined` for any.
+   */
   preferServer(server: string | undefined): void {
     this.#session.preferServer(server);
   }
@@ -273,11 +343,18 @@ export class ZooKeeper implements AsyncDisposable {
     return this.close();
   }
 
-  /** A read that may leave a watch behind. The watch stands from the reply on, before what comes after it. */
+  /**
+   * A read that may leave a watch behind. The watch stands from the reply on, before what comes
+   * after it.
+   */
   async #read<T>(
     type: number,
     path: string,
-    { watch, onZxid, read }: WatchOption & ZxidOption & { readonly read: (reader: JuteReader) => T },
+    {
+      watch,
+      onZxid,
+      read,
+    }: WatchOption & ZxidOption & { readonly read: (reader: JuteReader) => T },
   ): Promise<T> {
     const write = (writer: JuteWriter): unknown => writer.bool(watch !== undefined);
     if (watch === undefined) {
@@ -305,7 +382,11 @@ export class ZooKeeper implements AsyncDisposable {
   }
 
   /** Asks about one node: its path goes out first, then what `write` has to say. */
-  #request<T>(type: number, path: string, { isWrite = false, write, read, onReply }: RequestParts<T>): Promise<T> {
+  #request<T>(
+    type: number,
+    path: string,
+    { isWrite = false, write, read, onReply }: RequestParts<T>,
+  ): Promise<T> {
     const outer = this.#session.chroot.toServerPath(checkPath(path));
     return this.#session.submit({
       type,
@@ -341,5 +422,8 @@ function toBytes(data: NodeContent): Uint8Array | null {
 
 function checkTtl(path: string, mode: CreateMode, ttlMs: number): void {
   if (!mode.startsWith('ttl') || (Number.isInteger(ttlMs) && ttlMs > 0)) return;
-  throw new ZooKeeperError('BAD_ARGUMENTS', { path, hint: 'ttlMs: give an integer of milliseconds above 0' });
+  throw new ZooKeeperError('BAD_ARGUMENTS', {
+    path,
+    hint: 'ttlMs: give an integer of milliseconds above 0',
+  });
 }

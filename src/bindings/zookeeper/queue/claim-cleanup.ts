@@ -1,4 +1,6 @@
-/** Removes delivered items with their claims: several at a time, again and again until it is done. */
+/**
+ * Removes delivered items with their claims: several at a time, again and again until it is done.
+ */
 import { replaceErrorWith, isZooKeeperError } from '../client/errors.ts';
 import type { MultiPart } from '../client/multi.ts';
 import type { Claim } from './claim-creator.ts';
@@ -50,7 +52,8 @@ export class ClaimCleanup {
     this.#waiting = [];
     const work = this.#remove(batch)
       .catch((error: unknown) => {
-        if (!(isConnectionLost(error) || isZooKeeperError(error, 'CLIENT_CLOSED'))) this.#onError(error);
+        if (!(isConnectionLost(error) || isZooKeeperError(error, 'CLIENT_CLOSED')))
+          this.#onError(error);
       })
       .finally(() => this.#inFlight.delete(work));
     this.#inFlight.add(work);
@@ -58,16 +61,22 @@ export class ClaimCleanup {
 
   async #remove(batch: readonly Claim[]): Promise<void> {
     try {
-      await this.#sessions.retryBusy('writer', (zk) => zk.multi(batch.flatMap((claim) => this.#getParts(claim))));
+      await this.#sessions.retryBusy('writer', (zk) =>
+        zk.multi(batch.flatMap((claim) => this.#getParts(claim))),
+      );
     } catch (error) {
       if (!isZooKeeperError(error, 'NO_NODE')) throw error;
-      // One of them is gone: removed by an attempt whose answer was lost, or by a janitor. Each by itself, then.
+      // One of them is gone: removed by an attempt whose answer was lost, or by a janitor. Each by
+      // itself, then.
       if (batch.length > 1) await Promise.all(batch.map((claim) => this.#remove([claim])));
       else if (error.part === ITEM_PART_INDEX) await this.#removeClaim(batch[0] as Claim);
     }
   }
 
-  /** Removes a claim whose item is gone. The item's number may belong to a queue that was made again: it stays. */
+  /**
+   * Removes a claim whose item is gone. The item's number may belong to a queue that was made
+   * again: it stays.
+   */
   async #removeClaim({ name }: Claim): Promise<void> {
     const removing = this.#sessions.retryBusy('writer', (zk) => zk.delete(this.#paths.claim(name)));
     await removing.catch(replaceErrorWith('NO_NODE', undefined));

@@ -1,4 +1,7 @@
-/** One dequeue. Preliminary: simulated on the follower and own dequeues in flight (§5.2). Final: the item of its claim. */
+/**
+ * One dequeue. Preliminary: simulated on the follower and own dequeues in flight (§5.2). Final: the
+ * item of its claim.
+ */
 import type { SubmissionStatus } from '../../../correctable/binding.ts';
 import { isZooKeeperError } from '../client/errors.ts';
 import type { Claim } from './claim-creator.ts';
@@ -30,7 +33,8 @@ export async function executeDequeue(access: QueueContext, call: OperationCall):
   if (room !== undefined) await room;
   const enteredAtMs = performance.now();
   try {
-    // Also where there turns out to be nothing to claim: from then on the others count this binding.
+    // Also where there turns out to be nothing to claim: from then on the others count this
+    // binding.
     await sessions.register().catch(throwNotApplied);
     void consumers.refresh();
     await item.run();
@@ -44,7 +48,10 @@ class Dequeue implements SubmissionStatus {
   readonly #access: QueueContext;
   readonly #call: OperationCall;
   mayHaveBeenSent = false;
-  /** Ends what others wait for who find nothing: the claim in flight has been delivered, or left to them. */
+  /**
+   * Ends what others wait for who find nothing: the claim in flight has been delivered, or left to
+   * them.
+   */
   #endClaimWait: () => void = () => {};
   #isPreliminaryBegun = false;
   #hasEnded = false;
@@ -76,7 +83,10 @@ class Dequeue implements SubmissionStatus {
     return undeliveredClaims.shift();
   }
 
-  /** From here on an item may be taken. A caller that gave up before was notified that none was taken. */
+  /**
+   * From here on an item may be taken. A caller that gave up before was notified that none was
+   * taken.
+   */
   #markSent(): void {
     if (this.#call.context.signal.aborted) throw createAbandonedError();
     this.mayHaveBeenSent = true;
@@ -87,7 +97,8 @@ class Dequeue implements SubmissionStatus {
     const { queue, sessions, appender } = this.#access;
     for (;;) {
       sessions.checkOpen();
-      // By what was seen last there is something left: the claim goes out at once, beside the question for the estimate.
+      // By what was seen last there is something left: the claim goes out at once, beside the
+      // question for the estimate.
       if ((queue.remaining ?? 0) <= 0 && (await this.#checkEmpty())) return undefined;
       try {
         return await this.#createClaim();
@@ -115,7 +126,8 @@ class Dequeue implements SubmissionStatus {
       this.#endClaimWait = this.#access.beginClaim();
       claim = await claims.create(() => this.#markSent(), onPreliminary);
       commitLatency.end(awaited, performance.now());
-      if (this.#predictedNumber !== undefined) queue.recordPrediction(this.#predictedNumber === claim.number);
+      if (this.#predictedNumber !== undefined)
+        queue.recordPrediction(this.#predictedNumber === claim.number);
       return { claim, incarnation };
     } finally {
       if (claim === undefined) this.#endClaimWait();
@@ -124,7 +136,10 @@ class Dequeue implements SubmissionStatus {
     }
   }
 
-  /** Whether nothing is left: asks the server as it is, then after a sync. Only a claim can give a preliminary view. */
+  /**
+   * Whether nothing is left: asks the server as it is, then after a sync. Only a claim can give a
+   * preliminary view.
+   */
   async #checkEmpty(): Promise<boolean> {
     const { queue, sessions } = this.#access;
     let left: number | undefined;
@@ -134,18 +149,21 @@ class Dequeue implements SubmissionStatus {
     });
     await waitUntilSettled(READER_TIMEOUT_MS, [reported]);
     if (left !== undefined && left > 0) return false;
-    // Our own claims under way may take what is left: only when they have is it known that nothing is.
+    // Our own claims under way may take what is left: only when they have is it known that nothing
+    // is.
     await this.#access.waitForClaims();
     const synced = await sessions.retryLost('writer', (zk) => queue.readSyncedBounds(zk));
     if (synced.tail - synced.head > 0) return false;
-    // A dequeue that has taken the last item may leave it to this one, whose caller has seen an empty queue already.
+    // A dequeue that has taken the last item may leave it to this one, whose caller has seen an
+    // empty queue already.
     await this.#access.waitForClaims();
     return true;
   }
 
   /** Whether a preliminary view is wanted, and not requested yet. */
   #beginPreliminary(): boolean {
-    if (this.#isPreliminaryBegun || this.#hasEnded || !isRequested(this.#call, 'weak')) return false;
+    if (this.#isPreliminaryBegun || this.#hasEnded || !isRequested(this.#call, 'weak'))
+      return false;
     this.#isPreliminaryBegun = true;
     return true;
   }
@@ -164,7 +182,10 @@ class Dequeue implements SubmissionStatus {
     }
   }
 
-  /** Before the claim: asks for an estimate, or returns who hears the claim's number from a server that predicts it. */
+  /**
+   * Before the claim: asks for an estimate, or returns who hears the claim's number from a server
+   * that predicts it.
+   */
   #preparePreliminary(inFlight: InFlightWrite): ((number: number) => void) | undefined {
     const { queue, sessions } = this.#access;
     if (sessions.hasPreliminaryReplies !== true) {
@@ -209,10 +230,16 @@ class Dequeue implements SubmissionStatus {
   }
 
   #deliverPredictedEmpty(): void {
-    this.#preliminary = { item: undefined, seq: this.#call.sink.view(null, 'weak', { meta: { remaining: 0 } }) };
+    this.#preliminary = {
+      item: undefined,
+      seq: this.#call.sink.view(null, 'weak', { meta: { remaining: 0 } }),
+    };
   }
 
-  /** Tells the item of our claim, and says whether it has one. What fails from here on fails with an item in hand. */
+  /**
+   * Tells the item of our claim, and says whether it has one. What fails from here on fails with an
+   * item in hand.
+   */
   async #deliver(own: OwnClaim): Promise<boolean> {
     const { queue, cleanup, undeliveredClaims } = this.#access;
     const { number } = own.claim;
@@ -227,34 +254,42 @@ class Dequeue implements SubmissionStatus {
       else cleanup.add(own.claim);
       return isItem;
     } catch (error) {
-      // Another dequeue may have more luck: unless it asks, the item stays ours until the binding closes.
+      // Another dequeue may have more luck: unless it asks, the item stays ours until the binding
+      // closes.
       if (isBusy(error) || isConnectionLost(error) || isZooKeeperError(error, 'CLIENT_CLOSED'))
         undeliveredClaims.push(own);
       throw createItemTakenError(number, error);
     }
   }
 
-  /** What the claim has taken: `none` where it was taken away again, `void` where the claim went with its queue. */
+  /**
+   * What the claim has taken: `none` where it was taken away again, `void` where the claim went
+   * with its queue.
+   */
   async #getClaimedItem({ claim, incarnation }: OwnClaim): Promise<Item | 'none' | 'void'> {
     for (let known = incarnation; ;) {
       const item = await this.#findItem(claim.number, known);
       if (this.#access.incarnation === known) return item;
       // The queue may be another one: then this item is not ours.
       known = this.#access.incarnation;
-      // What was heard has used up the watch, or ended with its session: from here on the next end is heard of too.
+      // What was heard has used up the watch, or ended with its session: from here on the next end
+      // is heard of too.
       this.#access.watchDeletion();
       if (!(await this.#isClaimPresent(claim))) return 'void';
     }
   }
 
-  /** Where there is no item yet its number is filled, so that every claim has something to end with. */
+  /**
+   * Where there is no item yet its number is filled, so that every claim has something to end with.
+   */
   async #findItem(number: number, incarnation: number): Promise<Item | 'none'> {
     const { queue, sessions, placeholders } = this.#access;
     const ahead = await queue.getReadAhead(number)?.catch(() => undefined);
     if (ahead !== undefined && queue.isOfThisQueue(ahead, sessions.writer.lastZxid)) return ahead;
     const item = await sessions.retryBusy('writer', (zk) => readItem(zk, queue.paths, number));
     if (item !== undefined) return item;
-    // This server may be behind the one that reported the end of the queue: wait until it has caught up.
+    // This server may be behind the one that reported the end of the queue: wait until it has
+    // caught up.
     for (;;) {
       const found = await sessions.retryBusy('writer', (zk) => findItem(zk, queue.paths, number));
       if (found.item !== undefined) return found.item;
@@ -271,10 +306,15 @@ class Dequeue implements SubmissionStatus {
     });
   }
 
-  /** Whether only a preliminary view was requested, and it was empty: then the item goes to another consumer. */
+  /**
+   * Whether only a preliminary view was requested, and it was empty: then the item goes to another
+   * consumer.
+   */
   get #wasReportedEmpty(): boolean {
     return (
-      this.#preliminary !== undefined && this.#preliminary.item === undefined && !isRequested(this.#call, 'strong')
+      this.#preliminary !== undefined &&
+      this.#preliminary.item === undefined &&
+      !isRequested(this.#call, 'strong')
     );
   }
 
@@ -284,11 +324,14 @@ class Dequeue implements SubmissionStatus {
     this.#hasEnded = true;
     session?.advanceTo(sessions.writer.lastZxid);
     const guess = this.#preliminary;
-    // Where nothing but a guess was asked for, it stands, right or wrong; without one the final view answers.
+    // Where nothing but a guess was asked for, it stands, right or wrong; without one the final
+    // view answers.
     if (!isRequested(this.#call, 'strong') && guess !== undefined) return;
     const meta = { remaining: item === undefined ? 0 : queue.countAfter(item.number) };
-    if (guess !== undefined && isSameItem(guess.item, item)) sink.confirm('strong', guess.seq, { meta });
-    else sink.view(item === undefined ? null : { item: codec.decode(item.bytes) }, 'strong', { meta });
+    if (guess !== undefined && isSameItem(guess.item, item))
+      sink.confirm('strong', guess.seq, { meta });
+    else
+      sink.view(item === undefined ? null : { item: codec.decode(item.bytes) }, 'strong', { meta });
   }
 }
 

@@ -1,11 +1,18 @@
-/** One enqueue. Preliminary view: the number that the item would get; final view: the number that it has. */
+/**
+ * One enqueue. Preliminary view: the number that the item would get; final view: the number that it
+ * has.
+ */
 import { toNotAppliedError } from '../errors.ts';
 import { checkItemSize } from './items.ts';
 import type { QueueContext } from './queue-context.ts';
 import type { InFlightWrite } from './queue-state.ts';
 import { isRequested, type OperationCall } from '../operation-call.ts';
 
-export async function executeEnqueue(access: QueueContext, item: unknown, call: OperationCall): Promise<void> {
+export async function executeEnqueue(
+  access: QueueContext,
+  item: unknown,
+  call: OperationCall,
+): Promise<void> {
   const { queue, sessions, codec, appender } = access;
   const bytes = codec.encode(item);
   checkItemSize(bytes, queue.paths);
@@ -23,7 +30,8 @@ export async function executeEnqueue(access: QueueContext, item: unknown, call: 
     if (isStrongWanted) call.sink.fail(toNotAppliedError(error), 'weak');
   };
   try {
-    // The read goes out first, since a caller waits for it. A server with preliminary replies needs none.
+    // The read goes out first, since a caller waits for it. A server with preliminary replies needs
+    // none.
     if (isWeakWanted && sessions.hasPreliminaryReplies !== true)
       predictNumber(access, inFlight).then(showGuess, noGuess);
     number = await appender.add(bytes, isWeakWanted ? showGuess : undefined);
@@ -37,6 +45,9 @@ export async function executeEnqueue(access: QueueContext, item: unknown, call: 
 }
 
 /** The number after those of the follower and of our own enqueues in flight. */
-async function predictNumber({ queue, sessions }: QueueContext, inFlight: InFlightWrite): Promise<number> {
+async function predictNumber(
+  { queue, sessions }: QueueContext,
+  inFlight: InFlightWrite,
+): Promise<number> {
   return (await queue.readTail(sessions.reader)) + queue.countEnqueuesBefore(inFlight);
 }

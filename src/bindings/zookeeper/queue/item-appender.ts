@@ -1,4 +1,7 @@
-/** Adds items in order. The queue is created on first use: one item goes ahead, the others wait for it. */
+/**
+ * Adds items in order. The queue is created on first use: one item goes ahead, the others wait for
+ * it.
+ */
 import { isZooKeeperError, ZooKeeperError } from '../client/errors.ts';
 import { toNotAppliedError } from '../errors.ts';
 import { parseSequenceNumber, type QueuePaths } from '../paths.ts';
@@ -27,7 +30,10 @@ export class ItemAppender {
     this.#paths = paths;
   }
 
-  /** Adds an item and gives its number; `onPreliminary` hears of it before, from a server that says so. */
+  /**
+   * Adds an item and gives its number; `onPreliminary` hears of it before, from a server that says
+   * so.
+   */
   add(bytes: Uint8Array, onPreliminary?: (number: number) => void): Promise<number> {
     return new Promise((resolve, reject) => {
       const append: PendingAppend = { order: this.#order++, bytes, onPreliminary, resolve, reject };
@@ -53,7 +59,11 @@ export class ItemAppender {
   async #send(append: PendingAppend): Promise<void> {
     const { bytes, onPreliminary, resolve, reject } = append;
     try {
-      const path = await this.#sessions.createSequential(`${this.#paths.items}/-`, bytes, onPreliminary);
+      const path = await this.#sessions.createSequential(
+        `${this.#paths.items}/-`,
+        bytes,
+        onPreliminary,
+      );
       resolve(parseSequenceNumber(path));
     } catch (error) {
       if (!isZooKeeperError(error, 'NO_NODE')) return reject(error);
@@ -76,6 +86,7 @@ export class ItemAppender {
 
   #resume(): void {
     this.#state = 'exists';
-    for (const append of this.#waiting.splice(0).sort((a, b) => a.order - b.order)) void this.#send(append);
+    for (const append of this.#waiting.splice(0).sort((a, b) => a.order - b.order))
+      void this.#send(append);
   }
 }

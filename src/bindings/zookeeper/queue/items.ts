@@ -9,7 +9,10 @@ import { computeNextNumber } from './next-number.ts';
 /** An item. `isPlaceholder`: it only takes up a number. */
 export interface Item {
   readonly number: number;
-  /** The transaction that made it. Distinguishes it from an item of this number in a queue that was made again. */
+  /**
+   * The transaction that made it. Distinguishes it from an item of this number in a queue that was
+   * made again.
+   */
   readonly czxid: bigint;
   readonly bytes: Uint8Array;
   readonly isPlaceholder: boolean;
@@ -21,26 +24,42 @@ const REQUEUE_OVERHEAD_BYTES = 512;
 const REQUEUE_PATH_COUNT = 3;
 
 /** The item with a number, as the server has it; undefined where it has none. */
-export async function readItem(zk: ZooKeeper, paths: QueuePaths, number: number): Promise<Item | undefined> {
+export async function readItem(
+  zk: ZooKeeper,
+  paths: QueuePaths,
+  number: number,
+): Promise<Item | undefined> {
   const node = await zk.get(paths.item(number)).catch(replaceErrorWith('NO_NODE', undefined));
   if (node === undefined) return undefined;
   const bytes = node.data ?? new Uint8Array(0);
   return { number, czxid: node.stat.czxid, bytes, isPlaceholder: bytes.length === 0 };
 }
 
-/** Looks for an item after a sync. The tail is read first: a missing item before it was taken, one behind it never made. */
+/**
+ * Looks for an item after a sync. The tail is read first: a missing item before it was taken, one
+ * behind it never made.
+ */
 export async function findItem(
   zk: ZooKeeper,
   paths: QueuePaths,
   number: number,
 ): Promise<{ readonly item: Item | undefined; readonly tail: number }> {
-  const [, items, item] = await Promise.all([zk.sync(paths.base), zk.exists(paths.items), readItem(zk, paths, number)]);
+  const [, items, item] = await Promise.all([
+    zk.sync(paths.base),
+    zk.exists(paths.items),
+    readItem(zk, paths, number),
+  ]);
   return { item, tail: computeNextNumber(items) };
 }
 
-/** An item must fit in the request that puts it back, which is larger. Throws `INVALID_ARGUMENT`. */
+/**
+ * An item must fit in the request that puts it back, which is larger. Throws `INVALID_ARGUMENT`.
+ */
 export function checkItemSize(bytes: Uint8Array, { base }: QueuePaths): void {
-  const max = DEFAULT_MAX_REQUEST_BYTES - REQUEUE_OVERHEAD_BYTES - REQUEUE_PATH_COUNT * Buffer.byteLength(base);
+  const max =
+    DEFAULT_MAX_REQUEST_BYTES -
+    REQUEUE_OVERHEAD_BYTES -
+    REQUEUE_PATH_COUNT * Buffer.byteLength(base);
   if (bytes.length <= max) return;
   const message = `item: ${bytes.length} bytes are too many: give at most ${max}, or keep it elsewhere and enqueue where`;
   throw new CorrectableError('INVALID_ARGUMENT', message, { field: 'item' });

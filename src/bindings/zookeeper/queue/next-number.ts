@@ -1,4 +1,7 @@
-/** The number of a node's next child, from all answers so far. A recreated node, seen by its czxid, counts from 0. */
+/**
+ * The number of a node's next child, from all answers so far. A recreated node, seen by its czxid,
+ * counts from 0.
+ */
 import type { Stat } from '../client/stat-and-acl.ts';
 
 export type ChildCounters = Pick<Stat, 'czxid' | 'cversion' | 'numChildren'>;
@@ -10,14 +13,19 @@ export class NextNumber {
   /** As far as it is known; undefined before the first answer, and after the end of the node. */
   value: number | undefined;
 
-  /** Takes an answer in, `null` if there is no node. Returns whether it is about a node that was made again. */
+  /**
+   * Takes an answer in, `null` if there is no node. Returns whether it is about a node that was
+   * made again.
+   */
   observeStat(stat: ChildCounters | null): boolean {
     if (stat === null || this.#isStale(stat)) {
       this.value ??= 0;
       return false;
     }
     const isRecreated = this.#czxid !== 0n && stat.czxid !== this.#czxid;
-    this.value = isRecreated ? computeNextNumber(stat) : Math.max(computeNextNumber(stat), this.value ?? 0);
+    this.value = isRecreated
+      ? computeNextNumber(stat)
+      : Math.max(computeNextNumber(stat), this.value ?? 0);
     this.#czxid = stat.czxid;
     this.#isGone = false;
     return isRecreated;

@@ -1,4 +1,7 @@
-/** Recovers what dead consumers had claimed and not cleaned up. Any number of janitors may run at once. */
+/**
+ * Recovers what dead consumers had claimed and not cleaned up. Any number of janitors may run at
+ * once.
+ */
 import { CorrectableError } from '../../../correctable/errors.ts';
 import { ItemAppender } from './item-appender.ts';
 import { parseClaim, type Claim } from './claim-creator.ts';
@@ -65,7 +68,9 @@ class RecoveryRound {
     const claims = await listNames(zk, queue.claims);
     if (claims.length === 0) return;
     const alive = new Set(await listNames(zk, this.#paths.consumers));
-    const dead = claims.filter((name) => !alive.has(name.slice(0, name.indexOf('.')))).map(parseClaim);
+    const dead = claims
+      .filter((name) => !alive.has(name.slice(0, name.indexOf('.'))))
+      .map(parseClaim);
     const late: Claim[] = [];
     for (const claim of dead) {
       await this.attempt(async () => {
@@ -73,12 +78,15 @@ class RecoveryRound {
       });
     }
     if (late.length === 0) return;
-    // No live consumer adds fillers for these numbers. Items added meanwhile go back: no consumer can have got them.
+    // No live consumer adds fillers for these numbers. Items added meanwhile go back: no consumer
+    // can have got them.
     const appends = new ItemAppender(this.#sessions, queue);
     const fillers = new Placeholders(this.#sessions, queue, (bytes) => appends.add(bytes));
     await Promise.all(late.map(({ number }) => fillers.fillUpTo(number)));
     for (const claim of late)
-      await this.attempt(async () => void (await this.#endOrphanedClaim(queue, claim, 'at-least-once')));
+      await this.attempt(
+        async () => void (await this.#endOrphanedClaim(queue, claim, 'at-least-once')),
+      );
   }
 
   getResult(): number {
@@ -87,11 +95,17 @@ class RecoveryRound {
     const reason = first instanceof Error ? first.message : String(first);
     const counts = `${this.#failures.length} could not be recovered (${this.#recoveredCount} were)`;
     const cause = this.#failures.length === 1 ? first : new AggregateError(this.#failures);
-    throw new CorrectableError('FINAL_FAILED', `claims of dead consumers: ${counts}: ${reason}`, { cause });
+    throw new CorrectableError('FINAL_FAILED', `claims of dead consumers: ${counts}: ${reason}`, {
+      cause,
+    });
   }
 
   /** Returns false where there is no item yet. */
-  async #endOrphanedClaim(queue: QueuePaths, claim: Claim, delivery: DeliveryGuarantee): Promise<boolean> {
+  async #endOrphanedClaim(
+    queue: QueuePaths,
+    claim: Claim,
+    delivery: DeliveryGuarantee,
+  ): Promise<boolean> {
     const outcome = await endClaim(this.#sessions.writer, queue, { claim, delivery });
     if (outcome === 'ended') this.#recoveredCount += 1;
     return outcome !== 'late';
@@ -113,7 +127,12 @@ async function endClaim(
   const parts: MultiPart[] = [{ type: 'delete', path: paths.claim(claim.name) }];
   if (item !== undefined) parts.push({ type: 'delete', path: paths.item(claim.number) });
   if (item?.isPlaceholder === false && delivery === 'at-least-once') {
-    parts.push({ type: 'create', path: `${paths.items}/-`, data: item.bytes, mode: 'persistent-sequential' });
+    parts.push({
+      type: 'create',
+      path: `${paths.items}/-`,
+      data: item.bytes,
+      mode: 'persistent-sequential',
+    });
   }
   const ending = zk.multi(parts).then(() => 'ended' as const);
   return ending.catch(replaceErrorWith('NO_NODE', 'gone' as const));
@@ -135,7 +154,8 @@ export function runPeriodically(
     look()
       .catch((error: unknown) => {
         // A lost connection is tried again in the next round.
-        if (!isConnectionLost(error) && !isZooKeeperError(error, 'CLIENT_CLOSED')) onBackgroundError(error);
+        if (!isConnectionLost(error) && !isZooKeeperError(error, 'CLIENT_CLOSED'))
+          onBackgroundError(error);
       })
       .finally(schedule);
   };

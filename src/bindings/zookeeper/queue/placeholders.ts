@@ -1,4 +1,7 @@
-/** Ends claims that came before their items: each adds one filler, later also those of consumers that have ended. */
+/**
+ * Ends claims that came before their items: each adds one filler, later also those of consumers
+ * that have ended.
+ */
 import { setTimeout as pause } from 'node:timers/promises';
 import { isBusy, isConnectionLost } from '../errors.ts';
 import type { QueuePaths } from '../paths.ts';
@@ -24,7 +27,11 @@ export class Placeholders {
   #isWorking = false;
 
   /** @param append adds an item and gives its number */
-  constructor(sessions: SessionPair, paths: QueuePaths, append: (bytes: Uint8Array) => Promise<number>) {
+  constructor(
+    sessions: SessionPair,
+    paths: QueuePaths,
+    append: (bytes: Uint8Array) => Promise<number>,
+  ) {
     this.#sessions = sessions;
     this.#paths = paths;
     this.#append = append;
@@ -65,16 +72,23 @@ export class Placeholders {
     if (after < before) return this.#resolveUpTo(Infinity);
     // Another consumer adds fillers, or has become late meanwhile.
     if (after > before || this.#lateClaims.some(({ isPlaceholderDue }) => isPlaceholderDue)) return;
-    const missing = this.#lateClaims.reduce((most, { number }) => Math.max(most, number + 1 - after), 0);
+    const missing = this.#lateClaims.reduce(
+      (most, { number }) => Math.max(most, number + 1 - after),
+      0,
+    );
     if (missing > 0) this.#resolveUpTo(await this.#appendPlaceholders(missing));
   }
 
   async #readTail(): Promise<number> {
     const { number = 0 } = this.#lateClaims[0] ?? {};
-    return (await this.#sessions.retryBusy('writer', (zk) => findItem(zk, this.#paths, number))).tail;
+    return (await this.#sessions.retryBusy('writer', (zk) => findItem(zk, this.#paths, number)))
+      .tail;
   }
 
-  /** Adds fillers and tells where the queue ends, as far as the answers tell. One that was lost does no harm. */
+  /**
+   * Adds fillers and tells where the queue ends, as far as the answers tell. One that was lost does
+   * no harm.
+   */
   async #appendPlaceholders(count: number): Promise<number> {
     let tail = 0;
     const fillers = Array.from({ length: count }, () => this.#append(new Uint8Array(0)));

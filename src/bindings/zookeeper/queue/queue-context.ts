@@ -57,10 +57,16 @@ export class QueueContext {
       return number;
     });
     this.cleanup = new ClaimCleanup(sessions, paths, options.onBackgroundError);
-    this.throttleGate = new ThrottleGate(options, () => consumers.commitLatency.estimateMs(performance.now()) ?? 0);
+    this.throttleGate = new ThrottleGate(
+      options,
+      () => consumers.commitLatency.estimateMs(performance.now()) ?? 0,
+    );
   }
 
-  /** Whether no item was seen or may be in flight, put in or taken. Only valid while no caller uses the queue. */
+  /**
+   * Whether no item was seen or may be in flight, put in or taken. Only valid while no caller uses
+   * the queue.
+   */
   get isForgettable(): boolean {
     return (
       this.queue.isUnknown &&
@@ -75,7 +81,10 @@ export class QueueContext {
     return this.queue.incarnation + this.sessions.writerCount;
   }
 
-  /** Has the writer notice a deletion of the queue before any answer about a new one. One request a session. */
+  /**
+   * Has the writer notice a deletion of the queue before any answer about a new one. One request a
+   * session.
+   */
   watchDeletion(): void {
     const { writer } = this.sessions;
     if (this.#watchedSession === writer) return;
@@ -112,7 +121,10 @@ export class QueueContext {
     };
   }
 
-  /** Resolves when the claims in flight now have been delivered, or their items are left over (`unread`). */
+  /**
+   * Resolves when the claims in flight now have been delivered, or their items are left over
+   * (`unread`).
+   */
   async waitForClaims(): Promise<void> {
     await Promise.all(this.#pendingClaims);
   }
@@ -120,7 +132,9 @@ export class QueueContext {
   /** At the end of the binding: puts undelivered items back, and removes delivered ones. */
   async close(): Promise<void> {
     const unread = this.undeliveredClaims.splice(0);
-    const work = unread.map(({ claim }) => requeueClaim(this.sessions.writer, this.queue.paths, claim));
+    const work = unread.map(({ claim }) =>
+      requeueClaim(this.sessions.writer, this.queue.paths, claim),
+    );
     for (const item of work) item.catch(this.#onError);
     await waitUntilSettled(REQUEUE_TIMEOUT_MS, work);
     await this.cleanup.flush();

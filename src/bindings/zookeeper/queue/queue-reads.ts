@@ -15,16 +15,25 @@ export function executePeek(access: QueueContext, call: OperationCall): Promise<
 }
 
 export function executeLength(access: QueueContext, call: OperationCall): Promise<void> {
-  return readAtBothLevels(access.sessions, call, (zk, isSynced) => countRemaining(access, zk, isSynced));
+  return readAtBothLevels(access.sessions, call, (zk, isSynced) =>
+    countRemaining(access, zk, isSynced),
+  );
 }
 
-async function countRemaining({ queue }: QueueContext, zk: ZooKeeper, isSynced: boolean): Promise<ZooKeeperReadResult> {
+async function countRemaining(
+  { queue }: QueueContext,
+  zk: ZooKeeper,
+  isSynced: boolean,
+): Promise<ZooKeeperReadResult> {
   if (isSynced) {
     const { tail, head, zxid } = await queue.readSyncedBounds(zk);
     return { value: Math.max(0, tail - head), zxid };
   }
   const { tail, head, zxid } = await queue.readBounds(zk);
-  const value = Math.max(0, tail + queue.countEnqueuesBefore(undefined) - head - queue.countClaimsBefore(undefined));
+  const value = Math.max(
+    0,
+    tail + queue.countEnqueuesBefore(undefined) - head - queue.countClaimsBefore(undefined),
+  );
   return { value, zxid };
 }
 
@@ -35,15 +44,25 @@ async function readFirst(
 ): Promise<ZooKeeperReadResult> {
   let skip = 0;
   for (let attempt = 1; ; attempt += 1) {
-    const { tail, head, zxid } = isSynced ? await queue.readSyncedBounds(zk) : await queue.readBounds(zk);
+    const { tail, head, zxid } = isSynced
+      ? await queue.readSyncedBounds(zk)
+      : await queue.readBounds(zk);
     const number = head + skip + (isSynced ? 0 : queue.countClaimsBefore(undefined));
     if (number >= tail) return { value: null, zxid, meta: { remaining: 0 } };
     const item = await readItem(zk, queue.paths, number);
     const isStanding = item !== undefined && !item.isPlaceholder;
-    if (isStanding) return { value: { item: codec.decode(item.bytes) }, zxid, meta: { remaining: tail - number } };
+    if (isStanding)
+      return {
+        value: { item: codec.decode(item.bytes) },
+        zxid,
+        meta: { remaining: tail - number },
+      };
     // A filler stands for nothing; an item that is gone was taken since we counted.
     if (item?.isPlaceholder === true) skip += 1;
     if (attempt < MAX_READ_ATTEMPTS) continue;
-    throw new CorrectableError('CONFLICT', `${queue.paths.base}: the first item changes faster than it can be read`);
+    throw new CorrectableError(
+      'CONFLICT',
+      `${queue.paths.base}: the first item changes faster than it can be read`,
+    );
   }
 }

@@ -17,7 +17,10 @@ export interface QueueBounds {
 export type InFlightWrite = number;
 
 const LEARNING_RATE = 0.25;
-/** Predictions are given up when fewer come true, and taken up again when more do: now and then one does by chance. */
+/**
+ * Predictions are given up when fewer come true, and taken up again when more do: now and then one
+ * does by chance.
+ */
 const MIN_HIT_RATE = 0.5;
 const RESUME_HIT_RATE = 0.75;
 const MAX_TAIL_AGE_MS = 50;
@@ -26,7 +29,10 @@ const MAX_READ_AHEAD_ITEMS = 1024;
 
 export class QueueState {
   readonly paths: QueuePaths;
-  /** Changes once the queue has, or may have, been deleted and made again: earlier numbers do not count then. */
+  /**
+   * Changes once the queue has, or may have, been deleted and made again: earlier numbers do not
+   * count then.
+   */
   incarnation = 0;
   readonly #claims = new Set<InFlightWrite>();
   readonly #enqueues = new Set<InFlightWrite>();
@@ -42,7 +48,9 @@ export class QueueState {
   readonly #tail = new NextNumber();
   #tailSeenAt = -Infinity;
   readonly #head = new NextNumber();
-  /** Items made before this transaction may be of the queue before; not known yet where undefined. */
+  /**
+   * Items made before this transaction may be of the queue before; not known yet where undefined.
+   */
   #minZxid: bigint | undefined = 0n;
 
   constructor(paths: QueuePaths) {
@@ -59,7 +67,10 @@ export class QueueState {
     this.reset();
   }
 
-  /** The queue may be another one: what was read of the one before is not to be taken for what is in this one. */
+  /**
+   * The queue may be another one: what was read of the one before is not to be taken for what is in
+   * this one.
+   */
   reset(): void {
     this.incarnation += 1;
     this.#minZxid = undefined;
@@ -69,7 +80,10 @@ export class QueueState {
     this.#lastCheckedNumber = -1;
   }
 
-  /** Whether nothing is known of it that could not be asked for again: nothing was ever put in or taken, as far as was seen. */
+  /**
+   * Whether nothing is known of it that could not be asked for again: nothing was ever put in or
+   * taken, as far as was seen.
+   */
   get isUnknown(): boolean {
     return (this.#tail.value ?? 0) === 0 && (this.#head.value ?? 0) === 0;
   }
@@ -93,7 +107,10 @@ export class QueueState {
     if (number !== undefined && this.#tail.value !== undefined) this.#tail.advanceTo(number + 1);
   }
 
-  /** Claims of this binding in flight that were begun before `claim`, which the server may not have executed yet. */
+  /**
+   * Claims of this binding in flight that were begun before `claim`, which the server may not have
+   * executed yet.
+   */
   countClaimsBefore(claim: InFlightWrite | undefined): number {
     return countBefore(this.#claims, claim);
   }
@@ -102,7 +119,10 @@ export class QueueState {
     return countBefore(this.#enqueues, enqueue);
   }
 
-  /** How many items are left by what was seen last, all claims in flight counted; undefined if nothing was seen yet. */
+  /**
+   * How many items are left by what was seen last, all claims in flight counted; undefined if
+   * nothing was seen yet.
+   */
   get remaining(): number | undefined {
     const tail = this.#tail.value;
     return tail === undefined ? undefined : tail - (this.#head.value ?? 0) - this.#claims.size;
@@ -113,7 +133,10 @@ export class QueueState {
     return Math.max(0, (this.#tail.value ?? 0) - number - 1);
   }
 
-  /** Asks where the queue begins and ends. The tail is read first: a change in between never makes it look longer. */
+  /**
+   * Asks where the queue begins and ends. The tail is read first: a change in between never makes
+   * it look longer.
+   */
   async readBounds(zk: ZooKeeper): Promise<QueueBounds> {
     const { paths } = this;
     let zxid = 0n;
@@ -123,7 +146,10 @@ export class QueueState {
     return { tail: this.#tail.value ?? 0, head: this.#head.value ?? 0, zxid };
   }
 
-  /** The number of the next item. A known one errs to the safe side, and is refreshed in the background if it is old. */
+  /**
+   * The number of the next item. A known one errs to the safe side, and is refreshed in the
+   * background if it is old.
+   */
   async getTailAfter(zk: ZooKeeper, number: number): Promise<number> {
     const tail = this.#tail.value;
     if (tail === undefined || tail <= number) return this.readTail(zk);
@@ -145,7 +171,10 @@ export class QueueState {
     if (this.#tail.observeStat(items)) this.reset();
   }
 
-  /** The bounds after a sync. The head is read first: if it has reached the tail, the queue was empty at that moment. */
+  /**
+   * The bounds after a sync. The head is read first: if it has reached the tail, the queue was
+   * empty at that moment.
+   */
   async readSyncedBounds(zk: ZooKeeper): Promise<QueueBounds> {
     const { paths } = this;
     let zxid = 0n;
@@ -165,9 +194,10 @@ export class QueueState {
   }
 
   /**
-   * The item to show for a dequeue that should get `number`: that very item, as long as predictions come true; the final
-   * view then needs no further question. Where many take at once they mostly do not, and the item at the tail, which is
-   * taken last, stands in (§4.3: "peeking at the queue tail"). Either way an item is read once for each dequeue.
+   * The item to show for a dequeue that should get `number`: that very item, as long as predictions
+   * come true; the final view then needs no further question. Where many take at once they mostly
+   * do not, and the item at the tail, which is taken last, stands in (§4.3: "peeking at the queue
+   * tail"). Either way an item is read once for each dequeue.
    */
   async readPreliminaryItem(
     zk: ZooKeeper,
@@ -187,7 +217,10 @@ export class QueueState {
     this.#lastPlaceholder = Math.max(this.#lastPlaceholder, number);
   }
 
-  /** Whether fillers, which no consumer gets, count as left behind `number`. They come last, so the end is read. */
+  /**
+   * Whether fillers, which no consumer gets, count as left behind `number`. They come last, so the
+   * end is read.
+   */
   async hasPlaceholders(
     zk: ZooKeeper,
     { number, tail }: { readonly number: number; readonly tail: number },
@@ -202,7 +235,10 @@ export class QueueState {
     return number <= this.#lastPlaceholder;
   }
 
-  /** The item with a number; undefined where there is none. Items never change, so one that was read stays valid. */
+  /**
+   * The item with a number; undefined where there is none. Items never change, so one that was read
+   * stays valid.
+   */
   readAhead(zk: ZooKeeper, number: number): Promise<Item | undefined> {
     const known = this.#readAhead.get(number);
     if (known !== undefined) return known;
@@ -224,7 +260,10 @@ export class QueueState {
     return this.#readAhead.get(number);
   }
 
-  /** Whether an item is surely of this queue, not of an earlier one; `zxid`: what the session has seen since. */
+  /**
+   * Whether an item is surely of this queue, not of an earlier one; `zxid`: what the session has
+   * seen since.
+   */
   isOfThisQueue({ czxid }: Item, zxid: bigint): boolean {
     this.#minZxid ??= zxid;
     return czxid >= this.#minZxid;
@@ -247,7 +286,10 @@ export class QueueState {
 }
 
 /** The updates are in the order in which they were begun. */
-function countBefore(inFlight: ReadonlySet<InFlightWrite>, update: InFlightWrite | undefined): number {
+function countBefore(
+  inFlight: ReadonlySet<InFlightWrite>,
+  update: InFlightWrite | undefined,
+): number {
   if (update === undefined) return inFlight.size;
   let count = 0;
   for (const item of inFlight) {

@@ -1,7 +1,13 @@
-/** For each new name so many old ones are looked at: more than one, so that those that may go become fewer. */
+/**
+ * For each new name so many old ones are looked at: more than one, so that those that may go become
+ * fewer.
+ */
 const CHECKS_PER_INSERT = 2;
 
-/** The queues by name. One that was only read may be forgotten (`isForgettable`); one with state stays. */
+/**
+ * The queues by name. One that was only read may be forgotten (`isForgettable`); one with state
+ * stays.
+ */
 export class QueueTable<T extends { readonly isForgettable: boolean }> {
   readonly #createQueue: (name: string) => T;
   readonly #queues = new Map<string, { readonly queue: T; users: number }>();

@@ -1,4 +1,7 @@
-/** Lets so many in at a time, the others in the order in which they came, and each place once in a turn. */
+/**
+ * Lets so many in at a time, the others in the order in which they came, and each place once in a
+ * turn.
+ */
 import type { InvocationContext } from '../../../correctable/binding.ts';
 import { CorrectableError } from '../../../correctable/errors.ts';
 import { ThrottleSlots } from '../../../correctable/throttle/throttle-slots.ts';
@@ -32,17 +35,21 @@ export class ThrottleGate {
   }
 
   /**
-   * Resolves when there is room, and returns undefined if there is room now. A caller that gives up leaves the line,
-   * and so does one that would give up before its end. Otherwise first come, first served would serve only these.
+   * Resolves when there is room, and returns undefined if there is room now. A caller that gives up
+   * leaves the line, and so does one that would give up before its end. Otherwise first come, first
+   * served would serve only these.
    *
-   * @throws CorrectableError `ABORTED` for a caller that gives up, `OVERLOADED` if too many wait or it is too late; the
-   * error that was passed to `close`
+   * @throws CorrectableError `ABORTED` for a caller that gives up, `OVERLOADED` if too many wait or
+   * it is too late; the error that was passed to `close`
    */
   enter(context: WaitContext): Promise<void> | undefined {
     if (this.#closeReason !== undefined) throw this.#closeReason.error;
     if (this.#waiting.size === 0 && this.#slots.tryAcquire(performance.now())) return undefined;
     if (this.#waiting.size >= MAX_WAITING) {
-      throw new CorrectableError('OVERLOADED', `${MAX_WAITING} dequeues of this queue wait their turn already`);
+      throw new CorrectableError(
+        'OVERLOADED',
+        `${MAX_WAITING} dequeues of this queue wait their turn already`,
+      );
     }
     return new Promise((enter, reject) => {
       const abandon = (): void => {

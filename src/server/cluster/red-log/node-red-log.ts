@@ -1,4 +1,7 @@
-/** The engine of the red log of a node, as `cluster.json` has it, and the way to the servers of etcd. */
+/**
+ * The engine of the red log of a node, as `cluster.json` has it, and the way to the servers of
+ * etcd.
+ */
 import { EtcdAdapter } from '../../etcd/etcd-adapter.ts';
 import type { EtcdServers } from '../../etcd/etcd-channel.ts';
 import { loadGrpc, type GrpcModule } from '../../etcd/load-grpc.ts';
@@ -20,7 +23,10 @@ export interface RedLogStatus {
   readonly isConnected?: boolean;
   /** Why it is not connected, if it is not. */
   readonly problem?: string | undefined;
-  /** The size of the database, the part of it that is used, and its quota, as etcd has last reported. */
+  /**
+   * The size of the database, the part of it that is used, and its quota, as etcd has last
+   * reported.
+   */
   readonly sizeBytes?: number | undefined;
   readonly usedBytes?: number | undefined;
   readonly quotaBytes?: number | undefined;
@@ -53,7 +59,10 @@ export class NodeRedLog {
     return { engine: this.#settings.engine, ...this.#adapter?.status, ...this.#size };
   }
 
-  /** Returns the site or engine that orders red operations: a site, or etcd; `null` while the log is sealed. */
+  /**
+   * Returns the site or engine that orders red operations: a site, or etcd; `null` while the log is
+   * sealed.
+   */
   getLeader({ leader }: RedGeneration): string | null {
     return this.#settings.engine === 'etcd' && leader !== null ? 'etcd' : leader;
   }
@@ -70,10 +79,17 @@ export class NodeRedLog {
     if (this.#settings.engine !== 'etcd') return { generation, redLog: SEQUENCED_ENGINE };
     const place = { deployment: this.#deployment, generation, baseLength: base?.length };
     const redLog = createEtcdEngine({ ...place, describeProblem: describeRecordProblem });
-    return { generation, redLog, request: (request) => this.#adapter?.send(request as EtcdRequest) };
+    return {
+      generation,
+      redLog,
+      request: (request) => this.#adapter?.send(request as EtcdRequest),
+    };
   }
 
-  /** Connects to the servers, if there are any, for a site that has started. `onReply` gets what they reply. */
+  /**
+   * Connects to the servers, if there are any, for a site that has started. `onReply` gets what
+   * they reply.
+   */
   connect(onReply: (reply: ServerReply) => void): void {
     if (this.#grpc === undefined || this.#servers === undefined) return;
     const adapter = (this.#adapter = new EtcdAdapter(this.#grpc, this.#servers, (reply) => {
@@ -88,7 +104,11 @@ export class NodeRedLog {
     this.#adapter = undefined;
   }
 
-  #noteSize({ sizeBytes, usedBytes, quotaBytes }: Extract<EtcdReply, { kind: 'etcd.status' }>): void {
+  #noteSize({
+    sizeBytes,
+    usedBytes,
+    quotaBytes,
+  }: Extract<EtcdReply, { kind: 'etcd.status' }>): void {
     this.#size = { sizeBytes, usedBytes, quotaBytes };
   }
 }

@@ -18,7 +18,10 @@ import {
 export interface RedFollowerHost {
   save(red: StoredGeneration): void;
   readonly isRunning: boolean;
-  /** Whether the site takes the state of another one, or has none yet: then its copy of the log says nothing. */
+  /**
+   * Whether the site takes the state of another one, or has none yet: then its copy of the log says
+   * nothing.
+   */
   readonly isTransferring: boolean;
   /** Sends clients to other sites, and stops the site. */
   stop(): Promise<void>;
@@ -41,7 +44,10 @@ export class RedFollower {
   readonly #host: RedFollowerHost;
   readonly #signal: AbortSignal;
   #red: RedGeneration;
-  /** The generation of the copy of the log on the disk. Before the state was taken it is an earlier one. */
+  /**
+   * The generation of the copy of the log on the disk. Before the state was taken it is an earlier
+   * one.
+   */
   #copy: number;
   /** Whether the site was to run once: before that, no other code starts it. */
   #hasBegun = false;
@@ -62,7 +68,10 @@ export class RedFollower {
     return this.#red;
   }
 
-  /** Whether the site is being stopped to seal the log. It is started again after that, so nothing else may restart it. */
+  /**
+   * Whether the site is being stopped to seal the log. It is started again after that, so nothing
+   * else may restart it.
+   */
   get isSealing(): boolean {
     return this.#sealCount > 0;
   }
@@ -78,13 +87,19 @@ export class RedFollower {
     return kind === OPEN_RED ? this.#open(parseRedGeneration(body)) : undefined;
   }
 
-  /** Begins with the generation that the other sites follow. The copy on the disk is what one of them has sent. */
+  /**
+   * Begins with the generation that the other sites follow. The copy on the disk is what one of
+   * them has sent.
+   */
   async adopt(): Promise<void> {
     await this.#askEach();
     this.#follow(this.#red, this.#red.generation);
   }
 
-  /** Starts the site once the log is open. A copy that may have other entries than the log is replaced before. */
+  /**
+   * Starts the site once the log is open. A copy that may have other entries than the log is
+   * replaced before.
+   */
   begin(): Promise<void> {
     this.#hasBegun = true;
     return (this.#starting ??= this.#begin().finally(() => (this.#starting = undefined)));
@@ -97,7 +112,8 @@ export class RedFollower {
       if (this.#red.leader === null) await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
     }
     this.#signal.throwIfAborted();
-    if (!this.#isCurrent()) return this.#catchUp('while its log was sealed or its state was on the way');
+    if (!this.#isCurrent())
+      return this.#catchUp('while its log was sealed or its state was on the way');
     if (this.#copy !== this.#red.generation) this.#follow(this.#red, this.#red.generation);
     return this.#host.start();
   }
@@ -158,13 +174,18 @@ export class RedFollower {
   #read(isCopyAsked: boolean): ReadReply {
     const { isTransferring } = this.#host;
     if (!isTransferring || !isCopyAsked) return { ...this.#red, isTransferring };
-    return { ...this.#red, isTransferring, own: { copy: this.#copy, length: this.#host.countEntries() } };
+    return {
+      ...this.#red,
+      isTransferring,
+      own: { copy: this.#copy, length: this.#host.countEntries() },
+    };
   }
 
   async #seal({ generation }: RedGeneration): Promise<SealReply> {
     if (this.#host.isTransferring) throw new Error('it is taking the state of another site');
     // Each attempt has a number of its own: of two at once, none goes on where the other has been.
-    if (generation <= this.#red.generation) throw new Error(`generation ${this.#red.generation} is known already`);
+    if (generation <= this.#red.generation)
+      throw new Error(`generation ${this.#red.generation} is known already`);
     this.#follow({ generation, leader: null });
     if (this.#host.isRunning) await this.#stop();
     const length = this.#host.countEntries();
@@ -187,7 +208,9 @@ export class RedFollower {
       if (this.#red.leader !== null) throw new Error('the log must be sealed before it is opened');
       this.#follow(red);
     } else if (this.#red.generation !== red.generation || this.#red.leader !== red.leader)
-      throw new Error(`it follows generation ${this.#red.generation} already: restore the log again`);
+      throw new Error(
+        `it follows generation ${this.#red.generation} already: restore the log again`,
+      );
     // A state may take long.
     if (this.#isOpenSoon()) await this.#starting;
     return this.#red;

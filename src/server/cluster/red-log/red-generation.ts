@@ -1,6 +1,7 @@
 /**
- * The generation of the red log. If the site of its leader is lost, an operator restores it at the site that has most
- * of it: first all sites left are *sealed*, so that none gets further, then it goes on under the next generation.
+ * The generation of the red log. If the site of its leader is lost, an operator restores it at the
+ * site that has most of it: first all sites left are *sealed*, so that none gets further, then it
+ * goes on under the next generation.
  */
 import { isRecord } from '../../../correctable/validate.ts';
 
@@ -20,7 +21,10 @@ export interface RedGeneration {
 
 /** A copy of the log on a disk. */
 export interface LogCopy {
-  /** The generation whose log it is a copy of. Of two copies of one generation, the shorter one is a beginning of the other. */
+  /**
+   * The generation whose log it is a copy of. Of two copies of one generation, the shorter one is a
+   * beginning of the other.
+   */
   readonly copy: number;
   readonly length: number;
 }
@@ -55,7 +59,12 @@ export function parseRedGeneration(value: unknown): RedGeneration {
   const { generation, leader, base } = isRecord(value) ? value : {};
   const isLeader = leader === null || typeof leader === 'string';
   const { copy = 0, length = 0 } = isRecord(base) ? base : {};
-  if ([generation, copy, length].every((item) => Number.isSafeInteger(item) && (item as number) >= 0) && isLeader)
+  if (
+    [generation, copy, length].every(
+      (item) => Number.isSafeInteger(item) && (item as number) >= 0,
+    ) &&
+    isLeader
+  )
     return value as unknown as RedGeneration;
   throw new Error('a generation of the red log must have a number and a leader');
 }
@@ -63,7 +72,10 @@ export function parseRedGeneration(value: unknown): RedGeneration {
 /** Whether a node that follows `own` must follow `other` from now on. */
 export function isSuperseded(own: RedGeneration, other: RedGeneration): boolean {
   if (other.leader === null) return false;
-  return other.generation > own.generation || (other.generation === own.generation && own.leader === null);
+  return (
+    other.generation > own.generation ||
+    (other.generation === own.generation && own.leader === null)
+  );
 }
 
 /** What happens to the sites of a log that is restored. */
@@ -77,10 +89,15 @@ export interface RestoreTargets {
 }
 
 /**
- * Seals the log at all sites, and opens it at its new leader. May be repeated. A minority may be taking the state of
- * others. Throws an error with the site that cannot be reached, or that has more of the log than the new leader.
+ * Seals the log at all sites, and opens it at its new leader. May be repeated. A minority may be
+ * taking the state of others. Throws an error with the site that cannot be reached, or that has
+ * more of the log than the new leader.
  */
-export async function restoreRedLog({ request, sites: all, leader }: RestoreTargets): Promise<RedGeneration> {
+export async function restoreRedLog({
+  request,
+  sites: all,
+  leader,
+}: RestoreTargets): Promise<RedGeneration> {
   const read = async (site: string): Promise<ReadReply> => {
     const reply = await request(site, READ_RED, { isCopyAsked: true });
     const red = parseRedGeneration(reply);
@@ -90,7 +107,8 @@ export async function restoreRedLog({ request, sites: all, leader }: RestoreTarg
   const known = await Promise.all(all.map(read));
   const transferring = all.filter((_, place) => known[place]?.isTransferring);
   const sites = all.filter((site) => !transferring.includes(site));
-  const isRefused = 2 * sites.length <= all.length || (leader !== undefined && transferring.includes(leader));
+  const isRefused =
+    2 * sites.length <= all.length || (leader !== undefined && transferring.includes(leader));
   if (isRefused)
     throw new Error(
       `${transferring[0]} is taking the state of another site: wait until it serves. Nothing was changed`,
@@ -99,12 +117,16 @@ export async function restoreRedLog({ request, sites: all, leader }: RestoreTarg
   const generation = Math.max(...known.map((item) => item.generation)) + 1;
   const sealed = await Promise.all(
     sites.map(async (site) => {
-      const { length, copy } = (await request(site, SEAL_RED, { generation, leader: null })) as SealReply;
+      const { length, copy } = (await request(site, SEAL_RED, {
+        generation,
+        leader: null,
+      })) as SealReply;
       return { site, length, copy };
     }),
   );
   // What a site has of an earlier generation was confirmed, or does not count, however much it is.
-  const isLonger = (a: LogCopy, b: LogCopy): boolean => a.copy > b.copy || (a.copy === b.copy && a.length > b.length);
+  const isLonger = (a: LogCopy, b: LogCopy): boolean =>
+    a.copy > b.copy || (a.copy === b.copy && a.length > b.length);
   const longest = sealed.reduce((a, b) => (isLonger(b, a) ? b : a));
   const hasMore = all.find((_, place) => isLonger(known[place]?.own ?? longest, longest));
   if (hasMore !== undefined)

@@ -24,15 +24,30 @@ const TLS_FIELDS = ['ca', 'certificate', 'key'] as const;
 const DEFAULT_PORT = 2379;
 const ENGINES = Object.keys(FIELDS) as (keyof typeof FIELDS)[];
 
-/** Throws `INVALID_ARGUMENT` that names the field. `path`: of the cluster file, beside which the other files are. */
-export function parseRedLog(value: unknown, names: readonly string[], path: string): RedLogSettings {
+/**
+ * Throws `INVALID_ARGUMENT` that names the field. `path`: of the cluster file, beside which the
+ * other files are.
+ */
+export function parseRedLog(
+  value: unknown,
+  names: readonly string[],
+  path: string,
+): RedLogSettings {
   const example = `{ "engine": "built-in", "leader": "${names[0]}" }`;
   checkField(isRecord(value), 'redLog', `must be an object, as ${example}, got ${show(value)}`);
   const engine = ENGINES.find((name) => name === value['engine']);
   const engines = ENGINES.map(show).join(', ');
-  checkField(engine !== undefined, 'redLog.engine', `must be one of ${engines}, got ${show(value['engine'])}`);
+  checkField(
+    engine !== undefined,
+    'redLog.engine',
+    `must be one of ${engines}, got ${show(value['engine'])}`,
+  );
   const isLed = engine !== 'etcd' || !('leader' in value);
-  checkField(isLed, 'redLog.leader', 'must be left out with etcd, whose servers elect their leader');
+  checkField(
+    isLed,
+    'redLog.leader',
+    'must be left out with etcd, whose servers elect their leader',
+  );
   checkFields('redLog', value, FIELDS[engine]);
   if (engine === 'etcd') return parseEtcd(value, path);
   const { leader } = value;
@@ -44,8 +59,14 @@ export function parseRedLog(value: unknown, names: readonly string[], path: stri
 function parseEtcd(value: Readonly<Record<string, unknown>>, path: string): EtcdRedLog {
   const { endpoints, tls, user, passwordFile } = value;
   const rule = 'must be addresses, as ["https://10.0.1.9:2379"]';
-  checkField(Array.isArray(endpoints) && endpoints.length > 0, 'redLog.endpoints', `${rule}, got ${show(endpoints)}`);
-  const urls = endpoints.map((endpoint, place) => parseEndpoint(`redLog.endpoints[${place}]`, endpoint));
+  checkField(
+    Array.isArray(endpoints) && endpoints.length > 0,
+    'redLog.endpoints',
+    `${rule}, got ${show(endpoints)}`,
+  );
+  const urls = endpoints.map((endpoint, place) =>
+    parseEndpoint(`redLog.endpoints[${place}]`, endpoint),
+  );
   const readPath = (field: string, name: unknown): string => {
     checkField(isNonEmptyString(name), field, `must be the path of a file, got ${show(name)}`);
     return resolve(dirname(path), name);
@@ -54,18 +75,26 @@ function parseEtcd(value: Readonly<Record<string, unknown>>, path: string): Etcd
   checkField(isUser, 'redLog.user', `must be the name of a user of etcd, got ${show(user)}`);
   const missing = user === undefined ? 'redLog.user' : 'redLog.passwordFile';
   const areBoth = (user === undefined) === (passwordFile === undefined);
-  checkField(areBoth, missing, 'must be set too: a user and the file with the password belong together');
+  checkField(
+    areBoth,
+    missing,
+    'must be set too: a user and the file with the password belong together',
+  );
   return {
     engine: 'etcd',
     endpoints: urls,
     ...(tls !== undefined && { tls: parseTls(tls, urls, readPath) }),
-    ...(user !== undefined && { user, passwordFile: readPath('redLog.passwordFile', passwordFile) }),
+    ...(user !== undefined && {
+      user,
+      passwordFile: readPath('redLog.passwordFile', passwordFile),
+    }),
   };
 }
 
 function parseEndpoint(field: string, value: unknown): string {
   const url = typeof value === 'string' && URL.canParse(value) ? new URL(value) : undefined;
-  const isPlain = url !== undefined && url.pathname === '/' && url.search === '' && url.username === '';
+  const isPlain =
+    url !== undefined && url.pathname === '/' && url.search === '' && url.username === '';
   // A URL leaves out the port that is usual for its protocol, which is not that of etcd.
   const port = /:(?<port>\d+)\/?$/.exec(String(value))?.groups?.['port'] ?? DEFAULT_PORT;
   if (isPlain && (url.protocol === 'http:' || url.protocol === 'https:'))
@@ -79,18 +108,32 @@ function parseTls(
   endpoints: readonly string[],
   readPath: (field: string, name: unknown) => string,
 ): NonNullable<EtcdRedLog['tls']> {
-  checkField(isRecord(value), 'redLog.tls', `must be an object with ca, certificate and key, got ${show(value)}`);
+  checkField(
+    isRecord(value),
+    'redLog.tls',
+    `must be an object with ca, certificate and key, got ${show(value)}`,
+  );
   checkFields('redLog.tls', value, TLS_FIELDS);
   const plain = endpoints.find((endpoint) => endpoint.startsWith('http:'));
-  checkField(plain === undefined, 'redLog.endpoints', `must begin with https: with redLog.tls, got "${plain}"`);
+  checkField(
+    plain === undefined,
+    'redLog.endpoints',
+    `must begin with https: with redLog.tls, got "${plain}"`,
+  );
   const missing = (['certificate', 'key'] as const).find((name) => value[name] === undefined);
   if (missing !== undefined && (value['certificate'] ?? value['key']) !== undefined)
-    throw invalidFieldError(`redLog.tls.${missing}`, 'must be set too: a certificate and its key belong together');
+    throw invalidFieldError(
+      `redLog.tls.${missing}`,
+      'must be set too: a certificate and its key belong together',
+    );
   const set = TLS_FIELDS.filter((name) => value[name] !== undefined);
   return Object.fromEntries(set.map((name) => [name, readPath(`redLog.tls.${name}`, value[name])]));
 }
 
-/** Reads the files that the settings name. @throws CorrectableError `INVALID_ARGUMENT` that names the field */
+/**
+ * Reads the files that the settings name. @throws CorrectableError `INVALID_ARGUMENT` that names
+ * the field
+ */
 export function readEtcdServers({ endpoints, tls, user, passwordFile }: EtcdRedLog): EtcdServers {
   const read = (field: string, path: string): Buffer => {
     try {

@@ -1,4 +1,7 @@
-/** Arguments of operations: by what the author draws, or by the contract's schema; always such as the contract takes. */
+/**
+ * Arguments of operations: by what the author draws, or by the contract's schema; always such as
+ * the contract takes.
+ */
 import { CorrectableError, check } from '../../../correctable/errors.ts';
 import { toInputJsonSchema, type JsonSchema } from '../../../protocol/contract/json-schema.ts';
 import { parseArgsWith } from '../../../protocol/contract/parse-args.ts';
@@ -9,7 +12,10 @@ import { deepCopy } from '../../../values/deep-copy.ts';
 import { drawValue, type ValueSource } from './value-generator.ts';
 import type { Random } from '../../collections/random.ts';
 
-/** Random choices for an operation. All come from the seed of the run, so that a run can be repeated. */
+/**
+ * Random choices for an operation. All come from the seed of the run, so that a run can be
+ * repeated.
+ */
 export interface DrawContext {
   /** Returns one of the choices. */
   readonly pick: <const C extends readonly [unknown, ...unknown[]]>(choices: C) => C[number];
@@ -23,7 +29,8 @@ export interface DrawContext {
 
 export function createDrawContext(random: Random, unique: string): DrawContext {
   return {
-    pick: <const C extends readonly [unknown, ...unknown[]]>(choices: C): C[number] => random.pick(choices),
+    pick: <const C extends readonly [unknown, ...unknown[]]>(choices: C): C[number] =>
+      random.pick(choices),
     between: (min, max) => random.between(min, max),
     chance: (probability) => random.chance(probability),
     unique,
@@ -41,7 +48,10 @@ type ContractOperations = Pick<ContractInfo, 'name' | 'operations'>;
 export interface GeneratedArgs {
   /** As a client gives them. */
   readonly args: unknown;
-  /** What the contract made of them when it was asked: for one run of the generator, which may change it. */
+  /**
+   * What the contract made of them when it was asked: for one run of the generator, which may
+   * change it.
+   */
   readonly parsed: unknown;
 }
 
@@ -50,20 +60,36 @@ export class ArgumentGenerator {
   readonly #arbitraries: Arbitraries;
   readonly #schemas = new Map<string, JsonSchema>();
 
-  /** @throws CorrectableError `INVALID_ARGUMENT` naming the arbitrary that belongs to no operation, or is no function */
+  /**
+   * @throws CorrectableError `INVALID_ARGUMENT` naming the arbitrary that belongs to no operation,
+   *   or is no function
+   */
   constructor(contract: ContractOperations, arbitraries: Arbitraries = {}) {
     for (const [name, draw] of Object.entries(arbitraries)) {
       const field = `arbitraries.${name}`;
-      check(Object.hasOwn(contract.operations, name), field, `is of no operation of '${contract.name}'`);
-      check(typeof draw === 'function', field, 'must be a function, as ({ pick }) => ({ account: pick([…]) })');
+      check(
+        Object.hasOwn(contract.operations, name),
+        field,
+        `is of no operation of '${contract.name}'`,
+      );
+      check(
+        typeof draw === 'function',
+        field,
+        'must be a function, as ({ pick }) => ({ account: pick([…]) })',
+      );
     }
     this.#contract = contract;
     this.#arbitraries = arbitraries;
   }
 
-  /** What a client may give, if any fits. @throws CorrectableError `INVALID_ARGUMENT` if the author's code threw */
+  /**
+   * What a client may give, if any fits. @throws CorrectableError `INVALID_ARGUMENT` if the
+   * author's code threw
+   */
   draw(operation: string, own: string, source: ValueSource): GeneratedArgs | undefined {
-    const value = Object.hasOwn(this.#arbitraries, operation) ? this.#arbitraries[operation] : undefined;
+    const value = Object.hasOwn(this.#arbitraries, operation)
+      ? this.#arbitraries[operation]
+      : undefined;
     for (let times = 0; times < MAX_ARG_RETRIES; times += 1) {
       const args =
         value === undefined
@@ -81,7 +107,10 @@ export class ArgumentGenerator {
     return this.#tryParse(operation, args) !== undefined;
   }
 
-  /** Parses arguments by the contract. Returns undefined without a reason, which takes long to build. */
+  /**
+   * Parses arguments by the contract. Returns undefined without a reason, which takes long to
+   * build.
+   */
   #tryParse(operation: string, args: unknown): { readonly parsed: unknown } | undefined {
     const spec = this.#contract.operations[operation];
     if (spec === undefined) return undefined;
@@ -94,10 +123,13 @@ export class ArgumentGenerator {
     }
   }
 
-  /** What a generator gets: each time another object. @throws CorrectableError as `parseArgsWith` */
+  /**
+   * What a generator gets: each time another object. @throws CorrectableError as `parseArgsWith`
+   */
   parse(operation: string, args: unknown): unknown {
     const spec = this.#contract.operations[operation];
-    if (spec === undefined) throw new CorrectableError('UNSUPPORTED', `No operation '${operation}'.`);
+    if (spec === undefined)
+      throw new CorrectableError('UNSUPPORTED', `No operation '${operation}'.`);
     return parseArgsWith(spec.args, deepCopy(args), operation);
   }
 
@@ -117,6 +149,9 @@ function drawByAuthor(operation: string, draw: () => unknown): unknown {
     return draw();
   } catch (cause) {
     const field = `arbitraries.${operation}`;
-    throw new CorrectableError('INVALID_ARGUMENT', `${field} threw: ${formatThrown(cause)}`, { field, cause });
+    throw new CorrectableError('INVALID_ARGUMENT', `${field} threw: ${formatThrown(cause)}`, {
+      field,
+      cause,
+    });
   }
 }

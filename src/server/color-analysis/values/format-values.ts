@@ -1,7 +1,10 @@
 /** Values as short text for people, in the notation of the language. */
 import { toJsonValue } from '../../../protocol/codec/json-values.ts';
 
-/** Returns arguments as sent in JSON (docs/reference/wire-protocol.md), or as text if no client could send them. */
+/**
+ * Returns arguments as sent in JSON (docs/reference/wire-protocol.md), or as text if no client
+ * could send them.
+ */
 export function serializeArgs(args: unknown): unknown {
   if (args === undefined) return undefined;
   try {
@@ -24,9 +27,11 @@ function toText(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(toText).join(', ')}]`;
   if (typeof value === 'bigint') return `${value}n`;
   if (typeof value !== 'object' || value === null) return String(value);
-  if (value instanceof Date) return Number.isNaN(value.getTime()) ? String(value) : value.toISOString();
+  if (value instanceof Date)
+    return Number.isNaN(value.getTime()) ? String(value) : value.toISOString();
   if (value instanceof Uint8Array) return `<${value.length} bytes>`;
-  if (value instanceof Set || value instanceof Map) return `new ${value.constructor.name}(${toText([...value])})`;
+  if (value instanceof Set || value instanceof Map)
+    return `new ${value.constructor.name}(${toText([...value])})`;
   const parts = Object.entries(value).map(([name, item]) => `${formatName(name)}: ${toText(item)}`);
   return parts.length === 0 ? '{}' : `{ ${parts.join(', ')} }`;
 }

@@ -1,4 +1,7 @@
-/** Values by a JSON Schema, drawn so that operations conflict. It has no refinements: the caller checks values. */
+/**
+ * Values by a JSON Schema, drawn so that operations conflict. It has no refinements: the caller
+ * checks values.
+ */
 import { defineProperty } from '../../../values/deep-copy.ts';
 import type { Random } from '../../collections/random.ts';
 import type { JsonSchema } from '../../../protocol/contract/json-schema.ts';
@@ -11,7 +14,10 @@ export interface ValueScope {
   readonly maxNumber: number;
   /** Operations of the common past at most. */
   readonly past: number;
-  /** Few operations over and over, on few rows or with few names: what has room for some becomes full. */
+  /**
+   * Few operations over and over, on few rows or with few names: what has room for some becomes
+   * full.
+   */
   readonly isNarrow?: true;
 }
 
@@ -26,7 +32,10 @@ const NARROW_SCOPE: ValueScope = { names: 16, maxNumber: 16, past: 24, isNarrow:
 /** Rounds of the others between two narrow ones: each of them twice. */
 const WIDE_ROUNDS = 2 * SCOPES.length;
 
-/** That of the round with this number: they take turns, so that however many there are, some have each. */
+/**
+ * That of the round with this number: they take turns, so that however many there are, some have
+ * each.
+ */
 export function getScope(round: number): ValueScope {
   const turn = round % (WIDE_ROUNDS + 1);
   return turn === WIDE_ROUNDS ? NARROW_SCOPE : (SCOPES[turn % SCOPES.length] ?? SCOPES[0]);
@@ -43,7 +52,10 @@ export class ValuePool {
   readonly #numbers = new ValuesByName<number>();
   readonly #hasMany = new Map<string, boolean>();
 
-  /** Notes all texts and numbers in a value under the name of what has it; those in objects under their own. */
+  /**
+   * Notes all texts and numbers in a value under the name of what has it; those in objects under
+   * their own.
+   */
   note(name: string, value: unknown, depth = 0): void {
     if (typeof value === 'string') this.#texts.add(name, value);
     else if (typeof value === 'number') this.#numbers.add(name, value);
@@ -57,7 +69,10 @@ export class ValuePool {
     return this.#texts.get(name);
   }
 
-  /** Whether what has this name has one text or many in a narrow run: of groups few, of their members many, or otherwise. */
+  /**
+   * Whether what has this name has one text or many in a narrow run: of groups few, of their
+   * members many, or otherwise.
+   */
   hasMany(name: string, random: Random): boolean {
     const known = this.#hasMany.get(name) ?? random.chance(0.5);
     this.#hasMany.set(name, known);
@@ -106,7 +121,10 @@ export interface ValueSource {
 /** Deeper than this nothing is drawn that need not be. */
 const MAX_DEPTH = 4;
 const MAX_LIST_LENGTH = 3;
-/** Bounds beyond this are drawn in scopes with numbers as large as that alone: they may make a great many effects. */
+/**
+ * Bounds beyond this are drawn in scopes with numbers as large as that alone: they may make a great
+ * many effects.
+ */
 const LARGE_RANGE = 50;
 const LARGE_SCOPE_FROM = 100;
 const NAME_LETTERS = 'abcdefghijklmnop';
@@ -139,12 +157,15 @@ class ValueGenerator {
 
   value(schema: JsonSchema, name: string, depth: number): unknown {
     const { random, pool } = this.#source;
-    if (schema.$ref !== undefined) return this.value(this.#resolveRef(schema.$ref), name, depth + 1);
+    if (schema.$ref !== undefined)
+      return this.value(this.#resolveRef(schema.$ref), name, depth + 1);
     if ('const' in schema) return schema.const;
     const choices = schema.enum ?? schema.anyOf ?? schema.oneOf;
     if (choices !== undefined && choices.length > 0) {
-      // What stands last of a union is mostly the simplest, as null: deep down it ends what refers to itself.
-      const choice = depth > MAX_DEPTH ? choices.at(-1) : random.pick(choices as [unknown, ...unknown[]]);
+      // What stands last of a union is mostly the simplest, as null: deep down it ends what refers
+      // to itself.
+      const choice =
+        depth > MAX_DEPTH ? choices.at(-1) : random.pick(choices as [unknown, ...unknown[]]);
       return schema.enum === undefined ? this.value(choice as JsonSchema, name, depth + 1) : choice;
     }
     if (schema.allOf !== undefined) return this.value(mergeAllOf(schema), name, depth);
@@ -182,9 +203,11 @@ class ValueGenerator {
     const same = pool.texts(name);
     const { isNarrow = false } = scope;
     const hasMany = isNarrow && pool.hasMany(name, random);
-    if (same.length > 0 && random.chance(hasMany ? 0.1 : 0.5)) return random.pick(same as [string, ...string[]]);
+    if (same.length > 0 && random.chance(hasMany ? 0.1 : 0.5))
+      return random.pick(same as [string, ...string[]]);
     const any = pool.texts();
-    if (any.length > 0 && random.chance(isNarrow ? 0.1 : 0.3)) return random.pick(any as [string, ...string[]]);
+    if (any.length > 0 && random.chance(isNarrow ? 0.1 : 0.3))
+      return random.pick(any as [string, ...string[]]);
     const ofFormat = FORMAT_EXAMPLES[format ?? ''];
     if (ofFormat !== undefined) return random.pick(ofFormat);
     const names = isNarrow && !hasMany ? 1 : scope.names;
@@ -197,12 +220,16 @@ class ValueGenerator {
     const first = (prefixItems ?? []).map((item) => this.value(item, name, depth + 1));
     // Of a list with places of its own `items` may say that there are no more.
     if (typeof items !== 'object') return first;
-    const most = depth > MAX_DEPTH ? minItems : Math.min(Math.max(MAX_LIST_LENGTH, minItems), maxItems);
+    const most =
+      depth > MAX_DEPTH ? minItems : Math.min(Math.max(MAX_LIST_LENGTH, minItems), maxItems);
     const length = this.#source.random.between(minItems, Math.max(minItems, most));
     return [...first, ...Array.from({ length }, () => this.value(items, name, depth + 1))];
   }
 
-  #object({ properties = {}, required = [], additionalProperties }: JsonSchema, depth: number): object {
+  #object(
+    { properties = {}, required = [], additionalProperties }: JsonSchema,
+    depth: number,
+  ): object {
     const { random } = this.#source;
     const object: Record<string, unknown> = {};
     for (const name of Object.keys(properties)) {
@@ -229,7 +256,11 @@ function mergeAllOf({ allOf = [], ...rest }: JsonSchema): JsonSchema {
   }, rest);
 }
 
-function drawNumber(schema: JsonSchema, name: string, { random, pool, scope }: ValueSource): number {
+function drawNumber(
+  schema: JsonSchema,
+  name: string,
+  { random, pool, scope }: ValueSource,
+): number {
   const whole = schema.type === 'integer';
   const { multipleOf = whole ? 1 : undefined } = schema;
   const step = multipleOf ?? 0.5;
@@ -242,14 +273,17 @@ function drawNumber(schema: JsonSchema, name: string, { random, pool, scope }: V
   };
   const roll = random.fraction();
   const known = roll >= 0.3 ? [] : isOfName ? pool.numbers(name) : pool.numbers();
-  if (known.length > 0) return fits(random.pick(known as [number, ...number[]]) + random.between(-1, 1));
+  if (known.length > 0)
+    return fits(random.pick(known as [number, ...number[]]) + random.between(-1, 1));
   const isNear = (item: number | undefined): item is number =>
     item !== undefined && (Math.abs(item) <= LARGE_RANGE || scope.maxNumber >= LARGE_SCOPE_FROM);
   const bounds = [min, nextNumber(min, step), nextNumber(max, -step), max].filter(isNear);
   if (roll < 0.4 && bounds.length > 0) return fits(random.pick(bounds as [number, ...number[]]));
   if (roll < 0.5) return fits(random.between(-1, 2));
   const generated = fits((min ?? 0) + random.between(0, scope.maxNumber));
-  return whole || multipleOf !== undefined || random.chance(0.7) ? generated : fits(generated + 0.5);
+  return whole || multipleOf !== undefined || random.chance(0.7)
+    ? generated
+    : fits(generated + 0.5);
 }
 
 /** A bound that says something: all numbers of a schema are within ±2^53. */

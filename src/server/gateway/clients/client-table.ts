@@ -1,6 +1,7 @@
 /**
- * Keeps the replies of updates until their client acknowledges them. A resent update gets its reply again. When it has
- * forgotten a client, it reports another name of its memory: then the store decides, or it is unknown.
+ * Keeps the replies of updates until their client acknowledges them. A resent update gets its reply
+ * again. When it has forgotten a client, it reports another name of its memory: then the store
+ * decides, or it is unknown.
  */
 import { randomUUID } from 'node:crypto';
 import type { EncodedMessage } from '../../../protocol/codec/codec.ts';
@@ -36,7 +37,10 @@ export interface ClientConnection {
 /** What it costs to remember an update, beside its reply. */
 export const ENTRY_BYTES = 192;
 
-/** What it costs to remember updates whose numbers are far from each other, for each such stretch of numbers. */
+/**
+ * What it costs to remember updates whose numbers are far from each other, for each such stretch of
+ * numbers.
+ */
 const PAGE_BYTES = 384;
 
 /** What it costs to remember a client, beside its name. */
@@ -56,7 +60,9 @@ export class ClientTable {
   readonly #clients = new Map<string, ClientRecord>();
   readonly #principals = new Map<string, RetainedClients>();
   readonly #all = new RetainedClients();
-  /** Raised whenever something of a client is forgotten: it then gets another name of the memory. */
+  /**
+   * Raised whenever something of a client is forgotten: it then gets another name of the memory.
+   */
   #generation = 0;
 
   constructor(budget: ByteBudget, onForgotten: (clients: number) => void = () => {}) {
@@ -81,7 +87,10 @@ export class ClientTable {
     return this.#all.bytes;
   }
 
-  /** The record of a client, made on its first visit. A principal never sees the operations of another. */
+  /**
+   * The record of a client, made on its first visit. A principal never sees the operations of
+   * another.
+   */
   open(principal: string, client: string, subprotocol: string): ClientRecord {
     const owner = encodeURIComponent(principal);
     const key = `${owner}/${client}`;
@@ -89,7 +98,10 @@ export class ClientTable {
     if (record === undefined) {
       let retained = this.#principals.get(owner);
       if (retained === undefined) this.#principals.set(owner, (retained = new RetainedClients()));
-      record = new ClientRecord({ key, subprotocol, memory: this.#memory, principal: retained }, this);
+      record = new ClientRecord(
+        { key, subprotocol, memory: this.#memory, principal: retained },
+        this,
+      );
       this.#clients.set(key, record);
       retained.add(record);
       this.#all.add(record);
@@ -123,12 +135,18 @@ export class ClientTable {
     return forgotten.length;
   }
 
-  /** Returns the owner that would retain too much with `bytes` more. Forgets clients that are gone to make room. */
+  /**
+   * Returns the owner that would retain too much with `bytes` more. Forgets clients that are gone
+   * to make room.
+   */
   findFullBudget(record: ClientRecord, bytes: number): BudgetOwner | undefined {
     const retained = record.bytes + bytes;
     if (retained > this.#budget.client) return 'client';
-    if (!this.#makeRoom(record.principal, bytes, this.#budget.principal, record)) return 'principal';
-    return this.#makeRoom(this.#all, bytes, computeUsableTotal(this.#budget, retained), record) ? undefined : 'total';
+    if (!this.#makeRoom(record.principal, bytes, this.#budget.principal, record))
+      return 'principal';
+    return this.#makeRoom(this.#all, bytes, computeUsableTotal(this.#budget, retained), record)
+      ? undefined
+      : 'total';
   }
 
   tryReserve(record: ClientRecord, bytes: number): boolean {
@@ -144,8 +162,16 @@ export class ClientTable {
     this.#all.onBytesChanged(record, bytes);
   }
 
-  /** Whether there is room for so many bytes below `max`; forgets clients that are gone, if that makes it. */
-  #makeRoom(retained: RetainedClients, bytes: number, max: number, wantedBy: ClientRecord): boolean {
+  /**
+   * Whether there is room for so many bytes below `max`; forgets clients that are gone, if that
+   * makes it.
+   */
+  #makeRoom(
+    retained: RetainedClients,
+    bytes: number,
+    max: number,
+    wantedBy: ClientRecord,
+  ): boolean {
     const excess = retained.bytes + bytes - max;
     if (excess <= 0) return true;
     const records = retained.findEvictions(excess, wantedBy);
@@ -165,7 +191,8 @@ export class ClientTable {
     this.#clients.delete(record.key);
     this.#all.delete(record);
     record.principal.delete(record);
-    if (record.principal.clients === 0) this.#principals.delete(record.key.slice(0, record.key.indexOf('/')));
+    if (record.principal.clients === 0)
+      this.#principals.delete(record.key.slice(0, record.key.indexOf('/')));
   }
 }
 
@@ -174,7 +201,10 @@ export class RetainedClients {
   clients = 0;
   /** With what it costs to remember them. */
   bytes = 0;
-  /** Those without a connection of which something is kept, the one that has been gone for longest first. */
+  /**
+   * Those without a connection of which something is kept, the one that has been gone for longest
+   * first.
+   */
   readonly #gone = new Set<ClientRecord>();
   #goneBytes = 0;
 
@@ -198,7 +228,9 @@ export class RetainedClients {
     if (this.#gone.delete(record)) this.#goneBytes -= record.bytes + measureRecord(record);
   }
 
-  /** What is kept of the client has become so much more, or less: its updates may end without it. */
+  /**
+   * What is kept of the client has become so much more, or less: its updates may end without it.
+   */
   onBytesChanged({ isGone }: ClientRecord, bytes: number): void {
     this.bytes += bytes;
     if (isGone) this.#goneBytes += bytes;
@@ -253,7 +285,10 @@ export class ClientRecord {
   /** Those that have been charged. */
   #pages = 0;
 
-  constructor(parts: Pick<ClientRecord, 'key' | 'subprotocol' | 'memory' | 'principal'>, table: ClientTable) {
+  constructor(
+    parts: Pick<ClientRecord, 'key' | 'subprotocol' | 'memory' | 'principal'>,
+    table: ClientTable,
+  ) {
     this.key = parts.key;
     this.subprotocol = parts.subprotocol;
     this.memory = parts.memory;
@@ -288,7 +323,8 @@ export class ClientRecord {
     this.acknowledged = upTo;
     let freed = 0;
     this.#entries.forEach((submission, id) => {
-      // Clients number upwards; of one that does not, a few replies stay until the next acknowledgement.
+      // Clients number upwards; of one that does not, a few replies stay until the next
+      // acknowledgement.
       if (id > upTo) return false;
       this.#entries.delete(id);
       freed += ENTRY_BYTES + submission.forget();

@@ -1,4 +1,7 @@
-/** Submissions that wait for `authorize`. Operations of a client begin in the order in which it submitted them. */
+/**
+ * Submissions that wait for `authorize`. Operations of a client begin in the order in which it
+ * submitted them.
+ */
 import type { LoadSlot } from '../limits/in-flight-load.ts';
 
 /** What to do with a submission once it is decided: it is allowed, or why it is not. */
@@ -30,7 +33,10 @@ export class AdmissionQueue {
     return this.#waiting.size > 0 && this.#waiting.has(id);
   }
 
-  /** Waits for `decision`, and for the turn of this submission; `decided` is called then, unless it was removed. */
+  /**
+   * Waits for `decision`, and for the turn of this submission; `decided` is called then, unless it
+   * was removed.
+   */
   add(id: number, decision: PromiseLike<unknown>, slot: LoadSlot, onDecided: OnDecided): void {
     const waiting: WaitingSubmission = { slot, onDecided, isDecided: false, rejection: undefined };
     this.#waiting.set(id, waiting);

@@ -1,4 +1,7 @@
-/** Whether a submission may be executed: what it asks for, how much is in flight, and what the application says. */
+/**
+ * Whether a submission may be executed: what it asks for, how much is in flight, and what the
+ * application says.
+ */
 import { CorrectableError } from '../../../correctable/errors.ts';
 import { isThenable } from '../../../correctable/validate.ts';
 import type { Access, Operation } from '../../../correctable/operation.ts';
@@ -6,7 +9,12 @@ import { CheckedOperation } from '../../../protocol/contract/checked-operation.t
 import { getStrongestIndex } from '../../../protocol/messages/level-bits.ts';
 import { submit, type SubmitMessage } from '../../../protocol/messages/submit.ts';
 import { ENTRY_BYTES, type ClientRecord, type Outlet } from '../clients/client-table.ts';
-import { HookTimeoutError, ignoreRejection, callHook, isUndecided } from '../operations/call-hook.ts';
+import {
+  HookTimeoutError,
+  ignoreRejection,
+  callHook,
+  isUndecided,
+} from '../operations/call-hook.ts';
 import type { GatewayContext, Principal } from '../context/gateway-context.ts';
 import { OVERLOADED_RETRY_MS, type GatewayLimits } from '../limits/limits.ts';
 import type { ConnectionLoad, ReceivedFrame, BudgetOwner } from '../limits/in-flight-load.ts';
@@ -40,32 +48,52 @@ export interface ClientOutlet extends Outlet {
 
 const { at } = submit;
 
-/** How much a client may hand on with an operation: a W3C `traceparent` and `tracestate` take a tenth of it. */
+/**
+ * How much a client may hand on with an operation: a W3C `traceparent` and `tracestate` take a
+ * tenth of it.
+ */
 const MAX_TRACE_BYTES = 4_096;
 
-/** The operation that the row asks for, if there is nothing against it. Throws why it is refused. */
-export function admit(row: SubmitMessage, client: ConnectedClient, frame: ReceivedFrame): Operation {
+/**
+ * The operation that the row asks for, if there is nothing against it. Throws why it is refused.
+ */
+export function admit(
+  row: SubmitMessage,
+  client: ConnectedClient,
+  frame: ReceivedFrame,
+): Operation {
   const { record, host, admissions } = client;
   const levels = row[at.levels];
   if (row[at.access] === 'write') rejectRepetition(row, client);
   rejectOverLoad(frame, client);
   rejectOverRate(frame.servedAt, client);
   if (getStrongestIndex(levels) >= host.levels.length) {
-    throw new CorrectableError('UNKNOWN_LEVEL', `levels: only ${host.levels.join(', ')} exist`, { field: 'levels' });
+    throw new CorrectableError('UNKNOWN_LEVEL', `levels: only ${host.levels.join(', ')} exist`, {
+      field: 'levels',
+    });
   }
   if (row[at.access] === 'write' && host.binding.isExactlyOnce !== true) {
     // Those that wait to be allowed are kept as well, if they are.
     const fullBy = host.clients.findFullBudget(record, ENTRY_BYTES * (admissions.size + 1));
     if (fullBy !== undefined)
-      throw budgetFullError(host, fullBy, { unit: 'replies kept', advice: 'acknowledge those that have come' });
+      throw budgetFullError(host, fullBy, {
+        unit: 'replies kept',
+        advice: 'acknowledge those that have come',
+      });
   }
   checkTrace(row[at.trace], client);
   if (row[at.access] === 'write' && typeof row[at.idempotencyKey] === 'string') requireKeys(host);
   return checkOperation(row, host);
 }
 
-/** Calls `authorize`: only `true` allows the operation. Throws, or rejects, with the reason of a rejection. */
-export function authorize(operation: Operation, client: ConnectedClient): Promise<void> | undefined {
+/**
+ * Calls `authorize`: only `true` allows the operation. Throws, or rejects, with the reason of a
+ * rejection.
+ */
+export function authorize(
+  operation: Operation,
+  client: ConnectedClient,
+): Promise<void> | undefined {
   const { host, principal } = client;
   let value: unknown;
   try {
@@ -96,7 +124,11 @@ function assertAllowed(allowed: unknown, operation: Operation): void {
   if (allowed !== true) throw forbiddenError(operation);
 }
 
-function logHookError(error: unknown, operation: Operation, { logger }: GatewayContext): CorrectableError {
+function logHookError(
+  error: unknown,
+  operation: Operation,
+  { logger }: GatewayContext,
+): CorrectableError {
   const fields = { operation: operation.name, err: error };
   if (isUndecided(error)) {
     logger.warn(fields, 'authorize failed to decide whether an operation is allowed');
@@ -113,14 +145,21 @@ function forbiddenError({ name }: Operation): CorrectableError {
   return new CorrectableError('FORBIDDEN', `${name} is not allowed to this client`);
 }
 
-/** Rejects an update that was answered already, and one that may have been executed when that is unknown. */
+/**
+ * Rejects an update that was answered already, and one that may have been executed when that is
+ * unknown.
+ */
 function rejectRepetition(row: SubmitMessage, { record, host }: ConnectedClient): void {
   const id = row[at.id];
   if (id <= record.acknowledged) {
-    throw new CorrectableError('REPLY_EXPIRED', `operation ${id} was acknowledged already; its reply is gone`);
+    throw new CorrectableError(
+      'REPLY_EXPIRED',
+      `operation ${id} was acknowledged already; its reply is gone`,
+    );
   }
   if (row[at.isResend] !== true || host.binding.isExactlyOnce === true) return;
-  const message = 'the write was sent before, to a server that is gone or has forgotten it: it may have taken effect';
+  const message =
+    'the write was sent before, to a server that is gone or has forgotten it: it may have taken effect';
   throw new CorrectableError('UNKNOWN', message);
 }
 
@@ -169,13 +208,17 @@ function requireKeys({ binding }: GatewayContext): void {
 /** It is handed on, and kept while the operation is in flight. */
 function checkTrace(trace: unknown, { owner }: ConnectedClient): void {
   if (trace === undefined || trace === null) return;
-  const size = typeof trace === 'string' ? trace.length : owner.codec.encodeValue(trace, 'trace').length;
+  const size =
+    typeof trace === 'string' ? trace.length : owner.codec.encodeValue(trace, 'trace').length;
   if (size <= MAX_TRACE_BYTES) return;
   const message = `trace: takes ${size} bytes, may take ${MAX_TRACE_BYTES}`;
   throw new CorrectableError('INVALID_ARGUMENT', message, { field: 'trace' });
 }
 
-/** Refusals for want of room: each names the limit to raise, how much it allows, of what, and what to do. */
+/**
+ * Refusals for want of room: each names the limit to raise, how much it allows, of what, and what
+ * to do.
+ */
 interface LimitExceeded {
   readonly limit: keyof GatewayLimits;
   /** Default: the limit itself. */
@@ -191,7 +234,10 @@ function overloadedError(
 ): CorrectableError {
   stats.overloaded++;
   const message = `limits.${limit}: at most ${max ?? bounds[limit]} ${unit}; nothing was done: ${advice}`;
-  return new CorrectableError('OVERLOADED', message, { retryAfterMs: OVERLOADED_RETRY_MS, ...more });
+  return new CorrectableError('OVERLOADED', message, {
+    retryAfterMs: OVERLOADED_RETRY_MS,
+    ...more,
+  });
 }
 
 const BUDGET_OWNERS: Readonly<Record<BudgetOwner, string>> = {
@@ -224,7 +270,10 @@ function checkOperation(row: SubmitMessage, { registry, binding }: GatewayContex
   const isSupported: unknown = binding.supports(operation);
   if (isSupported === true) return operation;
   ignoreRejection(isSupported);
-  throw new CorrectableError('UNSUPPORTED', `${binding.name} has no operation ${name} with this effect`);
+  throw new CorrectableError(
+    'UNSUPPORTED',
+    `${binding.name} has no operation ${name} with this effect`,
+  );
 }
 
 function createOperation(name: string, access: Access, args: unknown, key: unknown): Operation {

@@ -1,4 +1,7 @@
-/** Keeps the thread awake while short messages follow each other closely: to wake it takes longer than most operations. */
+/**
+ * Keeps the thread awake while short messages follow each other closely: to wake it takes longer
+ * than most operations.
+ */
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { CorrectableError } from '../../../correctable/errors.ts';
@@ -10,14 +13,20 @@ export const MAX_BUSY_POLL_US = 100_000;
 const DEFAULT_BUSY_POLL_US = 200;
 
 /**
- * A client that waits for each answer sends short messages. Longer ones have many operations: the thread has work enough
- * then, and polling would read them in smaller pieces.
+ * A client that waits for each answer sends short messages. Longer ones have many operations: the
+ * thread has work enough then, and polling would read them in smaller pieces.
  */
 const MAX_POLLED_BYTES = 256;
-/** So many in a row, since a client with many operations in flight also sends a short message now and then. */
+/**
+ * So many in a row, since a client with many operations in flight also sends a short message now
+ * and then.
+ */
 const MIN_PROMPT_MESSAGES = 4;
 
-/** What a container may use of the processors, by cgroup v2. Node counts those of the machine before libuv 1.49. */
+/**
+ * What a container may use of the processors, by cgroup v2. Node counts those of the machine before
+ * libuv 1.49.
+ */
 const QUOTA_FILE = '/sys/fs/cgroup/cpu.max';
 
 /** Where the time comes from, and how to look for events once and go on. */
@@ -28,14 +37,23 @@ export interface BusyPollPorts {
   afterEvents(then: () => void): void;
 }
 
-const system: BusyPollPorts = { now: () => performance.now(), afterEvents: (then) => void setImmediate(then) };
+const system: BusyPollPorts = {
+  now: () => performance.now(),
+  afterEvents: (then) => void setImmediate(then),
+};
 
-/** Looks for events again and again for `forUs` after each message from or to a client, while short ones come that soon. */
+/**
+ * Looks for events again and again for `forUs` after each message from or to a client, while short
+ * ones come that soon.
+ */
 export class BusyPoll {
   readonly #forMs: number;
   readonly #ports: BusyPollPorts;
   #lastEventAtMs = -Infinity;
-  /** How many messages of clients in a row were short and came within the time after the last one or its answer. */
+  /**
+   * How many messages of clients in a row were short and came within the time after the last one or
+   * its answer.
+   */
   #promptMessages = 0;
   #isPolling = false;
   readonly #poll = (): void => {
@@ -43,7 +61,10 @@ export class BusyPoll {
     if (this.#isPolling) this.#ports.afterEvents(this.#poll);
   };
 
-  /** `forUs`: in microseconds, from 0 (not at all) to 100 000; throws `INVALID_ARGUMENT` for another number. */
+  /**
+   * `forUs`: in microseconds, from 0 (not at all) to 100 000; throws `INVALID_ARGUMENT` for another
+   * number.
+   */
   constructor(forUs: number = defaultBusyPollUs(), ports: BusyPollPorts = system) {
     if (!(forUs >= 0 && forUs <= MAX_BUSY_POLL_US)) {
       const message = `busyPollUs: give microseconds from 0 to ${MAX_BUSY_POLL_US}, not ${String(forUs)}`;
@@ -76,8 +97,14 @@ export class BusyPoll {
   }
 }
 
-/** 0 with less than two processors: polling would take the one from other programs, or use up a container's quota. */
-export function defaultBusyPollUs(processors: number = availableParallelism(), quota: string = readQuota()): number {
+/**
+ * 0 with less than two processors: polling would take the one from other programs, or use up a
+ * container's quota.
+ */
+export function defaultBusyPollUs(
+  processors: number = availableParallelism(),
+  quota: string = readQuota(),
+): number {
   const [allowedUs = 'max', periodUs] = quota.split(' ');
   const allowed = allowedUs === 'max' ? Infinity : Number(allowedUs) / Number(periodUs);
   return Math.min(processors, allowed) >= 2 ? DEFAULT_BUSY_POLL_US : 0;

@@ -12,7 +12,13 @@ import { getFields } from '../../../protocol/messages/server-message-fields.ts';
 import type { SubmitMessage } from '../../../protocol/messages/submit.ts';
 import { toFailMessage } from '../../../protocol/errors.ts';
 import { AdmissionQueue } from './admission-queue.ts';
-import { TokenExpiry, EXPIRED_TOKEN, TokenRenewals, checkToken, type TokenVerdict } from './token-check.ts';
+import {
+  TokenExpiry,
+  EXPIRED_TOKEN,
+  TokenRenewals,
+  checkToken,
+  type TokenVerdict,
+} from './token-check.ts';
 import type { ClientConnection, ClientRecord } from '../clients/client-table.ts';
 import type { ClientOutlet, ConnectedClient } from './admission.ts';
 import { Handshake, createWelcome } from './handshake.ts';
@@ -29,15 +35,24 @@ import { isRepetition, submit } from './submit-operation.ts';
 /** The number of the ping that follows `goaway`. */
 const GOAWAY_PING = 1;
 
-/** The answer to what crosses the `goaway`: its client submits it elsewhere, as if for the first time. */
+/**
+ * The answer to what crosses the `goaway`: its client submits it elsewhere, as if for the first
+ * time.
+ */
 const GOING_AWAY_ERROR = new CorrectableError(
   'UNAVAILABLE',
   'the server goes away and has not begun with this operation',
 );
 
 /** The answer to the cancellation of an update: the client need not submit it again. */
-const WRITE_CONTINUES_ERROR = new CorrectableError('UNKNOWN', 'no more views; the write runs to its end');
-const NOT_STARTED_ERROR = new CorrectableError('ABORTED', 'cancelled before it began; it was not executed');
+const WRITE_CONTINUES_ERROR = new CorrectableError(
+  'UNKNOWN',
+  'no more views; the write runs to its end',
+);
+const NOT_STARTED_ERROR = new CorrectableError(
+  'ABORTED',
+  'cancelled before it began; it was not executed',
+);
 
 /** The server's end of one websocket. */
 export class GatewayConnection implements ClientConnection, ClientOutlet, MessageHandler {
@@ -51,13 +66,19 @@ export class GatewayConnection implements ClientConnection, ClientOutlet, Messag
   readonly #admissions = new AdmissionQueue(() => this.#closeIfDrained());
   readonly #load: ConnectionLoad;
   readonly #handshake: Handshake;
-  /** Whether the client was sent, and has read, that the server goes away: until then its messages may cross. */
+  /**
+   * Whether the client was sent, and has read, that the server goes away: until then its messages
+   * may cross.
+   */
   #goaway: 'sent' | 'seen' | undefined;
   readonly #expiry: TokenExpiry;
   readonly #tokenRenewals: TokenRenewals;
   #isOver = false;
   #isPaused = false;
-  /** What is kept of the client, from when this is its connection: also where it is not let in after all. */
+  /**
+   * What is kept of the client, from when this is its connection: also where it is not let in after
+   * all.
+   */
   #record: ClientRecord | undefined;
   /** The client, once it was let in. */
   #client: ConnectedClient | undefined;
@@ -94,7 +115,8 @@ export class GatewayConnection implements ClientConnection, ClientOutlet, Messag
     );
     this.#handshake = new Handshake(host, peer, {
       onAdmitted: (hello, principal) => this.#runGuarded(() => this.#admitClient(hello, principal)),
-      onRejected: (code, reason, cause) => this.#runGuarded(() => this.#reject(code, reason, cause)),
+      onRejected: (code, reason, cause) =>
+        this.#runGuarded(() => this.#reject(code, reason, cause)),
     });
     socket.listen({
       onFrame: (frame) => this.#onReceived(frame),
@@ -115,7 +137,10 @@ export class GatewayConnection implements ClientConnection, ClientOutlet, Messag
     return !this.#isClosed() && !this.isFull;
   }
 
-  /** Closes with a code from `CloseCode`, after what was said has been sent, as far as the client takes it. */
+  /**
+   * Closes with a code from `CloseCode`, after what was said has been sent, as far as the client
+   * takes it.
+   */
   close(code: number, reason: string): void {
     if (this.#isOver) return;
     this.#sender.flush();
@@ -131,7 +156,9 @@ export class GatewayConnection implements ClientConnection, ClientOutlet, Messag
     this.close(CloseCode.replaced, 'a newer connection of this client took over');
   }
 
-  /** Cuts a connection that said nothing since the last call; asks the others for a sign of life. */
+  /**
+   * Cuts a connection that said nothing since the last call; asks the others for a sign of life.
+   */
   checkAlive(): void {
     if (!this.#hasHeard && !this.#sender.isBlocked) return this.#socket.terminate();
     this.#hasHeard = false;
@@ -140,7 +167,8 @@ export class GatewayConnection implements ClientConnection, ClientOutlet, Messag
 
   /** Takes no more submissions, and closes once those in flight have ended and were sent. */
   drain(drainMs: number): void {
-    if (this.#client === undefined) return this.close(CloseCode.goingAway, 'the server is shutting down');
+    if (this.#client === undefined)
+      return this.close(CloseCode.goingAway, 'the server is shutting down');
     if (this.#goaway !== undefined) return;
     this.#goaway = 'sent';
     this.push([0, 'goaway', drainMs]);
@@ -253,10 +281,15 @@ export class GatewayConnection implements ClientConnection, ClientOutlet, Messag
   }
 
   #onStalled(): void {
-    this.#host.logger.warn({ ...this.#peer, waitingBytes: this.waitingBytes }, 'cut off a client that takes nothing');
+    this.#host.logger.warn(
+      { ...this.#peer, waitingBytes: this.waitingBytes },
+      'cut off a client that takes nothing',
+    );
     this.close(CloseCode.slowReader, 'the client takes nothing of what waits for it');
     // It may still learn why, if it begins to read again.
-    systemClock.setTimer(() => this.#socket.terminate(), this.#host.bounds.stallTimeoutMs).setRef?.(false);
+    systemClock
+      .setTimer(() => this.#socket.terminate(), this.#host.bounds.stallTimeoutMs)
+      .setRef?.(false);
   }
 
   // A method, since the checker believes that `#isOver` cannot change during a call.
@@ -317,14 +350,17 @@ export class GatewayConnection implements ClientConnection, ClientOutlet, Messag
     const host = this.#host;
     const nowMs = systemClock.now();
     const share = host.principals.acquire(principal.id, nowMs);
-    if (share === undefined) return this.close(CloseCode.tryLater, 'its principal has as many connections as it may');
+    if (share === undefined)
+      return this.close(CloseCode.tryLater, 'its principal has as many connections as it may');
     this.#countedPrincipal = principal.id;
     this.#load.principal = share.load;
     this.#client = {
       record,
       principal,
       expiry: this.#expiry,
-      rate: host.requiresAuthentication ? share.rate : new RateLimit(host.bounds.maxOperationsPerSecond, nowMs),
+      rate: host.requiresAuthentication
+        ? share.rate
+        : new RateLimit(host.bounds.maxOperationsPerSecond, nowMs),
       owner: {
         record,
         codec: this.#codec,
@@ -343,10 +379,16 @@ export class GatewayConnection implements ClientConnection, ClientOutlet, Messag
     if (host.isDraining) this.drain(0);
   }
 
-  /** Becomes the client's connection, unless a newer one is, or its replies are kept in another codec. */
+  /**
+   * Becomes the client's connection, unless a newer one is, or its replies are kept in another
+   * codec.
+   */
   #takeOver(record: ClientRecord, attempt: number): boolean {
     const older = record.connection;
-    if (record.subprotocol !== this.#codec.subprotocol || (older !== undefined && older.attempt >= attempt)) {
+    if (
+      record.subprotocol !== this.#codec.subprotocol ||
+      (older !== undefined && older.attempt >= attempt)
+    ) {
       return false;
     }
     this.attempt = attempt;
@@ -367,7 +409,10 @@ export class GatewayConnection implements ClientConnection, ClientOutlet, Messag
     const { principal } = verdict;
     if (principal.id !== client.principal.id) {
       // The client greets again, and learns there that its principal has changed.
-      return this.close(CloseCode.expired, 'the new token belongs to another principal: send hello with it');
+      return this.close(
+        CloseCode.expired,
+        'the new token belongs to another principal: send hello with it',
+      );
     }
     client.principal = principal;
     this.push([0, 'renewed', this.#expiry.schedule(principal) ?? null]);
@@ -378,7 +423,12 @@ export class GatewayConnection implements ClientConnection, ClientOutlet, Messag
   }
 
   #closeIfDrained(): void {
-    if (this.#goaway !== 'seen' || this.#isClosed() || this.#running.size + this.#admissions.size > 0) return;
+    if (
+      this.#goaway !== 'seen' ||
+      this.#isClosed() ||
+      this.#running.size + this.#admissions.size > 0
+    )
+      return;
     this.#sender.flush();
     if (!this.#sender.isBlocked) this.close(CloseCode.goingAway, 'the server is shutting down');
   }

@@ -1,4 +1,7 @@
-/** From the opening of a connection to its client's coming in: `hello`, in time, and what its token is good for. */
+/**
+ * From the opening of a connection to its client's coming in: `hello`, in time, and what its token
+ * is good for.
+ */
 import { CorrectableError } from '../../../correctable/errors.ts';
 import { CloseCode } from '../../../protocol/close-codes.ts';
 import { setPeerDeadline } from '../../../protocol/peer-deadline.ts';
@@ -27,8 +30,9 @@ export function createWelcome(
     site: host.site,
     expiresInMs,
     principal: host.requiresAuthentication ? hashPrincipal(principal) : undefined,
-    // A store that remembers updates itself: the gateway keeps nothing from one connection to the next. So each connection
-    // has another name, and the client never takes a refusal for proof that its update was not executed.
+    // A store that remembers updates itself: the gateway keeps nothing from one connection to the
+    // next. So each connection has another name, and the client never takes a refusal for proof
+    // that its update was not executed.
     memoryId: host.binding.isExactlyOnce === true ? `${memory}.${hello.attempt}` : memory,
     contract: describeContract(hello, host),
     limits: { maxFrameBytes, maxInFlight: Math.min(maxInFlight, Number.MAX_SAFE_INTEGER) },
@@ -36,7 +40,10 @@ export function createWelcome(
 }
 
 /** Where the two ends differ, they compare operation by operation. */
-function describeContract({ contract }: Hello, { registry }: GatewayContext): ServedContract | undefined {
+function describeContract(
+  { contract }: Hello,
+  { registry }: GatewayContext,
+): ServedContract | undefined {
   if (registry === undefined) return undefined;
   const { name, hash } = registry;
   if (contract === undefined || contract.hash === hash) return { name, hash };
@@ -44,7 +51,10 @@ function describeContract({ contract }: Hello, { registry }: GatewayContext): Se
 }
 
 /** Why this client cannot be served, if so. */
-function validateHello(hello: Hello, { levels, registry }: GatewayContext): CorrectableError | undefined {
+function validateHello(
+  hello: Hello,
+  { levels, registry }: GatewayContext,
+): CorrectableError | undefined {
   const differs = (field: keyof Hello, message: string): CorrectableError =>
     new CorrectableError('PROTOCOL', message, { field: `hello.${field}` });
   const { version, contract } = hello;
@@ -59,12 +69,18 @@ function validateHello(hello: Hello, { levels, registry }: GatewayContext): Corr
   if (contract === undefined || contract.name === registry?.name) return undefined;
   const found = registry === undefined ? 'no contract' : `the contract ${registry.name}`;
   const advice = 'connect to a server of that contract';
-  return differs('contract', `the server has ${found}, the client expects ${contract.name}: ${advice}`);
+  return differs(
+    'contract',
+    `the server has ${found}, the client expects ${contract.name}: ${advice}`,
+  );
 }
 
 export interface HandshakeListener {
   onAdmitted(hello: Hello, principal: Principal): void;
-  /** The connection is to be closed with this code, after the client was sent the reason, if there is more to report. */
+  /**
+   * The connection is to be closed with this code, after the client was sent the reason, if there
+   * is more to report.
+   */
   onRejected(code: number, reason: string, cause?: CorrectableError): void;
 }
 
@@ -81,7 +97,8 @@ export class Handshake {
     this.#peer = peer;
     this.#listener = listener;
     const { helloTimeoutMs } = host.bounds;
-    const onExpired = (): void => listener.onRejected(CloseCode.helloTimeout, `no hello within ${helloTimeoutMs} ms`);
+    const onExpired = (): void =>
+      listener.onRejected(CloseCode.helloTimeout, `no hello within ${helloTimeoutMs} ms`);
     this.#cancelTimer = setPeerDeadline(peerClock, onExpired, helloTimeoutMs);
   }
 
@@ -104,7 +121,11 @@ export class Handshake {
     this.#cancelTimer();
     const rejection = validateHello(hello, this.#host);
     if (rejection !== undefined) {
-      return this.#listener.onRejected(CloseCode.mismatch, 'version, levels or contract differ', rejection);
+      return this.#listener.onRejected(
+        CloseCode.mismatch,
+        'version, levels or contract differ',
+        rejection,
+      );
     }
     void checkToken(this.#host, hello.token, this.#peer).then((verdict) => {
       if (this.#isOver) return;

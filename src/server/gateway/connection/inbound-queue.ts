@@ -1,6 +1,9 @@
 /** The rows that a client sends. They wait while far too much waits to be sent to it. */
 import { CorrectableError } from '../../../correctable/errors.ts';
-import { clientMessageKinds, type ClientMessage } from '../../../protocol/messages/client-messages.ts';
+import {
+  clientMessageKinds,
+  type ClientMessage,
+} from '../../../protocol/messages/client-messages.ts';
 import type { Codec, EncodedData } from '../../../protocol/codec/codec.ts';
 import { isSimpleSubmit } from '../../../protocol/messages/fast-path.ts';
 import { createMessageCheck } from '../../../protocol/messages/message-check.ts';
@@ -8,17 +11,26 @@ import { systemClock } from '../../../correctable/clock.ts';
 import { compileSchema } from '../context/compile-schema.ts';
 import { ReceivedFrame } from '../limits/in-flight-load.ts';
 
-/** Shorter frames are not split. A client sends one frame for each that it gets, so frames would get shorter each time. */
+/**
+ * Shorter frames are not split. A client sends one frame for each that it gets, so frames would get
+ * shorter each time.
+ */
 const MIN_SPLIT_ROWS = 64;
 
-const checkMessage = createMessageCheck(clientMessageKinds, { compile: compileSchema, isSimple: isSimpleSubmit });
+const checkMessage = createMessageCheck(clientMessageKinds, {
+  compile: compileSchema,
+  isSimple: isSimpleSubmit,
+});
 
 /** Serves the rows. */
 export interface MessageHandler {
   /** Whether the next row may be served now; if not, `resume` follows. */
   readonly canRead: boolean;
   onMessage(row: ClientMessage, frame: ReceivedFrame): void;
-  /** Half of a large frame is handled: its replies can leave now, so that the client works while the rest is handled. */
+  /**
+   * Half of a large frame is handled: its replies can leave now, so that the client works while the
+   * rest is handled.
+   */
   onHalf(): void;
   /** A row, of the operation `id` if that can be known, or a whole frame is none. */
   onMalformed(id: number, error: unknown): void;
@@ -93,6 +105,9 @@ export class InboundQueue {
     const problem = checkMessage(row);
     if (problem === undefined) return this.#handler.onMessage(row as ClientMessage, this.#frame);
     const { id, field, reason } = problem;
-    return this.#handler.onMalformed(id, new CorrectableError('PROTOCOL', `${field}: ${reason}`, { field }));
+    return this.#handler.onMalformed(
+      id,
+      new CorrectableError('PROTOCOL', `${field}: ${reason}`, { field }),
+    );
   }
 }

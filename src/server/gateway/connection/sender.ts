@@ -1,4 +1,7 @@
-/** Sends rows as fast as the client takes them. One that takes nothing is given up, however slow others are. */
+/**
+ * Sends rows as fast as the client takes them. One that takes nothing is given up, however slow
+ * others are.
+ */
 import { systemClock } from '../../../correctable/clock.ts';
 import type { Codec, EncodedData, EncodedMessage } from '../../../protocol/codec/codec.ts';
 import { MIN_ANNOUNCED_BYTES } from '../../../protocol/messages/short-messages.ts';
@@ -10,13 +13,22 @@ import type { ServerSocket } from './socket.ts';
 /** The socket is given no more while so many bytes wait in it. */
 const WINDOW_BYTES = 1 << 17;
 
-/** Larger frames are given to the socket in parts of this size, so that it can be seen whether they move. */
+/**
+ * Larger frames are given to the socket in parts of this size, so that it can be seen whether they
+ * move.
+ */
 const PART_BYTES = 1 << 16;
 
-/** Asks the client for acknowledgments: buffers of the system report room only when a third of some MiB is free. */
+/**
+ * Asks the client for acknowledgments: buffers of the system report room only when a third of some
+ * MiB is free.
+ */
 const ACK_INTERVAL_BYTES = 1 << 16;
 
-/** Clients give up on servers that ask on and on (`ws` after 60). After a third of these, it asks half as often. */
+/**
+ * Clients give up on servers that ask on and on (`ws` after 60). After a third of these, it asks
+ * half as often.
+ */
 const MAX_PENDING_ACKS = 48;
 
 export interface SenderOptions {
@@ -36,13 +48,19 @@ export interface SenderOptions {
   onFailed(error: unknown): void;
 }
 
-/** A small frame keeps all of the block that it was written in: more than this is copied for a slow client. */
+/**
+ * A small frame keeps all of the block that it was written in: more than this is copied for a slow
+ * client.
+ */
 const MAX_SHARED_BYTES = 1 << 12;
 
 /** Flushes of all connections that have rows to send. */
 const flushes: (() => void)[] = [];
 
-/** Flushes before anything else is read: what has come together is answered by one frame a connection. */
+/**
+ * Flushes before anything else is read: what has come together is answered by one frame a
+ * connection.
+ */
 function scheduleFlush(flush: () => void): void {
   if (flushes.push(flush) === 1) process.nextTick(flushAll);
 }
@@ -74,7 +92,10 @@ export class Sender {
   #messageBytes = 0;
   /** Bytes given to the socket since the client was last asked for a sign of life. */
   #unacknowledgedBytes = 0;
-  /** How often it was asked, and up to which time it has answered: of several it may answer the last alone. */
+  /**
+   * How often it was asked, and up to which time it has answered: of several it may answer the last
+   * alone.
+   */
   #askedCount = 0;
   #answeredAt = 0;
   /** Parts in the socket whose departure it will report. */
@@ -97,8 +118,10 @@ export class Sender {
   /** Bytes that wait to be sent, wherever they wait. */
   get waitingBytes(): number {
     const { bufferedBytes } = this.#parts.socket;
-    // The bytes beyond the window are this sender's own messages, which no callback reports when they leave.
-    const inSocket = this.#partsInSocket > 0 ? bufferedBytes : Math.min(bufferedBytes, this.#windowBytes);
+    // The bytes beyond the window are this sender's own messages, which no callback reports when
+    // they leave.
+    const inSocket =
+      this.#partsInSocket > 0 ? bufferedBytes : Math.min(bufferedBytes, this.#windowBytes);
     return this.#messageBytes + this.#queuedBytes + inSocket;
   }
 
@@ -130,11 +153,17 @@ export class Sender {
     }
   }
 
-  /** The client has shown that it reads: all that was sent before the question which it answers, if it says which. */
+  /**
+   * The client has shown that it reads: all that was sent before the question which it answers, if
+   * it says which.
+   */
   onAlive(answer?: string): void {
     this.#movedAt = systemClock.now();
     const number = Number(answer);
-    this.#answeredAt = number > 0 && number < this.#askedCount ? Math.max(this.#answeredAt, number) : this.#askedCount;
+    this.#answeredAt =
+      number > 0 && number < this.#askedCount
+        ? Math.max(this.#answeredAt, number)
+        : this.#askedCount;
   }
 
   clear(): void {
@@ -148,7 +177,8 @@ export class Sender {
   #send(frame: EncodedData): void {
     this.#messageBytes = Math.max(0, this.#messageBytes - frame.length);
     if (frame.length >= MIN_ANNOUNCED_BYTES) {
-      // A client sees nothing of a frame until all of it has come: it must not take that for silence.
+      // A client sees nothing of a frame until all of it has come: it must not take that for
+      // silence.
       const { codec } = this.#parts;
       this.#enqueue(codec.frame([codec.encodeMessage([Buffer.byteLength(frame), 'incoming'])]));
     }
@@ -179,7 +209,8 @@ export class Sender {
   #pump(): void {
     const { socket } = this.#parts;
     for (let next = this.#queue[0]; next !== undefined; next = this.#queue[0]) {
-      if (this.#partsInSocket > 0 && socket.bufferedBytes >= this.#windowBytes) return this.#startStallTimer();
+      if (this.#partsInSocket > 0 && socket.bufferedBytes >= this.#windowBytes)
+        return this.#startStallTimer();
       this.#sendPart(next);
     }
     return this.#stopStallTimer();
@@ -200,7 +231,8 @@ export class Sender {
     this.#unacknowledgedBytes += bytes;
     const open = this.#askedCount - this.#answeredAt;
     const thirds = Math.floor((3 * open) / MAX_PENDING_ACKS);
-    if (open >= MAX_PENDING_ACKS || this.#unacknowledgedBytes < ACK_INTERVAL_BYTES * 2 ** thirds) return;
+    if (open >= MAX_PENDING_ACKS || this.#unacknowledgedBytes < ACK_INTERVAL_BYTES * 2 ** thirds)
+      return;
     this.#unacknowledgedBytes = 0;
     this.sendPing();
   }
@@ -239,5 +271,7 @@ export class Sender {
 
 /** The same in memory of its own. */
 function copyFrame<F extends EncodedData>(frame: F): F | Uint8Array<ArrayBuffer> {
-  return typeof frame !== 'string' && frame.buffer.byteLength > frame.length ? frame.slice() : frame;
+  return typeof frame !== 'string' && frame.buffer.byteLength > frame.length
+    ? frame.slice()
+    : frame;
 }

@@ -42,10 +42,16 @@ export interface ServerSocket {
 
 /** Longest payload, in bytes, whose header takes two bytes. */
 const MAX_SHORT_PAYLOAD_BYTES = 125;
-/** Longest message that is copied behind its header. For longer ones `ws` writes header and payload apart. */
+/**
+ * Longest message that is copied behind its header. For longer ones `ws` writes header and payload
+ * apart.
+ */
 const MAX_JOINED_BYTES = 1024;
 
-/** A socket of `ws`. It writes a short message in one piece: the two of `ws` cost a third of the time of a write. */
+/**
+ * A socket of `ws`. It writes a short message in one piece: the two of `ws` cost a third of the
+ * time of a write.
+ */
 export class WsSocket implements ServerSocket {
   readonly #socket: WebSocket;
   /** What `ws` writes to. */
@@ -69,8 +75,13 @@ export class WsSocket implements ServerSocket {
   send(data: EncodedData, part?: FramePart): void {
     if (this.#socket.readyState !== this.#socket.OPEN) return;
     this.#busyPoll.onAnswer();
-    // If the stream holds data back, `ws` sends the message: its buffers are not shared with other messages.
-    if (part === undefined && data.length <= MAX_JOINED_BYTES && this.#stream.writableLength === 0) {
+    // If the stream holds data back, `ws` sends the message: its buffers are not shared with other
+    // messages.
+    if (
+      part === undefined &&
+      data.length <= MAX_JOINED_BYTES &&
+      this.#stream.writableLength === 0
+    ) {
       this.#stream.write(encodeMessage(data));
     } else if (part === undefined) this.#socket.send(data);
     else this.#socket.send(data, { binary: !part.isText, fin: part.isLast }, () => part.onSent());
@@ -103,12 +114,16 @@ export class WsSocket implements ServerSocket {
     });
     this.#socket.on('pong', (data) => events.onPong(data.toString('latin1')));
     this.#socket.on('close', () => events.onClose());
-    // `ws` closes the socket itself after an error (an oversize or broken frame); without a listener it would throw.
+    // `ws` closes the socket itself after an error (an oversize or broken frame); without a
+    // listener it would throw.
     this.#socket.on('error', () => {});
   }
 }
 
-/** Returns a whole message as an unmasked frame (RFC 6455, §5.2): a header of 2 or 4 bytes, then the payload. */
+/**
+ * Returns a whole message as an unmasked frame (RFC 6455, §5.2): a header of 2 or 4 bytes, then the
+ * payload.
+ */
 function encodeMessage(data: EncodedData): Buffer {
   const isText = typeof data === 'string';
   const length = isText ? Buffer.byteLength(data) : data.length;

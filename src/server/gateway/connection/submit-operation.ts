@@ -26,8 +26,14 @@ interface AdmittedSubmission {
   readonly receivedAt: number;
 }
 
-/** Executes what the row asks for, once: a repetition is answered from the record or by the store. */
-export function submit(message: SubmitMessage, client: ConnectedClient, frame: ReceivedFrame): void {
+/**
+ * Executes what the row asks for, once: a repetition is answered from the record or by the store.
+ */
+export function submit(
+  message: SubmitMessage,
+  client: ConnectedClient,
+  frame: ReceivedFrame,
+): void {
   const { record, outlet, running, admissions, host, load } = client;
   const id = message[at.id];
   // It is answered when its turn comes.
@@ -54,7 +60,9 @@ export function submit(message: SubmitMessage, client: ConnectedClient, frame: R
       receivedAt: frame.servedAt,
     };
     if (decision === undefined && admissions.size === 0) return onDecided(admitted, undefined);
-    admissions.add(id, decision ?? Promise.resolve(), admitted.place, (rejection) => onDecided(admitted, rejection));
+    admissions.add(id, decision ?? Promise.resolve(), admitted.place, (rejection) =>
+      onDecided(admitted, rejection),
+    );
   } catch (error) {
     sendRejection(message, client, error);
   }
@@ -62,11 +70,18 @@ export function submit(message: SubmitMessage, client: ConnectedClient, frame: R
 }
 
 /** Whether a submission with this number is a repetition of one that has begun. */
-export function isRepetition(id: number, { record, running, admissions }: ConnectedClient): boolean {
+export function isRepetition(
+  id: number,
+  { record, running, admissions }: ConnectedClient,
+): boolean {
   return admissions.has(id) || running.get(id) !== undefined || record.find(id) !== undefined;
 }
 
-function sendRejection(row: SubmitMessage, { host, outlet }: ConnectedClient, error: unknown): void {
+function sendRejection(
+  row: SubmitMessage,
+  { host, outlet }: ConnectedClient,
+  error: unknown,
+): void {
   if (!isCorrectableError(error)) {
     host.logger.error({ operation: row[at.name], err: error }, 'a check of the gateway failed');
   }
@@ -78,7 +93,8 @@ function onDecided(admitted: AdmittedSubmission, rejection: unknown): void {
   const { message, client, place } = admitted;
   try {
     if (rejection !== undefined) throw rejection;
-    if (client.expiry.hasEnded) throw new CorrectableError('UNAUTHENTICATED', 'the token has ended; nothing was done');
+    if (client.expiry.hasEnded)
+      throw new CorrectableError('UNAUTHENTICATED', 'the token has ended; nothing was done');
     startOperation(admitted);
   } catch (error) {
     place.release();
@@ -86,7 +102,13 @@ function onDecided(admitted: AdmittedSubmission, rejection: unknown): void {
   }
 }
 
-function startOperation({ message, client, operation, place: slot, receivedAt }: AdmittedSubmission): void {
+function startOperation({
+  message,
+  client,
+  operation,
+  place: slot,
+  receivedAt,
+}: AdmittedSubmission): void {
   const { record, owner, host, outlet, running } = client;
   const id = message[at.id];
   const levels = message[at.levels];
@@ -99,8 +121,24 @@ function startOperation({ message, client, operation, place: slot, receivedAt }:
   const isRetained = isWrite && host.binding.isExactlyOnce !== true;
   const idempotencyKey = isWrite ? (message[at.idempotencyKey] ?? undefined) : undefined;
   const { name } = operation;
-  const parts = { id, name, isWrite, isRetained, strongest, deadlineAt, move, idempotencyKey, slot };
-  const submission = new HostedOperation(owner, parts, outlet, session, message[at.trace] ?? undefined);
+  const parts = {
+    id,
+    name,
+    isWrite,
+    isRetained,
+    strongest,
+    deadlineAt,
+    move,
+    idempotencyKey,
+    slot,
+  };
+  const submission = new HostedOperation(
+    owner,
+    parts,
+    outlet,
+    session,
+    message[at.trace] ?? undefined,
+  );
   running.set(id, submission);
   if (isRetained) record.record(submission);
   host.stats.submitted++;
@@ -108,7 +146,10 @@ function startOperation({ message, client, operation, place: slot, receivedAt }:
 }
 
 /** Goes on with the session that the row has tokens of. */
-function openMessageSession(row: SubmitMessage, { binding }: GatewayContext): BindingSession | undefined {
+function openMessageSession(
+  row: SubmitMessage,
+  { binding }: GatewayContext,
+): BindingSession | undefined {
   const tokens = row[at.session];
   if (tokens === undefined || tokens === null) return undefined;
   const session = binding.openSession?.(tokens);
@@ -119,7 +160,12 @@ function openMessageSession(row: SubmitMessage, { binding }: GatewayContext): Bi
   throw new CorrectableError('UNSUPPORTED', message, { field: 'session' });
 }
 
-function execute(binding: Binding, operation: Operation, levels: readonly string[], submission: HostedOperation): void {
+function execute(
+  binding: Binding,
+  operation: Operation,
+  levels: readonly string[],
+  submission: HostedOperation,
+): void {
   try {
     const returned: unknown = binding.submitOperation(operation, levels, submission, submission);
     if (!isThenable(returned)) return;

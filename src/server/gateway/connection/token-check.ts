@@ -1,4 +1,7 @@
-/** The tokens of a connection: what one is good for, how fresh ones are checked, and the end of the connection with it. */
+/**
+ * The tokens of a connection: what one is good for, how fresh ones are checked, and the end of the
+ * connection with it.
+ */
 import { CloseCode } from '../../../protocol/close-codes.ts';
 import { isUndecided } from '../operations/call-hook.ts';
 import type { GatewayContext, Peer, Principal } from '../context/gateway-context.ts';
@@ -17,7 +20,9 @@ export class TokenExpiry {
     this.#onExpired = onExpired;
   }
 
-  /** Waits for the end of this principal's token; returns how long that is, `undefined` if for ever. */
+  /**
+   * Waits for the end of this principal's token; returns how long that is, `undefined` if for ever.
+   */
   schedule(principal: Principal): number | undefined {
     this.stop();
     this.#principal = principal;
@@ -28,10 +33,16 @@ export class TokenExpiry {
     return leftMs;
   }
 
-  /** Whether the token has ended, by either clock: the timer may be late, and the clock of the machine may have been set. */
+  /**
+   * Whether the token has ended, by either clock: the timer may be late, and the clock of the
+   * machine may have been set.
+   */
   get hasEnded(): boolean {
     if (this.#endsAt === Infinity) return false;
-    return systemClock.now() >= this.#endsAt || (this.#principal !== undefined && hasEnded(this.#principal));
+    return (
+      systemClock.now() >= this.#endsAt ||
+      (this.#principal !== undefined && hasEnded(this.#principal))
+    );
   }
 
   stop(): void {
@@ -52,7 +63,11 @@ export class TokenRenewals {
   #isOver = false;
   #next: string | undefined;
 
-  constructor(check: (token: string) => Promise<TokenVerdict>, decided: (verdict: TokenVerdict) => void, clock: Clock) {
+  constructor(
+    check: (token: string) => Promise<TokenVerdict>,
+    decided: (verdict: TokenVerdict) => void,
+    clock: Clock,
+  ) {
     this.#check = check;
     this.#onDecided = decided;
     this.#clock = clock;
@@ -111,14 +126,22 @@ export const EXPIRED_TOKEN: TokenRejection = {
 };
 
 /** Checks a token; what refuses it is logged, never thrown. */
-export async function checkToken(host: GatewayContext, token: string | undefined, peer: Peer): Promise<TokenVerdict> {
+export async function checkToken(
+  host: GatewayContext,
+  token: string | undefined,
+  peer: Peer,
+): Promise<TokenVerdict> {
   try {
     const principal = await host.identify(token, peer);
     return hasEnded(principal) ? EXPIRED_TOKEN : { principal };
   } catch (error) {
     if (isUndecided(error)) {
       host.logger.warn({ err: error, ...peer }, 'authenticate failed to identify a client');
-      return { code: CloseCode.internal, reason: 'the token could not be checked', isUndecided: true };
+      return {
+        code: CloseCode.internal,
+        reason: 'the token could not be checked',
+        isUndecided: true,
+      };
     }
     host.logger.info({ err: error, ...peer }, 'a client was not authenticated');
     return { code: CloseCode.unauthenticated, reason: 'the token was refused', isUndecided: false };

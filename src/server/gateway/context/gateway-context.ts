@@ -12,7 +12,10 @@ import type { Principals } from '../limits/principal-shares.ts';
 export interface Principal {
   /** Stable name. Operation ids belong to it. */
   readonly id: string;
-  /** When the token expires, in milliseconds since the epoch. Unless it was renewed, the connection is then closed. */
+  /**
+   * When the token expires, in milliseconds since the epoch. Unless it was renewed, the connection
+   * is then closed.
+   */
   readonly expiresAt?: number | undefined;
 }
 
@@ -24,19 +27,23 @@ export interface Peer {
 }
 
 /**
- * Verifies a token. Throw or reject to refuse the connection. A value that is no principal refuses it too. If you
- * cannot decide, for example since a directory is down, throw a retryable error like `UNAVAILABLE`. The client then
- * retries.
+ * Verifies a token. Throw or reject to refuse the connection. A value that is no principal refuses
+ * it too. If you cannot decide, for example since a directory is down, throw a retryable error like
+ * `UNAVAILABLE`. The client then retries.
  */
-export type Authenticate = (token: string | undefined, peer: Peer) => Principal | Promise<Principal>;
+export type Authenticate = (
+  token: string | undefined,
+  peer: Peer,
+) => Principal | Promise<Principal>;
 
 /**
- * Decides whether a principal may execute an operation. Only `true` allows it: any other value or an error refuses it.
- * If you cannot decide, throw a retryable error such as `UNAVAILABLE`: the client may then retry.
+ * Decides whether a principal may execute an operation. Only `true` allows it: any other value or
+ * an error refuses it. If you cannot decide, throw a retryable error such as `UNAVAILABLE`: the
+ * client may then retry.
  *
- * With a contract, the arguments are parsed by its schemas, and the contract computes `key`. Without one, a client may
- * send a `key` that does not match its arguments. Then check what the store uses: `args` in the bindings of this
- * package, except for `tiered` with functions of yours.
+ * With a contract, the arguments are parsed by its schemas, and the contract computes `key`.
+ * Without one, a client may send a `key` that does not match its arguments. Then check what the
+ * store uses: `args` in the bindings of this package, except for `tiered` with functions of yours.
  */
 export type Authorize = (principal: Principal, operation: Operation) => boolean | Promise<boolean>;
 
@@ -58,7 +65,10 @@ export interface GatewayContext {
   readonly registry: CompiledRegistry | undefined;
   /** Whether clients must authenticate. */
   readonly requiresAuthentication: boolean;
-  /** Returns the principal of this token; rejects if the token is rejected. The token may have ended. */
+  /**
+   * Returns the principal of this token; rejects if the token is rejected. The token may have
+   * ended.
+   */
   identify(token: string | undefined, peer: Peer): Promise<Principal>;
   readonly authorize: Authorize;
   readonly bounds: InternalLimits;

@@ -1,4 +1,6 @@
-/** One way of writing each IP address: servers see `::ffff:10.0.0.7` and `10.0.0.7` for one client. */
+/**
+ * One way of writing each IP address: servers see `::ffff:10.0.0.7` and `10.0.0.7` for one client.
+ */
 import type { IncomingMessage } from 'node:http';
 
 /** Counts the connections of each address: of one IPv4 address, or of one /64 of IPv6. */
@@ -6,7 +8,10 @@ export class ConnectionsPerAddress {
   readonly #counts = new Map<string, number>();
   readonly #countedAddress = new Map<object, string>();
 
-  /** The connections from an address. An unknown address (a socket in the file system) has no limit, so 0. */
+  /**
+   * The connections from an address. An unknown address (a socket in the file system) has no limit,
+   * so 0.
+   */
   count(address: string | undefined): number {
     return address === undefined ? 0 : (this.#counts.get(toCountedAddress(address)) ?? 0);
   }
@@ -30,7 +35,10 @@ export class ConnectionsPerAddress {
 
 const IPV4_MAPPED = /^::ffff:([\da-f]{1,4}):([\da-f]{1,4})$/;
 
-/** Returns a host or address in its canonical form, without brackets: `::1`, and `127.0.0.1` also for `127.1`. */
+/**
+ * Returns a host or address in its canonical form, without brackets: `::1`, and `127.0.0.1` also
+ * for `127.1`.
+ */
 export function normalizeHost(host: string): string {
   const bare = host.replace(/^\[(.*)\]$/, '$1');
   const [address = '', zone] = bare.split('%', 2);
@@ -50,7 +58,10 @@ function toIpv4(...halves: string[]): string {
     .join('.');
 }
 
-/** Returns what limits per address count by: an IPv4 address, or the /64 of an IPv6 address that is not link-local. */
+/**
+ * Returns what limits per address count by: an IPv4 address, or the /64 of an IPv6 address that is
+ * not link-local.
+ */
 export function toCountedAddress(address: string): string {
   const normalized = normalizeHost(address);
   if (!normalized.includes(':') || normalized.startsWith('fe80:')) return normalized;
@@ -62,7 +73,11 @@ export function toCountedAddress(address: string): string {
   return `${groups.slice(0, 4).join(':')}::/64`;
 }
 
-/** Returns the client's address in its canonical form; `undefined` for a socket in the file system. */
-export function getRemoteAddress({ socket: { remoteAddress } }: IncomingMessage): string | undefined {
+/**
+ * Returns the client's address in its canonical form; `undefined` for a socket in the file system.
+ */
+export function getRemoteAddress({
+  socket: { remoteAddress },
+}: IncomingMessage): string | undefined {
   return remoteAddress === undefined ? undefined : normalizeHost(remoteAddress);
 }

@@ -25,5 +25,10 @@ export function guardLogger(value: Logger): Logger {
       }
     };
   };
-  return { debug: guarded('debug'), info: guarded('info'), warn: guarded('warn'), error: guarded('error') };
+  return {
+    debug: guarded('debug'),
+    info: guarded('info'),
+    warn: guarded('warn'),
+    error: guarded('error'),
+  };
 }

@@ -1,4 +1,7 @@
-/** Which pages may talk to a server, and under which names it answers: against hostile pages and DNS rebinding. */
+/**
+ * Which pages may talk to a server, and under which names it answers: against hostile pages and DNS
+ * rebinding.
+ */
 import { createInvalidArgumentError } from '../../../correctable/errors.ts';
 import { normalizeHost } from './ip-addresses.ts';
 
@@ -9,21 +12,32 @@ export function isLoopbackHost(host: string): boolean {
   return LOOPBACK.test(normalizeHost(host));
 }
 
-/** A copy of the origins that may connect. Throws `INVALID_ARGUMENT` for what browsers never send. */
+/**
+ * A copy of the origins that may connect. Throws `INVALID_ARGUMENT` for what browsers never send.
+ */
 export function checkOrigins(value: unknown): readonly string[] {
   if (value === undefined) return [];
   if (!Array.isArray(value))
-    throw createInvalidArgumentError('origins', 'must be a list, for example ["https://shop.example"]');
+    throw createInvalidArgumentError(
+      'origins',
+      'must be a list, for example ["https://shop.example"]',
+    );
   const all: readonly unknown[] = [...(value as readonly unknown[])];
   for (const item of all) {
     const problem = describeOriginError(item);
     if (problem !== undefined)
-      throw createInvalidArgumentError('origins', `give origins as https://shop.example, ${problem}`);
+      throw createInvalidArgumentError(
+        'origins',
+        `give origins as https://shop.example, ${problem}`,
+      );
   }
   return all as readonly string[];
 }
 
-/** Why this is no origin as browsers say it, to end a sentence that says how one looks; `undefined` if it is one. */
+/**
+ * Why this is no origin as browsers say it, to end a sentence that says how one looks; `undefined`
+ * if it is one.
+ */
 export function describeOriginError(value: unknown): string | undefined {
   if (typeof value !== 'string') return `not one of type ${typeof value}`;
   if (value.includes('*')) return `not "${value}": name each of them, there are no patterns`;
@@ -34,7 +48,10 @@ export function describeOriginError(value: unknown): string | undefined {
   return `not "${value}"${reported === undefined ? '' : `: browsers say "${reported}"`}`;
 }
 
-/** Whether a page of `origin` may connect to a server that it calls `host`: a listed one, or one that it has served. */
+/**
+ * Whether a page of `origin` may connect to a server that it calls `host`: a listed one, or one
+ * that it has served.
+ */
 export function isAllowedOrigin(
   origin: string | undefined,
   host: string | undefined,
@@ -45,7 +62,10 @@ export function isAllowedOrigin(
   return host !== undefined && origin === `http://${host}` && isLoopbackHost(parseHostname(host));
 }
 
-/** Whether a server bound to `boundTo` may be called `host`: one on loopback only by a loopback name. */
+/**
+ * Whether a server bound to `boundTo` may be called `host`: one on loopback only by a loopback
+ * name.
+ */
 export function isAllowedHost(host: string | undefined, boundTo: string | undefined): boolean {
   if (boundTo === undefined || !isLoopbackHost(boundTo)) return true;
   return host !== undefined && isLoopbackHost(parseHostname(host));

@@ -7,7 +7,10 @@ import { callHook } from '../operations/call-hook.ts';
 
 const TAG_LENGTH = 22;
 
-/** Calls `authenticate`. Throws its error, `UNAUTHENTICATED` without a principal, `UNAVAILABLE` if too slow. */
+/**
+ * Calls `authenticate`. Throws its error, `UNAUTHENTICATED` without a principal, `UNAVAILABLE` if
+ * too slow.
+ */
 export async function identify(
   authenticate: Authenticate,
   { token, peer, timeoutMs }: { token: string | undefined; peer: Peer; timeoutMs: number },
@@ -15,12 +18,17 @@ export async function identify(
   return checkPrincipal(await callHook('authenticate', timeoutMs, () => authenticate(token, peer)));
 }
 
-/** Whether the token has ended: nothing may be done with it any more. Clocks of this kind are set from outside. */
+/**
+ * Whether the token has ended: nothing may be done with it any more. Clocks of this kind are set
+ * from outside.
+ */
 export function hasEnded({ expiresAt }: Principal): boolean {
   return expiresAt !== undefined && expiresAt <= Date.now();
 }
 
-/** Stands for a principal without telling who it is: the same at every site and after every restart. */
+/**
+ * Stands for a principal without telling who it is: the same at every site and after every restart.
+ */
 export function hashPrincipal({ id }: Principal): string {
   return createHash('sha256').update(id).digest('base64url').slice(0, TAG_LENGTH);
 }
@@ -38,5 +46,7 @@ function checkPrincipal(value: unknown): Principal {
 }
 
 function rejectPrincipal(problem: string): never {
-  throw new CorrectableError('UNAUTHENTICATED', `authenticate: ${problem}`, { field: 'authenticate' });
+  throw new CorrectableError('UNAUTHENTICATED', `authenticate: ${problem}`, {
+    field: 'authenticate',
+  });
 }

@@ -1,8 +1,14 @@
-/** What operations take up until the store is done with them, even if their client has canceled them or left. */
+/**
+ * What operations take up until the store is done with them, even if their client has canceled them
+ * or left.
+ */
 import { systemClock } from '../../../correctable/clock.ts';
 import { computeUsableTotal, type ByteBudget } from './limits.ts';
 
-/** What an operation takes beside its part of the frame: so it counts, however small, until the store is done with it. */
+/**
+ * What an operation takes beside its part of the frame: so it counts, however small, until the
+ * store is done with it.
+ */
 export const OPERATION_BYTES = 512;
 
 /** Of whom there is too much. */
@@ -23,12 +29,20 @@ export class TotalLoad {
     this.#budget = budget;
   }
 
-  /** Returns the owner that would have too much with one more operation. One may always be in flight. */
-  findFullBudget({ operations, bytes, principal }: ConnectionLoad, frameBytes: number): BudgetOwner | undefined {
+  /**
+   * Returns the owner that would have too much with one more operation. One may always be in
+   * flight.
+   */
+  findFullBudget(
+    { operations, bytes, principal }: ConnectionLoad,
+    frameBytes: number,
+  ): BudgetOwner | undefined {
     const added = OPERATION_BYTES + frameBytes;
     if (operations > 0 && bytes + added > this.#budget.client) return 'client';
     if (principal.bytes > 0 && principal.bytes + added > this.#budget.principal) return 'principal';
-    return this.bytes > 0 && this.bytes + added > computeUsableTotal(this.#budget, bytes + added) ? 'total' : undefined;
+    return this.bytes > 0 && this.bytes + added > computeUsableTotal(this.#budget, bytes + added)
+      ? 'total'
+      : undefined;
   }
 }
 

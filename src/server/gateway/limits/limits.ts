@@ -1,4 +1,6 @@
-/** The bounds within which a gateway works; what goes beyond is refused, never queued without end. */
+/**
+ * The bounds within which a gateway works; what goes beyond is refused, never queued without end.
+ */
 import { describeUnknownOption } from '../../../correctable/unknown-option.ts';
 import { CorrectableError, createInvalidArgumentError } from '../../../correctable/errors.ts';
 
@@ -7,33 +9,40 @@ export interface GatewayLimits {
   /** Maximum number of connections. One principal may have half of them. Default: 4096 */
   readonly maxConnections: number;
   /**
-   * Maximum number of connections from one address. More get HTTP 503. Behind a proxy, all have the proxy's address. If
-   * all sites of a port set it, the port accepts this many and 16 more, websocket or not. Default: no limit
+   * Maximum number of connections from one address. More get HTTP 503. Behind a proxy, all have the
+   * proxy's address. If all sites of a port set it, the port accepts this many and 16 more,
+   * websocket or not. Default: no limit
    */
   readonly maxConnectionsPerAddress: number;
   /**
-   * Operations a second of one principal over all its connections, or of one connection without `authenticate`. More
-   * fail with `OVERLOADED`. Default: no limit
+   * Operations a second of one principal over all its connections, or of one connection without
+   * `authenticate`. More fail with `OVERLOADED`. Default: no limit
    */
   readonly maxOperationsPerSecond: number;
   /**
-   * Maximum number of operations in flight on one connection. Canceled ones count until the store has ended them. More
-   * fail with `OVERLOADED`. Default: 16 384
+   * Maximum number of operations in flight on one connection. Canceled ones count until the store
+   * has ended them. More fail with `OVERLOADED`. Default: 16 384
    */
   readonly maxInFlight: number;
   /** Size of the largest accepted frame, in bytes. Default: 1 MiB */
   readonly maxFrameBytes: number;
   /**
-   * Memory for clients, in bytes: half for requests in flight, half for replies that are retained for retries. A
-   * principal may use half of each half, and a client a quarter. More fail with `OVERLOADED`. So do operations on a
-   * connection with more than a 64th of the limit waiting to be sent. Default: 512 MiB
+   * Memory for clients, in bytes: half for requests in flight, half for replies that are retained
+   * for retries. A principal may use half of each half, and a client a quarter. More fail with
+   * `OVERLOADED`. So do operations on a connection with more than a 64th of the limit waiting to be
+   * sent. Default: 512 MiB
    */
   readonly maxMemoryBytes: number;
-  /** How often the gateway sends a heartbeat on every connection, in milliseconds. Default: 30 000 */
+  /**
+   * How often the gateway sends a heartbeat on every connection, in milliseconds. Default: 30 000
+   */
   readonly heartbeatIntervalMs: number;
 }
 
-/** How many bytes may be in use for one purpose. A frame or reply counts for its client, its principal and for all. */
+/**
+ * How many bytes may be in use for one purpose. A frame or reply counts for its client, its
+ * principal and for all.
+ */
 export interface ByteBudget {
   readonly client: number;
   readonly principal: number;
@@ -48,15 +57,17 @@ export interface InternalLimits extends GatewayLimits {
   /** Of requests in flight, and the same again of replies kept. */
   readonly budget: ByteBudget;
   /**
-   * Bytes waiting to be sent on one connection from which on operations fail with `OVERLOADED`. At four times as many the
-   * views of reads do as well, and no more is read from the connection.
+   * Bytes waiting to be sent on one connection from which on operations fail with `OVERLOADED`. At
+   * four times as many the views of reads do as well, and no more is read from the connection.
    */
   readonly maxSendBufferBytes: number;
   /** Largest view sent, in bytes; larger ones fail their operation. */
   readonly maxResultBytes: number;
   /** Malformed rows or frames of one connection before it is closed. */
   readonly maxMalformedMessages: number;
-  /** How long a connection may take to say `hello`; what `authenticate` takes is `hookTimeoutMs`. */
+  /**
+   * How long a connection may take to say `hello`; what `authenticate` takes is `hookTimeoutMs`.
+   */
   readonly helloTimeoutMs: number;
   /** How long `authenticate` and `authorize` may take. */
   readonly hookTimeoutMs: number;
@@ -147,7 +158,11 @@ function checkLimit(name: string, value: unknown): void {
     if (isPositive && Number.isInteger(value) && value <= MAX_FRAME_BYTES) return;
     rejectLimit(name, `must be an integer from 1 to ${MAX_FRAME_BYTES}, not ${String(value)}`);
   }
-  if (isPositive && (value === Infinity || FRACTIONAL_LIMITS.test(name) || Number.isSafeInteger(value))) return;
+  if (
+    isPositive &&
+    (value === Infinity || FRACTIONAL_LIMITS.test(name) || Number.isSafeInteger(value))
+  )
+    return;
   const description = FRACTIONAL_LIMITS.test(name) ? 'a positive number' : 'an integer from 1 on';
   rejectLimit(name, `must be ${description}, or Infinity for no limit, not ${String(value)}`);
 }

@@ -11,7 +11,10 @@ export interface PrincipalShare {
   readonly load: PrincipalLoad;
 }
 
-/** Principals with connections or load, or with some a moment ago: one that returns finds its bucket as it was. */
+/**
+ * Principals with connections or load, or with some a moment ago: one that returns finds its bucket
+ * as it was.
+ */
 export class Principals {
   readonly #bounds: Bounds;
   readonly #shares = new Map<string, PrincipalShare & { connections: number }>();
@@ -24,7 +27,10 @@ export class Principals {
     return this.#shares.size;
   }
 
-  /** Takes a connection for the principal and gives its share; `undefined` if it has as many connections as it may. */
+  /**
+   * Takes a connection for the principal and gives its share; `undefined` if it has as many
+   * connections as it may.
+   */
   acquire(id: string, nowMs: number): PrincipalShare | undefined {
     let share = this.#shares.get(id);
     if (share === undefined) {
@@ -41,7 +47,10 @@ export class Principals {
     if (share !== undefined) share.connections -= 1;
   }
 
-  /** Forgets those without connections that would find their bucket full, and have nothing in flight. */
+  /**
+   * Forgets those without connections that would find their bucket full, and have nothing in
+   * flight.
+   */
   forgetIdle(nowMs: number): void {
     for (const [id, { connections, rate, load }] of this.#shares) {
       if (connections === 0 && load.bytes === 0 && rate.isFull(nowMs)) this.#shares.delete(id);

@@ -1,4 +1,6 @@
-/** How many operations a second a connection may submit: a bucket that holds those of one second. */
+/**
+ * How many operations a second a connection may submit: a bucket that holds those of one second.
+ */
 
 export class RateLimit {
   readonly #perSecond: number;

@@ -13,8 +13,15 @@ export const peerClock: PeerClock = {
   afterTick: (fn) => void setImmediate(fn),
 };
 
-/** Repeats `act` until the function that it returns is called; never if the time between is `Infinity`. */
-export function repeat(act: () => void, everyMs: number, setTimer = peerClock.setTimer): () => void {
+/**
+ * Repeats `act` until the function that it returns is called; never if the time between is
+ * `Infinity`.
+ */
+export function repeat(
+  act: () => void,
+  everyMs: number,
+  setTimer = peerClock.setTimer,
+): () => void {
   let cancel = (): void => {};
   const arm = (): void => {
     cancel = setTimer(() => {

@@ -1,4 +1,7 @@
-/** HTTP beside the websockets: `/health` and `/ready`, `/sites` for clients, `/metrics` for Prometheus. */
+/**
+ * HTTP beside the websockets: `/health` and `/ready`, `/sites` for clients, `/metrics` for
+ * Prometheus.
+ */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GatewayMetrics, type StoreMetric } from './metrics.ts';
 import type { Gateway } from '../gateway.ts';
@@ -44,16 +47,27 @@ export function createHttpHandler(
     second: string | undefined,
   ): Promise<HttpResponse> => {
     if (first === 'ready') return getReadiness(sites, second);
-    if (first === 'sites') return { status: 200, body: { sites: listSites(sites, siteAddresses?.()) } };
+    if (first === 'sites')
+      return { status: 200, body: { sites: listSites(sites, siteAddresses?.()) } };
     const known = await checkKnownClient(request, sites);
     if (first === 'health') return getHealth(sites, known === true);
-    if (known === undefined) return { status: 503, body: { error: 'the token could not be checked' } };
-    if (!known) return { status: 401, body: { error: 'send the token of a client: Authorization: Bearer …' } };
+    if (known === undefined)
+      return { status: 503, body: { error: 'the token could not be checked' } };
+    if (!known)
+      return {
+        status: 401,
+        body: { error: 'send the token of a client: Authorization: Bearer …' },
+      };
     return { status: 200, body: await metrics.text(), type: metrics.contentType };
   };
   return (request, response) => {
     const [, first = '', second, ...rest] = parsePath(request).split('/');
-    if (!HTTP_PATHS.includes(first) || rest.length > 0 || (second !== undefined && first !== 'ready')) return false;
+    if (
+      !HTTP_PATHS.includes(first) ||
+      rest.length > 0 ||
+      (second !== undefined && first !== 'ready')
+    )
+      return false;
     response.on('error', () => response.destroy());
     if (guard.findProblem(request, origins) !== undefined) {
       respondEmpty(response, 403);
@@ -86,8 +100,14 @@ function sendResponse(
   response.end(typeof body === 'string' ? body : JSON.stringify(body));
 }
 
-/** Whether the request may see what the sites are doing, as clients may; `undefined` if that cannot be found out. */
-async function checkKnownClient(request: IncomingMessage, sites: GatewaysBySite): Promise<boolean | undefined> {
+/**
+ * Whether the request may see what the sites are doing, as clients may; `undefined` if that cannot
+ * be found out.
+ */
+async function checkKnownClient(
+  request: IncomingMessage,
+  sites: GatewaysBySite,
+): Promise<boolean | undefined> {
   const { authorization, origin } = request.headers;
   const token = /^Bearer (.+)$/i.exec(authorization ?? '')?.[1];
   const peer = { remoteAddress: getRemoteAddress(request), origin };
@@ -114,12 +134,18 @@ function getHealth(sites: GatewaysBySite, isKnownClient: boolean): HttpResponse 
   };
 }
 
-/** Whether new clients may come: to one site, or to all. The reason is that of a site that does not serve yet. */
+/**
+ * Whether new clients may come: to one site, or to all. The reason is that of a site that does not
+ * serve yet.
+ */
 function getReadiness(sites: GatewaysBySite, name: string | undefined): HttpResponse {
-  if (name !== undefined && !Object.hasOwn(sites, name)) return { status: 404, body: { ready: false } };
+  if (name !== undefined && !Object.hasOwn(sites, name))
+    return { status: 404, body: { ready: false } };
   const requested = name === undefined ? Object.values(sites) : [sites[name] as Gateway];
   const ready = requested.every(({ isAccepting }) => isAccepting);
-  const reason = requested.map((gateway) => gateway.status().waitingFor).find((item) => item !== undefined);
+  const reason = requested
+    .map((gateway) => gateway.status().waitingFor)
+    .find((item) => item !== undefined);
   return { status: ready ? 200 : 503, body: { ready, reason } };
 }
 
@@ -131,8 +157,13 @@ function listSites(sites: GatewaysBySite, addresses?: readonly SiteAddress[]): o
     levels,
     ...(contract !== undefined && { contract }),
   });
-  if (addresses === undefined) return Object.entries(sites).map(([name, gateway]) => describe(name, gateway));
+  if (addresses === undefined)
+    return Object.entries(sites).map(([name, gateway]) => describe(name, gateway));
   // All sites of a deployment serve the same.
   const [gateway] = Object.values(sites) as [Gateway];
-  return addresses.map(({ name, url, isConnected }) => ({ ...describe(name, gateway), url, connected: isConnected }));
+  return addresses.map(({ name, url, isConnected }) => ({
+    ...describe(name, gateway),
+    url,
+    connected: isConnected,
+  }));
 }

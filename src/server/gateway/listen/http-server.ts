@@ -1,5 +1,11 @@
 /** The HTTP server under the gateways, and what every HTTP answer of theirs has in common. */
-import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { isThenable } from '../../../correctable/validate.ts';
@@ -14,7 +20,10 @@ const MAX_OTHER_REQUESTS = 256;
 const MAX_OTHER_REQUESTS_PER_ADDRESS = 16;
 /** Of the descriptors of the process; the others are for files. */
 const MAX_DESCRIPTOR_SHARE = 0.75;
-/** So many at least are no connections: Node takes some 30, in the two threads of the command, before any file. */
+/**
+ * So many at least are no connections: Node takes some 30, in the two threads of the command,
+ * before any file.
+ */
 const MIN_OTHER_DESCRIPTORS = 48;
 
 /** A client that takes longer to say what it wants holds a socket for nothing. */
@@ -39,7 +48,10 @@ const STATUS = {
 /** A status with which an upgrade is refused. */
 export type RejectionStatus = keyof typeof STATUS;
 
-/** A server whose connections cannot wait for ever, and of which there are no more than the sites may have. */
+/**
+ * A server whose connections cannot wait for ever, and of which there are no more than the sites
+ * may have.
+ */
 export function createHttpServer(sites: Readonly<Record<string, Gateway>>): Server {
   const server = createServer({
     headersTimeout: HEADERS_TIMEOUT_MS,
@@ -64,7 +76,9 @@ function limitConnectionsPerAddress(server: Server, maxConnectionsPerAddress: nu
   });
 }
 
-/** The path of a request, without its query; also where the whole address was given, as to a proxy. */
+/**
+ * The path of a request, without its query; also where the whole address was given, as to a proxy.
+ */
 export function parsePath({ url = '/' }: IncomingMessage): string {
   const path = url.startsWith('/') ? url : url.replace(/^[a-z][a-z\d+.-]*:\/\/[^/?#]*/i, '');
   return path.split('?', 1)[0] as string;
@@ -83,12 +97,19 @@ export function rejectUpgrade(socket: Duplex, status: RejectionStatus, reason: s
   socket.end(`HTTP/1.1 ${status} ${STATUS[status]}\r\n${head.join('')}\r\n${reason}`);
 }
 
-/** Whether an answer may still be given: another handler of the same server may have given one, or the client be gone. */
+/**
+ * Whether an answer may still be given: another handler of the same server may have given one, or
+ * the client be gone.
+ */
 export function canRespond(response: ServerResponse): boolean {
   return !response.headersSent && !response.destroyed;
 }
 
-export function respondEmpty(response: ServerResponse, status: number, headers: Record<string, string> = {}): void {
+export function respondEmpty(
+  response: ServerResponse,
+  status: number,
+  headers: Record<string, string> = {},
+): void {
   if (canRespond(response)) response.writeHead(status, { ...RESPONSE_HEADERS, ...headers }).end();
 }
 
@@ -109,7 +130,10 @@ export function guardPage(page: RequestListener, logger: Logger): RequestListene
   };
 }
 
-/** Puts a failure in the place of what the page has begun to say; an answer that is whole stays as it is. */
+/**
+ * Puts a failure in the place of what the page has begun to say; an answer that is whole stays as
+ * it is.
+ */
 function respondFailed(response: ServerResponse): void {
   if (response.writableEnded) return;
   if (response.headersSent) return void response.destroy();
@@ -119,12 +143,18 @@ function respondFailed(response: ServerResponse): void {
   respondEmpty(response, 500, { connection: 'close', 'content-length': '0' });
 }
 
-/** How many connections a port takes. Each is a descriptor, and the process needs some for its files. */
+/**
+ * How many connections a port takes. Each is a descriptor, and the process needs some for its
+ * files.
+ */
 export function computeMaxConnections(
   sites: Readonly<Record<string, Gateway>>,
   maxDescriptors: number = readMaxDescriptors(),
 ): number {
-  const maxClients = Object.values(sites).reduce((sum, { limits }) => sum + limits.maxConnections, 0);
+  const maxClients = Object.values(sites).reduce(
+    (sum, { limits }) => sum + limits.maxConnections,
+    0,
+  );
   const descriptors = Math.min(
     Math.floor(maxDescriptors * MAX_DESCRIPTOR_SHARE),
     maxDescriptors - MIN_OTHER_DESCRIPTORS,
@@ -132,9 +162,15 @@ export function computeMaxConnections(
   return Math.max(1, Math.min(maxClients + MAX_OTHER_REQUESTS, descriptors));
 }
 
-/** From one address: its clients, and a part for requests, so that silent clients cannot take the whole port. */
+/**
+ * From one address: its clients, and a part for requests, so that silent clients cannot take the
+ * whole port.
+ */
 export function computeMaxConnectionsPerAddress(sites: Readonly<Record<string, Gateway>>): number {
-  const maxClients = Object.values(sites).reduce((sum, { limits }) => sum + limits.maxConnectionsPerAddress, 0);
+  const maxClients = Object.values(sites).reduce(
+    (sum, { limits }) => sum + limits.maxConnectionsPerAddress,
+    0,
+  );
   return maxClients + MAX_OTHER_REQUESTS_PER_ADDRESS;
 }
 

@@ -1,4 +1,7 @@
-/** Puts gateways on a port: one HTTP server, one websocket path a site, health and site directory beside them. */
+/**
+ * Puts gateways on a port: one HTTP server, one websocket path a site, health and site directory
+ * beside them.
+ */
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import { Server as TlsServer } from 'node:tls';
 import { check, createInvalidArgumentError } from '../../../correctable/errors.ts';
@@ -35,26 +38,33 @@ export interface ListenOptions {
   readonly host?: string | undefined;
   /** Port to listen on. Default: 0, any free port */
   readonly port?: number | undefined;
-  /** Listens on addresses that others can reach even if a gateway has no `authenticate`. Default: `false` */
+  /**
+   * Listens on addresses that others can reach even if a gateway has no `authenticate`. Default:
+   * `false`
+   */
   readonly allowUnauthenticated?: boolean | undefined;
   /** Metrics of the stores behind the gateways, for `/metrics`. */
   readonly metrics?: readonly StoreMetric[] | undefined;
   /**
-   * Returns the sites that `/sites` lists, other processes among them, so that clients can move there. Default: the
-   * sites of this listener
+   * Returns the sites that `/sites` lists, other processes among them, so that clients can move
+   * there. Default: the sites of this listener
    */
   readonly siteAddresses?: (() => readonly SiteAddress[]) | undefined;
   /**
-   * While short messages of clients come within this time of the last one or its answer, the thread polls for more
-   * instead of sleeping: in microseconds, up to 100 000. It shortens round trips, but uses processor time. 0: never.
-   * Default: 200, with less than two processors 0
+   * While short messages of clients come within this time of the last one or its answer, the thread
+   * polls for more instead of sleeping: in microseconds, up to 100 000. It shortens round trips,
+   * but uses processor time. 0: never. Default: 200, with less than two processors 0
    */
   readonly busyPollUs?: number | undefined;
-  /** Handles the HTTP requests for other paths, for example with a page. Not with `server`. Default: 404 */
+  /**
+   * Handles the HTTP requests for other paths, for example with a page. Not with `server`. Default:
+   * 404
+   */
   readonly page?: RequestListener | undefined;
   /**
-   * Your own server of `node:http` or `node:https`. It is started if it does not listen yet, and never closed. Its
-   * address counts, not `host`. Its other `upgrade` listeners, if any, handle upgrades to a path that is no site.
+   * Your own server of `node:http` or `node:https`. It is started if it does not listen yet, and
+   * never closed. Its address counts, not `host`. Its other `upgrade` listeners, if any, handle
+   * upgrades to a path that is no site.
    */
   readonly server?: Server | undefined;
   /** Receives warnings about refused requests, and errors of `page`. Default: none are logged */
@@ -76,18 +86,21 @@ const OPTIONS: OptionNamesOf<ListenOptions> = {
 
 /** Gateways on a port. */
 export interface GatewayListener {
-  /** Base address for HTTP, for example `http://127.0.0.1:7070`; `https://…` on a server with TLS. */
+  /**
+   * Base address for HTTP, for example `http://127.0.0.1:7070`; `https://…` on a server with TLS.
+   */
   readonly url: string;
   /**
-   * Returns the websocket address of a site: `ws://…`, or `wss://…` on a server with TLS. On a Unix socket it is
-   * `ws+unix:…`, for a proxy in front. The package `ws` accepts that address, `remote` and `redblue` do not.
+   * Returns the websocket address of a site: `ws://…`, or `wss://…` on a server with TLS. On a Unix
+   * socket it is `ws+unix:…`, for a proxy in front. The package `ws` accepts that address, `remote`
+   * and `redblue` do not.
    *
    * @throws CorrectableError `INVALID_ARGUMENT` if there is no such site.
    */
   readonly siteUrl: (name: string) => string;
   /**
-   * Handles `/health`, `/ready`, `/sites` and `/metrics`. Returns `false` for other paths and does nothing. Use it with
-   * your own `server`, whose other requests you handle.
+   * Handles `/health`, `/ready`, `/sites` and `/metrics`. Returns `false` for other paths and does
+   * nothing. Use it with your own `server`, whose other requests you handle.
    */
   readonly handleHttp: (request: IncomingMessage, response: ServerResponse) => boolean;
   /** Drains and closes all gateways, then the port. */
@@ -97,24 +110,30 @@ export interface GatewayListener {
 const DEFAULT_HOST = '127.0.0.1';
 
 /**
- * Listens for clients of several sites on one port. Rejects with the system's error if the port is in use.
+ * Listens for clients of several sites on one port. Rejects with the system's error if the port is
+ * in use.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` with the name of the invalid option.
- * @example
- * const listener = await listenGateways({ port: 7070, sites: { ireland: createGateway({ binding: memory() }) } });
- * listener.siteUrl('ireland'); // 'ws://127.0.0.1:7070/ireland'
+ * @example const listener = await listenGateways({ port: 7070, sites: { ireland: createGateway({
+ * binding: memory() }) } }); listener.siteUrl('ireland'); // 'ws://127.0.0.1:7070/ireland'
  */
 export async function listenGateways(options: ListenOptions): Promise<GatewayListener> {
   checkOptions(options);
   const { sites, server: value } = options;
   const busyPoll = new BusyPoll(options.busyPollUs);
   const server = value ?? createHttpServer(sites);
-  const openSites = Object.keys(sites).filter((name) => sites[name]?.requiresAuthentication === false);
-  const location = new ServerLocation(server, options.allowUnauthenticated === true ? [] : openSites);
+  const openSites = Object.keys(sites).filter(
+    (name) => sites[name]?.requiresAuthentication === false,
+  );
+  const location = new ServerLocation(
+    server,
+    options.allowUnauthenticated === true ? [] : openSites,
+  );
   const logger = guardLogger(options.logger ?? silentLogger);
   const guard = new RequestGuard(location, logger);
   const handleHttp = createHttpHandler(sites, guard, options.metrics, options.siteAddresses);
-  if (value === undefined) handleRequests(server, handleHttp, options.page && guardPage(options.page, logger));
+  if (value === undefined)
+    handleRequests(server, handleHttp, options.page && guardPage(options.page, logger));
   const leaveUpgrades = attachUpgrades(server, sites, guard, busyPoll);
   const detach = (): void => {
     leaveUpgrades();
@@ -130,8 +149,12 @@ export async function listenGateways(options: ListenOptions): Promise<GatewayLis
   return {
     url: location.getBaseUrl(getScheme(server, 'http'), host),
     siteUrl(name) {
-      if (Object.hasOwn(sites, name)) return `${location.getBaseUrl(getScheme(server, 'ws'), host)}/${name}`;
-      throw createInvalidArgumentError('site', `'${name}' is not one of ${Object.keys(sites).join(', ')}`);
+      if (Object.hasOwn(sites, name))
+        return `${location.getBaseUrl(getScheme(server, 'ws'), host)}/${name}`;
+      throw createInvalidArgumentError(
+        'site',
+        `'${name}' is not one of ${Object.keys(sites).join(', ')}`,
+      );
     },
     handleHttp,
     async close(closing) {
@@ -160,9 +183,16 @@ function handleRequests(
 }
 
 /** Listens, unless the server listens already. Rejects if the server would be exposed. */
-async function start(server: Server, location: ServerLocation, host: string | undefined, port: number): Promise<void> {
+async function start(
+  server: Server,
+  location: ServerLocation,
+  host: string | undefined,
+  port: number,
+): Promise<void> {
   if (host === undefined)
-    return location.boundTo === undefined ? undefined : location.assertNotExposed(location.boundTo, 'server');
+    return location.boundTo === undefined
+      ? undefined
+      : location.assertNotExposed(location.boundTo, 'server');
   location.assertNotExposed(host, 'host');
   await listen(server, host, port);
   // A name may stand for an address that others can reach.
@@ -197,17 +227,28 @@ function checkOptions(options: Partial<Record<keyof ListenOptions, unknown>>): v
   checkSites(sites);
   checkOptionTypes(options, 'boolean', 'allowUnauthenticated');
   // Neither a URL nor with a port.
-  const isHost = host === undefined || (isNonEmptyString(host) && !/[\s/]|^[^:]*:\d*$|\]:/.test(host));
+  const isHost =
+    host === undefined || (isNonEmptyString(host) && !/[\s/]|^[^:]*:\d*$|\]:/.test(host));
   const example = 'for example 127.0.0.1; 0.0.0.0 stands for all';
   check(isHost, 'host', `must be an address or a name without a port, ${example}`);
   const isPort =
-    port === undefined || (typeof port === 'number' && Number.isInteger(port) && port >= 0 && port <= MAX_PORT);
-  check(isPort, 'port', `must be an integer from 0, any free one, to ${MAX_PORT}, not ${String(port)}`);
+    port === undefined ||
+    (typeof port === 'number' && Number.isInteger(port) && port >= 0 && port <= MAX_PORT);
+  check(
+    isPort,
+    'port',
+    `must be an integer from 0, any free one, to ${MAX_PORT}, not ${String(port)}`,
+  );
   checkOptionTypes(options, 'function', 'page', 'siteAddresses');
-  const isServer = server === undefined || hasMethods(server, 'on', 'listeners', 'listen', 'address');
+  const isServer =
+    server === undefined || hasMethods(server, 'on', 'listeners', 'listen', 'address');
   check(isServer, 'server', 'must be a server of node:http or node:https, or none');
   const isAsked = page === undefined || server === undefined;
-  check(isAsked, 'page', 'is not asked with a server of your own: answer in its own request listener');
+  check(
+    isAsked,
+    'page',
+    'is not asked with a server of your own: answer in its own request listener',
+  );
   checkLogger(logger);
 }
 
@@ -215,7 +256,11 @@ function checkSites(sites: unknown): void {
   check(isRecord(sites) && Object.keys(sites).length > 0, 'sites', `name at least one, as ${CALL}`);
   for (const [name, gateway] of Object.entries(sites)) {
     const rule = `use letters, digits, - and _, and none of ${HTTP_PATHS.join(', ')}`;
-    check(SITE_NAME.test(name) && !HTTP_PATHS.includes(name), 'sites', `"${name}" cannot be a path; ${rule}`);
+    check(
+      SITE_NAME.test(name) && !HTTP_PATHS.includes(name),
+      'sites',
+      `"${name}" cannot be a path; ${rule}`,
+    );
     const field = `sites.${name}`;
     check(isGateway(gateway), field, 'must be a gateway, made by createGateway');
     const { state } = gateway.status();

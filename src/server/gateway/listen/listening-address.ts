@@ -5,7 +5,10 @@ import { CorrectableError } from '../../../correctable/errors.ts';
 import { normalizeHost } from '../context/ip-addresses.ts';
 import { isLoopbackHost } from '../context/origins.ts';
 
-/** Where a server really listens, also if the application made it listen; once it is closed, where it last did. */
+/**
+ * Where a server really listens, also if the application made it listen; once it is closed, where
+ * it last did.
+ */
 export class ServerLocation {
   readonly #server: Server;
   /** The sites that let everybody in, unless that is meant to be so. */
@@ -35,7 +38,9 @@ export class ServerLocation {
 
   /** Whether other hosts could reach a site that accepts every client. */
   get isExposed(): boolean {
-    return this.#openSites.length > 0 && this.boundTo !== undefined && !isLoopbackHost(this.boundTo);
+    return (
+      this.#openSites.length > 0 && this.boundTo !== undefined && !isLoopbackHost(this.boundTo)
+    );
   }
 
   /** Throws `INVALID_ARGUMENT`, which names `field`, where it would be exposed at `host`. */
@@ -45,7 +50,10 @@ export class ServerLocation {
     throw new CorrectableError('INVALID_ARGUMENT', message, { field });
   }
 
-  /** Addresses on this server by scheme, for example `ws`; `host` is what it was asked to listen on, if it was. */
+  /**
+   * Addresses on this server by scheme, for example `ws`; `host` is what it was asked to listen on,
+   * if it was.
+   */
   getBaseUrl(scheme: string, host: string | undefined): string {
     this.#refresh();
     const address = this.#address;

@@ -1,18 +1,46 @@
-/** What the gateways are doing, for Prometheus. Names and meanings are listed in docs/operate/metrics-and-alarms.md. */
+/**
+ * What the gateways are doing, for Prometheus. Names and meanings are listed in
+ * docs/operate/metrics-and-alarms.md.
+ */
 import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client';
 import type { Gateway, GatewayStatus } from '../gateway.ts';
 
 /** A number of a gateway's status. */
-type StatusField = { [K in keyof GatewayStatus]-?: GatewayStatus[K] extends number ? K : never }[keyof GatewayStatus];
+type StatusField = {
+  [K in keyof GatewayStatus]-?: GatewayStatus[K] extends number ? K : never;
+}[keyof GatewayStatus];
 
-/** What is shown of each site: the field of its status, and what it means. Counters count since the gateway was made. */
-const SITE_METRICS: readonly (readonly [StoreMetric['kind'], name: string, field: StatusField, help: string])[] = [
+/**
+ * What is shown of each site: the field of its status, and what it means. Counters count since the
+ * gateway was made.
+ */
+const SITE_METRICS: readonly (readonly [
+  StoreMetric['kind'],
+  name: string,
+  field: StatusField,
+  help: string,
+])[] = [
   ['gauge', 'connections', 'connections', 'Open connections of clients'],
-  ['gauge', 'operations_in_flight', 'inFlight', 'Operations that the store has not ended, or that wait for authorize'],
-  ['gauge', 'request_bytes_in_flight', 'inFlightBytes', 'Bytes of the frames that these operations came in'],
+  [
+    'gauge',
+    'operations_in_flight',
+    'inFlight',
+    'Operations that the store has not ended, or that wait for authorize',
+  ],
+  [
+    'gauge',
+    'request_bytes_in_flight',
+    'inFlightBytes',
+    'Bytes of the frames that these operations came in',
+  ],
   ['gauge', 'clients', 'clients', 'Clients known, connected or not'],
   ['gauge', 'replies_retained', 'replies', 'Writes whose reply is kept for a repetition'],
-  ['gauge', 'reply_bytes_retained', 'replyBytes', 'Bytes kept of clients, with what it costs to remember them'],
+  [
+    'gauge',
+    'reply_bytes_retained',
+    'replyBytes',
+    'Bytes kept of clients, with what it costs to remember them',
+  ],
   ['counter', 'operations_total', 'submitted', 'Operations handed to the store'],
   ['counter', 'overloaded_total', 'overloaded', 'Operations refused for overload or rate'],
   ['counter', 'malformed_total', 'malformed', 'Rows or frames refused as malformed'],
@@ -36,7 +64,9 @@ export interface StoreMetric {
 
 let processRegistry: Registry | undefined;
 
-/** The figures of the process and of Node: once, since what observes them cannot be stopped again. */
+/**
+ * The figures of the process and of Node: once, since what observes them cannot be stopped again.
+ */
 function getProcessMetrics(): Registry {
   if (processRegistry === undefined) {
     processRegistry = new Registry();
@@ -49,9 +79,17 @@ export class GatewayMetrics {
   readonly #registry = new Registry();
 
   constructor(sites: Readonly<Record<string, Gateway>>, stores: readonly StoreMetric[] = []) {
-    const register = (kind: StoreMetric['kind'], name: string, help: string, value: (of: Gateway) => number): void => {
+    const register = (
+      kind: StoreMetric['kind'],
+      name: string,
+      help: string,
+      value: (of: Gateway) => number,
+    ): void => {
       const read: StoreMetric['read'] = () =>
-        Object.entries(sites).map(([site, gateway]) => ({ labels: { site }, value: value(gateway) }));
+        Object.entries(sites).map(([site, gateway]) => ({
+          labels: { site },
+          value: value(gateway),
+        }));
       this.#register({ kind, name: `correctables_${name}`, help, labels: ['site'], read });
     };
     for (const [kind, name, field, help] of SITE_METRICS)

@@ -22,11 +22,22 @@ export class RequestGuard {
     this.#logger = logger;
   }
 
-  /** Returns why a request is refused with 403, or `undefined` if pages of its origin and clients of its host may send it. */
-  findProblem({ headers: { host, origin } }: IncomingMessage, origins: readonly string[]): string | undefined {
-    if (this.#location.isExposed) return 'this server lets everybody in, and is reachable by others';
+  /**
+   * Returns why a request is refused with 403, or `undefined` if pages of its origin and clients of
+   * its host may send it.
+   */
+  findProblem(
+    { headers: { host, origin } }: IncomingMessage,
+    origins: readonly string[],
+  ): string | undefined {
+    if (this.#location.isExposed)
+      return 'this server lets everybody in, and is reachable by others';
     if (!isAllowedHost(host, this.#location.boundTo)) {
-      this.#warn('host', host, 'refused a request, because a server on loopback accepts only loopback names as Host');
+      this.#warn(
+        'host',
+        host,
+        'refused a request, because a server on loopback accepts only loopback names as Host',
+      );
       return 'this server is not called so';
     }
     if (isAllowedOrigin(origin, host, origins)) return undefined;
@@ -36,7 +47,11 @@ export class RequestGuard {
 
   /** Reports a websocket to a path that is none of `paths`. */
   reportUnknownPath(path: string, paths: Iterable<string>): void {
-    this.#warn('path', path, `refused a websocket, because its path is no site. Sites: ${[...paths].join(', ')}`);
+    this.#warn(
+      'path',
+      path,
+      `refused a websocket, because its path is no site. Sites: ${[...paths].join(', ')}`,
+    );
   }
 
   #warn(field: 'host' | 'origin' | 'path', value = '', message: string): void {

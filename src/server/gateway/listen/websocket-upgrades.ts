@@ -17,13 +17,22 @@ const UPGRADE_HEADERS = /^(upgrade|http2-settings)$/i;
 /** How long another listener may take to answer an upgrade that was left to it. */
 const UNHANDLED_TIMEOUT_MS = 30_000;
 
-/** A socket that is not read does not notice that its other end is gone. Not in the types of `ws` yet. */
+/**
+ * A socket that is not read does not notice that its other end is gone. Not in the types of `ws`
+ * yet.
+ */
 const CLOSE_OPTIONS = { closeTimeout: 5_000 };
 
-/** The listeners of all gateways: other listeners for upgrades may know what to do with those that are not theirs. */
+/**
+ * The listeners of all gateways: other listeners for upgrades may know what to do with those that
+ * are not theirs.
+ */
 const OWN_LISTENERS = new WeakSet<object>();
 
-/** Requests that have been handed back to their server: where several gateways listen there, by the first. */
+/**
+ * Requests that have been handed back to their server: where several gateways listen there, by the
+ * first.
+ */
 const RETURNED_REQUESTS = new WeakSet<IncomingMessage>();
 
 /** Takes the upgrades of a server from now on; returns how to leave them again. */
@@ -34,7 +43,10 @@ export function attachUpgrades(
   busyPoll: BusyPoll,
 ): () => void {
   const targets = new Map(
-    Object.entries(sites).map(([name, gateway]) => [`/${name}`, createAcceptor(gateway, guard, busyPoll)]),
+    Object.entries(sites).map(([name, gateway]) => [
+      `/${name}`,
+      createAcceptor(gateway, guard, busyPoll),
+    ]),
   );
   const onUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
     if (RETURNED_REQUESTS.has(request)) return;
@@ -43,7 +55,8 @@ export function attachUpgrades(
       RETURNED_REQUESTS.add(request);
       return handOverAsPlainRequest(server, request, socket, head);
     }
-    // Node has taken its own listener off the socket: without another, a client that resets it ends the process.
+    // Node has taken its own listener off the socket: without another, a client that resets it ends
+    // the process.
     socket.on('error', () => socket.destroy());
     const path = parsePath(request);
     const accept = targets.get(path);
@@ -71,7 +84,8 @@ function createAcceptor(
     noServer: true,
     clientTracking: false,
     perMessageDeflate: false,
-    // All frames that came together are read in one iteration of the event loop, and answered together.
+    // All frames that came together are read in one iteration of the event loop, and answered
+    // together.
     allowSynchronousEvents: true,
     maxPayload: gateway.limits.maxFrameBytes,
     ...CLOSE_OPTIONS,
@@ -84,7 +98,11 @@ function createAcceptor(
     if (!gateway.isAccepting || !gateway.acceptsFrom(remoteAddress))
       return rejectUpgrade(socket, 503, 'try again later');
     if (!offersSubprotocol(gateway.subprotocols, request)) {
-      return rejectUpgrade(socket, 400, `the subprotocol must be one of ${gateway.subprotocols.join(', ')}`);
+      return rejectUpgrade(
+        socket,
+        400,
+        `the subprotocol must be one of ${gateway.subprotocols.join(', ')}`,
+      );
     }
     websockets.handleUpgrade(request, socket, head, (websocket) => {
       try {
@@ -99,16 +117,22 @@ function createAcceptor(
 }
 
 function offersSubprotocol(subprotocols: readonly string[], request: IncomingMessage): boolean {
-  const offered = (request.headers['sec-websocket-protocol'] ?? '').split(',').map((name) => name.trim());
+  const offered = (request.headers['sec-websocket-protocol'] ?? '')
+    .split(',')
+    .map((name) => name.trim());
   return subprotocols.some((name) => offered.includes(name));
 }
 
-/** Refuses an upgrade that none of the server's other listeners has answered: it would stay for ever, unread. */
+/**
+ * Refuses an upgrade that none of the server's other listeners has answered: it would stay for
+ * ever, unread.
+ */
 function leaveToOthers(socket: Socket): void {
   const writtenBefore = socket.bytesWritten;
   const timer = systemClock.setTimer(() => {
     // `null`: no listener has begun to read it, or has paused it.
-    const isTaken = socket.destroyed || socket.readableFlowing !== null || socket.bytesWritten > writtenBefore;
+    const isTaken =
+      socket.destroyed || socket.readableFlowing !== null || socket.bytesWritten > writtenBefore;
     if (!isTaken) rejectUpgrade(socket, 404, 'nothing here');
   }, UNHANDLED_TIMEOUT_MS);
   timer.setRef?.(false);
@@ -120,7 +144,12 @@ function isWebsocketRequest({ headers }: IncomingMessage): boolean {
 }
 
 /** Hands the socket to the server again: clients of HTTP/2 ask for an upgrade by habit. */
-function handOverAsPlainRequest(server: Server, request: IncomingMessage, socket: Duplex, head: Buffer): void {
+function handOverAsPlainRequest(
+  server: Server,
+  request: IncomingMessage,
+  socket: Duplex,
+  head: Buffer,
+): void {
   socket.unshift(Buffer.concat([formatPlainHead(request), head]));
   // Of a server with TLS, the other event is about bytes that are still to be decrypted.
   server.emit(server instanceof SecureServer ? 'secureConnection' : 'connection', socket);

@@ -5,7 +5,10 @@ import { isThenable } from '../../../correctable/validate.ts';
 
 const ignore = (): void => {};
 
-/** Handles the promise of a hook that should have returned none: an unhandled rejection ends the process. */
+/**
+ * Handles the promise of a hook that should have returned none: an unhandled rejection ends the
+ * process.
+ */
 export function ignoreRejection(value: unknown): void {
   if (isThenable(value)) Promise.resolve(value).then(ignore, ignore);
 }
@@ -16,7 +19,10 @@ export class HookTimeoutError extends CorrectableError {
   }
 }
 
-/** Whether a hook could not decide, rather than rejected: no answer in time, or a retryable error of this package. */
+/**
+ * Whether a hook could not decide, rather than rejected: no answer in time, or a retryable error of
+ * this package.
+ */
 export function isUndecided(error: unknown): boolean {
   try {
     return isCorrectableError(error) && error.retryable;
@@ -26,7 +32,10 @@ export function isUndecided(error: unknown): boolean {
   }
 }
 
-/** Calls a hook and waits for what it gives. Rejects with what it throws, and with `HookTimeoutError`. */
+/**
+ * Calls a hook and waits for what it gives. Rejects with what it throws, and with
+ * `HookTimeoutError`.
+ */
 export function callHook(name: string, timeoutMs: number, hook: () => unknown): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const requested = Promise.resolve().then(hook);
@@ -43,8 +52,8 @@ export type OnListenerThrew = (error: unknown) => void;
 type Listener = EventListenerOrEventListenerObject;
 
 /**
- * A controller whose signal reports what its listeners throw: with a plain one, that would end the process. Signals made of
- * that one by `AbortSignal.any` do not.
+ * A controller whose signal reports what its listeners throw: with a plain one, that would end the
+ * process. Signals made of that one by `AbortSignal.any` do not.
  */
 export function createGuardedController(onThrown: OnListenerThrew): AbortController {
   const controller = new AbortController();
@@ -54,13 +63,22 @@ export function createGuardedController(onThrown: OnListenerThrew): AbortControl
   const guarded = new WeakMap<object, Listener>();
   const guard = (listener: Listener): Listener => {
     let known = guarded.get(listener);
-    if (known === undefined) guarded.set(listener, (known = guardListener(listener, signal, onThrown)));
+    if (known === undefined)
+      guarded.set(listener, (known = guardListener(listener, signal, onThrown)));
     return known;
   };
-  signal.addEventListener = (type: string, listener: Listener | null, options?: boolean | AddEventListenerOptions) => {
+  signal.addEventListener = (
+    type: string,
+    listener: Listener | null,
+    options?: boolean | AddEventListenerOptions,
+  ) => {
     if (isListener(listener)) add(type, guard(listener), options);
   };
-  signal.removeEventListener = (type: string, listener: Listener | null, options?: boolean | EventListenerOptions) => {
+  signal.removeEventListener = (
+    type: string,
+    listener: Listener | null,
+    options?: boolean | EventListenerOptions,
+  ) => {
     if (isListener(listener)) remove(type, guarded.get(listener) ?? listener, options);
   };
   guardProperty(signal);
@@ -87,7 +105,11 @@ function isListener(listener: unknown): listener is Listener {
   return typeof listener === 'function' || (typeof listener === 'object' && listener !== null);
 }
 
-function guardListener(listener: Listener, signal: AbortSignal, onThrown: OnListenerThrew): Listener {
+function guardListener(
+  listener: Listener,
+  signal: AbortSignal,
+  onThrown: OnListenerThrew,
+): Listener {
   return (event) => {
     try {
       const value: unknown =

@@ -1,4 +1,7 @@
-/** The views of an operation in flight that may be confirmed: by the store, or because a later one is the same. */
+/**
+ * The views of an operation in flight that may be confirmed: by the store, or because a later one
+ * is the same.
+ */
 import type { ViewDetails } from '../../../correctable/binding.ts';
 import type { CorrectableError } from '../../../correctable/errors.ts';
 import type { EncodedData } from '../../../protocol/codec/codec.ts';
@@ -27,11 +30,16 @@ export interface DroppedView {
   readonly error: CorrectableError;
 }
 
-export function isConfirmable(entry: ConfirmableView | DroppedView | undefined): entry is ConfirmableView {
+export function isConfirmable(
+  entry: ConfirmableView | DroppedView | undefined,
+): entry is ConfirmableView {
   return entry !== undefined && !('error' in entry);
 }
 
-/** By the number given to the store. A later one takes the place of that which came so many before it. */
+/**
+ * By the number given to the store. A later one takes the place of that which came so many before
+ * it.
+ */
 export class ConfirmableViews {
   #entries: (ConfirmableView | DroppedView | undefined)[] = [];
   #last = 0;
@@ -80,7 +88,10 @@ export class ConfirmableViews {
         view.seq - retained.seq >= MAX_CONFIRMABLE_VIEWS
       )
         continue;
-      if (hasSameEncoding(retained.value, view.value) && coversDetails(view.details, retained.sentDetails))
+      if (
+        hasSameEncoding(retained.value, view.value) &&
+        coversDetails(view.details, retained.sentDetails)
+      )
         return retained;
     }
     return undefined;
@@ -92,9 +103,14 @@ export class ConfirmableViews {
   }
 }
 
-/** The value in memory of its own: 20 bytes would keep all of the block that they were written in, and count as 20. */
+/**
+ * The value in memory of its own: 20 bytes would keep all of the block that they were written in,
+ * and count as 20.
+ */
 function copyOutOfBlock(value: EncodedData): EncodedData {
-  return typeof value !== 'string' && value.buffer.byteLength > value.length ? value.slice() : value;
+  return typeof value !== 'string' && value.buffer.byteLength > value.length
+    ? value.slice()
+    : value;
 }
 
 function hasSameEncoding(a: EncodedData, b: EncodedData): boolean {

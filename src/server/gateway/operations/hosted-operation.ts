@@ -1,6 +1,7 @@
 /**
- * One operation in the hands of the hosted binding. A view whose encoded value the client has travels as `confirm`,
- * without payload (Correctables, OSDI 2016, §5.2), whatever the operation's own `equals` says.
+ * One operation in the hands of the hosted binding. A view whose encoded value the client has
+ * travels as `confirm`, without payload (Correctables, OSDI 2016, §5.2), whatever the operation's
+ * own `equals` says.
  */
 import type {
   BindingSession,
@@ -32,7 +33,13 @@ import type { Outlet, RepeatableWrite } from '../clients/client-table.ts';
 import type { ConnectionLoad } from '../limits/in-flight-load.ts';
 import type { SubmissionOwner, SubmissionOptions } from './submission-types.ts';
 import { truncateError, sanitizeError } from './sanitize-error.ts';
-import { createConfirmMessage, coversDetails, encodeView, createTail, createViewMessage } from './view-messages.ts';
+import {
+  createConfirmMessage,
+  coversDetails,
+  encodeView,
+  createTail,
+  createViewMessage,
+} from './view-messages.ts';
 
 /** The ending of an update whose result can neither be sent now nor asked for later. */
 const RESULT_NOT_SENT =
@@ -41,7 +48,10 @@ const RESULT_NOT_SENT =
 /** What a view that is held takes beside what is written of it, in bytes. */
 const CONFIRMABLE_VIEW_BYTES = 128;
 
-export class HostedOperation extends EncodingSink implements Sink, InvocationContext, RepeatableWrite {
+export class HostedOperation
+  extends EncodingSink
+  implements Sink, InvocationContext, RepeatableWrite
+{
   readonly id: number;
   session: BindingSession | undefined;
   trace: unknown;
@@ -61,7 +71,10 @@ export class HostedOperation extends EncodingSink implements Sink, InvocationCon
   /** What is kept of it at present. */
   #bytes = 0;
   #count = 0;
-  /** After a repetition every view carries its payload: the client may have missed the one to refer to. */
+  /**
+   * After a repetition every view carries its payload: the client may have missed the one to refer
+   * to.
+   */
   #isRepeated = false;
   #controller: AbortController | undefined;
   /** Whether all clients have left it. */
@@ -95,11 +108,16 @@ export class HostedOperation extends EncodingSink implements Sink, InvocationCon
     return `${this.#owner.record.key}/${this.id}`;
   }
 
-  /** With its principal in front, so that none gets the reply of another. No client in this process can give such a key. */
+  /**
+   * With its principal in front, so that none gets the reply of another. No client in this process
+   * can give such a key.
+   */
   get idempotencyKey(): string | undefined {
     const { key } = this.#owner.record;
     const { idempotencyKey } = this.#parts;
-    return idempotencyKey === undefined ? undefined : `\0${key.slice(0, key.indexOf('/') + 1)}${idempotencyKey}`;
+    return idempotencyKey === undefined
+      ? undefined
+      : `\0${key.slice(0, key.indexOf('/') + 1)}${idempotencyKey}`;
   }
 
   get origin(): SubmissionOrigin {
@@ -129,8 +147,10 @@ export class HostedOperation extends EncodingSink implements Sink, InvocationCon
     try {
       const index = this.#accept(level);
       if (index === undefined || this.#isWasted(index, details)) return seq;
-      // Nothing to confirm, and nothing after it that could confirm it: the row is all that is ever needed.
-      if (this.#views === undefined && this.#isLast(index, details)) this.#finish(value, index, seq, details);
+      // Nothing to confirm, and nothing after it that could confirm it: the row is all that is ever
+      // needed.
+      if (this.#views === undefined && this.#isLast(index, details))
+        this.#finish(value, index, seq, details);
       else this.#showView(value, index, seq, details);
     } catch (error) {
       this.#onBroken(error);
@@ -141,7 +161,8 @@ export class HostedOperation extends EncodingSink implements Sink, InvocationCon
   confirm(level: string, seq: number, details?: ViewDetails): void {
     try {
       const index = this.#accept(level);
-      if (index !== undefined && !this.#isWasted(index, details)) this.#confirm(index, seq, details);
+      if (index !== undefined && !this.#isWasted(index, details))
+        this.#confirm(index, seq, details);
     } catch (error) {
       this.#onBroken(error);
     }
@@ -160,7 +181,12 @@ export class HostedOperation extends EncodingSink implements Sink, InvocationCon
   close(): void {
     if (this.#hasEnded) return;
     if (this.#isOver()) return this.#leave();
-    this.fail(new CorrectableError('CLOSED_WITHOUT_FINAL', 'the store ended the operation without a final view'));
+    this.fail(
+      new CorrectableError(
+        'CLOSED_WITHOUT_FINAL',
+        'the store ended the operation without a final view',
+      ),
+    );
   }
 
   repeat(outlet: Outlet, load: ConnectionLoad): void {
@@ -202,9 +228,13 @@ export class HostedOperation extends EncodingSink implements Sink, InvocationCon
       return this.#onUnsendable(error, level);
     }
     if (!this.#isRetained) return this.#deliver(message);
-    const isBare = this.session === undefined && details?.version === undefined && details?.meta === undefined;
+    const isBare =
+      this.session === undefined && details?.version === undefined && details?.meta === undefined;
     const isFinal = details?.final === true;
-    return this.#deliver(message, isBare && hasFixedSize(value) ? { value, level, seq, isFinal } : { message });
+    return this.#deliver(
+      message,
+      isBare && hasFixedSize(value) ? { value, level, seq, isFinal } : { message },
+    );
   }
 
   #showView(value: unknown, level: number, seq: number, details: ViewDetails | undefined): void {
@@ -219,7 +249,8 @@ export class HostedOperation extends EncodingSink implements Sink, InvocationCon
     };
     try {
       view.value = this.#owner.codec.encodeValue(value);
-      // A confirmation cannot express "final" below the requested level: such a final view is sent in full.
+      // A confirmation cannot express "final" below the requested level: such a final view is sent
+      // in full.
       const isLow = details?.final === true && level < this.#strongest;
       const same = this.#isRepeated || isLow ? undefined : this.#views?.findSame(view);
       if (same !== undefined) this.#emitConfirm(view, same, details);
@@ -238,13 +269,15 @@ export class HostedOperation extends EncodingSink implements Sink, InvocationCon
       return this.#fail(new CorrectableError('PROTOCOL', message), this.#strongest);
     }
     if (!isConfirmable(known)) return this.#onUnsendable(known.error, level);
-    const combined = known.details && details ? mergeDetails(known.details, details) : (details ?? known.details);
+    const combined =
+      known.details && details ? mergeDetails(known.details, details) : (details ?? known.details);
     const view: ConfirmableView = { ...known, level, details: combined };
     try {
       if (details?.final === true && level < this.#strongest) return this.#conclude(view);
       const target = this.#views?.findSentTarget(known);
       // Where the client has just what the store means, what is new is all there is to say.
-      if (target === known && known.sentDetails === known.details) this.#emitConfirm(view, target, details);
+      if (target === known && known.sentDetails === known.details)
+        this.#emitConfirm(view, target, details);
       else if (target !== undefined && coversDetails(view.details, target.sentDetails)) {
         this.#emitConfirm(view, target, view.details);
       } else if (level >= this.#strongest) this.#conclude(view);
@@ -309,7 +342,8 @@ export class HostedOperation extends EncodingSink implements Sink, InvocationCon
     const row = this.#createMessage(view);
     view.bytes = CONFIRMABLE_VIEW_BYTES + row.length;
     if (this.#outlet === undefined) return;
-    if (this.#outlet.isFull) return this.#outlet.push(toFailMessage(this.id, overfullError(), view.level));
+    if (this.#outlet.isFull)
+      return this.#outlet.push(toFailMessage(this.id, overfullError(), view.level));
     this.#outlet.pushEncoded(row);
     // After a repetition nothing refers to an earlier row.
     if (this.#isRepeated) return;
@@ -318,8 +352,17 @@ export class HostedOperation extends EncodingSink implements Sink, InvocationCon
   }
 
   /** Says that the value of `target` holds at the level of `view` too, with these details. */
-  #emitConfirm(view: ConfirmableView, target: ConfirmableView, details: ViewDetails | undefined): void {
-    const row = createConfirmMessage(this.id, view.level, target.sentSeq as number, createTail(details, this.session));
+  #emitConfirm(
+    view: ConfirmableView,
+    target: ConfirmableView,
+    details: ViewDetails | undefined,
+  ): void {
+    const row = createConfirmMessage(
+      this.id,
+      view.level,
+      target.sentSeq as number,
+      createTail(details, this.session),
+    );
     const encoded = encodeMessageOf(confirm, row, this.#owner.codec);
     const isLast = view.level >= this.#strongest;
     const reply: RetainedReply | undefined =
@@ -340,8 +383,13 @@ export class HostedOperation extends EncodingSink implements Sink, InvocationCon
   }
 
   #deliver(row: EncodedMessage, reply?: RetainedReply): void {
-    if (this.#outlet?.isFull === true && !(this.#isRetained && this.#canRetain(measureReply(reply)))) {
-      const error = this.isWrite ? new CorrectableError('UNKNOWN', RESULT_NOT_SENT) : overfullError();
+    if (
+      this.#outlet?.isFull === true &&
+      !(this.#isRetained && this.#canRetain(measureReply(reply)))
+    ) {
+      const error = this.isWrite
+        ? new CorrectableError('UNKNOWN', RESULT_NOT_SENT)
+        : overfullError();
       return this.#fail(error, this.#strongest);
     }
     this.#outlet?.pushEncoded(row);
@@ -372,12 +420,18 @@ export class HostedOperation extends EncodingSink implements Sink, InvocationCon
     outlet?.onEnded(this.id);
   }
 
-  /** Handles an abort. A handler that takes the signal may stop without a reply; a promise is awaited until it ends. */
+  /**
+   * Handles an abort. A handler that takes the signal may stop without a reply; a promise is
+   * awaited until it ends.
+   */
   #mayHaveStopped(): void {
     if (!this.#isAwaited) this.#leave();
   }
 
-  /** The store is done with it: nothing that came with it is kept, nor what the store has made of that. */
+  /**
+   * The store is done with it: nothing that came with it is kept, nor what the store has made of
+   * that.
+   */
   #leave(): void {
     this.#parts.slot.release();
     const { session } = this;
@@ -414,7 +468,10 @@ export class HostedOperation extends EncodingSink implements Sink, InvocationCon
     this.#bytes = 0;
   }
 
-  /** Handles a view that cannot be sent: its level fails. An update stays done, and the failure says so. */
+  /**
+   * Handles a view that cannot be sent: its level fails. An update stays done, and the failure says
+   * so.
+   */
   #onUnsendable(problem: unknown, level: number, seq?: number): void {
     const isTyped = problem instanceof CorrectableError;
     const reason = isTyped ? problem.message : 'the server made a mistake';
@@ -432,15 +489,27 @@ export class HostedOperation extends EncodingSink implements Sink, InvocationCon
 
   /** What the details of the view take, in bytes. */
   #measureDetails({ level, details }: ConfirmableView): number {
-    return encodeMessageOf(confirm, createConfirmMessage(this.id, level, 0, details), this.#owner.codec).length;
+    return encodeMessageOf(
+      confirm,
+      createConfirmMessage(this.id, level, 0, details),
+      this.#owner.codec,
+    ).length;
   }
 
   #createMessage({ seq, level, value, details }: ConfirmableView): EncodedMessage {
     return this.#encode(level, seq, new EncodedField(value), details);
   }
 
-  #encode(level: number, seq: number, value: unknown, details: ViewDetails | undefined): EncodedMessage {
-    return encodeView(createViewMessage(this.id, level, seq, value, createTail(details, this.session)), this.#owner);
+  #encode(
+    level: number,
+    seq: number,
+    value: unknown,
+    details: ViewDetails | undefined,
+  ): EncodedMessage {
+    return encodeView(
+      createViewMessage(this.id, level, seq, value, createTail(details, this.session)),
+      this.#owner,
+    );
   }
 
   /** Nothing that happens here may reach the store. */
@@ -448,7 +517,10 @@ export class HostedOperation extends EncodingSink implements Sink, InvocationCon
     this.#reportAnomaly('the gateway failed at a view', error);
     if (this.#hasEnded) return;
     const reported = this.isWrite
-      ? new CorrectableError('UNKNOWN', 'the server made a mistake; the write may have taken effect')
+      ? new CorrectableError(
+          'UNKNOWN',
+          'the server made a mistake; the write may have taken effect',
+        )
       : new CorrectableError('FINAL_FAILED', 'the server made a mistake');
     try {
       this.#endWith(reported);

@@ -1,4 +1,7 @@
-/** How an update ended, kept for a repetition of it: without its arguments, its context, or the memory of its row. */
+/**
+ * How an update ended, kept for a repetition of it: without its arguments, its context, or the
+ * memory of its row.
+ */
 import { CorrectableError, isCorrectableError } from '../../../correctable/errors.ts';
 import type { Codec, EncodedMessage } from '../../../protocol/codec/codec.ts';
 import { toWellFormed } from '../../../protocol/codec/tagged-values.ts';
@@ -25,11 +28,18 @@ export class CompletedWrite implements RepeatableWrite {
   repeat(outlet: Outlet): void {
     const id = this.#id;
     const reply = this.#reply;
-    if (reply === undefined) outlet.push(toFailMessage(id, new CorrectableError('UNKNOWN', RESULT_NOT_RETAINED)));
+    if (reply === undefined)
+      outlet.push(toFailMessage(id, new CorrectableError('UNKNOWN', RESULT_NOT_RETAINED)));
     else if ('message' in reply) outlet.pushEncoded(reply.message);
     else
       outlet.push(
-        createViewMessage(id, reply.level, reply.seq, reply.value, reply.isFinal ? { final: true } : undefined),
+        createViewMessage(
+          id,
+          reply.level,
+          reply.seq,
+          reply.value,
+          reply.isFinal ? { final: true } : undefined,
+        ),
       );
   }
 
@@ -43,7 +53,12 @@ export class CompletedWrite implements RepeatableWrite {
 export type RetainedReply =
   | { readonly message: EncodedMessage }
   /** What takes no memory of its own need not be kept in its encoded form. */
-  | { readonly value: SizedValue; readonly level: number; readonly seq: number; readonly isFinal?: boolean };
+  | {
+      readonly value: SizedValue;
+      readonly level: number;
+      readonly seq: number;
+      readonly isFinal?: boolean;
+    };
 
 /** Values of a fixed size. A string may be a part of a large one, and keep all of that. */
 export type SizedValue = null | undefined | boolean | number;
@@ -54,7 +69,9 @@ const MAX_SHORT_TEXT_LENGTH = 96;
 const MAX_SHORT_FAILURE_LENGTH = 256;
 
 export function hasFixedSize(value: unknown): value is SizedValue {
-  return value === null || value === undefined || typeof value === 'boolean' || typeof value === 'number';
+  return (
+    value === null || value === undefined || typeof value === 'boolean' || typeof value === 'number'
+  );
 }
 
 /** The memory that the reply takes, in bytes. */
@@ -62,24 +79,34 @@ export function measureReply(reply: RetainedReply | undefined): number {
   return reply !== undefined && 'message' in reply ? reply.message.length : 0;
 }
 
-/** The same reply in memory of its own: a small one would keep all of the block that it was written in. */
+/**
+ * The same reply in memory of its own: a small one would keep all of the block that it was written
+ * in.
+ */
 function copyReply(reply: RetainedReply): RetainedReply {
   if (!('message' in reply)) return reply;
   const { message } = reply;
   if (typeof message === 'string') {
-    // Text that was put together keeps its parts, and what those are parts of, until one of its characters is read.
+    // Text that was put together keeps its parts, and what those are parts of, until one of its
+    // characters is read.
     message.charCodeAt(0);
     return reply;
   }
   const { block, start, length } = message;
-  return length < block.length ? { message: { block: block.slice(start, start + length), start: 0, length } } : reply;
+  return length < block.length
+    ? { message: { block: block.slice(start, start + length), start: 0, length } }
+    : reply;
 }
 
 /** A failure in few bytes, whatever it says. */
 export function encodeShortFailure(id: number, error: unknown, codec: Codec): RetainedReply {
   const short = isCorrectableError(error) ? shortenError(error) : error;
   const row = codec.encodeMessage(toFailMessage(id, short));
-  if (!isCorrectableError(short) || short.domain === undefined || row.length <= MAX_SHORT_FAILURE_LENGTH) {
+  if (
+    !isCorrectableError(short) ||
+    short.domain === undefined ||
+    row.length <= MAX_SHORT_FAILURE_LENGTH
+  ) {
     return { message: row };
   }
   const { name } = short.domain;
@@ -89,7 +116,13 @@ export function encodeShortFailure(id: number, error: unknown, codec: Codec): Re
   return { message: codec.encodeMessage(toFailMessage(id, without)) };
 }
 
-function shortenError({ code, message, retryable, retryAfterMs, domain }: CorrectableError): CorrectableError {
+function shortenError({
+  code,
+  message,
+  retryable,
+  retryAfterMs,
+  domain,
+}: CorrectableError): CorrectableError {
   const text = toWellFormed(message.slice(0, MAX_SHORT_TEXT_LENGTH));
   return new CorrectableError(code, text, { retryable, retryAfterMs, domain });
 }

@@ -1,5 +1,9 @@
 /** What is sent to a client of an error of the hosted binding, however that was made. */
-import { CorrectableError, isCorrectableError, type DomainErrorInfo } from '../../../correctable/errors.ts';
+import {
+  CorrectableError,
+  isCorrectableError,
+  type DomainErrorInfo,
+} from '../../../correctable/errors.ts';
 import { checkPortable } from '../../../protocol/codec/portable-values.ts';
 import { canFitFrame } from '../../../protocol/codec/codec.ts';
 import { MAX_NAME_LENGTH } from '../../../protocol/messages/field-schemas.ts';
@@ -10,7 +14,10 @@ import type { SubmissionOwner } from './submission-types.ts';
 const MAX_MESSAGE_LENGTH = 4_096;
 const ERROR_CODE = /^[A-Z_]{1,64}$/;
 
-/** The error without what a row could not carry. Errors that are not of this package stay: they are not sent. */
+/**
+ * The error without what a row could not carry. Errors that are not of this package stay: they are
+ * not sent.
+ */
 export function sanitizeError(error: unknown): unknown {
   try {
     if (!isCorrectableError(error)) return error;
@@ -21,7 +28,9 @@ export function sanitizeError(error: unknown): unknown {
     return new CorrectableError(code, toSafeText(message), {
       retryable: retryable === true,
       retryAfterMs:
-        typeof retryAfterMs === 'number' && retryAfterMs >= 0 && retryAfterMs < Infinity ? retryAfterMs : undefined,
+        typeof retryAfterMs === 'number' && retryAfterMs >= 0 && retryAfterMs < Infinity
+          ? retryAfterMs
+          : undefined,
       field: typeof field === 'string' ? toSafeText(field) : undefined,
       domain: domain === undefined ? undefined : sanitizeDomain(domain),
     });
@@ -31,7 +40,10 @@ export function sanitizeError(error: unknown): unknown {
   }
 }
 
-/** The same, unless what it says of the domain is larger than a view may be: an error is no way around that. */
+/**
+ * The same, unless what it says of the domain is larger than a view may be: an error is no way
+ * around that.
+ */
 export function truncateError(
   error: unknown,
   { codec, maxResultBytes }: Pick<SubmissionOwner, 'codec' | 'maxResultBytes'>,

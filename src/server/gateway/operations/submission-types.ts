@@ -6,7 +6,10 @@ import type { LoadSlot } from '../limits/in-flight-load.ts';
 
 /** What all submissions of one client share. */
 export interface SubmissionOwner {
-  readonly record: Pick<ClientRecord, 'key' | 'acknowledged' | 'tryReserve' | 'reserve' | 'release' | 'onEnded'>;
+  readonly record: Pick<
+    ClientRecord,
+    'key' | 'acknowledged' | 'tryReserve' | 'reserve' | 'release' | 'onEnded'
+  >;
   readonly codec: Codec;
   /** The levels of the hosted binding. */
   readonly levels: readonly string[];
@@ -22,7 +25,10 @@ export interface SubmissionOptions {
   readonly name: string;
   /** That the result of an update cannot be sent does not undo it. */
   readonly isWrite: boolean;
-  /** Whether its reply is kept for a repetition: that of an update, unless the store remembers it itself. */
+  /**
+   * Whether its reply is kept for a repetition: that of an update, unless the store remembers it
+   * itself.
+   */
   readonly isRetained: boolean;
   /** Index of the strongest requested level: a view at it or above is the last. */
   readonly strongest: number;

@@ -17,7 +17,8 @@ export interface MessageTail extends ViewDetails {
 /** Longest token of a session that clients take. */
 const MAX_TOKEN_LENGTH = 4_096;
 
-// Spelt out, since a row is made for every view: spreading what is there costs more than all the rest.
+// Spelt out, since a row is made for every view: spreading what is there costs more than all the
+// rest.
 export function createViewMessage(
   id: number,
   level: number,
@@ -30,7 +31,8 @@ export function createViewMessage(
     const { version = null, meta = null, token } = details;
     return [id, kind, level, seq, value, version, meta, token];
   }
-  if (details?.meta !== undefined) return [id, kind, level, seq, value, details.version ?? null, details.meta];
+  if (details?.meta !== undefined)
+    return [id, kind, level, seq, value, details.version ?? null, details.meta];
   if (details?.version !== undefined) return [id, kind, level, seq, value, details.version];
   return [id, kind, level, seq, value];
 }
@@ -45,18 +47,24 @@ export function createConfirmMessage(
     const { version = null, meta = null, token } = details;
     return [id, 'confirm', level, seq, version, meta, token];
   }
-  if (details?.meta !== undefined) return [id, 'confirm', level, seq, details.version ?? null, details.meta];
+  if (details?.meta !== undefined)
+    return [id, 'confirm', level, seq, details.version ?? null, details.meta];
   if (details?.version !== undefined) return [id, 'confirm', level, seq, details.version];
   return [id, 'confirm', level, seq];
 }
 
 /** Whether merging `details` into `reported`, key by key, replaces all of `reported`. */
-export function coversDetails(details: ViewDetails | undefined, reported: ViewDetails | undefined): boolean {
+export function coversDetails(
+  details: ViewDetails | undefined,
+  reported: ViewDetails | undefined,
+): boolean {
   if (reported === undefined) return true;
   if (isPresent(reported.version) && !isPresent(details?.version)) return false;
   const { meta } = reported;
   if (!isPresent(meta)) return true;
-  return Object.keys(meta).every((key) => meta[key] === undefined || details?.meta?.[key] !== undefined);
+  return Object.keys(meta).every(
+    (key) => meta[key] === undefined || details?.meta?.[key] !== undefined,
+  );
 }
 
 /** What a row can leave out stands for nothing at all. */
@@ -64,8 +72,13 @@ function isPresent<T>(part: T | null | undefined): part is T {
   return part !== undefined && part !== null;
 }
 
-/** The row of a view as it is sent. Throws `INVALID_VALUE` for one that cannot be, or is too large. */
-export function encodeView(row: ViewMessage, { codec, maxResultBytes }: SubmissionOwner): EncodedMessage {
+/**
+ * The row of a view as it is sent. Throws `INVALID_VALUE` for one that cannot be, or is too large.
+ */
+export function encodeView(
+  row: ViewMessage,
+  { codec, maxResultBytes }: SubmissionOwner,
+): EncodedMessage {
   const encoded = encodeMessageOf(view, row, codec);
   if (canFitFrame(codec, encoded, maxResultBytes)) return encoded;
   const bytes = codec.byteLength(encoded);
@@ -73,7 +86,10 @@ export function encodeView(row: ViewMessage, { codec, maxResultBytes }: Submissi
   throw new CorrectableError('INVALID_VALUE', message, { field: 'value' });
 }
 
-/** What follows the value: in a session, the token that goes with it as well. Throws what clients would not take. */
+/**
+ * What follows the value: in a session, the token that goes with it as well. Throws what clients
+ * would not take.
+ */
 export function createTail(
   details: ViewDetails | undefined,
   session: BindingSession | undefined,
@@ -83,7 +99,10 @@ export function createTail(
   const token: unknown = session.tokens?.[0];
   if (token === undefined) return details;
   if (typeof token !== 'string' || token === '' || token.length > MAX_TOKEN_LENGTH) {
-    throw new CorrectableError('INVALID_VALUE', `token: must be a string of up to ${MAX_TOKEN_LENGTH} characters`);
+    throw new CorrectableError(
+      'INVALID_VALUE',
+      `token: must be a string of up to ${MAX_TOKEN_LENGTH} characters`,
+    );
   }
   return { ...details, token };
 }

@@ -5,7 +5,10 @@ import { EtcdLog, type EtcdLogOptions } from './etcd-log.ts';
 import { ETCD_MESSAGE_FORMAT } from './etcd-messages.ts';
 
 /** @param Log another class in tests that plant faults */
-export function createEtcdEngine(place: EtcdLogOptions, Log: typeof EtcdLog = EtcdLog): RedLogEngine {
+export function createEtcdEngine(
+  place: EtcdLogOptions,
+  Log: typeof EtcdLog = EtcdLog,
+): RedLogEngine {
   return {
     createNode: (options) => new Log(options, place),
     messages: ETCD_MESSAGE_FORMAT,

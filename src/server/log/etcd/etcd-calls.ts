@@ -27,7 +27,10 @@ export class EtcdCalls {
 
   call(request: EtcdCall, onAnswer: (answer: EtcdAnswer) => void): void {
     const id = this.#nextId++;
-    this.#pending.set(id, { onAnswer, sentAtMs: request.kind === 'etcd.watch' ? Infinity : this.nowMs });
+    this.#pending.set(id, {
+      onAnswer,
+      sentAtMs: request.kind === 'etcd.watch' ? Infinity : this.nowMs,
+    });
     this.#send({ ...request, id } as EtcdRequest);
   }
 

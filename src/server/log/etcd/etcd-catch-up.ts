@@ -1,9 +1,11 @@
 /**
- * Reads what etcd has of the log beyond a site's copy, at one revision and in the order of revisions, a few groups at a time.
+ * Reads what etcd has of the log beyond a site's copy, at one revision and in the order of
+ * revisions, a few groups at a time.
  *
- * Etcd returns keys in their own order cheaply. For any other order it reads all of them. So the groups of each start of
- * each site are read by key, as a *lane*. A start writes one group at a time, so its groups are in the order of revisions,
- * too. The next group is the one with the smallest revision of all lanes.
+ * Etcd returns keys in their own order cheaply. For any other order it reads all of them. So the
+ * groups of each start of each site are read by key, as a *lane*. A start writes one group at a
+ * time, so its groups are in the order of revisions, too. The next group is the one with the
+ * smallest revision of all lanes.
  */
 import type { Origin } from '../../records/origin.ts';
 import type { LogProgress } from '../log-copy.ts';
@@ -68,7 +70,8 @@ export class EtcdCatchUp {
     const next = hasMore && last !== undefined ? `${last.key}\0` : undefined;
     if (this.#reading !== undefined) {
       this.#reading.entries.push(...entries);
-      this.#reading.next = next === undefined ? undefined : { key: next, end: this.#reading.next?.end ?? '' };
+      this.#reading.next =
+        next === undefined ? undefined : { key: next, end: this.#reading.next?.end ?? '' };
       return;
     }
     for (const entry of entries) this.#addToLane(entry);
@@ -93,7 +96,10 @@ export class EtcdCatchUp {
     lane.entries.push(this.#isKnown(name) ? { ...entry, modRevision: 0 } : entry);
   }
 
-  /** Whether it is the group of `last`. If it was trimmed and is stored again, its revision is above those of later groups. */
+  /**
+   * Whether it is the group of `last`. If it was trimmed and is stored again, its revision is above
+   * those of later groups.
+   */
   #isKnown({ site, start, last }: GroupName): boolean {
     const { origin, epoch, sequence } = this.#known ?? {};
     return site === origin && start === epoch && last === sequence;
@@ -105,7 +111,8 @@ export class EtcdCatchUp {
     const { epoch = 0, next = 0 } = this.#progress.get(site as Origin) ?? {};
     const key = this.#keys.formatGroup(site, epoch, next);
     if (site <= this.#lastSite) this.#search = { key, end: this.#keys.getSiteEnd(site) };
-    else this.#search = site === this.#lastSite + 1 ? { key, end: this.#keys.groups.end } : undefined;
+    else
+      this.#search = site === this.#lastSite + 1 ? { key, end: this.#keys.groups.end } : undefined;
   }
 }
 

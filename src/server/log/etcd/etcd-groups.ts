@@ -1,4 +1,6 @@
-/** Groups of records as etcd stores them: a byte with the version of the format, then MessagePack. */
+/**
+ * Groups of records as etcd stores them: a byte with the version of the format, then MessagePack.
+ */
 import { estimateEncodedBytes } from '../../../values/estimate-bytes.ts';
 import * as reader from '../../../protocol/codec/msgpack-reader.ts';
 import * as writer from '../../../protocol/codec/msgpack-writer.ts';
@@ -13,7 +15,10 @@ export interface EtcdGroup<R> {
   readonly records: readonly R[];
 }
 
-/** The most bytes of a record, and of a group of several records. Etcd accepts one and a half times as much. */
+/**
+ * The most bytes of a record, and of a group of several records. Etcd accepts one and a half times
+ * as much.
+ */
 export const MAX_RECORD_BYTES = 1 << 20;
 export const MAX_GROUP_RECORDS = 256;
 
@@ -67,7 +72,8 @@ export function decodeGroup<R>(
   describeProblem: (record: unknown) => string | undefined,
 ): EtcdGroup<R> {
   const [version] = value;
-  if (version !== GROUP_VERSION) throw new UnknownFormatError(`it is written in version ${version}`);
+  if (version !== GROUP_VERSION)
+    throw new UnknownFormatError(`it is written in version ${version}`);
   const content = value.subarray(1);
   reader.openFrame(content);
   try {
@@ -78,7 +84,8 @@ export function decodeGroup<R>(
     while (reader.getPosition() < content.length) {
       const record = reader.readValue(GROUP_DEPTH);
       const problem = describeProblem(record);
-      if (problem !== undefined) throw new UnknownFormatError(`record ${records.length}: ${problem}`);
+      if (problem !== undefined)
+        throw new UnknownFormatError(`record ${records.length}: ${problem}`);
       records.push(record as R);
     }
     return { first, position, digest, records };

@@ -1,7 +1,8 @@
 /**
- * Keys of the log. A group stands at `/<deployment>/<generation>/red/<site>/<start>/<last>`: its site's ordinal, the epoch of
- * the start that has proposed it, and the number of its last record in that start. A node that restarts knows how many
- * records of a start it has, and so where to read on, though it may have a part of a group only.
+ * Keys of the log. A group stands at `/<deployment>/<generation>/red/<site>/<start>/<last>`: its
+ * site's ordinal, the epoch of the start that has proposed it, and the number of its last record in
+ * that start. A node that restarts knows how many records of a start it has, and so where to read
+ * on, though it may have a part of a group only.
  */
 import type { Origin } from '../../records/origin.ts';
 import type { EtcdKeyRange, EtcdLogPlace } from './etcd-requests.ts';
@@ -43,7 +44,8 @@ export class EtcdKeys {
   parseGroup(key: string): GroupName | undefined {
     const [site, start, last] = key.slice(this.#groupPrefix.length).split('/').map(Number);
     const numbers = [site, start, last];
-    if (!key.startsWith(this.#groupPrefix) || !numbers.every(Number.isSafeInteger)) return undefined;
+    if (!key.startsWith(this.#groupPrefix) || !numbers.every(Number.isSafeInteger))
+      return undefined;
     return { site: site as Origin, start: start as number, last: last as number };
   }
 

@@ -1,17 +1,25 @@
 /**
- * A red log that etcd keeps, as a pure state machine: no timers, sockets or disks inside. Requests to etcd are outputs, and
- * the replies of etcd are inputs (`etcd-requests.ts`).
+ * A red log that etcd keeps, as a pure state machine: no timers, sockets or disks inside. Requests
+ * to etcd are outputs, and the replies of etcd are inputs (`etcd-requests.ts`).
  *
- * A site writes its records in groups, one after the other, under keys that must not exist. All sites read the groups in the
- * order of etcd's revisions, and take the same ones: those that continue a start of a site. The first group of a later start
- * ends the one before it, so that no site takes a late write of a start that is over. The sites count places themselves.
- * Each group has the position and digest of its proposer, and sites send each other theirs every second. So they notice if
- * etcd was put back to an older state.
+ * A site writes its records in groups, one after the other, under keys that must not exist. All
+ * sites read the groups in the order of etcd's revisions, and take the same ones: those that
+ * continue a start of a site. The first group of a later start ends the one before it, so that no
+ * site takes a late write of a start that is over. The sites count places themselves. Each group
+ * has the position and digest of its proposer, and sites send each other theirs every second. So
+ * they notice if etcd was put back to an older state.
  */
 import { MAX_START } from '../../records/epoch.ts';
 import type { Origin } from '../../records/origin.ts';
 import { LogCopy } from '../log-copy.ts';
-import type { LogEntry, LogMembers, LogOutput, RedLog, RedLogOptions, SavedLog } from '../red-log.ts';
+import type {
+  LogEntry,
+  LogMembers,
+  LogOutput,
+  RedLog,
+  RedLogOptions,
+  SavedLog,
+} from '../red-log.ts';
 import { EtcdCalls } from './etcd-calls.ts';
 import { decodeGroup, UnknownFormatError, type EtcdGroup } from './etcd-groups.ts';
 import { EtcdKeys, type GroupName } from './etcd-keys.ts';
@@ -37,7 +45,10 @@ const DEFAULT_MARK_EVERY = 1024;
 const WAKE_INTERVAL_MS = 250;
 const DIGEST_INTERVAL_MS = 1000;
 const STATUS_INTERVAL_MS = 5000;
-/** How long an endpoint may take to reply, and to show an own group that is stored, before another one is used. */
+/**
+ * How long an endpoint may take to reply, and to show an own group that is stored, before another
+ * one is used.
+ */
 const ANSWER_TIMEOUT_MS = 3000;
 const UNSEEN_TIMEOUT_MS = 1000;
 /** How long entries that another site has may take to arrive, before the log is read again. */
@@ -62,7 +73,10 @@ export class EtcdLog<R> implements RedLog<R, DigestMessage> {
   #isStopped = false;
   /** Whether it has all that the other sites had when it connected. */
   #isConfirmed = false;
-  /** How many entries another site has that etcd did not show. They must be there when all is read again. */
+  /**
+   * How many entries another site has that etcd did not show. They must be there when all is read
+   * again.
+   */
   #expectedLength = 0;
   #readAtMs = 0;
   /** Since when it cannot propose, and whether it has reported that. */
@@ -80,9 +94,14 @@ export class EtcdLog<R> implements RedLog<R, DigestMessage> {
   constructor({ entries = [], ...options }: RedLogOptions<R>, place: EtcdLogOptions) {
     [this.#options, this.#place, this.#members] = [options, place, options.sites];
     const { site, windows } = options;
-    const copy = (this.copy = new LogCopy({ entries, ...options }, place.markEvery ?? DEFAULT_MARK_EVERY));
+    const copy = (this.copy = new LogCopy(
+      { entries, ...options },
+      place.markEvery ?? DEFAULT_MARK_EVERY,
+    ));
     const keys = (this.#keys = new EtcdKeys(place));
-    const calls = (this.#calls = new EtcdCalls((request) => this.#outputs.push({ kind: 'request', request })));
+    const calls = (this.#calls = new EtcdCalls((request) =>
+      this.#outputs.push({ kind: 'request', request }),
+    ));
     this.#reader = this.createReader({
       keys,
       calls,
@@ -101,7 +120,10 @@ export class EtcdLog<R> implements RedLog<R, DigestMessage> {
       if (hasRoom) this.#sendNext();
     };
     const maxRecords = windows?.maxProposed;
-    this.#proposer = this.createProposer({ site, keys, calls, copy, maxRecords, onRoom }, options.epoch);
+    this.#proposer = this.createProposer(
+      { site, keys, calls, copy, maxRecords, onRoom },
+      options.epoch,
+    );
     this.#trimmer = this.createTrimmer({ site, keys, calls, copy });
     this.#peers = new EtcdPeers(place.generation);
     if (this.#proposer.start > MAX_START)
@@ -161,7 +183,11 @@ export class EtcdLog<R> implements RedLog<R, DigestMessage> {
     const { position, digest, markPosition, markDigest, checkpointed, asks } = message;
     // One that has halted replies, too: it may be the only one that knows what etcd has lost.
     if (asks !== undefined && this.#peers.isAbout(asks))
-      this.#outputs.push({ kind: 'send', to: from, message: { ...this.#createDigestMessage(), answers: asks } });
+      this.#outputs.push({
+        kind: 'send',
+        to: from,
+        message: { ...this.#createDigestMessage(), answers: asks },
+      });
     this.#peers.onReply(from, message);
     this.#trimmer.onHeard(from, checkpointed);
     this.checkDigest(position, digest, `site ${from}`);
@@ -210,7 +236,10 @@ export class EtcdLog<R> implements RedLog<R, DigestMessage> {
 
   /** Whether nothing may be missing in what it has read. */
   protected hasAll(): boolean {
-    return this.copy.length >= this.#peers.longest && this.#peers.haveReplied(this.#others, this.#calls.nowMs);
+    return (
+      this.copy.length >= this.#peers.longest &&
+      this.#peers.haveReplied(this.#others, this.#calls.nowMs)
+    );
   }
 
   protected createReader(options: EtcdReaderOptions): EtcdReader {
@@ -226,14 +255,25 @@ export class EtcdLog<R> implements RedLog<R, DigestMessage> {
   }
 
   /** Returns `false`, and stops, if the first `position` entries are known to differ here. */
-  protected checkDigest(position: number, digest: number | null | undefined, source: string): boolean {
+  protected checkDigest(
+    position: number,
+    digest: number | null | undefined,
+    source: string,
+  ): boolean {
     const here = this.copy.getDigest(position);
-    if (here === undefined || digest === undefined || digest === null || here === digest) return true;
-    this.#stop({ kind: 'differs', message: `the first ${position} entries of the log are others at ${source}` });
+    if (here === undefined || digest === undefined || digest === null || here === digest)
+      return true;
+    this.#stop({
+      kind: 'differs',
+      message: `the first ${position} entries of the log are others at ${source}`,
+    });
     return false;
   }
 
-  /** Which record of a start comes next: the first one of a start that is later than the one that counts. */
+  /**
+   * Which record of a start comes next: the first one of a start that is later than the one that
+   * counts.
+   */
   protected getExpected({ site, start }: GroupName): number | 'void' {
     const { epoch = 0, next = 1 } = this.copy.progress.get(site) ?? {};
     return start < epoch ? 'void' : start > epoch ? 1 : next;
@@ -244,7 +284,10 @@ export class EtcdLog<R> implements RedLog<R, DigestMessage> {
     return first > expected;
   }
 
-  /** The position of a group must not be beyond what is here: its proposer had taken what comes before it. */
+  /**
+   * The position of a group must not be beyond what is here: its proposer had taken what comes
+   * before it.
+   */
   protected checkPlace({ position, digest }: EtcdGroup<R>, { site }: GroupName): boolean {
     if (position <= this.copy.length) return this.checkDigest(position, digest, `site ${site}`);
     this.#stopAt(
@@ -269,7 +312,9 @@ export class EtcdLog<R> implements RedLog<R, DigestMessage> {
     if (!this.checkPlace(group, name)) return false;
     const news = records.slice(Math.max(0, expected - first));
     const from = last + 1 - news.length;
-    this.#store(news.map((record, index) => ({ origin: site, epoch: start, sequence: from + index, record })));
+    this.#store(
+      news.map((record, index) => ({ origin: site, epoch: start, sequence: from + index, record })),
+    );
     return this.#noteTaken(name);
   }
 
@@ -282,7 +327,10 @@ export class EtcdLog<R> implements RedLog<R, DigestMessage> {
     } catch (error) {
       const kind = error instanceof UnknownFormatError ? 'outdated' : 'regressed';
       const { message } = error as Error;
-      this.#stop({ kind, message: `a group of site ${site} that ends with ${last} cannot be read: ${message}` });
+      this.#stop({
+        kind,
+        message: `a group of site ${site} that ends with ${last} cannot be read: ${message}`,
+      });
       return undefined;
     }
   }
@@ -295,7 +343,9 @@ export class EtcdLog<R> implements RedLog<R, DigestMessage> {
       this.#sendNext();
       return true;
     }
-    this.#stopAt(`the start ${start} of this site has proposed: it ends start ${own}, which runs here`);
+    this.#stopAt(
+      `the start ${start} of this site has proposed: it ends start ${own}, which runs here`,
+    );
     return false;
   }
 
@@ -308,7 +358,11 @@ export class EtcdLog<R> implements RedLog<R, DigestMessage> {
   }
 
   #deliver(): void {
-    for (let delivery = this.copy.takeDelivery(); delivery !== undefined; delivery = this.copy.takeDelivery())
+    for (
+      let delivery = this.copy.takeDelivery();
+      delivery !== undefined;
+      delivery = this.copy.takeDelivery()
+    )
       this.#outputs.push(delivery);
   }
 
@@ -349,10 +403,17 @@ export class EtcdLog<R> implements RedLog<R, DigestMessage> {
     for (const to of question.sites) this.#outputs.push({ kind: 'send', to, message });
   }
 
-  /** What another site has was in etcd when that site replied. So it is there when all is read after that. */
+  /**
+   * What another site has was in etcd when that site replied. So it is there when all is read after
+   * that.
+   */
   #compareLengths(): void {
     const { longest } = this.#peers;
-    if (this.#isConfirmed || this.copy.length >= longest || this.#calls.nowMs - this.#readAtMs < REREAD_AFTER_MS)
+    if (
+      this.#isConfirmed ||
+      this.copy.length >= longest ||
+      this.#calls.nowMs - this.#readAtMs < REREAD_AFTER_MS
+    )
       return;
     this.#expectedLength = longest;
     this.#reader.begin();
@@ -383,7 +444,10 @@ export class EtcdLog<R> implements RedLog<R, DigestMessage> {
     const forMs = this.#calls.nowMs - this.#offSinceMs;
     if (this.#isUnavailable || forMs < ANSWER_TIMEOUT_MS) return;
     this.#isUnavailable = true;
-    this.#outputs.push({ kind: 'unavailable', message: this.#problem ?? this.#describeWait(forMs) });
+    this.#outputs.push({
+      kind: 'unavailable',
+      message: this.#problem ?? this.#describeWait(forMs),
+    });
   }
 
   #describeWait(forMs: number): string {
@@ -417,7 +481,10 @@ export class EtcdLog<R> implements RedLog<R, DigestMessage> {
       if (answer.kind !== 'etcd.status') return;
       const { usedBytes, quotaBytes } = answer;
       const isFull = usedBytes > MAX_USED_SHARE * quotaBytes;
-      const problem = this.#trimmer.problem === undefined ? '' : `, and cannot be compacted: ${this.#trimmer.problem}`;
+      const problem =
+        this.#trimmer.problem === undefined
+          ? ''
+          : `, and cannot be compacted: ${this.#trimmer.problem}`;
       // Not in bytes: each other message is another alarm.
       const usage = `etcd uses ${Math.floor((100 * usedBytes) / quotaBytes)} % of its quota${problem}`;
       // While nothing is to be written, no write shows that there is room. The next one finds out.

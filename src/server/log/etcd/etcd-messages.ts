@@ -1,4 +1,7 @@
-/** The messages between sites about a log that etcd keeps: how much of it a site has. Sites find copies that differ by them. */
+/**
+ * The messages between sites about a log that etcd keeps: how much of it a site has. Sites find
+ * copies that differ by them.
+ */
 import { count, digest, record, word } from '../../records/record-schemas.ts';
 import type { LogMessageFormat } from '../red-log-engine.ts';
 import type { Origin } from '../../records/origin.ts';
@@ -7,7 +10,10 @@ export interface DigestMessage {
   readonly kind: 'log.digest';
   readonly position: number;
   readonly digest?: number;
-  /** The last place whose digest the site keeps for long: a site that is far ahead may not have later ones any more. */
+  /**
+   * The last place whose digest the site keeps for long: a site that is far ahead may not have
+   * later ones any more.
+   */
   readonly markPosition: number;
   readonly markDigest?: number;
   readonly checkpointed: number;
@@ -34,7 +40,10 @@ export const ETCD_MESSAGE_FORMAT: LogMessageFormat = {
 const [SOME_MISSING_MS, MOST_MISSING_MS] = [1000, 30_000];
 const ASK_INTERVAL_MS = 250;
 
-/** What the other sites have of the log. A site proposes nothing before it has that: etcd may have lost entries. */
+/**
+ * What the other sites have of the log. A site proposes nothing before it has that: etcd may have
+ * lost entries.
+ */
 export class EtcdPeers {
   readonly #generation: number;
   #count = 0;
@@ -56,7 +65,9 @@ export class EtcdPeers {
     return [...this.#lengths].find(([, length]) => length === this.longest)?.[0];
   }
 
-  /** There is a new connection: replies to earlier questions say nothing about what etcd has now. */
+  /**
+   * There is a new connection: replies to earlier questions say nothing about what etcd has now.
+   */
   begin(start: number, nowMs: number): void {
     [this.#askedFirstAtMs, this.#askedAtMs] = [nowMs, -Infinity];
     this.#id = `${this.#generation}/${start}/${(this.#count += 1)}`;
@@ -68,7 +79,10 @@ export class EtcdPeers {
     this.#id = undefined;
   }
 
-  takeQuestion(others: readonly Origin[], nowMs: number): { sites: readonly Origin[]; id: string } | undefined {
+  takeQuestion(
+    others: readonly Origin[],
+    nowMs: number,
+  ): { sites: readonly Origin[]; id: string } | undefined {
     if (this.#id === undefined || nowMs - this.#askedAtMs < ASK_INTERVAL_MS) return undefined;
     this.#askedAtMs = nowMs;
     return { sites: others.filter((site) => !this.#lengths.has(site)), id: this.#id };

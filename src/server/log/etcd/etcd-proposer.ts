@@ -1,6 +1,7 @@
 /**
- * Writes a site's records to etcd in groups, one after the other, each under a key that must not exist. A group that was sent
- * once stays as it is: it is sent again until it was seen in the log, and a repetition finds its key there.
+ * Writes a site's records to etcd in groups, one after the other, each under a key that must not
+ * exist. A group that was sent once stays as it is: it is sent again until it was seen in the log,
+ * and a repetition finds its key there.
  */
 import type { Origin } from '../../records/origin.ts';
 import { createEpochAbove } from '../../records/epoch.ts';
@@ -91,7 +92,8 @@ export class EtcdProposer<R> {
       while ((this.#sent[0]?.last ?? Infinity) <= last) this.#sent.shift();
       return true;
     }
-    // The files here do not know that start. As long as this one has sent nothing, it can take a number above it.
+    // The files here do not know that start. As long as this one has sent nothing, it can take a
+    // number above it.
     if (this.#next > 1) return false;
     this.#start = createEpochAbove(start, this.#start);
     return true;
@@ -137,7 +139,9 @@ export class EtcdProposer<R> {
   #send(group: SentGroup): void {
     group.isAsked = true;
     const { key, value } = group;
-    this.options.calls.call({ kind: 'etcd.create', key, value }, (answer) => this.#onAnswer(group, answer));
+    this.options.calls.call({ kind: 'etcd.create', key, value }, (answer) =>
+      this.#onAnswer(group, answer),
+    );
   }
 
   /** After a failure it is sent again at a tick. */

@@ -1,6 +1,7 @@
 /**
- * Reads the groups of the log in the order of revisions: after each connection all that the copy lacks, at one revision,
- * then the events of a watch from the next revision on. So no place has to be saved.
+ * Reads the groups of the log in the order of revisions: after each connection all that the copy
+ * lacks, at one revision, then the events of a watch from the next revision on. So no place has to
+ * be saved.
  */
 import type { LogCopy } from '../log-copy.ts';
 import type { LastEntry } from '../red-log.ts';
@@ -33,7 +34,10 @@ export interface EtcdReaderOptions {
 
 export class EtcdReader {
   readonly #options: EtcdReaderOptions;
-  /** The revision up to which everything was taken, as etcd numbers what it stores. It means nothing to other sites. */
+  /**
+   * The revision up to which everything was taken, as etcd numbers what it stores. It means nothing
+   * to other sites.
+   */
   #cursor = 0;
   #catchUp: EtcdCatchUp | undefined;
   /** The last entry of the copy at the last connection, until its group was seen again. */
@@ -41,7 +45,10 @@ export class EtcdReader {
   /** Up to where the log was trimmed, as of the last connection. */
   #trimmed: number;
   #isWatching = false;
-  /** How many groups a request reads: half as many after each catch-up that was cut short, since the link may be slow. */
+  /**
+   * How many groups a request reads: half as many after each catch-up that was cut short, since the
+   * link may be slow.
+   */
   #pageGroups = PAGE_GROUPS;
   #isIncomplete = false;
 
@@ -70,7 +77,10 @@ export class EtcdReader {
     this.#readTrims(keys.trims.key, 0);
   }
 
-  /** Etcd replies with its present revision. One below the cursor shows that etcd was put back to an older state. */
+  /**
+   * Etcd replies with its present revision. One below the cursor shows that etcd was put back to an
+   * older state.
+   */
   noteRevision(revision: number): boolean {
     if (revision >= this.#cursor) return true;
     const message = `etcd is at revision ${revision}, and was at ${this.#cursor}: it was put back to an older state`;
@@ -133,7 +143,12 @@ export class EtcdReader {
     const { keys, taker } = this.#options;
     const name = keys.parseGroup(entry.key);
     const last = this.#unseen;
-    if (last !== undefined && name?.site === last.origin && name.start === last.epoch && name.last >= last.sequence)
+    if (
+      last !== undefined &&
+      name?.site === last.origin &&
+      name.start === last.epoch &&
+      name.last >= last.sequence
+    )
       this.#unseen = undefined;
     return this.#isComplete() && taker.take(entry);
   }
@@ -142,7 +157,9 @@ export class EtcdReader {
     const last = this.#unseen;
     if (last === undefined) return true;
     const { copy, taker } = this.#options;
-    taker.onRegressed(`etcd lacks entry ${copy.length} of the log, which is here: it was put back to an older state`);
+    taker.onRegressed(
+      `etcd lacks entry ${copy.length} of the log, which is here: it was put back to an older state`,
+    );
     return false;
   }
 
@@ -153,7 +170,9 @@ export class EtcdReader {
     this.#isIncomplete = false;
     this.#cursor = revision;
     this.#isWatching = true;
-    calls.call({ kind: 'etcd.watch', ...keys.groups, fromRevision: revision + 1 }, (answer) => this.#onWatch(answer));
+    calls.call({ kind: 'etcd.watch', ...keys.groups, fromRevision: revision + 1 }, (answer) =>
+      this.#onWatch(answer),
+    );
     taker.onCaughtUp();
   }
 

@@ -1,6 +1,7 @@
 /**
- * Removes from etcd what all sites have in their checkpoints. First it writes down up to where: a site that lacks some of
- * it can then notice. Then it deletes the groups, and compacts. One site does that, the first of the members.
+ * Removes from etcd what all sites have in their checkpoints. First it writes down up to where: a
+ * site that lacks some of it can then notice. Then it deletes the groups, and compacts. One site
+ * does that, the first of the members.
  */
 import type { Origin } from '../../records/origin.ts';
 import type { LogCopy } from '../log-copy.ts';
@@ -71,7 +72,9 @@ export class EtcdTrimmer {
         const [key, end] = [keys.formatGroup(origin, 0, 0), keys.formatGroup(origin, epoch, next)];
         return { kind: 'etcd.delete', key, end } as const;
       }),
-      ...(this.#trimmed === 0 ? keys.earlier : []).map((range) => ({ kind: 'etcd.delete', ...range }) as const),
+      ...(this.#trimmed === 0 ? keys.earlier : []).map(
+        (range) => ({ kind: 'etcd.delete', ...range }) as const,
+      ),
       { kind: 'etcd.delete', key: keys.trims.key, end: trim },
     ];
     this.#takeStep(position);
@@ -102,7 +105,8 @@ export class EtcdTrimmer {
     this.#isTrimming = true;
     this.#options.calls.call({ kind: 'etcd.compact', revision: this.#uncompacted }, (answer) => {
       this.stop();
-      this.#problem = answer.kind === 'etcd.failed' && answer.reason !== 'compacted' ? answer.message : undefined;
+      this.#problem =
+        answer.kind === 'etcd.failed' && answer.reason !== 'compacted' ? answer.message : undefined;
       if (this.#problem === undefined) this.#uncompacted = undefined;
     });
   }

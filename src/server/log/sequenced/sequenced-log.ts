@@ -1,14 +1,23 @@
 /**
- * A replicated log with a fixed leader, as a pure state machine: no timers, sockets or disks inside.
+ * A replicated log with a fixed leader, as a pure state machine: no timers, sockets or disks
+ * inside.
  *
- * Sites propose to the leader, which gives each proposal the next position. The leader sends out what is synced in its
- * own log, so that a restart of it can never give a position to another record. An entry is committed once a majority
- * of the sites has it synced, and is then delivered in order. Whatever is lost is sent again at a tick; whatever comes
- * twice or out of order changes nothing.
+ * Sites propose to the leader, which gives each proposal the next position. The leader sends out
+ * what is synced in its own log, so that a restart of it can never give a position to another
+ * record. An entry is committed once a majority of the sites has it synced, and is then delivered
+ * in order. Whatever is lost is sent again at a tick; whatever comes twice or out of order changes
+ * nothing.
  */
 import { Fifo } from '../../collections/fifo.ts';
 import { computeCommittedLength, type LoggedChange } from '../majority-commit.ts';
-import type { LogEntry, LogMembers, LogOutput, RedLog, RedLogOptions, SavedLog } from '../red-log.ts';
+import type {
+  LogEntry,
+  LogMembers,
+  LogOutput,
+  RedLog,
+  RedLogOptions,
+  SavedLog,
+} from '../red-log.ts';
 import { createEpochAbove, MAX_START } from '../../records/epoch.ts';
 import type { StreamPoint } from '../../records/records.ts';
 import type { Origin } from '../../records/origin.ts';
@@ -74,9 +83,15 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
   /** Sites that count for what a majority has. */
   #voters: readonly Origin[];
   #hasNonVoter: boolean;
-  /** Entries that are not delivered and may change the sites: their places, and the sites that they take out. */
+  /**
+   * Entries that are not delivered and may change the sites: their places, and the sites that they
+   * take out.
+   */
   readonly #changes = new Fifo<LoggedChange>();
-  /** Whether a delivered entry may have changed the sites. Then nothing is delivered before `setMembers`. */
+  /**
+   * Whether a delivered entry may have changed the sites. Then nothing is delivered before
+   * `setMembers`.
+   */
   #isWaiting = false;
   #outputs: Output<R>[] = [];
 
@@ -89,7 +104,10 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
     this.#forgotten = options.start ?? 0;
     this.synced = this.length;
     this.#delivered = options.saved?.delivered ?? 0;
-    this.#digest = new PrefixDigest(this.#delivered, this.#delivered === 0 ? 0 : options.saved?.digest);
+    this.#digest = new PrefixDigest(
+      this.#delivered,
+      this.#delivered === 0 ? 0 : options.saved?.digest,
+    );
     this.#committed = Math.max(this.#delivered, options.committed ?? 0);
     const known = this.#knownEpoch(entries);
     this.#epoch = known < options.epoch ? options.epoch : createEpochAbove(known, options.epoch);
@@ -109,9 +127,16 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
   }
 
   save(): SavedLog {
-    const progress = [...this.#deliveredProgress].map(([origin, { epoch, next }]) => [origin, epoch, next] as const);
+    const progress = [...this.#deliveredProgress].map(
+      ([origin, { epoch, next }]) => [origin, epoch, next] as const,
+    );
     const [delivered, digest] = [this.#delivered, this.#digest.at(this.#delivered)];
-    const saved = { delivered, position: { seq: delivered, index: 0 }, identity: this.identity(), progress };
+    const saved = {
+      delivered,
+      position: { seq: delivered, index: 0 },
+      identity: this.identity(),
+      progress,
+    };
     return digest === undefined ? saved : { ...saved, digest };
   }
 
@@ -127,7 +152,9 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
     return this.#digest.at(length);
   }
 
-  /** The site's storage cuts its copy; what the leader sends to others is here until they have it. */
+  /**
+   * The site's storage cuts its copy; what the leader sends to others is here until they have it.
+   */
   release(): void {}
 
   get retainedFrom(): number {
@@ -140,7 +167,9 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
 
   getBacklog(site: Origin): number {
     const follower = this.#followers.get(site);
-    return follower === undefined ? 0 : this.#delivered - Math.max(this.#forgotten, follower.matched ?? 0);
+    return follower === undefined
+      ? 0
+      : this.#delivered - Math.max(this.#forgotten, follower.matched ?? 0);
   }
 
   takeOutputs(): Output<R>[] {
@@ -150,7 +179,8 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
   }
 
   get isBusy(): boolean {
-    if (this.#proposals.size > 0 || this.#unsent.size > 0 || this.#delivered < this.length) return true;
+    if (this.#proposals.size > 0 || this.#unsent.size > 0 || this.#delivered < this.length)
+      return true;
     // Called after every input: a loop, because a list would be allocated at each call.
     for (const follower of this.#followers.values()) if (this.#isLagging(follower)) return true;
     return false;
@@ -163,7 +193,8 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
       return;
     }
     if (this.#proposals.size === 0) this.#proposedAtMs = nowMs;
-    if (this.#unsent.size > 0 || this.#proposals.size >= this.#windows.maxProposed) this.#unsent.add(record);
+    if (this.#unsent.size > 0 || this.#proposals.size >= this.#windows.maxProposed)
+      this.#unsent.add(record);
     else this.#sendFirst(record);
   }
 
@@ -179,7 +210,10 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
     return this.#unsent.delete(record);
   }
 
-  /** Ignores a site that takes another site for the leader: the position that it assigns may be another record's. */
+  /**
+   * Ignores a site that takes another site for the leader: the position that it assigns may be
+   * another record's.
+   */
   receive(from: Origin, message: SequencedMessage<R>, nowMs: number): void {
     switch (message.kind) {
       case 'log.propose':
@@ -191,7 +225,8 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
       case 'log.appended':
         return this.#onAppended(from, message, nowMs);
       case 'log.gone':
-        if (from === this.options.leader && message.length === this.length) this.#outputs.push({ kind: 'behind' });
+        if (from === this.options.leader && message.length === this.length)
+          this.#outputs.push({ kind: 'behind' });
     }
   }
 
@@ -260,10 +295,14 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
     );
   }
 
-  /** At the leader: whom it sends the log to. Of a new one it does not know what that has, and keeps all from now on. */
+  /**
+   * At the leader: whom it sends the log to. Of a new one it does not know what that has, and keeps
+   * all from now on.
+   */
   #setFollowers(sites: readonly Origin[]): void {
     if (!this.#isLeader) return;
-    for (const site of this.#followers.keys()) if (!sites.includes(site)) this.#followers.delete(site);
+    for (const site of this.#followers.keys())
+      if (!sites.includes(site)) this.#followers.delete(site);
     for (const site of sites) {
       if (site === this.options.site || this.#followers.has(site)) continue;
       this.#followers.set(site, {
@@ -283,7 +322,8 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
     if (getMemberChange === undefined) return;
     for (const [index, { record }] of entries.entries()) {
       const change = getMemberChange(record);
-      if (change !== undefined) this.#changes.push({ position: position + index, closes: change.closes });
+      if (change !== undefined)
+        this.#changes.push({ position: position + index, closes: change.closes });
     }
   }
 
@@ -302,10 +342,17 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
 
   #isLagging({ matched, committed }: Follower): boolean {
     if (this.length === 0) return false;
-    return matched === undefined || matched < this.length || (this.#mustAnnounce && committed < this.#committed);
+    return (
+      matched === undefined ||
+      matched < this.length ||
+      (this.#mustAnnounce && committed < this.#committed)
+    );
   }
 
-  /** Whether a follower cannot see from its own log what a majority has: with more than three sites, or no vote. */
+  /**
+   * Whether a follower cannot see from its own log what a majority has: with more than three sites,
+   * or no vote.
+   */
   get #mustAnnounce(): boolean {
     return this.#voters.length > 3 || this.#hasNonVoter;
   }
@@ -319,7 +366,12 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
     if (sequence === next) this.#store([{ origin: from, epoch, sequence, record }]);
   }
 
-  #onAppend({ position, entries, committed, digest }: SequencedMessage<R> & { kind: 'log.append' }): void {
+  #onAppend({
+    position,
+    entries,
+    committed,
+    digest,
+  }: SequencedMessage<R> & { kind: 'log.append' }): void {
     const here = this.#digest.at(position);
     if (here !== undefined && digest !== undefined && here !== digest) {
       const message = `the first ${position} entries of its red log are not those that are here`;
@@ -357,21 +409,27 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
       follower.wasReminded = false;
       follower.sent = Math.max(follower.sent, length);
     }
-    // It asks what counts: by what it has delivered it may have no vote, so it cannot decide by itself.
+    // It asks what counts: by what it has delivered it may have no vote, so it cannot decide by
+    // itself.
     else if (committed < this.#committed) this.#announceTo(from, follower);
     this.#advanceCommitted();
     this.#sendWindow(from, follower);
   }
 
   #confirm(): void {
-    this.#send(this.options.leader, { kind: 'log.appended', length: this.synced, committed: this.#committed });
+    this.#send(this.options.leader, {
+      kind: 'log.appended',
+      length: this.synced,
+      committed: this.#committed,
+    });
   }
 
   #store(entries: readonly LogEntry<R>[]): void {
     for (const entry of entries) this.#noteProposal(entry);
     this.#noteChanges(entries, this.length);
     for (const entry of entries) {
-      // A log that came back shorter than what it has delivered is not the one that the digest is of.
+      // A log that came back shorter than what it has delivered is not the one that the digest is
+      // of.
       if (this.length === this.#digest.count) this.#digest.add(entry, this.#delivered);
       this.#entries.push(entry);
     }
@@ -404,19 +462,28 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
     return known;
   }
 
-  /** Whether it is of a start of this site above which there is none: what this one proposes would be refused for ever. */
+  /**
+   * Whether it is of a start of this site above which there is none: what this one proposes would
+   * be refused for ever.
+   */
   #hasNoHigherEpoch({ origin, epoch }: LogEntry<R>): boolean {
     const { site, epoch: value } = this.options;
     return origin === site && epoch > this.#epoch && createEpochAbove(epoch, value) > MAX_START;
   }
 
-  /** Epochs begin far below: this is another deployment's log, or another process has used the name of this site. */
+  /**
+   * Epochs begin far below: this is another deployment's log, or another process has used the name
+   * of this site.
+   */
   #stopAt(epoch: number): void {
     const message = `it has an entry of start ${epoch} of this site, above which nothing can be proposed`;
     this.#outputs.push({ kind: 'regressed', message });
   }
 
-  /** An earlier start had that epoch, and its file is gone: records that have not arrived are proposed again above it. */
+  /**
+   * An earlier start had that epoch, and its file is gone: records that have not arrived are
+   * proposed again above it.
+   */
   #beginAbove(epoch: number): void {
     this.#epoch = createEpochAbove(epoch, this.options.epoch);
     this.#nextSequence = 1;
@@ -429,16 +496,23 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
     for (const [site, follower] of this.#followers) this.#sendWindow(site, follower);
   }
 
-  /** Sends what was not sent, as far as the window goes: one that is away is not sent all that it misses. */
+  /**
+   * Sends what was not sent, as far as the window goes: one that is away is not sent all that it
+   * misses.
+   */
   #sendWindow(site: Origin, follower: Follower): void {
     if (follower.wasReminded) return;
-    const sendable = Math.min(this.getSendableLength(), follower.baseLength + this.#windows.maxAppended);
+    const sendable = Math.min(
+      this.getSendableLength(),
+      follower.baseLength + this.#windows.maxAppended,
+    );
     while (follower.sent < sendable) this.#sendBatch(site, follower, sendable);
   }
 
   #sendBatch(site: Origin, follower: Follower, sendable: number): void {
     const position = follower.sent;
-    if (position < this.#forgotten) throw new Error(`entry ${position} is gone: the log begins at ${this.#forgotten}`);
+    if (position < this.#forgotten)
+      throw new Error(`entry ${position} is gone: the log begins at ${this.#forgotten}`);
     const end = Math.min(sendable, position + MAX_APPEND_ENTRIES);
     const entries = this.#entries.slice(position - this.#forgotten, end - this.#forgotten);
     this.#append(site, position, entries);
@@ -447,9 +521,11 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
 
   #remindFollowers(nowMs: number): void {
     for (const [site, follower] of this.#followers) {
-      if (!this.#isLagging(follower) || nowMs - follower.movedAtMs < this.options.resendAfterMs) continue;
+      if (!this.#isLagging(follower) || nowMs - follower.movedAtMs < this.options.resendAfterMs)
+        continue;
       follower.movedAtMs = nowMs;
-      if (follower.matched === undefined || follower.matched === this.length) this.#announceTo(site, follower);
+      if (follower.matched === undefined || follower.matched === this.length)
+        this.#announceTo(site, follower);
       else {
         // What it missed, from the first on; the answer to that draws the rest.
         follower.wasReminded = true;
@@ -464,13 +540,17 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
     this.#forgetOld();
   }
 
-  /** What stands behind a record that may change the sites needs a majority of those that there are then. */
+  /**
+   * What stands behind a record that may change the sites needs a majority of those that there are
+   * then.
+   */
   #commitAndDeliver(): void {
     const change = this.#changes.at(0)?.position ?? Infinity;
     const majority = Math.min(this.getMajorityLength(), change + 1);
     if (majority > this.#committed) {
       this.#committed = majority;
-      if (this.#mustAnnounce) for (const [site, follower] of this.#followers) this.#announceTo(site, follower);
+      if (this.#mustAnnounce)
+        for (const [site, follower] of this.#followers) this.#announceTo(site, follower);
     }
     const end = Math.min(this.#committed, this.synced, change + 1);
     if (this.#delivered >= end) return;
@@ -490,7 +570,10 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
     this.#outputs.push({ kind: 'deliver', from, next: end, records });
   }
 
-  /** An append without entries: it reports what is committed, and the answer how much the follower has. */
+  /**
+   * An append without entries: it reports what is committed, and the answer how much the follower
+   * has.
+   */
   #announceTo(site: Origin, { sent }: Follower): void {
     this.#append(site, sent, []);
   }
@@ -512,7 +595,12 @@ export class SequencedLog<R> implements RedLog<R, SequencedMessage<R>> {
   }
 }
 
-function noteProgress(progress: Map<Origin, Progress>, origin: Origin, epoch: number, next: number): void {
+function noteProgress(
+  progress: Map<Origin, Progress>,
+  origin: Origin,
+  epoch: number,
+  next: number,
+): void {
   const known = progress.get(origin);
   if (known === undefined) progress.set(origin, { epoch, next });
   else [known.epoch, known.next] = [epoch, next];

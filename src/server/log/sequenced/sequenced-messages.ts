@@ -1,4 +1,7 @@
-/** What the nodes of the sequenced log send each other, and what their surroundings have to know of it. */
+/**
+ * What the nodes of the sequenced log send each other, and what their surroundings have to know of
+ * it.
+ */
 import type { Origin } from '../../records/origin.ts';
 import type { RedRecord } from '../../records/records.ts';
 import {
@@ -19,7 +22,12 @@ import type { LogMessageFormat, ProposedRecord } from '../red-log-engine.ts';
 
 export type SequencedMessage<R> =
   /** The sender's `sequence`-th proposal since it started in `epoch`. */
-  | { readonly kind: 'log.propose'; readonly epoch: number; readonly sequence: number; readonly record: R }
+  | {
+      readonly kind: 'log.propose';
+      readonly epoch: number;
+      readonly sequence: number;
+      readonly record: R;
+    }
   /** Entries from `position` on, of which those before `committed` are held by a majority. */
   | {
       readonly kind: 'log.append';
@@ -29,7 +37,10 @@ export type SequencedMessage<R> =
       /** Of what stands before `position`. */
       readonly digest?: number | undefined;
     }
-  /** All entries before `length` are synced at the sender, which knows of those before `committed` that they count. */
+  /**
+   * All entries before `length` are synced at the sender, which knows of those before `committed`
+   * that they count.
+   */
   | { readonly kind: 'log.appended'; readonly length: number; readonly committed: number }
   /** The leader does not keep any more what comes after the first so many. */
   | { readonly kind: 'log.gone'; readonly length: number };
@@ -41,11 +52,21 @@ const NO_RECORDS: readonly ProposedRecord[] = [];
 
 /** By kind: the type of the table holds it to all of them. */
 function createSchemas(redRecord: RecordSchema): Readonly<Record<Message['kind'], RecordSchema>> {
-  const entry = record({ origin: siteOrigin, epoch: start, sequence: ordinalNumber, record: redRecord });
+  const entry = record({
+    origin: siteOrigin,
+    epoch: start,
+    sequence: ordinalNumber,
+    record: redRecord,
+  });
   return {
     'log.propose': record({ kind: word, epoch: start, sequence: ordinalNumber, record: redRecord }),
     'log.append': record(
-      { kind: word, position: count, entries: list(entry, MAX_OPERATIONS_PER_MESSAGE), committed: count },
+      {
+        kind: word,
+        position: count,
+        entries: list(entry, MAX_OPERATIONS_PER_MESSAGE),
+        committed: count,
+      },
       { digest },
     ),
     'log.appended': record({ kind: word, length: count, committed: count }),
@@ -61,7 +82,10 @@ export const SEQUENCED_MESSAGE_FORMAT: LogMessageFormat = {
     return message.kind === 'log.append' ? message.entries : NO_RECORDS;
   },
   needsRoom(message: Message): boolean {
-    return message.kind === 'log.propose' || (message.kind === 'log.append' && message.entries.length > 0);
+    return (
+      message.kind === 'log.propose' ||
+      (message.kind === 'log.append' && message.entries.length > 0)
+    );
   },
   split(message: Message): readonly [Message, Message] | undefined {
     if (message.kind !== 'log.append' || message.entries.length < 2) return undefined;

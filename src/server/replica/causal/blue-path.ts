@@ -1,9 +1,10 @@
 /**
- * The blue path of a replica (Contrarian, VLDB 2018, §4, with one partition): an operation commits at its own site, its
- * stream is replicated in order, and it becomes visible at another site once everything that it depends on is.
+ * The blue path of a replica (Contrarian, VLDB 2018, §4, with one partition): an operation commits
+ * at its own site, its stream is replicated in order, and it becomes visible at another site once
+ * everything that it depends on is.
  *
- * With one partition a vector need name only operations, never the passing of time, so that visibility waits for
- * operations alone; heartbeats only tell how long a stream is.
+ * With one partition a vector need name only operations, never the passing of time, so that
+ * visibility waits for operations alone; heartbeats only tell how long a stream is.
  */
 import { getClient, getSequence } from '../../records/operation-id.ts';
 import { RED, type Origin, type StreamEnd } from '../../records/origin.ts';
@@ -11,8 +12,17 @@ import type { Choice } from '../../records/reply.ts';
 import type { ReplicaCore } from '../core/replica-port.ts';
 import type { BlueMessage, BlueOperation, StreamPoint } from '../../records/records.ts';
 import { Fifo } from '../../collections/fifo.ts';
-import { MAX_OPERATIONS_PER_MESSAGE, DEFAULT_SEND_WINDOWS, type SendWindows } from '../../records/send-windows.ts';
-import { IncomingStream, OutgoingStream, type LoggedOperation, type SavedStream } from './blue-streams.ts';
+import {
+  MAX_OPERATIONS_PER_MESSAGE,
+  DEFAULT_SEND_WINDOWS,
+  type SendWindows,
+} from '../../records/send-windows.ts';
+import {
+  IncomingStream,
+  OutgoingStream,
+  type LoggedOperation,
+  type SavedStream,
+} from './blue-streams.ts';
 import { measurePlainData } from '../../../values/estimate-bytes.ts';
 import { isCovered, getMaxEntry } from '../../records/vector.ts';
 
@@ -30,7 +40,10 @@ export interface BlueDraft extends Pick<BlueOperation, 'id' | 'reply'> {
 /** Blue operations of this site and of the others. */
 export class BluePath {
   protected readonly core: ReplicaCore;
-  /** By ordinal: what other sites may lack. The place of the red order, which is no stream, stays empty. */
+  /**
+   * By ordinal: what other sites may lack. The place of the red order, which is no stream, stays
+   * empty.
+   */
   readonly #outgoing: OutgoingStream[] = [];
   readonly #incoming: IncomingStream[] = [];
   /** Operations of this site that are not synced, in the order in which they were stored. */
@@ -42,7 +55,10 @@ export class BluePath {
   readonly #onApplied: (operation: BlueOperation) => void;
   readonly #windows: SendWindows;
   #leftBehind: ReadonlySet<Origin> = new Set();
-  /** Set until another site has accepted this start: the stream may be an older copy, which must not continue. */
+  /**
+   * Set until another site has accepted this start: the stream may be an older copy, which must not
+   * continue.
+   */
   isHeld = false;
 
   constructor(core: ReplicaCore, onApplied: (operation: BlueOperation) => void) {
@@ -53,7 +69,9 @@ export class BluePath {
     this.#ownStream.sent = 0;
   }
 
-  /** Other origins are known, or their states have changed: which site needs what changes with them. */
+  /**
+   * Other origins are known, or their states have changed: which site needs what changes with them.
+   */
   updateMembers(): void {
     const { origins, site } = this.core.options;
     this.#growTo(Math.max(this.#incoming.length, origins.size));
@@ -131,11 +149,15 @@ export class BluePath {
     return this.#ownOutgoing.getAfter(final ?? this.#ownOutgoing.maxAcknowledged, Infinity);
   }
 
-  /** Those of them that are in the rows; none if they are too many for the small part of a checkpoint. */
+  /**
+   * Those of them that are in the rows; none if they are too many for the small part of a
+   * checkpoint.
+   */
   saveUnsent(): readonly BlueOperation[] {
     const { maxAcknowledged } = this.#ownOutgoing;
     const unsent = this.#ownOutgoing.getAfter(maxAcknowledged, MAX_OPERATIONS_PER_MESSAGE + 1);
-    if (unsent.length > MAX_OPERATIONS_PER_MESSAGE || measurePlainData(unsent) > MAX_UNSENT_BYTES) return [];
+    if (unsent.length > MAX_OPERATIONS_PER_MESSAGE || measurePlainData(unsent) > MAX_UNSENT_BYTES)
+      return [];
     return unsent.filter(({ sequence }) => sequence <= this.#ownStream.applied);
   }
 
@@ -156,7 +178,13 @@ export class BluePath {
     options.observer?.onCreated?.(operation);
     this.#unsynced.push(operation);
     const { redDelivered } = this.core;
-    const entry = { kind: 'blue', operation, redDelivered, client: getClient(id), number: getSequence(id) } as const;
+    const entry = {
+      kind: 'blue',
+      operation,
+      redDelivered,
+      client: getClient(id),
+      number: getSequence(id),
+    } as const;
     this.core.store(entry, this.#onOwnSynced);
     this.core.rights?.onCommitted(operation);
     return operation;
@@ -191,7 +219,8 @@ export class BluePath {
   get retainedFrom(): number | undefined {
     let first: number | undefined;
     for (const { retainedFrom } of this.#outgoing) {
-      if (retainedFrom !== undefined && (first === undefined || retainedFrom < first)) first = retainedFrom;
+      if (retainedFrom !== undefined && (first === undefined || retainedFrom < first))
+        first = retainedFrom;
     }
     return first;
   }
@@ -227,12 +256,13 @@ export class BluePath {
   }
 
   /**
-   * After a restart: asks other sites how far they are, and reports what this site has. Only then is it known that a
-   * second site has the operations on which red records depend.
+   * After a restart: asks other sites how far they are, and reports what this site has. Only then
+   * is it known that a second site has the operations on which red records depend.
    */
   sendGreetings(): void {
     if (!this.#incoming.some(({ synced }) => synced > 0)) return;
-    for (const site of this.core.options.origins.getOthers(this.core.options.site)) this.#sendHave(site, true);
+    for (const site of this.core.options.origins.getOthers(this.core.options.site))
+      this.#sendHave(site, true);
   }
 
   /** What is here of a stream; of the own one what is synced. */
@@ -252,7 +282,11 @@ export class BluePath {
     let moved = false;
     for (const site of this.core.options.origins.sites) {
       const { waiting } = this.#getStream(site);
-      for (let next = waiting.at(0); next !== undefined && this.isVisible(next, site); next = waiting.at(0)) {
+      for (
+        let next = waiting.at(0);
+        next !== undefined && this.isVisible(next, site);
+        next = waiting.at(0)
+      ) {
         waiting.shift();
         this.core.state.applyBlue(next);
         this.core.options.observer?.onApplied?.(next, this.core.state);
@@ -288,24 +322,36 @@ export class BluePath {
     for (const origin of options.origins.sites) {
       const outgoing = this.#getOutgoing(origin);
       for (const site of outgoing.takeSilentSites(nowMs, options.resendAfterMs)) {
-        if (origin === options.site) this.#send(site, { kind: 'blue.heartbeat', sequence: outgoing.last });
+        if (origin === options.site)
+          this.#send(site, { kind: 'blue.heartbeat', sequence: outgoing.last });
         else requested.add(site);
       }
     }
     for (const site of requested) this.#sendHave(site, true);
   }
 
-  /** The last own operation in the stable snapshot, and the last one that another site has synced too. */
+  /**
+   * The last own operation in the stable snapshot, and the last one that another site has synced
+   * too.
+   */
   get ownProgress(): { readonly applied: number; readonly durable: number } {
     const { applied } = this.#ownStream;
     return {
       applied,
-      durable: this.core.options.origins.members.length === 1 ? applied : this.#ownOutgoing.maxAcknowledged,
+      durable:
+        this.core.options.origins.members.length === 1
+          ? applied
+          : this.#ownOutgoing.maxAcknowledged,
     };
   }
 
   protected isVisible(operation: BlueOperation, site: Origin): boolean {
-    return isCovered(operation.vector, this.core.state.stable, site, this.core.options.origins.finals);
+    return isCovered(
+      operation.vector,
+      this.core.state.stable,
+      site,
+      this.core.options.origins.finals,
+    );
   }
 
   get #ownStream(): IncomingStream {
@@ -326,7 +372,9 @@ export class BluePath {
     return stream;
   }
 
-  /** Entries are synced in the order in which they were stored, so that one function does for all. */
+  /**
+   * Entries are synced in the order in which they were stored, so that one function does for all.
+   */
   readonly #onOwnSynced = (position: number): void => {
     const operation = this.#unsynced.shift() as BlueOperation;
     this.#ownOutgoing.add(operation, position, this.core.nowMs);
@@ -342,7 +390,10 @@ export class BluePath {
       : { kind: 'blue.operations', operations, digest };
   }
 
-  /** Whether the own stream has got so far. A site that has more of it has it of another node of this site. */
+  /**
+   * Whether the own stream has got so far. A site that has more of it has it of another node of
+   * this site.
+   */
   #hasSent(from: Origin, sequence: number): boolean {
     const { synced } = this.#ownStream;
     if (sequence <= synced) return true;
@@ -359,7 +410,9 @@ export class BluePath {
     if (here === undefined || digest === undefined || here === digest) return true;
     const message = `its first ${sequence - 1} operations are not those that are here`;
     this.core.emit(
-      site === this.core.options.site ? { kind: 'forked', message } : { kind: 'fork', origin: site, message },
+      site === this.core.options.site
+        ? { kind: 'forked', message }
+        : { kind: 'fork', origin: site, message },
     );
     return false;
   }
@@ -394,7 +447,10 @@ export class BluePath {
   #requestMissing(from: Origin, origin: Origin): void {
     const { nowMs, options } = this.core;
     const stream = this.#getStream(origin);
-    if (origin === options.site || !stream.takeRequest(nowMs, options.resendAfterMs, this.#windows.maxRequested))
+    if (
+      origin === options.site ||
+      !stream.takeRequest(nowMs, options.resendAfterMs, this.#windows.maxRequested)
+    )
       return;
     this.#send(from, { kind: 'blue.resend', origin, after: stream.received });
   }
@@ -406,7 +462,10 @@ export class BluePath {
     else this.#confirm(from);
   }
 
-  /** A site tells how much it has of each stream: what it lacks, or what is lacking here, need not come from the origin. */
+  /**
+   * A site tells how much it has of each stream: what it lacks, or what is lacking here, need not
+   * come from the origin.
+   */
   protected onHave(from: Origin, { synced, isRequest }: BlueMessage & { kind: 'blue.have' }): void {
     const { nowMs, options } = this.core;
     if (!this.#hasSent(from, synced[options.site] ?? 0)) return;
@@ -421,7 +480,11 @@ export class BluePath {
   }
 
   #sendHave(site: Origin, isRequest: boolean): void {
-    this.#send(site, { kind: 'blue.have', synced: this.#incoming.map(({ synced }) => synced), isRequest });
+    this.#send(site, {
+      kind: 'blue.have',
+      synced: this.#incoming.map(({ synced }) => synced),
+      isRequest,
+    });
   }
 
   #onGone(from: Origin, { origin, after }: BlueMessage & { kind: 'blue.gone' }): void {
@@ -433,11 +496,15 @@ export class BluePath {
   }
 
   #sendFrom(site: Origin, { origin, after }: BlueMessage & { kind: 'blue.resend' }): void {
-    if (!this.#getOutgoing(origin).hasAfter(after)) return this.#send(site, { kind: 'blue.gone', origin, after });
+    if (!this.#getOutgoing(origin).hasAfter(after))
+      return this.#send(site, { kind: 'blue.gone', origin, after });
     const missing = this.#getOutgoing(origin).getAfter(after, this.#windows.maxRequested);
     const stream = this.#getStream(origin);
     for (let start = 0; start < missing.length; start += MAX_BATCH_OPERATIONS)
-      this.#send(site, this.#createMessage(stream, missing.slice(start, start + MAX_BATCH_OPERATIONS)));
+      this.#send(
+        site,
+        this.#createMessage(stream, missing.slice(start, start + MAX_BATCH_OPERATIONS)),
+      );
   }
 
   #confirm(site: Origin): void {

@@ -18,7 +18,9 @@ export interface LoggedOperation {
   readonly position: number;
 }
 
-/** What a site has received of a stream (its own included), and what of it waits to become visible. */
+/**
+ * What a site has received of a stream (its own included), and what of it waits to become visible.
+ */
 export class IncomingStream {
   /** Synced operations that are not yet applied, in order. */
   readonly waiting: Fifo<BlueOperation> = new Fifo();
@@ -28,7 +30,9 @@ export class IncomingStream {
   #synced = 0;
   /** The last operation that the stream is said to have. */
   #announced = 0;
-  /** Up to where operations were asked for, and when that was, or when the last one of them came. */
+  /**
+   * Up to where operations were asked for, and when that was, or when the last one of them came.
+   */
   #requestedUpTo = 0;
   #movedAtMs = -Infinity;
   #digest = new PrefixDigest(0, 0);
@@ -46,8 +50,9 @@ export class IncomingStream {
   }
 
   /**
-   * Whether to ask for what comes after `received`: something is lacking, and what was asked for last has come, or nothing
-   * for `getSilentMs`; up to `window` of it then. Each message beyond a gap would ask for all of it otherwise.
+   * Whether to ask for what comes after `received`: something is lacking, and what was asked for
+   * last has come, or nothing for `getSilentMs`; up to `window` of it then. Each message beyond a
+   * gap would ask for all of it otherwise.
    */
   takeRequest(nowMs: number, silentMs: number, window: number): boolean {
     if (this.#announced <= this.#received) return false;
@@ -57,7 +62,10 @@ export class IncomingStream {
     return true;
   }
 
-  /** A site does not keep any more what comes after `after`; says whether that is lacking here. Another one may be asked. */
+  /**
+   * A site does not keep any more what comes after `after`; says whether that is lacking here.
+   * Another one may be asked.
+   */
   noteGone(site: Origin, after: number): boolean {
     if (after !== this.#received || this.#announced <= this.#received) return false;
     this.#gone.add(site);
@@ -119,7 +127,11 @@ export class IncomingStream {
   }
 
   save(): SavedStream {
-    return { synced: this.#synced, waiting: this.waiting.slice(), digest: this.#digest.at(this.applied) };
+    return {
+      synced: this.#synced,
+      waiting: this.waiting.slice(),
+      digest: this.#digest.at(this.applied),
+    };
   }
 
   load({ synced, waiting, digest }: SavedStream): void {
@@ -135,8 +147,8 @@ export class IncomingStream {
 }
 
 /**
- * The synced operations of one stream that some other site may still lack: of the own one, and of those that may have to
- * be passed on because their origin is gone.
+ * The synced operations of one stream that some other site may still lack: of the own one, and of
+ * those that may have to be passed on because their origin is gone.
  */
 export class OutgoingStream {
   /** Without a gap. */
@@ -146,11 +158,16 @@ export class OutgoingStream {
   readonly #movedAtMs = new Map<Origin, number>();
   #last = 0;
 
-  /** Sets the sites that need the stream: all but its origin, this one, and those that were left behind. */
+  /**
+   * Sets the sites that need the stream: all but its origin, this one, and those that were left
+   * behind.
+   */
   setReceivers(receivers: readonly Origin[]): void {
-    for (const site of this.#acknowledged.keys()) if (!receivers.includes(site)) this.#acknowledged.delete(site);
+    for (const site of this.#acknowledged.keys())
+      if (!receivers.includes(site)) this.#acknowledged.delete(site);
     // What a new one has is not known yet: from now on all is kept for it.
-    for (const site of receivers) if (!this.#acknowledged.has(site)) this.#acknowledged.set(site, 0);
+    for (const site of receivers)
+      if (!this.#acknowledged.has(site)) this.#acknowledged.set(site, 0);
     this.#forgetAcknowledged();
   }
 
@@ -190,7 +207,10 @@ export class OutgoingStream {
     if (isNeeded) this.#retain({ operation, position });
   }
 
-  /** What a log has of a stream has a gap if its site took the state of another one. Nothing before a gap is passed on. */
+  /**
+   * What a log has of a stream has a gap if its site took the state of another one. Nothing before
+   * a gap is passed on.
+   */
   #retain(item: LoggedOperation): void {
     const last = this.#lastRetained;
     if (item.operation.sequence <= last) return;
@@ -222,7 +242,10 @@ export class OutgoingStream {
 
   /** Whether the operation after the one called `sequence` is kept. */
   hasAfter(sequence: number): boolean {
-    return sequence < this.#lastRetained && (this.#retained.at(0)?.operation.sequence ?? Infinity) <= sequence + 1;
+    return (
+      sequence < this.#lastRetained &&
+      (this.#retained.at(0)?.operation.sequence ?? Infinity) <= sequence + 1
+    );
   }
 
   /** The operations after the one called `sequence`, at most so many. */
@@ -232,12 +255,17 @@ export class OutgoingStream {
     return this.#retained.slice(from, from + max).map(({ operation }) => operation);
   }
 
-  /** Whether a site lacks so much that it is not sent what is new: it asks for that once it is back. */
+  /**
+   * Whether a site lacks so much that it is not sent what is new: it asks for that once it is back.
+   */
   isFarBehind(site: Origin, window: number): boolean {
     return this.#last - (this.#acknowledged.get(site) ?? 0) > window;
   }
 
-  /** The sites that lack something and have not got on for `getSilentMs`; each is named once per such time. */
+  /**
+   * The sites that lack something and have not got on for `getSilentMs`; each is named once per
+   * such time.
+   */
   takeSilentSites(nowMs: number, silentMs: number): Origin[] {
     const silent: Origin[] = [];
     for (const [site, sequence] of this.#acknowledged) {

@@ -1,4 +1,7 @@
-/** What waits until the stable snapshot of a site covers something: what a session has seen, or what an answer rests on. */
+/**
+ * What waits until the stable snapshot of a site covers something: what a session has seen, or what
+ * an answer rests on.
+ */
 import { NameCounts } from '../../collections/counts.ts';
 import type { Origins } from '../../records/origin.ts';
 import type { OperationId } from '../../records/records.ts';
@@ -10,7 +13,9 @@ interface Waiting {
   readonly untilMs: number;
   readonly run: () => void;
   readonly late: () => void;
-  /** The submission that waits, if it can be dropped without a trace once no caller waits for it. */
+  /**
+   * The submission that waits, if it can be dropped without a trace once no caller waits for it.
+   */
   readonly submission?: Submission;
 }
 
@@ -34,7 +39,10 @@ export class CoverageWaiters {
     return vector === undefined || isCovered(vector, this.#stable(), -1, this.#origins.finals);
   }
 
-  /** Runs `run` once the stable snapshot covers `vector`, at once if it does; `late` when it does not by `untilMs`. */
+  /**
+   * Runs `run` once the stable snapshot covers `vector`, at once if it does; `late` when it does
+   * not by `untilMs`.
+   */
   runWhenCovered(vector: Vector | undefined, waiting: Omit<Waiting, 'vector'>): void {
     if (vector === undefined || this.isCovered(vector)) return waiting.run();
     this.#waiting.push({ vector, ...waiting });
@@ -45,7 +53,10 @@ export class CoverageWaiters {
     return this.#operations.has(id);
   }
 
-  /** No caller waits any more for the submission with this serial: forgets it, and returns it if it was here. */
+  /**
+   * No caller waits any more for the submission with this serial: forgets it, and returns it if it
+   * was here.
+   */
   cancel(serial: number): Submission | undefined {
     return this.#take(({ submission }) => submission?.serial === serial)[0]?.submission;
   }

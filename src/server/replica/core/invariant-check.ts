@@ -1,5 +1,12 @@
-/** Whether what operations have changed keeps what the service says of it (RedBlue, OSDI 2012, Theorem 2). */
-import { NO_READ_LISTENER, createTablesReader, type ReadListener } from '../../generator/table-readers.ts';
+/**
+ * Whether what operations have changed keeps what the service says of it (RedBlue, OSDI 2012,
+ * Theorem 2).
+ */
+import {
+  NO_READ_LISTENER,
+  createTablesReader,
+  type ReadListener,
+} from '../../generator/table-readers.ts';
 import type { Effect } from '../../records/effect.ts';
 import type { ReadRange } from '../../records/read-range.ts';
 import { findInvariantFailure, type InvariantFailure } from '../../service/invariants.ts';
@@ -22,7 +29,10 @@ interface CheckedState {
   readonly rows: TablesReader;
   readonly snapshot: TablesReader;
   readonly recorder: TableReadRecorder;
-  /** By invariant: the tables that it read when it was last asked. Only what changes one of them can change its answer. */
+  /**
+   * By invariant: the tables that it read when it was last asked. Only what changes one of them can
+   * change its answer.
+   */
   readonly read: Map<string, ReadonlySet<string>>;
 }
 
@@ -44,13 +54,17 @@ export class InvariantCheck {
       for (const [invariant, holds] of Object.entries(this.#service.invariants[table] ?? {})) {
         const row = this.#getChecked(state).rows[table]?.row(key) ?? {};
         const error = findInvariantFailure(() => holds(row));
-        if (error !== undefined) broken.set(`${table}\n${key}\n${invariant}`, { table, key, invariant, ...error });
+        if (error !== undefined)
+          broken.set(`${table}\n${key}\n${invariant}`, { table, key, invariant, ...error });
       }
     }
     return [...broken.values()];
   }
 
-  /** What does not hold of all tables, of the conditions that may have changed with these tables, and those never asked. */
+  /**
+   * What does not hold of all tables, of the conditions that may have changed with these tables,
+   * and those never asked.
+   */
   findBrokenConditions(tables: ReadonlySet<string>, state: SiteState): readonly BrokenInvariant[] {
     const { snapshot, recorder, read } = this.#getChecked(state);
     const broken: BrokenInvariant[] = [];
@@ -70,7 +84,12 @@ export class InvariantCheck {
       const { tables } = this.#service;
       const recorder = new TableReadRecorder();
       const rows = createTablesReader(tables, state.store, NO_READ_LISTENER);
-      checked = { rows, snapshot: createTablesReader(tables, state.store, recorder), recorder, read: new Map() };
+      checked = {
+        rows,
+        snapshot: createTablesReader(tables, state.store, recorder),
+        recorder,
+        read: new Map(),
+      };
       this.#states.set(state, checked);
     }
     return checked;

@@ -7,10 +7,16 @@ import type { Submission } from '../../records/submissions.ts';
 import type { RightsNeed } from '../../service/bounded-takes.ts';
 import type { StateReader } from '../../state/store.ts';
 
-/** The shadow operation by which a site moves rights itself: no author's. Rejected, it is not tried again. */
+/**
+ * The shadow operation by which a site moves rights itself: no author's. Rejected, it is not tried
+ * again.
+ */
 export const RIGHTS_TRANSFER_SHADOW = '\u0000rights';
 
-/** An operation takes what stands, and neither its site nor the pool has the rights to it yet: it has to wait. */
+/**
+ * An operation takes what stands, and neither its site nor the pool has the rights to it yet: it
+ * has to wait.
+ */
 export class RightsShortfall {
   readonly needs: readonly RightsNeed[];
   /** Whether it can draw on the pool alone, since it is red for ever. */
@@ -24,7 +30,9 @@ export class RightsShortfall {
 
 /** An operation that waits for rights. */
 export interface RightsWaiter {
-  /** The submission that waits, if it can be dropped without a trace once no caller waits for it. */
+  /**
+   * The submission that waits, if it can be dropped without a trace once no caller waits for it.
+   */
   readonly submission?: Submission;
   /** When its time began, unless that is now: it may have waited before. */
   readonly sinceMs?: number;
@@ -39,11 +47,20 @@ export interface RightsWaiter {
 
 /** The rights of one site. */
 export interface RightsPort {
-  /** Returns the path that this site may take: blue, red from the pool, what it lacks, or an error if too little is left. */
+  /**
+   * Returns the path that this site may take: blue, red from the pool, what it lacks, or an error
+   * if too little is left.
+   */
   resolvePath(outcome: GeneratorOutcome): GeneratorOutcome | RightsShortfall | CorrectableError;
-  /** Returns what a red path lacks of the pool in `state`. Throws a CorrectableError if it takes more than is left. */
+  /**
+   * Returns what a red path lacks of the pool in `state`. Throws a CorrectableError if it takes
+   * more than is left.
+   */
   findRedShortfall(outcome: GeneratorOutcome, state: StateReader): RightsShortfall | undefined;
-  /** Why no more may wait for rights, if that is so: to be asked before one does that is not counted elsewhere. */
+  /**
+   * Why no more may wait for rights, if that is so: to be asked before one does that is not counted
+   * elsewhere.
+   */
   readonly rejection: CorrectableError | undefined;
   /** Waits, bounded in time. */
   wait(shortfall: RightsShortfall, waiter: RightsWaiter): void;
@@ -51,6 +68,9 @@ export interface RightsPort {
   onCommitted(operation: BlueOperation): void;
   /** An operation has become part of the stable snapshot. */
   onApplied(operation: BlueOperation | RedOperation): void;
-  /** Own red effects are not in flight any more: an operation for which they left rights may have them. */
+  /**
+   * Own red effects are not in flight any more: an operation for which they left rights may have
+   * them.
+   */
   onRedRemoved(effects: readonly Effect[]): void;
 }

@@ -1,10 +1,17 @@
-/** What one site has applied: its store, the vector that says how far, and its own red operations in flight on top. */
+/**
+ * What one site has applied: its store, the vector that says how far, and its own red operations in
+ * flight on top.
+ */
 import { CorrectableError, isCorrectableError } from '../../../correctable/errors.ts';
 import type { Stamp } from '../../records/effect.ts';
 import { toError } from '../../records/failures.ts';
 import { freezeForUser, freezeWireCopy } from '../../../values/deep-freeze.ts';
 import type { GeneratorPorts } from '../../generator/generator-budget.ts';
-import { GeneratorRunner, type GeneratorOptions, type GeneratorOutcome } from '../../generator/generator-runner.ts';
+import {
+  GeneratorRunner,
+  type GeneratorOptions,
+  type GeneratorOutcome,
+} from '../../generator/generator-runner.ts';
 import type { GeneratorInput } from '../../generator/generator-context.ts';
 import { Overlay } from '../../state/overlay.ts';
 import { createInternalError, toClientError } from '../../records/internal-errors.ts';
@@ -42,10 +49,16 @@ export class SiteState {
     this.store = new Store(service.tables);
     this.overlay = new Overlay(service.tables, this.store);
     this.pipelined = new Overlay(service.tables, this.store);
-    this.#generators = new GeneratorRunner(service, this.overlay.underlying, { ...options, origins });
+    this.#generators = new GeneratorRunner(service, this.overlay.underlying, {
+      ...options,
+      origins,
+    });
   }
 
-  /** The stable snapshot: for each origin the stamp of its last operation applied here, and the red one. */
+  /**
+   * The stable snapshot: for each origin the stamp of its last operation applied here, and the red
+   * one.
+   */
   get stable(): Vector {
     return this.#stable;
   }
@@ -61,7 +74,10 @@ export class SiteState {
     return this.#generators.run(input);
   }
 
-  /** Runs it with the own red operations in flight, if `stable`, the outcome of the last `run`, may differ by them. */
+  /**
+   * Runs it with the own red operations in flight, if `stable`, the outcome of the last `run`, may
+   * differ by them.
+   */
   runTentatively(input: GeneratorInput, stable: GeneratorOutcome): GeneratorOutcome {
     return this.overlay.underlying.wasCovered ? this.#generators.run(input, this.overlay) : stable;
   }
@@ -87,7 +103,9 @@ export class SiteState {
       if (choice === undefined) return domainError ?? reply;
       const { operation } = input;
       const message = `'${operation}' is declared a read but chose '${choice.shadow}'. Declare it a write.`;
-      return new CorrectableError('FINAL_FAILED', message, { field: `operations.${operation}.effect` });
+      return new CorrectableError('FINAL_FAILED', message, {
+        field: `operations.${operation}.effect`,
+      });
     } catch (error) {
       if (isCorrectableError(error)) return error;
       throw error;
@@ -105,8 +123,15 @@ export class SiteState {
   /** Applies a committed red operation and gives its answer. */
   applyRed(operation: RedOperation, version: number): ReplyOrError {
     const { site, snapshot, effects } = operation;
-    // It comes after all red operations before it, seen by its site or not: so what it only writes needs no certification.
-    const stamp = { time: version, site, entry: RED, version, seen: snapshot.with(RED, version - 1) };
+    // It comes after all red operations before it, seen by its site or not: so what it only writes
+    // needs no certification.
+    const stamp = {
+      time: version,
+      site,
+      entry: RED,
+      version,
+      seen: snapshot.with(RED, version - 1),
+    };
     const results = effects.map((effect) => this.store.apply(effect, stamp));
     this.#stable[RED] = version;
     this.#version += 1;
@@ -124,17 +149,24 @@ export class SiteState {
 
   /** The answer of a shadow operation whose effects gave `results`, if they are applied or not. */
   createReply({ operation, choice, reply }: ReplyingOperation, results: unknown[]): ReplyOrError {
-    const makeReply = choice === undefined ? undefined : this.#service.shadowOperations[choice.shadow]?.reply;
+    const makeReply =
+      choice === undefined ? undefined : this.#service.shadowOperations[choice.shadow]?.reply;
     if (makeReply === undefined) return reply;
     try {
       return freezeReply(
-        this.#service.checkResult(operation, makeReply(results.map(freezeForUser), freezeWireCopy(choice?.args))),
+        this.#service.checkResult(
+          operation,
+          makeReply(results.map(freezeForUser), freezeWireCopy(choice?.args)),
+        ),
       );
     } catch (error) {
       const caller = `the reply of shadow operation '${String(choice?.shadow)}', for '${operation}',`;
       const reported = toClientError(error, (hidden) => this.#onThrown?.(caller, hidden));
       const message = `The reply of shadow operation '${String(choice?.shadow)}' threw; the alarms of the site say what.`;
-      return reported ?? createInternalError('FINAL_FAILED', message, `shadowOperations.${String(choice?.shadow)}`);
+      return (
+        reported ??
+        createInternalError('FINAL_FAILED', message, `shadowOperations.${String(choice?.shadow)}`)
+      );
     }
   }
 
@@ -145,9 +177,16 @@ export class SiteState {
   }
 }
 
-/** Returns the error of an operation that is done, but whose reply failed: the code must not suggest a retry. */
+/**
+ * Returns the error of an operation that is done, but whose reply failed: the code must not suggest
+ * a retry.
+ */
 function replyFailedError(error: CorrectableError): CorrectableError {
   const code = error.code === 'FINAL_FAILED' ? error.code : 'UNKNOWN';
   const message = `${error.message} The operation has taken effect all the same: do not retry.`;
-  return new CorrectableError(code, message, { field: error.field, cause: error, retryable: false });
+  return new CorrectableError(code, message, {
+    field: error.field,
+    cause: error,
+    retryable: false,
+  });
 }

@@ -1,14 +1,26 @@
 /**
- * The slots of one site's log. A slot is (log, identifier, hop), and its first entry in that log decides it. The entry
- * is the final answer, or states that the operation has moved to another site or to the red log. Only the site itself
- * appends to its log, so the order is known when an entry is appended. Nothing is reported before the entry is synced.
+ * The slots of one site's log. A slot is (log, identifier, hop), and its first entry in that log
+ * decides it. The entry is the final answer, or states that the operation has moved to another site
+ * or to the red log. Only the site itself appends to its log, so the order is known when an entry
+ * is appended. Nothing is reported before the entry is synced.
  */
 import { OWN_SECTION, type Section } from '../../records/checkpoint.ts';
-import { EXPIRED, ID_TABLE_LIMITS, IdTable, type RetainedReplyStats, type ValueCodec } from './id-table.ts';
+import {
+  EXPIRED,
+  ID_TABLE_LIMITS,
+  IdTable,
+  type RetainedReplyStats,
+  type ValueCodec,
+} from './id-table.ts';
 import type { IdTableLimits } from '../../records/retention-limits.ts';
 import { measurePlainData } from '../../../values/estimate-bytes.ts';
 import { isKeyed } from '../../records/operation-id.ts';
-import type { OperationId, SlotDecision, BlueOperation, ReplyRecord } from '../../records/records.ts';
+import type {
+  OperationId,
+  SlotDecision,
+  BlueOperation,
+  ReplyRecord,
+} from '../../records/records.ts';
 import type { Origin } from '../../records/origin.ts';
 
 export interface DedupSlot {
@@ -26,16 +38,22 @@ export interface DedupSlot {
 type SavedDedupSlot = readonly [hop: number, decision: SlotDecision];
 
 /** What an answer takes beside its reply and the entries of its vector. */
-const REPLY_RECORD_BYTES = measurePlainData({ kind: 'record', reply: null, vector: [] }) - measurePlainData(null);
+const REPLY_RECORD_BYTES =
+  measurePlainData({ kind: 'record', reply: null, vector: [] }) - measurePlainData(null);
 const ENTRY_BYTES = measurePlainData(0);
 
 /** As `measurePlainData`, which would go by the names of the parts of each answer. */
 function measureDecision(decision: SlotDecision): number {
   if (decision.kind !== 'record' || decision.reply === undefined) return measurePlainData(decision);
-  return REPLY_RECORD_BYTES + measurePlainData(decision.reply) + ENTRY_BYTES * decision.vector.length;
+  return (
+    REPLY_RECORD_BYTES + measurePlainData(decision.reply) + ENTRY_BYTES * decision.vector.length
+  );
 }
 
-/** An operation's slots as they are saved: those whose entry is synced, since the log may lose the others. */
+/**
+ * An operation's slots as they are saved: those whose entry is synced, since the log may lose the
+ * others.
+ */
 const SLOT_CODEC: ValueCodec<DedupSlot> = {
   measure: (slot) => {
     let bytes = 0;
@@ -95,7 +113,10 @@ export class DedupSlots {
     if (this.find(id, hop) === undefined) this.#add(id, hop, decision, true);
   }
 
-  /** The client's operations up to `upTo` are over. Says whether this log had heard of the client, and not of this. */
+  /**
+   * The client's operations up to `upTo` are over. Says whether this log had heard of the client,
+   * and not of this.
+   */
   expire(client: string, upTo: number): boolean {
     return this.#table.expire(client, upTo);
   }
@@ -158,11 +179,13 @@ const RECEIVED_LIMITS = {
 };
 
 /**
- * Replies of blue operations that were received from other sites. Such an operation is the record of its slot in the
- * log of its site. So any site that has it can answer without that site, which may be down.
+ * Replies of blue operations that were received from other sites. Such an operation is the record
+ * of its slot in the log of its site. So any site that has it can answer without that site, which
+ * may be down.
  *
- * How far a client has acknowledged its replies is known where it submits. So elsewhere the oldest replies are dropped
- * beyond the limits. A dropped reply is requested from its site, as if it had not been received.
+ * How far a client has acknowledged its replies is known where it submits. So elsewhere the oldest
+ * replies are dropped beyond the limits. A dropped reply is requested from its site, as if it had
+ * not been received.
  */
 export class ReceivedReplies {
   readonly #table = new IdTable<ReceivedReply>(RECEIVED_LIMITS, {
@@ -182,7 +205,8 @@ export class ReceivedReplies {
   /** The record of the slot, if it was received and is kept. */
   find(id: OperationId, { site, hop }: SlotPlace): ReplyRecord | undefined {
     const found = this.#table.get(id);
-    if (found === undefined || found === EXPIRED || found.site !== site || found.hop !== hop) return undefined;
+    if (found === undefined || found === EXPIRED || found.site !== site || found.hop !== hop)
+      return undefined;
     return { kind: 'record', reply: found.reply, vector: found.vector };
   }
 

@@ -1,11 +1,17 @@
 /**
- * The results of operations, by identifier. The table is a function of the log whose entries it receives, so every
- * reader of that log gets the same table. Entries leave only behind a watermark of their client. Operations at or below
- * a watermark are known to have ended for good. Without watermarks, a late copy of a request would count as new.
+ * The results of operations, by identifier. The table is a function of the log whose entries it
+ * receives, so every reader of that log gets the same table. Entries leave only behind a watermark
+ * of their client. Operations at or below a watermark are known to have ended for good. Without
+ * watermarks, a late copy of a request would count as new.
  */
 import { Fifo } from '../../collections/fifo.ts';
 import type { IdTableLimits } from '../../records/retention-limits.ts';
-import { RowChanges, type SavedRow, type Section, type SectionRows } from '../../records/checkpoint.ts';
+import {
+  RowChanges,
+  type SavedRow,
+  type Section,
+  type SectionRows,
+} from '../../records/checkpoint.ts';
 import { getClient, formatOperationId, getSequence } from '../../records/operation-id.ts';
 import { OperationWindow } from './operation-window.ts';
 import type { OperationId } from '../../records/records.ts';
@@ -118,14 +124,22 @@ export class IdTable<T> {
     return { operations: this.#size, bytes: this.#bytes };
   }
 
-  /** Whether one more operation would cost the client one that it has not acknowledged, counting pending ones. */
-  isFullFor(client: string, { acknowledged = 0, pendingCount = 0 }: UnloggedState = NO_UNLOGGED_STATE): boolean {
+  /**
+   * Whether one more operation would cost the client one that it has not acknowledged, counting
+   * pending ones.
+   */
+  isFullFor(
+    client: string,
+    { acknowledged = 0, pendingCount = 0 }: UnloggedState = NO_UNLOGGED_STATE,
+  ): boolean {
     const { maxOperationsPerClient = Infinity, maxBytesPerClient = Infinity } = this.#limits;
     const entry = this.#getEntry(client);
     if (entry === undefined) return pendingCount >= maxOperationsPerClient;
     const { bytes, operations } = entry;
-    // Nearly always: what it has not acknowledged is looked for and added up only where that may matter.
-    if (operations.size + pendingCount < maxOperationsPerClient && bytes < maxBytesPerClient) return false;
+    // Nearly always: what it has not acknowledged is looked for and added up only where that may
+    // matter.
+    if (operations.size + pendingCount < maxOperationsPerClient && bytes < maxBytesPerClient)
+      return false;
     if (operations.countAbove(acknowledged) + pendingCount >= maxOperationsPerClient) return true;
     return bytes >= maxBytesPerClient && sumBytesAbove(entry, acknowledged) >= maxBytesPerClient;
   }
@@ -137,7 +151,10 @@ export class IdTable<T> {
     return sequence <= entry.watermark ? EXPIRED : entry.operations.get(sequence)?.value;
   }
 
-  /** The first other operation of the same client; `EXPIRED` if the client's first ones were forgotten. */
+  /**
+   * The first other operation of the same client; `EXPIRED` if the client's first ones were
+   * forgotten.
+   */
   otherOf(id: OperationId): T | typeof EXPIRED | undefined {
     const entry = this.#getEntry(getClient(id));
     if (entry === undefined) return undefined;
@@ -146,7 +163,10 @@ export class IdTable<T> {
     return first?.sequence === getSequence(id) ? undefined : first?.value;
   }
 
-  /** Remembers an operation, unless its identifier has expired. Returns its place in the order, for `touch`. */
+  /**
+   * Remembers an operation, unless its identifier has expired. Returns its place in the order, for
+   * `touch`.
+   */
   set(id: OperationId, value: T): number {
     const entry = this.#open(getClient(id));
     const sequence = getSequence(id);
@@ -172,7 +192,10 @@ export class IdTable<T> {
     this.#changedOperations.add(id, place);
   }
 
-  /** Moves a client's watermark: forgets its operations up to `upTo`. Says whether that changed anything. */
+  /**
+   * Moves a client's watermark: forgets its operations up to `upTo`. Says whether that changed
+   * anything.
+   */
   expire(client: string, upTo: number): boolean {
     const entry = this.#getEntry(client);
     if (entry === undefined || upTo <= entry.watermark) return false;
@@ -252,9 +275,16 @@ export class IdTable<T> {
     for (const [id, [place, value]] of saved.toSorted(comparePlaces)) {
       const [client, sequence] = [getClient(id), getSequence(id)];
       const entry = this.#clients.get(client);
-      if (entry === undefined) throw new Error(`a checkpoint has operation ${id}, and not its client`);
+      if (entry === undefined)
+        throw new Error(`a checkpoint has operation ${id}, and not its client`);
       const loaded = this.#codec.load(value);
-      this.#add({ entry, sequence, place, value: loaded, bytes: this.#codec.measure?.(loaded) ?? 0 });
+      this.#add({
+        entry,
+        sequence,
+        place,
+        value: loaded,
+        bytes: this.#codec.measure?.(loaded) ?? 0,
+      });
     }
   }
 
@@ -273,11 +303,21 @@ export class IdTable<T> {
     this.#bytes += bytes;
   }
 
-  #addClient(value: Pick<ClientEntry<T>, 'client' | 'watermark' | 'isRecent' | 'place'>): ClientEntry<T> {
+  #addClient(
+    value: Pick<ClientEntry<T>, 'client' | 'watermark' | 'isRecent' | 'place'>,
+  ): ClientEntry<T> {
     const { client, watermark, isRecent, place } = value;
     const principal = this.#principals.addClient(client);
     const operations = new OperationWindow<TableOperation<T>>();
-    const entry: ClientEntry<T> = { client, principal, operations, watermark, bytes: 0, isRecent, place };
+    const entry: ClientEntry<T> = {
+      client,
+      principal,
+      operations,
+      watermark,
+      bytes: 0,
+      isRecent,
+      place,
+    };
     this.#clients.set(client, entry);
     this.#clientOrder.push(entry);
     this.#nextClientPlace = place + 1;
@@ -293,7 +333,12 @@ export class IdTable<T> {
     let entry = this.#getEntry(client);
     if (entry === undefined) {
       this.#makeRoomForClient();
-      entry = this.#addClient({ client, watermark: 0, isRecent: true, place: this.#nextClientPlace });
+      entry = this.#addClient({
+        client,
+        watermark: 0,
+        isRecent: true,
+        place: this.#nextClientPlace,
+      });
       this.#changedClients.add(client);
     }
     if (!entry.isRecent) this.#changedClients.add(client);
@@ -306,7 +351,10 @@ export class IdTable<T> {
     const { maxOperationsPerClient = Infinity, maxBytesPerClient = Infinity } = this.#limits;
     const { operations, client } = entry;
     // The latest one stays, however large it is, so that its retry gets an answer.
-    while (operations.size > maxOperationsPerClient || (entry.bytes > maxBytesPerClient && operations.size > 1)) {
+    while (
+      operations.size > maxOperationsPerClient ||
+      (entry.bytes > maxBytesPerClient && operations.size > 1)
+    ) {
       this.expire(client, (operations.first as TableOperation<T>).sequence);
     }
   }
@@ -331,12 +379,20 @@ export class IdTable<T> {
       if (isInWindow(oldest)) this.expire(oldest.entry.client, oldest.sequence);
     }
     takeRemoved(this.#order);
-    if (this.#order.size > 2 * maxOperations) this.#order = new Fifo(this.#order.slice().filter(isInWindow));
+    if (this.#order.size > 2 * maxOperations)
+      this.#order = new Fifo(this.#order.slice().filter(isInWindow));
   }
 
-  /** Second chance: a client that was heard of since it was last looked at goes to the end of the line. */
+  /**
+   * Second chance: a client that was heard of since it was last looked at goes to the end of the
+   * line.
+   */
   #makeRoomForClient(): void {
-    for (let looks = 0; looks < MAX_CLIENTS_EXAMINED && this.#clients.size >= this.#limits.maxClients; looks += 1) {
+    for (
+      let looks = 0;
+      looks < MAX_CLIENTS_EXAMINED && this.#clients.size >= this.#limits.maxClients;
+      looks += 1
+    ) {
       const entry = this.#clientOrder.shift() as ClientEntry<T>;
       const { client } = entry;
       this.#changedClients.add(client);
@@ -355,7 +411,9 @@ export class IdTable<T> {
 }
 
 function sumBytesAbove<T>({ operations }: ClientEntry<T>, acknowledged: number): number {
-  return operations.all().reduce((sum, { sequence, bytes }) => (sequence > acknowledged ? sum + bytes : sum), 0);
+  return operations
+    .all()
+    .reduce((sum, { sequence, bytes }) => (sequence > acknowledged ? sum + bytes : sum), 0);
 }
 
 function comparePlaces(
@@ -387,10 +445,16 @@ class OperationChanges {
     this.#isRecording = true;
   }
 
-  /** How many there are, as far as known: zero only when there are none. `order` has the operations by their places. */
+  /**
+   * How many there are, as far as known: zero only when there are none. `order` has the operations
+   * by their places.
+   */
   getSize(order: Fifo<TableOperation<unknown>>): number {
     const last = order.at(order.size - 1);
-    return this.#recorded.size + (this.#isRecording && last !== undefined && last.place >= this.#takenUpTo ? 1 : 0);
+    return (
+      this.#recorded.size +
+      (this.#isRecording && last !== undefined && last.place >= this.#takenUpTo ? 1 : 0)
+    );
   }
 
   /** Takes up to `max`; of those that have come since, only the ones that are held still. */
@@ -406,7 +470,8 @@ class OperationChanges {
     for (let index = firstNew; taken.length < max && index < order.size; index += 1) {
       const operation = order.at(index) as TableOperation<unknown>;
       this.#takenUpTo = operation.place + 1;
-      if (isInWindow(operation)) taken.push(formatOperationId(operation.entry.client, operation.sequence));
+      if (isInWindow(operation))
+        taken.push(formatOperationId(operation.entry.client, operation.sequence));
     }
     return taken;
   }
@@ -460,7 +525,11 @@ class PrincipalOperations<T> {
   }
 }
 
-/** What has left otherwise is still in the order: at its front mostly, where it is taken out at once. */
+/**
+ * What has left otherwise is still in the order: at its front mostly, where it is taken out at
+ * once.
+ */
 function takeRemoved<T>(order: Fifo<TableOperation<T>>): void {
-  for (let next = order.at(0); next !== undefined && !isInWindow(next); next = order.at(0)) order.shift();
+  for (let next = order.at(0); next !== undefined && !isInWindow(next); next = order.at(0))
+    order.shift();
 }

@@ -1,7 +1,8 @@
 /**
- * Exactly once across sites (docs/spec/exactly-once.md). A site that gets an operation walks from the slot at the home
- * of the operation along the claims. The walk ends at the slot with the result, or at an open slot in this site's own
- * log. A slot in another site's log is requested there. If it is open, the request claims it for this site.
+ * Exactly once across sites (docs/spec/exactly-once.md). A site that gets an operation walks from
+ * the slot at the home of the operation along the claims. The walk ends at the slot with the
+ * result, or at an open slot in this site's own log. A slot in another site's log is requested
+ * there. If it is open, the request claims it for this site.
  */
 import { CorrectableError } from '../../../correctable/errors.ts';
 import { SequenceMap } from '../../../protocol/sequence-map.ts';
@@ -54,7 +55,10 @@ export class OperationLookup {
 
 export interface OperationLookupHost {
   readonly core: ReplicaCore;
-  /** Whether it would cost its client another one that it has not acknowledged, elsewhere than in this site's log. */
+  /**
+   * Whether it would cost its client another one that it has not acknowledged, elsewhere than in
+   * this site's log.
+   */
   isFullFor(submission: Submission): boolean;
   /** The walk has come to an open slot of this site's log: its operation is executed here. */
   executeIn(lookup: OperationLookup): void;
@@ -65,15 +69,24 @@ export interface OperationLookupHost {
   replyCommitted(submission: Submission, answer: ReplyOrError): void;
 }
 
-/** Walks that wait for another site, by the operation and the number of moves that they were asked with. */
+/**
+ * Walks that wait for another site, by the operation and the number of moves that they were asked
+ * with.
+ */
 const formatLookupKey = (id: OperationId, hop: number): string => `${id}#${hop}`;
 
-/** The moves to request a slot with. If no client counts them, each claim counts one more: they never form a circle. */
+/**
+ * The moves to request a slot with. If no client counts them, each claim counts one more: they
+ * never form a circle.
+ */
 function countMoves({ identity, maxHop }: OperationLookup): number {
   return isKeyed(identity.id) ? maxHop + 1 : identity.hop;
 }
 
-/** How long an operation waits for a disconnected site: most often its process has ended, and the client can go on. */
+/**
+ * How long an operation waits for a disconnected site: most often its process has ended, and the
+ * client can go on.
+ */
 const DISCONNECTED_TIMEOUT_MS = 500;
 
 export class OperationLookups {
@@ -93,7 +106,8 @@ export class OperationLookups {
   ) {
     this.#host = host;
     this.slots = slots;
-    this.received = host.core.options.keepsReceivedReplies === true ? new ReceivedReplies() : undefined;
+    this.received =
+      host.core.options.keepsReceivedReplies === true ? new ReceivedReplies() : undefined;
   }
 
   get isBusy(): boolean {
@@ -104,10 +118,13 @@ export class OperationLookups {
     this.#learn(identity);
     const { id, home, hop } = identity;
     const lookup = new OperationLookup(submission, identity);
-    if (isKeyed(id) && !this.#host.core.options.origins.isMember(home)) return this.#visitMembers(lookup);
-    const isNew = home === this.#host.core.options.site && hop === 0 && this.slots.find(id, 0) === undefined;
+    if (isKeyed(id) && !this.#host.core.options.origins.isMember(home))
+      return this.#visitMembers(lookup);
+    const isNew =
+      home === this.#host.core.options.site && hop === 0 && this.slots.find(id, 0) === undefined;
     if (!isNew) return this.step(lookup);
-    // Refused before anything is decided: the newcomer, rather than what the client may still ask for.
+    // Refused before anything is decided: the newcomer, rather than what the client may still ask
+    // for.
     if (this.slots.isFullFor(getClient(id)) || this.#host.isFullFor(submission)) {
       // An earlier copy may be about to begin.
       const isAlone = !this.#host.core.hasWaiter(id);
@@ -124,7 +141,9 @@ export class OperationLookups {
       if (record !== undefined) return this.#reply(lookup, record);
       if (this.#host.core.options.origins.isMember(lookup.site)) return this.#requestAt(lookup);
       // Only the red order can still decide what a closed origin has done.
-      return this.#host.joinRed(lookup.submission) ? undefined : this.#fail(lookup, this.#unknownError(lookup));
+      return this.#host.joinRed(lookup.submission)
+        ? undefined
+        : this.#fail(lookup, this.#unknownError(lookup));
     }
     const { id } = lookup.identity;
     lookup.hasSeenFirst ||= lookup.hop === 0;
@@ -142,11 +161,14 @@ export class OperationLookups {
     const rival = this.slots.rivalOf(id);
     if (rival === undefined) {
       const { site } = this.#host.core.options;
-      // Another site may have claimed it here since its home is closed, of which this one has not heard.
-      const isFirstOpen = lookup.hasSeenFirst || !isKeyed(id) || this.slots.find(id, 0) === undefined;
+      // Another site may have claimed it here since its home is closed, of which this one has not
+      // heard.
+      const isFirstOpen =
+        lookup.hasSeenFirst || !isKeyed(id) || this.slots.find(id, 0) === undefined;
       if (!isFirstOpen) this.goTo(lookup, { site, hop: 0 });
       else if (lookup.unvisited.length === 0) this.#host.executeIn(lookup);
-      // So that sites which ask the members at once agree: the first one in the log of the first member goes on.
+      // So that sites which ask the members at once agree: the first one in the log of the first
+      // member goes on.
       else if (lookup.hop === 0)
         this.#stepWhenFinal(lookup, this.#claimSlot(site, { id, hop: 0, by: countMoves(lookup) }));
       else this.#visitNext(lookup);
@@ -156,7 +178,10 @@ export class OperationLookups {
     else this.#fail(lookup, keyTakenError());
   }
 
-  /** The home of a key is closed, and its log is gone: asks all members in order, and claims the slot at each. */
+  /**
+   * The home of a key is closed, and its log is gone: asks all members in order, and claims the
+   * slot at each.
+   */
   #visitMembers(lookup: OperationLookup): void {
     const { origins } = this.#host.core.options;
     if (this.#host.joinRed(lookup.submission)) return;
@@ -189,7 +214,10 @@ export class OperationLookups {
     return isKeyed(id) && hop === 0 ? this.received?.findAny(id) : undefined;
   }
 
-  /** No caller waits any more for the submission with this serial: returns it if its walk waits here. */
+  /**
+   * No caller waits any more for the submission with this serial: returns it if its walk waits
+   * here.
+   */
   cancel(serial: number): Submission | undefined {
     const lookup = this.#waiting.get(serial);
     if (lookup === undefined) return undefined;
@@ -223,7 +251,9 @@ export class OperationLookups {
   tick(): void {
     const { nowMs, options } = this.#host.core;
     for (const [key, lookups] of this.#requesting) {
-      const left = lookups.filter(({ site, sinceMs }) => nowMs - sinceMs < this.#getTimeoutMs(site));
+      const left = lookups.filter(
+        ({ site, sinceMs }) => nowMs - sinceMs < this.#getTimeoutMs(site),
+      );
       this.#resendRequest(key, left);
       for (const lookup of lookups) {
         if (!left.includes(lookup)) {
@@ -234,7 +264,10 @@ export class OperationLookups {
     }
   }
 
-  /** The connection to a site is lost, or is there again. Without a word all are taken for connected. */
+  /**
+   * The connection to a site is lost, or is there again. Without a word all are taken for
+   * connected.
+   */
   setConnected(site: Origin, isConnected: boolean): void {
     if (isConnected) this.#disconnected.delete(site);
     else this.#disconnected.add(site);
@@ -242,7 +275,9 @@ export class OperationLookups {
 
   #getTimeoutMs(site: Origin): number {
     const { reachTimeoutMs } = this.#host.core.options;
-    return this.#disconnected.has(site) ? Math.min(DISCONNECTED_TIMEOUT_MS, reachTimeoutMs) : reachTimeoutMs;
+    return this.#disconnected.has(site)
+      ? Math.min(DISCONNECTED_TIMEOUT_MS, reachTimeoutMs)
+      : reachTimeoutMs;
   }
 
   /** What the client has the answers of need not be kept. */
@@ -288,7 +323,12 @@ export class OperationLookups {
 
   #sendRequest(lookup: OperationLookup): void {
     lookup.requestedAtMs = this.#host.core.nowMs;
-    this.#send(lookup.site, { kind: 'slot.request', id: lookup.identity.id, hop: lookup.hop, by: countMoves(lookup) });
+    this.#send(lookup.site, {
+      kind: 'slot.request',
+      id: lookup.identity.id,
+      hop: lookup.hop,
+      by: countMoves(lookup),
+    });
   }
 
   #onRequest(from: Origin, { id, hop, by }: SlotMessage & { kind: 'slot.request' }): void {
@@ -296,9 +336,11 @@ export class OperationLookups {
     if (isKeyed(id) && !this.#isSettled) return;
     const known = this.slots.find(id, hop) ?? this.#findKeyed(id, hop);
     const received = known === undefined ? this.#findReceived(id, hop) : undefined;
-    if (received !== undefined) return this.#send(from, { kind: 'slot.answered', id, hop, by, decision: received });
+    if (received !== undefined)
+      return this.#send(from, { kind: 'slot.answered', id, hop, by, decision: received });
     const rival = known === undefined ? this.slots.rivalOf(id) : undefined;
-    const rejection = rival && ({ kind: 'record', failure: toFailure(keyTakenError()), vector: [] } as const);
+    const rejection =
+      rival && ({ kind: 'record', failure: toFailure(keyTakenError()), vector: [] } as const);
     const slot = known ?? rival ?? this.#claimSlot(from, { id, hop, by });
     const tell = (decision: SlotDecision | undefined): void => {
       this.#send(from, { kind: 'slot.answered', id, hop, by, decision: rejection ?? decision });
@@ -307,16 +349,23 @@ export class OperationLookups {
     else this.slots.runWhenFinal(slot, () => tell(slot.decision));
   }
 
-  #claimSlot(site: Origin, { id, hop, by }: { id: OperationId; hop: number; by: number }): DedupSlot {
+  #claimSlot(
+    site: Origin,
+    { id, hop, by }: { id: OperationId; hop: number; by: number },
+  ): DedupSlot {
     const slot = this.slots.decide(id, hop, { kind: 'claim', site, hop: by });
     this.#append(id, hop, slot);
     return slot;
   }
 
-  #onResponse(from: Origin, { id, hop, by, decision }: SlotMessage & { kind: 'slot.answered' }): void {
+  #onResponse(
+    from: Origin,
+    { id, hop, by, decision }: SlotMessage & { kind: 'slot.answered' },
+  ): void {
     const key = formatLookupKey(id, by);
     const lookups = this.#requesting.get(key) ?? [];
-    const isAnswered = (lookup: OperationLookup): boolean => lookup.site === from && lookup.hop === hop;
+    const isAnswered = (lookup: OperationLookup): boolean =>
+      lookup.site === from && lookup.hop === hop;
     this.#resendRequest(
       key,
       lookups.filter((lookup) => !isAnswered(lookup)),
@@ -341,7 +390,10 @@ export class OperationLookups {
     }
   }
 
-  protected goTo(lookup: OperationLookup, { site, hop }: { readonly site: Origin; readonly hop: number }): void {
+  protected goTo(
+    lookup: OperationLookup,
+    { site, hop }: { readonly site: Origin; readonly hop: number },
+  ): void {
     lookup.site = site;
     lookup.hop = hop;
     lookup.maxHop = Math.max(lookup.maxHop, hop);
@@ -349,9 +401,15 @@ export class OperationLookups {
   }
 
   /** Whether the client has taken the operation elsewhere since, or asks two sites at once. */
-  protected hasMovedOn({ identity }: OperationLookup, claim: SlotDecision & { kind: 'claim' }): boolean {
+  protected hasMovedOn(
+    { identity }: OperationLookup,
+    claim: SlotDecision & { kind: 'claim' },
+  ): boolean {
     if (isKeyed(identity.id)) return false;
-    return claim.hop > identity.hop || (claim.hop === identity.hop && claim.site !== this.#host.core.options.site);
+    return (
+      claim.hop > identity.hop ||
+      (claim.hop === identity.hop && claim.site !== this.#host.core.options.site)
+    );
   }
 
   /** A reply of another site is delivered once all that it depends on can be seen here. */
@@ -360,15 +418,21 @@ export class OperationLookups {
     const answer = failure === undefined ? (reply ?? { value: undefined }) : toError(failure);
     coverage.runWhenCovered(vector, {
       untilMs: nowMs + options.reachTimeoutMs,
-      run: () => this.#host.replyCommitted(lookup.submission, this.#isLost(vector) ? lostError() : answer),
+      run: () =>
+        this.#host.replyCommitted(lookup.submission, this.#isLost(vector) ? lostError() : answer),
       late: () => this.#fail(lookup, this.#unknownError(lookup)),
     });
   }
 
-  /** Whether it rests on what stands beyond the end of a closed stream: coverage does not wait for that. */
+  /**
+   * Whether it rests on what stands beyond the end of a closed stream: coverage does not wait for
+   * that.
+   */
   #isLost(vector: Vector | undefined): boolean {
     const { finals } = this.#host.core.options.origins;
-    return finals?.some((final, entry) => final !== undefined && (vector?.[entry] ?? 0) > final) === true;
+    return (
+      finals?.some((final, entry) => final !== undefined && (vector?.[entry] ?? 0) > final) === true
+    );
   }
 
   #append(id: OperationId, hop: number, slot: DedupSlot): void {
@@ -401,7 +465,13 @@ function lostError(): CorrectableError {
   return new CorrectableError('UNKNOWN', message);
 }
 
-/** Returns the error for a submission whose client has moved: the submission of the later move gets the answer. */
+/**
+ * Returns the error for a submission whose client has moved: the submission of the later move gets
+ * the answer.
+ */
 function movedOnError(): CorrectableError {
-  return new CorrectableError('ABORTED', 'The client has asked for the operation at another site since.');
+  return new CorrectableError(
+    'ABORTED',
+    'The client has asked for the operation at another site since.',
+  );
 }

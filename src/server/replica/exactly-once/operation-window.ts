@@ -1,4 +1,7 @@
-/** The operations of one client by their numbers. They come and go almost in order, so mostly at the ends of a list. */
+/**
+ * The operations of one client by their numbers. They come and go almost in order, so mostly at the
+ * ends of a list.
+ */
 import { Fifo } from '../../collections/fifo.ts';
 
 interface NumberedOperation {
@@ -48,7 +51,8 @@ export class OperationWindow<T extends NumberedOperation> {
     const operations = this.#operations;
     const first = operations.at(0);
     const last = operations.at(operations.size - 1);
-    if (first === undefined || last === undefined || sequence > last.sequence) return operations.size;
+    if (first === undefined || last === undefined || sequence > last.sequence)
+      return operations.size;
     // Without gaps its number says where it is.
     const guess = sequence - first.sequence;
     if (operations.at(guess)?.sequence === sequence) return guess;

@@ -8,8 +8,9 @@ import type { RedRequests } from './red-requests.ts';
 import type { StrongReads } from './strong-reads.ts';
 
 /**
- * Whether the maximum of operations wait for the red order. Operations that may have been sent, and whose callers have
- * left, do not count, up to the number that is sent at a time. A leader that is away holds those.
+ * Whether the maximum of operations wait for the red order. Operations that may have been sent, and
+ * whose callers have left, do not count, up to the number that is sent at a time. A leader that is
+ * away holds those.
  */
 export function isRedFull(
   { maxRedInFlight = Infinity, windows }: Pick<ReplicaOptions, 'maxRedInFlight' | 'windows'>,
@@ -32,10 +33,14 @@ export function isClientFull(
 ): boolean {
   const client = getClient(id);
   return tables.some((table) => {
-    const isFullWith = (coming: number): boolean => table.isFullFor(client, { acknowledged, pendingCount: coming });
-    // As if all were of this client, which it nearly always may have. The log decides an operation before it ends here.
+    const isFullWith = (coming: number): boolean =>
+      table.isFullFor(client, { acknowledged, pendingCount: coming });
+    // As if all were of this client, which it nearly always may have. The log decides an operation
+    // before it ends here.
     if (!isFullWith(requests.size) || !isFullWith(requests.countByClient(client))) return false;
-    const coming = [...requests.ids].filter((item) => getClient(item) === client && table.get(item) === undefined);
+    const coming = [...requests.ids].filter(
+      (item) => getClient(item) === client && table.get(item) === undefined,
+    );
     return isFullWith(coming.length);
   });
 }

@@ -1,13 +1,20 @@
 /**
- * Certification of red operations: a function of the red log's prefix alone, so that every site decides alike without
- * asking (deferred update replication, SDUR, DSN 2013; RedBlue, OSDI 2012, §6.1).
+ * Certification of red operations: a function of the red log's prefix alone, so that every site
+ * decides alike without asking (deferred update replication, SDUR, DSN 2013; RedBlue, OSDI 2012,
+ * §6.1).
  *
- * An operation commits iff no red operation that committed after the red stamp which its generator read has written
- * something that it read, but for those that it stands on: these have committed as it names them, or it does not.
- * Commit stamps grow with the log; rejected and repeated operations take none.
+ * An operation commits iff no red operation that committed after the red stamp which its generator
+ * read has written something that it read, but for those that it stands on: these have committed as
+ * it names them, or it does not. Commit stamps grow with the log; rejected and repeated operations
+ * take none.
  */
 import { Fifo } from '../../collections/fifo.ts';
-import { RowChanges, type SavedRow, type Section, type SectionRows } from '../../records/checkpoint.ts';
+import {
+  RowChanges,
+  type SavedRow,
+  type Section,
+  type SectionRows,
+} from '../../records/checkpoint.ts';
 import type { Effect } from '../../records/effect.ts';
 import { EXPIRED, ID_TABLE_LIMITS, IdTable } from '../exactly-once/id-table.ts';
 import type { CertifierLimits } from '../../records/retention-limits.ts';
@@ -17,7 +24,11 @@ import { isRangeChanged, findWrittenNames } from '../../generator/read-set.ts';
 import { measurePlainData } from '../../../values/estimate-bytes.ts';
 import type { Execution, OperationId, RedOperation, RedRecord } from '../../records/records.ts';
 import { getRedStamp } from '../../records/vector.ts';
-import type { Conflict, CertificationDecision, OperationOutcome } from '../../records/certification-result.ts';
+import type {
+  Conflict,
+  CertificationDecision,
+  OperationOutcome,
+} from '../../records/certification-result.ts';
 
 export const CERTIFIER_LIMITS: CertifierLimits = {
   maxWindowCommits: 10_000,
@@ -26,7 +37,10 @@ export const CERTIFIER_LIMITS: CertifierLimits = {
 };
 
 /** Which execution of an operation has committed. */
-export type CommittedExecution = Pick<RedOperation, 'id' | 'site' | 'attempt' | 'dependencies' | 'epoch'>;
+export type CommittedExecution = Pick<
+  RedOperation,
+  'id' | 'site' | 'attempt' | 'dependencies' | 'epoch'
+>;
 
 interface CommitRecord {
   readonly stamp: number;
@@ -37,7 +51,11 @@ interface CommitRecord {
   readonly bytes: number;
 }
 
-type SavedCommit = readonly [effects: readonly Effect[], created: readonly string[], by: CommittedExecution];
+type SavedCommit = readonly [
+  effects: readonly Effect[],
+  created: readonly string[],
+  by: CommittedExecution,
+];
 
 const NO_NAMES: ReadonlySet<string> = new Set();
 
@@ -80,7 +98,8 @@ export class Certifier implements Section {
 
   /** Every record tells what its client will not ask for again. */
   #expire({ id, acknowledged }: RedOperation): void {
-    if (acknowledged !== undefined && acknowledged > 0) this.outcomes.expire(getClient(id), acknowledged);
+    if (acknowledged !== undefined && acknowledged > 0)
+      this.outcomes.expire(getClient(id), acknowledged);
   }
 
   get sections(): Readonly<Record<string, Section>> {
@@ -93,7 +112,10 @@ export class Certifier implements Section {
   }
 
   load(saved: unknown): void {
-    const { lastStamp, windowStart } = saved as { readonly lastStamp: number; readonly windowStart: number };
+    const { lastStamp, windowStart } = saved as {
+      readonly lastStamp: number;
+      readonly windowStart: number;
+    };
     this.#lastStamp = lastStamp;
     this.#windowStart = windowStart;
   }
@@ -140,10 +162,14 @@ export class Certifier implements Section {
   }
 
   /**
-   * The same for an operation that stands on others. Those it has seen, and what they stood on too: where one has
-   * committed, so have these. They are met from the last one on, so that all are known by the time they are come to.
+   * The same for an operation that stands on others. Those it has seen, and what they stood on too:
+   * where one has committed, so have these. They are met from the last one on, so that all are
+   * known by the time they are come to.
    */
-  #findDependencyConflict(operation: RedOperation, after: readonly Execution[]): Conflict | undefined {
+  #findDependencyConflict(
+    operation: RedOperation,
+    after: readonly Execution[],
+  ): Conflict | undefined {
     const { reads, ranges = [], snapshot } = operation;
     const read = getRedStamp(snapshot);
     if (read < this.#windowStart) return { reason: 'window' };
@@ -162,14 +188,20 @@ export class Certifier implements Section {
       }
       for (const entry of written) if (names.includes(entry)) encountered.add(entry);
       if (encountered.size === 0)
-        range ??= ranges.find((item) => effects.some((effect) => isRangeChanged(item, effect, created)));
+        range ??= ranges.find((item) =>
+          effects.some((effect) => isRangeChanged(item, effect, created)),
+        );
     }
     const conflict =
-      toNameConflict(written.filter((item) => encountered.has(item))) ?? (range && { reason: 'range', range });
+      toNameConflict(written.filter((item) => encountered.has(item))) ??
+      (range && { reason: 'range', range });
     return this.findUncommitted(missing) ?? conflict;
   }
 
-  /** Another start of the site, and another site, may have executed the operation as often: with other effects. */
+  /**
+   * Another start of the site, and another site, may have executed the operation as often: with
+   * other effects.
+   */
   protected isSameStart(by: CommittedExecution, { site, epoch }: RedOperation): boolean {
     return by.site === site && by.epoch === epoch;
   }
@@ -197,7 +229,10 @@ export class Certifier implements Section {
     const { effects, id, site, epoch, attempt, dependencies } = record;
     const created = record.created === undefined ? NO_NAMES : new Set(record.created);
     // Literals, since this is done for every record: copying objects costs several times more.
-    const by = dependencies === undefined ? { id, site, attempt, epoch } : { id, site, attempt, dependencies, epoch };
+    const by =
+      dependencies === undefined
+        ? { id, site, attempt, epoch }
+        : { id, site, attempt, dependencies, epoch };
     this.#enterWindow(createCommit(stamp, effects, created, by));
     this.#changes.add(stamp);
     this.#trimWindow();
@@ -222,17 +257,23 @@ export class Certifier implements Section {
 
   #trimWindow(): void {
     const { maxWindowCommits, maxWindowBytes = Infinity } = this.#limits;
-    while (this.#window.size > maxWindowCommits || (this.#windowBytes > maxWindowBytes && this.#window.size > 1)) {
+    while (
+      this.#window.size > maxWindowCommits ||
+      (this.#windowBytes > maxWindowBytes && this.#window.size > 1)
+    ) {
       const oldest = this.#window.shift() as CommitRecord;
       this.#windowBytes -= oldest.bytes;
       this.#windowStart = oldest.stamp;
       this.#changes.add(oldest.stamp);
-      for (const name of oldest.names) if (this.#lastWrite.get(name) === oldest.stamp) this.#lastWrite.delete(name);
+      for (const name of oldest.names)
+        if (this.#lastWrite.get(name) === oldest.stamp) this.#lastWrite.delete(name);
     }
   }
 }
 
-/** Returns all that was read and has changed: a rejected operation may use more than one of these. */
+/**
+ * Returns all that was read and has changed: a rejected operation may use more than one of these.
+ */
 function toNameConflict([name, ...others]: readonly string[]): Conflict | undefined {
   if (name === undefined) return undefined;
   return others.length === 0 ? { reason: 'name', name } : { reason: 'name', name, others };
@@ -244,6 +285,8 @@ function createCommit(
   created: ReadonlySet<string>,
   by: CommittedExecution,
 ): CommitRecord {
-  const bytes = measurePlainData(effects) + (by.dependencies === undefined ? 0 : measurePlainData(by.dependencies));
+  const bytes =
+    measurePlainData(effects) +
+    (by.dependencies === undefined ? 0 : measurePlainData(by.dependencies));
   return { stamp, by, names: findWrittenNames(effects, created), effects, created, bytes };
 }

@@ -1,7 +1,8 @@
 /**
- * What operations of other sites have met while they are still in flight. A site that went on to propose one behind the
- * other there would keep them out: a whole chain stands in the log before they are there again. So would one that is nearer
- * to the leader, whose takes come one after the other: a new one waits for the end of one of them first.
+ * What operations of other sites have met while they are still in flight. A site that went on to
+ * propose one behind the other there would keep them out: a whole chain stands in the log before
+ * they are there again. So would one that is nearer to the leader, whose takes come one after the
+ * other: a new one waits for the end of one of them first.
  */
 import { getConflictingNames, type Conflict } from '../../records/certification-result.ts';
 import { SEPARATOR, type ReadSet } from '../../generator/read-set.ts';
@@ -20,7 +21,10 @@ interface ContendedOperation {
   readonly marks: ReadonlySet<string>;
   /** Greater than the place of every operation that was rejected before. */
   readonly place: number;
-  /** It has its turn by then, unless a message was lost, the operation was given up or its site is gone. */
+  /**
+   * It has its turn by then, unless a message was lost, the operation was given up or its site is
+   * gone.
+   */
   readonly untilMs: number;
   /** Operations of this site that wait for its end. */
   endWaiters: Fifo<RedRequest> | undefined;
@@ -30,7 +34,10 @@ interface ContendedOperation {
 export class Contention {
   /** By operation, the one that was rejected last at the end. */
   readonly #contended = new Map<OperationId, ContendedOperation>();
-  /** By mark, in the same order: a search costs as much as the operation has read, not as others have met. */
+  /**
+   * By mark, in the same order: a search costs as much as the operation has read, not as others
+   * have met.
+   */
   readonly #byMark = new Map<string, Set<ContendedOperation>>();
   #places = 0;
   readonly #waiters: RedRequest[] = [];
@@ -40,15 +47,27 @@ export class Contention {
     this.#core = core;
   }
 
-  /** An operation of another site was rejected. What sites do by themselves they do not try again: it has no turn. */
-  onRejected({ id, shadow }: Pick<RedOperation, 'id' | 'shadow'>, conflict: Conflict | undefined): void {
+  /**
+   * An operation of another site was rejected. What sites do by themselves they do not try again:
+   * it has no turn.
+   */
+  onRejected(
+    { id, shadow }: Pick<RedOperation, 'id' | 'shadow'>,
+    conflict: Conflict | undefined,
+  ): void {
     if (shadow === RIGHTS_TRANSFER_SHADOW) return;
     const marks = getMarks(conflict);
     if (marks.size === 0) return;
     const { nowMs, options } = this.#core;
     const endWaiters = this.#remove(id)?.endWaiters;
     this.#places += 1;
-    this.#add({ id, marks, place: this.#places, untilMs: nowMs + options.resendAfterMs, endWaiters });
+    this.#add({
+      id,
+      marks,
+      place: this.#places,
+      untilMs: nowMs + options.resendAfterMs,
+      endWaiters,
+    });
     if (this.#contended.size <= MAX_CONTENDED) return;
     const [oldest] = this.#contended.keys();
     if (oldest !== undefined) this.onEnded(oldest);
@@ -59,7 +78,10 @@ export class Contention {
     for (const heir of heirs?.slice() ?? []) this.#waiters.push(heir);
   }
 
-  /** Those of this site that have waited for the end of what has ended, or was not rejected again for long. */
+  /**
+   * Those of this site that have waited for the end of what has ended, or was not rejected again
+   * for long.
+   */
   takeWaiters(): readonly RedRequest[] {
     for (const [id, { untilMs }] of this.#contended) {
       if (untilMs > this.#core.nowMs) break;
@@ -68,7 +90,10 @@ export class Contention {
     return this.#waiters.splice(0);
   }
 
-  /** Returns the first operation that waits for something that `by` reads: `by` may wait for its end. */
+  /**
+   * Returns the first operation that waits for something that `by` reads: `by` may wait for its
+   * end.
+   */
   findBlocker({ names, ranges }: ReadSet, by: OperationId): ContendedOperation | undefined {
     if (this.#contended.size === 0) return undefined;
     const marks = new Set(ranges.map(({ table }) => getScanMark(table)));
@@ -107,10 +132,14 @@ export class Contention {
   }
 }
 
-/** The rows that it met, or the whole table, for who reads names; and their tables, for who scans. */
+/**
+ * The rows that it met, or the whole table, for who reads names; and their tables, for who scans.
+ */
 function getMarks(conflict: Conflict | undefined): ReadonlySet<string> {
   const encountered =
-    conflict?.reason === 'range' ? [conflict.range.table] : getConflictingNames(conflict).map(getRowPrefix);
+    conflict?.reason === 'range'
+      ? [conflict.range.table]
+      : getConflictingNames(conflict).map(getRowPrefix);
   return new Set([...encountered, ...encountered.map((mark) => getScanMark(getTable(mark)))]);
 }
 

@@ -1,16 +1,23 @@
 /**
- * Own red operations that are proposed and not decided. Later operations of the site run on top of them, so a row that
- * many of them write does not cost a round trip each. A later one runs on the stable snapshot with them. It names those
- * whose effects it may have read, and commits only behind them (docs/spec/redblue.md, R10 to R13).
+ * Own red operations that are proposed and not decided. Later operations of the site run on top of
+ * them, so a row that many of them write does not cost a round trip each. A later one runs on the
+ * stable snapshot with them. It names those whose effects it may have read, and commits only behind
+ * them (docs/spec/redblue.md, R10 to R13).
  *
- * The effects below a run are laid over the snapshot as if they came last. That holds if no other operation has changed
- * the same data since. Otherwise the position in the log decides, and an operation that reads them waits.
+ * The effects below a run are laid over the snapshot as if they came last. That holds if no other
+ * operation has changed the same data since. Otherwise the position in the log decides, and an
+ * operation that reads them waits.
  */
 import { Fifo } from '../../collections/fifo.ts';
 import type { Effect } from '../../records/effect.ts';
 import type { Overlay } from '../../state/overlay.ts';
 import type { ReadRange } from '../../records/read-range.ts';
-import { isSeenInRange, toRowName, findWrittenNames, type ReadSet } from '../../generator/read-set.ts';
+import {
+  isSeenInRange,
+  toRowName,
+  findWrittenNames,
+  type ReadSet,
+} from '../../generator/read-set.ts';
 import type { Execution, RedOperation } from '../../records/records.ts';
 import type { ReplicaCore } from '../core/replica-port.ts';
 import type { PipelinedOperation, RedRequest, EffectTrace } from './red-requests.ts';
@@ -27,7 +34,10 @@ export class Pipeline {
   readonly #core: Pick<ReplicaCore, 'state' | 'rights'>;
   readonly #tables: Tables;
   readonly #operations = new Fifo<PipelinedOperation>();
-  /** Whether their effects are on the overlay: from the first run on top of one until there are none. */
+  /**
+   * Whether their effects are on the overlay: from the first run on top of one until there are
+   * none.
+   */
   #isShown = false;
 
   constructor(core: Pick<ReplicaCore, 'state' | 'rights' | 'options'>) {
@@ -102,7 +112,9 @@ export class Pipeline {
     if (pipelined !== undefined) this.#take(pipelined);
   }
 
-  /** The record of the request will not commit, and none that stands on it: says how many those are. */
+  /**
+   * The record of the request will not commit, and none that stands on it: says how many those are.
+   */
   onNotCommitted({ pipelined }: RedRequest): number {
     if (pipelined === undefined) return 0;
     const { dependentCount } = pipelined;
@@ -123,7 +135,8 @@ export class Pipeline {
     if (!this.#isShown) return;
     for (const effect of effects) {
       if (!this.#overlay.covers(effect.table, effect.key) || this.#commutesWith(effect)) continue;
-      for (const overlaid of this.#present()) if (this.#touches(overlaid, effect)) this.move(overlaid);
+      for (const overlaid of this.#present())
+        if (this.#touches(overlaid, effect)) this.move(overlaid);
     }
   }
 
@@ -141,7 +154,9 @@ export class Pipeline {
 
   #touches({ effects }: PipelinedOperation, { table, key, field }: Effect): boolean {
     const isWhole = this.#tables[table]?.removable === true;
-    return effects.some((item) => item.table === table && item.key === key && (isWhole || item.field === field));
+    return effects.some(
+      (item) => item.table === table && item.key === key && (isWhole || item.field === field),
+    );
   }
 
   /** Where rows can be removed, one that was there may be gone below. Most are never asked. */
@@ -150,7 +165,8 @@ export class Pipeline {
     const created = new Set(overlaid.created);
     for (const effect of overlaid.effects) {
       const { table, key } = effect;
-      if (this.#tables[table]?.removable === true && !isRemoval(effect)) created.add(toRowName(table, key));
+      if (this.#tables[table]?.removable === true && !isRemoval(effect))
+        created.add(toRowName(table, key));
     }
     overlaid.trace = { created, written: new Set(findWrittenNames(overlaid.effects, created)) };
     return overlaid.trace;

@@ -1,4 +1,7 @@
-/** Guesses at the answers of red operations: what they would be if all that is in flight at their site came true. */
+/**
+ * Guesses at the answers of red operations: what they would be if all that is in flight at their
+ * site came true.
+ */
 import { isCorrectableError } from '../../../correctable/errors.ts';
 import type { Effect } from '../../records/effect.ts';
 import type { GeneratorOutcome } from '../../generator/generator-runner.ts';
@@ -20,7 +23,10 @@ export class PreliminaryResults {
     this.#throttled = paced;
   }
 
-  /** Runs the generator on the stable snapshot with the own operations in flight, and lays its effects on those. */
+  /**
+   * Runs the generator on the stable snapshot with the own operations in flight, and lays its
+   * effects on those.
+   */
   deliver(request: RedRequest, stable: GeneratorOutcome): void {
     const { state } = this.#core;
     const { submission } = request;
@@ -32,7 +38,8 @@ export class PreliminaryResults {
       request.preliminaryEffects = effects;
       const results = state.overlay.add(submission.serial, effects);
       const { operation } = submission;
-      const answer = outcome.domainError ?? state.createReply({ operation, choice, reply }, results);
+      const answer =
+        outcome.domainError ?? state.createReply({ operation, choice, reply }, results);
       this.#deliverPreliminary(request, this.#addConcurrentWriters(answer, request));
     } catch (error) {
       if (!isCorrectableError(error)) throw error;
@@ -48,7 +55,10 @@ export class PreliminaryResults {
     request.preliminaryEffects = NO_EFFECTS;
   }
 
-  /** Delivers it to the first submission of the request, unless that has left while the request waited. */
+  /**
+   * Delivers it to the first submission of the request, unless that has left while the request
+   * waited.
+   */
   #deliverPreliminary({ submission, waiters }: RedRequest, answer: ReplyOrError): void {
     if (submission.wantedStages.tentative && waiters.includes(submission))
       this.#core.reply(submission, 'tentative', answer);

@@ -5,7 +5,12 @@ import { MAX_PIPELINE_LENGTH, type Pipeline } from './pipeline.ts';
 import type { Contention } from './contention.ts';
 import type { GeneratorOutcome } from '../../generator/generator-runner.ts';
 import type { RightsShortfall } from '../core/rights-port.ts';
-import type { WaitableRequests, PipelinedOperation, RedRequest, StableRun } from './red-requests.ts';
+import type {
+  WaitableRequests,
+  PipelinedOperation,
+  RedRequest,
+  StableRun,
+} from './red-requests.ts';
 import { sumTakes } from '../../service/bounded-takes.ts';
 import type { ReplicaCore } from '../core/replica-port.ts';
 
@@ -19,7 +24,11 @@ export interface ReadDependencies {
 
 /** What has to be unchanged for the outcome of a run on the present state. */
 export function toStableRun({ state, options }: ReplicaCore, outcome: GeneratorOutcome): StableRun {
-  return { outcome, reads: findCertifiedReads(outcome, options.service.tables), version: state.version };
+  return {
+    outcome,
+    reads: findCertifiedReads(outcome, options.service.tables),
+    version: state.version,
+  };
 }
 
 export class DependencyResolver {
@@ -43,7 +52,9 @@ export class DependencyResolver {
     if (this.#depth < this.#maxDepth) this.#depth += 1;
   }
 
-  /** One was rejected, and what stood on it will be: the next chain is to cost less if it falls too. */
+  /**
+   * One was rejected, and what stood on it will be: the next chain is to cost less if it falls too.
+   */
   shrink(): void {
     this.#depth = Math.floor(this.#depth / 2);
   }
@@ -75,7 +86,10 @@ export class DependencyResolver {
     }
   }
 
-  /** Executes once more where `run`, on the stable snapshot, has read what own operations in flight write: on these. */
+  /**
+   * Executes once more where `run`, on the stable snapshot, has read what own operations in flight
+   * write: on these.
+   */
   #runOnPipeline(request: RedRequest, run: StableRun): ReadDependencies {
     const standsAlone = { run, dependencies: [] };
     const waitsFor = this.#findEarlierTurn(request, run);
@@ -102,19 +116,27 @@ export class DependencyResolver {
   }
 
   /**
-   * Returns a take of another site that waits for its turn: otherwise the site nearer to the leader would always be
-   * faster. Once only, and not for a rejected take: two would wait for each other.
+   * Returns a take of another site that waits for its turn: otherwise the site nearer to the leader
+   * would always be faster. Once only, and not for a rejected take: two would wait for each other.
    */
-  #findEarlierTurn(request: RedRequest, { outcome, reads }: StableRun): WaitableRequests | undefined {
+  #findEarlierTurn(
+    request: RedRequest,
+    { outcome, reads }: StableRun,
+  ): WaitableRequests | undefined {
     if (request.hasYielded || request.attempt > request.uncountedRejections) return undefined;
-    if (sumTakes(this.#core.options.service.tables, outcome.choice?.effects ?? []).length === 0) return undefined;
+    if (sumTakes(this.#core.options.service.tables, outcome.choice?.effects ?? []).length === 0)
+      return undefined;
     const encountered = this.#contention.findBlocker(reads, request.id);
     request.hasYielded = encountered !== undefined;
     return encountered;
   }
 
   /** The operation whose end an execution has to wait for, if there is one. */
-  #findBlocker({ id }: RedRequest, { reads }: StableRun, under: readonly PipelinedOperation[]): RedRequest | undefined {
+  #findBlocker(
+    { id }: RedRequest,
+    { reads }: StableRun,
+    under: readonly PipelinedOperation[],
+  ): RedRequest | undefined {
     const isInTheWay = under.length > 0 && this.#contention.findBlocker(reads, id) !== undefined;
     const obstacle = isInTheWay
       ? under.at(-1)

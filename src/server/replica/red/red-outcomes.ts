@@ -1,6 +1,14 @@
-/** The results of red operations, for retries. A result is delivered once its end has passed the gate. */
+/**
+ * The results of red operations, for retries. A result is delivered once its end has passed the
+ * gate.
+ */
 import { isCorrectableError } from '../../../correctable/errors.ts';
-import { EXPIRED, IdTable, type RetainedReplyStats, type ValueCodec } from '../exactly-once/id-table.ts';
+import {
+  EXPIRED,
+  IdTable,
+  type RetainedReplyStats,
+  type ValueCodec,
+} from '../exactly-once/id-table.ts';
 import type { ReplicaCore } from '../core/replica-port.ts';
 import type { Section } from '../../records/checkpoint.ts';
 import { toError, expiredError, toFailure, callerLeftError } from '../../records/failures.ts';
@@ -13,7 +21,8 @@ import { CERTIFIER_LIMITS } from './certifier.ts';
 /** How answers are saved: a reply or a failure, as plain data. */
 const OUTCOME_CODEC: ValueCodec<ReplyOrError> = {
   measure: (answer) => measurePlainData(isCorrectableError(answer) ? toFailure(answer) : answer),
-  save: (answer) => (isCorrectableError(answer) ? { failure: toFailure(answer) } : { reply: answer }),
+  save: (answer) =>
+    isCorrectableError(answer) ? { failure: toFailure(answer) } : { reply: answer },
   load: (saved) => {
     const { reply, failure } = saved as { readonly reply?: Reply; readonly failure?: Failure };
     return failure === undefined ? (reply as Reply) : toError(failure);
@@ -23,7 +32,9 @@ const OUTCOME_CODEC: ValueCodec<ReplyOrError> = {
 export class RedOutcomes {
   readonly #core: Pick<ReplicaCore, 'options' | 'reply'>;
   readonly table: IdTable<ReplyOrError>;
-  /** The latest submissions of operations that have ended in the log and are still behind the gate. */
+  /**
+   * The latest submissions of operations that have ended in the log and are still behind the gate.
+   */
   readonly #waiters = new Map<OperationId, Submission>();
 
   constructor(core: Pick<ReplicaCore, 'options' | 'reply'>) {
@@ -40,13 +51,18 @@ export class RedOutcomes {
     return this.table.sections('redAnswers');
   }
 
-  /** The answer; none where the operation has not ended here, or its client's answers are forgotten. */
+  /**
+   * The answer; none where the operation has not ended here, or its client's answers are forgotten.
+   */
   get(id: OperationId): ReplyOrError | undefined {
     const answer = this.table.get(id);
     return answer === EXPIRED ? undefined : answer;
   }
 
-  /** Delivers the result of an operation. Returns whether the result is known, or forgotten for good. */
+  /**
+   * Delivers the result of an operation. Returns whether the result is known, or forgotten for
+   * good.
+   */
   notify(id: OperationId, submission: Submission): boolean {
     const answer = this.table.get(id);
     if (answer === undefined) return false;
@@ -54,7 +70,10 @@ export class RedOutcomes {
     return true;
   }
 
-  /** Delivers the result when the end has passed the gate: of several waiting submissions the latest gets it. */
+  /**
+   * Delivers the result when the end has passed the gate: of several waiting submissions the latest
+   * gets it.
+   */
   notifyLater(id: OperationId, submission: Submission): void {
     const earlier = this.#waiters.get(id);
     if (earlier !== undefined) this.#core.reply(earlier, 'strong', callerLeftError());

@@ -1,7 +1,7 @@
 /**
- * The red path of a replica: an operation is executed on the stable snapshot, takes its place in the red log, and
- * commits where the log's prefix lets it (RedBlue, OSDI 2012, §6.1, with certification instead of a serial). Rejected, it
- * is executed again on the fresher state.
+ * The red path of a replica: an operation is executed on the stable snapshot, takes its place in
+ * the red log, and commits where the log's prefix lets it (RedBlue, OSDI 2012, §6.1, with
+ * certification instead of a serial). Rejected, it is executed again on the fresher state.
  */
 import { isCorrectableError, type CorrectableError } from '../../../correctable/errors.ts';
 import { Pipeline, getExecutions } from './pipeline.ts';
@@ -32,7 +32,13 @@ import { PreliminaryResults } from './preliminary-results.ts';
 import { RedOutcomes } from './red-outcomes.ts';
 import { isWaitedFor, RightsWaiters } from './rights-waiters.ts';
 import { isLastAttempt, createOwnDraft, createRecord } from './red-record.ts';
-import { RedRequests, takeProposalWaiters, waitFor, type StartOptions, type RedRequest } from './red-requests.ts';
+import {
+  RedRequests,
+  takeProposalWaiters,
+  waitFor,
+  type StartOptions,
+  type RedRequest,
+} from './red-requests.ts';
 import type { RightsShortfall } from '../core/rights-port.ts';
 import type { ReplicaCore } from '../core/replica-port.ts';
 import type { SubmissionIdentity, Submission } from '../../records/submissions.ts';
@@ -62,7 +68,10 @@ export class RedPath {
   readonly #dependencyResolver: DependencyResolver;
   readonly #rightsWaiters: RightsWaiters;
   readonly #throttled: ThrottledRequests;
-  /** The gate: a record passes once its blue dependencies are visible here, so that no snapshot lacks them. */
+  /**
+   * The gate: a record passes once its blue dependencies are visible here, so that no snapshot
+   * lacks them.
+   */
   readonly #gate = new Fifo<GateItem>();
   readonly #outcomes: RedOutcomes;
   #delivered = 0;
@@ -80,7 +89,10 @@ export class RedPath {
   #marker: OperationId | undefined;
   #hasMarkerPassed = false;
 
-  constructor(core: ReplicaCore, certifier: Certifier = new Certifier(core.options.retentionLimits)) {
+  constructor(
+    core: ReplicaCore,
+    certifier: Certifier = new Certifier(core.options.retentionLimits),
+  ) {
     this.#core = core;
     this.certifier = certifier;
     this.#outcomes = new RedOutcomes(core);
@@ -104,16 +116,24 @@ export class RedPath {
 
   /** Returns the error of an operation that comes while `isRedFull`. */
   fullError(): CorrectableError {
-    return this.halted ?? this.overload ?? redFullError(this.#core.options.maxRedInFlight ?? Infinity);
+    return (
+      this.halted ?? this.overload ?? redFullError(this.#core.options.maxRedInFlight ?? Infinity)
+    );
   }
 
-  /** Why no more of this operation may begin here, if that is so; to be asked before anything of it is decided. */
+  /**
+   * Why no more of this operation may begin here, if that is so; to be asked before anything of it
+   * is decided.
+   */
   getRejection(operation: string): CorrectableError | undefined {
     if (this.isFull) return this.fullError();
     return this.#throttled.getRejection(operation);
   }
 
-  /** No caller waits for the submission any more: if it was not sent to the leader, it leaves no trace. */
+  /**
+   * No caller waits for the submission any more: if it was not sent to the leader, it leaves no
+   * trace.
+   */
   abandon(id: OperationId, serial: number): void {
     const read = this.#reads.abandon(id);
     if (read !== undefined) {
@@ -122,16 +142,22 @@ export class RedPath {
     }
     const request = this.#requests.findBySubmission(serial);
     if (request === undefined) return;
-    if (request.waiters.length > 1) return this.#leave(this.#requests.removeWaiter(request, serial));
+    if (request.waiters.length > 1)
+      return this.#leave(this.#requests.removeWaiter(request, serial));
     if (!request.isProposed) this.#drop(request);
-    else if (request.record !== undefined) this.#core.emit({ kind: 'withdraw', record: request.record });
+    else if (request.record !== undefined)
+      this.#core.emit({ kind: 'withdraw', record: request.record });
   }
 
-  /** The record may have left this site: only the red order decides about it, and no caller waits for that. */
+  /**
+   * The record may have left this site: only the red order decides about it, and no caller waits
+   * for that.
+   */
   onNotWithdrawn({ id }: RedRecord): void {
     const request = this.#requests.get(id);
     if (request === undefined) return;
-    for (const { serial } of request.waiters.slice()) this.#leave(this.#requests.removeWaiter(request, serial));
+    for (const { serial } of request.waiters.slice())
+      this.#leave(this.#requests.removeWaiter(request, serial));
   }
 
   /** The record has not left this site, and never will. */
@@ -148,7 +174,8 @@ export class RedPath {
     this.#throttled.release(request, this.#core.nowMs, false);
     // Another copy that waits here may still be executed.
     const isAllKnown = this.#hasMarkerPassed && !this.#core.hasWaiter(request.id);
-    for (const requester of request.waiters) this.#core.reply(requester, 'strong', droppedError(requester, isAllKnown));
+    for (const requester of request.waiters)
+      this.#core.reply(requester, 'strong', droppedError(requester, isAllKnown));
     for (const follower of this.#requests.drop(request)) this.#release(follower);
     this.#pendingDurability.filter(({ record }) => this.#isStillWanted(record));
   }
@@ -172,7 +199,10 @@ export class RedPath {
     return this.#requests.get(id) !== undefined || this.#own.has(id);
   }
 
-  /** Proposes an operation of the site itself, without a caller. Without room, or if rejected, it is dropped. */
+  /**
+   * Proposes an operation of the site itself, without a caller. Without room, or if rejected, it is
+   * dropped.
+   */
   proposeOwn(id: OperationId, outcome: GeneratorOutcome): void {
     if (this.isFull) return;
     this.#own.add(id);
@@ -181,7 +211,10 @@ export class RedPath {
     );
   }
 
-  /** Whether a marker of this start has passed: then nothing that earlier starts proposed is to come. Proposes it once. */
+  /**
+   * Whether a marker of this start has passed: then nothing that earlier starts proposed is to
+   * come. Proposes it once.
+   */
   ensureMarkerPassed(marker: OperationId): boolean {
     if (this.#marker === undefined) {
       this.#marker = marker;
@@ -201,7 +234,8 @@ export class RedPath {
     if (ending === undefined) return false;
     if (ending === EXPIRED) this.#core.reply(submission, 'strong', expiredError());
     else if (!this.#outcomes.notify(id, submission)) {
-      // What has ended and is not behind the gate has an answer, unless the answers of its client have been forgotten.
+      // What has ended and is not behind the gate has an answer, unless the answers of its client
+      // have been forgotten.
       const isBehindGate = this.#gate.slice().some(({ record }) => record.id === id);
       if (isBehindGate) this.#outcomes.notifyLater(id, submission);
       else this.#core.reply(submission, 'strong', expiredError());
@@ -214,7 +248,10 @@ export class RedPath {
     if (requester !== undefined) this.#core.reply(requester, 'strong', callerLeftError());
   }
 
-  /** Begins a red operation: a preview, then its way into the log, as soon as it has a place and is not undecided. */
+  /**
+   * Begins a red operation: a preview, then its way into the log, as soon as it has a place and is
+   * not undecided.
+   */
   begin(
     id: OperationId,
     submission: Submission,
@@ -231,11 +268,18 @@ export class RedPath {
     }
   }
 
-  /** Begins what has waited for a place, as far as there are places now, and what has given way to another site. */
+  /**
+   * Begins what has waited for a place, as far as there are places now, and what has given way to
+   * another site.
+   */
   admitWaiting(): void {
     for (const heir of this.#contention.takeWaiters()) this.#release(heir);
     const { state, nowMs } = this.#core;
-    for (let next = this.#throttled.takeNext(nowMs); next !== undefined; next = this.#throttled.takeNext(nowMs)) {
+    for (
+      let next = this.#throttled.takeNext(nowMs);
+      next !== undefined;
+      next = this.#throttled.takeNext(nowMs)
+    ) {
       try {
         this.#enter(next, state.run(next.submission));
       } catch (error) {
@@ -244,12 +288,17 @@ export class RedPath {
     }
   }
 
-  /** When `admit` has something to do though nothing happens; undefined if there is no such time. */
+  /**
+   * When `admit` has something to do though nothing happens; undefined if there is no such time.
+   */
   get wakeAtMs(): number | undefined {
     return this.#throttled.wakeAtMs;
   }
 
-  /** The hand-over of the operation that was begun by this submission is synced; it may have been given up since. */
+  /**
+   * The hand-over of the operation that was begun by this submission is synced; it may have been
+   * given up since.
+   */
   release(id: OperationId, serial: number): void {
     const request = this.#requests.get(id);
     if (request?.submission.serial === serial) this.#release(request);
@@ -281,7 +330,11 @@ export class RedPath {
   }
 
   save(): SavedRedPath {
-    return { deliveredCount: this.#delivered, gate: this.#gate.slice(), certifier: this.certifier.save() };
+    return {
+      deliveredCount: this.#delivered,
+      gate: this.#gate.slice(),
+      certifier: this.certifier.save(),
+    };
   }
 
   load({ deliveredCount, gate, certifier }: SavedRedPath): void {
@@ -294,13 +347,22 @@ export class RedPath {
     this.#delivered += 1;
     if (record.kind === 'member') return this.#core.onMemberRecord(record, this.#delivered);
     if (record.kind === 'activate') return this.#core.onActivateRecord(record);
-    this.#gate.push({ record, decision: this.isVoid(record) ? { kind: 'void' } : this.certifier.decide(record) });
+    this.#gate.push({
+      record,
+      decision: this.isVoid(record) ? { kind: 'void' } : this.certifier.decide(record),
+    });
   }
 
-  /** A proposal of a closed site comes too late, and no site can have seen a record without an origin. */
+  /**
+   * A proposal of a closed site comes too late, and no site can have seen a record without an
+   * origin.
+   */
   protected isVoid(record: RedRecord): boolean {
     const { origins } = this.#core.options;
-    return !origins.isMember(record.site) || (record.kind === 'operation' && record.snapshot.length > origins.size);
+    return (
+      !origins.isMember(record.site) ||
+      (record.kind === 'operation' && record.snapshot.length > origins.size)
+    );
   }
 
   /** Whether records that this site has proposed wait at the gate. */
@@ -310,7 +372,11 @@ export class RedPath {
 
   applyPassable(): boolean {
     let moved = false;
-    for (let next = this.#gate.at(0); next !== undefined && this.mayPass(next.record); next = this.#gate.at(0)) {
+    for (
+      let next = this.#gate.at(0);
+      next !== undefined && this.mayPass(next.record);
+      next = this.#gate.at(0)
+    ) {
       this.#gate.shift();
       this.#pass(next);
       moved = true;
@@ -334,7 +400,12 @@ export class RedPath {
 
   protected mayPass(record: RedRecord): boolean {
     if (record.kind !== 'operation') return true;
-    return isCovered(record.snapshot, this.#core.state.stable, RED, this.#core.options.origins.finals);
+    return isCovered(
+      record.snapshot,
+      this.#core.state.stable,
+      RED,
+      this.#core.options.origins.finals,
+    );
   }
 
   #enter(request: RedRequest, outcome: GeneratorOutcome): void {
@@ -351,7 +422,10 @@ export class RedPath {
     if (request.blockers === 0) this.#ready.add(request);
   }
 
-  /** Proposes what comes of the generator on the stable snapshot as it is now, with what lies under it. */
+  /**
+   * Proposes what comes of the generator on the stable snapshot as it is now, with what lies under
+   * it.
+   */
   #execute(request: RedRequest): void {
     const shortfall = this.#tryExecute(request);
     if (shortfall === undefined) return;
@@ -366,11 +440,15 @@ export class RedPath {
   #tryExecute(request: RedRequest): RightsShortfall | undefined {
     const { state } = this.#core;
     try {
-      if (request.run?.version !== state.version) request.run = toStableRun(this.#core, state.run(request.submission));
+      if (request.run?.version !== state.version)
+        request.run = toStableRun(this.#core, state.run(request.submission));
       const still = this.#rightsWaiters.findRemainingShortfall(request, request.run.outcome);
       if (still !== undefined) return still;
       if (this.#rightsWaiters.queuesBehind(request, request.run.reads)) return undefined;
-      const { run, dependencies, waitsFor, shortfall } = this.#dependencyResolver.resolve(request, request.run);
+      const { run, dependencies, waitsFor, shortfall } = this.#dependencyResolver.resolve(
+        request,
+        request.run,
+      );
       if (waitsFor !== undefined) waitFor(request, waitsFor, 'endWaiters');
       if (waitsFor !== undefined || shortfall !== undefined) return shortfall;
       const record = createRecord(this.#core, request, run, getExecutions(dependencies));
@@ -389,7 +467,10 @@ export class RedPath {
     this.close(request);
   }
 
-  /** A record must not depend on a blue operation that could be lost with this site: all would wait for that forever. */
+  /**
+   * A record must not depend on a blue operation that could be lost with this site: all would wait
+   * for that forever.
+   */
   #proposeWhenDurable(record: RedOperation): void {
     const { applied, durable } = this.#core.ownBlueProgress();
     const request = this.#requests.get(record.id);
@@ -442,7 +523,8 @@ export class RedPath {
 
   #onCommit(operation: RedOperation, stamp: number): void {
     const { id, acknowledged } = operation;
-    if (acknowledged !== undefined && acknowledged > 0) this.#outcomes.expire(getClient(id), acknowledged);
+    if (acknowledged !== undefined && acknowledged > 0)
+      this.#outcomes.expire(getClient(id), acknowledged);
     const request = this.#requests.get(id);
     // Out of the overlays before it is in the store: its effects are never seen twice.
     if (request !== undefined) this.#preliminaryResults.remove(request);
@@ -461,14 +543,16 @@ export class RedPath {
 
   #onReject(operation: RedOperation, conflict: Conflict | undefined): void {
     this.#core.options.observer?.onRejected?.(operation, conflict);
-    if (operation.site !== this.#core.options.site) this.#contention.onRejected(operation, conflict);
+    if (operation.site !== this.#core.options.site)
+      this.#contention.onRejected(operation, conflict);
     const request = this.#requests.get(operation.id);
     if (request === undefined || !isLastAttempt(request, operation, this.#core.options)) return;
     if (this.#pipeline.onNotCommitted(request) > 0) this.#dependencyResolver.shrink();
     // Nothing of it is under way until it is executed again, which may have to wait.
     request.isProposed = false;
     request.canDepend = true;
-    // Everything before this record has passed the gate, so the state now holds what it conflicted with.
+    // Everything before this record has passed the gate, so the state now holds what it conflicted
+    // with.
     if (shouldRetry(this.#core, request, conflict)) this.#execute(request);
     else this.close(request);
   }

@@ -1,4 +1,7 @@
-/** What a site proposes for a red operation: what its generator chose, on which snapshot, and what it had read. */
+/**
+ * What a site proposes for a red operation: what its generator chose, on which snapshot, and what
+ * it had read.
+ */
 import { toFailure } from '../../records/failures.ts';
 import { findCreatedRows } from '../../generator/read-set.ts';
 import type { GeneratorOutcome } from '../../generator/generator-runner.ts';
@@ -16,7 +19,10 @@ interface RecordSource extends Pick<RedRequest, 'id' | 'attempt'> {
   readonly submission: Pick<Submission, 'operation' | 'identity'>;
 }
 
-/** What the site does by itself: it is tried once, and named by its shadow operation, since no client has asked. */
+/**
+ * What the site does by itself: it is tried once, and named by its shadow operation, since no
+ * client has asked.
+ */
 export function createOwnDraft(id: OperationId, { choice }: GeneratorOutcome): RecordSource {
   return { id, attempt: 0, submission: { operation: choice?.shadow ?? '' } };
 }
@@ -33,8 +39,10 @@ export function createRecord(
   request.attempt += 1;
   const effects = choice?.effects ?? [];
   // What it stands on may have removed a row by then, which it brings in again.
-  const isLaid = (table: string, key: string): boolean => after.length > 0 && state.pipelined.covers(table, key);
-  const isThere = (table: string, key: string): boolean => state.store.existsByRed(table, key) && !isLaid(table, key);
+  const isLaid = (table: string, key: string): boolean =>
+    after.length > 0 && state.pipelined.covers(table, key);
+  const isThere = (table: string, key: string): boolean =>
+    state.store.existsByRed(table, key) && !isLaid(table, key);
   const created = findCreatedRows(effects, isThere);
   const record: RedRecordDraft = {
     kind: 'operation',
@@ -51,7 +59,8 @@ export function createRecord(
   };
   if (choice !== undefined) {
     record.shadow = choice.shadow;
-    if (options.service.shadowOperations[choice.shadow]?.reply !== undefined) record.args = choice.args;
+    if (options.service.shadowOperations[choice.shadow]?.reply !== undefined)
+      record.args = choice.args;
   }
   if (after.length > 0) record.dependencies = after;
   if (domainError !== undefined) record.domainError = toFailure(domainError);

@@ -63,11 +63,17 @@ export interface StartOptions {
 export class RedRequest {
   readonly id: OperationId;
   readonly submission: Submission;
-  /** Submissions of the same operation that wait for its end; the one that it began with is the first. */
+  /**
+   * Submissions of the same operation that wait for its end; the one that it began with is the
+   * first.
+   */
   readonly waiters: Submission[];
   /** Times that the generator has run for the log. */
   attempt: number;
-  /** How many of those do not count: rejections for what it stood on alone, and numbers that begin above what was dropped. */
+  /**
+   * How many of those do not count: rejections for what it stood on alone, and numbers that begin
+   * above what was dropped.
+   */
   uncountedRejections: number;
   /** The last record that was made for it, and whether that was proposed. */
   record: RedRecord | undefined = undefined;
@@ -80,7 +86,10 @@ export class RedRequest {
   rightsWaitSinceMs: number | undefined = undefined;
   /** For how long it has waited for rights before, as blue too. */
   rightsWaitedMs = 0;
-  /** What it still waits for before it is executed: its hand-over to be synced, an earlier one to end. */
+  /**
+   * What it still waits for before it is executed: its hand-over to be synced, an earlier one to
+   * end.
+   */
   blockers = 0;
   /** The last run of its generator on the stable snapshot; none where it failed before. */
   run: StableRun | undefined = undefined;
@@ -93,7 +102,10 @@ export class RedRequest {
   canDepend = false;
   /** It has waited once for one of another site, which was rejected: not again. */
   hasYielded = false;
-  /** Later operations that read what this one may write: they wait until it is proposed, or lacks rights. */
+  /**
+   * Later operations that read what this one may write: they wait until it is proposed, or lacks
+   * rights.
+   */
   proposalWaiters: Fifo<RedRequest> | undefined = undefined;
   /** Those that wait until it has ended, or lacks rights. */
   endWaiters: Fifo<RedRequest> | undefined = undefined;
@@ -111,9 +123,15 @@ export class RedRequest {
   }
 }
 
-/** Red operations in flight, and the last writer of each name: what reads it waits until it can stand on that. */
+/**
+ * Red operations in flight, and the last writer of each name: what reads it waits until it can
+ * stand on that.
+ */
 export class RedRequests {
-  /** By the serial of the submission that each began with: what maps let go of is soon garbage if it is but a number. */
+  /**
+   * By the serial of the submission that each began with: what maps let go of is soon garbage if it
+   * is but a number.
+   */
   readonly #requests = new SequenceMap<RedRequest>();
   readonly #serials = new Map<OperationId, number>();
   /** By the serial of a submission that asks for an operation in flight. */
@@ -151,10 +169,15 @@ export class RedRequests {
   findBySubmission(serial: number): RedRequest | undefined {
     const id = this.#joinedSubmissions.get(serial);
     const request = this.#requests.get(serial) ?? (id === undefined ? undefined : this.get(id));
-    return request?.waiters.some((requester) => requester.serial === serial) === true ? request : undefined;
+    return request?.waiters.some((requester) => requester.serial === serial) === true
+      ? request
+      : undefined;
   }
 
-  /** One more waits for the end of the operation; gives the one who waits no longer, where they are too many. */
+  /**
+   * One more waits for the end of the operation; gives the one who waits no longer, where they are
+   * too many.
+   */
   join(request: RedRequest, submission: Submission): Submission | undefined {
     if (request.waiters.length === 0) this.#abandonedCount -= 1;
     request.waiters.push(submission);
@@ -193,8 +216,15 @@ export class RedRequests {
     return this.#requests.get(latest);
   }
 
-  /** Notes what a request is expected to write, where `created` names the rows that were not there before. */
-  expectWrites(request: RedRequest, effects: readonly Effect[], created: ReadonlySet<string>): void {
+  /**
+   * Notes what a request is expected to write, where `created` names the rows that were not there
+   * before.
+   */
+  expectWrites(
+    request: RedRequest,
+    effects: readonly Effect[],
+    created: ReadonlySet<string>,
+  ): void {
     request.expectedWrites = findWrittenNames(effects, created);
     this.moveToLast(request);
   }
@@ -204,7 +234,10 @@ export class RedRequests {
     for (const name of expectedWrites) this.#lastWriter.set(name, submission.serial);
   }
 
-  /** Ends an operation that may be asked for again: no execution of it is to be taken for another one. */
+  /**
+   * Ends an operation that may be asked for again: no execution of it is to be taken for another
+   * one.
+   */
   drop(request: RedRequest): readonly RedRequest[] {
     this.#attemptsDropped = Math.max(this.#attemptsDropped, request.attempt);
     return this.end(request);
@@ -227,10 +260,15 @@ export class RedRequests {
   }
 }
 
-export type WaitableRequests = Pick<RedRequest, 'endWaiters'> & Partial<Pick<RedRequest, 'proposalWaiters'>>;
+export type WaitableRequests = Pick<RedRequest, 'endWaiters'> &
+  Partial<Pick<RedRequest, 'proposalWaiters'>>;
 
 /** Has a request wait for another one, until it is proposed or until it ends. */
-export function waitFor(request: RedRequest, other: WaitableRequests, as: 'proposalWaiters' | 'endWaiters'): void {
+export function waitFor(
+  request: RedRequest,
+  other: WaitableRequests,
+  as: 'proposalWaiters' | 'endWaiters',
+): void {
   const waiting = (other[as] ??= new Fifo());
   // Requests that were given up meanwhile must not be retained.
   waiting.filter(({ isOver }) => !isOver);

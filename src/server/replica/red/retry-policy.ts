@@ -7,10 +7,17 @@ import type { Tables } from '../../service/tables.ts';
 import type { ReplicaCore } from '../core/replica-port.ts';
 import type { RedRequest } from './red-requests.ts';
 
-type RetriedRequest = Pick<RedRequest, 'attempt' | 'uncountedRejections' | 'conflict' | 'record' | 'rejectedAtMs'>;
+type RetriedRequest = Pick<
+  RedRequest,
+  'attempt' | 'uncountedRejections' | 'conflict' | 'record' | 'rejectedAtMs'
+>;
 
 /** What was rejected with what it stood on alone has met nothing itself. */
-function noteRejection(request: RetriedRequest, conflict: Conflict | undefined, nowMs: number): void {
+function noteRejection(
+  request: RetriedRequest,
+  conflict: Conflict | undefined,
+  nowMs: number,
+): void {
   if (conflict?.reason === 'predecessor') {
     request.uncountedRejections += 1;
   } else {
@@ -19,7 +26,10 @@ function noteRejection(request: RetriedRequest, conflict: Conflict | undefined, 
   }
 }
 
-/** Notes a rejection. Returns whether to execute again: `maxAttempts` times, and a take for as long as it may wait. */
+/**
+ * Notes a rejection. Returns whether to execute again: `maxAttempts` times, and a take for as long
+ * as it may wait.
+ */
 export function shouldRetry(
   { options, nowMs }: Pick<ReplicaCore, 'options' | 'nowMs'>,
   request: RetriedRequest,
@@ -28,7 +38,9 @@ export function shouldRetry(
   noteRejection(request, rejectedBy, nowMs);
   const { attempt, uncountedRejections, rejectedAtMs = nowMs } = request;
   if (attempt - uncountedRejections < options.maxAttempts) return true;
-  return isTakeConflict(request, options.service.tables) && nowMs - rejectedAtMs < options.reachTimeoutMs;
+  return (
+    isTakeConflict(request, options.service.tables) && nowMs - rejectedAtMs < options.reachTimeoutMs
+  );
 }
 
 /** Whether what it met is, among others, what its last execution has taken from. */
@@ -40,7 +52,10 @@ function isTakeConflict({ conflict, record }: RetriedRequest, tables: Tables): b
   );
 }
 
-type RejectedRequest = Pick<RedRequest, 'submission' | 'attempt' | 'uncountedRejections' | 'conflict' | 'run'>;
+type RejectedRequest = Pick<
+  RedRequest,
+  'submission' | 'attempt' | 'uncountedRejections' | 'conflict' | 'run'
+>;
 
 export function conflictError({
   submission,
@@ -74,7 +89,10 @@ function describeConflict(conflict: Conflict | undefined, run: RejectedRequest['
   }
 }
 
-/** Some writes are certified too (`findCertifiedReads`). Nothing is kept of a run on what was not decided. */
+/**
+ * Some writes are certified too (`findCertifiedReads`). Nothing is kept of a run on what was not
+ * decided.
+ */
 function describeUse(name: string, run: RejectedRequest['run']): string {
   if (run === undefined) return 'reads or writes';
   return run.outcome.reads.names.has(name) ? 'reads' : 'writes';

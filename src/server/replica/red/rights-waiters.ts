@@ -1,4 +1,7 @@
-/** Red operations that wait for rights. Others of their site do not wait for them (docs/spec/rights.md, R-5). */
+/**
+ * Red operations that wait for rights. Others of their site do not wait for them
+ * (docs/spec/rights.md, R-5).
+ */
 import { isCorrectableError } from '../../../correctable/errors.ts';
 import type { GeneratorOutcome } from '../../generator/generator-runner.ts';
 import type { ReadSet } from '../../generator/read-set.ts';
@@ -39,8 +42,14 @@ export class RightsWaiters {
     return takeAllWaiters(request);
   }
 
-  /** What one that has waited lacks still, whatever lies under it: it goes on waiting, in its place, and its time goes on. */
-  findRemainingShortfall({ rightsWaitSinceMs }: RedRequest, outcome: GeneratorOutcome): RightsShortfall | undefined {
+  /**
+   * What one that has waited lacks still, whatever lies under it: it goes on waiting, in its place,
+   * and its time goes on.
+   */
+  findRemainingShortfall(
+    { rightsWaitSinceMs }: RedRequest,
+    outcome: GeneratorOutcome,
+  ): RightsShortfall | undefined {
     if (rightsWaitSinceMs === undefined) return undefined;
     const { rights, state } = this.#core;
     try {
@@ -52,7 +61,10 @@ export class RightsWaiters {
     }
   }
 
-  /** Queues one that has waited behind the writer of what it reads: a crowd would be executed again at each end. */
+  /**
+   * Queues one that has waited behind the writer of what it reads: a crowd would be executed again
+   * at each end.
+   */
   queuesBehind(request: RedRequest, reads: ReadSet): boolean {
     if (request.rightsWaitSinceMs === undefined) return false;
     const writer = this.#requests.findLastWriter(reads, request);

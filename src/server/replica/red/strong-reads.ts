@@ -1,4 +1,6 @@
-/** Strong reads on their way: each is a marker in the red order, and is executed where that stands. */
+/**
+ * Strong reads on their way: each is a marker in the red order, and is executed where that stands.
+ */
 import type { Origin } from '../../records/origin.ts';
 import type { OperationId, RedRecord } from '../../records/records.ts';
 import type { Submission } from '../../records/submissions.ts';

@@ -1,13 +1,22 @@
-/** The paced operations of one site: those with a place, and those that wait for one (docs/spec/thresholds.md). */
+/**
+ * The paced operations of one site: those with a place, and those that wait for one
+ * (docs/spec/thresholds.md).
+ */
 import { CommitLatency, type PendingCommit } from '../../../correctable/throttle/commit-latency.ts';
 import { CorrectableError } from '../../../correctable/errors.ts';
 import { ThrottleSlots } from '../../../correctable/throttle/throttle-slots.ts';
-import type { ConcurrentWriters, Throttle } from '../../../correctable/throttle/concurrent-writes.ts';
+import type {
+  ConcurrentWriters,
+  Throttle,
+} from '../../../correctable/throttle/concurrent-writes.ts';
 import type { Origins } from '../../records/origin.ts';
 import type { RedRequest } from './red-requests.ts';
 import type { Service, ServiceThrottle } from '../../service/service.ts';
 
-/** The number of turns of a whole window that may be waited for. Later requests are rejected at once. */
+/**
+ * The number of turns of a whole window that may be waited for. Later requests are rejected at
+ * once.
+ */
 const MAX_WAITED_SLOTS = 8;
 
 export class ThrottledRequests {
@@ -36,7 +45,10 @@ export class ThrottledRequests {
     return new CorrectableError('OVERLOADED', message);
   }
 
-  /** Whether the request may begin. Otherwise it waits for its turn, or fails with `OVERLOADED` if too many wait. */
+  /**
+   * Whether the request may begin. Otherwise it waits for its turn, or fails with `OVERLOADED` if
+   * too many wait.
+   */
   enter(request: RedRequest, nowMs: number): boolean {
     const { operation } = request.submission;
     if (!this.#operations.has(operation)) return true;
@@ -55,7 +67,10 @@ export class ThrottledRequests {
     return first;
   }
 
-  /** The request has ended; `isOwn`: by what this site has proposed for it, which tells how long agreement takes. */
+  /**
+   * The request has ended; `isOwn`: by what this site has proposed for it, which tells how long
+   * agreement takes.
+   */
   release(request: RedRequest, nowMs: number, isOwn: boolean): void {
     this.#waiting.delete(request);
     const awaited = this.#running.get(request);
@@ -66,7 +81,10 @@ export class ThrottledRequests {
     this.#slots.release(awaited.startedAtMs, nowMs);
   }
 
-  /** When to check again which request may begin; undefined if none waits, or if all wait for others to end. */
+  /**
+   * When to check again which request may begin; undefined if none waits, or if all wait for others
+   * to end.
+   */
   get wakeAtMs(): number | undefined {
     return this.#waiting.size === 0 ? undefined : this.#slots.nextFreeAtMs;
   }
@@ -86,4 +104,8 @@ export class ThrottledRequests {
   }
 }
 
-const UNTHROTTLED: ServiceThrottle = { operations: new Set(), maxInFlight: 0, minSlotIntervalMs: 0 };
+const UNTHROTTLED: ServiceThrottle = {
+  operations: new Set(),
+  maxInFlight: 0,
+  minSlotIntervalMs: 0,
+};

@@ -1,4 +1,7 @@
-/** Rights that own operations use or give away, decided and not applied yet (docs/spec/rights.md, R-3). */
+/**
+ * Rights that own operations use or give away, decided and not applied yet (docs/spec/rights.md,
+ * R-3).
+ */
 import type { Effect } from '../../records/effect.ts';
 import { RED } from '../../records/origin.ts';
 import type { Transfer } from '../../service/fields/bounded-counter.ts';
@@ -36,7 +39,8 @@ export class InFlightAmounts {
   #change(effect: Effect, sign: 1 | -1): void {
     if (!isOnBoundedField(this.#tables, effect)) return;
     addAmount(this.#used, formatFieldKey(effect), sign * getUsedAmount(effect));
-    if (isPoolTransfer(effect)) addAmount(this.#returnedToPool, formatFieldKey(effect), sign * getUsedAmount(effect));
+    if (isPoolTransfer(effect))
+      addAmount(this.#returnedToPool, formatFieldKey(effect), sign * getUsedAmount(effect));
   }
 }
 

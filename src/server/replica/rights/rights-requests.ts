@@ -1,4 +1,7 @@
-/** What a site has asked others for and not been given yet, and what it has given to those who asked. */
+/**
+ * What a site has asked others for and not been given yet, and what it has given to those who
+ * asked.
+ */
 import type { Origin } from '../../records/origin.ts';
 import type { RightsRequest } from '../../records/records.ts';
 
@@ -20,7 +23,9 @@ export function formatFieldKey({ table, key, field }: BoundedName): string {
 const REQUEST_TARGETS = ['later', 'here', 'pool'] as const;
 export type RequestTarget = (typeof REQUEST_TARGETS)[number];
 
-/** A question that may be asked now: of those who have most, or of all, since those did not answer. */
+/**
+ * A question that may be asked now: of those who have most, or of all, since those did not answer.
+ */
 export type RequestMode = 'first' | 'again';
 
 interface RequestTimeouts {
@@ -33,7 +38,10 @@ interface RequestTimeouts {
 /** One request is in flight at a time. If nothing comes, more sites are asked. */
 export class RightsRequests {
   readonly #times: RequestTimeouts;
-  /** By field and for what: when it was asked last, unless something has come since. The latest stands last. */
+  /**
+   * By field and for what: when it was asked last, unless something has come since. The latest
+   * stands last.
+   */
   readonly #sentAtMs = new Map<string, number>();
 
   constructor(times: RequestTimeouts) {
@@ -61,7 +69,8 @@ export class RightsRequests {
 
   /** Rights of this field have arrived: operations that need more may retry. */
   onAnswered(name: BoundedName): void {
-    for (const description of REQUEST_TARGETS) this.#sentAtMs.delete(description + formatFieldKey(name));
+    for (const description of REQUEST_TARGETS)
+      this.#sentAtMs.delete(description + formatFieldKey(name));
   }
 
   /** What was asked for so long ago that it makes no difference. */
@@ -114,7 +123,9 @@ export class AnsweredRequests {
     this.#requests.set(from, ofOne);
   }
 
-  /** What who asks has seen, but for what is so new that a question from before it may come late. */
+  /**
+   * What who asks has seen, but for what is so new that a question from before it may come late.
+   */
   #evict(from: Origin, seen: number, nowMs: number): void {
     const ofOne = this.#requests.get(from);
     for (const [field, { stamp, atMs }] of ofOne ?? []) {
@@ -137,14 +148,17 @@ export interface EarlyRequest {
 }
 
 /**
- * Requests that one site has not answered, since they came before the rights that they want. The newest of each site and
- * field is kept until it is resent.
+ * Requests that one site has not answered, since they came before the rights that they want. The
+ * newest of each site and field is kept until it is resent.
  */
 export class EarlyRequests {
   /** By field, and by who asked; the field that was first asked for longest ago stands first. */
   readonly #requests = new Map<string, Map<Origin, EarlyRequest>>();
 
-  /** Adds a request in place of the last one of its site, unless only that one is for an operation that waits. */
+  /**
+   * Adds a request in place of the last one of its site, unless only that one is for an operation
+   * that waits.
+   */
   add(question: EarlyRequest): void {
     const { from, request } = question;
     const field = formatFieldKey(request);
@@ -161,7 +175,8 @@ export class EarlyRequests {
     if (this.#requests.size === 0) return [];
     const taken: EarlyRequest[] = [];
     for (const field of fields) {
-      for (const item of this.#requests.get(field)?.values() ?? []) if (nowMs < item.untilMs) taken.push(item);
+      for (const item of this.#requests.get(field)?.values() ?? [])
+        if (nowMs < item.untilMs) taken.push(item);
       this.#requests.delete(field);
     }
     return taken;

@@ -23,7 +23,10 @@ export interface WantedRights {
   readonly ofPool: number;
 }
 
-/** The same, exactly: the amount of an operation is added when it comes, and subtracted when it leaves. */
+/**
+ * The same, exactly: the amount of an operation is added when it comes, and subtracted when it
+ * leaves.
+ */
 interface ExactWanted {
   readonly name: BoundedName;
   readonly amount: ExactSum;
@@ -61,7 +64,10 @@ export class RightsWaitList {
     return count && { ...count, amount: Number(count.amount), inRed: Number(count.inRed) };
   }
 
-  /** No caller waits any more for the submission with this serial: forgets it, and returns it if it was here. */
+  /**
+   * No caller waits any more for the submission with this serial: forgets it, and returns it if it
+   * was here.
+   */
   cancel(serial: number): Submission | undefined {
     const isMeant = ({ waiter }: WaitingEntry): boolean => waiter.submission?.serial === serial;
     return this.#take(isMeant)[0]?.waiter.submission;
@@ -72,7 +78,10 @@ export class RightsWaitList {
     return this.#take(({ untilMs }) => untilMs <= nowMs);
   }
 
-  /** Retries those that lack rights to one of these fields. If one fails, others that want as much are not run. */
+  /**
+   * Retries those that lack rights to one of these fields. If one fails, others that want as much
+   * are not run.
+   */
   retry(fields: ReadonlySet<string>): void {
     const missed = new Set<string>();
     const done = new Set<WaitingEntry>();
@@ -119,7 +128,12 @@ export class RightsWaitList {
       const before = this.#wanted.get(formatFieldKey(name)) ?? { amount: 0, inRed: 0, ofPool: 0 };
       const more = sign * amount;
       const inRed = isRed ? addExact(before.inRed, more) : before.inRed;
-      const after = { name, amount: addExact(before.amount, more), inRed, ofPool: before.ofPool + ofPool };
+      const after = {
+        name,
+        amount: addExact(before.amount, more),
+        inRed,
+        ofPool: before.ofPool + ofPool,
+      };
       if (after.amount === 0) this.#wanted.delete(formatFieldKey(name));
       else this.#wanted.set(formatFieldKey(name), after);
     }
@@ -127,7 +141,9 @@ export class RightsWaitList {
 }
 
 function isAffected({ waiter, shortfall }: WaitingEntry, fields: ReadonlySet<string>): boolean {
-  return waiter.isOver?.() === true || shortfall.needs.some((need) => fields.has(formatFieldKey(need)));
+  return (
+    waiter.isOver?.() === true || shortfall.needs.some((need) => fields.has(formatFieldKey(need)))
+  );
 }
 
 function toWanted({ isRed }: RightsShortfall, need: RightsNeed): string {

@@ -1,7 +1,8 @@
 /**
- * The rights of one site to bounded fields (docs/spec/rights.md): whether it may take by itself, what it asks others for,
- * and what it gives them. A pure part of a pure replica: rights travel as blue operations of this site's stream, like any
- * other, and are asked for by messages, which may be lost, repeated or late.
+ * The rights of one site to bounded fields (docs/spec/rights.md): whether it may take by itself,
+ * what it asks others for, and what it gives them. A pure part of a pure replica: rights travel as
+ * blue operations of this site's stream, like any other, and are asked for by messages, which may
+ * be lost, repeated or late.
  */
 import type { CorrectableError } from '../../../correctable/errors.ts';
 import type { BluePath } from '../causal/blue-path.ts';
@@ -12,13 +13,29 @@ import { rightsUnreachableError, rightsFullError } from '../../records/failures.
 import { formatOperationId } from '../../records/operation-id.ts';
 import { RED, type Origin } from '../../records/origin.ts';
 import type { Choice } from '../../records/reply.ts';
-import type { RightsRequest, BlueOperation, OperationId, RedOperation, RightsMessage } from '../../records/records.ts';
-import { takeTooLargeError, isOnBoundedField, sumTakes, type RightsNeed } from '../../service/bounded-takes.ts';
+import type {
+  RightsRequest,
+  BlueOperation,
+  OperationId,
+  RedOperation,
+  RightsMessage,
+} from '../../records/records.ts';
+import {
+  takeTooLargeError,
+  isOnBoundedField,
+  sumTakes,
+  type RightsNeed,
+} from '../../service/bounded-takes.ts';
 import { createTransferEffect, type Transfer } from '../../service/fields/bounded-counter.ts';
 import { getLeft, type Ledger } from '../../service/fields/ledger.ts';
 import type { StateReader } from '../../state/store.ts';
 import type { ReplicaCore } from '../core/replica-port.ts';
-import { RightsShortfall, RIGHTS_TRANSFER_SHADOW, type RightsPort, type RightsWaiter } from '../core/rights-port.ts';
+import {
+  RightsShortfall,
+  RIGHTS_TRANSFER_SHADOW,
+  type RightsPort,
+  type RightsWaiter,
+} from '../core/rights-port.ts';
 import { InFlightAmounts } from './in-flight-amounts.ts';
 import {
   AnsweredRequests,
@@ -35,7 +52,10 @@ import { RightsWaitList, type WantedRights } from './rights-wait-list.ts';
 const NO_FIELDS: ReadonlySet<string> = new Set();
 const NO_READS: ReadSet = { names: new Set(), ranges: [] };
 
-const SPLIT_BY_MODE: Readonly<Record<RequestMode, typeof splitByAll>> = { first: splitByRichest, again: splitByAll };
+const SPLIT_BY_MODE: Readonly<Record<RequestMode, typeof splitByAll>> = {
+  first: splitByRichest,
+  again: splitByAll,
+};
 
 interface RightsHost {
   readonly core: ReplicaCore;
@@ -60,7 +80,9 @@ export class Rights implements RightsPort {
   #changed = new Set<string>();
   /** What own operations have given, of which others get their share. */
   #grantedFields: RightsNeed[] = [];
-  /** By name: fields of which own red operations have drawn on the pool since who waits has looked. */
+  /**
+   * By name: fields of which own red operations have drawn on the pool since who waits has looked.
+   */
   #drawnFields = new Map<string, BoundedName>();
   readonly #requests: RightsRequests;
   readonly #earlyRequests = new EarlyRequests();
@@ -115,7 +137,11 @@ export class Rights implements RightsPort {
 
   wait(shortfall: RightsShortfall, waiter: RightsWaiter): void {
     const { nowMs, options } = this.core;
-    this.waiting.add({ waiter, shortfall, untilMs: (waiter.sinceMs ?? nowMs) + options.reachTimeoutMs });
+    this.waiting.add({
+      waiter,
+      shortfall,
+      untilMs: (waiter.sinceMs ?? nowMs) + options.reachTimeoutMs,
+    });
     for (const need of shortfall.needs) this.#requestForWaiters(formatFieldKey(need));
   }
 
@@ -141,7 +167,8 @@ export class Rights implements RightsPort {
       const { table, key, field, action, value } = effect;
       const name = formatFieldKey(effect);
       this.#changed.add(name);
-      if (action === 'give' && isOwn) this.#grantedFields.push({ table, key, field, amount: value as number });
+      if (action === 'give' && isOwn)
+        this.#grantedFields.push({ table, key, field, amount: value as number });
       if (action === 'take' && isOwn && isRed) this.#drawnFields.set(name, { table, key, field });
       // What this site hands in itself is no answer.
       if (action === 'transfer' && (isRed || site !== options.site)) this.#onReceived(effect);
@@ -150,10 +177,14 @@ export class Rights implements RightsPort {
 
   onRedRemoved(effects: readonly Effect[]): void {
     if (this.waiting.size === 0) return;
-    for (const need of sumTakes(this.core.options.service.tables, effects)) this.#changed.add(formatFieldKey(need));
+    for (const need of sumTakes(this.core.options.service.tables, effects))
+      this.#changed.add(formatFieldKey(need));
   }
 
-  /** Shares granted rights, retries operations that lacked some, answers early requests, and gives back the rest. */
+  /**
+   * Shares granted rights, retries operations that lacked some, answers early requests, and gives
+   * back the rest.
+   */
   process(): void {
     if (this.#changed.size === 0 || !this.#host.blue.canOriginate) return;
     const [changed, value, generated] = [this.#changed, this.#grantedFields, this.#drawnFields];
@@ -163,7 +194,8 @@ export class Rights implements RightsPort {
     for (const item of value) this.#shareGrant(item);
     this.waiting.retry(changed);
     for (const field of changed) this.#requestForWaiters(field);
-    for (const question of this.#earlyRequests.takeForFields(changed, this.core.nowMs)) this.#respond(question);
+    for (const question of this.#earlyRequests.takeForFields(changed, this.core.nowMs))
+      this.#respond(question);
     for (const name of generated.values()) this.#redistributePool(name);
   }
 
@@ -195,7 +227,10 @@ export class Rights implements RightsPort {
     return new RightsRequests(this.core.options);
   }
 
-  /** Whether this site may take so much by itself: by what the ledger says, less what it has decided already. */
+  /**
+   * Whether this site may take so much by itself: by what the ledger says, less what it has decided
+   * already.
+   */
   protected mayTake(need: RightsNeed): boolean {
     return need.amount <= this.#available(need);
   }
@@ -211,7 +246,10 @@ export class Rights implements RightsPort {
 
   #available(name: BoundedName): number {
     const { state, options } = this.core;
-    return toExactNumber(readLedger(state.store, name).getHolding(options.site)) - this.#inFlight.getUsed(name);
+    return (
+      toExactNumber(readLedger(state.store, name).getHolding(options.site)) -
+      this.#inFlight.getUsed(name)
+    );
   }
 
   get #others(): readonly Origin[] {
@@ -238,7 +276,8 @@ export class Rights implements RightsPort {
     if (available * 2 >= share) return;
     const lacking = Math.ceil(share - available);
     const turn = this.#takeTurn(name, 'later', others, giveHalf(ledger));
-    if (turn !== undefined) this.#sendRequests(name, SPLIT_BY_MODE[turn](lacking, others, giveHalf(ledger)));
+    if (turn !== undefined)
+      this.#sendRequests(name, SPLIT_BY_MODE[turn](lacking, others, giveHalf(ledger)));
   }
 
   /** Rights have arrived that help here: operations that need more may retry. */
@@ -247,7 +286,10 @@ export class Rights implements RightsPort {
     if (to === RED || to === this.core.options.site) this.#requests.onAnswered(effect);
   }
 
-  /** For who waits: of others as much as they can spare, to be taken here; where that is too little, into the pool. */
+  /**
+   * For who waits: of others as much as they can spare, to be taken here; where that is too little,
+   * into the pool.
+   */
   #requestForWaiters(field: string): void {
     const requested = this.waiting.getWanted(field);
     if (requested === undefined) return;
@@ -256,28 +298,43 @@ export class Rights implements RightsPort {
     const others = this.#others;
     if (ofPool > 0) return this.#gatherInPool(requested, ledger);
     const lacking = amount - this.#available(name);
-    const spared = splitByRichest(lacking + Math.floor(this.#computeEqualShare(ledger)), others, giveHalf(ledger));
+    const spared = splitByRichest(
+      lacking + Math.floor(this.#computeEqualShare(ledger)),
+      others,
+      giveHalf(ledger),
+    );
     if (sumPortions(spared) < lacking) return this.#gatherInPool(requested, ledger);
     const turn = this.#takeTurn(name, 'here', others, giveHalf(ledger));
     if (turn === 'first') this.#sendRequests(name, spared, 'here');
     else if (turn === 'again') this.#gatherInPool(requested, ledger, turn);
   }
 
-  /** No more than who waits here lacks comes together in the pool: what is here, and what others have. */
+  /**
+   * No more than who waits here lacks comes together in the pool: what is here, and what others
+   * have.
+   */
   #gatherInPool(requested: WantedRights, ledger: Ledger, query?: RequestMode): void {
     const { name } = requested;
     const { nowMs } = this.core;
-    const lacking = this.#getWantedFromPool(requested, ledger) - ledger.pool - this.#inFlight.getReturnedToPool(name);
+    const lacking =
+      this.#getWantedFromPool(requested, ledger) -
+      ledger.pool -
+      this.#inFlight.getReturnedToPool(name);
     if (lacking <= 0 || (query === undefined && this.#requests.isOpen(name, 'pool', nowMs))) return;
     const own = Math.min(this.#available(name), lacking);
     if (own > 0) this.#transfer(name, [{ to: RED, amount: own }]);
     const others = this.#others;
-    const turn = own === lacking ? undefined : (query ?? this.#takeTurn(name, 'pool', others, giveAll(ledger)));
+    const turn =
+      own === lacking
+        ? undefined
+        : (query ?? this.#takeTurn(name, 'pool', others, giveAll(ledger)));
     if (turn !== undefined)
       this.#sendRequests(name, SPLIT_BY_MODE[turn](lacking - own, others, giveAll(ledger)), 'pool');
   }
 
-  /** Whether it may send a request now: not if no site shows rights, since a share may be in flight. */
+  /**
+   * Whether it may send a request now: not if no site shows rights, since a share may be in flight.
+   */
   #takeTurn(
     name: BoundedName,
     description: RequestTarget,
@@ -288,17 +345,28 @@ export class Rights implements RightsPort {
     return this.#requests.takeTurn(name, description, this.core.nowMs);
   }
 
-  /** Red operations behind one that waits will draw on the pool too: they are not to wait one after the other. */
+  /**
+   * Red operations behind one that waits will draw on the pool too: they are not to wait one after
+   * the other.
+   */
   #getWantedFromPool({ name, amount, inRed }: WantedRights, ledger: Ledger): number {
     const inFlight = ledger.pool - readLedger(this.core.state.overlay, name).pool;
     return amount - inRed + Math.max(inRed, inFlight);
   }
 
-  #sendRequests(name: BoundedName, portions: readonly Portion<Origin>[], target?: RightsRequest['target']): void {
+  #sendRequests(
+    name: BoundedName,
+    portions: readonly Portion<Origin>[],
+    target?: RightsRequest['target'],
+  ): void {
     for (const { from, amount } of portions) {
       const seenStamp = this.core.state.stable[from] ?? 0;
       const requested = [{ ...toFieldName(name), amount, ...(target && { target }) }];
-      this.core.emit({ kind: 'send', to: from, message: { kind: 'rights.request', requests: requested, seenStamp } });
+      this.core.emit({
+        kind: 'send',
+        to: from,
+        message: { kind: 'rights.request', requests: requested, seenStamp },
+      });
     }
   }
 
@@ -313,7 +381,10 @@ export class Rights implements RightsPort {
     this.#answeredRequests.add(from, field, { stamp: vector[site] ?? 0, atMs: nowMs });
   }
 
-  /** Half of what is here at most. If that is too little for a waiting operation, what it lacks goes into the pool. */
+  /**
+   * Half of what is here at most. If that is too little for a waiting operation, what it lacks goes
+   * into the pool.
+   */
   #computeGrant(from: Origin, { amount, target, ...name }: RightsRequest): Transfer | undefined {
     const available = this.#available(name);
     const half = Math.floor(available / 2);
@@ -322,7 +393,10 @@ export class Rights implements RightsPort {
     return value > 0 ? { to: isOfPool ? RED : from, amount: value } : undefined;
   }
 
-  /** A site that has drawn on the pool gives the remainder back in equal shares, unless an operation waits for it. */
+  /**
+   * A site that has drawn on the pool gives the remainder back in equal shares, unless an operation
+   * waits for it.
+   */
   #redistributePool(name: BoundedName): void {
     this.#forgetWanted();
     const { state, options } = this.core;
@@ -382,7 +456,11 @@ export class Rights implements RightsPort {
 }
 
 /** What a site does by itself: it moves rights. */
-function createTransferChoice(color: Color, name: BoundedName, transfers: readonly Transfer[]): Choice {
+function createTransferChoice(
+  color: Color,
+  name: BoundedName,
+  transfers: readonly Transfer[],
+): Choice {
   const effects = transfers.map((item) => createTransferEffect(name, item));
   return { shadow: RIGHTS_TRANSFER_SHADOW, color, args: undefined, effects, reply: undefined };
 }
@@ -418,8 +496,15 @@ interface Portion<H> {
 
 type MaxGrant<H> = (holder: H) => number;
 
-/** Of the richest as much as it may give, of the next one the rest, and so on: of no more of them than have it all. */
-export function splitByRichest<H>(amount: number, holders: readonly H[], mayGive: MaxGrant<H>): readonly Portion<H>[] {
+/**
+ * Of the richest as much as it may give, of the next one the rest, and so on: of no more of them
+ * than have it all.
+ */
+export function splitByRichest<H>(
+  amount: number,
+  holders: readonly H[],
+  mayGive: MaxGrant<H>,
+): readonly Portion<H>[] {
   let remaining = amount;
   return holders
     .toSorted((a, b) => mayGive(b) - mayGive(a))
@@ -432,8 +517,14 @@ export function splitByRichest<H>(amount: number, holders: readonly H[], mayGive
 }
 
 /** All of it of each: some of them do not answer. */
-export function splitByAll<H>(amount: number, holders: readonly H[], mayGive: MaxGrant<H>): readonly Portion<H>[] {
-  return holders.map((from) => ({ from, amount: Math.min(amount, mayGive(from)) })).filter(isNonEmpty);
+export function splitByAll<H>(
+  amount: number,
+  holders: readonly H[],
+  mayGive: MaxGrant<H>,
+): readonly Portion<H>[] {
+  return holders
+    .map((from) => ({ from, amount: Math.min(amount, mayGive(from)) }))
+    .filter(isNonEmpty);
 }
 
 function sumPortions(portions: readonly Portion<unknown>[]): number {

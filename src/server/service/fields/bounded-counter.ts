@@ -1,6 +1,7 @@
 /**
- * A number that never falls below a minimum, though sites take from it without asking: by rights that they hold
- * (docs/spec/rights.md), those of the site where the operation is blue, the pool where it is red.
+ * A number that never falls below a minimum, though sites take from it without asking: by rights
+ * that they hold (docs/spec/rights.md), those of the site where the operation is blue, the pool
+ * where it is red.
  */
 import type { Effect, Stamp } from '../../records/effect.ts';
 import { MAX_ORIGINS, type Origin } from '../../records/origin.ts';
@@ -45,7 +46,10 @@ class BoundedCounterState extends LedgerState implements FieldState {
   }
 }
 
-/** What is in flight on one field: takes that will draw on the pool, and what is given. Their sums say all. */
+/**
+ * What is in flight on one field: takes that will draw on the pool, and what is given. Their sums
+ * say all.
+ */
 class PendingBoundedCounter extends SummedEffects {
   readonly #sums: { grants: ExactSum; takes: ExactSum } = { grants: 0, takes: 0 };
 
@@ -91,7 +95,8 @@ function isValidValue(action: string, value: unknown): boolean {
   if (action !== 'transfer') return isAmount(value);
   if (typeof value !== 'object' || value === null) return false;
   const { to, amount } = value as Partial<Transfer>;
-  // The site may have joined since, as the sender knows it. What goes to no site is lost, and nothing worse.
+  // The site may have joined since, as the sender knows it. What goes to no site is lost, and
+  // nothing worse.
   return isAmount(to) && to <= MAX_ORIGINS && isAmount(amount);
 }
 
@@ -101,6 +106,7 @@ export const boundedCounterKind: FieldKind = {
   effects: { give: createAmountEffect('give'), take: createAmountEffect('take') },
   ownActions: ['transfer'],
   accepts: isValidValue,
-  state: (saved, options = {}) => new BoundedCounterState(saved as SavedLedger | undefined, options),
+  state: (saved, options = {}) =>
+    new BoundedCounterState(saved as SavedLedger | undefined, options),
   pending: () => new PendingBoundedCounter(),
 };

@@ -2,7 +2,12 @@
 import { compareStamps, loadPosition, savePosition } from '../../records/effect.ts';
 import type { Effect, OrderPosition, SavedPosition, Stamp } from '../../records/effect.ts';
 import { describeKind, createInternalError } from '../../records/internal-errors.ts';
-import { createEffectBuilder, type EffectBuilder, type FieldKind, type FieldState } from './field.ts';
+import {
+  createEffectBuilder,
+  type EffectBuilder,
+  type FieldKind,
+  type FieldState,
+} from './field.ts';
 import { SummedEffects, type OwnedEffect } from './owned-effects.ts';
 import { addExact, toPlainSum, type ExactSum } from './exact-sum.ts';
 
@@ -33,7 +38,10 @@ export class CounterState implements FieldState {
   }
 }
 
-/** A counter of a row that can be removed: it remembers its additions, so that a removal takes just the earlier ones. */
+/**
+ * A counter of a row that can be removed: it remembers its additions, so that a removal takes just
+ * the earlier ones.
+ */
 class RemovableCounterState implements FieldState {
   #value: ExactSum = 0;
   #additions: { readonly stamp: OrderPosition; readonly amount: number }[];
@@ -72,7 +80,9 @@ class PendingAdditions extends SummedEffects {
   #removals = 0;
   protected getValue(base: unknown): number {
     if (this.#removals === 0) return (base as number) + this.#sum;
-    return this.pending.all().reduce((sum, { effect }) => (effect === undefined ? 0 : sum + getAmount(effect)), 0);
+    return this.pending
+      .all()
+      .reduce((sum, { effect }) => (effect === undefined ? 0 : sum + getAmount(effect)), 0);
   }
   protected count({ effect }: OwnedEffect, sign: 1 | -1): void {
     if (effect === undefined) this.#removals += sign;
@@ -100,6 +110,7 @@ export const counterKind: FieldKind = {
   effects: { add: buildAddEffect },
   accepts: (_action, value) => Number.isSafeInteger(value),
   state: (saved) => new CounterState(saved as ExactSum | undefined),
-  removableState: (saved) => new RemovableCounterState(saved as [number, SavedPosition][] | undefined),
+  removableState: (saved) =>
+    new RemovableCounterState(saved as [number, SavedPosition][] | undefined),
   pending: () => new PendingAdditions(),
 };

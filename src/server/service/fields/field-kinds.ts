@@ -9,7 +9,15 @@ import { setKind } from './set.ts';
 import { stockKind } from './stock.ts';
 
 /** Names of the field kinds. */
-export type FieldKindName = 'counter' | 'register' | 'set' | 'log' | 'cell' | 'queue' | 'stock' | 'bounded';
+export type FieldKindName =
+  | 'counter'
+  | 'register'
+  | 'set'
+  | 'log'
+  | 'cell'
+  | 'queue'
+  | 'stock'
+  | 'bounded';
 
 export const FIELD_KINDS: Readonly<Record<FieldKindName, FieldKind>> = {
   counter: counterKind,

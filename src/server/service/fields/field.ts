@@ -1,4 +1,7 @@
-/** What a kind of field is to a replica: a state that effects change, and effects in flight laid over it. */
+/**
+ * What a kind of field is to a replica: a state that effects change, and effects in flight laid
+ * over it.
+ */
 import type { Effect, Stamp } from '../../records/effect.ts';
 import type { OwnedEffects } from './owned-effects.ts';
 
@@ -8,15 +11,24 @@ export interface FieldState {
   read(): unknown;
   /** Applies one effect and returns its result. */
   apply(effect: Effect, stamp: Stamp): unknown;
-  /** Of a field that holds many values: whether it holds this one. An effect changes that of its own value alone. */
+  /**
+   * Of a field that holds many values: whether it holds this one. An effect changes that of its own
+   * value alone.
+   */
   holds?(value: unknown): boolean;
-  /** Takes away what was written up to this stamp; a red-only field, what was written before in the red order. */
+  /**
+   * Takes away what was written up to this stamp; a red-only field, what was written before in the
+   * red order.
+   */
   clear(upTo: Stamp): void;
   /** Whether it is as if never written. */
   readonly isInitial: boolean;
   /** The state as plain data, equal at two sites exactly when they have converged. */
   snapshot(): unknown;
-  /** All of the state as plain data, to make the same state of again; of one that has parts, the rest. */
+  /**
+   * All of the state as plain data, to make the same state of again; of one that has parts, the
+   * rest.
+   */
   save(): unknown;
   /** Of a state that may become large: the parts that it is saved in. */
   readonly parts?: StateParts;
@@ -24,7 +36,10 @@ export interface FieldState {
 
 /** The parts of a state: numbered, each small enough to be written as one. */
 export interface StateParts {
-  /** Returns the values that have changed or gone since they were last saved, and were not returned before. */
+  /**
+   * Returns the values that have changed or gone since they were last saved, and were not returned
+   * before.
+   */
   takeChanged(): readonly number[];
   /** All that there are. */
   getNumbers(): readonly number[];
@@ -44,9 +59,14 @@ export interface FieldOptions {
 
 export interface FieldKind {
   readonly name: string;
-  /** Whether only red shadow operations may change it: its effects may then read it when applied. */
+  /**
+   * Whether only red shadow operations may change it: its effects may then read it when applied.
+   */
   readonly isRedOnly: boolean;
-  /** Whether rows can be found by its values: they are strings or numbers, or it holds many of these. */
+  /**
+   * Whether rows can be found by its values: they are strings or numbers, or it holds many of
+   * these.
+   */
   readonly isIndexable?: boolean;
   /** Whether its states have parts. */
   readonly hasParts?: boolean;
@@ -70,9 +90,17 @@ export interface FieldName {
 }
 
 /** Builds an effect on a field of the row with this key. */
-export type EffectBuilder = (name: FieldName, key: string, value?: unknown, options?: unknown) => Effect;
+export type EffectBuilder = (
+  name: FieldName,
+  key: string,
+  value?: unknown,
+  options?: unknown,
+) => Effect;
 
-/** Builds effects with a value. One plain literal, on the hot path: `copyEffects` copies later what is given. */
+/**
+ * Builds effects with a value. One plain literal, on the hot path: `copyEffects` copies later what
+ * is given.
+ */
 export function createEffectBuilder(action: string): EffectBuilder {
   return ({ table, field }, key, value) => ({ table, key, field, action, value });
 }

@@ -1,4 +1,7 @@
-/** How much of a bounded field each origin may take (docs/spec/rights.md): rights + pool + taken = given. */
+/**
+ * How much of a bounded field each origin may take (docs/spec/rights.md): rights + pool + taken =
+ * given.
+ */
 import { RED, type Origin } from '../../records/origin.ts';
 import { subtractExact, addExact, toPlainSum, type ExactSum } from './exact-sum.ts';
 
@@ -136,7 +139,10 @@ export class LedgerState extends Ledger {
   }
 }
 
-/** A ledger with what is in flight laid over it: takes of red operations, which draw on the pool, and what is given. */
+/**
+ * A ledger with what is in flight laid over it: takes of red operations, which draw on the pool,
+ * and what is given.
+ */
 export class LedgerOverlay extends Ledger {
   readonly exact: ExactLedger;
   readonly #base: Ledger;

@@ -26,9 +26,11 @@ class LogState implements FieldState {
     return this.#isChangeable ? Object.freeze(this.#values.map(freezeForUser)) : this.#values;
   }
   apply(effect: Effect, stamp: Stamp): void {
-    // Nearly always the newest: looking from the end finds the place at once. Lines of one operation keep their order.
+    // Nearly always the newest: looking from the end finds the place at once. Lines of one
+    // operation keep their order.
     let place = this.#lines.length;
-    while (place > 0 && compareStamps((this.#lines[place - 1] as LogLine).stamp, stamp) > 0) place -= 1;
+    while (place > 0 && compareStamps((this.#lines[place - 1] as LogLine).stamp, stamp) > 0)
+      place -= 1;
     this.#lines.splice(place, 0, { stamp, value: effect.value });
     this.#values = undefined;
   }

@@ -1,6 +1,7 @@
 /**
- * Effects in flight on one field, in order. An operation that ends in the middle is only noted, and taken out before
- * the next read of the others: so a crowd that gives up together costs a pass or two.
+ * Effects in flight on one field, in order. An operation that ends in the middle is only noted, and
+ * taken out before the next read of the others: so a crowd that gives up together costs a pass or
+ * two.
  */
 import type { Effect } from '../../records/effect.ts';
 import { Fifo } from '../../collections/fifo.ts';
@@ -50,7 +51,8 @@ export abstract class OwnedEffects {
     }
     this.#ended ??= new Set();
     this.#ended.add(owner);
-    if (this.#ended.size > MAX_ENDED_OWNERS && this.#ended.size * 2 > this.#owners) this.removeEnded();
+    if (this.#ended.size > MAX_ENDED_OWNERS && this.#ended.size * 2 > this.#owners)
+      this.removeEnded();
   }
 
   /** The value with all of these applied to `base`. */
@@ -93,7 +95,10 @@ export abstract class OwnedEffects {
   }
 }
 
-/** Effects in flight on one field, oldest first, for kinds of field whose pending effects come and go at the ends. */
+/**
+ * Effects in flight on one field, oldest first, for kinds of field whose pending effects come and
+ * go at the ends.
+ */
 export class OwnedFifo {
   #entries = new Fifo<OwnedEffect>();
 
@@ -113,7 +118,10 @@ export class OwnedFifo {
     return this.#entries.slice();
   }
 
-  /** Takes out the effects of `owner`, if they are the oldest, and passes each to `taken`. Returns whether they are. */
+  /**
+   * Takes out the effects of `owner`, if they are the oldest, and passes each to `taken`. Returns
+   * whether they are.
+   */
   takeOldest(owner: number, taken: (owned: OwnedEffect) => void): boolean {
     if (this.#entries.at(0)?.owner !== owner) return false;
     while (this.#entries.at(0)?.owner === owner) taken(this.#entries.shift() as OwnedEffect);

@@ -1,10 +1,11 @@
 /**
- * Pushes and pops in flight over a queue, at a constant cost each, however many there are and however the committed
- * queue moves below them.
+ * Pushes and pops in flight over a queue, at a constant cost each, however many there are and
+ * however the committed queue moves below them.
  *
- * A run of pushes and pops turns a length L into max(L + shift, floor), and such functions compose. Since items leave
- * in the order in which they came, what is left are the last items of (committed ++ pushed). So the length is all that
- * has to be known, and it comes from a composition over a sliding window (two stacks: amortised constant).
+ * A run of pushes and pops turns a length L into max(L + shift, floor), and such functions compose.
+ * Since items leave in the order in which they came, what is left are the last items of (committed
+ * ++ pushed). So the length is all that has to be known, and it comes from a composition over a
+ * sliding window (two stacks: amortised constant).
  */
 import { Fifo } from '../../collections/fifo.ts';
 import type { Effect } from '../../records/effect.ts';
@@ -45,7 +46,10 @@ function getLengthChange(effect: Effect | undefined): LengthChange {
 }
 
 function composeChanges(first: LengthChange, second: LengthChange): LengthChange {
-  return { shift: first.shift + second.shift, minLength: Math.max(first.minLength + second.shift, second.minLength) };
+  return {
+    shift: first.shift + second.shift,
+    minLength: Math.max(first.minLength + second.shift, second.minLength),
+  };
 }
 
 /** Pending pushes and pops of one queue. */
@@ -61,7 +65,10 @@ export class PendingQueue extends OwnedEffects {
     return super.applyTo(base) as QueueView;
   }
 
-  protected add(owned: OwnedEffect & { readonly effect: Effect }, base: unknown): PopResult | PushResult {
+  protected add(
+    owned: OwnedEffect & { readonly effect: Effect },
+    base: unknown,
+  ): PopResult | PushResult {
     const { effect } = owned;
     const result = this.#computeResult(effect, base as QueueView);
     this.#push(owned);
@@ -85,7 +92,10 @@ export class PendingQueue extends OwnedEffects {
   }
 
   protected filter(isWanted: (owned: OwnedEffect) => boolean): readonly OwnedEffect[] {
-    const remaining = [...this.#older.map(({ pending }) => pending).toReversed(), ...this.#newer].filter(isWanted);
+    const remaining = [
+      ...this.#older.map(({ pending }) => pending).toReversed(),
+      ...this.#newer,
+    ].filter(isWanted);
     this.#older = [];
     this.#newer = remaining;
     this.#newerChange = remaining.reduce(
@@ -104,7 +114,9 @@ export class PendingQueue extends OwnedEffects {
     const at = (index: number): unknown => {
       if (index < 0 || index >= size) return undefined;
       const place = total - size + index;
-      return place < committed.size ? committed.at(place) : freezeForUser(this.#pushed.at(place - committed.size));
+      return place < committed.size
+        ? committed.at(place)
+        : freezeForUser(this.#pushed.at(place - committed.size));
     };
     return { size, at };
   }
@@ -115,7 +127,10 @@ export class PendingQueue extends OwnedEffects {
   }
 
   #computeSize(committed: QueueView): number {
-    const { shift, minLength } = composeChanges(this.#older.at(-1)?.change ?? NO_CHANGE, this.#newerChange);
+    const { shift, minLength } = composeChanges(
+      this.#older.at(-1)?.change ?? NO_CHANGE,
+      this.#newerChange,
+    );
     return Math.max(committed.size + shift, minLength);
   }
 

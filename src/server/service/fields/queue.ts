@@ -1,4 +1,7 @@
-/** A queue, changed in the red order only. A `pop` takes what is first when it is applied, so it never aborts. */
+/**
+ * A queue, changed in the red order only. A `pop` takes what is first when it is applied, so it
+ * never aborts.
+ */
 import type { Effect } from '../../records/effect.ts';
 import { freezeForUser, deepFreeze } from '../../../values/deep-freeze.ts';
 import { createEffectBuilder, type FieldKind, type FieldState, type StateParts } from './field.ts';
@@ -26,8 +29,9 @@ export interface SavedQueue {
 }
 
 /**
- * The items of a queue, numbered as they came, in the parts in which it is saved: a push or a pop has little of a long one
- * written again. A `pop` changes no part: the place of the first item is saved beside the parts.
+ * The items of a queue, numbered as they came, in the parts in which it is saved: a push or a pop
+ * has little of a long one written again. A `pop` changes no part: the place of the first item is
+ * saved beside the parts.
  */
 export class QueueItems implements StateParts {
   readonly #items = new Fifo<unknown>();
@@ -120,7 +124,8 @@ export class QueueItems implements StateParts {
   /** The part that takes the next item. */
   #openPart(): QueuePart {
     const last = this.#parts.at(this.#parts.size - 1);
-    if (last !== undefined && last.bytes < MAX_PART_BYTES && last.count < MAX_PART_ITEMS) return last;
+    if (last !== undefined && last.bytes < MAX_PART_BYTES && last.count < MAX_PART_ITEMS)
+      return last;
     const part = { first: this.#from + this.#items.size, count: 0, bytes: 0, isNoted: false };
     this.#parts.push(part);
     return part;

@@ -54,7 +54,10 @@ export const registerKind: FieldKind = {
   pending: () => new PendingWrites(),
 };
 
-/** A cell, assigned in the red order only: all sites see the same values. `assign` yields the previous one. */
+/**
+ * A cell, assigned in the red order only: all sites see the same values. `assign` yields the
+ * previous one.
+ */
 class CellState implements FieldState {
   #value: unknown;
   constructor(saved: unknown) {

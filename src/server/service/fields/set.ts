@@ -1,17 +1,25 @@
 /**
- * A set in which adding wins: a removal takes only the additions that its generator's site had seen. Its order is the
- * same at all sites: numbers by size, then strings. The first look at a set sorts it.
+ * A set in which adding wins: a removal takes only the additions that its generator's site had
+ * seen. Its order is the same at all sites: numbers by size, then strings. The first look at a set
+ * sorts it.
  */
 import { compareScalars, type Scalar } from '../../records/read-range.ts';
 import { compareStamps, loadPosition, savePosition } from '../../records/effect.ts';
 import type { Effect, OrderPosition, SavedPosition, Stamp } from '../../records/effect.ts';
 import { describeKind, createInternalError } from '../../records/internal-errors.ts';
-import { createEffectBuilder, type EffectBuilder, type FieldKind, type FieldState } from './field.ts';
+import {
+  createEffectBuilder,
+  type EffectBuilder,
+  type FieldKind,
+  type FieldState,
+} from './field.ts';
 import { PendingList } from './pending-list.ts';
 
 function createRejectedMethod(action: string): PropertyDescriptor {
   const value = (): never => {
-    throw new TypeError(`Cannot ${action}: a set that was read is not changed. Return a shadow operation that does.`);
+    throw new TypeError(
+      `Cannot ${action}: a set that was read is not changed. Return a shadow operation that does.`,
+    );
   };
   return { value };
 }
@@ -22,7 +30,10 @@ const REJECTED_METHODS = {
   clear: createRejectedMethod('clear'),
 };
 
-/** Returns a set that throws if it is changed. It compares and copies as a plain set, so it is no class of its own. */
+/**
+ * Returns a set that throws if it is changed. It compares and copies as a plain set, so it is no
+ * class of its own.
+ */
 function createReadOnlySet<T>(elements: Iterable<T> = []): ReadonlySet<T> {
   return Object.defineProperties(new Set(elements), REJECTED_METHODS);
 }
@@ -35,12 +46,16 @@ class SetState implements FieldState {
   #elements: ReadonlySet<unknown> | undefined;
   /** Elements that may have come or gone since then. */
   readonly #changed = new Set<unknown>();
-  constructor(saved: readonly (readonly [element: unknown, tags: readonly SavedPosition[]])[] = []) {
+  constructor(
+    saved: readonly (readonly [element: unknown, tags: readonly SavedPosition[]])[] = [],
+  ) {
     this.#tags = new Map(saved.map(([element, tags]) => [element, tags.map(loadPosition)]));
   }
   read(): ReadonlySet<unknown> {
-    if (this.#elements === undefined) this.#elements = createReadOnlySet(sortElements(this.#tags.keys()));
-    else if (this.#changed.size > 0) this.#elements = applyChanges(this.#elements, this.#changed, this.#tags);
+    if (this.#elements === undefined)
+      this.#elements = createReadOnlySet(sortElements(this.#tags.keys()));
+    else if (this.#changed.size > 0)
+      this.#elements = applyChanges(this.#elements, this.#changed, this.#tags);
     this.#changed.clear();
     return this.#elements;
   }
@@ -65,7 +80,8 @@ class SetState implements FieldState {
     return this.#tags.size === 0;
   }
   #keep(element: unknown, tags: Addition[]): void {
-    if (this.#elements !== undefined && this.#tags.has(element) !== tags.length > 0) this.#changed.add(element);
+    if (this.#elements !== undefined && this.#tags.has(element) !== tags.length > 0)
+      this.#changed.add(element);
     if (tags.length > 0) this.#tags.set(element, tags);
     else this.#tags.delete(element);
     // The set was not read for long: the result of the last read is dropped.
@@ -78,7 +94,10 @@ class SetState implements FieldState {
   snapshot(): unknown {
     const described = [...this.#tags].map(
       ([element, tags]) =>
-        [element, tags.map(({ entry, version }) => [entry, version] as const).toSorted(compareNames)] as const,
+        [
+          element,
+          tags.map(({ entry, version }) => [entry, version] as const).toSorted(compareNames),
+        ] as const,
     );
     return described.toSorted(([a], [b]) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
   }
@@ -89,7 +108,10 @@ class SetState implements FieldState {
 
 /** Whether the generator of `by` had seen the addition, or was that of the addition itself. */
 function isSeen(tag: Addition, by: Stamp): boolean {
-  return tag.version <= (by.seen[tag.entry] ?? 0) || (tag.entry === by.entry && tag.version === by.version);
+  return (
+    tag.version <= (by.seen[tag.entry] ?? 0) ||
+    (tag.entry === by.entry && tag.version === by.version)
+  );
 }
 
 type SavedAddition = readonly [entry: number, version: number];
@@ -102,7 +124,10 @@ function sortElements(elements: Iterable<unknown>): readonly unknown[] {
   return ([...elements] as Scalar[]).toSorted(compareScalars);
 }
 
-/** A set in order, as it is once those of `changed` that `present` has are in it, and the others are not. */
+/**
+ * A set in order, as it is once those of `changed` that `present` has are in it, and the others are
+ * not.
+ */
 function applyChanges(
   elements: ReadonlySet<unknown>,
   changed: ReadonlySet<unknown>,
@@ -144,8 +169,10 @@ class PendingChanges extends PendingList {
     }
     if (changed.size === 0) return base;
     const known = this.#shown;
-    const isKnown = known !== undefined && known.base === base && known.changed.size === changed.size;
-    if (isKnown && [...changed].every((element) => known.changed.has(element))) return known.elements;
+    const isKnown =
+      known !== undefined && known.base === base && known.changed.size === changed.size;
+    if (isKnown && [...changed].every((element) => known.changed.has(element)))
+      return known.elements;
     const shown = applyChanges(elements, changed, present);
     this.#shown = { base, changed, elements: shown };
     return shown;
@@ -154,7 +181,8 @@ class PendingChanges extends PendingList {
 
 const createAddEffect = createEffectBuilder('add');
 
-const isElement = (value: unknown): boolean => typeof value === 'string' || typeof value === 'number';
+const isElement = (value: unknown): boolean =>
+  typeof value === 'string' || typeof value === 'number';
 
 const buildAddEffect: EffectBuilder = (name, key, element) => {
   if (!isElement(element)) {

@@ -1,4 +1,7 @@
-/** A stock, changed in the red order only. A `take` decides when it is applied, so it rejects no operation. */
+/**
+ * A stock, changed in the red order only. A `take` decides when it is applied, so it rejects no
+ * operation.
+ */
 import type { Effect } from '../../records/effect.ts';
 import { describeKind, createInternalError } from '../../records/internal-errors.ts';
 import { CounterState } from './counter.ts';
@@ -53,7 +56,11 @@ function checkTakeOptions({ table, field }: FieldName, options: unknown): TakeOp
   if (isGiven && misspelt === undefined) return options;
   const message = `A stock's take has one option, take(2, { atLeast: 1 }), not ${misspelt ?? describeKind(options)}.`;
   const place = `${table}.${field}`;
-  throw createInternalError('INVALID_ARGUMENT', message, misspelt === undefined ? place : `${place}.${misspelt}`);
+  throw createInternalError(
+    'INVALID_ARGUMENT',
+    message,
+    misspelt === undefined ? place : `${place}.${misspelt}`,
+  );
 }
 
 const buildTakeEffect: EffectBuilder = (name, key, amount, options) => {
@@ -91,15 +98,18 @@ function applyEffect(sum: ExactSum, { effect }: OwnedEffect): ExactSum {
 }
 
 /**
- * Additions and takes in flight. What they make of the committed value is remembered with it, and holds when the oldest
- * commits: only what another site takes costs a pass.
+ * Additions and takes in flight. What they make of the committed value is remembered with it, and
+ * holds when the oldest commits: only what another site takes costs a pass.
  */
 export class PendingStock extends OwnedEffects {
   readonly #pending = new OwnedFifo();
   /** `over` is what all pending effects make of `base`. */
   #cached: { readonly base: ExactSum; readonly over: ExactSum } | undefined;
 
-  protected add(owned: OwnedEffect & { readonly effect: Effect }, base: unknown): AddResult | TakeResult {
+  protected add(
+    owned: OwnedEffect & { readonly effect: Effect },
+    base: unknown,
+  ): AddResult | TakeResult {
     this.removeEnded();
     const changed = computeStock(this.#computeSum(base as number), owned.effect);
     this.#pending.push(owned);
@@ -144,7 +154,10 @@ interface TakeValue {
 }
 
 /** The sum after an effect, and whether that has changed it as it was to. */
-function computeStock(sum: ExactSum, { action, value }: Effect): { readonly sum: ExactSum; readonly took: boolean } {
+function computeStock(
+  sum: ExactSum,
+  { action, value }: Effect,
+): { readonly sum: ExactSum; readonly took: boolean } {
   if (action === 'add') return { sum: addExact(sum, value as number), took: true };
   const { amount, atLeast } = value as TakeValue;
   const left = addExact(sum, -amount);

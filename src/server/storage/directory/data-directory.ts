@@ -12,7 +12,12 @@ import fs from 'node:fs';
 import { join } from 'node:path';
 import { check, CorrectableError } from '../../../correctable/errors.ts';
 import { isNoSpace, type Files } from '../disk/files.ts';
-import { fenceFiles, lockDirectory, lockLostError, type DirectoryLock } from '../disk/directory-lock.ts';
+import {
+  fenceFiles,
+  lockDirectory,
+  lockLostError,
+  type DirectoryLock,
+} from '../disk/directory-lock.ts';
 import { unusableDirectoryError } from './missing-history.ts';
 import {
   MANIFEST_FILE,
@@ -37,7 +42,10 @@ export interface DataDirectory {
   readonly manifest: Manifest | undefined;
   /** Whether there was a key once, and is none. */
   readonly hasLostKey: boolean;
-  /** Writes down what the directory is for from now on, once all sites can start. Throws `UNAVAILABLE` without room. */
+  /**
+   * Writes down what the directory is for from now on, once all sites can start. Throws
+   * `UNAVAILABLE` without room.
+   */
   adopt(): void;
   /** Lets go of the directory once no file in it is being made or removed. */
   close(): Promise<void>;
@@ -52,10 +60,12 @@ const SITE_NAME = /^[\w-]+$/;
 const MAX_SITE_NAME_LENGTH = 255;
 
 /**
- * Opens or makes the directory, for this process alone. Calls `onWait` before it waits for a lock held elsewhere.
+ * Opens or makes the directory, for this process alone. Calls `onWait` before it waits for a lock
+ * held elsewhere.
  *
- * @throws CorrectableError `UNAVAILABLE` when another process has it open, or its files are damaged or gone;
- * `INVALID_ARGUMENT` when its data is of something else, or there can be no such directory.
+ * @throws CorrectableError `UNAVAILABLE` when another process has it open, or its files are damaged
+ * or gone; `INVALID_ARGUMENT` when its data is of something else, or there can be no such
+ * directory.
  */
 export function openDataDirectory(
   path: string,
@@ -88,7 +98,8 @@ export function openDataDirectory(
     const adopt = (): void => {
       // Where nothing has to be written nothing else would ask.
       if (!lock.isHeld()) throw lockLostError();
-      const isSame = found?.service.hash === manifest.service.hash && found.format === manifest.format;
+      const isSame =
+        found?.service.hash === manifest.service.hash && found.format === manifest.format;
       const text = Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`);
       try {
         if (key === undefined) withSpaceErrors(KEY_FILE, () => files.replace(KEY_FILE, clusterKey));
@@ -115,7 +126,10 @@ export function openDataDirectory(
   }
 }
 
-/** What a cluster was created with stays: its sites may change, and what its service has gained is in its checkpoints. */
+/**
+ * What a cluster was created with stays: its sites may change, and what its service has gained is
+ * in its checkpoints.
+ */
 function keepFounding(requested: Manifest, found: Manifest | undefined): Manifest {
   if (found === undefined) return requested;
   const { sites, service, rules } = found;
@@ -156,7 +170,9 @@ function withSpaceErrors<T>(description: string, make: () => T): T {
   }
 }
 
-/** The first start writes it before any site writes: a directory with data in it has lost its own. */
+/**
+ * The first start writes it before any site writes: a directory with data in it has lost its own.
+ */
 function readManifest(files: Files): Manifest | undefined {
   if (files.list('.').includes(MANIFEST_FILE)) return parseManifest(files.read(MANIFEST_FILE));
   const witness = files.list('sites').find((name) => hasHistory(files, getLogDirectory(name)));
@@ -178,12 +194,18 @@ export function readKey(files: Files): Uint8Array | undefined {
 }
 
 /**
- * Throws `UNAVAILABLE` if the data of a site is gone: without its past it would number its operations from the beginning.
+ * Throws `UNAVAILABLE` if the data of a site is gone: without its past it would number its
+ * operations from the beginning.
  *
- * Every start makes a file for each site before it writes anything, and the first one does so before the manifest. So a
- * directory without files is new only if there is no manifest, and no other site has written anything.
+ * Every start makes a file for each site before it writes anything, and the first one does so
+ * before the manifest. So a directory without files is new only if there is no manifest, and no
+ * other site has written anything.
  */
-export function rejectMissingSites(files: Files, folders: readonly string[], hasManifest: boolean): void {
+export function rejectMissingSites(
+  files: Files,
+  folders: readonly string[],
+  hasManifest: boolean,
+): void {
   const missing = folders.filter((folder) => isEmpty(files, folder));
   if (missing.length === 0) return;
   if (missing.length === folders.length) {
@@ -210,7 +232,10 @@ function hasHistory(files: Files, folder: string): boolean {
   const names = files.list(folder);
   if (getCheckpointNumbers(names).length > 0) return true;
   return parseFileNumbers(names, 'log').some((number) => {
-    const { header, damage } = readLog(files.read(`${folder}/${formatSegmentName(number)}`), number);
+    const { header, damage } = readLog(
+      files.read(`${folder}/${formatSegmentName(number)}`),
+      number,
+    );
     return header !== undefined || damage !== undefined;
   });
 }

@@ -1,4 +1,7 @@
-/** Inspects a data directory and its damage. Changes nothing and needs no lock, so it works if no server can start. */
+/**
+ * Inspects a data directory and its damage. Changes nothing and needs no lock, so it works if no
+ * server can start.
+ */
 import fs from 'node:fs';
 import { join } from 'node:path';
 import { check, CorrectableError } from '../../../correctable/errors.ts';
@@ -67,9 +70,11 @@ interface InspectionPass {
 }
 
 /**
- * Looks through a data directory; again if something is amiss, since a running server may have changed the files.
+ * Looks through a data directory; again if something is amiss, since a running server may have
+ * changed the files.
  *
- * @throws CorrectableError `INVALID_ARGUMENT` when there is none, `UNAVAILABLE` when its files come and go too quickly.
+ * @throws CorrectableError `INVALID_ARGUMENT` when there is none, `UNAVAILABLE` when its files come
+ *   and go too quickly.
  */
 export function inspectDataDirectory(dataDir: string): Inspection {
   const advice = 'name the directory given to --data';
@@ -80,15 +85,26 @@ export function inspectDataDirectory(dataDir: string): Inspection {
   let last: InspectionPass | undefined;
   for (let looks = 1; looks <= MAX_INSPECTIONS; looks += 1) {
     last = inspectOnce(files, dataDir, last) ?? last;
-    if (last !== undefined && (isHealthy(last.inspection) || !fs.existsSync(join(dataDir, LOCK_FILE)))) break;
+    if (
+      last !== undefined &&
+      (isHealthy(last.inspection) || !fs.existsSync(join(dataDir, LOCK_FILE)))
+    )
+      break;
   }
   if (last !== undefined) return last.inspection;
   const message = `The files in ${dataDir} come and go as fast as they are looked at: inspect it again.`;
   throw new CorrectableError('UNAVAILABLE', message, { field: 'dataDir' });
 }
 
-/** `undefined` where a file has gone between the moment at which it was seen and the one at which it was to be read. */
-function inspectOnce(files: Files, dataDir: string, before: InspectionPass | undefined): InspectionPass | undefined {
+/**
+ * `undefined` where a file has gone between the moment at which it was seen and the one at which it
+ * was to be read.
+ */
+function inspectOnce(
+  files: Files,
+  dataDir: string,
+  before: InspectionPass | undefined,
+): InspectionPass | undefined {
   try {
     const manifest = parseManifest(files.read(MANIFEST_FILE));
     const { service, redLeader, site: onlySite } = manifest;
@@ -105,7 +121,10 @@ function inspectOnce(files: Files, dataDir: string, before: InspectionPass | und
       if (holdings !== undefined && onlySite === undefined)
         rejectMissingHistories(holdings, names, redLeader, before?.holdings);
     });
-    return { inspection: { dataDir, service: service.name, sites, startError: rejection }, holdings };
+    return {
+      inspection: { dataDir, service: service.name, sites, startError: rejection },
+      holdings,
+    };
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
     throw error;
@@ -113,7 +132,10 @@ function inspectOnce(files: Files, dataDir: string, before: InspectionPass | und
 }
 
 function isHealthy({ sites, startError }: Inspection): boolean {
-  return startError === null && sites.every((site) => site.startError === null && site.damages.length === 0);
+  return (
+    startError === null &&
+    sites.every((site) => site.startError === null && site.damages.length === 0)
+  );
 }
 
 function inspectSite(
@@ -149,7 +171,13 @@ function inspectLog(files: Files, folder: string, number: number): InspectedLog 
 function inspectCheckpoint(files: Files, file: string, number: number): InspectedCheckpoint {
   const bytes = files.read(file);
   const { commits, contained, damage } = readCheckpoint(bytes, number);
-  return { file, bytes: bytes.length, commits, contained: contained ?? null, damage: damage ?? null };
+  return {
+    file,
+    bytes: bytes.length,
+    commits,
+    contained: contained ?? null,
+    damage: damage ?? null,
+  };
 }
 
 function getRejection(attempt: () => unknown): string | null {

@@ -1,4 +1,7 @@
-/** What a data directory was made for. What its data names must stay: operations, fields, the order of the sites. */
+/**
+ * What a data directory was made for. What its data names must stay: operations, fields, the order
+ * of the sites.
+ */
 import { CorrectableError } from '../../../correctable/errors.ts';
 import { isRecord } from '../../../correctable/validate.ts';
 import {
@@ -17,7 +20,10 @@ export const MANIFEST_FILE = 'manifest.json';
 
 export interface Manifest {
   readonly format: number;
-  /** Of the service that the data was made with. What a site of a cluster has since is in its checkpoints. */
+  /**
+   * Of the service that the data was made with. What a site of a cluster has since is in its
+   * checkpoints.
+   */
   readonly service: { readonly name: string } & ServiceVersion;
   /** The rules that were in force then. */
   readonly rules: number;
@@ -57,14 +63,26 @@ export function parseManifest(bytes: Uint8Array): Manifest {
   }
   const { format, service, sites, redLeader } = (found ?? {}) as Partial<Manifest>;
   const isWhole =
-    typeof format === 'number' && typeof redLeader === 'string' && isListOfNames(sites) && isServiceVersion(service);
-  if (!isWhole) throw unusableDirectoryError(`${MANIFEST_FILE} is damaged (it does not say what the data is for)`);
+    typeof format === 'number' &&
+    typeof redLeader === 'string' &&
+    isListOfNames(sites) &&
+    isServiceVersion(service);
+  if (!isWhole)
+    throw unusableDirectoryError(
+      `${MANIFEST_FILE} is damaged (it does not say what the data is for)`,
+    );
   return found as Manifest;
 }
 
 function isServiceVersion(service: Manifest['service'] | undefined): boolean {
   const { name, tables, operations, replies } = service ?? {};
-  if (typeof name !== 'string' || !isRecord(tables) || !isRecord(operations) || !isListOfNames(replies)) return false;
+  if (
+    typeof name !== 'string' ||
+    !isRecord(tables) ||
+    !isRecord(operations) ||
+    !isListOfNames(replies)
+  )
+    return false;
   return Object.values(tables).every((item) => isRecord(item) && isRecord(item['fields']));
 }
 
@@ -87,20 +105,30 @@ export function checkManifest(found: Manifest, requested: Manifest, dataDir: str
   };
   checkFormat(found, dataDir);
   if (found.service.name !== requested.service.name) {
-    refuse(`belongs to the service '${found.service.name}', not '${requested.service.name}': name another directory.`);
+    refuse(
+      `belongs to the service '${found.service.name}', not '${requested.service.name}': name another directory.`,
+    );
   }
   if (found.site !== requested.site) {
-    if (found.site === undefined) refuse('is of all sites in one process, not of one site: name another directory.');
-    const advice = requested.site === undefined ? 'start it with the cluster file' : 'name another directory';
-    refuse(`is of the site '${found.site}' of a cluster, not of ${requested.site ?? 'all sites'}: ${advice}.`);
+    if (found.site === undefined)
+      refuse('is of all sites in one process, not of one site: name another directory.');
+    const advice =
+      requested.site === undefined ? 'start it with the cluster file' : 'name another directory';
+    refuse(
+      `is of the site '${found.site}' of a cluster, not of ${requested.site ?? 'all sites'}: ${advice}.`,
+    );
   }
   // The sites of a cluster may come and go. Those that it was created with stay in the manifest.
   if (found.site === undefined && found.sites.join() !== requested.sites.join()) {
-    refuse(`is of the sites ${found.sites.join(', ')}, in this order, not of ${requested.sites.join(', ')}.`);
+    refuse(
+      `is of the sites ${found.sites.join(', ')}, in this order, not of ${requested.sites.join(', ')}.`,
+    );
   }
   // The leader of a cluster is in `node.json` once it has changed.
   if (found.site === undefined && found.redLeader !== requested.redLeader) {
-    refuse(`has its red log led by ${found.redLeader}, not by ${requested.redLeader}: the leader cannot change yet.`);
+    refuse(
+      `has its red log led by ${found.redLeader}, not by ${requested.redLeader}: the leader cannot change yet.`,
+    );
   }
   if (found.service.hash === requested.service.hash) return;
   // In one process no other site runs an operation that is gone or has changed.
@@ -109,7 +137,8 @@ export function checkManifest(found: Manifest, requested: Manifest, dataDir: str
       ? findLostTable(found.service.tables, requested.service.tables)
       : findLostPart(getFoundingVersion(found), getFoundingVersion(requested));
   const hashes = `data ${found.service.hash}, service ${requested.service.hash}`;
-  if (lost !== undefined) refuse(`needs ${lost} (${hashes}). Keep all that the service has had, if only unused.`);
+  if (lost !== undefined)
+    refuse(`needs ${lost} (${hashes}). Keep all that the service has had, if only unused.`);
 }
 
 function mismatchError(message: string): CorrectableError {

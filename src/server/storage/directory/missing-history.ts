@@ -1,4 +1,7 @@
-/** Finds a site that lost some of its own past, which would contradict the others for ever, or what they let go of. */
+/**
+ * Finds a site that lost some of its own past, which would contradict the others for ever, or what
+ * they let go of.
+ */
 import { getSavedSite, type RecoveredState } from '../../log/recovered-state.ts';
 import type { Origin, Origins } from '../../records/origin.ts';
 import { CorrectableError } from '../../../correctable/errors.ts';
@@ -8,7 +11,10 @@ import { RESTORE_ADVICE } from '../recovery.ts';
 export interface HeldEntries {
   /** So many from the first on: in its state, whether it still has the entries or not. */
   readonly count: number;
-  /** The number, from 1 on, of the first that it can send to others; the one after the last where it can send none. */
+  /**
+   * The number, from 1 on, of the first that it can send to others; the one after the last where it
+   * can send none.
+   */
   readonly retainedFrom: number;
 }
 
@@ -33,11 +39,17 @@ export function getHolding({ local, red, checkpoint }: RecoveredState, origins: 
     // A checkpoint may contain entries whose files are still there.
     counts.set(site, Math.max(counts.get(site) ?? 0, sequence));
   }
-  const streams = [...counts].map(([origin, count]) => ({ count, retainedFrom: firsts.get(origin) ?? count + 1 }));
+  const streams = [...counts].map(([origin, count]) => ({
+    count,
+    retainedFrom: firsts.get(origin) ?? count + 1,
+  }));
   return { streams, red: { count: red.start + red.entries.length, retainedFrom: red.start + 1 } };
 }
 
-/** What a site is known to have lost. Nothing leaves a site before it is synced there: no other site can have more of it. */
+/**
+ * What a site is known to have lost. Nothing leaves a site before it is synced there: no other site
+ * can have more of it.
+ */
 export function describeMissingHistory(
   site: number,
   own: Holding,
@@ -52,21 +64,29 @@ export function describeMissingHistory(
     for (const [origin, { count, retainedFrom }] of streams.entries()) {
       const has = own.streams[origin]?.count ?? 0;
       const of = `operations of ${names[origin]}`;
-      if (origin === site && count > has) return `site ${by} has ${count} ${of}, which has ${has} itself`;
-      if (has + 1 < retainedFrom) return `site ${name} has ${has} ${of}, and ${by} keeps those from ${retainedFrom} on`;
+      if (origin === site && count > has)
+        return `site ${by} has ${count} ${of}, which has ${has} itself`;
+      if (has + 1 < retainedFrom)
+        return `site ${name} has ${has} ${of}, and ${by} keeps those from ${retainedFrom} on`;
     }
     if (site === redLeader && red.count > own.red.count) {
       return `site ${by} has ${red.count} entries of the red log, and ${name}, which leads it, has ${own.red.count}`;
     }
     if (other === redLeader && own.red.count + 1 < red.retainedFrom) {
-      const [has, leads] = [`${own.red.count} entries of the red log`, `${by}, which leads it, keeps those`];
+      const [has, leads] = [
+        `${own.red.count} entries of the red log`,
+        `${by}, which leads it, keeps those`,
+      ];
       return `site ${name} has ${has}, and ${leads} from ${red.retainedFrom} on`;
     }
   }
   return undefined;
 }
 
-/** Throws `UNAVAILABLE` if a site lost what `known` says that it had; beside a running server that is of an earlier look. */
+/**
+ * Throws `UNAVAILABLE` if a site lost what `known` says that it had; beside a running server that
+ * is of an earlier look.
+ */
 export function rejectMissingHistories(
   holdings: readonly Holding[],
   names: readonly string[],

@@ -3,7 +3,11 @@ import type { SiteStorage } from '../../log/site-storage.ts';
 import { getHolding, rejectMissingHistories } from './missing-history.ts';
 import { createStorageAlarms, type OnAlarm } from '../../alarms/site-alarm.ts';
 import { openDataDirectory, rejectMissingSites, type DataDirectory } from './data-directory.ts';
-import { DurableStorage, recoverAndReport, type DurableStorageOptions } from '../durable-storage.ts';
+import {
+  DurableStorage,
+  recoverAndReport,
+  type DurableStorageOptions,
+} from '../durable-storage.ts';
 import { Origins } from '../../records/origin.ts';
 import type { Deployment } from './manifest.ts';
 import { nodeTiming } from '../disk/node-files.ts';
@@ -28,7 +32,10 @@ export interface DurableDeployment extends Deployment {
 }
 
 /** @throws CorrectableError as `openDataDirectory` and `DurableStorage` */
-export function openStorage(dataDir: string | undefined, deployment: DurableDeployment): DeploymentStorage {
+export function openStorage(
+  dataDir: string | undefined,
+  deployment: DurableDeployment,
+): DeploymentStorage {
   return dataDir === undefined ? openVolatile(deployment) : openDurable(dataDir, deployment);
 }
 
@@ -45,7 +52,8 @@ function openDurable(dataDir: string, deployment: DurableDeployment): Deployment
     const close = async (): Promise<void> => {
       const closing = storage.close();
       // What has not begun lets go of the folder at once: a start that was refused may be repeated.
-      if ((storage.sites as readonly DurableStorage[]).some(({ hasBegun }) => hasBegun)) await closing;
+      if ((storage.sites as readonly DurableStorage[]).some(({ hasBegun }) => hasBegun))
+        await closing;
       await folder.close();
     };
     return { ...storage, close };
@@ -63,7 +71,10 @@ export function openDirectory(dataDir: string, deployment: DurableDeployment): D
   });
 }
 
-/** Opens the storage of all sites, or of the only one whose directory it is. Closing it leaves the directory open. */
+/**
+ * Opens the storage of all sites, or of the only one whose directory it is. Closing it leaves the
+ * directory open.
+ */
 export function openSites(folder: DataDirectory, deployment: DurableDeployment): DeploymentStorage {
   const sites: DurableStorage[] = [];
   const close = async (): Promise<void> => {
@@ -91,10 +102,18 @@ export function openSites(folder: DataDirectory, deployment: DurableDeployment):
 }
 
 /** What a site has, and the receiver of its events. */
-type FoundSite = Required<Pick<DurableStorageOptions, 'site' | 'directory' | 'events' | 'recovered'>>;
+type FoundSite = Required<
+  Pick<DurableStorageOptions, 'site' | 'directory' | 'events' | 'recovered'>
+>;
 
-/** Looks at all sites before anything is made for one. @throws CorrectableError `UNAVAILABLE` for what is lost */
-function recoverAll({ files, manifest }: DataDirectory, deployment: DurableDeployment): FoundSite[] {
+/**
+ * Looks at all sites before anything is made for one. @throws CorrectableError `UNAVAILABLE` for
+ * what is lost
+ */
+function recoverAll(
+  { files, manifest }: DataDirectory,
+  deployment: DurableDeployment,
+): FoundSite[] {
   const { redLeader, site: onlySite, onAlarm } = deployment;
   const names = manifest?.sites ?? deployment.sites;
   const directories = (onlySite === undefined ? names : [onlySite]).map((site) => ({

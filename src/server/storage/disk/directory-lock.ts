@@ -1,9 +1,11 @@
 /**
- * Keeps a second process out of a data directory. A killed process leaves its lock behind, so a lock names its owner: on
- * another machine, it counts as left behind when its time has not moved for a while, by the own clock alone.
+ * Keeps a second process out of a data directory. A killed process leaves its lock behind, so a
+ * lock names its owner: on another machine, it counts as left behind when its time has not moved
+ * for a while, by the own clock alone.
  *
- * Another process may break the lock of a paused one. So the owner checks at each touch, and after every gap, that the
- * lock is still its own. It keeps the file open: until then no other file has the same number.
+ * Another process may break the lock of a paused one. So the owner checks at each touch, and after
+ * every gap, that the lock is still its own. It keeps the file open: until then no other file has
+ * the same number.
  */
 import { randomUUID } from 'node:crypto';
 import fs from 'node:fs';
@@ -47,7 +49,10 @@ const systemClock: LockClock = {
   sleepMs: (ms) => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms),
 };
 
-/** Takes the lock. Calls `onWait` and blocks up to 15 s for one held elsewhere. Throws `UNAVAILABLE` if it is held. */
+/**
+ * Takes the lock. Calls `onWait` and blocks up to 15 s for one held elsewhere. Throws `UNAVAILABLE`
+ * if it is held.
+ */
 export function lockDirectory(
   path: string,
   clock: LockClock = systemClock,
@@ -62,7 +67,8 @@ export function lockDirectory(
   for (let attempt = 0; ; attempt += 1) {
     const descriptor = tryCreate(path, JSON.stringify(own));
     if (descriptor !== undefined) return new DirectoryLock(path, descriptor, clock);
-    if (attempt >= MAX_ATTEMPTS) throw directoryInUseError(path, 'another process is starting in it');
+    if (attempt >= MAX_ATTEMPTS)
+      throw directoryInUseError(path, 'another process is starting in it');
     removeStale(path, clock, onWait);
   }
 }
@@ -90,7 +96,10 @@ export class DirectoryLock {
     this.#toucher.unref();
   }
 
-  /** Whether it still is this process's. Looks only where some time has passed, so it may be asked all the time. */
+  /**
+   * Whether it still is this process's. Looks only where some time has passed, so it may be asked
+   * all the time.
+   */
   isHeld(): boolean {
     // Released, it may be another one's before this would look again.
     if (this.#isLost || this.#isReleased) return false;
@@ -116,7 +125,10 @@ export class DirectoryLock {
     }
   }
 
-  /** Checks the lock and touches it: the file that is open, never one that another process has put in its place. */
+  /**
+   * Checks the lock and touches it: the file that is open, never one that another process has put
+   * in its place.
+   */
   #touch(): boolean {
     // Before it looks: a pause may fall in between.
     const atMs = this.#clock.monotonicMs();
@@ -158,10 +170,15 @@ export class DirectoryLock {
 export function lockLostError(): CorrectableError {
   const reason = 'this process was paused for so long that another process has taken it over';
   const message = `The data directory is no longer this process's: ${reason}.`;
-  return markFenced(new CorrectableError('UNAVAILABLE', message, { retryable: false, field: 'dataDir' }));
+  return markFenced(
+    new CorrectableError('UNAVAILABLE', message, { retryable: false, field: 'dataDir' }),
+  );
 }
 
-/** Files of a directory: once another process has taken it over, nothing is made or removed, or counts as written. */
+/**
+ * Files of a directory: once another process has taken it over, nothing is made or removed, or
+ * counts as written.
+ */
 export function fenceFiles(files: Files, lock: Pick<DirectoryLock, 'isHeld'>): Files {
   const check = (): void => {
     if (!lock.isHeld()) throw lockLostError();
@@ -169,7 +186,8 @@ export function fenceFiles(files: Files, lock: Pick<DirectoryLock, 'isHeld'>): F
   const guard = (file: SyncedFile): SyncedFile => ({
     write: (bytes, position, done, mayBlock) => {
       if (!lock.isHeld()) return done(lockLostError());
-      const ended = (error: Error | undefined): void => done(error ?? (lock.isHeld() ? undefined : lockLostError()));
+      const ended = (error: Error | undefined): void =>
+        done(error ?? (lock.isHeld() ? undefined : lockLostError()));
       return file.write(bytes, position, ended, mayBlock);
     },
     close: () => file.close(),
@@ -236,8 +254,8 @@ function removeStale(path: string, clock: LockClock, onWait: (message: string) =
     if (getErrorCode(error) === 'ENOENT') return;
     throw error;
   }
-  // Another process was faster, and this is its lock: give it back, unless there is a third one by now. Then its owner
-  // will see that it is gone.
+  // Another process was faster, and this is its lock: give it back, unless there is a third one by
+  // now. Then its owner will see that it is gone.
   if (fs.readFileSync(aside, 'utf8') !== found.text) tryLink(aside, path);
   fs.rmSync(aside, { force: true });
 }
@@ -314,12 +332,19 @@ function getErrorCode(error: unknown): unknown {
 }
 
 function directoryInUseError(path: string, problem: string): CorrectableError {
-  return new CorrectableError('UNAVAILABLE', `The data directory is in use (${path}): ${problem}.`, {
-    field: 'dataDir',
-  });
+  return new CorrectableError(
+    'UNAVAILABLE',
+    `The data directory is in use (${path}): ${problem}.`,
+    {
+      field: 'dataDir',
+    },
+  );
 }
 
-/** States of processes that have ended, and which their parent has not reaped yet: they hold nothing any more. */
+/**
+ * States of processes that have ended, and which their parent has not reaped yet: they hold nothing
+ * any more.
+ */
 const ENDED_STATES = ['Z', 'X'];
 
 export function processExists(pid: number): boolean {
@@ -346,7 +371,9 @@ function readProcessStat(pid: number): string[] {
 /** One start of one machine, or one container on it. */
 export function getMachineId(): string {
   const boot = readSystem(() => fs.readFileSync('/proc/sys/kernel/random/boot_id', 'utf8')).trim();
-  return boot === '' ? hostname() : `${boot} ${readSystem(() => fs.readlinkSync('/proc/self/ns/pid'))}`;
+  return boot === ''
+    ? hostname()
+    : `${boot} ${readSystem(() => fs.readlinkSync('/proc/self/ns/pid'))}`;
 }
 
 /** What the system says, or nothing where it does not. */

@@ -3,10 +3,16 @@
 /** A file in which each write is on the disk when it is done (`O_DSYNC`). */
 export interface SyncedFile {
   /**
-   * Writes at `position`. Several writes may be in flight and end in any order, also before this returns.
+   * Writes at `position`. Several writes may be in flight and end in any order, also before this
+   * returns.
    * @param mayBlock whether this thread may wait for a fast disk, since it has nothing else to do
    */
-  write(bytes: Uint8Array, position: number, done: (error: Error | undefined) => void, mayBlock?: boolean): void;
+  write(
+    bytes: Uint8Array,
+    position: number,
+    done: (error: Error | undefined) => void,
+    mayBlock?: boolean,
+  ): void;
   close(): void;
 }
 
@@ -21,10 +27,19 @@ export interface Files {
   /** Makes a file of `sizeBytes` zeros; it and its name are on the disk on return. */
   createNow(path: string, sizeBytes: number): SyncedFile;
   /** The same, in the background. When it fails no file is left. */
-  create(path: string, sizeBytes: number, done: (error: Error | undefined, file?: SyncedFile) => void): void;
-  /** Puts a small file in place of another or of none: on the disk on return, whole or not at all. */
+  create(
+    path: string,
+    sizeBytes: number,
+    done: (error: Error | undefined, file?: SyncedFile) => void,
+  ): void;
+  /**
+   * Puts a small file in place of another or of none: on the disk on return, whole or not at all.
+   */
   replace(path: string, bytes: Uint8Array): void;
-  /** Moves a directory to where there is none, or an empty one: on the disk on return, whole or not at all. */
+  /**
+   * Moves a directory to where there is none, or an empty one: on the disk on return, whole or not
+   * at all.
+   */
   moveDirectory(from: string, to: string): void;
   /** Begins to remove a file, after those begun before. A crash may bring any of them back. */
   remove(path: string): void;
@@ -46,7 +61,10 @@ export function isNoSpace(error: Error): boolean {
   return code === 'ENOSPC' || code === 'EDQUOT';
 }
 
-/** Marks an error as fenced: another process has taken the directory over, so nothing in flight will ever count. */
+/**
+ * Marks an error as fenced: another process has taken the directory over, so nothing in flight will
+ * ever count.
+ */
 export function markFenced<E extends Error>(error: E): E {
   return Object.assign(error, { isFenced: true });
 }

@@ -10,7 +10,10 @@ const FLAGS = O_CREAT | O_EXCL | O_RDWR | (HAS_DSYNC ? O_DSYNC : 0);
 /** Only the owner may read them: entries contain what clients wrote. */
 const FILE_MODE = 0o600;
 const DIRECTORY_MODE = 0o700;
-/** If the last write took no longer, this thread may do the next: to hand it to another one and back takes as long. */
+/**
+ * If the last write took no longer, this thread may do the next: to hand it to another one and back
+ * takes as long.
+ */
 const MAX_BLOCKING_MS = 1;
 const ZEROS = new Uint8Array(1024 * 1024);
 
@@ -74,7 +77,11 @@ export class NodeFiles implements Files {
     }
   }
 
-  create(path: string, sizeBytes: number, done: (error: Error | undefined, file?: SyncedFile) => void): void {
+  create(
+    path: string,
+    sizeBytes: number,
+    done: (error: Error | undefined, file?: SyncedFile) => void,
+  ): void {
     const full = join(this.#root, path);
     this.#track(
       createInBackground(full, sizeBytes, () => this.#open(full)).then(
@@ -106,9 +113,11 @@ export class NodeFiles implements Files {
   }
 
   remove(path: string): void {
-    // One after the other, so that a process that is killed leaves the newest. One that cannot be removed only takes
-    // room, and is seen again at the next start.
-    this.#removals = this.#removals.then(() => fs.promises.rm(join(this.#root, path), { force: true }).catch(ignore));
+    // One after the other, so that a process that is killed leaves the newest. One that cannot be
+    // removed only takes room, and is seen again at the next start.
+    this.#removals = this.#removals.then(() =>
+      fs.promises.rm(join(this.#root, path), { force: true }).catch(ignore),
+    );
     this.#track(this.#removals);
   }
 
@@ -125,7 +134,10 @@ export class NodeFiles implements Files {
     return this.#pending.size > 0;
   }
 
-  /** Resolves when no file is being made or removed: before that no other process should use the directory. */
+  /**
+   * Resolves when no file is being made or removed: before that no other process should use the
+   * directory.
+   */
   async whenIdle(): Promise<void> {
     while (this.isBusy) await Promise.all(this.#pending);
   }
@@ -140,7 +152,10 @@ export class NodeFiles implements Files {
   }
 }
 
-/** A file with a descriptor for each write in flight: the system reports an error of the disk once to each descriptor. */
+/**
+ * A file with a descriptor for each write in flight: the system reports an error of the disk once
+ * to each descriptor.
+ */
 class NodeFile implements SyncedFile {
   readonly #path: string;
   readonly #idle: number[];
@@ -154,8 +169,14 @@ class NodeFile implements SyncedFile {
     this.#idle = [openToWrite(path)];
   }
 
-  write(bytes: Uint8Array, position: number, done: (error: Error | undefined) => void, mayBlock = false): void {
-    const write = mayBlock && HAS_DSYNC && this.#lastWriteMs <= MAX_BLOCKING_MS ? writeNow : writeAll;
+  write(
+    bytes: Uint8Array,
+    position: number,
+    done: (error: Error | undefined) => void,
+    mayBlock = false,
+  ): void {
+    const write =
+      mayBlock && HAS_DSYNC && this.#lastWriteMs <= MAX_BLOCKING_MS ? writeNow : writeAll;
     const beganAtMs = performance.now();
     this.#take((descriptor) =>
       write(descriptor, bytes, position, (error) => {
@@ -195,21 +216,38 @@ function openToWrite(path: string): number {
   return fs.openSync(path, FLAGS & ~(O_CREAT | O_EXCL));
 }
 
-function writeAll(descriptor: number, bytes: Uint8Array, position: number, done: (error: Error | null) => void): void {
+function writeAll(
+  descriptor: number,
+  bytes: Uint8Array,
+  position: number,
+  done: (error: Error | null) => void,
+): void {
   fs.write(descriptor, bytes, 0, bytes.length, position, (error, written) => {
     if (error !== null) done(error);
-    else if (written < bytes.length) writeAll(descriptor, bytes.subarray(written), position + written, done);
+    else if (written < bytes.length)
+      writeAll(descriptor, bytes.subarray(written), position + written, done);
     else if (HAS_DSYNC) done(null);
     else fs.fdatasync(descriptor, done);
   });
 }
 
 /** The same in this thread: `done` is called before it returns. */
-function writeNow(descriptor: number, bytes: Uint8Array, position: number, done: (error: Error | null) => void): void {
+function writeNow(
+  descriptor: number,
+  bytes: Uint8Array,
+  position: number,
+  done: (error: Error | null) => void,
+): void {
   let problem: Error | null = null;
   try {
     for (let written = 0; written < bytes.length;) {
-      written += fs.writeSync(descriptor, bytes, written, bytes.length - written, position + written);
+      written += fs.writeSync(
+        descriptor,
+        bytes,
+        written,
+        bytes.length - written,
+        position + written,
+      );
     }
   } catch (error) {
     problem = error as Error;
@@ -219,13 +257,18 @@ function writeNow(descriptor: number, bytes: Uint8Array, position: number, done:
 
 function ignore(): void {}
 
-async function createInBackground(path: string, sizeBytes: number, open: () => SyncedFile): Promise<SyncedFile> {
+async function createInBackground(
+  path: string,
+  sizeBytes: number,
+  open: () => SyncedFile,
+): Promise<SyncedFile> {
   const file = await fs.promises.open(path, O_CREAT | O_EXCL | O_RDWR, FILE_MODE);
   try {
     try {
       for (let length = 0; length < sizeBytes;) {
         // A disk that is nearly full takes a part.
-        length += (await file.write(ZEROS, 0, Math.min(ZEROS.length, sizeBytes - length))).bytesWritten;
+        length += (await file.write(ZEROS, 0, Math.min(ZEROS.length, sizeBytes - length)))
+          .bytesWritten;
       }
       await file.sync();
     } finally {
@@ -239,7 +282,10 @@ async function createInBackground(path: string, sizeBytes: number, open: () => S
   }
 }
 
-/** A new name is on the disk only when its directory is. Windows cannot sync directories and does not need it. */
+/**
+ * A new name is on the disk only when its directory is. Windows cannot sync directories and does
+ * not need it.
+ */
 function syncDirectory(path: string): void {
   if (process.platform === 'win32') return;
   const descriptor = fs.openSync(path, 'r');

@@ -6,7 +6,10 @@ export const FULL_RETRY_MS = 1000;
 
 export interface OrderedWritesOptions {
   readonly timing: Timing;
-  /** There is no room for a write, although its place is there, as on some file systems. It is tried again. */
+  /**
+   * There is no room for a write, although its place is there, as on some file systems. It is tried
+   * again.
+   */
   onNoSpace(error: Error): void;
   /** A write failed for another reason: nothing counts any more. */
   onFailed(error: Error): void;
@@ -44,7 +47,9 @@ export class OrderedWrites {
     return this.#atDisk > 0;
   }
 
-  /** Begins a write; `done` is called once it is on the disk and so are all that were begun before. */
+  /**
+   * Begins a write; `done` is called once it is on the disk and so are all that were begun before.
+   */
   begin(write: LogWrite, done: () => void): void {
     const begun: BegunWrite = { ...write, done, isDone: false };
     this.#writes.push(begun);

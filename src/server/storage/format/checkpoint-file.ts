@@ -1,6 +1,7 @@
 /**
- * Checkpoint files contain rows of the sections as they change, and *commits*: all rows before one make a state, later
- * rows over earlier ones. A commit has the checksum of all before it, and its positions in the logs.
+ * Checkpoint files contain rows of the sections as they change, and *commits*: all rows before one
+ * make a state, later rows over earlier ones. A commit has the checksum of all before it, and its
+ * positions in the logs.
  */
 import { crc32 } from 'node:zlib';
 import type { Checkpoint } from '../../records/checkpoint.ts';
@@ -15,7 +16,9 @@ export type CheckpointRow = readonly [section: string, name: string, value?: unk
 export interface CheckpointCommit {
   readonly smallParts: unknown;
   readonly contained: LogPositions;
-  /** Where the logs that are kept begin, at the latest: from there on other sites may lack entries. */
+  /**
+   * Where the logs that are kept begin, at the latest: from there on other sites may lack entries.
+   */
   readonly retainedFrom: LogPositions;
   /** Checksum of the payloads before it. */
   readonly sum: number;
@@ -60,7 +63,12 @@ export function formatCommit(
   return `{"rows":[${rows.join(',')}],${places},"sum":${sum},"smallParts":${encodeValue(smallParts)}}`;
 }
 
-const NO_COMMIT = { checkpoint: undefined, contained: undefined, retainedFrom: undefined, commits: 0 };
+const NO_COMMIT = {
+  checkpoint: undefined,
+  contained: undefined,
+  retainedFrom: undefined,
+  commits: 0,
+};
 
 export function readCheckpoint(bytes: Uint8Array, file: number): FoundCheckpoint {
   const sections: Record<string, Map<string, unknown>> = {};
@@ -83,14 +91,23 @@ export function readCheckpoint(bytes: Uint8Array, file: number): FoundCheckpoint
     for (const row of uncommitted) applyRow(sections, row);
     uncommitted = [];
     const { smallParts, contained, retainedFrom } = frame;
-    last = { checkpoint: { sections, smallParts }, contained, retainedFrom, commits: last.commits + 1 };
+    last = {
+      checkpoint: { sections, smallParts },
+      contained,
+      retainedFrom,
+      commits: last.commits + 1,
+    };
   }
-  // Frames are written one after the other here: one that follows says that those before it were whole.
+  // Frames are written one after the other here: one that follows says that those before it were
+  // whole.
   const isDamaged = findFrames(bytes, { file, index, position }).next().done !== true;
   return { ...last, damage: isDamaged ? `it is damaged at byte ${position}` : undefined };
 }
 
-function applyRow(sections: Record<string, Map<string, unknown>>, [section, name, ...value]: CheckpointRow): void {
+function applyRow(
+  sections: Record<string, Map<string, unknown>>,
+  [section, name, ...value]: CheckpointRow,
+): void {
   const rows = (sections[section] ??= new Map());
   if (value.length === 0) rows.delete(name);
   else rows.set(name, value[0]);

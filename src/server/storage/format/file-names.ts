@@ -1,6 +1,9 @@
 /** What the files in a site's directory are called, and what their first frames say. */
 
-/** The directory of a site's logs and checkpoints in a data directory: both logs lie in the same files. */
+/**
+ * The directory of a site's logs and checkpoints in a data directory: both logs lie in the same
+ * files.
+ */
 export function getLogDirectory(site: string): string {
   return `sites/${site}`;
 }
@@ -8,25 +11,35 @@ export function getLogDirectory(site: string): string {
 /** The files of a site by their endings. */
 type FileExtension = 'log' | 'checkpoint' | 'checkpoint-copy';
 
-/** The name of the file with this number: every log segment and checkpoint has one; later ones have larger ones. */
+/**
+ * The name of the file with this number: every log segment and checkpoint has one; later ones have
+ * larger ones.
+ */
 export function formatFileName(number: number, ending: FileExtension): string {
   return `${String(number).padStart(10, '0')}.${ending}`;
 }
 
 export const formatSegmentName = (number: number): string => formatFileName(number, 'log');
 
-export const formatCheckpointName = (number: number): string => formatFileName(number, 'checkpoint');
+export const formatCheckpointName = (number: number): string =>
+  formatFileName(number, 'checkpoint');
 
 /** The other file with the same checkpoint. */
-export const formatCheckpointCopyName = (number: number): string => formatFileName(number, 'checkpoint-copy');
+export const formatCheckpointCopyName = (number: number): string =>
+  formatFileName(number, 'checkpoint-copy');
 
 /** The numbers of the files with this ending, in order. */
 export function parseFileNumbers(names: readonly string[], ending: FileExtension): number[] {
   const pattern = new RegExp(`^(\\d{10})\\.${ending}$`);
-  return names.flatMap((name) => pattern.exec(name)?.slice(1).map(Number) ?? []).toSorted((a, b) => a - b);
+  return names
+    .flatMap((name) => pattern.exec(name)?.slice(1).map(Number) ?? [])
+    .toSorted((a, b) => a - b);
 }
 
-/** The version that is written and read. The manifest, each log and checkpoint file, and each group of entries has it. */
+/**
+ * The version that is written and read. The manifest, each log and checkpoint file, and each group
+ * of entries has it.
+ */
 export const FORMAT_VERSION = 2;
 
 /** What is wrong with what was written in another format. */

@@ -1,11 +1,13 @@
 /**
- * Frames: how records lie in a file. A frame is whole or not there: its end is found by checksum and number, never by
- * the size of the file, so that files may be longer than what was written and writes may be torn anywhere.
+ * Frames: how records lie in a file. A frame is whole or not there: its end is found by checksum
+ * and number, never by the size of the file, so that files may be longer than what was written and
+ * writes may be torn anywhere.
  *
- * Layout, little-endian: length of the payload (4 bytes), CRC-32 of all that follows it (4), number of the frame in its
- * file (6), low bits of the file's number (2), payload. No frame has an empty payload, so zeros are never a frame. The
- * highest bit of the number in the file says that the frame is *settled*: all before it were on the disk when it was
- * given to it. So what is not whole before a settled frame was not torn by a crash, but damaged later.
+ * Layout, little-endian: length of the payload (4 bytes), CRC-32 of all that follows it (4), number
+ * of the frame in its file (6), low bits of the file's number (2), payload. No frame has an empty
+ * payload, so zeros are never a frame. The highest bit of the number in the file says that the
+ * frame is *settled*: all before it were on the disk when it was given to it. So what is not whole
+ * before a settled frame was not torn by a crash, but damaged later.
  */
 import { crc32 } from 'node:zlib';
 
@@ -39,7 +41,10 @@ export function encodeFrame(payload: string, name: FrameName): Buffer {
 }
 
 /** Makes a frame of bytes of which the first `HEADER_BYTES` were left free. */
-export function sealFrame(bytes: Uint8Array, { file, index, isSettled = false }: FrameName): Buffer {
+export function sealFrame(
+  bytes: Uint8Array,
+  { file, index, isSettled = false }: FrameName,
+): Buffer {
   const frame = toBuffer(bytes);
   frame.writeUInt32LE(frame.length - HEADER_BYTES, 0);
   frame.writeUIntLE(isSettled ? index + SETTLED_FLAG : index, 8, 6);
@@ -60,7 +65,10 @@ export function decodeFrame(bytes: Uint8Array, name: FrameName): Buffer | undefi
   return isThere && isWhole(frame, name) ? frame.subarray(HEADER_BYTES) : undefined;
 }
 
-/** The payloads of the frames at the beginning of a file, up to the first that is not whole; each a part of `bytes`. */
+/**
+ * The payloads of the frames at the beginning of a file, up to the first that is not whole; each a
+ * part of `bytes`.
+ */
 export function* decodeFrames(bytes: Uint8Array, file: number): Generator<Buffer, void, void> {
   const buffer = toBuffer(bytes);
   let position = 0;
@@ -73,10 +81,17 @@ export function* decodeFrames(bytes: Uint8Array, file: number): Generator<Buffer
   }
 }
 
-/** The whole frames of a file that have numbers from `index` on, wherever they stand at or after `position`. */
+/**
+ * The whole frames of a file that have numbers from `index` on, wherever they stand at or after
+ * `position`.
+ */
 export function* findFrames(
   bytes: Uint8Array,
-  { file, index, position }: { readonly file: number; readonly index: number; readonly position: number },
+  {
+    file,
+    index,
+    position,
+  }: { readonly file: number; readonly index: number; readonly position: number },
 ): Generator<LaterFrame, void, void> {
   const buffer = toBuffer(bytes);
   const salt = Buffer.of(file & 0xff, (file >> 8) & 0xff);
@@ -87,7 +102,11 @@ export function* findFrames(
     at = saltAt - SALT_OFFSET;
     const end = at + HEADER_BYTES + buffer.readUInt32LE(at);
     const found = buffer.readUIntLE(at + 8, 6) % SETTLED_FLAG;
-    const mayBe = end > at + HEADER_BYTES && end <= buffer.length && found >= from && found < from + buffer.length;
+    const mayBe =
+      end > at + HEADER_BYTES &&
+      end <= buffer.length &&
+      found >= from &&
+      found < from + buffer.length;
     if (mayBe && isWhole(buffer.subarray(at, end), { file, index: found })) {
       const isSettled = buffer.readUIntLE(at + 8, 6) >= SETTLED_FLAG;
       yield { index: found, isSettled, payload: buffer.subarray(at + HEADER_BYTES, end) };

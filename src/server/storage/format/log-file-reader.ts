@@ -21,7 +21,10 @@ export interface FoundLog {
   readonly damage: LogDamage | undefined;
 }
 
-/** Frames that may be in flight at one time: those of two writes, of which the first of a file has the header too. */
+/**
+ * Frames that may be in flight at one time: those of two writes, of which the first of a file has
+ * the header too.
+ */
 const MAX_PENDING_FRAMES = 2;
 
 export function readLog(bytes: Uint8Array, file: number): FoundLog {
@@ -40,7 +43,10 @@ export function readLog(bytes: Uint8Array, file: number): FoundLog {
   return { header, entries, damage: findDamage(bytes, { file, index, position }) };
 }
 
-/** What a later frame proves to have been on the disk before was lost by something else than a crash. */
+/**
+ * What a later frame proves to have been on the disk before was lost by something else than a
+ * crash.
+ */
 function findDamage(
   bytes: Uint8Array,
   end: { readonly file: number; readonly index: number; readonly position: number },
@@ -51,7 +57,8 @@ function findDamage(
   const isProven = later.some(({ index, isSettled }) => isSettled || index >= firstBegunAfter);
   if (last === undefined || !isProven) return undefined;
   const laterEntries = { local: 0, red: 0 };
-  for (const { payload } of later) for (const { log } of unpackEntries(payload)) laterEntries[log] += 1;
+  for (const { payload } of later)
+    for (const { log } of unpackEntries(payload)) laterEntries[log] += 1;
   const lost = last.index + 1 - end.index - later.length;
   return { position: end.position, frames: { lost, later: later.length }, laterEntries };
 }

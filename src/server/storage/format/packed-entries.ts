@@ -1,6 +1,6 @@
 /**
- * Entries of logs in MessagePack, and back: their version, then arrays that begin with what each is. A blue operation
- * leaves out what the one before it in the same bytes said too.
+ * Entries of logs in MessagePack, and back: their version, then arrays that begin with what each
+ * is. A blue operation leaves out what the one before it in the same bytes said too.
  */
 import type { Effect } from '../../records/effect.ts';
 import { formatOperationId } from '../../records/operation-id.ts';
@@ -26,7 +26,10 @@ class LastWritten {
   action: string | undefined;
 }
 
-/** Packs entries behind `headBytes` free bytes, up to `maxBytes`, but at least one. Returns how many there are. */
+/**
+ * Packs entries behind `headBytes` free bytes, up to `maxBytes`, but at least one. Returns how many
+ * there are.
+ */
 export function packEntries(
   entries: readonly LoggedEntry[],
   headBytes: number,
@@ -61,7 +64,9 @@ export function unpackEntries(bytes: Uint8Array): LoggedEntry[] {
   try {
     const version = bytes.length === 0 ? FORMAT_VERSION : reader.readValue(FRAME_DEPTH);
     if (version !== FORMAT_VERSION) {
-      throw new Error(`a group of entries has format ${String(version)}; this version reads format ${FORMAT_VERSION}`);
+      throw new Error(
+        `a group of entries has format ${String(version)}; this version reads format ${FORMAT_VERSION}`,
+      );
     }
     while (reader.getPosition() < bytes.length)
       entries.push(readEntry(reader.readValue(FRAME_DEPTH) as PackedEntry, reported));
@@ -82,7 +87,8 @@ type PackedEntry =
   | readonly [kind: typeof ENTRY_KINDS.local | typeof ENTRY_KINDS.red, entry: unknown];
 
 function readEntry(packed: PackedEntry, reported: LastWritten): LoggedEntry {
-  if (packed[0] !== ENTRY_KINDS.blue) return { log: packed[0] === ENTRY_KINDS.red ? 'red' : 'local', entry: packed[1] };
+  if (packed[0] !== ENTRY_KINDS.blue)
+    return { log: packed[0] === ENTRY_KINDS.red ? 'red' : 'local', entry: packed[1] };
   const [, listed, redDelivered = null, client] = packed;
   if (client !== undefined) reported.client = client;
   const operation = readOperation(listed, reported);
@@ -92,7 +98,9 @@ function readEntry(packed: PackedEntry, reported: LastWritten): LoggedEntry {
 }
 
 function isBlue(entry: unknown): entry is BlueEntry {
-  return typeof entry === 'object' && entry !== null && (entry as Partial<LocalEntry>).kind === 'blue';
+  return (
+    typeof entry === 'object' && entry !== null && (entry as Partial<LocalEntry>).kind === 'blue'
+  );
 }
 
 /** The value is left out where there is none, and which field it is where that was said last. */
@@ -113,7 +121,10 @@ type ListedOperation = readonly [
   meta?: unknown,
 ];
 
-function writeBlue({ operation, redDelivered, client, number }: BlueEntry, reported: LastWritten): void {
+function writeBlue(
+  { operation, redDelivered, client, number }: BlueEntry,
+  reported: LastWritten,
+): void {
   const isNewClient = client !== undefined && client !== reported.client;
   const parts = isNewClient ? 4 : redDelivered === undefined ? 2 : 3;
   writer.writeArrayHead(parts);
@@ -125,8 +136,15 @@ function writeBlue({ operation, redDelivered, client, number }: BlueEntry, repor
   reported.client = client;
 }
 
-/** Writes a `ListedOperation` part by part: a list of the parts, made for the writer, costs as much as the writing. */
-function writeOperation(operation: BlueOperation, id: string | number, reported: LastWritten): void {
+/**
+ * Writes a `ListedOperation` part by part: a list of the parts, made for the writer, costs as much
+ * as the writing.
+ */
+function writeOperation(
+  operation: BlueOperation,
+  id: string | number,
+  reported: LastWritten,
+): void {
   const { site, sequence, vector, shadow, effects, reply, hop } = operation;
   writer.writeArrayHead(reply.meta === undefined ? 8 : 9);
   writePart(id);
@@ -144,7 +162,8 @@ function writeOperation(operation: BlueOperation, id: string | number, reported:
 function writeEffect(effect: Effect, reported: LastWritten): void {
   const { table, key, field, action } = effect;
   const hasValue = 'value' in effect;
-  const isRepeated = table === reported.table && field === reported.field && action === reported.action;
+  const isRepeated =
+    table === reported.table && field === reported.field && action === reported.action;
   writer.writeArrayHead((isRepeated ? 1 : 4) + (hasValue ? 1 : 0));
   if (isRepeated) writePart(key);
   else {
@@ -171,7 +190,8 @@ function readOperation(listed: ListedOperation, reported: LastWritten): BlueOper
     site,
     ...(shadow === null ? {} : { shadow }),
     effects: effects.map((effect) => readEffect(effect, reported)),
-    reply: meta === undefined ? { value } : { value, meta: meta as Readonly<Record<string, unknown>> },
+    reply:
+      meta === undefined ? { value } : { value, meta: meta as Readonly<Record<string, unknown>> },
     sequence,
     vector,
     ...(hop === null ? {} : { hop }),
@@ -180,13 +200,18 @@ function readOperation(listed: ListedOperation, reported: LastWritten): BlueOper
 
 function readEffect(listed: ListedEffect, reported: LastWritten): Effect {
   if (listed.length > 2) {
-    const [table, key, field, action, value] = listed as Extract<ListedEffect, { readonly 3: string }>;
+    const [table, key, field, action, value] = listed as Extract<
+      ListedEffect,
+      { readonly 3: string }
+    >;
     reported.table = table;
     reported.field = field;
     reported.action = action;
     return listed.length < 5 ? { table, key, field, action } : { table, key, field, action, value };
   }
   const [key, value] = listed as Exclude<ListedEffect, { readonly 3: string }>;
-  const { table, field, action } = reported as Required<{ [K in 'table' | 'field' | 'action']: string }>;
+  const { table, field, action } = reported as Required<{
+    [K in 'table' | 'field' | 'action']: string;
+  }>;
   return listed.length < 2 ? { table, key, field, action } : { table, key, field, action, value };
 }

@@ -1,4 +1,7 @@
-/** What has come of a transfer: a checkpoint file in parts, of which each start of the receiver begins another one. */
+/**
+ * What has come of a transfer: a checkpoint file in parts, of which each start of the receiver
+ * begins another one.
+ */
 import type { Checkpoint } from '../../records/checkpoint.ts';
 import type { Files, SyncedFile } from '../disk/files.ts';
 import { readCheckpoint } from '../format/checkpoint-file.ts';
@@ -31,7 +34,8 @@ export class IncomingFile {
     const header = readHeader(bytes);
     if (header === undefined) return undefined;
     let length = 0;
-    for (const payload of decodeFrames(bytes, getFileNumber(header.transfer))) length += HEADER_BYTES + payload.length;
+    for (const payload of decodeFrames(bytes, getFileNumber(header.transfer)))
+      length += HEADER_BYTES + payload.length;
     this.#length = length;
     return header;
   }
@@ -42,7 +46,10 @@ export class IncomingFile {
     this.#length = 0;
   }
 
-  /** Writes what comes next; calls back once it is on the disk. One at a time. @throws Error if no file can be made */
+  /**
+   * Writes what comes next; calls back once it is on the disk. One at a time. @throws Error if no
+   * file can be made
+   */
   append(bytes: Uint8Array, done: (error: Error | undefined) => void): void {
     this.#part ??= this.#createPart(this.#length);
     this.#part.file.write(bytes, this.#length - this.#part.start, (error) => {
@@ -71,7 +78,8 @@ export class IncomingFile {
     this.#files.makeDirectory(INCOMING);
     this.#files.makeDirectory(PARTS);
     const path = `${PARTS}/${String(start).padStart(16, '0')}.part`;
-    // One of an earlier start may have been begun there, with nothing whole in it; those behind it do not count.
+    // One of an earlier start may have been begun there, with nothing whole in it; those behind it
+    // do not count.
     for (const { start: other, name } of this.#listParts()) {
       if (other >= start) this.#files.removeNow(`${PARTS}/${name}`);
     }
@@ -80,7 +88,9 @@ export class IncomingFile {
 
   #listParts(): { readonly start: number; readonly name: string }[] {
     const names = this.#files.list(PARTS).filter((name) => /^\d+\.part$/.test(name));
-    return names.map((name) => ({ start: Number.parseInt(name, 10), name })).toSorted((a, b) => a.start - b.start);
+    return names
+      .map((name) => ({ start: Number.parseInt(name, 10), name }))
+      .toSorted((a, b) => a.start - b.start);
   }
 
   /** Each part up to where the next one begins. */
@@ -90,7 +100,9 @@ export class IncomingFile {
     let length = 0;
     for (const [index, { start, name }] of parts.entries()) {
       if (start > length) break;
-      const part = this.#files.read(`${PARTS}/${name}`).subarray(0, (parts[index + 1]?.start ?? Infinity) - start);
+      const part = this.#files
+        .read(`${PARTS}/${name}`)
+        .subarray(0, (parts[index + 1]?.start ?? Infinity) - start);
       bytes.push(part);
       length = start + part.length;
     }

@@ -25,12 +25,18 @@ type Done = (error: Error | undefined) => void;
 
 /** Being written: nothing of it counts. */
 const DRAFT = `${INCOMING}/site`;
-/** What came, with the site that was made of it, from the move to here on: it takes the place of the one that there is. */
+/**
+ * What came, with the site that was made of it, from the move to here on: it takes the place of the
+ * one that there is.
+ */
 const ARRIVED = 'arrived';
 const READY = `${ARRIVED}/site`;
 const SEGMENT_BYTES = 1024 * 1024;
 
-/** Writes the directory and puts it in place. Unless `done` is called without an error, what there was still counts. */
+/**
+ * Writes the directory and puts it in place. Unless `done` is called without an error, what there
+ * was still counts.
+ */
 export function installSite(installation: SiteInstallation, done: Done): void {
   const { timing } = installation;
   const steps = [makeDraft, writeCheckpoint, writeHeader, writeEntries, putInPlace];
@@ -46,7 +52,10 @@ export function installSite(installation: SiteInstallation, done: Done): void {
   next(undefined);
 }
 
-/** Ends an installation that a crash may have broken off. Called at each start, before the directory is looked at. */
+/**
+ * Ends an installation that a crash may have broken off. Called at each start, before the directory
+ * is looked at.
+ */
 export function finishInstallation(files: Files, directory: string): void {
   if (files.list(READY).length > 0) {
     if (files.list(directory).length > 0) files.moveDirectory(directory, `${ARRIVED}/replaced`);
@@ -69,9 +78,14 @@ function putInPlace({ files, directory }: SiteInstallation, done: Done): void {
   done(undefined);
 }
 
-function writeCheckpoint({ files, timing, state, nextCheckpoint }: SiteInstallation, done: Done): void {
+function writeCheckpoint(
+  { files, timing, state, nextCheckpoint }: SiteInstallation,
+  done: Done,
+): void {
   const { sections, smallParts } = getCheckpoint(state);
-  const saved = Object.entries(sections).map(([name, rows]) => [name, new SavedSection(rows)] as const);
+  const saved = Object.entries(sections).map(
+    ([name, rows]) => [name, new SavedSection(rows)] as const,
+  );
   const checkpointer = new Checkpointer(
     {
       files,
@@ -115,9 +129,18 @@ class SavedSection implements Section {
 }
 
 /** A log file without entries says where the logs begin. */
-function writeHeader({ files, site, state, nextSegment, nextCheckpoint }: SiteInstallation, done: Done): void {
+function writeHeader(
+  { files, site, state, nextSegment, nextCheckpoint }: SiteInstallation,
+  done: Done,
+): void {
   const checkpoint = { file: nextCheckpoint, ...getContained(state) };
-  const header: SegmentHeader = { format: FORMAT_VERSION, term: nextSegment, site, ...getStarts(state), checkpoint };
+  const header: SegmentHeader = {
+    format: FORMAT_VERSION,
+    term: nextSegment,
+    site,
+    ...getStarts(state),
+    checkpoint,
+  };
   const frame = encodeFrame(JSON.stringify(header), { file: nextSegment, index: 0 });
   const file = files.createNow(`${DRAFT}/${formatSegmentName(nextSegment)}`, frame.length);
   file.write(frame, 0, (error) => {
@@ -126,7 +149,10 @@ function writeHeader({ files, site, state, nextSegment, nextCheckpoint }: SiteIn
   });
 }
 
-function writeEntries({ files, timing, site, state, nextSegment, nextCheckpoint }: SiteInstallation, done: Done): void {
+function writeEntries(
+  { files, timing, site, state, nextSegment, nextCheckpoint }: SiteInstallation,
+  done: Done,
+): void {
   const { local, red } = state;
   if (local.entries.length + red.entries.length === 0) return done(undefined);
   let failure: Error | undefined;

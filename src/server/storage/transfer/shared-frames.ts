@@ -1,4 +1,7 @@
-/** The shared part of a checkpoint file, without what is the donor's own. Its frames are made as they are read. */
+/**
+ * The shared part of a checkpoint file, without what is the donor's own. Its frames are made as
+ * they are read.
+ */
 import { crc32 } from 'node:zlib';
 import { getPart } from '../../records/checkpoint.ts';
 import type { SavedSiteState } from '../../log/recovered-state.ts';
@@ -6,7 +9,14 @@ import type { HeldCheckpoint } from '../checkpointer.ts';
 import type { Files } from '../disk/files.ts';
 import { formatCommit, formatRows } from '../format/checkpoint-file.ts';
 import { FORMAT_VERSION } from '../format/file-names.ts';
-import { HEADER_BYTES, decodeFrame, encodeFrame, getFrameLength, sealFrame, toBuffer } from '../format/frames.ts';
+import {
+  HEADER_BYTES,
+  decodeFrame,
+  encodeFrame,
+  getFrameLength,
+  sealFrame,
+  toBuffer,
+} from '../format/frames.ts';
 import { decodeValue } from '../format/value-text.ts';
 import { getFileNumber } from './transfer-messages.ts';
 
@@ -20,7 +30,10 @@ export interface TransferHeader {
 
 /** Where the making of frames has got to. */
 interface Cursor {
-  /** Of the next frame that is made: its place in the transfer, its number, and the checksum of the payloads before it. */
+  /**
+   * Of the next frame that is made: its place in the transfer, its number, and the checksum of the
+   * payloads before it.
+   */
   readonly offset: number;
   readonly index: number;
   readonly sum: number;
@@ -52,9 +65,13 @@ export class SharedFrames {
   }
 
   /**
-   * Up to `maxBytes` from `offset` on, fewer only at the end; `undefined` where another frame has to be made first: `advance`.
+   * Up to `maxBytes` from `offset` on, fewer only at the end; `undefined` where another frame has
+   * to be made first: `advance`.
    */
-  read(offset: number, maxBytes: number): { readonly bytes: Uint8Array; readonly isLast: boolean } | undefined {
+  read(
+    offset: number,
+    maxBytes: number,
+  ): { readonly bytes: Uint8Array; readonly isLast: boolean } | undefined {
     this.#seek(offset);
     const isWhole = this.#cursor.position >= this.#source.bytes;
     const to = offset + maxBytes;
@@ -65,11 +82,15 @@ export class SharedFrames {
     return { bytes: Buffer.concat(parts), isLast: isWhole && to >= this.#cursor.offset };
   }
 
-  /** Makes a frame of the next one of the file, if that has something to send. @throws Error if it cannot be read */
+  /**
+   * Makes a frame of the next one of the file, if that has something to send. @throws Error if it
+   * cannot be read
+   */
   advance(): void {
     const { index, readIndex, position, sum } = this.#cursor;
     const file = getFileNumber(this.#header.transfer);
-    if (index === 0) return this.#add(encodeFrame(JSON.stringify(this.#header), { file, index }), this.#cursor);
+    if (index === 0)
+      return this.#add(encodeFrame(JSON.stringify(this.#header), { file, index }), this.#cursor);
     const frame = this.#readFrame(position, readIndex);
     const next = { ...this.#cursor, position: position + frame.length, readIndex: readIndex + 1 };
     const payload = frame.subarray(HEADER_BYTES);
@@ -124,8 +145,13 @@ export class SharedFrames {
 
 /** What of a frame is sent; `undefined` where nothing is. Values stay as they are written. */
 function selectShared(payload: string, isLast: boolean, sum: number): string | undefined {
-  const { rows, smallParts } = JSON.parse(payload) as { rows: readonly unknown[][]; smallParts?: unknown };
-  const shared = rows.filter(([section]) => getPart(String(section)) === 'shared').map((row) => JSON.stringify(row));
+  const { rows, smallParts } = JSON.parse(payload) as {
+    rows: readonly unknown[][];
+    smallParts?: unknown;
+  };
+  const shared = rows
+    .filter(([section]) => getPart(String(section)) === 'shared')
+    .map((row) => JSON.stringify(row));
   if (!isLast) return shared.length === 0 ? undefined : formatRows(shared);
   const state = (decodeValue(JSON.stringify(smallParts)) as SavedSiteState).shared;
   const contained = { local: 0, red: state.log.delivered };

@@ -1,4 +1,7 @@
-/** What the sites of a state transfer send. The receiver asks for slices, several ahead, and asks again for lost ones. */
+/**
+ * What the sites of a state transfer send. The receiver asks for slices, several ahead, and asks
+ * again for lost ones.
+ */
 import { crc32 } from 'node:zlib';
 
 /** A slice has so many bytes, except the last one. */
@@ -28,7 +31,10 @@ export interface TransferSlice {
 export type TransferReply =
   /** The snapshot is there; the transfer has about so many bytes. */
   | { readonly kind: 'transfer.ready'; readonly transfer: string; readonly bytes: number }
-  /** There is no snapshot now: try again later. With `isClosed` never, since the receiver's directory is of a closed site. */
+  /**
+   * There is no snapshot now: try again later. With `isClosed` never, since the receiver's
+   * directory is of a closed site.
+   */
   | {
       readonly kind: 'transfer.refused';
       readonly transfer: string;
@@ -47,7 +53,10 @@ export function isIntact({ bytes, checksum }: TransferSlice): boolean {
   return crc32(bytes) === checksum;
 }
 
-/** The number that the frames of a transfer have in place of their file's: frames of two transfers do not fit together. */
+/**
+ * The number that the frames of a transfer have in place of their file's: frames of two transfers
+ * do not fit together.
+ */
 export function getFileNumber(transfer: string): number {
   return crc32(transfer) & 0xffff;
 }

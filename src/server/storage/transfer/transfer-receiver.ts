@@ -1,8 +1,16 @@
-/** The receiving side of a state transfer: goes on after a lost link or a restart, and checks the whole in the end. */
+/**
+ * The receiving side of a state transfer: goes on after a lost link or a restart, and checks the
+ * whole in the end.
+ */
 import type { Checkpoint } from '../../records/checkpoint.ts';
 import { isFenced, type Files, type Timing } from '../disk/files.ts';
 import { IncomingFile } from './incoming-file.ts';
-import { SLICE_BYTES, isIntact, type TransferReply, type TransferRequest } from './transfer-messages.ts';
+import {
+  SLICE_BYTES,
+  isIntact,
+  type TransferReply,
+  type TransferRequest,
+} from './transfer-messages.ts';
 
 export interface TransferReceiverOptions {
   readonly files: Files;
@@ -83,9 +91,12 @@ export class TransferReceiver {
     } else if (reply.kind === 'transfer.slice') {
       if (isIntact(reply)) this.#take(reply);
       else this.#ask(reply.offset);
-    } else if (reply.kind === 'transfer.lost') this.#beginAgain(`${this.#options.donor} has no such snapshot any more`);
+    } else if (reply.kind === 'transfer.lost')
+      this.#beginAgain(`${this.#options.donor} has no such snapshot any more`);
     else {
-      this.#options.onProblem?.(`${this.#options.donor} cannot send its state now: ${reply.reason}`);
+      this.#options.onProblem?.(
+        `${this.#options.donor} cannot send its state now: ${reply.reason}`,
+      );
       if (reply.isClosed === true) this.#options.onClosed?.(reply.reason);
     }
   }
@@ -124,7 +135,10 @@ export class TransferReceiver {
   }
 
   #request(): void {
-    const end = Math.min(this.#incoming.length + WINDOW * this.#sliceBytes, this.#totalBytes ?? Infinity);
+    const end = Math.min(
+      this.#incoming.length + WINDOW * this.#sliceBytes,
+      this.#totalBytes ?? Infinity,
+    );
     while (this.#requestedTo < end) {
       if (!this.#slices.has(this.#requestedTo)) this.#ask(this.#requestedTo);
       this.#requestedTo += this.#sliceBytes;
@@ -136,9 +150,11 @@ export class TransferReceiver {
   }
 
   #take({ offset, bytes, isLast }: Extract<TransferReply, { kind: 'transfer.slice' }>): void {
-    if (isLast && (bytes.length > 0 || offset === this.#incoming.length)) this.#totalBytes = offset + bytes.length;
+    if (isLast && (bytes.length > 0 || offset === this.#incoming.length))
+      this.#totalBytes = offset + bytes.length;
     const isAhead = offset >= this.#incoming.length && offset < this.#requestedTo;
-    if (isAhead && !(this.#isWriting && offset === this.#incoming.length)) this.#slices.set(offset, bytes);
+    if (isAhead && !(this.#isWriting && offset === this.#incoming.length))
+      this.#slices.set(offset, bytes);
     this.#writeNext();
   }
 
@@ -168,14 +184,17 @@ export class TransferReceiver {
 
   /** It is asked for again, in time: there may be room then. */
   #onWriteFailed(error: Error): void {
-    this.#options.onProblem?.(`What ${this.#options.donor} sends cannot be written (${error.message})`);
+    this.#options.onProblem?.(
+      `What ${this.#options.donor} sends cannot be written (${error.message})`,
+    );
     if (isFenced(error)) return this.close();
     this.#options.onWriteFailed?.(error);
   }
 
   #finish(): void {
     const shared = this.#incoming.read(this.#transfer);
-    if (typeof shared === 'string') return this.#beginAgain(`What has come is not whole: ${shared}`);
+    if (typeof shared === 'string')
+      return this.#beginAgain(`What has come is not whole: ${shared}`);
     this.#options.send({ kind: 'transfer.end', transfer: this.#transfer });
     this.close();
     this.#options.onDone(shared);

@@ -1,9 +1,17 @@
-/** The donor of state transfers: takes a snapshot for each, and reads slices between what else the site does. */
+/**
+ * The donor of state transfers: takes a snapshot for each, and reads slices between what else the
+ * site does.
+ */
 import type { HeldCheckpoint } from '../checkpointer.ts';
 import type { DurableStorage } from '../durable-storage.ts';
 import type { Files, Timing } from '../disk/files.ts';
 import { SharedFrames } from './shared-frames.ts';
-import { SLICE_BYTES, createSlice, type TransferReply, type TransferRequest } from './transfer-messages.ts';
+import {
+  SLICE_BYTES,
+  createSlice,
+  type TransferReply,
+  type TransferRequest,
+} from './transfer-messages.ts';
 
 export interface TransferSourceOptions {
   readonly files: Files;
@@ -53,7 +61,8 @@ export class TransferSource {
       if (!isKnown) this.#begin(receiver, name);
       else if (transfer.snapshot !== undefined) this.#sendReady(transfer, transfer.snapshot);
     } else if (!isKnown) {
-      if (request.kind === 'transfer.read') this.#options.send(receiver, { kind: 'transfer.lost', transfer: name });
+      if (request.kind === 'transfer.read')
+        this.#options.send(receiver, { kind: 'transfer.lost', transfer: name });
     } else if (request.kind === 'transfer.end') this.#end(transfer);
     else if (transfer.offsets.size < MAX_OFFSETS) {
       transfer.offsets.add(request.offset);
@@ -111,7 +120,8 @@ export class TransferSource {
   }
 
   #end(transfer: Transfer): void {
-    if (this.#transfers.get(transfer.receiver) === transfer) this.#transfers.delete(transfer.receiver);
+    if (this.#transfers.get(transfer.receiver) === transfer)
+      this.#transfers.delete(transfer.receiver);
     transfer.snapshot?.release();
   }
 

@@ -1,6 +1,16 @@
-/** An operation becomes visible only after all that its generator saw. Counts operations instead of comparing vectors. */
+/**
+ * An operation becomes visible only after all that its generator saw. Counts operations instead of
+ * comparing vectors.
+ */
 import { RED, type Origin } from '../../../server/records/origin.ts';
-import { CountingChecker, getExecutionName, isRed, assertProperty, SiteChecker, type AnyOperation } from './checker.ts';
+import {
+  CountingChecker,
+  getExecutionName,
+  isRed,
+  assertProperty,
+  SiteChecker,
+  type AnyOperation,
+} from './checker.ts';
 
 type Counts = readonly number[];
 
@@ -28,10 +38,15 @@ export class CausalOrderChecker extends CountingChecker {
 }
 
 function formatOperation(operation: AnyOperation): string {
-  return isRed(operation) ? getExecutionName(operation) : `blue ${operation.site}.${operation.sequence}`;
+  return isRed(operation)
+    ? getExecutionName(operation)
+    : `blue ${operation.site}.${operation.sequence}`;
 }
 
-/** Every site shows the red operations in one and the same order, and the blue ones of each origin likewise. */
+/**
+ * Every site shows the red operations in one and the same order, and the blue ones of each origin
+ * likewise.
+ */
 export class TotalOrderChecker extends SiteChecker<Map<string, number>> {
   readonly name = 'red total order';
   /** The one order of each origin and of red, as far as any site has shown it. */
@@ -51,7 +66,8 @@ export class TotalOrderChecker extends SiteChecker<Map<string, number>> {
     order[position] ??= operation.id;
     assertProperty(
       order[position] === operation.id,
-      () => `site ${site} shows ${operation.id} at ${origin} ${position}, where another shows ${order[position]}`,
+      () =>
+        `site ${site} shows ${operation.id} at ${origin} ${position}, where another shows ${order[position]}`,
     );
   }
 }

@@ -16,20 +16,41 @@ export function isRed(operation: AnyOperation): operation is RedOperation {
   return 'attempt' in operation;
 }
 
-/** Names one execution of a red operation. A clock would not do: after a crash, a stamp may be used again. */
-export function getExecutionName({ id, site, epoch, clock, attempt, snapshot }: RedOperation): string {
+/**
+ * Names one execution of a red operation. A clock would not do: after a crash, a stamp may be used
+ * again.
+ */
+export function getExecutionName({
+  id,
+  site,
+  epoch,
+  clock,
+  attempt,
+  snapshot,
+}: RedOperation): string {
   return `red ${id} (site ${site}, start ${epoch}, clock ${clock}, attempt ${attempt}, on ${snapshot.join()})`;
 }
 
 export interface FinalState {
-  readonly sites: readonly { readonly site: Origin; readonly state: SiteState; readonly origins: Origins }[];
+  readonly sites: readonly {
+    readonly site: Origin;
+    readonly state: SiteState;
+    readonly origins: Origins;
+  }[];
   /** Those that were lost for good, or closed. */
   readonly lost: ReadonlySet<Origin>;
   readonly history: History;
 }
 
-/** Whether an operation may be gone: blue, and answered by a site that was lost before others had it. */
-export function canBeLost(history: History, operation: ClientOperation, lost: ReadonlySet<Origin>): boolean {
+/**
+ * Whether an operation may be gone: blue, and answered by a site that was lost before others had
+ * it.
+ */
+export function canBeLost(
+  history: History,
+  operation: ClientOperation,
+  lost: ReadonlySet<Origin>,
+): boolean {
   return history.traits.isBlue(operation) && operation.replies.every(({ site }) => lost.has(site));
 }
 
@@ -45,7 +66,10 @@ export interface ClientSubmission {
   readonly serial: number;
   readonly client: number;
   readonly id: string;
-  /** In a session: what that had seen; the same object in all submissions that were made when it had seen as much. */
+  /**
+   * In a session: what that had seen; the same object in all submissions that were made when it had
+   * seen as much.
+   */
   readonly sessionVector: Vector | undefined;
   readonly wants: Submission['wantedStages'];
 }
@@ -72,7 +96,9 @@ export interface GeneratorRun {
   /** Of the operation, if it has one. */
   readonly id: string | undefined;
   readonly outcome: Outcome;
-  /** It ran with what the site had proposed: its place in the red order says whether that was right. */
+  /**
+   * It ran with what the site had proposed: its place in the red order says whether that was right.
+   */
   readonly isPipelined: boolean;
   /** Nothing of the site was in flight that a guess would have to count. */
   readonly isAlone: boolean;
@@ -125,7 +151,9 @@ export interface Checker {
   onFinished?(final: FinalState): void;
 }
 
-/** A checker with notes about each site. `copyOf` restores them from a saved state, or from nothing. */
+/**
+ * A checker with notes about each site. `copyOf` restores them from a saved state, or from nothing.
+ */
 export abstract class SiteChecker<Noted> implements Checker {
   abstract readonly name: string;
   readonly #sites: Noted[] = [];
@@ -148,7 +176,9 @@ export abstract class SiteChecker<Noted> implements Checker {
   }
 }
 
-/** Counts the operations that each site shows, by ordinal: red ones, then blue ones of each origin. */
+/**
+ * Counts the operations that each site shows, by ordinal: red ones, then blue ones of each origin.
+ */
 export abstract class CountingChecker extends SiteChecker<number[]> {
   constructor({ size }: Origins) {
     super((saved) => [...(saved ?? Array.from({ length: size }, () => 0))]);

@@ -1,4 +1,6 @@
-/** A wild clock drags no site along: while it is far ahead of the others, they show no stamp of it. */
+/**
+ * A wild clock drags no site along: while it is far ahead of the others, they show no stamp of it.
+ */
 import { MICROS_PER_MS } from '../../../server/records/clock.ts';
 import type { Origin } from '../../../server/records/origin.ts';
 import { isRed, assertProperty, type AnyOperation, type Checker } from './checker.ts';
@@ -40,7 +42,9 @@ export class ClockChecker implements Checker {
   }
 }
 
-/** A site takes nothing of an earlier start of another one, once it has taken something of a later. */
+/**
+ * A site takes nothing of an earlier start of another one, once it has taken something of a later.
+ */
 export class TermChecker implements Checker {
   readonly name = 'terms';
   /** By receiver, its start, and sender: the latest term of which something was taken. */

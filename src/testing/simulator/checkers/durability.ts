@@ -1,6 +1,16 @@
-/** Acknowledged operations are at every remaining site, except blue ones of sites that were lost before others had them. */
+/**
+ * Acknowledged operations are at every remaining site, except blue ones of sites that were lost
+ * before others had them.
+ */
 import type { Origin } from '../../../server/records/origin.ts';
-import { SiteChecker, canBeLost, assertProperty, type AnyOperation, type Checker, type FinalState } from './checker.ts';
+import {
+  SiteChecker,
+  canBeLost,
+  assertProperty,
+  type AnyOperation,
+  type Checker,
+  type FinalState,
+} from './checker.ts';
 import { encodeValue } from '../../../server/storage/format/value-text.ts';
 
 export class DurabilityChecker extends SiteChecker<Set<string>> {
@@ -23,19 +33,25 @@ export class DurabilityChecker extends SiteChecker<Set<string>> {
   onFinished({ history, sites, lost }: FinalState): void {
     for (const operation of history.getAnswered()) {
       if (history.traits.isRead(operation) || !history.traits.hasEffect(operation)) continue;
-      const isElsewhere = [...(this.#shownBy.get(operation.id) ?? [])].some((site) => !lost.has(site));
+      const isElsewhere = [...(this.#shownBy.get(operation.id) ?? [])].some(
+        (site) => !lost.has(site),
+      );
       if (canBeLost(history, operation, lost) && !isElsewhere) continue;
       for (const { site } of sites) {
         assertProperty(
           this.getState(site).has(operation.id),
-          () => `${operation.operation} ${operation.id} was acknowledged and is not at site ${site}`,
+          () =>
+            `${operation.operation} ${operation.id} was acknowledged and is not at site ${site}`,
         );
       }
     }
   }
 }
 
-/** Once everything has healed and arrived, all sites have the same state (RedBlue, OSDI 2012, Theorem 1). */
+/**
+ * Once everything has healed and arrived, all sites have the same state (RedBlue, OSDI 2012,
+ * Theorem 1).
+ */
 export class ConvergenceChecker implements Checker {
   readonly name = 'convergence';
 

@@ -1,4 +1,7 @@
-/** An operation takes effect once at every site, or nowhere. Replies match that, and retries get the same reply. */
+/**
+ * An operation takes effect once at every site, or nowhere. Replies match that, and retries get the
+ * same reply.
+ */
 import type { Origin } from '../../../server/records/origin.ts';
 import { encodeValue } from '../../../server/storage/format/value-text.ts';
 import type { ClientOperation, History } from '../history.ts';
@@ -40,7 +43,10 @@ export class ExactlyOnceChecker extends SiteChecker<Map<string, number>> {
       () => `${id} was reported as expired, and its client had not acknowledged it`,
     );
     const reported = [...replies.map(({ value }) => encodeValue(value)), ...failures];
-    assertProperty(new Set(reported).size <= 1, () => `${id} was answered ${reported.join(', then ')}`);
+    assertProperty(
+      new Set(reported).size <= 1,
+      () => `${id} was answered ${reported.join(', then ')}`,
+    );
     const isNone = replies.length > 0 && !history.traits.hasEffect(operation);
     assertProperty(
       !(isNone && isShown),

@@ -1,6 +1,12 @@
-/** The service's invariants hold at every site after every operation (RedBlue, OSDI 2012, Theorem 2). */
+/**
+ * The service's invariants hold at every site after every operation (RedBlue, OSDI 2012, Theorem
+ * 2).
+ */
 import type { Origin } from '../../../server/records/origin.ts';
-import { InvariantCheck, type BrokenInvariant } from '../../../server/replica/core/invariant-check.ts';
+import {
+  InvariantCheck,
+  type BrokenInvariant,
+} from '../../../server/replica/core/invariant-check.ts';
 import type { Service } from '../../../server/service/service.ts';
 import type { SiteState } from '../../../server/replica/core/site-state.ts';
 import { assertProperty, type AnyOperation, type Checker, type GeneratorRun } from './checker.ts';
@@ -20,10 +26,14 @@ export class InvariantChecker implements Checker {
       () =>
         `at site ${site}, after ${id}, row '${row?.key}' of ${row?.table} breaks "${row?.invariant}"${describeFailure(row)}`,
     );
-    const [broken] = this.#check.findBrokenConditions(new Set(effects.map(({ table }) => table)), state);
+    const [broken] = this.#check.findBrokenConditions(
+      new Set(effects.map(({ table }) => table)),
+      state,
+    );
     assertProperty(
       broken === undefined,
-      () => `at site ${site}, after ${id}, all tables together break "${broken?.invariant}"${describeFailure(broken)}`,
+      () =>
+        `at site ${site}, after ${id}, all tables together break "${broken?.invariant}"${describeFailure(broken)}`,
     );
   }
 }
@@ -33,7 +43,10 @@ function describeFailure(broken: BrokenInvariant | undefined): string {
   return broken?.error === undefined ? '' : `, which ${broken.error}`;
 }
 
-/** A generator throws only errors of its domain and returns only what sites accept: all else is the author's mistake. */
+/**
+ * A generator throws only errors of its domain and returns only what sites accept: all else is the
+ * author's mistake.
+ */
 export class GeneratorChecker implements Checker {
   readonly name = 'generators';
   readonly #thrown: () => string | undefined;
@@ -43,7 +56,10 @@ export class GeneratorChecker implements Checker {
     this.#thrown = thrown;
   }
 
-  onGeneratorRun(site: Origin, { input: { operation }, outcome: { hasFailed, reason } }: GeneratorRun): void {
+  onGeneratorRun(
+    site: Origin,
+    { input: { operation }, outcome: { hasFailed, reason } }: GeneratorRun,
+  ): void {
     assertProperty(!hasFailed, () => {
       const thrown = this.#thrown();
       if (thrown === undefined) return `${operation} at site ${site} fails: ${reason}`;

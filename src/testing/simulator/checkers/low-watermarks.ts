@@ -1,4 +1,7 @@
-/** A floor is true: whatever comes after it had seen what it covers. Removals covered by all floors are forgotten. */
+/**
+ * A floor is true: whatever comes after it had seen what it covers. Removals covered by all floors
+ * are forgotten.
+ */
 import type { Origin } from '../../../server/records/origin.ts';
 import { SiteChecker, isRed, assertProperty, type AnyOperation } from './checker.ts';
 
@@ -26,7 +29,8 @@ export class LowWatermarkChecker extends SiteChecker<WatermarksByOrigin> {
     for (const [entry, stamp] of (floors[origin] ?? []).entries()) {
       assertProperty(
         (seen[entry] ?? 0) >= stamp,
-        () => `site ${site} shows ${id}, which had seen entry ${entry} up to ${seen[entry]}, after a floor of ${stamp}`,
+        () =>
+          `site ${site} shows ${id}, which had seen entry ${entry} up to ${seen[entry]}, after a floor of ${stamp}`,
       );
     }
     if (isLowWatermark(operation)) floors[origin] = operation.reply?.value as readonly number[];
@@ -36,7 +40,10 @@ export class LowWatermarkChecker extends SiteChecker<WatermarksByOrigin> {
 /** Of transfers of rights, by their shadow operation's name. */
 const RIGHTS_TRANSFER_SHADOW = '\u0000rights';
 
-/** Operations that sites make themselves: no client has asked for them, and no generator has made them. */
+/**
+ * Operations that sites make themselves: no client has asked for them, and no generator has made
+ * them.
+ */
 export function isTransfer({ shadow }: AnyOperation): boolean {
   return shadow === RIGHTS_TRANSFER_SHADOW;
 }

@@ -1,4 +1,7 @@
-/** All sites agree about each origin. A closed stream has one end, which no site exceeds and all reach. */
+/**
+ * All sites agree about each origin. A closed stream has one end, which no site exceeds and all
+ * reach.
+ */
 import type { KnownOrigin, Origin, Origins } from '../../../server/records/origin.ts';
 import { encodeValue } from '../../../server/storage/format/value-text.ts';
 import { CountingChecker, assertProperty, type FinalState } from './checker.ts';
@@ -29,11 +32,15 @@ export class MembersChecker extends CountingChecker {
   }
 
   onFinished({ sites }: FinalState): void {
-    const [first, ...others] = sites.map(({ site, origins }) => ({ site, table: encodeValue(origins.save()) }));
+    const [first, ...others] = sites.map(({ site, origins }) => ({
+      site,
+      table: encodeValue(origins.save()),
+    }));
     for (const { site, table } of others) {
       assertProperty(
         table === first?.table,
-        () => `site ${site} ends with the members ${table}, and site ${first?.site} with ${first?.table}`,
+        () =>
+          `site ${site} ends with the members ${table}, and site ${first?.site} with ${first?.table}`,
       );
     }
     for (const [origin, final] of this.#finals) {
@@ -52,12 +59,14 @@ export class MembersChecker extends CountingChecker {
     this.#finals.set(origin, other);
     assertProperty(
       other === final,
-      () => `the stream of ordinal ${origin} ends with ${final} at site ${site}, and with ${other} at another`,
+      () =>
+        `the stream of ordinal ${origin} ends with ${final} at site ${site}, and with ${other} at another`,
     );
     const shown = this.getState(site)[origin] ?? 0;
     assertProperty(
       shown <= final || site === origin,
-      () => `site ${site} shows ${shown} operations of ordinal ${origin}, which was closed at ${final}`,
+      () =>
+        `site ${site} shows ${shown} operations of ordinal ${origin}, which was closed at ${final}`,
     );
   }
 }

@@ -1,8 +1,9 @@
 /**
- * The service once more, without the replica: every generator run is repeated on a plain model that holds what the site
- * showed at that moment, and every red operation again where it stands in the red order, on all red operations before it
- * and the blue ones of its snapshot. Effects, replies and final states must agree. Like the checkers of causal order it
- * goes by counting operations, so that it relies neither on vectors nor on what certification compares.
+ * The service once more, without the replica: every generator run is repeated on a plain model that
+ * holds what the site showed at that moment, and every red operation again where it stands in the
+ * red order, on all red operations before it and the blue ones of its snapshot. Effects, replies
+ * and final states must agree. Like the checkers of causal order it goes by counting operations, so
+ * that it relies neither on vectors nor on what certification compares.
  */
 import { RED, type Origin, type Origins } from '../../../server/records/origin.ts';
 import type { DomainErrorInfo } from '../../../correctable/errors.ts';
@@ -12,7 +13,12 @@ import type { Reply } from '../../../server/records/reply.ts';
 import type { Service } from '../../../server/service/service.ts';
 import type { SiteState } from '../../../server/replica/core/site-state.ts';
 import { encodeValue } from '../../../server/storage/format/value-text.ts';
-import { toComparableLedger, isLedger, type Counts, type ModelOperation } from '../oracle/model-operation.ts';
+import {
+  toComparableLedger,
+  isLedger,
+  type Counts,
+  type ModelOperation,
+} from '../oracle/model-operation.ts';
 import {
   describeOutcome,
   execute,
@@ -111,12 +117,18 @@ export class OracleChecker extends CountingChecker {
     return placed.model.list === RED ? 'red' : 'blue';
   }
 
-  /** Whether what was placed under this identifier changes anything: a "no" in the red order does not. */
+  /**
+   * Whether what was placed under this identifier changes anything: a "no" in the red order does
+   * not.
+   */
   hasEffects(id: string): boolean {
     return (this.#placed.get(id)?.effects.length ?? 0) > 0;
   }
 
-  onGeneratorRun(site: Origin, { input: value, id, outcome, isPipelined, isAlone }: GeneratorRun): void {
+  onGeneratorRun(
+    site: Origin,
+    { input: value, id, outcome, isPipelined, isAlone }: GeneratorRun,
+  ): void {
     const input = { ...value, site, closed: this.#origins.get(site)?.closed ?? [] };
     const seen = [...this.getState(site)];
     if (isPipelined) return this.#note(site, id, { input, seen, outcome, isAlone });
@@ -150,8 +162,13 @@ export class OracleChecker extends CountingChecker {
 
   onCreated(site: Origin, operation: AnyOperation): void {
     const { id, effects } = operation;
-    const run = isSiteOperation(operation) ? this.#createOwnRun(site, operation) : this.#lastRuns.get(`${site}:${id}`);
-    assertProperty(run !== undefined, () => `${id} was made at site ${site} and its generator never ran there`);
+    const run = isSiteOperation(operation)
+      ? this.#createOwnRun(site, operation)
+      : this.#lastRuns.get(`${site}:${id}`);
+    assertProperty(
+      run !== undefined,
+      () => `${id} was made at site ${site} and its generator never ran there`,
+    );
     assertProperty(
       isSameSentList(effects, run.outcome.effects),
       () => `${id} has other effects than its generator chose`,
@@ -168,7 +185,8 @@ export class OracleChecker extends CountingChecker {
     else {
       assertProperty(
         known.id === operation.id && isSameSentList(known.effects, operation.effects),
-        () => `site ${site} shows ${operation.id} where another showed ${known.id}, or with other effects`,
+        () =>
+          `site ${site} shows ${operation.id} where another showed ${known.id}, or with other effects`,
       );
     }
   }
@@ -184,14 +202,23 @@ export class OracleChecker extends CountingChecker {
     if (isRead) return this.#checkRead(site, serial, stage, input);
     const placed = this.#placed.get(id);
     if (placed === undefined) {
-      assertProperty(stage !== 'strong', () => `${id} was answered as strong and stands nowhere in the red order`);
+      assertProperty(
+        stage !== 'strong',
+        () => `${id} was answered as strong and stands nowhere in the red order`,
+      );
       const isOutcome = (this.#runs.get(id) ?? []).some(
         ({ outcome: { shadow, reply } }) => shadow === undefined && isSameReply(reply, input),
       );
-      assertProperty(isOutcome, () => `${id} was answered ${formatValue(input)}: no run without effects gave that`);
+      assertProperty(
+        isOutcome,
+        () => `${id} was answered ${formatValue(input)}: no run without effects gave that`,
+      );
       return;
     }
-    assertProperty(this.#isShown(site, placed), () => `${id} was answered by site ${site}, which does not show it yet`);
+    assertProperty(
+      this.#isShown(site, placed),
+      () => `${id} was answered by site ${site}, which does not show it yet`,
+    );
     assertProperty(
       isSameReply(placed.reply, input),
       () => `${id} was answered ${formatValue(input)}, not ${formatValue(placed.reply)}`,
@@ -205,16 +232,31 @@ export class OracleChecker extends CountingChecker {
     if (isRedPlaced) this.#shownRedPlace = Math.max(this.#shownRedPlace, placed.model.place);
   }
 
-  /** A "no" is as true as a "yes": where red operations could make it one, it comes out of the red order. */
-  onDomainError({ site, serial, operation: { id, operation, level }, isRead, stage, domain }: ClientDomainError): void {
+  /**
+   * A "no" is as true as a "yes": where red operations could make it one, it comes out of the red
+   * order.
+   */
+  onDomainError({
+    site,
+    serial,
+    operation: { id, operation, level },
+    isRead,
+    stage,
+    domain,
+  }: ClientDomainError): void {
     const refuses = ({ outcome }: OracleRun): boolean => isSameSent(outcome.domainError, domain);
-    if (isRead) return this.#checkReadBy(refuses, { site, serial, stage: stage ?? level, what: domain });
+    if (isRead)
+      return this.#checkReadBy(refuses, { site, serial, stage: stage ?? level, what: domain });
     // A guess is not judged.
     if (stage !== undefined) return undefined;
     const placed = this.#placed.get(id);
     if (placed === undefined) {
-      const mayBeRed = this.#hasRed && this.#service.contract.operations[operation]?.color !== 'blue';
-      assertProperty(!mayBeRed, () => `${id} was refused (${domain.name}) and stands nowhere in the red order`);
+      const mayBeRed =
+        this.#hasRed && this.#service.contract.operations[operation]?.color !== 'blue';
+      assertProperty(
+        !mayBeRed,
+        () => `${id} was refused (${domain.name}) and stands nowhere in the red order`,
+      );
       return assertProperty(
         (this.#runs.get(id) ?? []).some(refuses),
         () => `${id} was refused (${domain.name}) by no run`,
@@ -230,19 +272,32 @@ export class OracleChecker extends CountingChecker {
     );
   }
 
-  /** What is no failure of the backend is one of a generator, or of the reply of a shadow operation. */
-  onSubmissionEvent({ site, serial, operation: { id }, isRead, stage, code }: SubmissionEvent): void {
+  /**
+   * What is no failure of the backend is one of a generator, or of the reply of a shadow operation.
+   */
+  onSubmissionEvent({
+    site,
+    serial,
+    operation: { id },
+    isRead,
+    stage,
+    code,
+  }: SubmissionEvent): void {
     if (code === undefined || isBackendError(code) || stage === 'tentative') return;
     const runs = this.#runs.get(isRead ? `${site}:${serial}` : id) ?? [];
     const placed = isRead ? undefined : this.#placed.get(id);
-    const hasNoReply = placed !== undefined && placed.reply === undefined && placed.domainError === undefined;
+    const hasNoReply =
+      placed !== undefined && placed.reply === undefined && placed.domainError === undefined;
     assertProperty(
       hasNoReply || runs.some(({ outcome }) => outcome.hasFailed),
       () => `${id} failed with ${code}, which no generator came to`,
     );
   }
 
-  /** What the site makes itself: a floor, which changes nothing, and transfers, which another checker judges. */
+  /**
+   * What the site makes itself: a floor, which changes nothing, and transfers, which another
+   * checker judges.
+   */
   #createOwnRun(site: Origin, { id: operation, reply, effects }: AnyOperation): OracleRun {
     const input = { name: '', serial: 0, operation, args: undefined, submittedAtMs: 0, seed: 0 };
     return { input, seen: [...this.getState(site)], outcome: { hasFailed: false, effects, reply } };
@@ -257,11 +312,17 @@ export class OracleChecker extends CountingChecker {
   }
 
   #checkState(site: Origin, state: SiteState): void {
-    const difference = describeDifference(new ModelView(this.#model, this.getState(site)), state.store);
+    const difference = describeDifference(
+      new ModelView(this.#model, this.getState(site)),
+      state.store,
+    );
     assertProperty(difference === undefined, () => `site ${site} ends with ${difference}`);
   }
 
-  /** Where nothing else of its site was in flight, a guess is what comes of the run on what the site showed. */
+  /**
+   * Where nothing else of its site was in flight, a guess is what comes of the run on what the site
+   * showed.
+   */
   #checkPreliminary(site: Origin, serial: number, value: unknown): void {
     const runs = this.#runs.get(`${site}:${serial}`) ?? [];
     assertProperty(runs.length > 0, () => `a guess was made at site ${site}, and no generator ran`);
@@ -271,11 +332,15 @@ export class OracleChecker extends CountingChecker {
     );
     assertProperty(
       guesses.some((guess) => isSameSent(guess, value)),
-      () => `a guess at site ${site} was ${formatValue(value)}, not ${guesses.map(formatValue).join(' or ')}`,
+      () =>
+        `a guess at site ${site} was ${formatValue(value)}, not ${guesses.map(formatValue).join(' or ')}`,
     );
   }
 
-  /** A read shows what the site showed. A strong one shows all red operations that were reported before it began. */
+  /**
+   * A read shows what the site showed. A strong one shows all red operations that were reported
+   * before it began.
+   */
   #checkRead(site: Origin, serial: number, stage: string, value: Reply): void {
     const gave = ({ outcome }: OracleRun): boolean => isSameReply(outcome.reply, value);
     this.#checkReadBy(gave, { site, serial, stage, what: value });
@@ -283,16 +348,25 @@ export class OracleChecker extends CountingChecker {
 
   #checkReadBy(
     gave: (run: OracleRun) => boolean,
-    { site, serial, stage, what: description }: { site: Origin; serial: number; stage: string; what: unknown },
+    {
+      site,
+      serial,
+      stage,
+      what: description,
+    }: { site: Origin; serial: number; stage: string; what: unknown },
   ): void {
     const key = `${site}:${serial}`;
     const runs = (this.#runs.get(key) ?? []).filter(gave);
-    assertProperty(runs.length > 0, () => `a read at site ${site} was answered ${formatValue(description)} by no run`);
+    assertProperty(
+      runs.length > 0,
+      () => `a read at site ${site} was answered ${formatValue(description)} by no run`,
+    );
     if (stage !== 'strong') return;
     const floor = this.#redFloors.get(key) ?? 0;
     assertProperty(
       runs.some(({ seen }) => (seen[RED] ?? 0) >= floor),
-      () => `a strong read at site ${site} misses some of the ${floor} red operations that were answered before it`,
+      () =>
+        `a strong read at site ${site} misses some of the ${floor} red operations that were answered before it`,
     );
   }
 
@@ -305,8 +379,9 @@ export class OracleChecker extends CountingChecker {
     const time = isRed(operation)
       ? Math.max((this.#redTimes.at(-1) ?? 0) + 1, operation.clock)
       : (operation.vector[site] ?? 0);
-    // What stands before a blue operation in the stream of its site counts as seen, visible there already or not.
-    // So does what stands before a red one in the red order: it has seen that, or it touches nothing that it does.
+    // What stands before a blue operation in the stream of its site counts as seen, visible there
+    // already or not. So does what stands before a red one in the red order: it has seen that, or
+    // it touches nothing that it does.
     const seen = [...run.seen];
     setCount(seen, list, place - 1);
     const model: ModelOperation = { list, place, seen, time, site };
@@ -317,7 +392,10 @@ export class OracleChecker extends CountingChecker {
       : { reply: operation.reply };
     if (!isExecuted) {
       const isRunReply = isSameSent(reply?.value, run.outcome.reply?.value);
-      assertProperty(isRunReply && isSameSentList(effects, run.outcome.effects), () => `${id} is not as it was made`);
+      assertProperty(
+        isRunReply && isSameSentList(effects, run.outcome.effects),
+        () => `${id} is not as it was made`,
+      );
     }
     this.#model.add(model, toSentEffects(effects));
     const placed = { id, effects, model, reply, domainError: rejection };
@@ -327,7 +405,10 @@ export class OracleChecker extends CountingChecker {
     if (list === RED) this.#redTimes.push(time);
   }
 
-  /** Executes a red operation on all red ones before it and the blue ones that it had seen; gives its answer. */
+  /**
+   * Executes a red operation on all red ones before it and the blue ones that it had seen; gives
+   * its answer.
+   */
   #executeAt(
     operation: AnyOperation,
     model: ModelOperation,
@@ -342,15 +423,22 @@ export class OracleChecker extends CountingChecker {
       () =>
         `${id} (${input.operation}) stands at ${model.place} of the red order and there it ${describeOutcome(expected)}; it was executed after ${seen[RED]} of them, and there it ${describeOutcome(outcome)}`,
     );
-    const reply = createReplyAt(this.#service, view(), model, { ...expected, operation: input.operation });
+    const reply = createReplyAt(this.#service, view(), model, {
+      ...expected,
+      operation: input.operation,
+    });
     return { reply, refusal: expected.domainError };
   }
 
   /** If one writer has seen the other, the last writer is also the later one. */
   #checkTime(id: string, { seen, time }: ModelOperation): void {
     for (const [list, count] of seen.entries()) {
-      const last = list === RED ? this.#redTimes[count - 1] : this.#lists[list]?.[count - 1]?.model.time;
-      assertProperty((last ?? 0) < time, () => `${id} has time ${time} and had seen an operation of ${last}`);
+      const last =
+        list === RED ? this.#redTimes[count - 1] : this.#lists[list]?.[count - 1]?.model.time;
+      assertProperty(
+        (last ?? 0) < time,
+        () => `${id} has time ${time} and had seen an operation of ${last}`,
+      );
     }
   }
 
@@ -359,9 +447,13 @@ export class OracleChecker extends CountingChecker {
   }
 }
 
-/** After a crash an execution may have all but its effects in common with one that was lost: what it drew is other. */
+/**
+ * After a crash an execution may have all but its effects in common with one that was lost: what it
+ * drew is other.
+ */
 function formatOperation(operation: AnyOperation): string {
-  if (isRed(operation)) return `${getExecutionName(operation)} ${operation.shadow} ${encodeValue(operation.effects)}`;
+  if (isRed(operation))
+    return `${getExecutionName(operation)} ${operation.shadow} ${encodeValue(operation.effects)}`;
   return `blue ${operation.site}.${operation.sequence} ${operation.id}`;
 }
 
@@ -370,7 +462,8 @@ function describeDifference(view: ModelView, state: StateReader): string | undef
   for (const [table, { fields, indexes }] of Object.entries(view.tables)) {
     const keys = view.keys(table);
     const found = [...state.scan({ table }, false)].map(({ key }) => key);
-    if (!structurallyEqual(found, keys)) return `the rows ${found.join()} of ${table}, not ${keys.join()}`;
+    if (!structurallyEqual(found, keys))
+      return `the rows ${found.join()} of ${table}, not ${keys.join()}`;
     for (const key of keys) {
       for (const field of Object.keys(fields)) {
         const [value, expected] = [
@@ -382,8 +475,12 @@ function describeDifference(view: ModelView, state: StateReader): string | undef
       }
     }
     for (const field of indexes) {
-      const [scanned, expected] = [[...state.scan({ table, field }, false)], view.entries(table, field)];
-      const pairs = (entries: typeof expected): unknown => entries.map(({ value, key }) => [value, key]);
+      const [scanned, expected] = [
+        [...state.scan({ table, field }, false)],
+        view.entries(table, field),
+      ];
+      const pairs = (entries: typeof expected): unknown =>
+        entries.map(({ value, key }) => [value, key]);
       if (structurallyEqual(pairs(scanned), pairs(expected))) continue;
       return `the order ${formatValue(pairs(scanned))} of ${table}.${field}, not ${formatValue(pairs(expected))}`;
     }
@@ -397,5 +494,7 @@ function toComparable(value: unknown): unknown {
   if (value instanceof Set) return [...(value as Set<unknown>)].map(formatValue).toSorted();
   const { size, at } = (value ?? {}) as { readonly size?: number; at?(index: number): unknown };
   if (size === undefined || at === undefined || Array.isArray(value)) return value;
-  return Array.from({ length: size }, (_, index) => (value as { at(index: number): unknown }).at(index));
+  return Array.from({ length: size }, (_, index) =>
+    (value as { at(index: number): unknown }).at(index),
+  );
 }

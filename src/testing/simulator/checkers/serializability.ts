@@ -1,12 +1,19 @@
 /**
- * Red operations are as if executed one after the other in the red order: the fields that one had read, no other has
- * written between its execution and its place; and what it stood on stands before it, executed as often. It keeps its
- * own account of who wrote what last, by site, instead of stamps.
+ * Red operations are as if executed one after the other in the red order: the fields that one had
+ * read, no other has written between its execution and its place; and what it stood on stands
+ * before it, executed as often. It keeps its own account of who wrote what last, by site, instead
+ * of stamps.
  */
 import type { Origin } from '../../../server/records/origin.ts';
 import { toFieldName } from '../../../server/generator/read-set.ts';
 import type { Execution, RedOperation } from '../../../server/records/records.ts';
-import { SiteChecker, getExecutionName, isRed, assertProperty, type AnyOperation } from './checker.ts';
+import {
+  SiteChecker,
+  getExecutionName,
+  isRed,
+  assertProperty,
+  type AnyOperation,
+} from './checker.ts';
 
 type LastWriters = Map<string, string>;
 
@@ -30,7 +37,10 @@ export class SerializabilityChecker extends SiteChecker<ShownState> {
   readonly #proposed = new Map<string, ProposedExecution>();
 
   constructor() {
-    super((shown) => ({ writers: new Map(shown?.writers), executions: new Set(shown?.executions) }));
+    super((shown) => ({
+      writers: new Map(shown?.writers),
+      executions: new Set(shown?.executions),
+    }));
   }
 
   onCreated(site: Origin, operation: AnyOperation): void {
@@ -39,7 +49,8 @@ export class SerializabilityChecker extends SiteChecker<ShownState> {
     const overlaid: LastWriters = new Map();
     for (const { operation: below } of this.#below(site, operation)) noteWrites(overlaid, below);
     const read: LastWriters = new Map();
-    for (const name of operation.reads) read.set(name, overlaid.get(name) ?? writers.get(name) ?? 'no operation');
+    for (const name of operation.reads)
+      read.set(name, overlaid.get(name) ?? writers.get(name) ?? 'no operation');
     this.#read.set(getExecutionName(operation), read);
     this.#proposed.set(formatExecution(operation, [operation.id, operation.attempt]), {
       operation,
@@ -53,7 +64,8 @@ export class SerializabilityChecker extends SiteChecker<ShownState> {
     for (const item of operation.dependencies ?? []) {
       assertProperty(
         executions.has(formatExecution(operation, item)),
-        () => `${operation.id} stands on ${item.join(', attempt ')}, which site ${site} does not show`,
+        () =>
+          `${operation.id} stands on ${item.join(', attempt ')}, which site ${site} does not show`,
       );
     }
     for (const [name, writer] of this.#read.get(getExecutionName(operation)) ?? []) {
@@ -68,7 +80,9 @@ export class SerializabilityChecker extends SiteChecker<ShownState> {
     executions.add(formatExecution(operation, [operation.id, operation.attempt]));
   }
 
-  /** What an execution stands on, and what that does, as far as its site does not show it: in order. */
+  /**
+   * What an execution stands on, and what that does, as far as its site does not show it: in order.
+   */
   #below(site: Origin, operation: RedOperation): ProposedExecution[] {
     const { executions } = this.getState(site);
     const below = new Map<string, ProposedExecution>();
@@ -76,7 +90,10 @@ export class SerializabilityChecker extends SiteChecker<ShownState> {
       for (const item of dependencies) {
         const name = formatExecution(operation, item);
         const proposed = this.#proposed.get(name);
-        assertProperty(proposed !== undefined, () => `${operation.id} stands on ${name}, which no site proposed`);
+        assertProperty(
+          proposed !== undefined,
+          () => `${operation.id} stands on ${name}, which no site proposed`,
+        );
         if (below.has(name) || executions.has(name)) continue;
         below.set(name, proposed);
         add(proposed.operation);

@@ -1,6 +1,15 @@
-/** Sessions read their own writes and never go back, at any site. Counts operations instead of comparing vectors. */
+/**
+ * Sessions read their own writes and never go back, at any site. Counts operations instead of
+ * comparing vectors.
+ */
 import { RED, type Origin, type Origins } from '../../../server/records/origin.ts';
-import { CountingChecker, assertProperty, setCount, type ClientSubmission, type SubmissionEvent } from './checker.ts';
+import {
+  CountingChecker,
+  assertProperty,
+  setCount,
+  type ClientSubmission,
+  type SubmissionEvent,
+} from './checker.ts';
 import type { Vector } from '../../../server/records/vector.ts';
 
 /** Operations seen, by ordinal: red ones, then blue ones. */
@@ -21,7 +30,10 @@ export class SessionChecker extends CountingChecker {
 
   /** By site: the table that its start goes by. */
   readonly #origins = new Map<Origin, Origins>();
-  /** Operations that had something to wait for, beside what stands beyond the ends of streams known to be closed. */
+  /**
+   * Operations that had something to wait for, beside what stands beyond the ends of streams known
+   * to be closed.
+   */
   readonly #waiting = new Set<string>();
 
   onSubmitted({ site, serial, client, id, sessionVector }: ClientSubmission): void {
@@ -45,7 +57,8 @@ export class SessionChecker extends CountingChecker {
   onSubmissionEvent({ site, operation: { id }, code }: SubmissionEvent): void {
     assertProperty(
       code !== 'REPLICA_BEHIND' || this.#waiting.has(id),
-      () => `${id} waited at site ${site}, and all that its session had seen is there, or beyond the end of a stream`,
+      () =>
+        `${id} waited at site ${site}, and all that its session had seen is there, or beyond the end of a stream`,
     );
   }
 
@@ -68,7 +81,8 @@ export class SessionChecker extends CountingChecker {
       );
     }
     const seen = [...(this.#seen.get(expected.client) ?? [])];
-    for (const [entry, count] of shown.entries()) setCount(seen, entry, Math.max(count, seen[entry] ?? 0));
+    for (const [entry, count] of shown.entries())
+      setCount(seen, entry, Math.max(count, seen[entry] ?? 0));
     this.#seen.set(expected.client, seen);
   }
 }

@@ -1,12 +1,30 @@
-/** Each submission has one end with a possible code. `CONFLICT` comes after exactly the allowed executions. */
+/**
+ * Each submission has one end with a possible code. `CONFLICT` comes after exactly the allowed
+ * executions.
+ */
 import type { Origin } from '../../../server/records/origin.ts';
 import type { Conflict } from '../../../server/records/certification-result.ts';
 import type { RedOperation } from '../../../server/records/records.ts';
-import { assertProperty, type Checker, type ClientSubmission, type SubmissionEvent } from './checker.ts';
+import {
+  assertProperty,
+  type Checker,
+  type ClientSubmission,
+  type SubmissionEvent,
+} from './checker.ts';
 
 /** Which failures there can be beside those of generators, which the oracle knows. */
-const READ_ERROR_CODES: ReadonlySet<string> = new Set(['OVERLOADED', 'UNAVAILABLE', 'REPLICA_BEHIND', 'ABORTED']);
-const WRITE_ERROR_CODES: ReadonlySet<string> = new Set([...READ_ERROR_CODES, 'UNKNOWN', 'REPLY_EXPIRED', 'CONFLICT']);
+const READ_ERROR_CODES: ReadonlySet<string> = new Set([
+  'OVERLOADED',
+  'UNAVAILABLE',
+  'REPLICA_BEHIND',
+  'ABORTED',
+]);
+const WRITE_ERROR_CODES: ReadonlySet<string> = new Set([
+  ...READ_ERROR_CODES,
+  'UNKNOWN',
+  'REPLY_EXPIRED',
+  'CONFLICT',
+]);
 
 /** Whether a failure with this code is one of the backend: others are what a generator came to. */
 export function isBackendError(code: string): boolean {
@@ -22,7 +40,10 @@ export class ReplyChecker implements Checker {
   readonly #inSessions = new Set<string>();
   readonly #sites = new Map<string, number>();
   readonly #movedOperations = new Set<string>();
-  /** By operation and start of a site: its executions that were rejected, and not for what they stood on. */
+  /**
+   * By operation and start of a site: its executions that were rejected, and not for what they
+   * stood on.
+   */
   readonly #rejected = new Map<string, Map<string, Set<number>>>();
 
   constructor(maxAttempts: number) {
@@ -37,7 +58,11 @@ export class ReplyChecker implements Checker {
     this.#sites.set(id, site);
   }
 
-  onRejected(_site: Origin, { id, site, epoch, attempt }: RedOperation, conflict: Conflict | undefined): void {
+  onRejected(
+    _site: Origin,
+    { id, site, epoch, attempt }: RedOperation,
+    conflict: Conflict | undefined,
+  ): void {
     if (conflict?.reason === 'predecessor') return;
     const ofStarts = this.#rejected.get(id) ?? new Map<string, Set<number>>();
     this.#rejected.set(id, ofStarts);
@@ -54,21 +79,36 @@ export class ReplyChecker implements Checker {
     );
     if (reported.isEnd) this.#endedOperations.add(key);
     else this.#checkWeaker(reported, this.#submissions.get(key) as ClientSubmission);
-    if (reported.code !== undefined && isBackendError(reported.code)) this.#checkCode(reported, reported.code);
+    if (reported.code !== undefined && isBackendError(reported.code))
+      this.#checkCode(reported, reported.code);
   }
 
   /** A guess or a weak view comes where it is wanted, and so is a stronger one. */
-  #checkWeaker({ operation: { id }, stage, isRead }: SubmissionEvent, { wants }: ClientSubmission): void {
-    const isWanted = isRead ? stage === 'causal' && wants.causal : stage === 'tentative' && wants.tentative;
+  #checkWeaker(
+    { operation: { id }, stage, isRead }: SubmissionEvent,
+    { wants }: ClientSubmission,
+  ): void {
+    const isWanted = isRead
+      ? stage === 'causal' && wants.causal
+      : stage === 'tentative' && wants.tentative;
     assertProperty(
       isWanted && wants.strong,
       () => `${id} got an answer at ${stage} that was not requested, or that should have ended it`,
     );
   }
 
-  #checkCode({ operation: { id }, isRead, stage, isAbandoned }: SubmissionEvent, code: string): void {
-    assertProperty(stage === undefined, () => `${id} failed with ${code} at ${stage}, which no generator can`);
-    assertProperty(!isRead || READ_ERROR_CODES.has(code), () => `${id} only reads and failed with ${code}`);
+  #checkCode(
+    { operation: { id }, isRead, stage, isAbandoned }: SubmissionEvent,
+    code: string,
+  ): void {
+    assertProperty(
+      stage === undefined,
+      () => `${id} failed with ${code} at ${stage}, which no generator can`,
+    );
+    assertProperty(
+      !isRead || READ_ERROR_CODES.has(code),
+      () => `${id} only reads and failed with ${code}`,
+    );
     if (code === 'ABORTED') {
       assertProperty(
         isAbandoned || this.#movedOperations.has(id),
@@ -77,10 +117,14 @@ export class ReplyChecker implements Checker {
     } else if (code === 'REPLICA_BEHIND') {
       assertProperty(this.#inSessions.has(id), () => `${id} got REPLICA_BEHIND without a session`);
     } else if (code === 'CONFLICT') {
-      const most = Math.max(0, ...[...(this.#rejected.get(id)?.values() ?? [])].map(({ size }) => size));
+      const most = Math.max(
+        0,
+        ...[...(this.#rejected.get(id)?.values() ?? [])].map(({ size }) => size),
+      );
       assertProperty(
         most >= this.#maxAttempts,
-        () => `${id} got CONFLICT after ${most} executions, of ${this.#maxAttempts} that it may have`,
+        () =>
+          `${id} got CONFLICT after ${most} executions, of ${this.#maxAttempts} that it may have`,
       );
     }
   }

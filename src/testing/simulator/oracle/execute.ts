@@ -6,10 +6,21 @@ import type { Effect } from '../../../server/records/effect.ts';
 import { formatThrown as thrownText } from '../../../server/records/failures.ts';
 import { freezeForUser, freezeArgsCopy } from '../../../values/deep-freeze.ts';
 import { ThrownDomainError } from '../../../server/service/domain-errors.ts';
-import { ChosenShadow, UncertifiedResult, toReply, type Choice, type Reply } from '../../../server/records/reply.ts';
+import {
+  ChosenShadow,
+  UncertifiedResult,
+  toReply,
+  type Choice,
+  type Reply,
+} from '../../../server/records/reply.ts';
 import type { Service } from '../../../server/service/service.ts';
 import { Random } from '../../../server/collections/random.ts';
-import { compareBySeen, isLedger, createLedgerView, type ModelOperation } from './model-operation.ts';
+import {
+  compareBySeen,
+  isLedger,
+  createLedgerView,
+  type ModelOperation,
+} from './model-operation.ts';
 import type { ModelEntry, ModelView } from './model.ts';
 import { isSameSentList, isSameReply, isSameSent } from './compare-sent.ts';
 import { EffectValidator } from '../../../server/service/effect-validator.ts';
@@ -34,7 +45,9 @@ export interface RunInput {
 
 type RightsOf = Pick<RunInput, 'site' | 'closed'>;
 
-/** What came of a run: nothing but a failure where the generator threw, or gave what no site takes. */
+/**
+ * What came of a run: nothing but a failure where the generator threw, or gave what no site takes.
+ */
 export interface Outcome {
   readonly hasFailed: boolean;
   /** Why it failed, for messages. */
@@ -66,7 +79,11 @@ export function execute(service: Service, view: () => ModelView, input: RunInput
     if (!(returned instanceof ChosenShadow)) {
       if (returned instanceof UncertifiedResult) checkMayBeLocal(service, operation);
       const result = returned instanceof UncertifiedResult ? returned.result : returned;
-      return { hasFailed: false, effects: [], reply: toPortableReply(service.checkResult(operation, result)) };
+      return {
+        hasFailed: false,
+        effects: [],
+        reply: toPortableReply(service.checkResult(operation, result)),
+      };
     }
     const { shadow, effects, args, reply, color } = returned.choice;
     checkOutcome(service, operation, returned.choice);
@@ -74,12 +91,17 @@ export function execute(service: Service, view: () => ModelView, input: RunInput
     const value = makesReply ? undefined : toPortableReply(service.checkResult(operation, reply));
     return { hasFailed: false, shadow, effects, args, reply: value };
   } catch (error) {
-    const isRefusal = error instanceof ThrownDomainError && service.domainErrors.declares(operation, error);
+    const isRefusal =
+      error instanceof ThrownDomainError && service.domainErrors.declares(operation, error);
     return isRefusal ? toDomainOutcome(service, operation, error) : toFailedOutcome(error);
   }
 }
 
-function toDomainOutcome({ domainErrors }: Service, operation: string, rejection: ThrownDomainError): Outcome {
+function toDomainOutcome(
+  { domainErrors }: Service,
+  operation: string,
+  rejection: ThrownDomainError,
+): Outcome {
   try {
     const { domain } = domainErrors.toClientError(operation, rejection);
     checkPortable(domain?.data, 'errors');
@@ -101,11 +123,15 @@ export function createReplyAt(
   executed: Outcome & { readonly operation: string },
 ): Reply | undefined {
   const results = executed.effects.map((effect, index) => view.apply({ by, index, effect }));
-  const makeReply = executed.shadow === undefined ? undefined : service.shadowOperations[executed.shadow]?.reply;
+  const makeReply =
+    executed.shadow === undefined ? undefined : service.shadowOperations[executed.shadow]?.reply;
   if (makeReply === undefined || executed.reply !== undefined) return executed.reply;
   try {
     return toPortableReply(
-      service.checkResult(executed.operation, makeReply(results.map(freezeForUser), freezeArgsCopy(executed.args))),
+      service.checkResult(
+        executed.operation,
+        makeReply(results.map(freezeForUser), freezeArgsCopy(executed.args)),
+      ),
     );
   } catch {
     return undefined;
@@ -119,7 +145,13 @@ export function createPreliminary(
   executed: Outcome & { readonly operation: string },
 ): unknown {
   const seen = Array.from({ length: MAX_LISTS }, () => LATEST_PLACE);
-  const by = { list: MAX_LISTS - 1, place: LATEST_PLACE + 1, seen, time: LATEST_PLACE + 1, site: 0 };
+  const by = {
+    list: MAX_LISTS - 1,
+    place: LATEST_PLACE + 1,
+    seen,
+    time: LATEST_PLACE + 1,
+    site: 0,
+  };
   return createReplyAt(service, view, by, executed)?.value;
 }
 
@@ -140,7 +172,10 @@ function createContext(service: Service, view: () => ModelView, input: RunInput)
   return Object.create(Object.freeze(parts)) as object;
 }
 
-/** A generator's scratchpad: a view of its own, on which each operation that is tried comes after all others. */
+/**
+ * A generator's scratchpad: a view of its own, on which each operation that is tried comes after
+ * all others.
+ */
 class ModelScratchpad {
   readonly #service: Service;
   readonly #snapshot: () => ModelView;
@@ -170,7 +205,9 @@ class ModelScratchpad {
     const { shadow, args, effects, reply } = choice;
     const results = effects.map((effect, index) => this.#view.apply({ by, index, effect }));
     const makeReply = this.#service.shadowOperations[shadow]?.reply;
-    return toReply(makeReply === undefined ? reply : makeReply(results.map(freezeForUser), freezeArgsCopy(args))).value;
+    return toReply(
+      makeReply === undefined ? reply : makeReply(results.map(freezeForUser), freezeArgsCopy(args)),
+    ).value;
   }
 
   discard(): void {
@@ -180,15 +217,25 @@ class ModelScratchpad {
 
 export function isSame(a: Outcome, b: Outcome): boolean {
   if (a.hasFailed || b.hasFailed) return a.hasFailed === b.hasFailed;
-  const isSameAnswer = isSameReply(a.reply ?? NONE, b.reply ?? NONE) && isSameSent(a.domainError, b.domainError);
+  const isSameAnswer =
+    isSameReply(a.reply ?? NONE, b.reply ?? NONE) && isSameSent(a.domainError, b.domainError);
   return a.shadow === b.shadow && isSameSentList(a.effects, b.effects) && isSameAnswer;
 }
 
-export function describeOutcome({ hasFailed: isFailed, reason, shadow, effects, reply, domainError }: Outcome): string {
+export function describeOutcome({
+  hasFailed: isFailed,
+  reason,
+  shadow,
+  effects,
+  reply,
+  domainError,
+}: Outcome): string {
   if (isFailed) return reason === undefined ? 'fails' : `fails (${reason})`;
-  if (domainError !== undefined) return `refuses: ${domainError.name} ${formatValue(domainError.data)}`;
+  if (domainError !== undefined)
+    return `refuses: ${domainError.name} ${formatValue(domainError.data)}`;
   const changes = effects.map(
-    ({ table, key, field, action, value }) => `${table}.${key}.${field}.${action}(${formatValue(value)})`,
+    ({ table, key, field, action, value }) =>
+      `${table}.${key}.${field}.${action}(${formatValue(value)})`,
   );
   return `${shadow ?? 'nothing'} [${changes.join(', ')}] → ${formatValue(reply?.value)}`;
 }
@@ -196,12 +243,14 @@ export function describeOutcome({ hasFailed: isFailed, reason, shadow, effects, 
 /** @throws Error saying what is wrong with it */
 function checkOutcome(service: Service, operation: string, choice: Choice): void {
   const { shadow, color, effects } = choice;
-  if (color !== 'red' && color !== service.colors[shadow]) throw new Error(`'${shadow}' is none of that color`);
+  if (color !== 'red' && color !== service.colors[shadow])
+    throw new Error(`'${shadow}' is none of that color`);
   const known = new EffectValidator(service.tables);
   for (const effect of effects) {
     const problem = known.describeChosenProblem(effect);
     if (problem !== undefined) throw new Error(problem);
-    if (color === 'blue' && known.requiresRed(effect)) throw new Error(`'${shadow}' is blue and may not`);
+    if (color === 'blue' && known.requiresRed(effect))
+      throw new Error(`'${shadow}' is blue and may not`);
     for (const part of [effect.table, effect.key, effect.field, effect.action, effect.value])
       checkPortable(part, 'effects');
     if (typeof effect.key !== 'string') throw new Error('the key of a row is text');
@@ -209,7 +258,8 @@ function checkOutcome(service: Service, operation: string, choice: Choice): void
   if (color === 'red') checkPortable(choice.args, 'shadow');
   const mayWait = color === 'red' || sumTakes(service.tables, effects).length > 0;
   const isDeclaredBlue = service.contract.operations[operation]?.color === 'blue';
-  if (isDeclaredBlue && mayWait) throw new Error(`it is declared blue, and '${shadow}' may have to wait`);
+  if (isDeclaredBlue && mayWait)
+    throw new Error(`it is declared blue, and '${shadow}' may have to wait`);
 }
 
 /** @throws Error as `checkOutcome` */
@@ -221,23 +271,38 @@ function toPortableReply(reply: Reply): Reply {
 
 /** `uncertified()` is for what could have been answered early. @throws Error as `checkOutcome` */
 function checkMayBeLocal({ contract }: Service, operation: string): void {
-  if (contract.operations[operation]?.color === 'red') throw new Error('it is declared red and returned uncertified()');
+  if (contract.operations[operation]?.color === 'red')
+    throw new Error('it is declared red and returned uncertified()');
 }
 
 type Scan = (options?: ScanOptions) => readonly string[];
 
-/** What generators get as `tables`: of the view that is the present one whenever they read; at a site, unless there is none. */
-function createModelReaders(tables: Tables, view: () => ModelView, by: RightsOf): Readonly<Record<string, unknown>> {
+/**
+ * What generators get as `tables`: of the view that is the present one whenever they read; at a
+ * site, unless there is none.
+ */
+function createModelReaders(
+  tables: Tables,
+  view: () => ModelView,
+  by: RightsOf,
+): Readonly<Record<string, unknown>> {
   return Object.fromEntries(
     Object.entries(tables).map(([name, table]) => [name, createTableReader(name, table, view, by)]),
   );
 }
 
-function createTableReader(name: string, table: Table, view: () => ModelView, by: RightsOf): unknown {
+function createTableReader(
+  name: string,
+  table: Table,
+  view: () => ModelView,
+  by: RightsOf,
+): unknown {
   const scans: Record<string, Scan> = {};
-  for (const field of table.indexes) scans[field] = (options) => scanEntries(view().entries(name, field), options);
+  for (const field of table.indexes)
+    scans[field] = (options) => scanEntries(view().entries(name, field), options);
   return {
-    row: (key: string) => createRowReader(table, (field) => toShownValue(view().read(name, key, field), by)),
+    row: (key: string) =>
+      createRowReader(table, (field) => toShownValue(view().read(name, key, field), by)),
     has: (key: string) => view().has(name, key),
     keys: (options?: ScanOptions) => scanEntries(getKeyEntries(name, view()), options),
     by: scans,
@@ -254,7 +319,9 @@ function createRowReader({ fields }: Table, read: (field: string) => unknown): o
 }
 
 function toShownValue(value: unknown, { site, closed }: RightsOf): unknown {
-  return isLedger(value) && 'holdings' in value ? createLedgerView(value, site, closed) : freezeForUser(value);
+  return isLedger(value) && 'holdings' in value
+    ? createLedgerView(value, site, closed)
+    : freezeForUser(value);
 }
 
 const getKeyEntries = (table: string, view: ModelView): readonly ModelEntry[] =>
@@ -262,7 +329,8 @@ const getKeyEntries = (table: string, view: ModelView): readonly ModelEntry[] =>
 
 function scanEntries(entries: readonly ModelEntry[], options: ScanOptions = {}): readonly string[] {
   const { equals, prefix, from, before, limit = Infinity, reverse = false } = options;
-  if (limit !== Infinity && !(Number.isInteger(limit) && limit >= 0)) throw new Error(`no limit: ${limit}`);
+  if (limit !== Infinity && !(Number.isInteger(limit) && limit >= 0))
+    throw new Error(`no limit: ${limit}`);
   const found = entries.filter(
     ({ value }) =>
       (equals === undefined || value === equals) &&

@@ -53,7 +53,10 @@ export function compareBySeen(a: string | number, b: string | number): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** What the changes add up to: numbers by the list that they stand in, of which the first is that of the red order. */
+/**
+ * What the changes add up to: numbers by the list that they stand in, of which the first is that of
+ * the red order.
+ */
 interface ModelLedger {
   readonly value: number;
   readonly left: number;
@@ -62,11 +65,15 @@ interface ModelLedger {
   readonly holdings: ReadonlyMap<number, number>;
 }
 
-/** Rights to a bounded field, counted from all changes to it: docs/spec/rights.md, and nothing clever. */
+/**
+ * Rights to a bounded field, counted from all changes to it: docs/spec/rights.md, and nothing
+ * clever.
+ */
 export function createLedger(changes: readonly Change[], min: number): ModelLedger {
   const retained = new Map<number, number>();
   const sums = { grants: 0, takes: 0 };
-  const change = (owner: number, amount: number): void => void retained.set(owner, (retained.get(owner) ?? 0) + amount);
+  const change = (owner: number, amount: number): void =>
+    void retained.set(owner, (retained.get(owner) ?? 0) + amount);
   for (const { by, effect } of changes) {
     const { action, value } = effect;
     if (action === 'give') {

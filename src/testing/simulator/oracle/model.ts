@@ -1,7 +1,16 @@
-/** A service's state, computed from all changes that were ever made: slow, simple, without code of the replica. */
+/**
+ * A service's state, computed from all changes that were ever made: slow, simple, without code of
+ * the replica.
+ */
 import type { Effect } from '../../../server/records/effect.ts';
 import type { Field, Tables } from '../../../server/service/tables.ts';
-import { compareByPlace, compareByTime, compareBySeen, hasSeen, createLedger } from './model-operation.ts';
+import {
+  compareByPlace,
+  compareByTime,
+  compareBySeen,
+  hasSeen,
+  createLedger,
+} from './model-operation.ts';
 import type { Change, Counts, ModelOperation } from './model-operation.ts';
 
 type Changes = readonly Change[];
@@ -12,20 +21,24 @@ type FieldMeaning = (changes: Changes, min: number) => unknown;
 /** By its type it asks for a kind that is new. */
 const FIELD_MEANINGS: Readonly<Record<Field['kind'], FieldMeaning>> = {
   bounded: createLedger,
-  counter: (changes) => Number(getValues(changes).reduce<bigint>((sum, amount) => sum + BigInt(amount as number), 0n)),
+  counter: (changes) =>
+    Number(getValues(changes).reduce<bigint>((sum, amount) => sum + BigInt(amount as number), 0n)),
   register: (changes) => getValues(changes.toSorted(compareByTime)).at(-1),
   cell: (changes) => getValues(changes.toSorted(compareByPlace)).at(-1),
   log: (changes) => getValues(changes.toSorted(compareByTime)),
   set: (changes) => {
     const removals = changes.filter(({ effect }) => effect.action === 'remove');
     const isTaken = (addition: Change): boolean =>
-      removals.some((removal) => removal.effect.value === addition.effect.value && hasSeen(removal, addition));
+      removals.some(
+        (removal) => removal.effect.value === addition.effect.value && hasSeen(removal, addition),
+      );
     const left = changes.filter((change) => change.effect.action === 'add' && !isTaken(change));
     return new Set((getValues(left) as (string | number)[]).toSorted(compareBySeen));
   },
   stock: (changes) => {
     let left = 0n;
-    for (const { effect } of changes.toSorted(compareByPlace)) left = computeStock(left, effect).left;
+    for (const { effect } of changes.toSorted(compareByPlace))
+      left = computeStock(left, effect).left;
     return Number(left);
   },
   queue: (changes) => {
@@ -46,23 +59,33 @@ function computeResult(kind: string, effect: Effect, before: unknown): unknown {
   if (kind === 'cell') return before;
   if (kind === 'stock') {
     const { left, took } = computeStock(BigInt(before as number), effect);
-    return effect.action === 'add' ? { remaining: Number(left) } : { took, remaining: Number(left) };
+    return effect.action === 'add'
+      ? { remaining: Number(left) }
+      : { took, remaining: Number(left) };
   }
   if (kind !== 'queue') return undefined;
   const { size, at } = before as { readonly size: number; at(index: number): unknown };
   if (effect.action === 'push') return { size: size + 1 };
-  return size === 0 ? { found: false, remaining: 0 } : { found: true, item: at(0), remaining: size - 1 };
+  return size === 0
+    ? { found: false, remaining: 0 }
+    : { found: true, item: at(0), remaining: size - 1 };
 }
 
 /** A take that would leave too little takes nothing. */
-function computeStock(left: bigint, { action, value }: Effect): { readonly left: bigint; readonly took: boolean } {
+function computeStock(
+  left: bigint,
+  { action, value }: Effect,
+): { readonly left: bigint; readonly took: boolean } {
   if (action === 'add') return { left: left + BigInt(value as number), took: true };
   const { amount, atLeast } = value as { readonly amount: number; readonly atLeast: number };
   const took = left - BigInt(amount) >= BigInt(atLeast);
   return { left: took ? left - BigInt(amount) : left, took };
 }
 
-/** The value of a field of this kind after these changes, in whatever order they are given; `min` of a bounded one. */
+/**
+ * The value of a field of this kind after these changes, in whatever order they are given; `min` of
+ * a bounded one.
+ */
 function computeValue(kind: string, changes: Changes, min = 0): unknown {
   const add = (FIELD_MEANINGS as Readonly<Record<string, FieldMeaning>>)[kind];
   if (add === undefined)
@@ -76,7 +99,8 @@ export interface ModelEntry {
 }
 
 const WHOLE_ROW = '';
-const isRemoval = ({ effect }: Change): boolean => effect.field === WHOLE_ROW && effect.action === 'remove';
+const isRemoval = ({ effect }: Change): boolean =>
+  effect.field === WHOLE_ROW && effect.action === 'remove';
 
 /** All changes that were made, by table and row. */
 export class Model {
@@ -117,7 +141,11 @@ export class ModelView {
 
   read(table: string, key: string, field: string): unknown {
     const changes = this.#changes(table, key).filter(({ effect }) => effect.field === field);
-    return computeValue(this.#getKind(table, field), changes, this.tables[table]?.fields[field]?.min);
+    return computeValue(
+      this.#getKind(table, field),
+      changes,
+      this.tables[table]?.fields[field]?.min,
+    );
   }
 
   keys(table: string): readonly string[] {
@@ -134,7 +162,9 @@ export class ModelView {
       const values = value instanceof Set ? [...(value as Set<unknown>)] : [value];
       return values.filter(isOrdered).map((item) => ({ value: item, key }));
     });
-    return entries.toSorted((a, b) => compareBySeen(a.value, b.value) || compareBySeen(a.key, b.key));
+    return entries.toSorted(
+      (a, b) => compareBySeen(a.value, b.value) || compareBySeen(a.key, b.key),
+    );
   }
 
   /** Makes a change on top and gives what it yields. */
@@ -164,7 +194,10 @@ export class ModelView {
     return left;
   }
 
-  /** A removal takes what is older; of fields that only red operations change, what stands before it in their order. */
+  /**
+   * A removal takes what is older; of fields that only red operations change, what stands before it
+   * in their order.
+   */
   #removes(removal: Change, change: Change): boolean {
     const { table, field } = change.effect;
     const isRedOnly = field !== WHOLE_ROW && RED_ONLY.has(this.#getKind(table, field));
