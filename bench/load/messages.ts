@@ -7,8 +7,6 @@ export type Target =
       readonly kind: 'redblue';
       readonly sites: 1 | 3;
       readonly durable: boolean;
-      /** As for `serve`. Default: its own */
-      readonly busyPollUs?: number;
       /** Each site has a process of its own. */
       readonly isCluster?: true;
       /** Another checkout of this repository whose server is started. Default: this one. */

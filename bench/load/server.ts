@@ -23,7 +23,7 @@ process.on('disconnect', () => process.exit());
 async function start(): Promise<string> {
   if (target.kind === 'plain') {
     const gateway = createGateway({ binding: singleSiteService(service), contract: load });
-    return (await listenGateways({ sites: { a: gateway }, busyPollUs: 0 })).siteUrl('a');
+    return (await listenGateways({ sites: { a: gateway } })).siteUrl('a');
   }
   if (target.kind === 'echo') return serveEcho();
   if (target.kind === 'day') return serveBaseline(target.durable ? join(await freshFolder(), 'log') : undefined);
@@ -32,7 +32,6 @@ async function start(): Promise<string> {
   const server = await serve({
     service,
     sites,
-    busyPollUs: target.busyPollUs,
     ...(target.durable ? { dataDir: await freshFolder(), checkColors: false } : {}),
   });
   return server.siteUrl('a');

@@ -13,13 +13,10 @@ export function computeGoalResults(
   const red = samplesOf(closed, { workload: 'withdraw' });
   const rate = (name: Name): Estimate => figureOf(red.get(name) ?? [], 'opsPerSecond');
   return [
-    ...PAIRS.flatMap(({ bar, of, noPolling, to, aims, floors }) => [
+    ...PAIRS.flatMap(({ bar, of, to, aims, floors }) => [
       ...WINDOWS.map((window) =>
         atLeast(`${bar}-${window}`, ratioOf(set(window), of, to), { floor: floors[window], aim: aims[window] }),
       ),
-      // After longer messages a site does not poll.
-      reported(`${bar}-1-no-polling`, ratioOf(set(1), noPolling, to)),
-      reported(`${bar}-1-polling-time`, figureRatioOf(set(1), { of, to: noPolling }, 'serverUsPerOp')),
     ]),
     ...PAIRS.flatMap((pair, index) => {
       const { bar, of, to } = pair;

@@ -4,10 +4,8 @@ import type { Target } from '../load/messages.ts';
 export const TARGETS = {
   ephemeral: { kind: 'redblue', sites: 1, durable: false },
   'three sites': { kind: 'redblue', sites: 3, durable: false },
-  'ephemeral, no polling': { kind: 'redblue', sites: 1, durable: false, busyPollUs: 0 },
   redis: { kind: 'redis', durable: false },
   durable: { kind: 'redblue', sites: 1, durable: true },
-  'durable, no polling': { kind: 'redblue', sites: 1, durable: true, busyPollUs: 0 },
   'AOF always': { kind: 'redis', durable: true },
 } as const satisfies Record<string, Target>;
 export type Name = keyof typeof TARGETS;
@@ -30,18 +28,16 @@ export const PAIRS = [
   {
     bar: 'ephemeral-blue-vs-ioredis',
     of: 'ephemeral',
-    noPolling: 'ephemeral, no polling',
     to: 'redis',
-    aims: { 1: 1, 64: 1.5, 1024: 2 },
-    floors: { 1: 0.75, 64: 0.9, 1024: 1.15 },
+    aims: { 1: 1, 64: 1.2, 1024: 1.2 },
+    floors: { 1: 0.65, 64: 0.9, 1024: 0.9 },
   },
   {
     bar: 'durable-blue-vs-ioredis-aof',
     of: 'durable',
-    noPolling: 'durable, no polling',
     to: 'AOF always',
-    aims: { 1: 1, 64: 1.4, 1024: 2 },
-    floors: { 1: 0.75, 64: 0.9, 1024: 1.15 },
+    aims: { 1: 1, 64: 1.2, 1024: 1.2 },
+    floors: { 1: 0.75, 64: 0.75, 1024: 0.75 },
   },
 ] as const;
 export type Pair = (typeof PAIRS)[number];

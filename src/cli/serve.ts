@@ -3,7 +3,6 @@ import fs from 'node:fs';
 import { resolve } from 'node:path';
 import { findClosestName } from '../correctable/unknown-option.ts';
 import { CorrectableError, isCorrectableError } from '../correctable/errors.ts';
-import { defaultBusyPollUs, MAX_BUSY_POLL_US } from '../server/gateway/connection/busy-poll.ts';
 import type { ServeOptions } from '../server/serve.ts';
 import type { ServeClusterOptions } from '../server/serve-cluster.ts';
 import type { SiteLatency } from '../server/site/site-latency.ts';
@@ -97,11 +96,6 @@ const SERVE_FLAGS: readonly Flag[] = [
     'Listen on an address that others can reach without --auth or --auth-keys',
   ],
   [
-    '--busy-poll-us <us>',
-    'While short messages come within this time of the last answer, poll for more: faster, more processor time',
-    defaultBusyPollUs(),
-  ],
-  [
     '--check-invariants <when>',
     'Raise an alarm if a row breaks an invariant of the service: on or off (default: on unless NODE_ENV is production)',
   ],
@@ -176,7 +170,6 @@ async function serveUntilEndSignal(options: RawOptions): Promise<void> {
         ? undefined
         : readInteger(options, 'port', { min: 0, max: 65_535 }),
     origins,
-    busyPollUs: readInteger(options, 'busyPollUs', { min: 0, max: MAX_BUSY_POLL_US }),
     allowUnauthenticated: options['allowUnauthenticated'] === true,
   };
   const asJson = options['json'] === true;

@@ -174,7 +174,6 @@ class ClientListener {
           ? (options.port ?? address.port)
           : Number(new URL(this.#listener.url).port),
       allowUnauthenticated: options.allowUnauthenticated,
-      busyPollUs: options.busyPollUs,
       page: options.page,
       logger,
       siteAddresses: () => listAddresses(node),

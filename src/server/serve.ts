@@ -28,10 +28,6 @@ export interface ServeOptions<N extends string = string> extends EmbeddedOptions
   readonly limits?: Partial<GatewayLimits> | undefined;
   /** Listens on addresses that others can reach even without `authenticate`. Default: `false` */
   readonly allowUnauthenticated?: boolean | undefined;
-  /**
-   * Polls while short messages come within so many microseconds. See `listenGateways`. Default: 200
-   */
-  readonly busyPollUs?: number | undefined;
   /** Receives log messages. Default: none are logged */
   readonly logger?: Logger | undefined;
   /**
@@ -53,7 +49,6 @@ export const CLIENT_OPTIONS: OptionNamesOf<Omit<ServeOptions, keyof EmbeddedOpti
     authorize: true,
     limits: true,
     allowUnauthenticated: true,
-    busyPollUs: true,
     logger: true,
     page: true,
   };
@@ -91,8 +86,7 @@ export async function serve<const N extends string>(
 ): Promise<RunningServer<N>> {
   checkOptionNames(options, { call: CALL }, OPTIONS);
   requireService(options.service, CALL);
-  const { service, page, host, port, allowUnauthenticated, busyPollUs, logger, ...others } =
-    options;
+  const { service, page, host, port, allowUnauthenticated, logger, ...others } = options;
   const { origins, authenticate, authorize, limits, ...deployment } = others;
   const { embedded, begin, rejectedMessages } = openEmbedded(service, deployment);
   const sites: Record<string, Gateway> = {};
@@ -117,7 +111,6 @@ export async function serve<const N extends string>(
       host,
       port,
       allowUnauthenticated,
-      busyPollUs,
       page,
       logger,
       metrics: createSiteMetrics({ ...embedded, rejectedMessages }),

@@ -37,8 +37,6 @@ describe('correctables serve', () => {
       '0',
       '--json',
       '--ephemeral',
-      '--busy-poll-us',
-      '400',
     ]);
     const { url, redLeader, sites } = JSON.parse(await server.line()) as {
       url: string;

@@ -2,7 +2,6 @@
 import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
 import type { EncodedData } from '../../../protocol/codec/codec.ts';
-import type { BusyPoll } from './busy-poll.ts';
 
 /** Events of a socket. */
 export interface ServerSocketEvents {
@@ -56,12 +55,10 @@ export class WsSocket implements ServerSocket {
   readonly #socket: WebSocket;
   /** What `ws` writes to. */
   readonly #stream: Duplex;
-  readonly #busyPoll: BusyPoll;
 
-  constructor(socket: WebSocket, stream: Duplex, busyPoll: BusyPoll) {
+  constructor(socket: WebSocket, stream: Duplex) {
     this.#socket = socket;
     this.#stream = stream;
-    this.#busyPoll = busyPoll;
   }
 
   get subprotocol(): string {
@@ -74,7 +71,6 @@ export class WsSocket implements ServerSocket {
 
   send(data: EncodedData, part?: FramePart): void {
     if (this.#socket.readyState !== this.#socket.OPEN) return;
-    this.#busyPoll.onAnswer();
     // If the stream holds data back, `ws` sends the message: its buffers are not shared with other
     // messages.
     if (
@@ -109,7 +105,6 @@ export class WsSocket implements ServerSocket {
 
   listen(events: ServerSocketEvents): void {
     this.#socket.on('message', (data: Buffer<ArrayBuffer>, isBinary) => {
-      this.#busyPoll.onMessage(data.length);
       events.onFrame(isBinary ? data : data.toString('utf8'));
     });
     this.#socket.on('pong', (data) => events.onPong(data.toString('latin1')));

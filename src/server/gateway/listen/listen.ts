@@ -17,7 +17,6 @@ import type { Gateway } from '../gateway.ts';
 import { HTTP_PATHS, createHttpHandler, type SiteAddress } from './http-handler.ts';
 import type { StoreMetric } from './metrics.ts';
 import { respondEmpty, createHttpServer, guardPage } from './http-server.ts';
-import { BusyPoll } from '../connection/busy-poll.ts';
 import { normalizeHost } from '../context/ip-addresses.ts';
 import { guardLogger, silentLogger, type Logger } from '../context/logger.ts';
 import { ServerLocation } from './listening-address.ts';
@@ -51,12 +50,6 @@ export interface ListenOptions {
    */
   readonly siteAddresses?: (() => readonly SiteAddress[]) | undefined;
   /**
-   * While short messages of clients come within this time of the last one or its answer, the thread
-   * polls for more instead of sleeping: in microseconds, up to 100 000. It shortens round trips,
-   * but uses processor time. 0: never. Default: 200, with less than two processors 0
-   */
-  readonly busyPollUs?: number | undefined;
-  /**
    * Handles the HTTP requests for other paths, for example with a page. Not with `server`. Default:
    * 404
    */
@@ -78,7 +71,6 @@ const OPTIONS: OptionNamesOf<ListenOptions> = {
   allowUnauthenticated: true,
   metrics: true,
   siteAddresses: true,
-  busyPollUs: true,
   page: true,
   server: true,
   logger: true,
@@ -120,7 +112,6 @@ const DEFAULT_HOST = '127.0.0.1';
 export async function listenGateways(options: ListenOptions): Promise<GatewayListener> {
   checkOptions(options);
   const { sites, server: value } = options;
-  const busyPoll = new BusyPoll(options.busyPollUs);
   const server = value ?? createHttpServer(sites);
   const openSites = Object.keys(sites).filter(
     (name) => sites[name]?.requiresAuthentication === false,
@@ -134,7 +125,7 @@ export async function listenGateways(options: ListenOptions): Promise<GatewayLis
   const handleHttp = createHttpHandler(sites, guard, options.metrics, options.siteAddresses);
   if (value === undefined)
     handleRequests(server, handleHttp, options.page && guardPage(options.page, logger));
-  const leaveUpgrades = attachUpgrades(server, sites, guard, busyPoll);
+  const leaveUpgrades = attachUpgrades(server, sites, guard);
   const detach = (): void => {
     leaveUpgrades();
     location.stop();

@@ -6,7 +6,6 @@ import { WebSocketServer } from 'ws';
 import { systemClock } from '../../../correctable/clock.ts';
 import type { Gateway } from '../gateway.ts';
 import { parsePath, rejectUpgrade } from './http-server.ts';
-import type { BusyPoll } from '../connection/busy-poll.ts';
 import { getRemoteAddress } from '../context/ip-addresses.ts';
 import type { RequestGuard } from './request-guard.ts';
 import { WsSocket } from '../connection/socket.ts';
@@ -40,13 +39,9 @@ export function attachUpgrades(
   server: Server,
   sites: Readonly<Record<string, Gateway>>,
   guard: RequestGuard,
-  busyPoll: BusyPoll,
 ): () => void {
   const targets = new Map(
-    Object.entries(sites).map(([name, gateway]) => [
-      `/${name}`,
-      createAcceptor(gateway, guard, busyPoll),
-    ]),
+    Object.entries(sites).map(([name, gateway]) => [`/${name}`, createAcceptor(gateway, guard)]),
   );
   const onUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
     if (RETURNED_REQUESTS.has(request)) return;
@@ -78,7 +73,6 @@ export function attachUpgrades(
 function createAcceptor(
   gateway: Gateway,
   guard: RequestGuard,
-  busyPoll: BusyPoll,
 ): (request: IncomingMessage, socket: Duplex, head: Buffer) => void {
   const websockets = new WebSocketServer({
     noServer: true,
@@ -107,7 +101,7 @@ function createAcceptor(
     websockets.handleUpgrade(request, socket, head, (websocket) => {
       try {
         const { origin } = request.headers;
-        gateway.accept(new WsSocket(websocket, socket, busyPoll), { remoteAddress, origin });
+        gateway.accept(new WsSocket(websocket, socket), { remoteAddress, origin });
       } catch {
         websocket.terminate();
       }

@@ -57,7 +57,6 @@ describe('listenGateways', () => {
     ['a server that is a port', { server: 80 }, 'server'],
     ['a server that is an application', { server: () => {} }, 'server'],
     ['a logger that is none', { logger: {} }, 'logger'],
-    ['a poll time that is none', { busyPollUs: 'x' }, 'busyPollUs'],
   ])('%s → INVALID_ARGUMENT', async (_, options, field) => {
     const value = { sites: { a: gateway() }, ...options } as never;
     expect(await thrownBy(() => listenGateways(value))).toMatchObject(rejection(field));

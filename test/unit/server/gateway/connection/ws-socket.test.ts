@@ -4,7 +4,6 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
-import { BusyPoll } from '../../../../../src/server/gateway/connection/busy-poll.ts';
 import { WsSocket } from '../../../../../src/server/gateway/connection/socket.ts';
 
 test('messages of each length arrive whole, of their kind and in order, questions between them', async () => {
@@ -14,7 +13,7 @@ test('messages of each length arrive whole, of their kind and in order, question
   const sockets = new WebSocketServer({ noServer: true, perMessageDeflate: false });
   http.on('upgrade', (request, stream, head) => {
     sockets.handleUpgrade(request, stream, head, (websocket) => {
-      const socket = new WsSocket(websocket, stream, new BusyPoll(0));
+      const socket = new WsSocket(websocket, stream);
       for (const data of sent) {
         socket.send(data);
         socket.ping('alive');
