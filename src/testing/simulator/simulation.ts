@@ -7,7 +7,6 @@ import { createSiteFromShared, mergeSharedIntoSite } from '../../server/log/reco
 import { SiteMachine } from '../../server/site/site-machine.ts';
 import type { EtcdLog } from '../../server/log/etcd/etcd-log.ts';
 import { formatStartName, type Origin, type Origins } from '../../server/records/origin.ts';
-import { FULL_RETRY_MS } from '../../server/storage/disk/ordered-writes.ts';
 import { DurableStorage } from '../../server/storage/durable-storage.ts';
 import { ReplyChecker } from './checkers/submission-replies.ts';
 import { CausalOrderChecker, TotalOrderChecker } from './checkers/causal-order.ts';
@@ -31,6 +30,7 @@ import { HostileNetwork, type SentMessage } from './network.ts';
 import { drawOptions, type Profile, type SimulationOptions } from './options.ts';
 import { Random } from '../../server/collections/random.ts';
 import { observeGenerators } from './observe-generators.ts';
+import { PlannedFaults } from './planned-faults.ts';
 import { SimulatedClient, type SimulatedClientOptions } from './simulated-client.ts';
 import { SimulatedSite, type MachineFactory, type MembershipOutput } from './simulated-site.ts';
 import { TracedService } from './traced-service.ts';
@@ -54,8 +54,6 @@ export interface RunResult {
 const LEADER = 0;
 const [FAULTY_PHASE_MS, HEALED_PHASE_MS] = [5000, 120_000];
 const [SETTLE_MS, CONVERGE_MS, SETTLE_STEP_MS] = [3000, 120_000, 250];
-/** A clock is set forwards by less than sites may differ: by more, it would be wild. */
-const MAX_CLOCK_STEP_MS = 500;
 
 export class Simulation {
   readonly #seed: number;
@@ -77,6 +75,7 @@ export class Simulation {
   readonly #checkers: Checkers;
   readonly #redLog: SimulatedRedLog;
   readonly #counts = { ...NO_COUNTS };
+  readonly #faults: PlannedFaults;
   #isHealed = false;
 
   constructor(seed: number, options: SimulationOptions, world: Scenario, parts: RunReplacements) {
@@ -98,6 +97,14 @@ export class Simulation {
       receive,
       this.#healthyPeriods,
     );
+    this.#faults = new PlannedFaults({
+      options,
+      timeline: this.#timeline,
+      random: this.#random,
+      healthyPeriods: this.#healthyPeriods,
+      counts: this.#counts,
+      isHealed: () => this.#isHealed,
+    });
     this.#origins = createOrigins(options.siteCount);
     const [origins, { service }] = [this.#origins, this.#traced];
     this.#cluster = new ClusterEvents(this.#createClusterHost(), seed);
@@ -174,9 +181,10 @@ export class Simulation {
 
   #startSites(): void {
     for (const site of this.#origins.sites) this.#addSite(site, this.#makeDisk());
-    this.#planLoss();
+    this.#faults.planLoss(this.#sites);
     this.#cluster.plan();
-    this.#planClocks(this.#sites[this.#random.between(0, this.#sites.length - 1)] as SimulatedSite);
+    const wild = this.#sites[this.#random.between(0, this.#sites.length - 1)];
+    this.#faults.planClocks(wild as SimulatedSite, this.#sites);
   }
 
   #createClusterHost(): ClusterHost {
@@ -201,7 +209,7 @@ export class Simulation {
   #addSite(site: Origin, disk: SimulatedDisk, begin: SiteBeginning = {}): void {
     const added = this.#makeSite(site, disk, begin);
     this.#sites.push(added);
-    this.#planFaults(added, disk);
+    this.#faults.planForSite(added, disk);
   }
 
   #makeSite(
@@ -341,42 +349,6 @@ export class Simulation {
     if (operation.site === site && isPipelined(operation)) this.#counts.chainedApplied += 1;
   }
 
-  #planFaults(site: SimulatedSite, disk: SimulatedDisk): void {
-    const { crashEveryMs, downMeanMs, pauseEveryMs, pauseMeanMs, fullEveryMs, deposeEveryMs } =
-      this.#options;
-    this.#plan(crashEveryMs, () => site.crash(this.#random.exponential(downMeanMs)));
-    this.#plan(pauseEveryMs, () => {
-      this.#counts.pauses += 1;
-      site.pause(this.#random.exponential(pauseMeanMs));
-    });
-    this.#plan(fullEveryMs, () => this.#fill(disk));
-    this.#plan(deposeEveryMs, () => site.depose());
-  }
-
-  #fill(disk: SimulatedDisk): void {
-    this.#counts.fullDisks += 1;
-    disk.isFull = true;
-    this.#timeline.schedule(this.#random.exponential(this.#options.fullMeanMs), () =>
-      this.#makeRoom(disk),
-    );
-  }
-
-  /** What did not fit is written again only after a while. */
-  #makeRoom(disk: SimulatedDisk): void {
-    disk.isFull = false;
-    this.#healthyPeriods.onDisturbed(FULL_RETRY_MS);
-  }
-
-  /** Something bad, now and then until everything heals: `Infinity` for never. */
-  #plan(everyMs: number, run: () => void): void {
-    if (everyMs === Infinity) return;
-    this.#timeline.schedule(this.#random.exponential(everyMs), () => {
-      if (this.#isHealed) return;
-      run();
-      this.#plan(everyMs, run);
-    });
-  }
-
   #createRedLog(): SimulatedRedLog {
     const run = {
       options: this.#options,
@@ -395,35 +367,6 @@ export class Simulation {
     });
   }
 
-  /** One clock may be wild for a while; the others are set, mostly back, and drift. */
-  #planClocks(wild: SimulatedSite): void {
-    const { wildClockAheadMs, wildClockUntilMs, maxDrift } = this.#options;
-    wild.setClock(wildClockAheadMs);
-    if (wildClockUntilMs !== Infinity)
-      this.#timeline.schedule(wildClockUntilMs, () => wild.setClock(0));
-    for (const site of this.#sites) {
-      if (maxDrift > 0) site.drift = (2 * this.#random.fraction() - 1) * maxDrift;
-      if (site !== wild || wildClockAheadMs === 0) this.#planClockStep(site);
-    }
-  }
-
-  #planClockStep(site: SimulatedSite): void {
-    const { clockStepEveryMs, maxClockStepBackMs } = this.#options;
-    this.#plan(clockStepEveryMs, () => {
-      this.#counts.clockSteps += 1;
-      site.setClock(this.#random.between(-maxClockStepBackMs, MAX_CLOCK_STEP_MS));
-    });
-  }
-
-  #planLoss(): void {
-    const { loseSiteAtMs, siteCount } = this.#options;
-    if (loseSiteAtMs === Infinity || siteCount < 3) return;
-    const site = this.#random.between(1, siteCount - 1);
-    this.#timeline.schedule(loseSiteAtMs, () => {
-      if (!this.#isHealed) this.#sites[site]?.lose();
-    });
-  }
-
   /** Whether something keeps a site from working, from others, or from taking what they say. */
   get #isInTheWay(): boolean {
     const isAway =
@@ -437,7 +380,7 @@ export class Simulation {
   #heal(): void {
     this.#isHealed = true;
     this.#healthyPeriods.onDisturbed(this.#redLog.recoveryMs);
-    for (const disk of this.#disks) if (disk.isFull) this.#makeRoom(disk);
+    for (const disk of this.#disks) if (disk.isFull) this.#faults.makeRoom(disk);
     this.#network.heal();
     this.#redLog.heal();
     for (const site of this.#sites) {

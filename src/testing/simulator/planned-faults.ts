@@ -1,0 +1,105 @@
+/** Faults of sites, disks and clocks that a run plans by chance. They end when everything heals. */
+import type { Random } from '../../server/collections/random.ts';
+import { FULL_RETRY_MS } from '../../server/storage/disk/ordered-writes.ts';
+import type { NO_COUNTS } from './coverage.ts';
+import type { SimulatedDisk } from './disk.ts';
+import type { SimulationOptions } from './options.ts';
+import type { SimulatedSite } from './simulated-site.ts';
+import type { HealthyPeriods, Timeline } from './timeline.ts';
+
+export interface PlannedFaultsOptions {
+  readonly options: SimulationOptions;
+  readonly timeline: Timeline;
+  readonly random: Random;
+  readonly healthyPeriods: HealthyPeriods;
+  /** Counts what happens. */
+  readonly counts: Pick<
+    { -readonly [K in keyof typeof NO_COUNTS]: number },
+    'pauses' | 'fullDisks' | 'clockSteps'
+  >;
+  isHealed(): boolean;
+}
+
+/** A clock is set forwards by less than sites may differ: by more, it would be wild. */
+const MAX_CLOCK_STEP_MS = 500;
+
+export class PlannedFaults {
+  readonly #parts: PlannedFaultsOptions;
+
+  constructor(parts: PlannedFaultsOptions) {
+    this.#parts = parts;
+  }
+
+  planForSite(site: SimulatedSite, disk: SimulatedDisk): void {
+    const { options, random, counts } = this.#parts;
+    const { crashEveryMs, downMeanMs, pauseEveryMs, pauseMeanMs, fullEveryMs, deposeEveryMs } =
+      options;
+
+    this.#plan(crashEveryMs, () => site.crash(random.exponential(downMeanMs)));
+    this.#plan(pauseEveryMs, () => {
+      counts.pauses += 1;
+      site.pause(random.exponential(pauseMeanMs));
+    });
+    this.#plan(fullEveryMs, () => this.#fill(disk));
+    this.#plan(deposeEveryMs, () => site.depose());
+  }
+
+  /** One of several sites may be lost for good, but not the first one. */
+  planLoss(sites: readonly SimulatedSite[]): void {
+    const { options, timeline, random, isHealed } = this.#parts;
+    const { loseSiteAtMs, siteCount } = options;
+    if (loseSiteAtMs === Infinity || siteCount < 3) return;
+
+    const site = random.between(1, siteCount - 1);
+    timeline.schedule(loseSiteAtMs, () => {
+      if (!isHealed()) sites[site]?.lose();
+    });
+  }
+
+  /** One clock may be wild for a while; the others are set, mostly back, and drift. */
+  planClocks(wild: SimulatedSite, sites: readonly SimulatedSite[]): void {
+    const { options, timeline, random } = this.#parts;
+    const { wildClockAheadMs, wildClockUntilMs, maxDrift } = options;
+    wild.setClock(wildClockAheadMs);
+    if (wildClockUntilMs !== Infinity) timeline.schedule(wildClockUntilMs, () => wild.setClock(0));
+
+    for (const site of sites) {
+      if (maxDrift > 0) site.drift = (2 * random.fraction() - 1) * maxDrift;
+      if (site !== wild || wildClockAheadMs === 0) this.#planClockStep(site);
+    }
+  }
+
+  /** What did not fit is written again only after a while. */
+  makeRoom(disk: SimulatedDisk): void {
+    disk.isFull = false;
+    this.#parts.healthyPeriods.onDisturbed(FULL_RETRY_MS);
+  }
+
+  #planClockStep(site: SimulatedSite): void {
+    const { options, random, counts } = this.#parts;
+    const { clockStepEveryMs, maxClockStepBackMs } = options;
+    this.#plan(clockStepEveryMs, () => {
+      counts.clockSteps += 1;
+      site.setClock(random.between(-maxClockStepBackMs, MAX_CLOCK_STEP_MS));
+    });
+  }
+
+  #fill(disk: SimulatedDisk): void {
+    const { options, timeline, random, counts } = this.#parts;
+    counts.fullDisks += 1;
+    disk.isFull = true;
+    timeline.schedule(random.exponential(options.fullMeanMs), () => this.makeRoom(disk));
+  }
+
+  /** Something bad, now and then until everything heals: `Infinity` for never. */
+  #plan(everyMs: number, run: () => void): void {
+    if (everyMs === Infinity) return;
+    const { timeline, random, isHealed } = this.#parts;
+
+    timeline.schedule(random.exponential(everyMs), () => {
+      if (isHealed()) return;
+      run();
+      this.#plan(everyMs, run);
+    });
+  }
+}
