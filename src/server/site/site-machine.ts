@@ -24,8 +24,8 @@ import type { Section } from '../records/checkpoint.ts';
 import { MessageFilter, type MessageFilterOptions } from '../messages/message-filter.ts';
 import { isNodeMessage, ONLY_PARTITION, RejectedMessageError } from '../messages/envelope.ts';
 import type { Envelope, SiteMessage } from '../messages/envelope.ts';
-import { NodeHandshake } from '../messages/node-handshake.ts';
-import { RED, type Origin } from '../records/origin.ts';
+import type { NodeHandshake } from '../messages/node-handshake.ts';
+import type { Origin } from '../records/origin.ts';
 import type { OperationId, RedRecord } from '../records/records.ts';
 import type { MemberChange } from '../replica/membership.ts';
 import { Replica, type SavedReplica, type RecoveredReplica } from '../replica/replica.ts';
@@ -36,8 +36,9 @@ import {
   redHaltedError,
   redLogFullError,
 } from '../records/failures.ts';
-import { MAX_HALTED_BYTES } from '../records/retention-limits.ts';
-import { measurePlainData } from '../../values/estimate-bytes.ts';
+import { EarlyUpdates } from './early-updates.ts';
+import { createSiteHandshake } from './site-handshake.ts';
+import { HaltedBytes } from './halted-bytes.ts';
 import { EffectValidator } from '../service/effect-validator.ts';
 import {
   describeContentProblem,
@@ -68,17 +69,7 @@ export class SiteMachine {
   readonly #engine: RedLogEngine;
   readonly #redLogReader: RedLogConsumer<RedRecord>;
   readonly #effectValidator: EffectValidator;
-  /**
-   * About how much is kept because the red log has halted: what waits for that, and what was
-   * written since.
-   */
-  #haltedBytes = 0;
-  readonly #maxHaltedBytes: number;
-  /**
-   * What the start has found after its checkpoint, since an earlier halt may have kept it; 0 after
-   * the next checkpoint.
-   */
-  #foundBytes: number;
+  readonly #halted: HaltedBytes;
   /** Where the red log stood at the last cut. */
   #cutAt: number | undefined;
   #isHaltReported = false;
@@ -89,9 +80,7 @@ export class SiteMachine {
   #outputs: SiteOutput[] = [];
   readonly #handshake: NodeHandshake;
   #hasStopped = false;
-  /** Until when updates wait for another site, and those that do. */
-  #peerUntilMs: number | undefined;
-  #early: Submission[] = [];
+  readonly #early: EarlyUpdates;
   #nowMs: number;
 
   constructor(
@@ -105,8 +94,7 @@ export class SiteMachine {
     const { site, origins, deployment, epoch, redLog = SEQUENCED_ENGINE } = options;
     this.#engine = redLog;
     this.#effectValidator = new EffectValidator(options.service.tables);
-    this.#maxHaltedBytes = options.maxHaltedBytes ?? MAX_HALTED_BYTES;
-    this.#foundBytes = measurePlainData(getEntriesAfterCheckpoint(stored));
+    this.#halted = new HaltedBytes(getEntriesAfterCheckpoint(stored), options.maxHaltedBytes);
     this.messageFilter = this.createMessageFilter({
       deployment,
       origins,
@@ -149,13 +137,13 @@ export class SiteMachine {
     // Before all else that is sent: it is what others need in order to take the rest.
     this.#handshake.greetAll(nowMs);
     this.replica.blue.isHeld = options.needsPeer === true && origins.sites.length > 1;
-    if (this.replica.blue.isHeld) this.#peerUntilMs = nowMs + ALONE_AFTER_MS;
+    this.#early = new EarlyUpdates(this.replica.blue.isHeld ? nowMs + ALONE_AFTER_MS : undefined);
     this.#exchangeOutputs();
   }
 
   /** Whether something is in flight that a lost message could hold up: then ticks are needed. */
   get isBusy(): boolean {
-    const isWaiting = this.#peerUntilMs !== undefined || this.#absent.isWaiting;
+    const isWaiting = this.#early.isWaiting || this.#absent.isWaiting;
     return this.replica.isBusy || this.log.isBusy || isWaiting;
   }
 
@@ -166,7 +154,7 @@ export class SiteMachine {
     const atMs = Math.min(
       replica.wakeAtMs ?? Infinity,
       log.wakeAtMs ?? Infinity,
-      this.#peerUntilMs ?? Infinity,
+      this.#early.untilMs ?? Infinity,
     );
     return atMs === Infinity ? undefined : atMs;
   }
@@ -201,7 +189,7 @@ export class SiteMachine {
   }
 
   onCheckpointed(): void {
-    this.#foundBytes = 0;
+    this.#halted.onCheckpointed();
     if (this.#cutAt !== undefined) this.log.release(this.#cutAt);
   }
 
@@ -247,9 +235,8 @@ export class SiteMachine {
     this.#nowMs = nowMs;
     const { contract } = this.#options.service;
     const isHeld =
-      this.#peerUntilMs !== undefined &&
-      contract.operations[submission.operation]?.access !== 'read';
-    if (isHeld) this.#early.push(submission);
+      this.#early.isWaiting && contract.operations[submission.operation]?.access !== 'read';
+    if (isHeld) this.#early.hold(submission);
     else this.replica.submit(submission, nowMs, wallMs);
   }
 
@@ -268,7 +255,7 @@ export class SiteMachine {
     if (this.#isRetired || this.#hasStopped) return;
     this.#nowMs = nowMs;
     this.replica.advanceTime(nowMs, wallMs);
-    if ((this.#isHaltedFull || !hasRoom) && needsRoom(envelope.message, this.#engine.messages)) {
+    if ((this.#halted.isFull || !hasRoom) && needsRoom(envelope.message, this.#engine.messages)) {
       this.#noRoomCount += 1;
       return;
     }
@@ -344,12 +331,9 @@ export class SiteMachine {
    * of it has left.
    */
   abandon(serial: number): void {
-    const early = this.#early.find((submission) => submission.serial === serial);
+    const early = this.#early.remove(serial);
     if (early === undefined) this.replica.abandon(serial);
-    else {
-      this.#early.splice(this.#early.indexOf(early), 1);
-      this.#outputs.push({ kind: 'failed', serial, error: droppedError(early, false) });
-    }
+    else this.#outputs.push({ kind: 'failed', serial, error: droppedError(early, false) });
     this.#exchangeOutputs();
   }
 
@@ -380,7 +364,8 @@ export class SiteMachine {
   tick(nowMs: number, wallMs = nowMs): void {
     if (this.#isRetired || this.#hasStopped) return;
     this.#nowMs = nowMs;
-    if (this.#peerUntilMs !== undefined) this.#awaitPeer(this.#peerUntilMs, nowMs, wallMs);
+    const { untilMs } = this.#early;
+    if (untilMs !== undefined) this.#awaitPeer(untilMs, nowMs, wallMs);
     this.replica.tick(nowMs, wallMs);
     this.log.tick(nowMs);
     this.#leaveBehind(nowMs);
@@ -413,34 +398,16 @@ export class SiteMachine {
   }
 
   #createHandshake(options: SiteOptions): NodeHandshake {
-    const { site, origins, redLeader, resendAfterMs, directory = '', generation = 0 } = options;
     const { messageFilter, replica } = this;
-    return new NodeHandshake({
-      site,
-      origins,
-      redLeader,
-      directory,
-      generation,
-      resendAfterMs,
-      refusesUnknownStarts: options.stopsOnUnknownStart === true,
-      streams: {
-        // Of a red log that has halted nothing is to go by.
-        getEnd: (origin) => {
-          if (origin !== RED) return replica.blue.getEnd(origin);
-          return this.#redLogReader.halt === undefined ? this.log.end : undefined;
-        },
-        getDigest: (origin, length) =>
-          origin === RED ? this.log.digest(length) : replica.blue.getDigest(origin, length),
+    return createSiteHandshake(options, {
+      replica,
+      messageFilter,
+      red: {
+        getEnd: () => (this.#redLogReader.halt === undefined ? this.log.end : undefined),
+        getDigest: (_, length) => this.log.digest(length),
       },
-      getTerm: () => messageFilter.term,
-      getAccepted: (peer) => messageFilter.getAccepted(peer),
-      getDirectory: (peer) => replica.directories.get(peer),
       send: (to, message) =>
         this.#outputs.push({ kind: 'send', envelope: messageFilter.seal(to, message) }),
-      onAccepted: (peer, term, name) => {
-        if (messageFilter.accept(peer, term))
-          replica.noteTerm(peer, term, name === '' ? undefined : name);
-      },
       onPeerForked: (peer, message) => this.#outputs.push({ kind: 'peer-forked', peer, message }),
       onForked: (message) => this.#onForked(message),
     });
@@ -461,8 +428,7 @@ export class SiteMachine {
     if (this.#hasStopped) return;
     this.#exchangeOutputs();
     this.#hasStopped = true;
-    this.#early = [];
-    this.#peerUntilMs = undefined;
+    this.#early.end();
     this.#outputs.push(output);
   }
 
@@ -474,10 +440,10 @@ export class SiteMachine {
   }
 
   #takeEarly(nowMs: number, wallMs: number): void {
-    if (this.#peerUntilMs !== undefined && this.#lacking !== undefined)
+    if (this.#early.isWaiting && this.#lacking !== undefined)
       this.#outputs.push({ kind: 'behind', message: this.#lacking });
-    [this.#peerUntilMs, this.replica.blue.isHeld] = [undefined, false];
-    for (const submission of this.#early.splice(0)) this.replica.submit(submission, nowMs, wallMs);
+    this.replica.blue.isHeld = false;
+    for (const submission of this.#early.end()) this.replica.submit(submission, nowMs, wallMs);
   }
 
   /**
@@ -511,8 +477,7 @@ export class SiteMachine {
     if (this.#lacking !== undefined) return;
     this.#lacking = `the site lacks ${lacking} that no other site keeps for it any more: it needs the state of one`;
     // A node on an older directory stops first: with the state of another site it would not notice.
-    if (this.#peerUntilMs === undefined)
-      this.#outputs.push({ kind: 'behind', message: this.#lacking });
+    if (!this.#early.isWaiting) this.#outputs.push({ kind: 'behind', message: this.#lacking });
   }
 
   /** Hands outputs of one part to the other until neither has any. */
@@ -544,24 +509,13 @@ export class SiteMachine {
 
   #onStore(output: SiteOutput & { kind: 'store' }): void {
     this.#outputs.push(output);
-    this.#noteWritten(output.entries);
+    if (this.#redLogReader.halt === undefined) return;
+    this.#halted.addWritten(output.entries);
+    this.#refuseIfHaltedFull();
   }
 
-  /**
-   * While the red log has halted no checkpoint is made, so that nothing which is written goes
-   * again.
-   */
-  #noteWritten(entries: readonly unknown[]): void {
-    if (this.#redLogReader.halt !== undefined) this.#countHalted(measurePlainData(entries));
-  }
-
-  #countHalted(bytes: number): void {
-    this.#haltedBytes += bytes;
-    if (this.#isHaltedFull) this.replica.writes.rejection = haltedFullError(this.#maxHaltedBytes);
-  }
-
-  get #isHaltedFull(): boolean {
-    return this.#haltedBytes >= this.#maxHaltedBytes;
+  #refuseIfHaltedFull(): void {
+    if (this.#halted.isFull) this.replica.writes.rejection = haltedFullError(this.#halted.max);
   }
 
   #withdraw(record: RedRecord): void {
@@ -612,7 +566,8 @@ export class SiteMachine {
   #onHalt(halt: RedHalt): void {
     this.#isHaltReported = true;
     this.replica.red.halted = redHaltedError(halt.message);
-    this.#countHalted(this.#foundBytes + this.replica.blue.waitingBytes);
+    this.#halted.begin(this.replica.blue.waitingBytes);
+    this.#refuseIfHaltedFull();
     this.#outputs.push({ kind: 'halted', halt });
   }
 
