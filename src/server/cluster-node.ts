@@ -12,16 +12,15 @@ import {
 import { answerVersion, getNodeVersion, type VersionHost } from './cluster/activate.ts';
 import {
   CHANGE,
+  becomeMember,
   describeJoining,
   install,
-  installShared,
   parseChange,
-  requestChange,
   waitWhileJoining,
   PendingChanges,
   type ChangeOutcome,
 } from './cluster/become-member.ts';
-import { catchUp, type ClosedMeanwhile } from './cluster/catch-up.ts';
+import { catchUp } from './cluster/catch-up.ts';
 import { ClusterLinks, type ControlRequest } from './cluster/cluster-links.ts';
 import {
   forEachLinkAddress,
@@ -31,16 +30,12 @@ import {
   readClusterFile,
 } from './cluster/cluster-file.ts';
 import type { ClusterFile, ClusterSite } from './cluster/cluster-file.ts';
-import {
-  IDENTIFY,
-  formatWaiting,
-  waitUntilUnknown,
-  type IdentifyReply,
-} from './cluster/first-start.ts';
+import { IDENTIFY, formatWaiting, identifySite, waitUntilUnknown } from './cluster/first-start.ts';
 import { readKeyFile, type ClusterKeys } from './cluster/key-file.ts';
 import { NodeRedLog } from './cluster/red-log/node-red-log.ts';
 import {
   RecentAlarms,
+  STATUS,
   describeState,
   type NodeEvents,
   type NodeStatus,
@@ -48,13 +43,9 @@ import {
 import { OneAtATime } from './cluster/one-at-a-time.ts';
 import { RedFollower } from './cluster/red-log/red-follower.ts';
 import type { RedGeneration } from './cluster/red-log/red-generation.ts';
-import {
-  claimDirectory,
-  closedDirectoryError,
-  writeNodeIdentity,
-  type NodeIdentity,
-} from './cluster/node-file.ts';
-import { saveUnsent } from './cluster/unsent-operations.ts';
+import { NodeDirectory } from './cluster/node-directory.ts';
+import { closedDirectoryError } from './cluster/node-file.ts';
+import { SiteEnding, waitWhileSending } from './cluster/site-ending.ts';
 import { receiveEnvelopes, sendEnvelope, type SiteMessagesHost } from './cluster/site-messages.ts';
 import {
   StateTransfers,
@@ -79,29 +70,8 @@ import type { MemberChange } from './replica/membership.ts';
 import { describeService } from './service/describe-service.ts';
 import type { Service } from './service/service.ts';
 import { hashDeploymentName } from './site/deployment-name.ts';
-import {
-  openDirectory,
-  openSites,
-  type DeploymentStorage,
-  type DurableDeployment,
-} from './storage/directory/open-storage.ts';
-import type { DataDirectory } from './storage/directory/data-directory.ts';
-import { getFoundingVersion } from './storage/directory/manifest.ts';
-import { nodeTiming } from './storage/disk/node-files.ts';
-import { getLogDirectory } from './storage/format/file-names.ts';
+import type { DeploymentStorage } from './storage/directory/open-storage.ts';
 import type { DurableStorage } from './storage/durable-storage.ts';
-import { recoverSite } from './storage/recovery.ts';
-import { finishInstallation, type SiteInstallation } from './storage/transfer/install-site.ts';
-
-/** The kind of request by which an operator's command asks for the status of a node. */
-export const STATUS = 'status';
-
-/**
- * How often to look whether everything has reached the other sites, and how long at most, before a
- * site ends.
- */
-const DRAIN_CHECK_MS = 10;
-const MAX_DRAIN_MS = 2000;
 
 const DEFAULT_KEEP_FOR_MS = 86_400_000;
 const DEFAULT_BACKLOG = 1_000_000;
@@ -123,10 +93,7 @@ export class ClusterNode {
   readonly #codec: EnvelopeCodec;
   readonly #aborted = new AbortController();
   readonly #alarms = new RecentAlarms();
-  readonly #directory: DataDirectory;
-  readonly #deployment: DurableDeployment;
-  #identity: NodeIdentity;
-  readonly #founders: readonly string[];
+  readonly #directory: NodeDirectory;
   readonly #events: ClusterNodeEvents;
   /** The table of the site that runs: it changes with the red log. */
   #origins: Origins;
@@ -141,8 +108,7 @@ export class ClusterNode {
   readonly #reports = new OneAtATime();
   #storage: DeploymentStorage | undefined;
   #site: EmbeddedSite | undefined;
-  /** The site was closed. It raises `site-retired`, and no other alarm after that. */
-  #isRetired = false;
+  readonly #ending: SiteEnding;
   /** How messages of this deployment are recognized. */
   readonly #deploymentName: string;
 
@@ -165,32 +131,27 @@ export class ClusterNode {
       return onAlarm(alarm);
     };
     this.#deploymentName = hashDeploymentName(this.#keys.sessionKey, service.contract.name);
-    this.#deployment = {
-      service,
-      sites: [...this.file.sites.keys()],
-      redLeader: getFirstLeader(this.file),
-      site: this.name,
-      hasOwnKey: true,
-      onAlarm: this.#onAlarm,
-    };
-    this.#directory = openDirectory(options.dataDir, this.#deployment);
-    try {
-      finishInstallation(this.#directory.files, this.#place.directory);
-      this.#founders = this.#directory.manifest?.sites ?? this.#deployment.sites;
-      this.#origins = Origins.create(this.#founders);
-      this.#identity = claimDirectory(this.#directory, {
-        dataDir: options.dataDir,
-        deployment: this.#keys.deployment,
+    this.#directory = new NodeDirectory({
+      dataDir: options.dataDir,
+      deploymentName: this.#keys.deployment,
+      deployment: {
+        service,
+        sites: [...this.file.sites.keys()],
+        redLeader: getFirstLeader(this.file),
         site: this.name,
-        origin: this.#origins.find(this.name) as Origin,
-        rebuilds: options.rebuild === true,
-      });
-      const leader = this.#directory.manifest?.redLeader ?? this.#deployment.redLeader;
-      this.#follower = this.#createFollower(this.#identity.red ?? { generation: 0, leader });
-    } catch (error) {
-      void this.#directory.close();
-      throw error;
-    }
+        hasOwnKey: true,
+        onAlarm: this.#onAlarm,
+      },
+      rebuilds: options.rebuild === true,
+    });
+    this.#ending = new SiteEnding({
+      site: this.name,
+      directory: this.#directory,
+      signal: this.#aborted.signal,
+      onAlarm: this.#onAlarm,
+    });
+    this.#origins = Origins.create(this.#directory.founders);
+    this.#follower = this.#createFollower();
   }
 
   /** The generation of the red log that the node follows. */
@@ -230,11 +191,11 @@ export class ClusterNode {
       onDisconnected: (name) => this.#setConnected(name, false),
       isServing: () => this.state.state === 'serving',
       getRedLeader: () => this.#redLog.getLeader(this.red),
-      isJoining: () => this.#identity.origin === null,
+      isJoining: () => this.#directory.identity.origin === null,
     }));
     this.#transfers = new StateTransfers({
       site: this.name,
-      directory: this.#identity.directory,
+      directory: this.#directory.identity.directory,
       files: this.#directory.files,
       maxClockSkewMs: this.#options.maxClockSkewMs ?? DEFAULT_CLOCK_SKEW_MS,
       links,
@@ -244,12 +205,12 @@ export class ClusterNode {
       ...createTransferAlarms(this.name, this.#onAlarm),
     });
     await this.#events.onOpening?.(this);
-    if (this.#identity.origin === null) await this.#becomeMember(this.#transfers, own);
-    else if (this.#directory.manifest === undefined) {
+    if (this.#directory.identity.origin === null) await this.#becomeMember(this.#transfers, own);
+    else if (!this.#directory.hasData) {
       await waitUntilUnknown({
         site: this.name,
         dataDir: this.#options.dataDir,
-        founders: this.#founders,
+        founders: this.#directory.founders,
         service: this.#own.service.hash,
         links,
         onWaiting: (sites) => {
@@ -272,14 +233,15 @@ export class ClusterNode {
   }
 
   get #joiningProblem(): string | undefined {
-    return describeJoining(this.#identity.origin, this.#origins, this.#site?.driver);
+    return describeJoining(this.#directory.identity.origin, this.#origins, this.#site?.driver);
   }
 
-  #createFollower(red: RedGeneration): RedFollower {
+  #createFollower(): RedFollower {
     const isRunning = (): boolean => this.#site !== undefined;
-    const isTransferring = (): boolean => this.#restarts.isBusy || this.#identity.origin === null;
+    const isTransferring = (): boolean =>
+      this.#restarts.isBusy || this.#directory.identity.origin === null;
     return new RedFollower(
-      red,
+      this.#directory.red,
       {
         get isRunning() {
           return isRunning();
@@ -287,15 +249,14 @@ export class ClusterNode {
         get isTransferring() {
           return isTransferring();
         },
-        save: (value) => this.#saveIdentity({ red: value }),
+        save: (value) => this.#directory.saveIdentity({ red: value }),
         start: () => this.startSite(),
-        onFailed: (error) => this.#onCannotStart(error),
+        onFailed: (error) => this.#ending.reportFailedStart(error),
         stop: async () => {
           await this.#reportStopping();
           await this.stopSite();
         },
-        countEntries: () =>
-          recoverSite(this.#directory.files, this.#place.directory, this.name).lengths.red,
+        countEntries: () => this.#directory.recover().lengths.red,
         catchUp: (message, onCopied) => this.#catchUp(message, onCopied),
         getConnectedPeers: () => this.links.peers.filter((peer) => this.links.isConnected(peer)),
         request: (peer, kind, body) => this.links.request(peer, kind, body),
@@ -304,34 +265,20 @@ export class ClusterNode {
     );
   }
 
-  #saveIdentity(change: Partial<NodeIdentity>): void {
-    this.#identity = { ...this.#identity, ...change };
-    writeNodeIdentity(this.#directory.files, this.#identity);
-  }
-
-  /** Becomes a member, takes the state of another site, and writes it down as that of this site. */
+  /** Becomes a member, and takes the state of another site as that of this one. */
   async #becomeMember(transfers: StateTransfers, { url, cluster }: ClusterSite): Promise<void> {
-    const { directory } = this.#identity;
-    const change = {
-      name: this.name,
-      directory,
+    const origin = await becomeMember({
+      site: this.name,
       address: { url, cluster: formatAddress(cluster) },
-    };
-    const { signal } = this.#aborted;
-    const onProblem = (message: string): void =>
-      this.#onProgress(`waiting to become a member: ${message}`);
-    const origin = (await requestChange(change, {
       file: this.file,
       keys: this.#keys,
-      signal,
-      onProblem,
-    })) as Origin;
-    const donors = [...this.file.sites.keys()].filter((name) => name !== this.name);
-    const { shared } = await transfers.receive(origin, () => donors, signal);
-    await installShared(shared, this.#place);
-    this.#directory.adopt();
+      directory: this.#directory,
+      transfers,
+      signal: this.#aborted.signal,
+      onProblem: (message) => this.#onProgress(`waiting to become a member: ${message}`),
+    });
     await this.#follower.adopt();
-    this.#saveIdentity({ origin });
+    this.#directory.saveIdentity({ origin });
   }
 
   /** Takes the state of another site. With `onCopied` the own end of the red log does not count. */
@@ -342,37 +289,32 @@ export class ClusterNode {
       site: this.name,
       message: `Site ${this.name}: ${message}.`,
     });
-    await this.restartSite(async ({ files }) => {
+    await this.restartSite(async () => {
       const transfers = this.#transfers as StateTransfers;
-      const origin = this.#identity.origin as Origin;
+      const origin = this.#directory.identity.origin as Origin;
       const closed = await catchUp({
         origin,
         keepsRed: onCopied === undefined,
         signal,
         getPeers: () => this.links.peers,
         receive: (donors, ...ending) => transfers.receive(origin, () => donors, ...ending),
-        recover: () => recoverSite(files, this.#place.directory, this.name),
-        install: (merged) => install({ ...this.#place, ...merged }),
+        recover: () => this.#directory.recover(),
+        install: (merged) => install({ ...this.#directory.place, ...merged }),
         onProblem: (problem) => this.#onProgress(problem),
         ...createTransferAlarms(this.name, this.#onAlarm),
       });
       if (closed === undefined) return onCopied?.();
-      await this.#onRetired(closed);
+      await this.#ending.retire(closed, this.links);
       throw closedDirectoryError(this.name, closed.message);
     });
   }
 
-  get #place(): Pick<SiteInstallation, 'files' | 'timing' | 'directory' | 'site'> {
-    const directory = getLogDirectory(this.name);
-    return { files: this.#directory.files, timing: nodeTiming, directory, site: this.name };
-  }
-
   /** Stops the site, changes what it has, and starts it again. The links stay open. */
-  async restartSite(change: (directory: DataDirectory) => Promise<void>): Promise<void> {
+  async restartSite(change: () => Promise<void>): Promise<void> {
     await this.#restarts.run(async () => {
       await this.#reportStopping();
       await this.stopSite();
-      await change(this.#directory);
+      await change();
       await this.startSite();
     });
     this.#follower.askAll();
@@ -381,19 +323,19 @@ export class ClusterNode {
   /** Takes up what the directory has, and begins. */
   async startSite(): Promise<void> {
     this.#aborted.signal.throwIfAborted();
-    const storage = (this.#storage = openSites(this.#directory, this.#deployment));
+    const storage = (this.#storage = this.#directory.openSites());
     const [siteStorage] = storage.sites as readonly [DurableStorage];
     const { checkpoint } = siteStorage.stored;
     // Those that have joined are in a checkpoint: then the manifest of a site that has joined need
     // not tell.
     const origins = (this.#origins = Origins.create(
-      checkpoint === undefined ? this.#founders : [],
+      checkpoint === undefined ? this.#directory.founders : [],
     ));
     if (checkpoint !== undefined) origins.load(getSavedSite(checkpoint).shared.replica.origins);
-    const site = this.#identity.origin as Origin;
+    const site = this.#directory.identity.origin as Origin;
     if (!origins.isMember(site)) {
       const reason = `${this.name} was retired, or rebuilt on another data directory`;
-      this.#markClosed(reason);
+      this.#ending.markClosed(reason);
       throw closedDirectoryError(this.name, reason);
     }
     const plan: SitePlan = {
@@ -410,7 +352,7 @@ export class ClusterNode {
     const made = (this.#site = makeSite(plan, site, {
       storage: siteStorage,
       reportsClock: true,
-      directory: this.#identity.directory,
+      directory: this.#directory.identity.directory,
       ...this.#redLog.createParts(this.red),
       version: { own: this.#own, founding: this.#foundingVersion },
       // Its leader may change.
@@ -422,7 +364,7 @@ export class ClusterNode {
       onMembership: (output) => this.#onMembership(output),
       onEnded: () => this.#events.onFailed?.(),
       onForked: (problem) =>
-        this.#markClosed(`another node has gone on as ${this.name} (${problem})`),
+        this.#ending.markClosed(`another node has gone on as ${this.name} (${problem})`),
       send: (envelope) => sendEnvelope(envelope, this.#messagesHost),
     }));
     storage.adopt();
@@ -472,7 +414,7 @@ export class ClusterNode {
       redGeneration: this.red.generation,
       redLog: this.#redLog.status,
       version: getNodeVersion(this.#versionHost),
-      directory: this.#identity.directory,
+      directory: this.#directory.identity.directory,
       transfer: this.#transfers?.progress,
       progress: driver?.progress,
       links: this.#links?.status ?? [],
@@ -485,12 +427,10 @@ export class ClusterNode {
    */
   async close(): Promise<void> {
     this.#aborted.abort();
-    const untilMs = performance.now() + MAX_DRAIN_MS;
     const isNeeded = (): boolean =>
       this.#site?.driver.isBusy === true &&
       this.#links?.status.some((link) => link.isConnected) === true;
-    while (isNeeded() && performance.now() < untilMs)
-      await new Promise((resolve) => setTimeout(resolve, DRAIN_CHECK_MS));
+    await waitWhileSending(isNeeded);
     await this.stopSite();
     await this.#reports.run(async () => {});
     this.#transfers?.close();
@@ -528,39 +468,14 @@ export class ClusterNode {
       // Not while the site acts. A site that is being stopped finds it again once it is started.
       const catchUp = async (): Promise<void> =>
         this.#follower.isSealing ? undefined : this.#catchUp(output.message);
-      setImmediate(() => void catchUp().catch((error: Error) => this.#onCannotStart(error)));
+      setImmediate(
+        () => void catchUp().catch((error: Error) => this.#ending.reportFailedStart(error)),
+      );
     } else if (output.kind === 'changed') this.#changes.onChanged(output);
     else if (output.kind === 'retired')
-      this.#onRetired(output).catch((error: Error) => this.#onCannotStart(error));
-  }
-
-  #onCannotStart(cause: Error): void {
-    if (this.#aborted.signal.aborted || this.#isRetired) return;
-    const message = `Site ${this.name} cannot start again: ${cause.message}. Start its process again.`;
-    this.#onAlarm({ kind: 'site-stopped', site: this.name, message, cause });
-  }
-
-  /** The next start on this directory is refused, or replaces it. */
-  #markClosed(forked: string): void {
-    this.#saveIdentity({ forked });
-  }
-
-  async #onRetired({ message, unsent }: ClosedMeanwhile): Promise<void> {
-    const { name: site, links } = this;
-    this.#isRetired = true;
-    this.#markClosed(message);
-    const saved = await saveUnsent(unsent, {
-      files: this.#directory.files,
-      origin: this.#identity.origin as Origin,
-      peers: links.peers,
-      request: (peer) => links.request(peer, STATUS, null),
-      signal: this.#aborted.signal,
-    });
-    this.#onAlarm({
-      kind: 'site-retired',
-      site,
-      message: `Site ${site} has stopped: ${message}.${saved}`,
-    });
+      this.#ending
+        .retire(output, this.links)
+        .catch((error: Error) => this.#ending.reportFailedStart(error));
   }
 
   /** Proposes a change of the members, and resolves with what became of it. */
@@ -570,8 +485,7 @@ export class ClusterNode {
 
   /** What was in force when the deployment was created, as far as no checkpoint says more. */
   get #foundingVersion(): DeploymentVersion {
-    const { manifest } = this.#directory;
-    return manifest === undefined ? this.#own : getFoundingVersion(manifest);
+    return this.#directory.getFoundingVersion(this.#own);
   }
 
   #createVersionHost(): VersionHost {
@@ -598,27 +512,19 @@ export class ClusterNode {
   }
 
   #answer({ from, kind, body }: ControlRequest): unknown {
-    if (kind === IDENTIFY && from !== null) return this.#identify(from);
+    if (kind === IDENTIFY && from !== null)
+      return identifySite(from, {
+        name: this.name,
+        driver: this.#site?.driver,
+        hasData: this.#directory.hasData,
+        origins: this.#origins,
+        service: this.#foundingVersion.service.hash,
+      });
     if (kind === TRANSFER && from !== null) return this.#transfers?.onRequest(from, body);
     if (kind === STATUS) return this.status;
     if (kind === CHANGE) return this.proposeChange(parseChange(body));
     const reply = answerVersion(kind, this.#versionHost) ?? this.#follower.answer(kind, body);
     if (reply !== undefined) return reply;
     throw new Error(`unknown request ${kind}`);
-  }
-
-  #identify(site: string): IdentifyReply {
-    const driver = this.#site?.driver;
-    // A node with data knows other sites only once its site runs. A node without data knows none.
-    if (driver === undefined && this.#directory.manifest !== undefined)
-      throw new Error(`${this.name} is starting`);
-    const origin = this.origins.find(site);
-    const service = this.#foundingVersion.service.hash;
-    if (driver === undefined) return { isKnown: false, founders: null, service };
-    return {
-      isKnown: origin !== undefined && driver.hasHeardOf(origin),
-      founders: this.origins.founders,
-      service,
-    };
   }
 }

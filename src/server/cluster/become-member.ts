@@ -5,16 +5,18 @@
 import { CorrectableError } from '../../correctable/errors.ts';
 import { isNonEmptyString, isRecord } from '../../correctable/validate.ts';
 import type { Checkpoint } from '../records/checkpoint.ts';
-import type { Origins } from '../records/origin.ts';
+import type { Origin, Origins } from '../records/origin.ts';
 import type { SiteDriver } from '../site/site-driver.ts';
 import { createSiteFromShared } from '../log/recovered-state.ts';
 import { installSite, type SiteInstallation } from '../storage/transfer/install-site.ts';
 import { parseAddress, type ClusterFile } from './cluster-file.ts';
 import type { ClusterKeys } from './key-file.ts';
 import type { MemberChange } from '../replica/membership.ts';
+import type { NodeDirectory } from './node-directory.ts';
 import { requestOfOperator } from './operator-request.ts';
 import { READ_RED, parseRedGeneration } from './red-log/red-generation.ts';
 import type { MemberOutput } from '../records/replica-output.ts';
+import type { StateTransfers } from './state-transfers.ts';
 
 /** The sites that get the request for a change. */
 export interface ChangeTargets {
@@ -131,8 +133,28 @@ export function describeJoining(
   return `waiting for ${names || 'the red log'} to confirm that ${origins.getName(site)} joins`;
 }
 
+export interface BecomeMemberOptions extends ChangeTargets {
+  readonly site: string;
+  readonly address: NonNullable<MemberChange['address']>;
+  readonly directory: NodeDirectory;
+  readonly transfers: Pick<StateTransfers, 'receive'>;
+}
+
+/** Has the directory added as a member, and takes the state of another site. Returns the origin. */
+export async function becomeMember(options: BecomeMemberOptions): Promise<Origin> {
+  const { site, address, directory, transfers, file, signal } = options;
+  const change = { name: site, directory: directory.identity.directory, address };
+  const origin = (await requestChange(change, options)) as Origin;
+
+  const donors = [...file.sites.keys()].filter((name) => name !== site);
+  const { shared } = await transfers.receive(origin, () => donors, signal);
+  await installShared(shared, directory.place);
+  directory.adopt();
+  return origin;
+}
+
 /** Writes what another site has sent as the directory of a site that has nothing of its own. */
-export function installShared(
+function installShared(
   shared: Checkpoint,
   place: Pick<SiteInstallation, 'files' | 'timing' | 'directory' | 'site'>,
 ): Promise<void> {

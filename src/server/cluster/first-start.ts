@@ -3,6 +3,8 @@
  */
 import { CorrectableError } from '../../correctable/errors.ts';
 import { isRecord } from '../../correctable/validate.ts';
+import type { Origins } from '../records/origin.ts';
+import type { SiteDriver } from '../site/site-driver.ts';
 import type { ClusterLinks } from './cluster-links.ts';
 
 /** The kind of request by which a node asks whether its site is known. */
@@ -15,6 +17,34 @@ export interface IdentifyReply {
   readonly founders: readonly string[] | null;
   /** The hash of the service with which it was, or would be, created. */
   readonly service?: string;
+}
+
+/** What a node knows when another one asks whether its site is known. */
+export interface IdentifyingNode {
+  readonly name: string;
+  /** `undefined` while its site does not run. */
+  readonly driver: Pick<SiteDriver, 'hasHeardOf'> | undefined;
+  readonly hasData: boolean;
+  readonly origins: Origins;
+  /** The hash of the service with which the deployment was, or would be, created. */
+  readonly service: string;
+}
+
+/** Answers another site that asks whether it is known. Throws while this site is starting. */
+export function identifySite(
+  site: string,
+  { name, driver, hasData, origins, service }: IdentifyingNode,
+): IdentifyReply {
+  // A node with data knows other sites only once its site runs. A node without data knows none.
+  if (driver === undefined && hasData) throw new Error(`${name} is starting`);
+  if (driver === undefined) return { isKnown: false, founders: null, service };
+
+  const origin = origins.find(site);
+  return {
+    isKnown: origin !== undefined && driver.hasHeardOf(origin),
+    founders: origins.founders,
+    service,
+  };
 }
 
 export interface FirstStartOptions {

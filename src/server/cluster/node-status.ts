@@ -6,6 +6,9 @@ import type { LinkStatus } from './cluster-links.ts';
 import type { RedLogStatus } from './red-log/node-red-log.ts';
 import type { TransferProgress } from './state-transfers.ts';
 
+/** The kind of request by which an operator's command asks for the status of a node. */
+export const STATUS = 'status';
+
 /** The state of a node, for operators. */
 export interface NodeStatus {
   readonly site: string;

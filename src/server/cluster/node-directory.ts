@@ -1,0 +1,112 @@
+/** The data directory of a node: whose it is, and what the deployment began with. */
+import type { DeploymentVersion } from '../records/deployment-version.ts';
+import { Origins, type Origin } from '../records/origin.ts';
+import type { DataDirectory } from '../storage/directory/data-directory.ts';
+import { getFoundingVersion } from '../storage/directory/manifest.ts';
+import {
+  openDirectory,
+  openSites,
+  type DeploymentStorage,
+  type DurableDeployment,
+} from '../storage/directory/open-storage.ts';
+import { nodeTiming } from '../storage/disk/node-files.ts';
+import type { Files } from '../storage/disk/files.ts';
+import { getLogDirectory } from '../storage/format/file-names.ts';
+import { recoverSite, type RecoveredSite } from '../storage/recovery.ts';
+import { finishInstallation, type SiteInstallation } from '../storage/transfer/install-site.ts';
+import { claimDirectory, writeNodeIdentity, type NodeIdentity } from './node-file.ts';
+import type { StoredGeneration } from './red-log/red-generation.ts';
+
+export interface NodeDirectoryOptions {
+  readonly dataDir: string;
+  /** The name of the deployment in the key file. */
+  readonly deploymentName: string;
+  readonly deployment: DurableDeployment & { readonly site: string };
+  /** Whether a directory that is new, or was forked, begins with the state of another site. */
+  readonly rebuilds: boolean;
+}
+
+/** An open data directory. It stays open while its site is stopped and started again. */
+export class NodeDirectory {
+  /** The sites that the deployment was created with. */
+  readonly founders: readonly string[];
+  readonly #deployment: NodeDirectoryOptions['deployment'];
+  readonly #directory: DataDirectory;
+  #identity: NodeIdentity;
+
+  /** @throws CorrectableError as `openDirectory` and `claimDirectory` */
+  constructor({ dataDir, deploymentName, deployment, rebuilds }: NodeDirectoryOptions) {
+    this.#deployment = deployment;
+    this.#directory = openDirectory(dataDir, deployment);
+
+    try {
+      finishInstallation(this.files, this.place.directory);
+      this.founders = this.#directory.manifest?.sites ?? deployment.sites;
+      this.#identity = claimDirectory(this.#directory, {
+        dataDir,
+        deployment: deploymentName,
+        site: deployment.site,
+        origin: Origins.create(this.founders).find(deployment.site) as Origin,
+        rebuilds,
+      });
+    } catch (error) {
+      void this.#directory.close();
+      throw error;
+    }
+  }
+
+  get files(): Files {
+    return this.#directory.files;
+  }
+
+  /** Where the data of the site is written. */
+  get place(): Pick<SiteInstallation, 'files' | 'timing' | 'directory' | 'site'> {
+    const { site } = this.#deployment;
+    return { files: this.files, timing: nodeTiming, directory: getLogDirectory(site), site };
+  }
+
+  get identity(): NodeIdentity {
+    return this.#identity;
+  }
+
+  /** Whether the directory has the data of a site. */
+  get hasData(): boolean {
+    return this.#directory.manifest !== undefined;
+  }
+
+  /** The generation of the red log that the directory follows. */
+  get red(): StoredGeneration {
+    const leader = this.#directory.manifest?.redLeader ?? this.#deployment.redLeader;
+    return this.#identity.red ?? { generation: 0, leader };
+  }
+
+  /** Returns what was in force when the deployment was created: `own` if this is its creation. */
+  getFoundingVersion(own: DeploymentVersion): DeploymentVersion {
+    const { manifest } = this.#directory;
+    return manifest === undefined ? own : getFoundingVersion(manifest);
+  }
+
+  /** @throws CorrectableError `UNAVAILABLE` if the directory was taken over */
+  saveIdentity(change: Partial<NodeIdentity>): void {
+    this.#identity = { ...this.#identity, ...change };
+    writeNodeIdentity(this.files, this.#identity);
+  }
+
+  /** Reads what the site has on its disk. */
+  recover(): RecoveredSite {
+    return recoverSite(this.files, this.place.directory, this.#deployment.site);
+  }
+
+  openSites(): DeploymentStorage {
+    return openSites(this.#directory, this.#deployment);
+  }
+
+  /** Takes the data that was installed as that of the site. */
+  adopt(): void {
+    this.#directory.adopt();
+  }
+
+  close(): Promise<void> {
+    return this.#directory.close();
+  }
+}

@@ -1,0 +1,74 @@
+/** What a node does before its site ends, and once it cannot go on in this process. */
+import type { OnAlarm } from '../alarms/site-alarm.ts';
+import type { Origin } from '../records/origin.ts';
+import type { ClosedMeanwhile } from './catch-up.ts';
+import type { ClusterLinks } from './cluster-links.ts';
+import type { NodeDirectory } from './node-directory.ts';
+import { STATUS } from './node-status.ts';
+import { saveUnsent } from './unsent-operations.ts';
+
+/**
+ * How often to look whether everything has reached the other sites, and how long at most, before a
+ * site ends.
+ */
+const DRAIN_CHECK_MS = 10;
+const MAX_DRAIN_MS = 2000;
+
+/** Resolves once the other sites have everything, or after a little while. */
+export async function waitWhileSending(isSending: () => boolean): Promise<void> {
+  const untilMs = performance.now() + MAX_DRAIN_MS;
+  while (isSending() && performance.now() < untilMs)
+    await new Promise((resolve) => setTimeout(resolve, DRAIN_CHECK_MS));
+}
+
+export interface SiteEndingOptions {
+  readonly site: string;
+  readonly directory: NodeDirectory;
+  /** Aborted once the node is closed: nothing is reported after that. */
+  readonly signal: AbortSignal;
+  readonly onAlarm: OnAlarm;
+}
+
+export class SiteEnding {
+  readonly #options: SiteEndingOptions;
+  /** The site was closed. It raises `site-retired`, and no other alarm after that. */
+  #isRetired = false;
+
+  constructor(options: SiteEndingOptions) {
+    this.#options = options;
+  }
+
+  /** Has the next start on this directory refused, unless it replaces the directory. */
+  markClosed(forked: string): void {
+    this.#options.directory.saveIdentity({ forked });
+  }
+
+  /** Saves what no other site is known to have, and reports that the site was closed. */
+  async retire(
+    { message, unsent }: ClosedMeanwhile,
+    links: Pick<ClusterLinks, 'peers' | 'request'>,
+  ): Promise<void> {
+    const { site, directory, signal, onAlarm } = this.#options;
+    this.#isRetired = true;
+    this.markClosed(message);
+
+    const saved = await saveUnsent(unsent, {
+      files: directory.files,
+      origin: directory.identity.origin as Origin,
+      peers: links.peers,
+      request: (peer) => links.request(peer, STATUS, null),
+      signal,
+    });
+
+    const text = `Site ${site} has stopped: ${message}.${saved}`;
+    onAlarm({ kind: 'site-retired', site, message: text });
+  }
+
+  reportFailedStart(cause: Error): void {
+    const { site, signal, onAlarm } = this.#options;
+    if (signal.aborted || this.#isRetired) return;
+
+    const message = `Site ${site} cannot start again: ${cause.message}. Start its process again.`;
+    onAlarm({ kind: 'site-stopped', site, message, cause });
+  }
+}
