@@ -166,7 +166,7 @@ function createDelivery(
       covered = message.session;
     }
     if (isFailure(message)) {
-      sink.fail(fromErrorFacts(message.error, undefined, name));
+      sink.fail(fromErrorFacts(message.error, undefined, message.error.domain?.operation));
       return true;
     }
     const { level, version, meta, final } = message;

@@ -64,7 +64,7 @@ export async function readFailedReply(
   // retryable.
   if (!isFailure(body) || body.error.retryable === undefined)
     return { error: createStatusError(response, request) };
-  return { ...body, error: fromErrorFacts(body.error, undefined, request.name) };
+  return { ...body, error: fromErrorFacts(body.error, undefined, body.error.domain?.operation) };
 }
 
 function createStatusError({ status, headers }: Response, request: RequestLabel): CorrectableError {

@@ -1,7 +1,7 @@
 /**
  * One view, or the failure, as one line of JSON. What JSON lacks is written as in `json-values.ts`.
  */
-import { CorrectableError } from '../correctable/errors.ts';
+import { CorrectableError, isCorrectableError } from '../correctable/errors.ts';
 import { isRecord } from '../correctable/validate.ts';
 import type { AnyView } from '../correctable/view.ts';
 import { fromJsonValue, toJsonField } from '../protocol/codec/json-values.ts';
@@ -26,9 +26,17 @@ export interface ViewMessage {
   readonly session?: readonly string[];
 }
 
+/** What the last message has of a failure. */
+export interface FailureFacts extends ErrorFacts {
+  /** As in the process of the server, so that the page can test it with `isDomainError`. */
+  readonly domain?:
+    | { readonly name: string; readonly data?: unknown; readonly operation?: string | undefined }
+    | undefined;
+}
+
 /** The failure, as the last message. */
 export interface FailureMessage {
-  readonly error: ErrorFacts;
+  readonly error: FailureFacts;
   readonly session?: readonly string[];
 }
 
@@ -54,14 +62,27 @@ export function toViewMessage(view: AnyView, previous: AnyView | undefined): Vie
  * learn nothing.
  */
 export function toFailureMessage(error: unknown): FailureMessage {
-  const facts = toErrorFacts(error);
+  const facts = getPublicFacts(error);
   try {
-    return { error: toJson(facts, 'error') as ErrorFacts };
+    return { error: toJson(facts, 'error') as FailureFacts };
   } catch {
     const message = 'the operation failed, with details that cannot be sent';
     return { error: { code: facts.code, message, retryable: facts.retryable } };
   }
 }
+
+/**
+ * What a stranger may know. A client in this process wraps an error of the application, and its
+ * message refers to a cause that stays here.
+ */
+function getPublicFacts(error: unknown): FailureFacts {
+  const facts = toErrorFacts(error);
+  const message = facts.message.endsWith('; see cause') ? FAILED_MESSAGE : facts.message;
+  const domain = isCorrectableError(error) ? error.domain : undefined;
+  return { ...facts, message, ...(domain?.operation !== undefined && { domain }) };
+}
+
+const FAILED_MESSAGE = 'the operation failed on the server, which has reported the cause';
 
 /** A value stands one level deep in its message. */
 const toJson = (value: unknown, field: string): unknown => toJsonField(value, field, 1);
@@ -115,5 +136,10 @@ export function isFailure(message: unknown): message is FailureMessage {
     !isOptional(field, 'string')
   )
     return false;
-  return domain === undefined || (isRecord(domain) && typeof domain['name'] === 'string');
+  if (domain === undefined) return true;
+  return (
+    isRecord(domain) &&
+    typeof domain['name'] === 'string' &&
+    isOptional(domain['operation'], 'string')
+  );
 }

@@ -1,0 +1,111 @@
+/**
+ * The views of a Correctable over a response of Node. The response belongs to the application as
+ * well: a timeout, a shutdown or an error handler may end it at any time. Node has no error for a
+ * write after that, but an event that ends the process. So each write asks first. HTTP/2 responses
+ * have no `destroyed`: their stream has.
+ */
+import { check, CorrectableError } from '../correctable/errors.ts';
+import { hasMethods } from '../correctable/validate.ts';
+import {
+  startReply,
+  createServerErrorHead,
+  type AnyCorrectable,
+  type Reply,
+  type RespondOptions,
+} from './view-reply.ts';
+import { watchClose } from './watch-close.ts';
+
+/**
+ * What `sendViews` needs of a response of Node, over HTTP/1.1 or HTTP/2. Express has one, and
+ * Fastify as `reply.raw`.
+ */
+export interface ServerResponseLike {
+  /** Absent over HTTP/2: then the `stream` has it. */
+  readonly destroyed?: boolean | undefined;
+  readonly stream?: { readonly destroyed: boolean; readonly closed?: boolean } | undefined;
+  readonly writableEnded?: boolean | undefined;
+  readonly headersSent?: boolean | undefined;
+  writeHead(status: number, headers: Record<string, string>): unknown;
+  write(chunk: string): boolean;
+  end(chunk?: string): unknown;
+  on(event: string, listener: () => void): unknown;
+  off(event: string, listener: () => void): unknown;
+}
+
+/**
+ * Sends each view over a response of Node when it arrives, for Express and `node:http`, over HTTP/1.1
+ * and HTTP/2. Resolves when all is sent, or the response has ended. If the application has sent the
+ * headers of the response already, the operation is canceled, nothing is written, and `onError` gets
+ * `INVALID_ARGUMENT`. Otherwise as `respondWithViews`.
+ *
+ * @throws CorrectableError `INVALID_ARGUMENT` if an argument is of another kind
+ * @example app.get('/stock/:book', (req, res) => sendViews(res, store.invoke(get(req.params.book)),
+ * { request: req }));
+ */
+export async function sendViews(
+  response: ServerResponseLike,
+  correctable: AnyCorrectable,
+  options: RespondOptions = {},
+): Promise<void> {
+  check(
+    hasMethods(response, 'writeHead', 'write', 'end', 'on', 'off'),
+    'response',
+    "give Node's ServerResponse",
+  );
+  const watch = watchClose(response, () => hasEnded(response));
+  const reply = await startReply(correctable, options, watch);
+  try {
+    if (!hasEnded(response)) await sendReply(response, reply);
+  } finally {
+    reply.release();
+  }
+}
+
+async function sendReply(response: ServerResponseLike, reply: Reply): Promise<void> {
+  if (response.headersSent) return reply.report(createHeadersSentError());
+  if (!sendHead(response, reply)) return;
+  for await (const chunk of reply.chunks) {
+    if (hasEnded(response)) return;
+    if (!response.write(chunk)) await waitForDrain(response);
+  }
+  if (!hasEnded(response)) response.end();
+}
+
+/** Returns whether views can follow. If a header cannot be sent, the reply has status 500. */
+function sendHead(response: ServerResponseLike, reply: Reply): boolean {
+  try {
+    response.writeHead(reply.status, reply.headers);
+    return true;
+  } catch (error) {
+    reply.report(error);
+    const { status, headers, body } = createServerErrorHead();
+    response.writeHead(status, headers);
+    response.end(body);
+    return false;
+  }
+}
+
+function hasEnded({ destroyed, writableEnded, stream }: ServerResponseLike): boolean {
+  return (destroyed || writableEnded || stream?.destroyed || stream?.closed) === true;
+}
+
+/** A client may never read on: then its connection closes some day. */
+function waitForDrain(response: ServerResponseLike): Promise<void> {
+  if (hasEnded(response)) return Promise.resolve();
+  return new Promise((resolve) => {
+    const go = (): void => {
+      response.off('drain', go);
+      response.off('close', go);
+      resolve();
+    };
+    response.on('drain', go);
+    response.on('close', go);
+  });
+}
+
+function createHeadersSentError(): CorrectableError {
+  const message =
+    'sendViews: the application has sent the headers of this response already. ' +
+    'No view was sent, and the operation was canceled. Reply once for each request.';
+  return new CorrectableError('INVALID_ARGUMENT', message, { field: 'response' });
+}

@@ -1,0 +1,66 @@
+/**
+ * Failures on their way to the log of a server. One failure passes several places that report: the
+ * tier that throws it, and the reply that sends it.
+ */
+import { isCorrectableError, type ErrorCode } from '../correctable/errors.ts';
+
+/** Refusals of a request. The caller gets the reason, and nothing is broken. */
+const REFUSALS: readonly ErrorCode[] = [
+  'INVALID_ARGUMENT',
+  'UNAUTHENTICATED',
+  'FORBIDDEN',
+  'CONFLICT',
+  'DOMAIN',
+];
+
+/** A longer chain of causes is one that ends in itself. */
+const MAX_CAUSES = 16;
+
+const reportedErrors = new WeakSet<object>();
+
+/** Whether it only refuses a request, so that the server has nothing to mend. */
+export function isRefusal(error: unknown): boolean {
+  return isCorrectableError(error) && REFUSALS.includes(error.code);
+}
+
+/**
+ * Passes a failure to `handle`, the handler of the application. Without one, it is printed with
+ * `console.error`. Never throws.
+ */
+export function reportFailure(
+  error: unknown,
+  description: string,
+  handle: (() => unknown) | undefined,
+): void {
+  if (handle) runHandler(handle);
+  else console.error(`${description}:`, error);
+}
+
+/** Remembers that the failure was reported where it happened. */
+export function markReported(error: unknown): void {
+  if (isObject(error)) reportedErrors.add(error);
+}
+
+/** Whether it was reported where it happened. The client wraps it, so its causes count too. */
+export function wasReported(error: unknown): boolean {
+  let inner: unknown = error;
+  for (let depth = 0; depth < MAX_CAUSES && isObject(inner); depth += 1) {
+    if (reportedErrors.has(inner)) return true;
+    inner = (inner as { readonly cause?: unknown }).cause;
+  }
+  return false;
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
+}
+
+/** The handler is code of the application: if it fails, the operation goes on. */
+function runHandler(handle: () => unknown): void {
+  const printFailure = (failure: unknown): void => console.error('onError failed:', failure);
+  try {
+    Promise.resolve(handle()).catch(printFailure);
+  } catch (failure) {
+    printFailure(failure);
+  }
+}
