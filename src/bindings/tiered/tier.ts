@@ -2,7 +2,7 @@
  * A tier: the function that answers operations at one consistency level (Correctables, OSDI 2016,
  * Listing 7).
  */
-import type { InvocationContext } from '../../correctable/binding.ts';
+import type { InvocationContext, Principal } from '../../correctable/binding.ts';
 import type { Operation } from '../../correctable/operation.ts';
 import { followSignal } from '../../correctable/subscribe.ts';
 
@@ -21,6 +21,11 @@ export interface TierContext {
   readonly deadlineAt: number | undefined;
   /** The trace context to pass on. */
   readonly trace: unknown;
+  /**
+   * The user that the operation is executed for, as `authorize` of a gateway gets it. `undefined`
+   * if the operation comes from this process, and not from `withPrincipal`.
+   */
+  readonly principal: Principal | undefined;
 }
 
 /**
@@ -54,6 +59,11 @@ export class TierCall implements TierContext {
     return this.#controller.signal;
   }
 
+  /** Whether no caller waits for the answer of a read any more. Makes no signal to find out. */
+  get isAborted(): boolean {
+    return !this.#isWrite && (this.#isAborted || this.#controller?.signal.aborted === true);
+  }
+
   /** Aborts the tier: no caller wants the answer any more. */
   abort(): void {
     this.#isAborted = true;
@@ -81,5 +91,9 @@ export class TierCall implements TierContext {
 
   get trace(): unknown {
     return this.#invocation.trace;
+  }
+
+  get principal(): Principal | undefined {
+    return this.#invocation.principal;
   }
 }

@@ -6,6 +6,7 @@ import { CorrectableError, isCorrectableError } from '../../correctable/errors.t
 import type { Levels } from '../../correctable/level-types.ts';
 import type { Operation } from '../../correctable/operation.ts';
 import { followSignal } from '../../correctable/subscribe.ts';
+import { isRefusal, markReported, reportFailure } from '../../protocol/report-failure.ts';
 import { isValueWithDetails, skipLevel } from './tier-result.ts';
 import { TierCall, type Tier } from './tier.ts';
 
@@ -21,7 +22,19 @@ export interface TieredRunOptions {
   readonly mode: TierMode;
   readonly sink: Sink;
   readonly context: InvocationContext;
+  /** Of the binding, for reports. */
+  readonly name: string;
+  readonly onError: TierErrorHandler | undefined;
 }
+
+/** Which tier failed, and in which operation. */
+export interface TierFailure {
+  readonly level: string;
+  readonly operation: Operation;
+}
+
+/** Receives what a tier throws. */
+export type TierErrorHandler = (error: unknown, failure: TierFailure) => unknown;
 
 type TierOutcome = 'replied' | 'failed' | 'skipped';
 
@@ -133,12 +146,23 @@ export class TieredRun {
       }
       return 'replied';
     } catch (error) {
+      // A driver whose signal has aborted throws, and nothing has failed.
+      if (!call.isAborted) this.#reportFailure(error, level);
       await this.#handleTierFailure(error, level);
       return 'failed';
     } finally {
       this.#calls.delete(call);
       call.stopFollowingSignals();
     }
+  }
+
+  /** A weak tier can fail for long without any operation that fails. */
+  #reportFailure(error: unknown, level: string): void {
+    const { name, operation, onError } = this.#options;
+    const description = `${name}: the tier "${level}" failed in ${operation.name}`;
+    if (onError) reportFailure(error, description, () => onError(error, { level, operation }));
+    else if (!isRefusal(error)) reportFailure(error, description, undefined);
+    markReported(error);
   }
 
   /**

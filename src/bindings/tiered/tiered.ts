@@ -10,7 +10,7 @@ import {
 } from '../../correctable/validate.ts';
 import type { Levels } from '../../correctable/level-types.ts';
 import type { Operation } from '../../correctable/operation.ts';
-import { TieredRun, type TierMode } from './tiered-run.ts';
+import { TieredRun, type TierErrorHandler, type TierMode } from './tiered-run.ts';
 import type { Tier } from './tier.ts';
 
 /**
@@ -32,6 +32,12 @@ export interface TieredOptions {
   readonly name?: string;
   /** Called once by `close()`, to release pools and sockets. */
   readonly close?: () => void | PromiseLike<void>;
+  /**
+   * Called with each error that a tier throws, unless its caller has left. Default:
+   * `console.error`, except for refusals: `INVALID_ARGUMENT`, `UNAUTHENTICATED`, `FORBIDDEN`,
+   * `CONFLICT` and `DOMAIN`.
+   */
+  readonly onError?: TierErrorHandler | undefined;
 }
 
 interface TieredSetup<L extends Levels> extends TieredOptions {
@@ -108,7 +114,7 @@ class TieredBinding<L extends Levels> implements Binding<L> {
     sink: Sink<T, L[number]>,
     context: InvocationContext,
   ): void {
-    const { levels: all, tiers, mode = 'parallel' } = this.#options;
+    const { levels: all, tiers, mode = 'parallel', onError } = this.#options;
     const run = new TieredRun({
       operation,
       levels: all,
@@ -117,6 +123,8 @@ class TieredBinding<L extends Levels> implements Binding<L> {
       mode,
       sink: sink as Sink,
       context,
+      name: this.name,
+      onError,
     });
     if (this.#closing !== undefined) {
       run.stop(this.#closed());
@@ -168,6 +176,7 @@ const OPTIONS: OptionNamesOf<TieredOptions> = {
   supports: true,
   name: true,
   close: true,
+  onError: true,
 };
 
 function checkTiers(options: TieredSetup<Levels>, call: string): void {
@@ -183,7 +192,7 @@ function checkTiers(options: TieredSetup<Levels>, call: string): void {
     `name each once, not [${names.join(', ')}]`,
   );
   checkRecord(tiers, { call, field: 'tiers' });
-  checkOptionTypes(options, 'function', 'supports', 'close');
+  checkOptionTypes(options, 'function', 'supports', 'close', 'onError');
   for (const level of names) {
     const isTier =
       typeof tiers[level] === 'function' && tiers[level] !== Object.prototype[level as never];
