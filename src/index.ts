@@ -3,6 +3,7 @@ export type {
   Binding,
   BindingSession,
   InvocationContext,
+  Principal,
   Sink,
   SubmissionOrigin,
   ViewDetails,

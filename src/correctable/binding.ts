@@ -96,6 +96,17 @@ export interface SubmissionStatus {
   readonly levelErrors?: Readonly<Record<string, unknown>> | undefined;
 }
 
+/** The authenticated user behind an operation. */
+export interface Principal {
+  /** Stable name. Operation ids belong to it. */
+  readonly id: string;
+  /**
+   * When the token expires, in milliseconds since the epoch. Unless it was renewed, the connection
+   * is then closed.
+   */
+  readonly expiresAt?: number | undefined;
+}
+
 /** The circumstances of one submission. */
 export interface InvocationContext {
   /**
@@ -116,6 +127,11 @@ export interface InvocationContext {
   readonly session: BindingSession | undefined;
   /** Trace context to pass on, for example a W3C `traceparent`. */
   readonly trace: unknown;
+  /**
+   * The user that the operation is executed for, as `authorize` of a gateway gets it. `undefined`
+   * if the operation comes from this process, and not from `withPrincipal`.
+   */
+  readonly principal?: Principal | undefined;
   /**
    * Identifies one submission: the same for every repetition. A store that keeps it executes an
    * update once, at one server. If there is an `origin`, that identifies the submission instead.
