@@ -8,7 +8,13 @@ import { WRITE } from '../correctable/side-effects.ts';
 import { getSource } from '../correctable/source.ts';
 import { fromErrorFacts } from '../protocol/error-facts.ts';
 import { readLines } from './read-lines.ts';
-import { createBrokenError, createLostError, readFailedReply } from './reply-error.ts';
+import {
+  createBrokenError,
+  createLostError,
+  readFailedReply,
+  type RequestLabel,
+} from './reply-error.ts';
+import { createUnsendableError, formatRequestName, isUnsendable } from './unsendable.ts';
 import {
   formatTokens,
   SESSION_HEADER,
@@ -47,7 +53,8 @@ const READS = /^(GET|HEAD|OPTIONS|QUERY)$/;
  * server, weakest first. Canceling the Correctable ends the request.
  *
  * A request with another method than `GET`, `HEAD`, `OPTIONS` or `QUERY` is an update: if its reply
- * is lost or cannot be read, it fails with `UNKNOWN`.
+ * is lost or cannot be read, it fails with `UNKNOWN`. A request that cannot be sent fails with
+ * `INVALID_ARGUMENT`, for example with a relative address where there is no page.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` if the levels or an option are invalid
  * @example
@@ -83,10 +90,7 @@ export function fetchViews<const L extends Levels>(levels: L): ViewFetcher<L> {
 }
 
 /** A request that has not been sent. */
-interface Exchange {
-  /** The method and the path, as errors name it. The query may be confidential. */
-  readonly name: string;
-  readonly isUpdate: boolean;
+interface Exchange extends RequestLabel {
   readonly send: (
     headers: Readonly<Record<string, string>>,
     signal: AbortSignal,
@@ -102,18 +106,38 @@ function createExchange(input: string | URL | Request, options: FetchViewsOption
     ...init
   } = options;
   const request = typeof input === 'object' && 'method' in input ? input : undefined;
-  const method = (init.method ?? request?.method ?? 'GET').toUpperCase();
+  const method = String(init.method ?? request?.method ?? 'GET').toUpperCase();
   const url = request?.url ?? String(input);
+  const label = { name: formatRequestName(method, url), isUpdate: !READS.test(method) };
   return {
-    name: `${method} ${url.replace(/[?#].*$/s, '')}`,
-    isUpdate: !READS.test(method),
+    ...label,
     async send(added, signal) {
-      const headers = new Headers(init.headers ?? request?.headers);
-      for (const [name, value] of Object.entries(added))
-        if (!headers.has(name)) headers.set(name, value);
-      return fetch(input, { ...init, headers, signal });
+      const headers = createHeaders(init.headers ?? request?.headers, added, label);
+      try {
+        return await fetch(input, { ...init, headers, signal });
+      } catch (error) {
+        throw isUnsendable(error, { input, url, init: { ...init, headers } })
+          ? createUnsendableError(label, error)
+          : createLostError(label, 'the request failed', error);
+      }
     },
   };
+}
+
+function createHeaders(
+  own: RequestInit['headers'],
+  added: Readonly<Record<string, string>>,
+  label: RequestLabel,
+): Headers {
+  let headers: Headers;
+  try {
+    headers = new Headers(own);
+  } catch (error) {
+    throw createUnsendableError(label, error);
+  }
+  for (const [name, value] of Object.entries(added))
+    if (!headers.has(name)) headers.set(name, value);
+  return headers;
 }
 
 interface Receiver {
@@ -130,11 +154,7 @@ async function deliverViews(
 ): Promise<void> {
   const sent = receiver.session?.tokens ?? [];
   const tokens = sent.length > 0 && { [SESSION_HEADER]: formatTokens(sent) };
-  const response = await exchange
-    .send({ accept: MEDIA_TYPES.ndjson, ...tokens }, signal)
-    .catch((error: unknown) =>
-      Promise.reject(createLostError(exchange, 'the request failed', error)),
-    );
+  const response = await exchange.send({ accept: MEDIA_TYPES.ndjson, ...tokens }, signal);
   // React Native has no streams, so that the body is undefined.
   if (!response.ok || response.body === null) {
     const { error, session } = await readFailedReply(response, exchange);
@@ -199,7 +219,9 @@ function checkLevel(
 
 function checkType({ headers }: Response, { name }: Exchange): void {
   const type = headers.get('content-type') ?? 'none';
-  if (Object.values(MEDIA_TYPES).some((known) => type.startsWith(known))) return;
+  // Media types have no case, and may have parameters.
+  const [essence = ''] = type.toLowerCase().split(';');
+  if (Object.values(MEDIA_TYPES).includes(essence.trim())) return;
   const message = `${name}: the reply has the content type "${type}". Send it with respondWithViews() or sendViews().`;
   throw new CorrectableError('PROTOCOL', message);
 }

@@ -4,6 +4,9 @@ import { CorrectableError } from '../correctable/errors.ts';
 /** Longest message that is read, in characters. */
 const MAX_MESSAGE_LENGTH = 16_777_216;
 
+/** Server-sent events may end their lines with any of these. The line within a pair is empty. */
+const LINE_END = /[\r\n]/;
+
 /** Yields the text of each message. If the reader leaves, the rest of the reply is dropped. */
 export async function* readLines(response: Response): AsyncGenerator<string, void> {
   const reader = response.body?.getReader();
@@ -15,7 +18,7 @@ export async function* readLines(response: Response): AsyncGenerator<string, voi
       const chunk = decoder?.decode(value, { stream: !done }) ?? (await response.text());
       text += chunk;
       // A long message comes in many chunks: it is taken apart once.
-      const lines = done || chunk.includes('\n') ? text.split('\n') : [text];
+      const lines = done || LINE_END.test(chunk) ? text.split(LINE_END) : [text];
       text = done ? '' : lines.pop()!;
       for (const line of lines) {
         checkLength(line);
@@ -46,6 +49,8 @@ function checkLength({ length }: string): void {
  * alive.
  */
 function getData(line: string): string | undefined {
-  const data = line.startsWith('data:') ? line.slice('data:'.length) : line;
-  return data.trimStart().startsWith('{') ? data : undefined;
+  // Trimmed of byte order marks too: proxies that join replies leave one within.
+  const text = line.trim();
+  const data = text.startsWith('data:') ? text.slice('data:'.length).trim() : text;
+  return data.startsWith('{') ? data : undefined;
 }

@@ -3,6 +3,7 @@
  * message.
  */
 import { check } from '../correctable/errors.ts';
+import { compactTokens } from './covered-tokens.ts';
 
 /**
  * Name of the header, and of the cookie, that has the tokens. Allow it if pages of other origins
@@ -76,9 +77,9 @@ function parseTokens(text: string): readonly string[] {
 export function readSessionTokens(request: RequestLike): readonly string[] {
   const cookies = getHeader(request, 'cookie').split(/; */);
   const cookie = cookies.find((part) => part.startsWith(`${SESSION_HEADER}=`));
-  return parseTokens(
-    getHeader(request, SESSION_HEADER) || (cookie?.slice(SESSION_HEADER.length + 1) ?? ''),
-  );
+  const text =
+    getHeader(request, SESSION_HEADER) || (cookie?.slice(SESSION_HEADER.length + 1) ?? '');
+  return compactTokens(parseTokens(text));
 }
 
 /** Returns a header of the request, by its name in lower case; an empty text if it has none. */
@@ -108,7 +109,7 @@ export function formatSessionCookie(
 ): string {
   const { path = '/', isSecure = true, maxAgeSeconds } = options;
   check(Array.isArray(tokens), 'tokens', 'give the tokens of a session');
-  const cookie = `${SESSION_HEADER}=${formatTokens(tokens)}`;
+  const cookie = `${SESSION_HEADER}=${formatTokens(compactTokens(tokens))}`;
   const advice = `the cookie has ${cookie.length} bytes, and browsers drop one of more than ${MAX_COOKIE_BYTES}`;
   check(
     cookie.length <= MAX_COOKIE_BYTES,
@@ -131,14 +132,14 @@ export function formatSessionCookie(
 export function createHttpSession(tokens: readonly string[] = []): HttpSession {
   check(Array.isArray(tokens), 'tokens', 'give the tokens of a session');
   // No state of its own: frameworks freeze it, and wrap it in proxies.
-  let current = tokens;
+  let current = compactTokens(tokens);
   return {
     get tokens() {
       return current;
     },
     advance(sent, received) {
       const others = current.filter((token) => !sent.includes(token) && !received.includes(token));
-      current = [...others, ...received];
+      current = compactTokens([...others, ...received]);
     },
   } as PageSession;
 }

@@ -178,7 +178,9 @@ function createTokenWriter(session: Session | undefined): <M extends object>(mes
 }
 
 function chooseFormat(request: RequestLike | undefined): ViewFormat {
-  return request && getHeader(request, 'accept').includes(MEDIA_TYPES.sse) ? 'sse' : 'ndjson';
+  return request && getHeader(request, 'accept').toLowerCase().includes(MEDIA_TYPES.sse)
+    ? 'sse'
+    : 'ndjson';
 }
 
 /** The headers keep proxies and compressors from holding back a view until more data follows. */
@@ -200,11 +202,18 @@ export function createServerErrorHead(): Pick<Reply, 'status' | 'headers'> & {
   return { ...createFailureHead(error), body };
 }
 
-function createFailureHead({ code, retryAfterMs }: ErrorFacts): Pick<Reply, 'status' | 'headers'> {
+function createFailureHead({
+  code,
+  field,
+  retryAfterMs,
+}: ErrorFacts): Pick<Reply, 'status' | 'headers'> {
   const retryAfter = retryAfterMs !== undefined && {
     'retry-after': String(Math.ceil(retryAfterMs / 1_000)),
   };
-  const status = Object.hasOwn(STATUSES, code) ? STATUSES[code as ErrorCode] : undefined;
+  // A handler has returned what its contract does not allow, so that the server is to blame.
+  const isBrokenResult = code === 'INVALID_VALUE' && field?.startsWith('result') === true;
+  const isKnown = Object.hasOwn(STATUSES, code) && !isBrokenResult;
+  const status = isKnown ? STATUSES[code as ErrorCode] : undefined;
   return {
     status: status ?? 500,
     headers: { ...createHeaders('application/json'), ...retryAfter },

@@ -1,5 +1,5 @@
 /** Sessions over HTTP: a page sees its own writes, also if another server replies. */
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
   createHttpSession,
   fetchViews,
@@ -144,4 +144,44 @@ test('a reply that fails → takes its tokens too', async () => {
     code: 'CONFLICT',
   });
   expect(session.tokens).toEqual(['seen']);
+});
+
+/** A token as a site of a RedBlue service makes it. */
+const seal = (site: number, vector: readonly number[]): string =>
+  `o${site}.${Buffer.from(JSON.stringify(vector)).toString('base64url')}.signature${vector.join('')}`;
+
+describe('many concurrent replies', () => {
+  /** The tokens that a page has after these replies, in the order in which they arrived. */
+  async function collect(tokens: readonly string[]): Promise<readonly string[]> {
+    const session = createHttpSession();
+    const waiting = [...tokens];
+    const reply = async (): Promise<Response> => {
+      const line = { level: 'strong', value: 1, final: true, session: [waiting.shift()] };
+      return new Response(`${JSON.stringify(line)}\n`, { headers: { 'content-type': 'application/x-ndjson' } });
+    };
+    const request = () => fetchViews(LEVELS)('/', { session, fetch: reply as typeof fetch });
+    await Promise.all(tokens.map(request));
+    return session.tokens;
+  }
+
+  test('a token that has seen all that another has → stands for both, whichever comes first', async () => {
+    const replies = [seal(0, [3, 4]), seal(0, [250, 250]), seal(1, [9, 251]), seal(0, [7, 8])];
+    expect(await collect(replies)).toEqual([seal(0, [250, 250]), seal(1, [9, 251])]);
+    expect(await collect([seal(0, [1]), seal(1, [1, 0])])).toHaveLength(1);
+  });
+
+  test('tokens without an order → the latest that fit into one header, and into a cookie', async () => {
+    const tokens = Array.from({ length: 250 }, (_, index) => `token-${index}-${'x'.repeat(70)}`);
+    const after = await collect(tokens);
+    expect(after).toEqual(tokens.slice(-after.length));
+    expect(after.length).toBeGreaterThan(40);
+    const cookie = formatSessionCookie(tokens);
+    expect(cookie.length).toBeLessThan(4_096);
+    expect(readSessionTokens({ headers: { cookie } }).slice(0, -1)).toEqual(after.slice(0, -1));
+  });
+
+  test('tokens that are not readable → stay', async () => {
+    const odd = ['o0.e30.x', 'o0.!.x', 'o0.WyJ4Il0.x', 'plain', 'plain'];
+    expect(await collect(odd)).toEqual(odd.slice(0, -1));
+  });
 });

@@ -8,7 +8,7 @@ function open() {
   const { correctable: served, sink } = correctable(['weak', 'causal', 'strong']).withSink<unknown>();
   const client = new AbortController();
   const request = { headers: {}, signal: client.signal };
-  const reply = respondWithViews(served, { request }).then(async (response) => ({
+  const reply = respondWithViews(served, { request, onError: () => {} }).then(async (response) => ({
     status: response.status,
     body: (response.body as ReadableStream<Uint8Array>).getReader(),
   }));

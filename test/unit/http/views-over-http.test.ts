@@ -20,7 +20,7 @@ function open(options: RespondOptions & { readonly sent?: Request[] } = {}) {
   const serve = async (input: unknown, init?: RequestInit): Promise<Response> => {
     const request = new Request(new URL(String(input), 'https://shop.test'), init);
     requests.push(request);
-    return respondWithViews(served, { request, ...options });
+    return respondWithViews(served, { request, onError: () => {}, ...options });
   };
   const request = (more: FetchViewsOptions = {}): Correctable<unknown, Two> =>
     fetchViews(LEVELS)('/stock?user=ada', { fetch: serve as typeof fetch, ...more });
@@ -110,6 +110,33 @@ describe('views', () => {
 
   const ndjson = (body: string) => async (): Promise<Response> =>
     new Response(body, { headers: { 'content-type': 'application/x-ndjson' } });
+
+  const first = JSON.stringify({ level: 'weak', value: 'old' });
+  const last = JSON.stringify({ level: 'strong', value: 'new', final: true });
+  test.each([
+    ['a media type in capitals', 'Application/X-NDJSON; Charset=UTF-8', `${first}\n${last}\n`],
+    ['a media type of events in capitals', 'Text/Event-Stream', `data: ${first}\n\ndata: ${last}\n\n`],
+    ['lines that end with CR', 'text/event-stream', `id: 1\rdata: ${first}\r\rdata: ${last}\r\r`],
+    ['lines that end with CR and LF', 'text/event-stream', `data: ${first}\r\n\r\ndata:${last}\r\n\r\n`],
+    ['NDJSON whose lines end with CR', 'application/x-ndjson', `${first}\r${last}\r`],
+    ['byte order marks', 'application/x-ndjson', `\ufeff${first}\n\ufeff${last}\n`],
+    ['byte order marks before events', 'text/event-stream', `\ufeffdata: ${first}\n\n\ufeffdata: ${last}\n\n`],
+  ])('%s → the same views', async (_name, type, body) => {
+    const serve = async (): Promise<Response> => new Response(body, { headers: { 'content-type': type } });
+    const { request } = open();
+    expect(await collect(request({ fetch: serve as typeof fetch }))).toEqual([
+      ['weak', 'old'],
+      ['strong', 'new'],
+    ]);
+  });
+
+  test('a page that accepts events in capitals → gets events', async () => {
+    const { sink, serve } = open();
+    sink.view(1, 'strong');
+    const response = await serve('/', { headers: { accept: 'Text/Event-Stream' } });
+    expect(response.headers.get('content-type')).toBe('text/event-stream');
+    await response.body?.cancel();
+  });
 
   test('two messages of 9 000 000 characters in one chunk → both arrive', async () => {
     const { request } = open();

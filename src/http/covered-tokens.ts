@@ -1,0 +1,68 @@
+/**
+ * Session tokens that others cover. Each of many concurrent replies brings a token, and a request
+ * carries all of them in one header, so that their number needs a bound.
+ *
+ * A token of a RedBlue site is `maker.vector.signature`. Its vector is readable, although only a
+ * site can sign it. A session with a larger vector has seen all that one with a smaller vector has,
+ * so that few tokens stay. Tokens of other stores have no order: the latest of them stay.
+ */
+
+/** Servers and proxies limit a header to 8 KiB or less, and browsers a cookie to 4 KiB. */
+const MAX_LENGTH = 4_000;
+
+interface SeenToken {
+  readonly token: string;
+  /** `undefined` if it cannot be read. */
+  readonly vector: readonly number[] | undefined;
+}
+
+/**
+ * Returns the tokens without those that others cover, in their order. If the header would be too
+ * long, the earliest are left out.
+ */
+export function compactTokens(tokens: readonly string[]): readonly string[] {
+  let latest: readonly SeenToken[] = [];
+  for (const token of new Set(tokens)) {
+    const seen = { token, vector: readVector(token) };
+    if (latest.some((other) => covers(other, seen))) continue;
+    latest = [...latest.filter((other) => !covers(seen, other)), seen];
+  }
+  const fits = createLengthLimit(MAX_LENGTH);
+  return latest
+    .map(({ token }) => token)
+    .toReversed()
+    .filter(fits)
+    .toReversed();
+}
+
+/** Accepts texts until the header is full. The first one always fits. */
+function createLengthLimit(maxLength: number): (token: string) => boolean {
+  let length = 0;
+  return (token) => {
+    const isFirst = length === 0;
+    length += encodeURIComponent(token).length + 1;
+    return isFirst || length <= maxLength;
+  };
+}
+
+function covers({ vector }: SeenToken, { vector: other }: SeenToken): boolean {
+  return (
+    vector !== undefined &&
+    other !== undefined &&
+    other.every((stamp, entry) => stamp <= (vector[entry] ?? 0))
+  );
+}
+
+/** The vector of a token, if it has one. */
+function readVector(token: string): SeenToken['vector'] {
+  const [, payload, signature] = token.split('.');
+  if (payload === undefined || signature === undefined) return undefined;
+  try {
+    const text = atob(payload.replaceAll('-', '+').replaceAll('_', '/'));
+    const vector: unknown = JSON.parse(text);
+    const isVector = Array.isArray(vector) && vector.every((stamp) => typeof stamp === 'number');
+    return isVector ? vector : undefined;
+  } catch {
+    return undefined;
+  }
+}

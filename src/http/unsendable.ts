@@ -1,0 +1,60 @@
+/**
+ * Requests that no platform sends: a mistake of the program, so a retry is of no use, and an update
+ * was certainly not done. `fetch` reports them like a lost connection, as a `TypeError` without a
+ * code.
+ */
+import { CorrectableError } from '../correctable/errors.ts';
+import type { RequestLabel } from './reply-error.ts';
+
+/** What `fetch` was called with. */
+export interface FetchArguments {
+  readonly input: string | URL | Request;
+  readonly url: string;
+  readonly init: RequestInit;
+}
+
+const CREDENTIALS = /\/\/[^/?#\s]*@/g;
+
+/** Names a request in errors. Its query and its credentials may be confidential. */
+export function formatRequestName(method: string, url: string): string {
+  return `${method} ${hideCredentials(url.replace(/[?#].*$/s, ''))}`;
+}
+
+function hideCredentials(text: string): string {
+  return text.replaceAll(CREDENTIALS, '//');
+}
+
+/** Schemes of addresses that are no resources of HTTP. */
+const OTHER_SCHEMES = /^\s*(wss?|ftp|mailto|javascript|about):/i;
+/** The causes that Node gives for addresses that it refuses before it connects. */
+const REFUSALS: readonly unknown[] = [
+  'bad port',
+  'unknown scheme',
+  'URL scheme must be a HTTP(S) scheme',
+];
+
+/** Whether `fetch` has rejected these arguments themselves, so that nothing was sent. */
+export function isUnsendable(error: unknown, { input, url, init }: FetchArguments): boolean {
+  const { message, cause } = Object(error) as Error;
+  const { message: reason } = Object(cause) as Error;
+  if (OTHER_SCHEMES.test(url) || REFUSALS.includes(reason)) return true;
+  try {
+    return new Request(input, init) === undefined;
+  } catch (refusal) {
+    // A `fetch` of the application may send what `Request` refuses. Then it fails differently.
+    return getReason(message) === getReason((refusal as Error).message);
+  }
+}
+
+/** Browsers put the name of the function that failed in front. */
+function getReason(message: unknown): string {
+  return String(message).replace(/^(Failed to [^:]*|[\w.]+\.fetch|Request constructor): /, '');
+}
+
+export function createUnsendableError({ name }: RequestLabel, cause: unknown): CorrectableError {
+  const reason = hideCredentials(getReason((Object(cause) as Error).message));
+  const message =
+    `${name}: this request cannot be sent: ${reason}. Nothing was sent. ` +
+    'Give an absolute http or https address without credentials, and options that fetch accepts.';
+  return new CorrectableError('INVALID_ARGUMENT', message, { field: 'input', cause });
+}
