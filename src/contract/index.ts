@@ -3,7 +3,13 @@
  * nothing.
  */
 export { createHandler } from '../protocol/contract/create-handler.ts';
-export type { Handlers } from '../protocol/contract/create-handler.ts';
+export type {
+  HandlerContext,
+  HandlerOptions,
+  HandlerResult,
+  Handlers,
+} from '../protocol/contract/create-handler.ts';
+export type { ErrorFactories } from '../protocol/contract/error-factories.ts';
 export { parseArgs } from '../protocol/contract/operation-registry.ts';
 export type {
   OperationRegistry,

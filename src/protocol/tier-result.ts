@@ -2,8 +2,8 @@
  * What a tier may return beside a plain value: a value with its version, or "this tier has no
  * answer".
  */
-import type { ViewDetails } from '../../correctable/binding.ts';
-import { checkRecord } from '../../correctable/validate.ts';
+import type { ViewDetails } from '../correctable/binding.ts';
+import { checkRecord } from '../correctable/validate.ts';
 
 const VALUE_WITH_DETAILS: unique symbol = Symbol.for('correctables.valueWithDetails');
 

@@ -58,16 +58,55 @@ test('byContract: arguments as the schema gives them back, the context of the ti
           expectTypeOf(id).toEqualTypeOf<number>();
           expectTypeOf(context).toEqualTypeOf<TierContext>();
           expectTypeOf(operation).toEqualTypeOf<Operation>();
+          return 'title';
         },
-        rename: (args) => expectTypeOf(args).toEqualTypeOf<{ id: string; title: string }>(),
+        rename: (args) => {
+          expectTypeOf(args).toEqualTypeOf<{ id: string; title: string }>();
+          return null;
+        },
       },
       (_operation, context) => expectTypeOf(context).toEqualTypeOf<TierContext>(),
     ),
   });
-  const alone = createHandler(articles, { article: ({ id }) => id });
+  const alone = createHandler(articles, { article: ({ id }) => String(id) });
   expectTypeOf(alone).toEqualTypeOf<(operation: Operation, context: unknown) => unknown>();
   // @ts-expect-error no such operation
   createHandler(articles, { artikel: () => 1 });
   // @ts-expect-error the identifier is a number
   createHandler(articles, { article: ({ id }: { id: string }) => id });
+});
+
+test('createHandler: results of the type of the contract, also later, with details, or none', () => {
+  createHandler(articles, { article: async () => 'title', rename: () => withDetails(null, { version: 1 }) });
+  createHandler(articles, { article: ({ id }) => (id > 7 ? 'title' : skipLevel) });
+  createHandler(articles, { article: async ({ id }) => (id > 7 ? withDetails('title') : skipLevel) });
+  // @ts-expect-error an article is a text
+  createHandler(articles, { article: () => 42 });
+  // @ts-expect-error also in a promise
+  createHandler(articles, { article: async () => 42 });
+  // @ts-expect-error also with details
+  createHandler(articles, { article: () => withDetails(42) });
+});
+
+test('createHandler: the errors that the contract declares for the operation', () => {
+  const bank = defineContract('bank', {
+    withdraw: {
+      access: 'write',
+      args: z.object({ cents: z.int() }),
+      result: z.null(),
+      errors: { notEnough: z.object({ balance: z.int() }) },
+    },
+  });
+  tiered(['origin'], {
+    origin: createHandler(bank, {
+      withdraw: (_args, { errors, level }) => {
+        expectTypeOf(level).toEqualTypeOf<string>();
+        expectTypeOf(errors.notEnough({ balance: 3 }).domain.data).toEqualTypeOf<{ balance: number }>();
+        // @ts-expect-error the balance is a number
+        errors.notEnough({ balance: 'none' });
+        // @ts-expect-error no such error
+        throw errors.frozen({});
+      },
+    }),
+  });
 });

@@ -7,7 +7,7 @@ import type { Levels } from '../../correctable/level-types.ts';
 import type { Operation } from '../../correctable/operation.ts';
 import { followSignal } from '../../correctable/subscribe.ts';
 import { isRefusal, markReported, reportFailure } from '../../protocol/report-failure.ts';
-import { isValueWithDetails, skipLevel } from './tier-result.ts';
+import { isValueWithDetails, skipLevel } from '../../protocol/tier-result.ts';
 import { TierCall, type Tier } from './tier.ts';
 
 /** Whether a read calls its tiers one after the other, as in Listing 7, or all at once. */

@@ -30,8 +30,8 @@ export interface OperationSpec<
   readonly access: Access;
   readonly args: A;
   /**
-   * Types the result for a client. Only a RedBlue service checks its results against it; other
-   * stores do not.
+   * Types the result for a client. A RedBlue service and the handlers of `createHandler` check
+   * their results against it; other stores do not.
    */
   readonly result: R;
   /**
@@ -41,8 +41,8 @@ export interface OperationSpec<
    */
   readonly color?: 'blue' | 'red' | undefined;
   /**
-   * Errors that the service may refuse the operation with. Its generator throws them. Test with
-   * `isDomainError`.
+   * Errors that the service may refuse the operation with. Its generator or handler throws them,
+   * made by `errors` of its context. Test with `isDomainError`.
    */
   readonly errors?: E | undefined;
   /**

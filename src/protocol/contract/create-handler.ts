@@ -1,30 +1,76 @@
 /**
- * Functions over all operations of a contract, made of one handler an operation, whose arguments
- * its schemas have typed.
+ * Functions over all operations of a contract, made of one handler an operation. The schemas of the
+ * contract type and check what goes in and what comes out, so that a level never shows what its
+ * contract does not allow.
  */
-import { check, CorrectableError } from '../../correctable/errors.ts';
-import { checkRecord } from '../../correctable/validate.ts';
+import { check, CorrectableError, isCorrectableError } from '../../correctable/errors.ts';
+import {
+  checkOptionNames,
+  checkOptionTypes,
+  checkRecord,
+  isThenable,
+} from '../../correctable/validate.ts';
 import type { Operation } from '../../correctable/operation.ts';
+import { isValueWithDetails, skipLevel, withDetails } from '../tier-result.ts';
+import type { ValueWithDetails } from '../tier-result.ts';
+import { createErrorFactories, type ErrorFactories } from './error-factories.ts';
 import { checkRegistry, findOperationHash, parseArgs } from './operation-registry.ts';
-import type { ContractInfo, OperationSpecs, ParsedArgsOf } from './contract.ts';
+import { createResultCheck, type ResultCheck } from './parse-sync.ts';
+import type {
+  ContractInfo,
+  ErrorSchemas,
+  OperationSpec,
+  OperationSpecs,
+  ParsedArgsOf,
+  ResultInputOf,
+} from './contract.ts';
+
+/** The context of a handler: that of its caller, and the errors that the operation declares. */
+export type HandlerContext<S extends OperationSpec, C> = S extends { readonly errors: ErrorSchemas }
+  ? C & { readonly errors: ErrorFactories<S> }
+  : C;
+
+type ResultOrSkip<R> = R | ValueWithDetails<R> | typeof skipLevel;
+
+/**
+ * What a handler returns: the result of its operation, also by `withDetails`, or `skipLevel`, or a
+ * promise of one of them.
+ */
+export type HandlerResult<R> = ResultOrSkip<R> | PromiseLike<ResultOrSkip<R>>;
 
 /**
  * Handlers by operation; `C` is what the caller passes beside the arguments, as a tier's context.
  */
 export type Handlers<S extends OperationSpecs, C> = {
-  readonly [K in keyof S]?: (args: ParsedArgsOf<S[K]>, context: C, operation: Operation) => unknown;
+  readonly [K in keyof S]?: (
+    args: ParsedArgsOf<S[K]>,
+    context: HandlerContext<S[K], C>,
+    operation: Operation,
+  ) => HandlerResult<ResultInputOf<S[K]>>;
 };
+
+/** Options of `createHandler`. */
+export interface HandlerOptions {
+  /**
+   * Whether results are checked by the schemas of the contract. With `false`, they go out as the
+   * handlers return them. Default: `true`
+   */
+  readonly checksResults?: boolean | undefined;
+}
+
+type AnyHandler = (args: unknown, context: unknown, operation: Operation) => unknown;
 
 const CALL = 'createHandler(contract, { dequeue: ({ queue }, { signal }) => … })';
 
 /**
  * Creates a function over the operations of `contract`, such as a tier of `tiered`. It calls the
  * handler that is named like the operation. Handlers get the arguments as the schemas return them:
- * typed, and checked once per operation.
+ * typed, and checked once per operation. Their results are typed and checked likewise. If the
+ * contract declares errors for an operation, its handler throws those of `errors` in its context.
  *
  * The function fails with `UNSUPPORTED` if the contract does not name the operation, or if it has
  * no handler and there is no `otherwise`. It fails with `INVALID_ARGUMENT` if the arguments do not
- * fit.
+ * fit, and with `INVALID_VALUE` if the result does not.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` if a handler is no function, or belongs to no
  *   operation
@@ -33,7 +79,10 @@ const CALL = 'createHandler(contract, { dequeue: ({ queue }, { signal }) => … 
  *   cache: createHandler(articles, { article: ({ id }) => cache.get(id) }, () => skipLevel),
  *   origin: createHandler(articles, {
  *     article: ({ id }, { signal }) => fetchArticle(id, signal),
- *     rename: ({ id, title }) => renameArticle(id, title),
+ *     rename: ({ id, title }, { errors }) => {
+ *       if (isLocked(id)) throw errors.locked({ id });
+ *       return renameArticle(id, title);
+ *     },
  *   }),
  * };
  */
@@ -41,10 +90,48 @@ export function createHandler<const S extends OperationSpecs, C = unknown>(
   contract: ContractInfo<S>,
   handlers: Handlers<S, C>,
   otherwise?: (operation: Operation, context: C) => unknown,
+  options: HandlerOptions = {},
 ): (operation: Operation, context: C) => unknown {
   checkRegistry(contract, CALL);
+  checkHandlers(contract, handlers, otherwise);
+  checkOptionNames(options, { call: CALL }, { checksResults: true });
+  checkOptionTypes(options, 'boolean', 'checksResults');
+
+  const errorsOf = createErrorFactories(contract.operations);
+  const { checksResults = true } = options;
+  const checkResult = checksResults ? createResultCheck(contract.operations) : undefined;
+
+  const handleOperation = (operation: Operation, context: C): unknown => {
+    const args = parseArgs(contract, operation);
+    const result = callHandler(operation, args, context);
+    if (!checkResult) return result;
+    if (!isThenable(result)) return checkHandlerResult(operation, result, checkResult);
+    return result.then((value) => checkHandlerResult(operation, value, checkResult));
+  };
+
+  function callHandler(operation: Operation, args: unknown, context: C): unknown {
+    const { name } = operation;
+    if (Object.hasOwn(handlers, name)) {
+      const handle = handlers[name] as AnyHandler;
+      const errors = errorsOf(name);
+      return handle(args, errors ? addErrors(context, errors) : context, operation);
+    }
+    if (otherwise) return otherwise(operation, context);
+    throw new CorrectableError(
+      'UNSUPPORTED',
+      `'${name}' of '${contract.name}' has no handler here: add one`,
+    );
+  }
+
+  // A binding that is made of such functions passes it on.
+  return Object.assign(handleOperation, {
+    operationHash: (name: string) => findOperationHash(contract, name),
+  });
+}
+
+function checkHandlers(contract: ContractInfo, handlers: unknown, otherwise: unknown): void {
   checkRecord(handlers, { call: CALL, field: 'handlers' });
-  for (const [name, handler] of Object.entries(handlers)) {
+  for (const [name, handler] of Object.entries(handlers as object)) {
     check(
       Object.hasOwn(contract.operations, name),
       `handlers.${name}`,
@@ -57,18 +144,40 @@ export function createHandler<const S extends OperationSpecs, C = unknown>(
     'otherwise',
     'must be a function, or none',
   );
-  const handleOperation = (operation: Operation, context: C): unknown => {
-    const args = parseArgs(contract, operation) as ParsedArgsOf<S[string]>;
-    const handle = Object.hasOwn(handlers, operation.name) ? handlers[operation.name] : undefined;
-    if (handle) return handle(args, context, operation);
-    if (otherwise) return otherwise(operation, context);
-    throw new CorrectableError(
-      'UNSUPPORTED',
-      `'${operation.name}' of '${contract.name}' has no handler here: add one`,
-    );
-  };
-  // A binding that is made of such functions passes it on.
-  return Object.assign(handleOperation, {
-    operationHash: (name: string) => findOperationHash(contract, name),
+}
+
+/**
+ * The context with `errors`. The caller's own stays as it is: it may be shared by operations, or
+ * have private fields that only it can read.
+ */
+function addErrors(context: unknown, errors: object): unknown {
+  if (typeof context !== 'object' || context === null) return { errors };
+  return new Proxy(context, {
+    get(target, name): unknown {
+      if (name === 'errors') return errors;
+      const value: unknown = Reflect.get(target, name, target);
+      return typeof value === 'function' ? (value.bind(target) as unknown) : value;
+    },
   });
+}
+
+function checkHandlerResult(
+  operation: Operation,
+  result: unknown,
+  checkResult: ResultCheck,
+): unknown {
+  if (result === skipLevel) return result;
+  try {
+    if (!isValueWithDetails(result)) return checkResult(operation.name, result);
+    return withDetails(checkResult(operation.name, result.value), result.details);
+  } catch (error) {
+    throw operation.access === 'write' ? createUncertainError(error) : error;
+  }
+}
+
+/** The handler of an update has run by then. */
+function createUncertainError(error: unknown): unknown {
+  if (!isCorrectableError(error)) return error;
+  const message = `${error.message} The update may have been applied.`;
+  return new CorrectableError(error.code, message, { field: error.field, cause: error.cause });
 }

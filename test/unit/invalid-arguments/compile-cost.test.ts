@@ -53,7 +53,7 @@ const PROGRAMS: Readonly<Record<string, (item: Each) => string>> = {
     const args = { a: 'x', n: 1, o: { x: [], y: 'a' } } as const;
     export const calls = [${item((i) => `client.invoke(c.up${i}({ ...args, o: { ...args.o, x: [] } }))`)}] as const;`,
   'a contract with handlers': (item) =>
-    `${contract(item)} export const handle = createHandler(c, { ${item((i) => `up${i}: ({ a, n }) => a.repeat(n)`)} });`,
+    `${contract(item)} export const handle = createHandler(c, { ${item((i) => `up${i}: ({ a }) => ({ id: a, lines: [] })`)} });`,
   'statements of Cassandra': (item) => `export const statements = defineStatements({
     ${item((i) => `up${i}: { access: 'read', cql: 'SELECT', ${ARGS}, result: oneRow((row) => row['name'] as string) }`)}
   });`,
