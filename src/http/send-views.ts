@@ -27,7 +27,8 @@ export interface ServerResponseLike {
   readonly headersSent?: boolean | undefined;
   writeHead(status: number, headers: Record<string, string>): unknown;
   write(chunk: string): boolean;
-  end(chunk?: string): unknown;
+  end(): unknown;
+  end(chunk: string): unknown;
   on(event: string, listener: () => void): unknown;
   off(event: string, listener: () => void): unknown;
 }
