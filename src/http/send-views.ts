@@ -53,8 +53,9 @@ export async function sendViews(
     'response',
     "give Node's ServerResponse",
   );
-  const watch = watchClose(response, () => hasEnded(response));
-  const reply = await startReply(correctable, options, watch);
+  const isOver = (): boolean => hasEnded(response);
+  const watch = watchClose(response, isOver);
+  const reply = await startReply(correctable, options, watch, isOver);
   try {
     if (!hasEnded(response)) await sendReply(response, reply);
   } finally {

@@ -67,11 +67,15 @@ const STATUSES: { readonly [C in ErrorCode]?: number } = {
   TIMEOUT: 504,
 };
 
-/** Waits for the first view, or the failure: the status depends on it. */
+/**
+ * Waits for the first view, or the failure: the status depends on it. `hasEnded` returns whether the
+ * reply has no receiver any more, so that a failure is none of the reply.
+ */
 export async function startReply(
   correctable: AnyCorrectable,
   options: RespondOptions,
   watch: ClientWatch,
+  hasEnded: () => boolean = () => false,
 ): Promise<Reply> {
   check(
     hasMethods(correctable, 'subscribe', 'speculate'),
@@ -91,7 +95,7 @@ export async function startReply(
   const report = (error: unknown): void =>
     reportFailure(error, 'a reply with views failed', onError && (() => onError(error)));
   const reportOperation = (error: unknown): void => {
-    if (hasLeft) return;
+    if (hasLeft || hasEnded()) return;
     if (onError !== undefined || !(isRefusal(error) || wasReported(error))) report(error);
   };
 

@@ -5,7 +5,7 @@ import type { ClientWatch } from './view-reply.ts';
 /** Watches for the end of a connection, or of a response. It may have ended before. */
 export function watchClose(
   connection: Pick<ConnectionLike, 'on' | 'off'>,
-  hasEnded: () => boolean | undefined,
+  hasEnded: () => boolean,
 ): ClientWatch {
   return (leave) => {
     const onClose = (): void => leave();
