@@ -106,7 +106,7 @@ function createExchange(input: string | URL | Request, options: FetchViewsOption
     ...init
   } = options;
   const request = typeof input === 'object' && 'method' in input ? input : undefined;
-  const method = String(init.method ?? request?.method ?? 'GET').toUpperCase();
+  const method = (init.method ?? request?.method ?? 'GET').toUpperCase();
   const url = request?.url ?? String(input);
   const label = { name: formatRequestName(method, url), isUpdate: !READS.test(method) };
   return {

@@ -25,36 +25,32 @@ function hideCredentials(text: string): string {
 }
 
 /** Schemes of addresses that are no resources of HTTP. */
-const OTHER_SCHEMES = /^\s*(wss?|ftp|mailto|javascript|about):/i;
+const OTHER_SCHEMES = /^(wss?|ftp|mailto|about):/i;
 /** The causes that Node gives for addresses that it refuses before it connects. */
-const REFUSALS: readonly unknown[] = [
-  'bad port',
-  'unknown scheme',
-  'URL scheme must be a HTTP(S) scheme',
-];
+const REFUSALS = /^(bad port$|unknown scheme$|URL scheme )/;
 
 /** Whether `fetch` has rejected these arguments themselves, so that nothing was sent. */
 export function isUnsendable(error: unknown, { input, url, init }: FetchArguments): boolean {
   const { message, cause } = Object(error) as Error;
-  const { message: reason } = Object(cause) as Error;
-  if (OTHER_SCHEMES.test(url) || REFUSALS.includes(reason)) return true;
+  if (OTHER_SCHEMES.test(url) || REFUSALS.test((Object(cause) as Error).message)) return true;
   try {
-    return new Request(input, init) === undefined;
+    void new Request(input, init);
   } catch (refusal) {
     // A `fetch` of the application may send what `Request` refuses. Then it fails differently.
     return getReason(message) === getReason((refusal as Error).message);
   }
+  return false;
 }
 
 /** Browsers put the name of the function that failed in front. */
 function getReason(message: unknown): string {
-  return String(message).replace(/^(Failed to [^:]*|[\w.]+\.fetch|Request constructor): /, '');
+  return String(message).replace(/^(Failed to .*?|\w+\.fetch|Request constructor): /, '');
 }
 
 export function createUnsendableError({ name }: RequestLabel, cause: unknown): CorrectableError {
   const reason = hideCredentials(getReason((Object(cause) as Error).message));
   const message =
     `${name}: this request cannot be sent: ${reason}. Nothing was sent. ` +
-    'Give an absolute http or https address without credentials, and options that fetch accepts.';
+    'Give an absolute address without credentials, and options that fetch accepts.';
   return new CorrectableError('INVALID_ARGUMENT', message, { field: 'input', cause });
 }

@@ -33,7 +33,7 @@ export function reportFailure(
   handle: (() => unknown) | undefined,
 ): void {
   if (handle) runHandler(handle);
-  else console.error(`${description}:`, error);
+  else print(`${description}:`, error);
 }
 
 /** Remembers that the failure was reported where it happened. */
@@ -57,10 +57,15 @@ function isObject(value: unknown): value is object {
 
 /** The handler is code of the application: if it fails, the operation goes on. */
 function runHandler(handle: () => unknown): void {
-  const printFailure = (failure: unknown): void => console.error('onError failed:', failure);
+  const printFailure = (failure: unknown): void => print('onError failed:', failure);
   try {
     Promise.resolve(handle()).catch(printFailure);
   } catch (failure) {
     printFailure(failure);
   }
+}
+
+function print(description: string, error: unknown): void {
+  // oxlint-disable-next-line no-console -- the log of an application that has set none
+  console.error(description, error);
 }

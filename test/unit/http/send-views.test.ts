@@ -65,7 +65,7 @@ describe('over HTTP/1.1', () => {
     shop.sink.fail(new Error('the store is closed'));
     await sent.opened;
     expect(write).not.toHaveBeenCalled();
-    await expect(shop.correctable).rejects.toThrow();
+    await expect(shop.correctable).rejects.toMatchObject({ cause: { message: 'the store is closed' } });
   });
 
   test('headers that the application has sent → nothing is written, the operation ends, onError gets it', async () => {
