@@ -3,9 +3,8 @@
  * server-sent events, and reads them back as a Correctable.
  */
 export { fetchViews, type FetchViewsOptions, type ViewFetcher } from './fetch-views.ts';
-export { respondWithViews } from './respond-with-views.ts';
+export { respondWithViews, type RespondOptions } from './respond-with-views.ts';
 export { sendViews, type ServerResponseLike } from './send-views.ts';
-export type { RespondOptions } from './view-reply.ts';
 export {
   createHttpSession,
   formatSessionCookie,

@@ -1,18 +1,83 @@
-/** The views of a Correctable as the `Response` of a server of Web standards. */
+/** The views of a Correctable as the reply of an HTTP server. */
+import type { Session } from '../correctable/client/client.ts';
+import type { Correctable } from '../correctable/correctable.ts';
+import { check, type ErrorCode } from '../correctable/errors.ts';
+import { getSource } from '../correctable/source.ts';
+import type { Levels } from '../correctable/level-types.ts';
+import { hasMethods } from '../correctable/validate.ts';
+import type { AnyView } from '../correctable/view.ts';
+import type { ErrorFacts } from '../protocol/error-facts.ts';
+import { isRefusal, reportFailure, wasReported } from '../protocol/report-failure.ts';
 import {
-  startReply,
-  type AnyCorrectable,
-  type ClientWatch,
-  type RespondOptions,
-} from './view-reply.ts';
-import type { RequestLike } from './session-tokens.ts';
-import { watchClose } from './watch-close.ts';
+  formatTokens,
+  getHeader,
+  type ConnectionLike,
+  type RequestLike,
+} from './session-tokens.ts';
+import { MEDIA_TYPES, toFailureMessage, toViewMessage, type ViewFormat } from './view-message.ts';
+
+/** Options of `respondWithViews` and `sendViews`. */
+export interface RespondOptions {
+  /**
+   * The request: its `Accept` header chooses the format. If its client has gone, `respondWithViews`
+   * cancels the operation.
+   */
+  readonly request?: RequestLike | undefined;
+  /** Default: `sse` if the request accepts `text/event-stream`, otherwise `ndjson` */
+  readonly format?: ViewFormat | undefined;
+  /**
+   * The session of the operation. Its tokens go with the views. It is closed when the reply ends.
+   */
+  readonly session?: Session | undefined;
+  /** More headers of the reply. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /**
+   * Called with each failure of the operation, also of a single level, and with its `cause`. The
+   * client gets no cause. Not called if the client leaves. Default: `console.error`, except for
+   * what `tiered` has reported and for refusals: `INVALID_ARGUMENT`, `UNAUTHENTICATED`,
+   * `FORBIDDEN`, `CONFLICT` and `DOMAIN`.
+   */
+  readonly onError?: ((error: unknown) => unknown) | undefined;
+}
+
+export type AnyCorrectable = Correctable<unknown, Levels, string>;
+
+/** A reply that has not been sent. */
+export interface Reply {
+  readonly status: number;
+  readonly headers: Record<string, string>;
+  readonly chunks: AsyncGenerator<string, void>;
+  /** Ends the operation and its session. Needed only if `chunks` has not been read to its end. */
+  readonly release: (reason?: unknown) => void;
+  /** Reports a failure of the reply itself. */
+  readonly report: (error: unknown) => void;
+}
+
+/** Calls `leave` when the client has gone. The returned function stops that. */
+export type ClientWatch = (leave: (reason?: unknown) => void) => () => void;
+
+/** Statuses of failures before the first view, by code. Others are 500: the server is to blame. */
+const STATUSES: { readonly [C in ErrorCode]?: number } = {
+  INVALID_ARGUMENT: 400,
+  INVALID_VALUE: 400,
+  UNAUTHENTICATED: 401,
+  FORBIDDEN: 403,
+  CONFLICT: 409,
+  DOMAIN: 422,
+  UNSUPPORTED: 501,
+  UNAVAILABLE: 503,
+  OVERLOADED: 503,
+  REPLICA_BEHIND: 503,
+  ABORTED: 503,
+  TIMEOUT: 504,
+};
 
 /**
  * Returns a `Response` that sends each view when it arrives, for servers of Web standards: Hono,
  * Fastify, Next.js, Deno, Bun, workers. Resolves with the first view. If the operation fails before
- * that, the reply has the status of its code, and the error as JSON. Each failure goes to `onError`.
- * If the client disconnects, the Correctable is canceled: give one that has no other consumer.
+ * that, the reply has the status of its code, and the error as JSON. Each failure goes to
+ * `onError`. If the client disconnects, the Correctable is canceled: give one that has no other
+ * consumer.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` if `correctable` is no Correctable; the error of
  *   `Response` if a header cannot be sent
@@ -47,6 +112,126 @@ export async function respondWithViews(
 }
 
 /**
+ * Waits for the first view, or the failure: the status depends on it. `hasEnded` returns whether
+ * the reply has no receiver any more, so that a failure is none of the reply.
+ */
+export async function startReply(
+  correctable: AnyCorrectable,
+  options: RespondOptions,
+  watch: ClientWatch,
+  hasEnded: () => boolean = () => false,
+): Promise<Reply> {
+  check(
+    hasMethods(correctable, 'subscribe', 'speculate'),
+    'correctable',
+    'give one, as store.invoke(get(key))',
+  );
+  const { request, session, headers, onError } = options;
+  const format = options.format ?? chooseFormat(request);
+  check(Object.hasOwn(MEDIA_TYPES, format), 'format', "must be 'ndjson' or 'sse'");
+  check(onError === undefined || typeof onError === 'function', 'onError', 'give a function');
+
+  let hasLeft = false;
+  const stopWatching = watch((reason) => {
+    hasLeft = true;
+    correctable.cancel(reason);
+  });
+  const report = (error: unknown): void =>
+    reportFailure(error, 'a reply with views failed', onError && (() => onError(error)));
+  const reportOperation = (error: unknown): void => {
+    if (hasLeft || hasEnded()) return;
+    if (onError !== undefined || !(isRefusal(error) || wasReported(error))) report(error);
+  };
+
+  const lines = followViews(correctable, session, reportOperation);
+  const first = await lines.next();
+  const error = first.done ? undefined : first.value.error;
+  const release = (reason?: unknown): void => {
+    correctable.cancel(reason);
+    stopWatching();
+    session?.close();
+  };
+  async function* formatChunks(): AsyncGenerator<string, void> {
+    try {
+      // The reply has no body. Hono drops the stream of it without canceling it.
+      if (request?.method === 'HEAD') return;
+      for (let step = first; !step.done; step = await lines.next())
+        yield format === 'sse' && !error ? `data: ${step.value.text}\n\n` : `${step.value.text}\n`;
+    } finally {
+      release();
+    }
+  }
+  const head = error
+    ? createFailureHead(error)
+    : { status: 200, headers: createHeaders(MEDIA_TYPES[format]) };
+  return {
+    ...head,
+    headers: { ...head.headers, ...headers },
+    chunks: formatChunks(),
+    release,
+    report,
+  };
+}
+
+/** A message as text, and the error if it is one. */
+interface Line {
+  readonly text: string;
+  readonly error?: ErrorFacts;
+}
+
+async function* followViews(
+  correctable: AnyCorrectable,
+  session: Session | undefined,
+  report: (error: unknown) => void,
+): AsyncGenerator<Line, void> {
+  const addTokens = createTokenWriter(session);
+  let previous: AnyView | undefined;
+  try {
+    for await (const view of correctable) {
+      if (view.final) reportFailedLevels(correctable, report);
+      yield { text: JSON.stringify(addTokens(toViewMessage(view, previous))) };
+      previous = view;
+    }
+  } catch (failure) {
+    // If a view cannot be sent, the reply ends here, so the operation has no reader left.
+    correctable.cancel();
+    reportFailedLevels(correctable, report, failure);
+    report(failure);
+    const message = toFailureMessage(failure);
+    yield { text: JSON.stringify(addTokens(message)), error: message.error };
+  }
+}
+
+/** The failure of a weak level ends no operation, so that no error has it. */
+function reportFailedLevels(
+  correctable: AnyCorrectable,
+  report: (error: unknown) => void,
+  failure?: unknown,
+): void {
+  const { cause } = Object(failure) as { readonly cause?: unknown };
+  for (const error of Object.values(getSource(correctable)?.extras?.levelErrors ?? {}))
+    if (error !== failure && error !== cause) report(error);
+}
+
+/** Adds the tokens of the session to a message, unless the last one had the same. */
+function createTokenWriter(session: Session | undefined): <M extends object>(message: M) => M {
+  let sent = '';
+  return (message) => {
+    const tokens = session?.tokens ?? [];
+    const text = formatTokens(tokens);
+    if (text === sent) return message;
+    sent = text;
+    return { ...message, session: tokens };
+  };
+}
+
+function chooseFormat(request: RequestLike | undefined): ViewFormat {
+  return request && getHeader(request, 'accept').toLowerCase().includes(MEDIA_TYPES.sse)
+    ? 'sse'
+    : 'ndjson';
+}
+
+/**
  * Prefers the socket: the signal of Fastify also aborts when the body of the request has been read.
  */
 function watchRequest({ socket, signal }: Partial<RequestLike> = {}): ClientWatch {
@@ -59,5 +244,55 @@ function watchAbort(signal: AbortSignal | undefined): ClientWatch {
     if (signal?.aborted) onAbort();
     signal?.addEventListener('abort', onAbort);
     return () => signal?.removeEventListener('abort', onAbort);
+  };
+}
+
+/** Watches for the end of a connection, or of a response. It may have ended before. */
+export function watchClose(
+  connection: Pick<ConnectionLike, 'on' | 'off'>,
+  hasEnded: () => boolean,
+): ClientWatch {
+  return (leave) => {
+    const onClose = (): void => leave();
+    if (hasEnded()) onClose();
+    connection.on('close', onClose);
+    return () => connection.off('close', onClose);
+  };
+}
+
+/** The headers keep proxies and compressors from holding back a view until more data follows. */
+function createHeaders(type: string): Record<string, string> {
+  return {
+    'content-type': type,
+    'cache-control': 'no-store, no-transform',
+    'x-accel-buffering': 'no',
+    vary: 'accept',
+  };
+}
+
+/** The head and the body of a reply whose own head cannot be sent. */
+export function createServerErrorHead(): Pick<Reply, 'status' | 'headers'> & {
+  readonly body: string;
+} {
+  const { error } = toFailureMessage(new Error('the head of the reply cannot be sent'));
+  const body = `${JSON.stringify({ error: { ...error, retryable: false } })}\n`;
+  return { ...createFailureHead(error), body };
+}
+
+function createFailureHead({
+  code,
+  field,
+  retryAfterMs,
+}: ErrorFacts): Pick<Reply, 'status' | 'headers'> {
+  const retryAfter = retryAfterMs !== undefined && {
+    'retry-after': String(Math.ceil(retryAfterMs / 1_000)),
+  };
+  // A handler has returned what its contract does not allow, so that the server is to blame.
+  const isBrokenResult = code === 'INVALID_VALUE' && field?.startsWith('result') === true;
+  const isKnown = Object.hasOwn(STATUSES, code) && !isBrokenResult;
+  const status = isKnown ? STATUSES[code as ErrorCode] : undefined;
+  return {
+    status: status ?? 500,
+    headers: { ...createHeaders('application/json'), ...retryAfter },
   };
 }

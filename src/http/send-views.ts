@@ -9,11 +9,11 @@ import { hasMethods } from '../correctable/validate.ts';
 import {
   startReply,
   createServerErrorHead,
+  watchClose,
   type AnyCorrectable,
   type Reply,
   type RespondOptions,
-} from './view-reply.ts';
-import { watchClose } from './watch-close.ts';
+} from './respond-with-views.ts';
 
 /**
  * What `sendViews` needs of a response of Node, over HTTP/1.1 or HTTP/2. Express has one, and
@@ -34,10 +34,10 @@ export interface ServerResponseLike {
 }
 
 /**
- * Sends each view over a response of Node when it arrives, for Express and `node:http`, over HTTP/1.1
- * and HTTP/2. Resolves when all is sent, or the response has ended. If the application has sent the
- * headers of the response already, the operation is canceled, nothing is written, and `onError` gets
- * `INVALID_ARGUMENT`. Otherwise as `respondWithViews`.
+ * Sends each view over a response of Node when it arrives, for Express and `node:http`, over
+ * HTTP/1.1 and HTTP/2. Resolves when all is sent, or the response has ended. If the application has
+ * sent the headers of the response already, the operation is canceled, nothing is written, and
+ * `onError` gets `INVALID_ARGUMENT`. Otherwise as `respondWithViews`.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` if an argument is of another kind
  * @example app.get('/stock/:book', (req, res) => sendViews(res, store.invoke(get(req.params.book)),

@@ -7,7 +7,7 @@ import { CorrectableError } from '../correctable/errors.ts';
 import type { RequestLabel } from './reply-error.ts';
 
 /** What `fetch` was called with. */
-export interface FetchArguments {
+interface FetchArguments {
   readonly input: string | URL | Request;
   readonly url: string;
   readonly init: RequestInit;

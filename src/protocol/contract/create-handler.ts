@@ -33,7 +33,7 @@ export type HandlerContext<S extends OperationSpec, C> = S extends { readonly er
 type ResultOrSkip<R> = R | ValueWithDetails<R> | typeof skipLevel;
 
 /**
- * What a handler returns: the result of its operation, also by `withDetails`, or `skipLevel`, or a
+ * A handler returns the result of its operation, the same in `withDetails`, `skipLevel`, or a
  * promise of one of them.
  */
 export type HandlerResult<R> = ResultOrSkip<R> | PromiseLike<ResultOrSkip<R>>;

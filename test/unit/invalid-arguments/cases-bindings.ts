@@ -80,6 +80,7 @@ const ofContracts: Mistakes = {
       ['a handler of no operation', 'handlers.gett', (f) => f(contract(), { gett: () => 1 })],
       ['a handler that is a value', 'handlers.get', (f) => f(contract(), { get: 1 })],
       ['a value for what is left', 'otherwise', (f) => f(contract(), { get: () => 1 }, 1)],
+      ['a misspelt option', 'checkResults', (f) => f(contract(), {}, undefined, { checkResults: false })],
     ],
   },
   isDomainError: 'accepts any value, and returns false for unknown ones',
@@ -135,6 +136,7 @@ export const callsOfBindings: Readonly<Record<string, Mistakes>> = {
         ['a function of no level', 'tiers.week', (f) => f(['strong'], { strong: () => 1, week: () => 1 })],
         ['a level twice', 'levels', (f) => f(['weak', 'weak'], { weak: () => 1 })],
         ['an unknown mode', 'mode', (f) => f(['a'], { a: () => 1 }, { mode: 'fast' })],
+        ['a logger in place of its function', 'onError', (f) => f(['a'], { a: () => 1 }, { onError: {} })],
       ],
     },
     withDetails: {

@@ -47,7 +47,10 @@ export const callsOfFrontEnds: Readonly<Record<string, Mistakes>> = {
         ['nothing', 'correctable', (f) => f()],
         ['a promise', 'correctable', (f) => f(Promise.resolve(1))],
       ],
-      parts: [['another format', 'format', (f) => f(store().invoke(get('a')), { format: 'xml' })]],
+      parts: [
+        ['another format', 'format', (f) => f(store().invoke(get('a')), { format: 'xml' })],
+        ['a logger in place of its function', 'onError', (f) => f(store().invoke(get('a')), { onError: {} })],
+      ],
     },
     sendViews: {
       shows: '',

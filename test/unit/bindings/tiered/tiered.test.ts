@@ -1,5 +1,5 @@
 /** The primary-backup binding: levels that are functions (Correctables, OSDI 2016, Listing 7). */
-import { describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { withDetails, tiered, skipLevel, type Tier } from '../../../../src/bindings/tiered/index.ts';
 import { createClient } from '../../../../src/correctable/client/client.ts';
 import { heldBytes } from '../../correctable/support.ts';
@@ -8,6 +8,13 @@ import { virtualClock } from '../../../../src/testing/virtual-clock.ts';
 import { deferred, seen } from './set-up.ts';
 
 const LEVELS = ['cache', 'backup', 'primary'] as const;
+
+/** Tiers that fail are printed. `test/unit/http/reported-failures.test.ts` looks at that. */
+let printed: ReturnType<typeof vi.spyOn>;
+beforeAll(() => {
+  printed = vi.spyOn(console, 'error').mockImplementation(() => {});
+});
+afterAll(() => printed.mockRestore());
 
 describe('primary-backup: reads', () => {
   test.each(['parallel', 'sequential'] as const)('three tiers, %s → three views, weakest first', async (mode) => {
@@ -271,6 +278,30 @@ describe('primary-backup: closing and options', () => {
     await store.close();
     expect(close).toHaveBeenCalledOnce();
   });
+});
+
+test('a tier gets the principal of the submission', async () => {
+  const seenBy: unknown[] = [];
+  const handle: Tier = (_operation, { principal }) => seenBy.push(principal);
+  const binding = tiered(['origin'], { origin: handle });
+  const ada = { id: 'ada' };
+  const asAda: typeof binding = {
+    ...binding,
+    consistencyLevels: () => ['origin'],
+    supports: () => true,
+    submitOperation: (operation, levels, sink, context) =>
+      binding.submitOperation(
+        operation,
+        levels,
+        sink,
+        new Proxy(context, {
+          get: (target, name) => (name === 'principal' ? ada : (Reflect.get(target, name) as unknown)),
+        }),
+      ),
+  };
+  await createClient(asAda).invoke(get('x'));
+  await createClient(binding).invoke(get('x'));
+  expect(seenBy).toEqual([ada, undefined]);
 });
 
 test('primary-backup: tiers never settle → cancelled reads leave nothing in memory, and close fails pending ones', async () => {
