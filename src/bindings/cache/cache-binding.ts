@@ -377,7 +377,14 @@ export class CacheBinding<L extends Levels> implements Binding<LevelsWithCache<L
       orderedUntil: startedAt,
       knownTransaction: this.#persistence?.getKnownTransaction() ?? { seq: 0 },
       session: context.session instanceof CacheSession ? context.session : undefined,
+      mayBeReplay: this.#mayBeReplay(context),
     };
+  }
+
+  /** Whether the store behind knows the submission by a name, and may have answered it before. */
+  #mayBeReplay({ idempotencyKey, operationId, origin }: InvocationContext): boolean {
+    if (idempotencyKey !== undefined) return true;
+    return this.isExactlyOnce && (operationId ?? origin) !== undefined;
   }
 
   #getViewId(principal: string, operation: Operation): string | undefined {

@@ -53,6 +53,11 @@ export interface CacheOperation {
   readonly knownTransaction: KnownTransaction;
   readonly session: CacheSession | undefined;
   /**
+   * Whether the store behind may answer with the outcome of an earlier submission. Then an update may
+   * have been executed long before it began here, with others since.
+   */
+  readonly mayBeReplay: boolean;
+  /**
    * Until when all that was learnt of its view is surely no newer than what is still to come of it.
    */
   orderedUntil: number;
@@ -199,11 +204,11 @@ export class CacheCoherence {
 
   /** An update was committed: its outcome can never change. Says what it has changed. */
   recordWrite(subject: CacheOperation, view: InnerView): Invalidation {
-    const { touches, startedAt, session, principalEpoch, principal } = subject;
+    const { touches, startedAt, principalEpoch, principal, mayBeReplay } = subject;
     const change = { kind: 'write', scope: getScope(touches), principal } as const;
-    const write = this.#isCurrentEpoch(principalEpoch)
-      ? this.#getTaggedWrite(subject, view.value)
-      : undefined;
+    // A replayed answer does not say what the object is now: a newer update may have been answered.
+    const isLatest = this.#isCurrentEpoch(principalEpoch) && !mayBeReplay;
+    const write = isLatest ? this.#getTaggedWrite(subject, view.value) : undefined;
     const id = write && this.#options.getViewId(principal, write.operation);
     const replaced = id === undefined ? undefined : this.#cache.peek(id);
     // Where another update ended in the meantime, only versions tell which of the two the store
@@ -216,10 +221,7 @@ export class CacheCoherence {
             ...touched.map((item) => this.#getInvalidationSinceStart(subject, id, item)),
           );
     this.invalidate(change);
-    session?.learnWrite(
-      touches,
-      this.#toFloor(id, { level: view.level, ...view.details }, startedAt),
-    );
+    this.#learnWrite(subject, this.#toFloor(id, { level: view.level, ...view.details }, startedAt));
     if (write === undefined || id === undefined) return change;
     const written = { touches: write.touches, isStrongest: true };
     const next = this.#toCachedView(subject, { ...view, value: write.value }, written);
@@ -232,13 +234,13 @@ export class CacheCoherence {
    * is invalidated.
    */
   recordEarlyFinal(subject: CacheOperation): Invalidation {
-    const { touches, startedAt, session, principal } = subject;
+    const { touches, startedAt, principal } = subject;
     const change = { kind: 'write', scope: getScope(touches), principal } as const;
     const tags = getObjectTags(touches);
     const invalidation = this.#getChangeSince(startedAt, tags);
     this.invalidate(change);
     subject.earlyFinal = { at: this.#time, tags, invalidation };
-    session?.learnWrite(touches, this.#toFloor(undefined, { level: '' }, startedAt));
+    this.#learnWrite(subject, this.#toFloor(undefined, { level: '' }, startedAt));
     return change;
   }
 
@@ -577,6 +579,12 @@ export class CacheCoherence {
       startedAt,
       isStrongest: true,
     });
+  }
+
+  /** A replay may be older than what the session knows, and so tells nothing of the object's state. */
+  #learnWrite({ session, touches, mayBeReplay }: CacheOperation, floor: SessionFloor): void {
+    if (mayBeReplay) session?.learnReplay(touches, floor.learnedAt);
+    else session?.learnWrite(touches, floor);
   }
 
   #isCurrentEpoch(reign: number): boolean {

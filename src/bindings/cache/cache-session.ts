@@ -71,10 +71,15 @@ export class CacheSession implements BindingSession {
   }
 
   learnWrite(touches: readonly string[] | undefined, floor: SessionFloor): void {
-    const known = { ...floor, isKnownToInner: true };
-    this.#lastLearned = { ...known, id: undefined };
-    if (touches === undefined) this.#lastUnboundedAt = floor.learnedAt;
-    else this.#learn(touches, known);
+    this.#learnWrite(touches, { ...floor, isKnownToInner: true });
+  }
+
+  /**
+   * The session was answered for an update of unknown age. So it is unknown whether what it knows of
+   * these objects is newer, and only what begins from now on is newer than both.
+   */
+  learnReplay(touches: readonly string[] | undefined, learnedAt: number): void {
+    this.#learnWrite(touches, { ...UNKNOWN_VIEW, learnedAt });
   }
 
   canShow(candidate: CandidateView): boolean {
@@ -119,6 +124,12 @@ export class CacheSession implements BindingSession {
     this.#lastUnboundedAt = view.learnedAt;
     const after = last === undefined ? view : toFloorAfter(view, last);
     return this.#learn(view.id === undefined ? [] : [toObjectKey(view.id)], after);
+  }
+
+  #learnWrite(touches: readonly string[] | undefined, known: KnownFloor): void {
+    this.#lastLearned = { ...known, id: undefined };
+    if (touches === undefined) this.#lastUnboundedAt = known.learnedAt;
+    else this.#learn(touches, known);
   }
 
   #learn(objects: readonly string[], view: KnownFloor): void {
