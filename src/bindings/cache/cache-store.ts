@@ -48,6 +48,15 @@ export type CacheChange = readonly [id: string, entry: CacheEntry | undefined];
  */
 export type Transact = (found: ReadonlyMap<string, CacheEntry>) => readonly CacheChange[];
 
+/** How a store is to write. */
+export interface WriteOptions {
+  /**
+   * Whether the changes must survive a power failure once the promise has resolved. They hide views
+   * from before an update, a `clear` or an `invalidate`. Default: false
+   */
+  readonly isDurable?: boolean | undefined;
+}
+
 /** One cache's connection to the other caches on its store. */
 export interface CacheSubscription {
   /** Sends plain data to all other caches. */
@@ -82,7 +91,7 @@ export interface CacheStore {
    * store open after `close`, it must itself reopen a database that may acknowledge a write and
    * lose it.
    */
-  write(changes: readonly CacheChange[], settle?: Transact): Promise<void>;
+  write(changes: readonly CacheChange[], settle?: Transact, options?: WriteOptions): Promise<void>;
   /**
    * Calls `hear` with each notice that another cache publishes. You need it if several caches share
    * the store.

@@ -9,5 +9,6 @@ export {
   type CacheEntry,
   type CacheStore,
   type Transact,
+  type WriteOptions,
   type WriteStamp,
 } from './cache-store.ts';

@@ -500,7 +500,8 @@ export class Persistence {
       return withheld(written);
     };
     const changes = settleFound(new Map([[LEDGER_ID, ledger.toEntry()]]));
-    await this.#callStore((store) => store.write(changes, settleFound));
+    const isDurable = batch.invalidations.length > 0;
+    await this.#callStore((store) => store.write(changes, settleFound, { isDurable }));
     this.#adoptLedger(ledger);
     const notice: BroadcastMessage = { seq: ledger.seq, changes: batch.invalidations };
     this.#catchErrors(() => this.#subscription?.publish(notice));

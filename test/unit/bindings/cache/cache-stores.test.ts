@@ -214,15 +214,15 @@ describe('cache: a store that fails', () => {
     await before.fill('x', 1);
     await before.client.close();
     const database = new ClassicLevel(path);
-    await database.put('damaged', 'not a view');
+    await database.put('cache view damaged', 'not a view');
     await database.close();
     const warned = new Promise<Error>((resolve) => process.once('warning', resolve));
     const after = open({ store: directoryStore({ directory: path }) });
     expect(await after.client.invokeWeak(get('x'))).toBe(1);
-    expect((await warned).message).toContain('dropped a view that cannot be read');
+    expect((await warned).message).toContain('dropped what cannot be read');
     await after.client.close();
     const again = new ClassicLevel(path);
-    expect(await again.get('damaged')).toBeUndefined();
+    expect(await again.get('cache view damaged')).toBeUndefined();
     await again.close();
   });
 });

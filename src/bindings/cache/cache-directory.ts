@@ -1,0 +1,294 @@
+/**
+ * A directory with cached views in a LevelDB database. LevelDB opens a log whose end is lost without
+ * a sign, and its repair may bring back what was replaced or removed. Then views from before an own
+ * update would be shown again. So a damaged database is emptied: a view may be absent, never old.
+ */
+import { constants } from 'node:fs';
+import { mkdir, open, readFile, realpath, type FileHandle } from 'node:fs/promises';
+import { join } from 'node:path';
+import { deserialize, serialize } from 'node:v8';
+import { crc32 } from 'node:zlib';
+import { ClassicLevel } from 'classic-level';
+import { CorrectableError } from '../../correctable/errors.ts';
+import { isRecord } from '../../correctable/validate.ts';
+import type { CacheChange, CacheEntry } from './cache-store.ts';
+
+type Database = ClassicLevel<string, Uint8Array>;
+
+/**
+ * A file beside the database: how many durable writes have ended. If the database has counted
+ * fewer, it has lost some. The file also shows that the database is that of a cache.
+ */
+const COUNT_FILE = 'correctables-cache';
+const COUNT_TEXT = /^correctables cache (\d{16})\n$/;
+
+/** All keys of a cache begin so. A database with others is that of another program. */
+const FIRST_KEY = 'cache ';
+const AFTER_LAST_KEY = 'cache!';
+
+/** The same count in the database. */
+const COUNT_KEY = `${FIRST_KEY}count`;
+const VIEW_PREFIX = `${FIRST_KEY}view `;
+
+/** The first byte of an entry. The checksum follows, then the entry. */
+const FORMAT = 1;
+const CHECKSUM_END = 5;
+
+/** What a system reports of a file that is missing, or shorter than it was. */
+const DAMAGED_FILE = /no such file|invalid argument|cannot find the file|end of the file/i;
+
+type OpenDirectory = readonly [database: Database, countFile: FileHandle, count: number];
+
+export class CacheDirectory {
+  readonly #database: Database;
+  readonly #countFile: FileHandle;
+  #count: number;
+  #isBroken = false;
+
+  private constructor(...[database, countFile, count]: OpenDirectory) {
+    this.#database = database;
+    this.#countFile = countFile;
+    this.#count = count;
+  }
+
+  /**
+   * Opens a directory, and creates it if it is missing. Empties it if it is damaged, with a warning.
+   *
+   * @throws CorrectableError `UNAVAILABLE` if the directory is in use or cannot be opened,
+   *   `INVALID_ARGUMENT` if another program keeps its data there
+   */
+  static async open(directory: string): Promise<CacheDirectory> {
+    try {
+      await mkdir(directory, { recursive: true });
+      // One process may open what it has open already by another name for it, and then both write.
+      const location = await realpath(directory);
+      return new CacheDirectory(...(await openLocation(location)));
+    } catch (error) {
+      throw toDirectoryError(directory, error);
+    }
+  }
+
+  /** Whether a call of the database has failed. It may acknowledge what it loses since. */
+  get isBroken(): boolean {
+    return this.#isBroken;
+  }
+
+  /** Closes the directory, removes what is in it, and opens it again. */
+  async empty(cause: unknown): Promise<CacheDirectory> {
+    const { location } = this.#database;
+    await this.close().catch(() => {});
+    const database = await emptyDatabase(location, cause, this.#count);
+    return new CacheDirectory(database, await openCountFile(location), this.#count);
+  }
+
+  /** Returns everything that can be read. What cannot is a miss, and leaves the directory. */
+  async readEntries(): Promise<[string, CacheEntry][]> {
+    const entries: [string, CacheEntry][] = [];
+    const unreadable: string[] = [];
+    for (const [key, bytes] of await this.#watch(this.#database.iterator().all())) {
+      if (key === COUNT_KEY) continue;
+      const entry = decodeEntry(key, bytes);
+      if (entry === undefined) unreadable.push(key);
+      else entries.push([key.slice(VIEW_PREFIX.length), entry]);
+    }
+    if (unreadable.length > 0) this.#warnOfUnreadable(unreadable.length);
+    const removals = unreadable.map((key) => ({ type: 'del' as const, key }));
+    await this.#watch(this.#database.batch(removals));
+    return entries;
+  }
+
+  async find(ids: readonly string[]): Promise<Map<string, CacheEntry>> {
+    const stored = await this.#watch(this.#database.getMany(ids.map(toKey)));
+    const found = new Map<string, CacheEntry>();
+    for (const [at, id] of ids.entries()) {
+      const bytes = stored[at];
+      const entry = bytes && decodeEntry(toKey(id), bytes);
+      if (entry !== undefined) found.set(id, entry);
+    }
+    return found;
+  }
+
+  /** Writes all changes or none. Throws what `serialize` throws for a value that it cannot write. */
+  async write(changes: readonly CacheChange[], isDurable: boolean): Promise<void> {
+    const operations = changes.map(([id, entry]) => {
+      const key = toKey(id);
+      return entry === undefined
+        ? { type: 'del' as const, key }
+        : { type: 'put' as const, key, value: encodeEntry(key, entry) };
+    });
+    if (!isDurable) return this.#watch(this.#database.batch(operations));
+
+    const count = this.#count + 1;
+    const counted = [...operations, toCountOperation(count)];
+    await this.#watch(this.#database.batch(counted, { sync: true }));
+    // Later than the database: a count that is too low hides nothing but a loss.
+    await this.#watch(this.#countFile.write(formatCount(count), 0));
+    this.#count = count;
+  }
+
+  async close(): Promise<void> {
+    try {
+      await this.#countFile.close();
+    } finally {
+      await this.#database.close();
+    }
+  }
+
+  async #watch<T>(call: Promise<T>): Promise<T> {
+    try {
+      return await call;
+    } catch (error) {
+      this.#isBroken = true;
+      throw error;
+    }
+  }
+
+  #warnOfUnreadable(count: number): void {
+    const { location } = this.#database;
+    process.emitWarning(`cache: dropped what cannot be read in ${location}: ${count} views`);
+  }
+}
+
+/** Whether an error of LevelDB is about damage, rather than about room or permissions. */
+export function isDamage(error: unknown): boolean {
+  const { code, message } = findDatabaseError(error);
+  if (code === 'LEVEL_CORRUPTION') return true;
+  return code === 'LEVEL_IO_ERROR' && DAMAGED_FILE.test(String(message));
+}
+
+/** Names the directory in an error of the system or of the database, and what to do. */
+export function toDirectoryError(directory: string, error: unknown): unknown {
+  if (error instanceof CorrectableError) return error;
+  const { code, message } = findDatabaseError(error);
+  const isLocked = code === 'LEVEL_LOCKED';
+  const explanation = isLocked
+    ? `another store, of this process or another, has ${directory} open: close that one first, or give its caches and this one the same store`
+    : `cannot use ${directory}: ${String(message)}. The cache continues in memory. ${chooseFix(error)}`;
+  const details = { field: 'directory', cause: error };
+  return new CorrectableError('UNAVAILABLE', `cache: ${explanation}`, details);
+}
+
+const chooseFix = (error: unknown): string =>
+  isDamage(error)
+    ? 'If a cache alone uses the directory, delete it.'
+    : 'Give a directory with room that this process can write.';
+
+/** The error of the database itself: that of opening is the cause of another one. */
+function findDatabaseError(error: unknown): {
+  readonly code?: unknown;
+  readonly message?: unknown;
+} {
+  const { code, cause } = error as { readonly code?: unknown; readonly cause?: unknown };
+  return code === 'LEVEL_DATABASE_NOT_OPEN' && isRecord(cause) ? cause : (error as Error);
+}
+
+async function openLocation(location: string): Promise<OpenDirectory> {
+  const expected = await readCountFile(location);
+  let database: Database | undefined;
+  let count = expected ?? 0;
+  try {
+    database = await openDatabase(location);
+    await checkOwner(database);
+    const counted = await readCount(database);
+    if (counted < count) throw createLossError(counted, count);
+    count = counted;
+  } catch (error) {
+    await database?.close();
+    // Without the file it may be the database of another program.
+    if (expected === undefined || !isDamage(error)) throw error;
+    database = await emptyDatabase(location, error, count);
+  }
+  try {
+    return [database, await openCountFile(location, expected), count];
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}
+
+async function openDatabase(location: string): Promise<Database> {
+  const database: Database = new ClassicLevel(location, { valueEncoding: 'view' });
+  await database.open();
+  return database;
+}
+
+/** Removes the files of the database alone, while no other process has it open. */
+async function emptyDatabase(location: string, cause: unknown, count: number): Promise<Database> {
+  const { message } = findDatabaseError(cause);
+  process.emitWarning(`cache: ${location} is damaged, and was emptied: ${String(message)}`);
+  await ClassicLevel.destroy(location);
+  await mkdir(location, { recursive: true });
+  const database = await openDatabase(location);
+  await database.batch([toCountOperation(count)], { sync: true });
+  return database;
+}
+
+/** Throws if the database has keys that no cache writes: a cache would remove them. */
+async function checkOwner(database: Database): Promise<void> {
+  const before = await database.keys({ lt: FIRST_KEY, limit: 1 }).all();
+  const after = await database.keys({ gte: AFTER_LAST_KEY, limit: 1 }).all();
+  if (before.length + after.length === 0) return;
+  const explanation = `${database.location} has the database of another program. It was not changed. Give a directory that only caches use.`;
+  throw new CorrectableError('INVALID_ARGUMENT', `cache: ${explanation}`, { field: 'directory' });
+}
+
+function createLossError(counted: number, expected: number): Error {
+  const message = `it has ${counted} of ${expected} writes that were on disk`;
+  return Object.assign(new Error(message), { code: 'LEVEL_CORRUPTION' });
+}
+
+async function readCount(database: Database): Promise<number> {
+  const bytes = await database.get(COUNT_KEY);
+  return bytes === undefined ? 0 : Number(Buffer.from(bytes).toString());
+}
+
+function toCountOperation(count: number): { type: 'put'; key: string; value: Uint8Array } {
+  return { type: 'put', key: COUNT_KEY, value: Buffer.from(String(count)) };
+}
+
+/** `undefined` if there is no such file; 0 if it does not say. */
+async function readCountFile(location: string): Promise<number | undefined> {
+  try {
+    return Number(COUNT_TEXT.exec(await readFile(join(location, COUNT_FILE), 'utf8'))?.[1] ?? 0);
+  } catch (error) {
+    if (isRecord(error) && error['code'] === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/** Opens the file to be overwritten in place: then it takes no room that a full disk has not. */
+async function openCountFile(location: string, found?: number): Promise<FileHandle> {
+  const file = await open(join(location, COUNT_FILE), constants.O_RDWR | constants.O_CREAT);
+  if (found === undefined) await file.write(formatCount(0), 0);
+  return file;
+}
+
+function formatCount(count: number): string {
+  return `correctables cache ${String(count).padStart(16, '0')}\n`;
+}
+
+function toKey(id: string): string {
+  return VIEW_PREFIX + id;
+}
+
+/** LevelDB does not check what it reads of a table, so a view has a checksum, with its key. */
+function encodeEntry(key: string, entry: CacheEntry): Uint8Array {
+  const value = serialize(entry);
+  const head = Buffer.alloc(CHECKSUM_END);
+  head.writeUInt8(FORMAT);
+  head.writeUInt32LE(crc32(value, crc32(key)), 1);
+  return Buffer.concat([head, value]);
+}
+
+/** `undefined` for what cannot be read: it is damaged, or of another format. */
+function decodeEntry(key: string, bytes: Uint8Array): CacheEntry | undefined {
+  if (bytes[0] !== FORMAT || bytes.length < CHECKSUM_END) return undefined;
+  const checksum = Buffer.from(bytes.buffer, bytes.byteOffset, CHECKSUM_END).readUInt32LE(1);
+  const value = bytes.subarray(CHECKSUM_END);
+  if (crc32(value, crc32(key)) !== checksum) return undefined;
+  try {
+    return deserialize(value) as CacheEntry;
+  } catch {
+    return undefined;
+  }
+}
