@@ -54,7 +54,7 @@ async function deleteWhileOpen(): Promise<string> {
   const store = indexedDbStore({ name: 'views' });
   await store.load();
   await new Promise<void>((resolve, reject) => {
-    const request = indexedDB.deleteDatabase('views');
+    const request = indexedDB.deleteDatabase('correctables cache views');
     request.addEventListener('success', () => resolve());
     request.addEventListener('error', () => reject(request.error ?? new Error('not deleted')));
   });

@@ -1,12 +1,15 @@
 /** Cached views that outlive a page, in the browser's IndexedDB. */
-import { openDB, type DBSchema, type IDBPDatabase, type IDBPTransaction } from 'idb';
-import { check } from '../../correctable/errors.ts';
+import { deleteDB, openDB, type DBSchema, type IDBPDatabase, type IDBPTransaction } from 'idb';
+import { check, CorrectableError } from '../../correctable/errors.ts';
 import { checkRecord, isNonEmptyString } from '../../correctable/validate.ts';
 import type { CacheChange, CacheEntry, CacheStore } from './cache-store.ts';
 
 /** Options of `indexedDbStore`. */
 export interface IndexedDbStoreOptions {
-  /** The name of the database, one for each cache of the site. */
+  /**
+   * The name of the cache, one for each cache of the site. Its database is `correctables cache`
+   * followed by that name, so that no other database of the page is touched.
+   */
   readonly name: string;
 }
 
@@ -16,8 +19,7 @@ interface DatabaseSchema extends DBSchema {
 
 const CALL = "indexedDbStore({ name: 'shop' })";
 
-/** 1 had views without keys and stamps. */
-const VERSION = 3;
+const VERSION = 1;
 
 /**
  * A call that has not ended by then is given up, with its connection: some browsers never answer.
@@ -37,6 +39,9 @@ const LOST_CONNECTION_ERRORS: ReadonlySet<unknown> = new Set([
   'UnknownError',
 ]);
 
+/** Errors of a value that the browser has lost or cannot read, such as a large one in a file of its own. */
+const UNREADABLE_VALUE_ERRORS: ReadonlySet<unknown> = new Set(['DataError', 'NotReadableError']);
+
 type Database = IDBPDatabase<DatabaseSchema>;
 type Mode = 'readonly' | 'readwrite';
 type TransactionCallback<T, M extends Mode> = (
@@ -55,7 +60,8 @@ type TransactionCallback<T, M extends Mode> = (
 export function indexedDbStore(options: IndexedDbStoreOptions): CacheStore {
   checkRecord(options, { call: CALL });
   const { name } = options;
-  check(isNonEmptyString(name), 'name', `must be the name of the database: write ${CALL}`);
+  check(isNonEmptyString(name), 'name', `must be the name of the cache: write ${CALL}`);
+  const fullName = `correctables cache ${name}`;
   let opening: Promise<Database> | undefined;
   /**
    * Closes a connection that is opened, or being opened, and opens another one at the next call.
@@ -70,9 +76,10 @@ export function indexedDbStore(options: IndexedDbStoreOptions): CacheStore {
   const runOnce = async <T, M extends Mode>(
     mode: M,
     act: TransactionCallback<T, M>,
+    durability: IDBTransactionDurability = 'relaxed',
   ): Promise<T> => {
     const connection: Promise<Database> = (opening ??= openDatabase(
-      name,
+      fullName,
       () => void drop(connection),
     ));
     // Some platforms have no `AbortSignal.timeout`.
@@ -83,7 +90,7 @@ export function indexedDbStore(options: IndexedDbStoreOptions): CacheStore {
       const database = await connection;
       // A transaction that begins late could replace what was written in the meantime.
       if (limit.signal.aborted) throw createTimeoutError();
-      transaction = database.transaction(['views'], mode, { durability: 'relaxed' });
+      transaction = database.transaction(['views'], mode, { durability });
       transaction.done.catch(() => {});
       return act(transaction);
     };
@@ -101,23 +108,34 @@ export function indexedDbStore(options: IndexedDbStoreOptions): CacheStore {
       clearTimeout(timer);
     }
   };
-  const run = async <T, M extends Mode>(mode: M, act: TransactionCallback<T, M>): Promise<T> => {
+  const runTwice: typeof runOnce = async (...call) => {
     try {
-      return await runOnce(mode, act);
+      return await runOnce(...call);
     } catch (error) {
       // Some browsers close a connection without an event.
-      if (isConnectionLost(error)) return runOnce(mode, act);
+      if (isConnectionLost(error)) return runOnce(...call);
+      throw error;
+    }
+  };
+  const run: typeof runOnce = async (...call) => {
+    try {
+      return await runTwice(...call);
+    } catch (error) {
+      // Otherwise one lost value would keep the cache from all others, at each start.
+      if (hasName(error, UNREADABLE_VALUE_ERRORS)) await runTwice('readwrite', emptyStore);
       throw error;
     }
   };
   return {
     load: () =>
       run('readonly', async ({ store }) => {
-        const [ids, entries] = await Promise.all([store.getAllKeys(), store.getAll()]);
+        // Asynchronous: if one throws, the rejection of the other is still handled.
+        const getEntries = async (): Promise<CacheEntry[]> => store.getAll();
+        const [entries, ids] = await Promise.all([getEntries(), store.getAllKeys()]);
         return ids.map((id, index) => [id, entries[index] as CacheEntry] as const);
       }),
-    write: (changes, settle) =>
-      run('readwrite', async ({ store, done }) => {
+    write: (changes, settle, { isDurable = false } = {}) => {
+      const act: TransactionCallback<void, 'readwrite'> = async ({ store, done }) => {
         const found = new Map<string, CacheEntry>();
         const find = async (id: string): Promise<void> => {
           const entry = await store.get(id);
@@ -131,10 +149,12 @@ export function indexedDbStore(options: IndexedDbStoreOptions): CacheStore {
         const request = async ([id, entry]: CacheChange): Promise<unknown> =>
           entry === undefined ? store.delete(id) : store.put(entry, id);
         await Promise.all([...written.map(request), done]);
-      }),
+      };
+      return run('readwrite', act, isDurable ? 'strict' : 'relaxed');
+    },
     subscribe: (hear) => {
       if (typeof BroadcastChannel === 'undefined') return { publish: () => {}, close: () => {} };
-      const channel = new BroadcastChannel(`correctables cache ${name}`);
+      const channel = new BroadcastChannel(fullName);
       channel.addEventListener('message', ({ data }) => hear(data));
       return {
         // A BroadcastChannel stays within one origin, and its `postMessage` takes no other.
@@ -156,7 +176,13 @@ function abortTransaction(transaction: { abort(): void } | undefined): void {
 }
 
 function isConnectionLost(error: unknown): boolean {
-  return LOST_CONNECTION_ERRORS.has((error as Partial<DOMException> | null)?.name);
+  // That of opening is the cause of another one.
+  const isOpening = error instanceof CorrectableError;
+  return hasName(isOpening ? error.cause : error, LOST_CONNECTION_ERRORS);
+}
+
+function hasName(error: unknown, names: ReadonlySet<unknown>): boolean {
+  return names.has((error as Partial<DOMException> | null)?.name);
 }
 
 function rejectOnAbort(limit: AbortSignal): Promise<never> {
@@ -171,14 +197,30 @@ function createTimeoutError(): Error {
   });
 }
 
-function openDatabase(name: string, onGone: () => void): Promise<Database> {
-  return openDB<DatabaseSchema>(name, VERSION, {
-    upgrade: (database) => {
-      if (database.objectStoreNames.contains('views')) database.deleteObjectStore('views');
-      database.createObjectStore('views');
-    },
-    // Another page deletes or upgrades the database: make way.
-    blocking: onGone,
-    terminated: onGone,
-  });
+const emptyStore: TransactionCallback<void, 'readwrite'> = async ({ store, done }) => {
+  await Promise.all([store.clear(), done]);
+};
+
+async function openDatabase(name: string, onGone: () => void): Promise<Database> {
+  const open = (): Promise<Database> =>
+    openDB<DatabaseSchema>(name, VERSION, {
+      upgrade: (database) => void database.createObjectStore('views'),
+      // Another page deletes or upgrades the database: make way.
+      blocking: onGone,
+      terminated: onGone,
+    });
+  try {
+    const database = await open();
+    if (database.objectStoreNames.contains('views')) return database;
+    // A browser that ended while it created the database may leave it without its table.
+    database.close();
+    await deleteDB(name);
+    return await open();
+  } catch (cause) {
+    const { name: code, message } = cause as Error;
+    const explanation = `cannot open the database '${name}': ${code}: ${message}`;
+    const advice = 'The cache continues in memory. Allow the page to store data, and reload it.';
+    const details = { field: 'name', cause };
+    throw new CorrectableError('UNAVAILABLE', `cache: ${explanation}. ${advice}`, details);
+  }
 }

@@ -152,3 +152,95 @@ test('indexedDbStore: a value cannot be copied, behind one that can → the writ
   expect([...(await store.load())]).toEqual([]);
   expect(onUnhandled).not.toHaveBeenCalled();
 });
+
+describe('indexedDbStore: other databases, and other versions', () => {
+  const entry: CacheEntry = { value: 1, level: 'strong', cachedAt: 1, touches: ['x'] };
+  const fullName = 'correctables cache shop';
+  const openShop = (): CacheStore => {
+    const store = indexedDbStore({ name: 'shop' });
+    onTestFinished(() => store.close());
+    return store;
+  };
+  /** Opens a database as an application does. */
+  const openNative = (name: string, version: number, table?: string): Promise<IDBDatabase> =>
+    new Promise((resolve, reject) => {
+      const request = indexedDB.open(name, version);
+      request.addEventListener('upgradeneeded', () => {
+        if (table !== undefined) request.result.createObjectStore(table).put('mine', 1);
+      });
+      request.addEventListener('success', () => resolve(request.result));
+      request.addEventListener('error', () => reject(request.error!));
+    });
+
+  beforeEach(() => void (globalThis.indexedDB = new IDBFactory()));
+
+  test.each(['before', 'after'])(
+    'the application opens a database of the same name %s → both are usable',
+    async (order) => {
+      const store = openShop();
+      if (order === 'after') await store.write([['a', entry]]);
+      const notes = await openNative('shop', 1, 'notes');
+      onTestFinished(() => notes.close());
+      await store.write([['b', entry]]);
+      expect([...notes.objectStoreNames]).toEqual(['notes']);
+      expect([...(await store.load())].map(([id]) => id)).toContain('b');
+    },
+  );
+
+  test('a later version of the package has upgraded it → UNAVAILABLE with the name, and it is not changed', async () => {
+    const later = await openNative(fullName, 7, 'views');
+    later.close();
+    const message = expect.stringContaining(fullName) as string;
+    const cause = expect.objectContaining({ name: 'VersionError' }) as unknown;
+    await expect(openShop().load()).rejects.toMatchObject({ code: 'UNAVAILABLE', field: 'name', message, cause });
+    const again = await openNative(fullName, 7);
+    expect([...again.objectStoreNames]).toEqual(['views']);
+    again.close();
+  });
+
+  test('another page upgrades it while it is open → the page may, and calls fail with UNAVAILABLE from then on', async () => {
+    const store = openShop();
+    await store.write([['a', entry]]);
+    const later = await openNative(fullName, 2);
+    onTestFinished(() => later.close());
+    await expect(store.load()).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+  });
+
+  test('it has lost its table → it is created again', async () => {
+    const without = await openNative(fullName, 1);
+    without.close();
+    const store = openShop();
+    await store.write([['a', entry]]);
+    expect([...(await store.load())].map(([id]) => id)).toEqual(['a']);
+  });
+
+  test('the browser has no IndexedDB, or forbids it → UNAVAILABLE', async () => {
+    vi.stubGlobal('indexedDB', undefined);
+    onTestFinished(() => void vi.unstubAllGlobals());
+    await expect(openShop().load()).rejects.toMatchObject({ code: 'UNAVAILABLE', field: 'name' });
+  });
+
+  test('the browser has lost a value → the call fails, and later ones find an empty database', async () => {
+    const store = openShop();
+    await store.write([['a', entry]]);
+    const lost = new DOMException('Failed to read large IndexedDB value', 'DataError');
+    const getAll = vi.spyOn(IDBObjectStore.prototype, 'getAll').mockImplementationOnce(() => {
+      throw lost;
+    });
+    onTestFinished(() => getAll.mockRestore());
+    await expect(store.load()).rejects.toBe(lost);
+    expect([...(await store.load())]).toEqual([]);
+  });
+
+  test.each([
+    [true, 'strict'],
+    [false, 'relaxed'],
+  ])('isDurable is %s → the transaction is %s', async (isDurable, durability) => {
+    const store = openShop();
+    await store.load();
+    const begin = vi.spyOn(IDBDatabase.prototype, 'transaction');
+    onTestFinished(() => begin.mockRestore());
+    await store.write([['a', entry]], undefined, { isDurable });
+    expect(begin).toHaveBeenCalledExactlyOnceWith(['views'], 'readwrite', { durability });
+  });
+});
