@@ -15,7 +15,7 @@ import {
 } from 'jose';
 import { CorrectableError, isCorrectableError } from '../correctable/errors.ts';
 import type { Authenticate, Principal } from '../server/gateway/context/gateway-context.ts';
-import { readFile } from 'node:fs/promises';
+import { readTextFile } from '../server/cluster/text-file.ts';
 import { createUsageError } from './options.ts';
 
 /**
@@ -176,7 +176,7 @@ async function loadKeys(keys: string): Promise<KeySet> {
       'must be an https address: otherwise an attacker on the way decides who may connect',
     );
   try {
-    const set = JSON.parse(await readFile(keys, 'utf8')) as JSONWebKeySet;
+    const set = JSON.parse(readTextFile(keys)) as JSONWebKeySet;
     const getKey = createLocalJWKSet(set);
     const checks = await Promise.all(set.keys.map(canVerifySignatures));
     if (!checks.includes(true))

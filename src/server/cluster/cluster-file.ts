@@ -1,5 +1,4 @@
 /** `cluster.json`: the sites of a deployment and their addresses, the same file at every node. */
-import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { createInvalidArgumentError } from '../../correctable/errors.ts';
 import { isNonEmptyString, isRecord } from '../../correctable/validate.ts';
@@ -12,6 +11,7 @@ import {
   show,
 } from './cluster-file-errors.ts';
 import { parseRedLog, type RedLogSettings } from './red-log/red-log-settings.ts';
+import { readTextFile } from './text-file.ts';
 
 /** Where a node listens for the other sites. */
 export interface ClusterAddress {
@@ -124,7 +124,7 @@ function findJoined(name: string, origins: Origins): SiteAddress | undefined {
 
 function readText(path: string, typed: string): string {
   try {
-    return readFileSync(path, 'utf8');
+    return readTextFile(path);
   } catch (cause) {
     const isMissing = (cause as NodeJS.ErrnoException).code === 'ENOENT';
     const problem = isMissing ? 'there is no such file' : (cause as Error).message;

@@ -2,10 +2,11 @@
  * The key file of a deployment, made once by `correctables cluster init` and copied to every node.
  */
 import { createHash, randomBytes } from 'node:crypto';
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, statSync, writeFileSync } from 'node:fs';
 import { isRecord } from '../../correctable/validate.ts';
 import { MIN_KEY_BYTES } from '../storage/directory/data-directory.ts';
 import { clusterFileError } from './cluster-file-errors.ts';
+import { readTextFile } from './text-file.ts';
 
 export interface ClusterKeys {
   /** The random id of the deployment. */
@@ -61,7 +62,7 @@ export function readKeyFile(path: string): ClusterKeys {
       throw clusterFileError(
         `keyFile: every user of this machine can read ${path}. Run chmod 600 ${path}.`,
       );
-    text = readFileSync(path, 'utf8');
+    text = readTextFile(path);
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code !== 'ENOENT') throw cause;
     const create = 'For a new deployment run correctables cluster init once';

@@ -1,9 +1,9 @@
 /** The part of `cluster.json` that says which engine orders red operations, and where it is. */
-import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { isNonEmptyString, isRecord } from '../../../correctable/validate.ts';
 import type { EtcdServers } from '../../etcd/etcd-channel.ts';
 import { checkField, checkFields, invalidFieldError, show } from '../cluster-file-errors.ts';
+import { readTextFile } from '../text-file.ts';
 
 /** Servers of their own. Paths are absolute. */
 export interface EtcdRedLog {
@@ -137,7 +137,7 @@ function parseTls(
 export function readEtcdServers({ endpoints, tls, user, passwordFile }: EtcdRedLog): EtcdServers {
   const read = (field: string, path: string): Buffer => {
     try {
-      return readFileSync(path);
+      return Buffer.from(readTextFile(path));
     } catch (error) {
       throw invalidFieldError(`redLog.${field}`, `cannot be read: ${(error as Error).message}`);
     }

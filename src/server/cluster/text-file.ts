@@ -1,0 +1,13 @@
+/** Reads files that people write, some with editors and shells that mark the encoding. */
+import { readFileSync } from 'node:fs';
+
+/** Reads a text in UTF-8, or in UTF-16 if its mark says so. The text begins after the mark. */
+export function readTextFile(path: string): string {
+  const bytes = readFileSync(path);
+  return new TextDecoder(detectEncoding(bytes)).decode(bytes);
+}
+
+function detectEncoding([first, second]: Uint8Array): string {
+  if (first === 0xff && second === 0xfe) return 'utf-16le';
+  return first === 0xfe && second === 0xff ? 'utf-16be' : 'utf-8';
+}
