@@ -32,6 +32,7 @@ const SEEN_PER_THOUSAND: Readonly<Record<string, number>> = {
   'own write': 600,
   'own write while the store is ill': 200,
   'a write failed': 10,
+  'a replayed write': 200,
   'another user': 150,
   'unknown user': 60,
   'the store refused': 800,

@@ -46,6 +46,10 @@ export class Submission {
   readonly principal: string;
   readonly operation: Operation;
   readonly session: OriginSession | undefined;
+  /** The idempotency key of an update, with its user. */
+  readonly key: string | undefined;
+  /** Whether it was executed before, under its key. */
+  isReplay = false;
   readonly sink: Sink;
   /** What is still to be done, in order. */
   readonly todo: Todo[];
@@ -66,6 +70,8 @@ export class Submission {
     this.operation = operation;
     this.what = kindOf(operation);
     this.session = context.session as OriginSession | undefined;
+    const { idempotencyKey } = context;
+    this.key = idempotencyKey === undefined ? undefined : `${this.principal}/${idempotencyKey}`;
     this.sink = sink;
     this.todo = this.isUpdate ? updateTodo(levels) : readTodo(levels);
   }
@@ -97,6 +103,8 @@ export class Origin {
   readonly underWay: Submission[] = [];
   readonly #history: History;
   readonly #setting: CacheOptions;
+  /** By key: the state after an update that was executed under it. */
+  readonly #executedAt = new Map<string, number>();
   /** The state of the replica that gives weak views. */
   #replica: number;
 
@@ -110,6 +118,7 @@ export class Origin {
   bindingOf(by: Submitter): Binding<StoreLevels> {
     return {
       name: 'origin',
+      hasIdempotencyKeys: true,
       consistencyLevels: () => LEVELS,
       supports: () => true,
       isOlder: (version, than) => isBefore(version, than),
@@ -158,6 +167,7 @@ export class Origin {
   restoreBackup(): void {
     for (const submission of this.underWay.slice()) this.fail(submission, false);
     this.#history.restoreBackup();
+    this.#executedAt.clear();
     this.replicate(true);
   }
 
@@ -172,8 +182,15 @@ export class Origin {
   }
 
   #execute(submission: Submission, level: Level, lag: number): void {
-    const { what: description, operation, session } = submission;
+    const { what: description, operation, session, key } = submission;
+    const before = key === undefined ? undefined : this.#executedAt.get(key);
+    if (before !== undefined) {
+      submission.isReplay = true;
+      submission.executedAt.set(level, before);
+      return;
+    }
     if ('decides' in description) this.#history.write(this.#parseFileNumbers(description, operation));
+    if (key !== undefined) this.#executedAt.set(key, this.#history.now);
     // Where there is one replica, it catches up with a session that asks it: what it gives never goes back.
     if (level !== 'strong') this.#replica = Math.max(this.#replica, session?.seen ?? 0);
     const at = level === 'strong' ? this.#history.now : Math.max(this.#weakAt(lag), session?.seen ?? 0);
@@ -205,7 +222,9 @@ export class Origin {
     if (submission.by.isGone) return;
     if (!isGuess && (!isUpdate || level === 'strong')) {
       const isPut = 'decides' in description && operation.name === 'put';
-      submission.by.answers(submission, level, isPut ? (operation.args as { readonly value: Shown }).value : shown);
+      const decided = isPut ? (operation.args as { readonly value: Shown }).value : shown;
+      // What is answered again is nothing new that may be kept.
+      submission.by.answers(submission, level, submission.isReplay ? undefined : decided);
     }
     if (isUpdate && level === 'weak') submission.by.answersEarly(submission);
     const value = isUpdate && operation.name !== 'set' ? undefined : shown;

@@ -1,6 +1,7 @@
 /** One page of a tab: a client of the store behind, with a cache in front, and what it got. */
 import { cached, type CachedBinding } from '../../../src/bindings/cache/index.ts';
 import { createClient, type Client, type Session } from '../../../src/correctable/client/client.ts';
+import type { Operation } from '../../../src/correctable/operation.ts';
 import type { View } from '../../../src/correctable/view.ts';
 import type { Levels } from '../../../src/correctable/level-types.ts';
 import type { Disk, DiskUser } from './disk.ts';
@@ -28,6 +29,13 @@ const LEVELS_OF: Record<Wanted, readonly [ShopLevels[number], ...ShopLevels[numb
 /** What the application's function throws where it cannot say who is signed in. */
 const SIGNED_OUT = new Error('signed out');
 
+/** An update, and its idempotency key if it has one. */
+export interface KeyedUpdate {
+  readonly update: UpdateName;
+  readonly operation: Operation;
+  readonly idempotencyKey?: string;
+}
+
 /** What a page lives in. */
 export interface Surroundings {
   readonly setting: CacheOptions;
@@ -38,6 +46,8 @@ export interface Surroundings {
   /** The machine's clock. */
   wallMs(): number;
   newNumber(): number;
+  /** By user: the last update with a key. */
+  readonly keyed: Map<string, KeyedUpdate>;
   /** Of the pages that there are. */
   records(): readonly PageRecord[];
   saw(description: string): void;
@@ -136,15 +146,15 @@ export class Page implements Submitter, DiskUser {
     return submission;
   }
 
-  update({ update, wants, inSession }: Pick<UpdateStep, 'update' | 'wants' | 'inSession'>): Submission | undefined {
-    const kind = updateKind(update);
-    const numbers = kind.objects.map(() => this.#around.newNumber());
-    const session = inSession ? this.session : undefined;
+  update(step: Pick<UpdateStep, 'update' | 'wants' | 'inSession' | 'key'>): Submission | undefined {
+    const { update, operation, idempotencyKey } = this.#chooseUpdate(step);
+    const session = step.inSession ? this.session : undefined;
     const [result, submission] = this.#submit(() =>
-      this.#client.invoke(updateOf(kind, numbers, this.principal), {
-        levels: LEVELS_OF[wants],
+      this.#client.invoke(operation, {
+        levels: LEVELS_OF[step.wants],
         session: session?.key,
         timeoutMs: Infinity,
+        ...(idempotencyKey !== undefined && { idempotencyKey }),
       }),
     );
     const waiting = this.#wait(update, submission);
@@ -152,6 +162,7 @@ export class Page implements Submitter, DiskUser {
       next: ({ final, level }) => {
         if (!final) return;
         this.#onEnd(waiting, submission, STORE_WAIT_MS);
+        if (submission?.isReplay === true) this.#around.saw('a replayed write');
         if (this.isGone || submission === undefined) return;
         if (level === 'strong') this.#around.judge.onCommitted(this.record, submission, session?.record);
         else this.#around.judge.onFinalEarly(this.record, submission);
@@ -161,6 +172,20 @@ export class Page implements Submitter, DiskUser {
       error: () => this.#failed(waiting, submission),
     });
     return submission;
+  }
+
+  /** A new update, or the last one of the user that has a key. */
+  #chooseUpdate({ update, key }: Pick<UpdateStep, 'update' | 'key'>): KeyedUpdate {
+    const { keyed, newNumber } = this.#around;
+    const last = key === 'repeated' ? keyed.get(this.principal) : undefined;
+    if (last !== undefined) return last;
+    const kind = updateKind(update);
+    const numbers = kind.objects.map(() => newNumber());
+    const created = { update, operation: updateOf(kind, numbers, this.principal) };
+    if (key === 'none') return created;
+    const withKey = { ...created, idempotencyKey: `key ${newNumber()}` };
+    keyed.set(this.principal, withKey);
+    return withKey;
   }
 
   /** Waits for one of the calls of the binding; `done` is called where it resolves. */

@@ -25,6 +25,8 @@ export interface UpdateStep {
   readonly wants: 'all' | 'strong' | 'weak';
   readonly inSession: boolean;
   readonly isInstant: boolean;
+  /** Whether it has an idempotency key. `repeated`: it is the last one of its user again, with its key. */
+  readonly key: 'none' | 'new' | 'repeated';
 }
 
 export type Step =
@@ -86,6 +88,10 @@ function updates(isInstant: fc.Arbitrary<boolean>): fc.Arbitrary<UpdateStep> {
     wants: fc.constantFrom('all' as const, 'strong' as const, 'strong' as const, 'weak' as const),
     inSession: fc.boolean(),
     isInstant,
+    key: fc.oneof(
+      { weight: 8, arbitrary: fc.constant('none' as const) },
+      { weight: 1, arbitrary: fc.constantFrom('new' as const, 'repeated' as const) },
+    ),
   });
 }
 
@@ -256,6 +262,24 @@ const backup: fc.Arbitrary<Step[]> = fc
     { ...last, tab: whose, read: first.read },
   ]);
 
+/** An update is repeated with its key after others: by a page that has cleared, is new, or is another tab. */
+const repeated: fc.Arbitrary<Step[]> = fc
+  .record({
+    first: updates(fc.constant(true)),
+    then: fc.oneof(requested, updates(fc.constant(true))),
+    between: fc.oneof(seldom, reload, requested, foreign),
+    by: tab,
+    inSession: fc.boolean(),
+    last: look,
+  })
+  .map(({ first, then, between, by, inSession, last }) => [
+    { ...first, key: 'new' },
+    then,
+    between,
+    { ...first, key: 'repeated', tab: by, inSession },
+    { ...last, tab: by, inSession },
+  ]);
+
 /** Any schedule. */
 export const schedules: fc.Arbitrary<Step[]> = fc
   .array(
@@ -268,6 +292,7 @@ export const schedules: fc.Arbitrary<Step[]> = fc
       { weight: 1, arbitrary: early },
       { weight: 1, arbitrary: moved },
       { weight: 1, arbitrary: backup },
+      { weight: 1, arbitrary: repeated },
     ),
     { minLength: 1, maxLength: 24, size: 'max' },
   )

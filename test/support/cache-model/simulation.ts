@@ -46,6 +46,7 @@ export class CacheSimulation {
       nowMs: () => time.nowMs,
       wallMs: () => EPOCH_MS + Math.floor(time.nowMs) + this.#wallAheadMs,
       newNumber: () => this.#history.number(),
+      keyed: new Map(),
       saw: (description) => sights.saw(description),
       records: () => this.#pages.map(({ record }) => record),
     };
