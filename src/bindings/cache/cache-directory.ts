@@ -77,8 +77,12 @@ export class CacheDirectory {
   async empty(cause: unknown): Promise<CacheDirectory> {
     const { location } = this.#database;
     await this.close().catch(() => {});
-    const database = await emptyDatabase(location, cause, this.#count);
-    return new CacheDirectory(database, await openCountFile(location), this.#count);
+    try {
+      const database = await emptyDatabase(location, cause, this.#count);
+      return new CacheDirectory(database, await openCountFile(location, this.#count), this.#count);
+    } catch (error) {
+      throw toDirectoryError(location, error);
+    }
   }
 
   /** Returns everything that can be read. What cannot is a miss, and leaves the directory. */
@@ -102,8 +106,11 @@ export class CacheDirectory {
     const found = new Map<string, CacheEntry>();
     for (const [at, id] of ids.entries()) {
       const bytes = stored[at];
-      const entry = bytes && decodeEntry(toKey(id), bytes);
-      if (entry !== undefined) found.set(id, entry);
+      if (bytes === undefined) continue;
+      const entry = decodeEntry(toKey(id), bytes);
+      // It was readable when the directory was opened. Without it, nothing tells what is old.
+      if (entry === undefined) throw createDamageError(`what it has of ${id} cannot be read`);
+      found.set(id, entry);
     }
     return found;
   }
@@ -173,13 +180,17 @@ const chooseFix = (error: unknown): string =>
     ? 'If a cache alone uses the directory, delete it.'
     : 'Give a directory with room that this process can write.';
 
-/** The error of the database itself: that of opening is the cause of another one. */
-function findDatabaseError(error: unknown): {
+interface DatabaseError {
   readonly code?: unknown;
   readonly message?: unknown;
-} {
-  const { code, cause } = error as { readonly code?: unknown; readonly cause?: unknown };
-  return code === 'LEVEL_DATABASE_NOT_OPEN' && isRecord(cause) ? cause : (error as Error);
+  readonly cause?: unknown;
+}
+
+/** The error of the database itself is the cause of one that names the directory, or of opening. */
+function findDatabaseError(error: unknown): DatabaseError {
+  const { code, cause } = error as DatabaseError;
+  const isOuter = error instanceof CorrectableError || code === 'LEVEL_DATABASE_NOT_OPEN';
+  return isOuter && isRecord(cause) ? findDatabaseError(cause) : (error as DatabaseError);
 }
 
 async function openLocation(location: string): Promise<OpenDirectory> {
@@ -190,7 +201,8 @@ async function openLocation(location: string): Promise<OpenDirectory> {
     database = await openDatabase(location);
     await checkOwner(database);
     const counted = await readCount(database);
-    if (counted < count) throw createLossError(counted, count);
+    if (counted < count)
+      throw createDamageError(`it has ${counted} of ${count} writes that were on disk`);
     count = counted;
   } catch (error) {
     await database?.close();
@@ -214,12 +226,12 @@ async function openDatabase(location: string): Promise<Database> {
 
 /** Removes the files of the database alone, while no other process has it open. */
 async function emptyDatabase(location: string, cause: unknown, count: number): Promise<Database> {
-  const { message } = findDatabaseError(cause);
-  process.emitWarning(`cache: ${location} is damaged, and was emptied: ${String(message)}`);
   await ClassicLevel.destroy(location);
   await mkdir(location, { recursive: true });
   const database = await openDatabase(location);
   await database.batch([toCountOperation(count)], { sync: true });
+  const { message } = findDatabaseError(cause);
+  process.emitWarning(`cache: ${location} is damaged, and was emptied: ${String(message)}`);
   return database;
 }
 
@@ -232,14 +244,14 @@ async function checkOwner(database: Database): Promise<void> {
   throw new CorrectableError('INVALID_ARGUMENT', `cache: ${explanation}`, { field: 'directory' });
 }
 
-function createLossError(counted: number, expected: number): Error {
-  const message = `it has ${counted} of ${expected} writes that were on disk`;
+function createDamageError(message: string): Error {
   return Object.assign(new Error(message), { code: 'LEVEL_CORRUPTION' });
 }
 
 async function readCount(database: Database): Promise<number> {
   const bytes = await database.get(COUNT_KEY);
-  return bytes === undefined ? 0 : Number(Buffer.from(bytes).toString());
+  const count = Number(Buffer.from(bytes ?? []).toString());
+  return Number.isSafeInteger(count) ? count : 0;
 }
 
 function toCountOperation(count: number): { type: 'put'; key: string; value: Uint8Array } {

@@ -16,6 +16,8 @@ export interface DirectoryStoreOptions {
   readonly directory: string;
 }
 
+type Act<T> = (cache: CacheDirectory) => Promise<T>;
+
 const CALL = "directoryStore({ directory: './cache' })";
 
 /**
@@ -55,20 +57,27 @@ export function directoryStore(options: DirectoryStoreOptions): CacheStore {
     return done;
   };
 
-  const run = <T>(act: (cache: CacheDirectory) => Promise<T>): Promise<T> =>
+  const attempt = async <T>(cache: CacheDirectory, act: Act<T>): Promise<T> => {
+    try {
+      return await act(cache);
+    } catch (error) {
+      throw cache.isBroken ? toDirectoryError(directory, error) : error;
+    }
+  };
+
+  const run = <T>(act: Act<T>): Promise<T> =>
     inTurn(async () => {
       // After a failed write LevelDB acknowledges writes that it cannot read again
       // (google/leveldb#924).
       if (opened?.isBroken === true) await close();
       const current = (opened ??= await CacheDirectory.open(directory));
       try {
-        return await act(current);
+        return await attempt(current, act);
       } catch (error) {
-        if (!current.isBroken) throw error;
-        if (!isDamage(error)) throw toDirectoryError(directory, error);
+        if (!isDamage(error)) throw error;
         opened = undefined;
         opened = await current.empty(error);
-        return act(opened);
+        return attempt(opened, act);
       }
     });
 

@@ -146,6 +146,24 @@ describe('directoryStore: damage', () => {
     await store.write([['["a"]', entry]], () => [['["a"]', entry]], { isDurable: true });
     expect([...(await store.load())]).toEqual([['["a"]', entry]]);
   });
+
+  test.each(['cache view a', 'cache count'])('the bytes of "%s" have changed → a miss, with a warning', async (key) => {
+    const directory = temporaryFolder();
+    const entry: CacheEntry = { value: 'right', level: 'strong', cachedAt: 1, touches: ['x'] };
+    const store = directoryStore({ directory });
+    onTestFinished(() => store.close());
+    await store.write([['a', entry]], undefined, { isDurable: true });
+    await store.close();
+    const database = new ClassicLevel<string, Uint8Array>(directory, { valueEncoding: 'view' });
+    const bytes = (await database.get(key))!;
+    bytes[bytes.length - 1]! ^= 1 << 6;
+    await database.put(key, bytes);
+    await database.close();
+    const warn = vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
+    onTestFinished(() => warn.mockRestore());
+    expect([...(await store.load())]).toEqual([]);
+    expect(warn).toHaveBeenCalledTimes(1);
+  });
 });
 
 describe('directoryStore: no damage', () => {
