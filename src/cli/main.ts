@@ -14,7 +14,7 @@ import {
   getVariableNames,
   withEnvironment,
 } from './options.ts';
-import { isWorkerThread, runInWorkerThread } from './worker-thread.ts';
+import { isFirstProcess, isWorkerThread, runInWorkerThread } from './worker-thread.ts';
 import { waitUntilWritten } from './print.ts';
 import { EXIT_CLOSED_DIRECTORY, SERVE } from './serve.ts';
 import { formatLocation } from './format-error.ts';
@@ -117,7 +117,9 @@ async function run(command: Command | undefined, words: readonly string[]): Prom
       `${name} takes ${takes}, not "${words.join(' ')}"; see --help`,
     );
   }
-  if (runsInWorkerThread && !isWorkerThread) return runInWorkerThread(new URL(import.meta.url));
+  // The main thread of a container's first process stays free to handle signals.
+  const needsThread = runsInWorkerThread || isFirstProcess;
+  if (needsThread && !isWorkerThread) return runInWorkerThread(new URL(import.meta.url));
   try {
     await command.run(options, words[0]);
   } finally {

@@ -31,6 +31,14 @@ type Signal = (typeof SIGNALS)[number];
  */
 const FORWARDED_SIGNALS = ['SIGHUP', 'SIGUSR2'] as const;
 type ForwardedSignal = (typeof FORWARDED_SIGNALS)[number];
+/** A shell reports the end by a signal as this plus the number of the signal. */
+const EXIT_BY_SIGNAL = 128;
+
+/**
+ * Whether this is the first process of a container. The kernel ignores signals to it that no
+ * listener handles: without a listener it would run until the container is killed.
+ */
+export const isFirstProcess = process.pid === 1;
 
 /**
  * What the own thread says to the one that started it: that it serves, or whether anybody listens
@@ -67,24 +75,29 @@ export async function runInWorkerThread(file: URL): Promise<void> {
     // A second one, of either kind, ends the process as it would any other; so does the first
     // before it serves.
     for (const item of SIGNALS) process.off(item, interrupt);
-    if (isInterruptible) pass(signal);
-    else process.kill(process.pid, signal);
-  };
-  const endBy = (signal: ForwardedSignal): void => {
-    process.off(signal, pass);
-    process.kill(process.pid, signal);
+    if (!isInterruptible) return endProcess(signal);
+    if (isFirstProcess) for (const item of SIGNALS) process.on(item, endProcess);
+    pass(signal);
   };
   for (const signal of SIGNALS) process.on(signal, interrupt);
+  if (isFirstProcess) for (const signal of FORWARDED_SIGNALS) process.on(signal, endProcess);
   worker.on('message', (reported: WorkerMessage) => {
     if (reported.signal === undefined) isInterruptible = true;
-    else if (reported.hasListener) process.on(reported.signal, pass);
-    else endBy(reported.signal);
+    else if (!reported.hasListener) endProcess(reported.signal);
+    else process.off(reported.signal, endProcess).on(reported.signal, pass);
   });
   // Without a listener Node prints it, amid frames and lines of its own that say nothing of it.
   worker.once('error', (error) =>
     console.error(`error: nothing caught this error, so the process ends: ${inspect(error)}`),
   );
   process.exitCode = await new Promise<number>((resolve) => worker.once('exit', resolve));
+}
+
+/** Ends the process as the default action of the signal does. */
+function endProcess(signal: Signal | ForwardedSignal): void {
+  if (isFirstProcess) process.exit(EXIT_BY_SIGNAL + constants.signals[signal]);
+  process.removeAllListeners(signal);
+  process.kill(process.pid, signal);
 }
 
 /** As `createLineWriter` does: drops lines that cannot be written, without any other effect. */

@@ -19,10 +19,14 @@ export class Program implements Disposable {
   readonly #output = { stdout: '', stderr: '' };
   readonly #lines: AsyncIterator<string>;
 
-  /** Starts `node` with `args` in the package's folder, and `env` over this process's own. */
-  constructor(args: readonly string[], env: NodeJS.ProcessEnv = {}) {
+  /**
+   * Starts `node` with `args` in the package's folder, and `env` over this process's own. `within`
+   * is a command that runs it.
+   */
+  constructor(args: readonly string[], env: NodeJS.ProcessEnv = {}, within: readonly string[] = []) {
     const options = { cwd: root, env: { ...process.env, ...env } };
-    const child = spawn(process.execPath, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
+    const [command, ...words] = [...within, process.execPath, ...args] as [string, ...string[]];
+    const child = spawn(command, words, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
     this.#child = child;
     const output = this.#output;
     for (const name of ['stdout', 'stderr'] as const) {
@@ -40,6 +44,11 @@ export class Program implements Disposable {
     const { value, done } = await this.#lines.next();
     if (done === true) throw new Error(`the program ended: ${(await this.#ended).stderr}`);
     return value;
+  }
+
+  /** The process that was started: the command of `within`, if there is one. */
+  get pid(): number {
+    return this.#child.pid as number;
   }
 
   signal(name: NodeJS.Signals): void {
