@@ -151,9 +151,9 @@ function getParentPort(): MessagePort {
 
 /** Emits the signal to its listeners. Without a listener it ends the process as usual. */
 function forwardSignal(signal: ForwardedSignal): void {
+  if (callListeners(signal)) return;
   // oxlint-disable-next-line unicorn/require-post-message-target-origin
-  if (!callListeners(signal))
-    getParentPort().postMessage({ signal, hasListener: false } satisfies WorkerMessage);
+  getParentPort().postMessage({ signal, hasListener: false } satisfies WorkerMessage);
 }
 
 /**
