@@ -11,7 +11,7 @@ import { randomUUID } from 'node:crypto';
 import fs from 'node:fs';
 import { hostname } from 'node:os';
 import { CorrectableError } from '../../../correctable/errors.ts';
-import { markFenced, type Files, type SyncedFile } from './files.ts';
+import { isNoSpace, markFenced, type Files, type SyncedFile } from './files.ts';
 
 interface LockHolder {
   readonly pid: number;
@@ -41,6 +41,8 @@ const RECHECK_GAP_MS = 4000;
 /** An owner that cannot look gives up before others may take the lock for left behind. */
 const MAX_BLIND_MS = 10_000;
 const POLL_INTERVAL_MS = 250;
+/** A lock that has had no name for so long was left behind by a process that was killed just then. */
+const UNNAMED_LOCK_MS = 2000;
 const MAX_ATTEMPTS = 5;
 
 const systemClock: LockClock = {
@@ -234,14 +236,43 @@ function tryCreate(path: string, text: string): number | undefined {
   } catch (error) {
     fs.closeSync(descriptor);
     if (getErrorCode(error) === 'EEXIST') return undefined;
+    if (isNoLink(error)) return tryCreateInPlace(path, text);
     throw error;
   } finally {
     fs.rmSync(draft, { force: true });
   }
 }
 
+/**
+ * The same on a volume without hard links, such as SMB. For a moment the lock has no name of its
+ * owner: see `UNNAMED_LOCK_MS`.
+ */
+function tryCreateInPlace(path: string, text: string): number | undefined {
+  let descriptor: number;
+  try {
+    descriptor = fs.openSync(path, 'wx', 0o600);
+  } catch (error) {
+    if (getErrorCode(error) === 'EEXIST') return undefined;
+    throw error;
+  }
+  try {
+    fs.writeSync(descriptor, text);
+    return descriptor;
+  } catch (error) {
+    fs.closeSync(descriptor);
+    fs.rmSync(path, { force: true });
+    throw error;
+  }
+}
+
+/** Whether the volume has no hard links: file systems report that by various codes. */
+function isNoLink(error: unknown): boolean {
+  const isOfLink = (error as NodeJS.ErrnoException).syscall === 'link';
+  return isOfLink && !isNoSpace(error as Error);
+}
+
 function removeStale(path: string, clock: LockClock, onWait: (message: string) => void): void {
-  const found = readLock(path);
+  const found = readNamedLock(path, clock);
   if (found === undefined) return;
   const problem = describeLockProblem(path, found, clock, onWait);
   if (problem !== undefined) throw directoryInUseError(path, problem);
@@ -264,6 +295,17 @@ function tryLink(from: string, to: string): void {
   try {
     fs.linkSync(from, to);
   } catch (error) {
+    if (getErrorCode(error) === 'EEXIST') return;
+    if (!isNoLink(error)) throw error;
+    // A copy keeps others out as well. Its owner sees that it is not the file of before, and stops.
+    tryCopy(from, to);
+  }
+}
+
+function tryCopy(from: string, to: string): void {
+  try {
+    fs.copyFileSync(from, to, fs.constants.COPYFILE_EXCL);
+  } catch (error) {
     if (getErrorCode(error) !== 'EEXIST') throw error;
   }
 }
@@ -282,6 +324,17 @@ function readLock(path: string): FoundLock | undefined {
     if (getErrorCode(error) === 'ENOENT') return undefined;
     throw error;
   }
+}
+
+/** Waits a moment for the name of the owner, which one without hard links writes after the lock. */
+function readNamedLock(path: string, clock: LockClock): FoundLock | undefined {
+  const untilMs = clock.monotonicMs() + UNNAMED_LOCK_MS;
+  let found = readLock(path);
+  while (found !== undefined && found.text === '' && clock.monotonicMs() < untilMs) {
+    clock.sleepMs(POLL_INTERVAL_MS);
+    found = readLock(path);
+  }
+  return found;
 }
 
 /** Why a lock must be respected; `undefined` when it was left behind. */

@@ -205,3 +205,55 @@ describe('the owner', () => {
     expect(clock.nowMs).toBe(1000);
   });
 });
+
+describe('a volume without hard links', () => {
+  beforeEach(() => {
+    const link = vi.spyOn(fs, 'linkSync').mockImplementation((from) => {
+      const message = `EPERM: operation not permitted, link '${String(from)}'`;
+      throw Object.assign(new Error(message), { code: 'EPERM', syscall: 'link' });
+    });
+    return () => link.mockRestore();
+  });
+
+  test('keeps a second process out, and is released', () => {
+    const lock = take();
+    expect(lock.isHeld()).toBe(true);
+    expect(fs.readdirSync(root)).toEqual(['lock']);
+    expect(() => take()).toThrow(`process ${process.pid} has it open`);
+    lock.release();
+    expect(fs.readdirSync(root)).toEqual([]);
+    expect(take().isHeld()).toBe(true);
+  });
+
+  test('waits for the name of an owner that has just made the lock', () => {
+    fs.writeFileSync(path, '');
+    const clock = new TestClock();
+    const owner = { pid: process.pid, startedAt: getStartTime(process.pid), machineId: getMachineId() };
+    clock.slept = () => fs.writeFileSync(path, JSON.stringify(owner));
+    expect(() => take(clock)).toThrow(`process ${process.pid} has it open`);
+  });
+
+  test('takes a lock that its owner never named', () => {
+    fs.writeFileSync(path, '');
+    const clock = new TestClock();
+    expect(take(clock).isHeld()).toBe(true);
+    expect(clock.nowMs).toBeGreaterThanOrEqual(3000);
+  });
+
+  test('an owner whose lock was moved aside by mistake stops, and others stay out', () => {
+    lockElsewhere();
+    const clock = new TestClock();
+    let other: DirectoryLock | undefined;
+    const { renameSync } = fs;
+    // Between the last look and the move, another process takes the lock.
+    const rename = vi.spyOn(fs, 'renameSync').mockImplementationOnce((from, to) => {
+      fs.rmSync(path);
+      other = take(clock);
+      renameSync(from, to);
+    });
+    expect(() => take(clock)).toThrow(`process ${process.pid} has it open`);
+    rename.mockRestore();
+    clock.nowMs += 5000;
+    expect(other?.isHeld()).toBe(false);
+  });
+});
