@@ -184,6 +184,7 @@ export class ClusterNode {
       peers: new Map(peers.map(([name, { cluster }]) => [name, cluster])),
       keys: this.#keys,
       onAlarm: this.#onAlarm,
+      onWaiting: (message) => this.#events.onProgress?.(message),
       onEnvelopes: (from, contents) => receiveEnvelopes(from, contents, this.#messagesHost),
       onSlice: (from, content) => this.#transfers?.onSlice(from, content),
       onRequest: (request) => this.#answer(request),

@@ -6,6 +6,7 @@ import type { Socket } from 'node:net';
 import type { Server, TLSSocket } from 'node:tls';
 import { CorrectableError } from '../../correctable/errors.ts';
 import { isRecord } from '../../correctable/validate.ts';
+import { listenOnAddress } from '../listening/listen-on-address.ts';
 import { shortenText, type OnAlarm, type SiteAlarm } from '../alarms/site-alarm.ts';
 import type { LinkLimits } from '../site/link.ts';
 import { createLinkAlarm } from '../site/replica-alarms.ts';
@@ -36,6 +37,8 @@ export interface ClusterLinksOptions {
   readonly peers: ReadonlyMap<string, ClusterAddress>;
   readonly keys: ClusterKeys;
   readonly onAlarm: OnAlarm;
+  /** Receives what keeps this process from listening, if that may pass. */
+  onWaiting?(message: string): void;
   /** Envelopes of a site, as bytes of `EnvelopeCodec`. */
   onEnvelopes(from: string, contents: readonly Uint8Array[]): void;
   /** A slice of a state transfer. */
@@ -79,6 +82,14 @@ interface Peer {
   lastError: Error | undefined;
 }
 
+/** What to do if this process cannot listen, by the code of the system's error. */
+const LISTEN_ADVICE: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'Another program listens there. End it, or give a free port',
+  EACCES: 'This user may not listen there. Give a port from 1024 on',
+  EADDRNOTAVAIL: 'Give an address that this machine has',
+  ENOTFOUND: 'Give an address of this machine, or a name that a name server knows',
+  EAI_AGAIN: 'Give an address of this machine, or let it reach its name server',
+};
 const DOWN_ALARM_MS = 5000;
 /** A stranger that is refused again and again is reported once; so many different ones are. */
 const MAX_REPORTED = 100;
@@ -258,20 +269,23 @@ export class ClusterLinks {
     return link;
   }
 
-  #listen(): Promise<void> {
+  async #listen(): Promise<void> {
     const { site, listen } = this.#options;
-    return new Promise((resolve, reject) => {
-      this.#server.once('error', (cause: Error) => {
-        const message = `cluster.json: sites.${site}.cluster is ${formatAddress(listen)}, where this process cannot listen: ${cause.message}. Give a free address of this machine.`;
-        reject(new CorrectableError('INVALID_ARGUMENT', message, { field: 'cluster', cause }));
+    const field = `sites.${site}.cluster`;
+    try {
+      await listenOnAddress(this.#server, {
+        ...listen,
+        onWaiting: (message) => this.#options.onWaiting?.(`cluster.json: ${field}: ${message}`),
       });
-      this.#server.listen(listen.port, listen.host, () => {
-        this.#server.removeAllListeners('error');
-        // Running out of descriptors is no reason to end: connections are accepted again later.
-        this.#server.on('error', () => {});
-        resolve();
-      });
-    });
+    } catch (error) {
+      const cause = error as NodeJS.ErrnoException;
+      const problem = `where this process cannot listen: ${cause.message}`;
+      const advice = LISTEN_ADVICE[cause.code ?? ''] ?? 'Give a free address of this machine';
+      const message = `cluster.json: ${field} is ${formatAddress(listen)}, ${problem}. ${advice}.`;
+      throw new CorrectableError('INVALID_ARGUMENT', message, { field: 'cluster', cause });
+    }
+    // Running out of descriptors is no reason to end: connections are accepted again later.
+    this.#server.on('error', () => {});
   }
 
   /** A connection is unknown until its first request has said from whom it comes. */

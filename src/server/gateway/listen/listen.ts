@@ -20,6 +20,7 @@ import { respondEmpty, createHttpServer, guardPage } from './http-server.ts';
 import { normalizeHost } from '../context/ip-addresses.ts';
 import { guardLogger, silentLogger, type Logger } from '../context/logger.ts';
 import { ServerLocation } from './listening-address.ts';
+import { listenOnAddress } from '../../listening/listen-on-address.ts';
 import { RequestGuard } from './request-guard.ts';
 import { attachUpgrades } from './websocket-upgrades.ts';
 import { checkLogger } from '../validate-options.ts';
@@ -103,7 +104,8 @@ const DEFAULT_HOST = '127.0.0.1';
 
 /**
  * Listens for clients of several sites on one port. Rejects with the system's error if the port is
- * in use.
+ * in use. If this machine does not have the address yet, or its name is not known yet, it retries
+ * for 30 s.
  *
  * @throws CorrectableError `INVALID_ARGUMENT` with the name of the invalid option.
  * @example const listener = await listenGateways({ port: 7070, sites: { ireland: createGateway({
@@ -132,7 +134,7 @@ export async function listenGateways(options: ListenOptions): Promise<GatewayLis
   };
   const host = server.listening ? undefined : normalizeHost(options.host ?? DEFAULT_HOST);
   try {
-    await start(server, location, host, options.port ?? 0);
+    await start(server, location, logger, { host, port: options.port ?? 0 });
   } catch (error) {
     detach();
     throw error;
@@ -177,30 +179,20 @@ function handleRequests(
 async function start(
   server: Server,
   location: ServerLocation,
-  host: string | undefined,
-  port: number,
+  logger: Logger,
+  { host, port }: { readonly host: string | undefined; readonly port: number },
 ): Promise<void> {
   if (host === undefined)
     return location.boundTo === undefined
       ? undefined
       : location.assertNotExposed(location.boundTo, 'server');
   location.assertNotExposed(host, 'host');
-  await listen(server, host, port);
+  await listenOnAddress(server, { host, port, onWaiting: (message) => logger.warn({}, message) });
   // A name may stand for an address that others can reach.
   if (!location.isExposed || location.boundTo === undefined) return;
   const { boundTo } = location;
   await closeServer(server);
   location.assertNotExposed(boundTo, 'host');
-}
-
-function listen(server: Server, host: string, port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, () => {
-      server.off('error', reject);
-      resolve();
-    });
-  });
 }
 
 function closeServer(server: Server): Promise<void> {

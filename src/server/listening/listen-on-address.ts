@@ -1,0 +1,54 @@
+/**
+ * Listens on an address that may not be there yet. A process that is started at boot may be faster
+ * than its network: its address is not assigned, or its own name is not known to the name server.
+ */
+import type { Server } from 'node:net';
+
+/** The place, and what to call while it is not there. */
+export interface ListenPlace {
+  readonly host: string;
+  readonly port: number;
+  /** Receives what it waits for, once. */
+  readonly onWaiting?: ((message: string) => void) | undefined;
+  /** How long to wait for the address, in milliseconds. Default: 30 000 */
+  readonly maxWaitMs?: number | undefined;
+}
+
+const MAX_WAIT_MS = 30_000;
+const RETRY_INTERVAL_MS = 500;
+const MS_PER_S = 1000;
+
+/** What may be right a little later, by the code of the system's error. */
+const PASSING_PROBLEMS: Readonly<Record<string, string>> = {
+  EADDRNOTAVAIL: 'this machine does not have the address yet',
+  ENOTFOUND: 'its name is not known yet',
+  EAI_AGAIN: 'no name server answers yet',
+};
+
+/** Rejects with the system's error: at once, or after `maxWaitMs` if it may be right later. */
+export async function listenOnAddress(server: Server, place: ListenPlace): Promise<void> {
+  const { host, port, onWaiting, maxWaitMs = MAX_WAIT_MS } = place;
+  const untilMs = performance.now() + maxWaitMs;
+  for (let attempt = 0; ; attempt += 1) {
+    try {
+      return await listen(server, host, port);
+    } catch (error) {
+      const problem = PASSING_PROBLEMS[(error as NodeJS.ErrnoException).code ?? ''];
+      if (problem === undefined || performance.now() + RETRY_INTERVAL_MS > untilMs) throw error;
+      const cause = (error as Error).message;
+      const wait = `Waiting up to ${maxWaitMs / MS_PER_S} s for it`;
+      if (attempt === 0) onWaiting?.(`cannot listen on ${host}: ${problem} (${cause}). ${wait}.`);
+      await new Promise((resolve) => setTimeout(resolve, RETRY_INTERVAL_MS));
+    }
+  }
+}
+
+function listen(server: Server, host: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+}
