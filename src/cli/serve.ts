@@ -9,6 +9,7 @@ import type { SiteLatency } from '../server/site/site-latency.ts';
 import type { Arbitraries } from '../server/color-analysis/values/argument-generator.ts';
 import { isInDevelopment } from '../server/site/is-in-development.ts';
 import type { Command, Flag } from './command.ts';
+import { throwListenError } from './listen-errors.ts';
 import { loadModule, findService, isService } from './load-module.ts';
 import {
   readNames,
@@ -113,34 +114,6 @@ const STDERR = 2;
 export const EXIT_CLOSED_DIRECTORY = 3;
 /** A count that no client would wait for. */
 const MAX_ATTEMPTS = 1_000_000;
-
-/** Reasons why the server cannot listen there, by the code of the system's error. */
-const LISTEN_ERRORS: Readonly<
-  Record<string, { readonly flag: 'host' | 'port'; readonly problem: string }>
-> = {
-  EADDRINUSE: {
-    flag: 'port',
-    problem: 'where another program listens: give another, or 0 for any free one',
-  },
-  EACCES: {
-    flag: 'port',
-    problem: 'where this user may not listen: give one from 1024 on, or 0 for any free one',
-  },
-  EADDRNOTAVAIL: {
-    flag: 'host',
-    problem: 'which is no address of this machine: give one that it has',
-  },
-  EINVAL: {
-    flag: 'host',
-    problem:
-      'where nothing can listen: give an address of this machine, a link-local one as fe80::1%eth0',
-  },
-  ENOTFOUND: { flag: 'host', problem: 'which is no address, and no name of one' },
-  EAI_AGAIN: {
-    flag: 'host',
-    problem: 'which is neither an address nor a name that a name server knows',
-  },
-};
 
 export const SERVE: Command = {
   name: 'serve',
@@ -341,16 +314,7 @@ async function startServer(
       close: () => server.close(),
     };
   } catch (error) {
-    const cannot = error instanceof Error && 'code' in error && LISTEN_ERRORS[String(error.code)];
-    if (cannot) {
-      // In a cluster, the place is that of the cluster file unless flags set it.
-      const { address, port: taken } = error as {
-        readonly address?: string;
-        readonly port?: number;
-      };
-      const refused = { host: address ?? host, port: taken ?? port };
-      throw createUsageError(cannot.flag, `is ${refused[cannot.flag]}, ${cannot.problem}`);
-    }
+    throwListenError(error, { host, port });
     if (!isCorrectableError(error, 'INVALID_ARGUMENT')) throw error;
     if (error.field === 'site')
       throw createUsageError('site', error.message.replace(/^site: /, ''));

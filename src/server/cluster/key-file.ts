@@ -3,6 +3,7 @@
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { existsSync, statSync, writeFileSync } from 'node:fs';
+import { CorrectableError } from '../../correctable/errors.ts';
 import { isRecord } from '../../correctable/validate.ts';
 import { MIN_KEY_BYTES } from '../storage/directory/data-directory.ts';
 import { clusterFileError } from './cluster-file-errors.ts';
@@ -60,11 +61,16 @@ export function readKeyFile(path: string): ClusterKeys {
   try {
     if ((statSync(path).mode & READABLE_BY_OTHERS) !== 0 && process.platform !== 'win32')
       throw clusterFileError(
-        `keyFile: every user of this machine can read ${path}. Run chmod 600 ${path}.`,
+        `keyFile: every user of this machine can read ${path}. Run chmod 600 ${path}, or set the mode with which the secret is mounted.`,
       );
     text = readTextFile(path);
   } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code !== 'ENOENT') throw cause;
+    const { code, message } = cause as NodeJS.ErrnoException;
+    if (cause instanceof CorrectableError) throw cause;
+    if (code !== 'ENOENT') {
+      const advice = 'Let the user that runs this process read it, and no other user';
+      throw clusterFileError(`keyFile: ${path} cannot be read: ${message}. ${advice}.`, cause);
+    }
     const create = 'For a new deployment run correctables cluster init once';
     const copy = 'otherwise copy the key file of another node';
     throw clusterFileError(`keyFile: there is no ${path}. ${create}, ${copy}.`, cause);

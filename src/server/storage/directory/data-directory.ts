@@ -143,8 +143,14 @@ const DIRECTORY_ERRORS: Readonly<Record<string, string>> = {
   ENAMETOOLONG: 'is too long a name, or a part of it is',
   ERR_INVALID_ARG_VALUE: 'must not have the character 0 in it',
   EACCES: 'cannot be made or written by this user',
-  EPERM: 'cannot be made or written by this user',
+  EPERM: 'cannot be made or written',
   EROFS: 'is on a disk that cannot be written',
+};
+
+/** What to do, if a directory elsewhere is not what comes to mind first. */
+const DIRECTORY_ADVICE: Readonly<Record<string, string>> = {
+  EACCES: 'Let the user of this process write there, or give another directory',
+  EPERM: 'Let the user of this process write there, or give another directory',
 };
 
 /** @throws CorrectableError `INVALID_ARGUMENT` where there can be no directory at the path */
@@ -152,9 +158,14 @@ function withDirectoryErrors<T>(path: string, make: () => T): T {
   try {
     return make();
   } catch (error) {
-    const reason = DIRECTORY_ERRORS[(error as NodeJS.ErrnoException).code ?? ''];
+    const { code = '', syscall, message: cause } = error as NodeJS.ErrnoException;
+    const reason = DIRECTORY_ERRORS[code];
     if (reason === undefined) throw error;
-    const message = `dataDir: '${path}' ${reason}. Give the path of a directory that is there, or that can be made.`;
+    // The cause names the call of the system and its file.
+    const shown = syscall === undefined ? reason : `${reason}: ${cause}`;
+    const advice =
+      DIRECTORY_ADVICE[code] ?? 'Give the path of a directory that is there, or that can be made';
+    const message = `dataDir: '${path}' ${shown}. Nothing was changed. ${advice}.`;
     throw new CorrectableError('INVALID_ARGUMENT', message, { field: 'dataDir', cause: error });
   }
 }

@@ -31,6 +31,11 @@ test('a file that every user can read → rejected', () => {
   expect(() => readKeyFile(path)).toThrow(`Run chmod 600 ${path}`);
 });
 
+test('a file that cannot be read → the error names it, and the call of the system', () => {
+  const path = temporaryFolder();
+  expect(() => readKeyFile(path)).toThrow(`keyFile: ${path} cannot be read: EISDIR: illegal operation on a directory`);
+});
+
 const KEY = Buffer.alloc(32, 1).toString('base64');
 const VALID = { deployment: '0123456789abcdef01234567', keys: [KEY], sessionKey: KEY };
 
