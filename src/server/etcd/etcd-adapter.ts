@@ -6,7 +6,13 @@ import type {
   EtcdRequest,
   EtcdRequestId,
 } from '../log/etcd/etcd-requests.ts';
-import { EtcdChannel, type CallError, type EtcdServers, type Watch } from './etcd-channel.ts';
+import {
+  EtcdChannel,
+  type CallError,
+  type EtcdSecrets,
+  type EtcdServers,
+  type Watch,
+} from './etcd-channel.ts';
 import {
   COMPACT,
   DELETE_EVENT,
@@ -46,7 +52,8 @@ export class EtcdAdapter {
   readonly #servers: EtcdServers;
   readonly #onReply: (reply: EtcdReply) => void;
   #place = 0;
-  #channel: EtcdChannel;
+  /** None if the secrets could not be read or used. */
+  #channel: EtcdChannel | undefined;
   #isConnected = false;
   #problem: string | undefined;
   /** How many servers in a row could not be reached. */
@@ -79,18 +86,28 @@ export class EtcdAdapter {
   close(): void {
     this.#isClosed = true;
     clearTimeout(this.#timer);
-    this.#channel.close();
+    this.#channel?.close();
   }
 
   get #endpoint(): string {
     return this.#servers.endpoints[this.#place] as string;
   }
 
-  #connect(): EtcdChannel {
-    const channel = new EtcdChannel(this.#grpc, this.#endpoint, this.#servers);
+  #connect(): EtcdChannel | undefined {
+    let channel: EtcdChannel;
+    let secrets: EtcdSecrets = this.#servers;
+    try {
+      secrets = this.#servers.readSecrets?.() ?? secrets;
+      channel = new EtcdChannel(this.#grpc, this.#endpoint, secrets);
+    } catch (error) {
+      // A file may be half replaced: it is read again before the next try.
+      this.#problem = `${this.#endpoint}: ${(error as Error).message}`;
+      this.#timer = setTimeout(() => this.#moveOn(), PAUSE_MS);
+      return undefined;
+    }
     const isCurrent = (): boolean => this.#channel === channel && !this.#isClosed;
     channel
-      .open(this.#servers, () => this.#onLost('the connection was lost'))
+      .open(secrets, () => this.#onLost('the connection was lost'))
       .then(
         () => {
           if (isCurrent()) this.#onConnected();
@@ -128,7 +145,7 @@ export class EtcdAdapter {
     this.#isConnected = false;
     this.#watch = undefined;
     this.#progressIds = [];
-    this.#channel.close();
+    this.#channel?.close();
     this.#place = (this.#place + 1) % this.#servers.endpoints.length;
     this.#channel = this.#connect();
   }
@@ -183,7 +200,7 @@ export class EtcdAdapter {
     const { id, value } = request;
     const key = Buffer.from(request.key);
     const txn = { compare: [{ key, version: 0 }], success: [{ put: { key, value } }] };
-    this.#channel.call(TXN, txn, REPEAT_WRITE_MS, (error, reply) => {
+    this.#channel?.call(TXN, txn, REPEAT_WRITE_MS, (error, reply) => {
       if (error === undefined)
         this.#onReply({ kind: 'etcd.created', id, revision: reply?.header?.revision ?? 0 });
       else if (error.code === 'DEADLINE_EXCEEDED') this.#create(request);
@@ -197,7 +214,7 @@ export class EtcdAdapter {
     request: Encodable<Request>,
     toReply: (reply: Decoded<Reply>) => EtcdReply,
   ): void {
-    this.#channel.call(method, request, Infinity, (error, reply) => {
+    this.#channel?.call(method, request, Infinity, (error, reply) => {
       if (reply !== undefined) this.#onReply(toReply(reply));
       else if (error !== undefined) this.#onFailed(id, error);
     });
@@ -214,7 +231,7 @@ export class EtcdAdapter {
     const { id, fromRevision } = request;
     this.#watch?.cancel();
     this.#progressIds = [];
-    this.#watch = this.#channel.watch(
+    this.#watch = this.#channel?.watch(
       { ...toRange(request), startRevision: fromRevision, fragment: true },
       {
         onReply: (reply) => this.#onWatched(id, reply),

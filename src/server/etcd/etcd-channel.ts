@@ -1,12 +1,15 @@
 /** A connection to one server of etcd, from the first try until it is lost. */
 import type {
   ChannelCredentials,
+  ChannelOptions,
   Client,
   ClientDuplexStream,
   Metadata,
   ServiceError,
+  VerifyOptions,
 } from '@grpc/grpc-js';
-import type { Socket } from 'node:net';
+import { isIP, type Socket } from 'node:net';
+import { checkServerIdentity } from 'node:tls';
 import {
   AUTHENTICATE,
   WATCH,
@@ -18,9 +21,15 @@ import type { GrpcModule } from './load-grpc.ts';
 import type { Decoded, Encodable, Fields } from './protobuf.ts';
 
 /** Where the servers are, and what they require of their clients. */
-export interface EtcdServers {
+export interface EtcdServers extends EtcdSecrets {
   /** `http://host:port` or `https://host:port`. */
   readonly endpoints: readonly string[];
+  /** Reads them again, before each connection: certificates and passwords are replaced on disk. */
+  readSecrets?(): EtcdSecrets;
+}
+
+/** How a client shows that it may connect. */
+export interface EtcdSecrets {
   /** In PEM form. Without `ca`, the authorities that Node knows are trusted. */
   readonly tls?:
     | { readonly ca?: Buffer; readonly certificate?: Buffer; readonly key?: Buffer }
@@ -83,14 +92,18 @@ export class EtcdChannel {
   readonly #sockets = new Set<Socket>();
   #isClosed = false;
 
-  constructor(grpc: GrpcModule, endpoint: string, { tls = {} }: EtcdServers) {
+  /** Throws if the certificate and the key are damaged, or do not belong together. */
+  constructor(grpc: GrpcModule, endpoint: string, { tls = {} }: EtcdSecrets) {
     this.#grpc = grpc;
     const [protocol, address = ''] = endpoint.split('//');
+    const { hostname } = new URL(endpoint);
     const { ca = null, key = null, certificate = null } = tls;
     const { createInsecure, createSsl } = grpc.credentials;
-    const credentials = protocol === 'http:' ? createInsecure() : createSsl(ca, key, certificate);
+    const named = nameServer(hostname.replace(/^\[(.*)\]$/, '$1'));
+    const credentials =
+      protocol === 'http:' ? createInsecure() : createSsl(ca, key, certificate, named.verifying);
     observeSockets(credentials, (socket) => this.#sockets.add(socket));
-    this.#client = new grpc.Client(address, credentials, CHANNEL_OPTIONS);
+    this.#client = new grpc.Client(address, credentials, { ...CHANNEL_OPTIONS, ...named.options });
     this.#metadata = new grpc.Metadata();
     this.#metadata.set('hasleader', 'true');
   }
@@ -99,7 +112,7 @@ export class EtcdChannel {
    * Connects, and logs in. Rejects with what keeps it from that. `onLost` is called when the
    * connection is lost.
    */
-  async open({ user }: EtcdServers, onLost: () => void): Promise<void> {
+  async open({ user }: EtcdSecrets, onLost: () => void): Promise<void> {
     const channel = this.#client.getChannel();
     const { IDLE, CONNECTING, READY } = this.#grpc.connectivityState;
     const deadline = Date.now() + CONNECT_TIMEOUT_MS;
@@ -199,6 +212,21 @@ export class EtcdChannel {
   #toCallError({ code, details, message }: ServiceError): CallError {
     return { code: this.#grpc.status[code], message: details === '' ? message : details };
   }
+}
+
+/**
+ * A handshake names the server, and the name must not be an address (RFC 6066, §3): Node warns
+ * about one. The certificate is checked against the address all the same.
+ */
+function nameServer(host: string): {
+  readonly options: ChannelOptions;
+  readonly verifying?: VerifyOptions;
+} {
+  if (isIP(host) === 0) return { options: {} };
+  return {
+    options: { 'grpc.ssl_target_name_override': 'address.invalid' },
+    verifying: { checkServerIdentity: (_name, cert) => checkServerIdentity(host, cert) },
+  };
 }
 
 /**

@@ -1,7 +1,7 @@
 /** The part of `cluster.json` that says which engine orders red operations, and where it is. */
 import { dirname, resolve } from 'node:path';
 import { isNonEmptyString, isRecord } from '../../../correctable/validate.ts';
-import type { EtcdServers } from '../../etcd/etcd-channel.ts';
+import type { EtcdSecrets, EtcdServers } from '../../etcd/etcd-channel.ts';
 import { checkField, checkFields, invalidFieldError, show } from '../cluster-file-errors.ts';
 import { readTextFile } from '../text-file.ts';
 
@@ -131,10 +131,17 @@ function parseTls(
 }
 
 /**
- * Reads the files that the settings name. @throws CorrectableError `INVALID_ARGUMENT` that names
- * the field
+ * Returns how to reach etcd. It reads the files that the settings name now, and again before each
+ * connection.
+ *
+ * @throws CorrectableError `INVALID_ARGUMENT` that names the field
  */
-export function readEtcdServers({ endpoints, tls, user, passwordFile }: EtcdRedLog): EtcdServers {
+export function readEtcdServers(settings: EtcdRedLog): EtcdServers {
+  const { endpoints } = settings;
+  return { endpoints, ...readSecrets(settings), readSecrets: () => readSecrets(settings) };
+}
+
+function readSecrets({ tls, user, passwordFile }: EtcdRedLog): EtcdSecrets {
   const read = (field: string, path: string): Buffer => {
     try {
       return Buffer.from(readTextFile(path));
@@ -144,8 +151,7 @@ export function readEtcdServers({ endpoints, tls, user, passwordFile }: EtcdRedL
   };
   const files = Object.entries(tls ?? {}).map(([name, path]) => [name, read(`tls.${name}`, path)]);
   return {
-    endpoints,
-    ...(tls !== undefined && { tls: Object.fromEntries(files) as NonNullable<EtcdServers['tls']> }),
+    ...(tls !== undefined && { tls: Object.fromEntries(files) as NonNullable<EtcdSecrets['tls']> }),
     ...(user !== undefined &&
       passwordFile !== undefined && {
         user: { name: user, password: read('passwordFile', passwordFile).toString().trim() },
