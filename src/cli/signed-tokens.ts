@@ -1,4 +1,5 @@
 /** Signed tokens (JSON Web Tokens), checked by public keys of a file or an address. */
+import { stat } from 'node:fs/promises';
 import {
   createLocalJWKSet,
   createRemoteJWKSet,
@@ -175,14 +176,9 @@ async function loadKeys(keys: string): Promise<KeySet> {
       'auth-keys',
       'must be an https address: otherwise an attacker on the way decides who may connect',
     );
+  const file = new FileKeys(keys);
   try {
-    const set = JSON.parse(readTextFile(keys)) as JSONWebKeySet;
-    const getKey = createLocalJWKSet(set);
-    const checks = await Promise.all(set.keys.map(canVerifySignatures));
-    if (!checks.includes(true))
-      throw new Error(`none of its ${set.keys.length} keys can be used to check a signature`);
-    // All of it is known at any time: what is missing there is missing.
-    return { getKey, loadCount: Infinity, reload: async () => {} };
+    await file.load();
   } catch (error) {
     const problem = error instanceof Error ? error.message : String(error);
     throw createUsageError(
@@ -190,6 +186,44 @@ async function loadKeys(keys: string): Promise<KeySet> {
       `names ${keys}, which is no file with a JWK set (${problem})`,
     );
   }
+  return file;
+}
+
+/** The keys of a file, which is read again once it has changed. */
+class FileKeys implements KeySet {
+  /** All of it is known at any time: what is missing there is missing. */
+  readonly loadCount = Infinity;
+  readonly #path: string;
+  #version = '';
+  #keys: Promise<JWTVerifyGetKey> | undefined;
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  readonly getKey: JWTVerifyGetKey = async (header, token) => {
+    const find = await this.load();
+    return find(header, token);
+  };
+
+  async reload(): Promise<void> {}
+
+  /** Rejects if the file has no key that can be used. It is read again once it has changed. */
+  async load(): Promise<JWTVerifyGetKey> {
+    const { ino, size, mtimeNs } = await stat(this.#path, { bigint: true });
+    const version = `${ino} ${size} ${mtimeNs}`;
+    if (version !== this.#version) this.#keys = readKeySet(this.#path);
+    this.#version = version;
+    return this.#keys as Promise<JWTVerifyGetKey>;
+  }
+}
+
+async function readKeySet(path: string): Promise<JWTVerifyGetKey> {
+  const set = JSON.parse(readTextFile(path)) as JSONWebKeySet;
+  const getKey = createLocalJWKSet(set);
+  const checks = await Promise.all(set.keys.map(canVerifySignatures));
+  if (checks.includes(true)) return getKey;
+  throw new Error(`none of its ${set.keys.length} keys can be used to check a signature`);
 }
 
 /**

@@ -31,7 +31,7 @@ import {
 } from './cluster/cluster-file.ts';
 import type { ClusterFile, ClusterSite } from './cluster/cluster-file.ts';
 import { IDENTIFY, formatWaiting, identifySite, waitUntilUnknown } from './cluster/first-start.ts';
-import { readKeyFile, type ClusterKeys } from './cluster/key-file.ts';
+import { followKeyFile, type ClusterKeys } from './cluster/key-file.ts';
 import { NodeRedLog } from './cluster/red-log/node-red-log.ts';
 import {
   RecentAlarms,
@@ -122,7 +122,7 @@ export class ClusterNode {
     this.#versionHost = this.#createVersionHost();
     this.file = readClusterFile(options.cluster);
     checkSiteOptions(service, options, this.file);
-    this.#keys = readKeyFile(this.file.keyFile);
+    this.#keys = followKeyFile(this.file.keyFile);
     this.#redLog = new NodeRedLog(this.file.redLog, this.#keys.deployment);
     this.#codec = new EnvelopeCodec(this.#redLog.messages);
     const onAlarm = guardAlarmHandler(options.onAlarm ?? emitWarning);

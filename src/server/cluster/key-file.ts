@@ -78,6 +78,48 @@ export function readKeyFile(path: string): ClusterKeys {
   return parseKeys(text, path);
 }
 
+/**
+ * Returns the keys of a node that runs. Links use what is in the file when they are opened, so a
+ * key can be replaced without a restart. If the file cannot be used, or is that of another
+ * deployment, the keys of before still count.
+ *
+ * @throws CorrectableError as `readKeyFile`
+ */
+export function followKeyFile(path: string): ClusterKeys {
+  let seen = getVersion(path);
+  const first = readKeyFile(path);
+  let { keys } = first;
+  return {
+    ...first,
+    get keys() {
+      const version = getVersion(path);
+      if (version === seen) return keys;
+      seen = version;
+      const read = tryReadKeyFile(path);
+      if (read?.deployment === first.deployment) ({ keys } = read);
+      return keys;
+    },
+  };
+}
+
+/** Changes whenever the file is written or replaced; empty if it cannot be seen. */
+function getVersion(path: string): string {
+  try {
+    const { ino, size, mtimeNs, ctimeNs } = statSync(path, { bigint: true });
+    return `${ino} ${size} ${mtimeNs} ${ctimeNs}`;
+  } catch {
+    return '';
+  }
+}
+
+function tryReadKeyFile(path: string): ClusterKeys | undefined {
+  try {
+    return readKeyFile(path);
+  } catch {
+    return undefined;
+  }
+}
+
 function parseKeys(text: string, path: string): ClusterKeys {
   const refuse = (problem: string): never => {
     throw clusterFileError(`keyFile: ${path} ${problem}. Copy the key file of another node.`);

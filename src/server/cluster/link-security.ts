@@ -84,13 +84,14 @@ export interface SecureServerOptions {
 
 /** Makes a server that accepts peers with one of the keys. */
 export function createSecureServer({
-  keys: { deployment, keys },
+  keys: source,
   onConnection,
   onRefused,
   onFailed,
 }: SecureServerOptions): Server {
   const findKey = (identity: string): Uint8Array | null => {
     const [claimed = '', id] = identity.split('/');
+    const { deployment, keys } = source;
     const key = keys.find((item) => item.id === id);
     if (claimed === deployment && key !== undefined) return key.bytes;
     onRefused(

@@ -1,8 +1,11 @@
 /** Keys at an address: the errors of tokens whose key was not among those of the last read. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import type { CryptoKey, JWK } from 'jose';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { createTokenVerifier } from '../../../src/cli/signed-tokens.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import type { Authenticate } from '../../../src/server/gateway/context/gateway-context.ts';
 
 const COOLDOWN_MS = 30_000;
@@ -103,4 +106,23 @@ test('the address does not answer → UNAVAILABLE', async () => {
   pass(COOLDOWN_MS);
   vi.stubGlobal('fetch', () => Promise.reject(new Error('it is down')));
   await expect(check(await (await signer('two')).sign(), PEER)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+});
+
+test('a file of keys that has changed counts from the next token on; unusable, it is UNAVAILABLE', async () => {
+  vi.useRealTimers();
+  const path = join(temporaryFolder(), 'keys.json');
+  const write = (...keys: readonly JWK[]): void => writeFileSync(path, JSON.stringify({ keys }));
+  const [first, second] = [await signer('first'), await signer('the second')];
+  write(first.jwk);
+  const check = await createTokenVerifier(path, { issuer: undefined, audience: undefined });
+  const [own, other] = [await first.sign(), await second.sign()];
+  expect(await check(own, PEER)).toMatchObject({ id: 'ann' });
+  await expect(check(other, PEER)).rejects.toMatchObject({ code: 'ERR_JWKS_NO_MATCHING_KEY' });
+  write(second.jwk);
+  expect(await check(other, PEER)).toMatchObject({ id: 'ann' });
+  await expect(check(own, PEER)).rejects.toMatchObject({ code: 'ERR_JWKS_NO_MATCHING_KEY' });
+  writeFileSync(path, '{');
+  await expect(check(other, PEER)).rejects.toMatchObject({ code: 'UNAVAILABLE', retryable: true });
+  write(first.jwk);
+  expect(await check(own, PEER)).toMatchObject({ id: 'ann' });
 });

@@ -2,7 +2,7 @@
 import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { createKeyFile, readKeyFile } from '../../../../src/server/cluster/key-file.ts';
+import { createKeyFile, followKeyFile, readKeyFile } from '../../../../src/server/cluster/key-file.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
 function createPath(): string {
@@ -50,4 +50,22 @@ test.each<readonly [object | string, string]>([
   const path = createPath();
   writeFileSync(path, typeof value === 'string' ? value : JSON.stringify(value), { mode: 0o600 });
   expect(() => readKeyFile(path)).toThrow(problem);
+});
+
+test('the keys of a node follow its file, unless that is damaged or of another deployment', () => {
+  const path = createPath();
+  const [first, second] = [1, 2].map((byte) => Buffer.alloc(32, byte).toString('base64'));
+  const write = (value: object): void => writeFileSync(path, JSON.stringify(value), { mode: 0o600 });
+  write({ ...VALID, keys: [first] });
+  const followed = followKeyFile(path);
+  const bytes = (): number[] => followed.keys.map((key) => key.bytes[0] as number);
+  expect(bytes()).toEqual([1]);
+  write({ ...VALID, keys: [second, first] });
+  expect(bytes()).toEqual([2, 1]);
+  writeFileSync(path, '{');
+  expect(bytes()).toEqual([2, 1]);
+  write({ ...VALID, deployment: 'ffffffffffffffffffffffff', keys: [first] });
+  expect(bytes()).toEqual([2, 1]);
+  write({ ...VALID, keys: [second] });
+  expect(bytes()).toEqual([2]);
 });
