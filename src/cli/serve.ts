@@ -24,6 +24,7 @@ import type { ServedSites } from './server-info.ts';
 import { closeModules, forwardSignals, waitForEndSignal } from './worker-thread.ts';
 import { isLoopbackHost } from '../server/gateway/context/origins.ts';
 import { createStartPage } from './start-page.ts';
+import { checkOperatorToken } from '../server/gateway/listen/operator-token.ts';
 import { fillLimits, type GatewayLimits } from '../server/gateway/limits/limits.ts';
 import type { Authenticate, Authorize } from '../server/gateway/context/gateway-context.ts';
 
@@ -89,6 +90,10 @@ const SERVE_FLAGS: readonly Flag[] = [
   ['--auth-issuer <name>', 'Require this issuer (`iss`) of tokens'],
   ['--auth-audience <name>', 'Require this audience (`aud`) of tokens'],
   [
+    '--operator-token-file <path>',
+    'Open /metrics and the details of /health to requests with the token in this file alone',
+  ],
+  [
     '--limits <pairs>',
     'Limit each site, as maxMemoryBytes=1GiB,maxConnections=1000; none is no limit',
   ],
@@ -136,6 +141,7 @@ async function serveUntilEndSignal(options: RawOptions): Promise<void> {
   const path = readText(options, 'service');
   const flags = {
     ...parseCheckInvariants(options),
+    operatorToken: parseOperatorToken(options),
     maxAttempts: readInteger(options, 'maxAttempts', { min: 1, max: MAX_ATTEMPTS }),
     host: options['host'] === undefined ? undefined : readText(options, 'host'),
     port:
@@ -348,6 +354,21 @@ function resolveDataDir(options: RawOptions): string | undefined {
     'ephemeral',
     'keeps nothing, and --data names a directory to keep it in: give one of them',
   );
+}
+
+/** Returns how to read the token of operators. It is read for each request, so it can be replaced. */
+function parseOperatorToken(options: RawOptions): (() => string) | undefined {
+  if (options['operatorTokenFile'] === undefined) return undefined;
+  const path = resolve(readText(options, 'operatorTokenFile'));
+  const read = (): string => fs.readFileSync(path, 'utf8').trim();
+  try {
+    checkOperatorToken(read());
+  } catch (error) {
+    const problem = isCorrectableError(error) ? 'has too short a token' : 'cannot be read';
+    const message = `names ${path}, which ${problem}: ${(error as Error).message}`;
+    throw createUsageError('operator-token-file', message);
+  }
+  return read;
 }
 
 function parseCheckInvariants({ checkInvariants: value }: RawOptions): {

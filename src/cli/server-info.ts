@@ -74,6 +74,6 @@ export function formatServerInfo({
     `who may connect: ${ACCESS[access]}`,
     `pages that may connect: ${pages}`,
     data === null ? 'data: in memory, gone with this process' : `data: in ${data}`,
-    `over HTTP, to the same: ${http.map((address) => address.slice(url.length)).join(' ')}`,
+    `over HTTP: ${http.map((address) => address.slice(url.length)).join(' ')}`,
   ];
 }

@@ -34,6 +34,11 @@ const ERROR_CODES: Readonly<Record<ErrorCode, true>> = {
   DOMAIN: true,
 };
 
+/** Returns the code if it is one of this package. A binding of another author may have others. */
+export function toKnownCode(code: string): ErrorCode {
+  return Object.hasOwn(ERROR_CODES, code) ? (code as ErrorCode) : 'FINAL_FAILED';
+}
+
 /**
  * What clients may know of `error`: details of typed errors. Texts of others could name tables and
  * machines.
@@ -62,7 +67,7 @@ export function fromErrorFacts(
   operation?: string,
 ): CorrectableError {
   const { code, message, retryable, retryAfterMs, field, domain: reported } = facts;
-  const known: ErrorCode = Object.hasOwn(ERROR_CODES, code) ? (code as ErrorCode) : 'FINAL_FAILED';
+  const known = toKnownCode(code);
   const domain = reported && { name: reported.name, data: reported.data, operation };
   const details = { retryable, retryAfterMs, field, level, domain };
   return new CorrectableError(known, known === code ? message : `${code}: ${message}`, details);

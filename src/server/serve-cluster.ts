@@ -175,6 +175,7 @@ class ClientListener {
           : Number(new URL(this.#listener.url).port),
       allowUnauthenticated: options.allowUnauthenticated,
       page: options.page,
+      operatorToken: options.operatorToken,
       logger,
       siteAddresses: () => listAddresses(node),
       metrics: [

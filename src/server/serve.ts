@@ -7,6 +7,7 @@ import { createGateway, type Gateway } from './gateway/gateway.ts';
 import type { Authenticate, Authorize } from './gateway/context/gateway-context.ts';
 import type { GatewayLimits } from './gateway/limits/limits.ts';
 import { listenGateways, type GatewayListener } from './gateway/listen/listen.ts';
+import type { OperatorToken } from './gateway/listen/operator-token.ts';
 import type { Logger } from './gateway/context/logger.ts';
 import { requireService, type Service } from './service/service.ts';
 import { createSiteMetrics } from './site-metrics.ts';
@@ -24,6 +25,11 @@ export interface ServeOptions<N extends string = string> extends EmbeddedOptions
   readonly authenticate?: Authenticate | undefined;
   /** Decides whether a principal may execute an operation. Default: always */
   readonly authorize?: Authorize | undefined;
+  /**
+   * Opens `/metrics` and the details of `/health`, and a client's token does not. See
+   * `listenGateways`. Default: they are open without `authenticate`, and closed otherwise
+   */
+  readonly operatorToken?: OperatorToken | undefined;
   /** Limits of each site's gateway. */
   readonly limits?: Partial<GatewayLimits> | undefined;
   /** Listens on addresses that others can reach even without `authenticate`. Default: `false` */
@@ -47,6 +53,7 @@ export const CLIENT_OPTIONS: OptionNamesOf<Omit<ServeOptions, keyof EmbeddedOpti
     origins: true,
     authenticate: true,
     authorize: true,
+    operatorToken: true,
     limits: true,
     allowUnauthenticated: true,
     logger: true,
@@ -86,7 +93,16 @@ export async function serve<const N extends string>(
 ): Promise<RunningServer<N>> {
   checkOptionNames(options, { call: CALL }, OPTIONS);
   requireService(options.service, CALL);
-  const { service, page, host, port, allowUnauthenticated, logger, ...others } = options;
+  const {
+    service,
+    page,
+    host,
+    port,
+    allowUnauthenticated,
+    logger,
+    operatorToken,
+    ...others
+  } = options;
   const { origins, authenticate, authorize, limits, ...deployment } = others;
   const { embedded, begin, rejectedMessages } = openEmbedded(service, deployment);
   const sites: Record<string, Gateway> = {};
@@ -113,6 +129,7 @@ export async function serve<const N extends string>(
       allowUnauthenticated,
       page,
       logger,
+      operatorToken,
       metrics: createSiteMetrics({ ...embedded, rejectedMessages }),
     }));
     // Only now, so that whatever is refused leaves the data as it was; and at once, before anybody

@@ -112,7 +112,7 @@ describe('correctables serve', () => {
       'who may connect: programs of this machine only, without a token',
       'pages that may connect: its own, https://shop.example, app://shop',
       'data: in memory, gone with this process',
-      'over HTTP, to the same: /health /ready /sites /metrics',
+      'over HTTP: /health /ready /sites /metrics',
     ]);
     for (const path of ['/health', '/ready', '/sites', '/metrics']) {
       expect((await fetch(`${url}${path}`)).status).toBe(200);

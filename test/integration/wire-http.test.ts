@@ -2,9 +2,10 @@
 import { readFileSync } from 'node:fs';
 import { createServer, request, type IncomingMessage } from 'node:http';
 import { WebSocket } from 'ws';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { CorrectableError } from '../../src/correctable/errors.ts';
 import { createGateway } from '../../src/server/gateway/gateway.ts';
-import { listenGateways } from '../../src/server/gateway/listen/listen.ts';
+import { listenGateways, type GatewayListener, type ListenOptions } from '../../src/server/gateway/listen/listen.ts';
 import { ODD_TARGETS, statusOf } from '../support/odd-request-targets.ts';
 import { RawClient, startGateway, StoreDouble } from '../support/wire.ts';
 
@@ -157,17 +158,87 @@ describe('HTTP: readiness and metrics', () => {
     expect(text).toContain('process_cpu_seconds_total');
   });
 
-  test('clients must authenticate → /metrics and the details of /health only with a token', async () => {
-    const authenticate = (token: string | undefined) => {
-      if (token !== 'secret') throw new Error('no such token');
-      return { id: 'ops' };
-    };
-    await using server = await startGateway({ authenticate });
-    const { url } = server.listener;
-    expect((await fetch(`${url}/metrics`)).status).toBe(401);
-    expect((await fetch(`${url}/metrics`, { headers: { authorization: 'Bearer wrong' } })).status).toBe(401);
-    expect((await fetch(`${url}/metrics`, { headers: { authorization: 'Bearer secret' } })).status).toBe(200);
+  const TOKEN = 'a token of operators';
+  const authenticate = (): { readonly id: string } => ({ id: 'a signed-in user' });
+
+  async function listen(options: Partial<ListenOptions>): Promise<GatewayListener> {
+    const gateway = createGateway({ binding: new StoreDouble(), authenticate });
+    const listener = await listenGateways({ sites: { here: gateway }, ...options });
+    onTestFinished(() => listener.close({ drainMs: 0 }));
+    return listener;
+  }
+
+  test('opens /metrics and the details of /health to the operator alone, not to a signed-in user', async () => {
+    const { url } = await listen({ operatorToken: TOKEN });
+    for (const headers of [{}, { authorization: 'Bearer a token of a user' }]) {
+      expect(await get(`${url}/metrics`, headers)).toMatchObject({ status: 401 });
+      expect((await get(`${url}/health`, headers)).body).toEqual({ status: 'ok' });
+    }
+    const operator = { authorization: `Bearer ${TOKEN}` };
+    expect((await fetch(`${url}/metrics`, { headers: operator })).status).toBe(200);
+    expect((await get(`${url}/health`, operator)).body).toHaveProperty('sites');
+  });
+
+  test('closes them to all if clients must authenticate and there is no token of operators', async () => {
+    const { url } = await listen({});
+    const { status, body } = await get(`${url}/metrics`, { authorization: 'Bearer a token of a user' });
+    expect([status, JSON.stringify(body)]).toEqual([401, expect.stringContaining('--operator-token-file')]);
     expect((await get(`${url}/health`)).body).toEqual({ status: 'ok' });
-    expect((await get(`${url}/health`, { authorization: 'Bearer secret' })).body).toHaveProperty('sites');
+  });
+
+  test('reads the token again for each request, and answers 503 while it cannot be read', async () => {
+    let token = TOKEN;
+    const { url } = await listen({ operatorToken: () => token });
+    const status = async (sent: string): Promise<number> => {
+      return (await fetch(`${url}/metrics`, { headers: { authorization: `Bearer ${sent}` } })).status;
+    };
+    expect(await status(TOKEN)).toBe(200);
+    token = 'another token of operators';
+    expect([await status(TOKEN), await status(token)]).toEqual([401, 200]);
+    token = '';
+    expect(await status(TOKEN)).toBe(503);
+  });
+
+  test.each([['short'], [7], ['']])('rejects the token %j', async (operatorToken) => {
+    const listening = listen({ operatorToken: operatorToken as string });
+    await expect(listening).rejects.toMatchObject({ code: 'INVALID_ARGUMENT', field: 'operatorToken' });
+  });
+
+  test('counts views by operation and level, failures by code, and confirmed and corrected views', async () => {
+    await using server = await startGateway();
+    await using client = await RawClient.greeted(server.url);
+    const end = async (id: number, first: string, last: string): Promise<void> => {
+      client.send([id, 'submit', 'get', 'read', 3, null]);
+      const { sink } = await server.store.next();
+      sink.view(first, 'weak');
+      sink.view(last, 'strong');
+      await client.row();
+      await client.row();
+    };
+    await end(1, 'same', 'same');
+    await end(2, 'old', 'new');
+    client.send([3, 'submit', 'get', 'read', 2, null]);
+    const { sink } = await server.store.next();
+    sink.fail(new CorrectableError('CONFLICT', 'others were faster'));
+    await client.row();
+    client.send([4, 'submit', 'made up by a client', 'read', 2, null]);
+    (await server.store.next()).sink.fail(new CorrectableError('UNSUPPORTED', 'no such operation'));
+    await client.row();
+    const text = await (await fetch(`${server.listener.url}/metrics`)).text();
+    const lines = text.split('\n').filter((line) => line.includes('operation="'));
+    const counted = lines.filter((line) => !/_bucket|_sum/.test(line)).map((line) => line.replace(/site="here",/, ''));
+    expect(counted.toSorted()).toEqual([
+      'correctables_operation_duration_seconds_count{operation="get",level="strong"} 2',
+      'correctables_operation_duration_seconds_count{operation="get",level="weak"} 2',
+      'correctables_operation_results_total{operation="(other)",level="strong",code="UNSUPPORTED"} 1',
+      'correctables_operation_results_total{operation="get",level="strong",code="CONFLICT"} 1',
+      'correctables_operation_results_total{operation="get",level="strong",code="ok"} 2',
+      'correctables_operation_results_total{operation="get",level="weak",code="ok"} 2',
+      'correctables_preliminary_views_total{operation="get",outcome="confirmed"} 1',
+      'correctables_preliminary_views_total{operation="get",outcome="corrected"} 1',
+    ]);
+    expect(lines).toContain(
+      'correctables_operation_duration_seconds_bucket{site="here",operation="get",level="weak",le="+Inf"} 2',
+    );
   });
 });

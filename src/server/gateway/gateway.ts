@@ -34,6 +34,7 @@ import { TotalLoad } from './limits/in-flight-load.ts';
 import { guardLogger, silentLogger, type Logger } from './context/logger.ts';
 import { checkOrigins } from './context/origins.ts';
 import { hasEnded, identify } from './context/principal.ts';
+import { OperationStats, type OperationFigures } from './operations/operation-stats.ts';
 import { Principals } from './limits/principal-shares.ts';
 import type { ServerSocket } from './connection/socket.ts';
 import { CloseCode } from '../../protocol/close-codes.ts';
@@ -108,6 +109,8 @@ export interface Gateway {
   /** Verifies a token. Rejects if the token is refused or has expired. */
   authenticate(token: string | undefined, peer: Peer): Promise<Principal>;
   readonly limits: GatewayLimits;
+  /** What operations did, by name. With a contract its names, else at most 100. */
+  readonly operations: readonly OperationFigures[];
   /** Supported websocket subprotocols, the preferred one first. */
   readonly subprotocols: readonly string[];
   /** Serves a client on a websocket that was opened with one of `subprotocols`. */
@@ -171,6 +174,7 @@ class BindingGateway implements Gateway, GatewayContext {
   readonly clients: ClientTable;
   readonly principals: Principals;
   readonly load: TotalLoad;
+  readonly operationStats: OperationStats;
   readonly stats: GatewayStats = {
     submitted: 0,
     malformed: 0,
@@ -200,6 +204,7 @@ class BindingGateway implements Gateway, GatewayContext {
     this.levels = getHostedLevels(binding);
     this.registry = contract && compileRegistry(contract);
     this.contract = contract && { name: contract.name, hash: contract.hash };
+    this.operationStats = new OperationStats(contract && Object.keys(contract.operations));
     this.origins = checkOrigins(options.origins);
     this.requiresAuthentication = authenticate !== undefined;
     this.#authenticate = authenticate ?? (() => ({ id: '' }));
@@ -224,6 +229,10 @@ class BindingGateway implements Gateway, GatewayContext {
       ),
       repeat(() => this.#forgetGone(), Math.min(clientIdleMs, MAX_SWEEP_INTERVAL_MS)),
     ];
+  }
+
+  get operations(): readonly OperationFigures[] {
+    return this.operationStats.all;
   }
 
   get isDraining(): boolean {

@@ -85,7 +85,10 @@ function sendRejection(
   if (!isCorrectableError(error)) {
     host.logger.error({ operation: row[at.name], err: error }, 'a check of the gateway failed');
   }
-  outlet.push(toFailMessage(row[at.id], sanitizeError(error)));
+  const reported = sanitizeError(error);
+  const strongest = getStrongestIndex(row[at.levels]);
+  host.operationStats.find(row[at.name]).countFailure(strongest, reported);
+  outlet.push(toFailMessage(row[at.id], reported));
 }
 
 /** What was decided late may have lost its right by then. */
@@ -131,6 +134,8 @@ function startOperation({
     move,
     idempotencyKey,
     slot,
+    receivedAt,
+    stats: host.operationStats,
   };
   const submission = new HostedOperation(
     owner,

@@ -5,6 +5,7 @@ import type { ClientTable } from '../clients/client-table.ts';
 import type { CompiledRegistry } from './compile-schema.ts';
 import type { InternalLimits } from '../limits/limits.ts';
 import type { TotalLoad } from '../limits/in-flight-load.ts';
+import type { OperationStats } from '../operations/operation-stats.ts';
 import type { Logger } from './logger.ts';
 import type { Principals } from '../limits/principal-shares.ts';
 
@@ -78,6 +79,7 @@ export interface GatewayContext {
   /** What is in flight in the store. */
   readonly load: TotalLoad;
   readonly stats: GatewayStats;
+  readonly operationStats: OperationStats;
   readonly isDraining: boolean;
   /** The names of a set of levels, given as bits. */
   getLevels(bits: number): readonly string[];

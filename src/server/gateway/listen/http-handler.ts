@@ -5,9 +5,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GatewayMetrics, type StoreMetric } from './metrics.ts';
 import type { Gateway } from '../gateway.ts';
-import { isUndecided } from '../operations/call-hook.ts';
 import { RESPONSE_HEADERS, respondEmpty, canRespond, parsePath } from './http-server.ts';
-import { getRemoteAddress } from '../context/ip-addresses.ts';
+import { hasOperatorToken, type OperatorToken } from './operator-token.ts';
 import type { RequestGuard } from './request-guard.ts';
 
 /** First parts of the paths that are not sites. */
@@ -38,6 +37,7 @@ export function createHttpHandler(
   guard: RequestGuard,
   stores: readonly StoreMetric[] | undefined,
   siteAddresses: (() => readonly SiteAddress[]) | undefined,
+  operatorToken: OperatorToken | undefined,
 ): (request: IncomingMessage, response: ServerResponse) => boolean {
   const origins = Object.values(sites).flatMap((gateway) => gateway.origins);
   const metrics = new GatewayMetrics(sites, stores);
@@ -49,15 +49,15 @@ export function createHttpHandler(
     if (first === 'ready') return getReadiness(sites, second);
     if (first === 'sites')
       return { status: 200, body: { sites: listSites(sites, siteAddresses?.()) } };
-    const known = await checkKnownClient(request, sites);
-    if (first === 'health') return getHealth(sites, known === true);
-    if (known === undefined)
-      return { status: 503, body: { error: 'the token could not be checked' } };
-    if (!known)
-      return {
-        status: 401,
-        body: { error: 'send the token of a client: Authorization: Bearer …' },
-      };
+    const isOperator = checkOperator(request, sites, operatorToken);
+    if (first === 'health') return getHealth(sites, isOperator === true);
+    if (isOperator === undefined)
+      return { status: 503, body: { error: 'the token of operators could not be read' } };
+    if (!isOperator) {
+      const how = 'send the token of operators: Authorization: Bearer …';
+      const none = 'set a token of operators (operatorToken, --operator-token-file) and send it';
+      return { status: 401, body: { error: operatorToken === undefined ? none : how } };
+    }
     return { status: 200, body: await metrics.text(), type: metrics.contentType };
   };
   return (request, response) => {
@@ -101,36 +101,31 @@ function sendResponse(
 }
 
 /**
- * Whether the request may see what the sites are doing, as clients may; `undefined` if that cannot
- * be found out.
+ * Whether the request may see what the sites are doing; `undefined` if that cannot be found out.
+ * Without a token of operators only sites show it that let everybody in anyway.
  */
-async function checkKnownClient(
+function checkOperator(
   request: IncomingMessage,
   sites: GatewaysBySite,
-): Promise<boolean | undefined> {
-  const { authorization, origin } = request.headers;
-  const token = /^Bearer (.+)$/i.exec(authorization ?? '')?.[1];
-  const peer = { remoteAddress: getRemoteAddress(request), origin };
-  for (const gateway of Object.values(sites)) {
-    if (!gateway.requiresAuthentication) continue;
-    if (token === undefined) return false;
-    try {
-      await gateway.authenticate(token, peer);
-    } catch (error) {
-      return isUndecided(error) ? undefined : false;
-    }
+  operatorToken: OperatorToken | undefined,
+): boolean | undefined {
+  if (operatorToken === undefined)
+    return Object.values(sites).every((gateway) => !gateway.requiresAuthentication);
+  try {
+    return hasOperatorToken(request, operatorToken);
+  } catch {
+    return undefined;
   }
-  return true;
 }
 
-function getHealth(sites: GatewaysBySite, isKnownClient: boolean): HttpResponse {
+function getHealth(sites: GatewaysBySite, isOperator: boolean): HttpResponse {
   const entries = Object.entries(sites).map(([name, gateway]) => [name, gateway.status()] as const);
   const states = entries.map(([, { state }]) => state);
   const isLive = states.every((state) => state === 'serving' || state === 'waiting');
   const status = isLive ? 'ok' : states.includes('stopped') ? 'stopped' : 'draining';
   return {
     status: isLive ? 200 : 503,
-    body: isKnownClient ? { status, sites: Object.fromEntries(entries) } : { status },
+    body: isOperator ? { status, sites: Object.fromEntries(entries) } : { status },
   };
 }
 

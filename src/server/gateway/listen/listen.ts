@@ -21,6 +21,7 @@ import { normalizeHost } from '../context/ip-addresses.ts';
 import { guardLogger, silentLogger, type Logger } from '../context/logger.ts';
 import { ServerLocation } from './listening-address.ts';
 import { listenOnAddress } from '../../listening/listen-on-address.ts';
+import { checkOperatorToken, type OperatorToken } from './operator-token.ts';
 import { RequestGuard } from './request-guard.ts';
 import { attachUpgrades } from './websocket-upgrades.ts';
 import { checkLogger } from '../validate-options.ts';
@@ -43,6 +44,13 @@ export interface ListenOptions {
    * `false`
    */
   readonly allowUnauthenticated?: boolean | undefined;
+  /**
+   * Opens `/metrics` and the details of `/health` to requests with this token
+   * (`Authorization: Bearer …`), at least 16 characters, and to no others. A function returns it for
+   * each request, so that it can be replaced. Default: they are open if no gateway has
+   * `authenticate`, and closed otherwise
+   */
+  readonly operatorToken?: OperatorToken | undefined;
   /** Metrics of the stores behind the gateways, for `/metrics`. */
   readonly metrics?: readonly StoreMetric[] | undefined;
   /**
@@ -70,6 +78,7 @@ const OPTIONS: OptionNamesOf<ListenOptions> = {
   host: true,
   port: true,
   allowUnauthenticated: true,
+  operatorToken: true,
   metrics: true,
   siteAddresses: true,
   page: true,
@@ -124,7 +133,13 @@ export async function listenGateways(options: ListenOptions): Promise<GatewayLis
   );
   const logger = guardLogger(options.logger ?? silentLogger);
   const guard = new RequestGuard(location, logger);
-  const handleHttp = createHttpHandler(sites, guard, options.metrics, options.siteAddresses);
+  const handleHttp = createHttpHandler(
+    sites,
+    guard,
+    options.metrics,
+    options.siteAddresses,
+    options.operatorToken,
+  );
   if (value === undefined)
     handleRequests(server, handleHttp, options.page && guardPage(options.page, logger));
   const leaveUpgrades = attachUpgrades(server, sites, guard);
@@ -233,6 +248,7 @@ function checkOptions(options: Partial<Record<keyof ListenOptions, unknown>>): v
     'is not asked with a server of your own: answer in its own request listener',
   );
   checkLogger(logger);
+  checkOperatorToken(options.operatorToken);
 }
 
 function checkSites(sites: unknown): void {

@@ -2,8 +2,21 @@
  * What the gateways are doing, for Prometheus. Names and meanings are listed in
  * docs/operate/metrics-and-alarms.md.
  */
-import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client';
+import {
+  collectDefaultMetrics,
+  Counter,
+  Gauge,
+  Histogram,
+  MetricType,
+  Registry,
+} from 'prom-client';
 import type { Gateway, GatewayStatus } from '../gateway.ts';
+import {
+  createOperationMetrics,
+  DURATION_HELP,
+  DURATION_METRIC,
+  readDurations,
+} from './operation-metrics.ts';
 
 /** A number of a gateway's status. */
 type StatusField = {
@@ -96,6 +109,8 @@ export class GatewayMetrics {
       register(kind, name, help, (gateway) => gateway.status()[field]);
     const serving = '1 while the site takes new connections, otherwise 0';
     register('gauge', 'serving', serving, ({ isAccepting }) => (isAccepting ? 1 : 0));
+    for (const metric of createOperationMetrics(sites)) this.#register(metric);
+    this.#registerDurations(sites);
     for (const metric of stores) this.#register(metric);
   }
 
@@ -106,6 +121,18 @@ export class GatewayMetrics {
   async text(): Promise<string> {
     const texts = await Promise.all([this.#registry.metrics(), getProcessMetrics().metrics()]);
     return texts.join('\n');
+  }
+
+  /** The histogram is filled by the operations themselves, so only its values are read here. */
+  #registerDurations(sites: Readonly<Record<string, Gateway>>): void {
+    const about = { name: DURATION_METRIC, help: DURATION_HELP };
+    const labelNames = ['site', 'operation', 'level'];
+    const get = async () => {
+      const values = readDurations(sites);
+      return { ...about, type: 'histogram', aggregator: 'sum', values };
+    };
+    const histogram = new Histogram({ ...about, labelNames, registers: [] });
+    this.#registry.registerMetric(Object.assign(histogram, { get, getForPromString: get }));
   }
 
   #register({ kind, name, help, labels, read }: StoreMetric): void {

@@ -56,6 +56,12 @@ export class ConfirmableViews {
     if (isConfirmable(entry)) entry.value = copyOutOfBlock(entry.value);
   }
 
+  /** Whether the latest view has this value; `undefined` if there is none to compare with. */
+  isLatest(value: EncodedData): boolean | undefined {
+    const latest = this.get(this.#last);
+    return isConfirmable(latest) ? hasSameEncoding(latest.value, value) : undefined;
+  }
+
   /** Forgets what view `seq` takes the place of. Returns the bytes that this took. */
   makeRoom(seq: number): number {
     const entry = this.#entries[seq % MAX_CONFIRMABLE_VIEWS];

@@ -29,6 +29,7 @@ import {
 import { ConfirmableViews, isConfirmable, type ConfirmableView } from './confirmable-views.ts';
 import { ignoreRejection, createGuardedController } from './call-hook.ts';
 import { OVERLOADED_RETRY_MS } from '../limits/limits.ts';
+import type { OperationFigures } from './operation-stats.ts';
 import type { Outlet, RepeatableWrite } from '../clients/client-table.ts';
 import type { ConnectionLoad } from '../limits/in-flight-load.ts';
 import type { SubmissionOwner, SubmissionOptions } from './submission-types.ts';
@@ -77,6 +78,8 @@ export class HostedOperation
    */
   #isRepeated = false;
   #controller: AbortController | undefined;
+  /** Where it is counted; known from its first view on. */
+  #ownFigures: OperationFigures | undefined;
   /** Whether all clients have left it. */
   #isAbandoned = false;
 
@@ -147,6 +150,7 @@ export class HostedOperation
     try {
       const index = this.#accept(level);
       if (index === undefined || this.#isWasted(index, details)) return seq;
+      this.#countView(index);
       // Nothing to confirm, and nothing after it that could confirm it: the row is all that is ever
       // needed.
       if (this.#views === undefined && this.#isLast(index, details))
@@ -161,8 +165,9 @@ export class HostedOperation
   confirm(level: string, seq: number, details?: ViewDetails): void {
     try {
       const index = this.#accept(level);
-      if (index !== undefined && !this.#isWasted(index, details))
-        this.#confirm(index, seq, details);
+      if (index === undefined || this.#isWasted(index, details)) return;
+      this.#countView(index);
+      this.#confirm(index, seq, details);
     } catch (error) {
       this.#onBroken(error);
     }
@@ -294,6 +299,7 @@ export class HostedOperation
     if (this.#isOver()) return this.#leave();
     this.#reportAnomaly('an operation failed', error);
     const reported = truncateError(sanitizeError(error), this.#owner);
+    this.#figures.countFailure(level, reported);
     if (level < this.#strongest) return this.#outlet?.push(toFailMessage(this.id, reported, level));
     return this.#endWith(reported);
   }
@@ -311,6 +317,24 @@ export class HostedOperation
     const reply = encodeShortFailure(this.id, error, this.#owner.codec);
     this.#owner.record.reserve(measureReply(reply));
     return reply;
+  }
+
+  get #figures(): OperationFigures {
+    const { stats, name } = this.#parts;
+    return this.#ownFigures ?? stats.find(name);
+  }
+
+  #countView(level: number): void {
+    const { stats, name, receivedAt } = this.#parts;
+    this.#ownFigures ??= stats.open(name);
+    this.#ownFigures.countView(level, systemClock.now() - receivedAt);
+  }
+
+  /** Counts whether the final view has the value of the last preliminary one, if there was one. */
+  #countOutcome({ value }: ConfirmableView): void {
+    const isSame = this.#views?.isLatest(value);
+    if (isSame === true) this.#figures.confirmed += 1;
+    if (isSame === false) this.#figures.corrected += 1;
   }
 
   /** Whether it is an abandoned read: no client waits for it, and nothing of it is kept. */
@@ -368,6 +392,7 @@ export class HostedOperation
     const reply: RetainedReply | undefined =
       isLast && this.#isRetained ? { message: this.#createMessage(view) } : undefined;
     this.#outlet?.pushEncoded(encoded);
+    if (isLast) this.#countOutcome(view);
     if (isLast) return this.#endAs(reply);
     const detailsBytes = details === view.details ? encoded.length : this.#measureDetails(view);
     view.bytes = CONFIRMABLE_VIEW_BYTES + view.value.length + detailsBytes;
@@ -379,6 +404,7 @@ export class HostedOperation
 
   #conclude(view: ConfirmableView): void {
     const message = this.#createMessage(view);
+    this.#countOutcome(view);
     this.#deliver(message, { message });
   }
 

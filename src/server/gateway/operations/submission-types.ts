@@ -2,6 +2,7 @@
 import type { Codec } from '../../../protocol/codec/codec.ts';
 import type { SiteMove } from '../../../protocol/messages/submit.ts';
 import type { ClientRecord } from '../clients/client-table.ts';
+import type { OperationStats } from './operation-stats.ts';
 import type { LoadSlot } from '../limits/in-flight-load.ts';
 
 /** What all submissions of one client share. */
@@ -32,6 +33,10 @@ export interface SubmissionOptions {
   readonly isRetained: boolean;
   /** Index of the strongest requested level: a view at it or above is the last. */
   readonly strongest: number;
+  /** When it arrived, by `now` of the clock of the process. */
+  readonly receivedAt: number;
+  /** Where its views and failures are counted. */
+  readonly stats: OperationStats;
   /** When its time is up, by `now` of the clock of the process. */
   readonly deadlineAt: number | undefined;
   /** Where it was sent first, if it has moved. */

@@ -114,17 +114,6 @@ describe('authenticate', () => {
     expect(rows.map(([, kind]) => kind).toSorted()).toEqual(['pong', 'renewed']);
     await expectServing(server);
   });
-
-  test.each([
-    ...cases.map(([name, hook]) => [name, hook, 401] as const),
-    ...UNDECIDED.map(([name, hook]) => [name, hook, 503] as const),
-  ])('%s at /metrics → the HTTP status shows it', async (_, hook, status) => {
-    await using server = await start(hook);
-    const answer = await fetch(`${server.listener.url}/metrics`, { headers: { authorization: 'Bearer odd' } });
-    expect(answer.status).toBe(status);
-    expect(await answer.text()).not.toContain('secret');
-    await expectServing(server);
-  });
 });
 
 describe('authorize', () => {

@@ -11,6 +11,7 @@ import {
   ReceivedFrame,
   TotalLoad,
 } from '../../../../../src/server/gateway/limits/in-flight-load.ts';
+import { OperationStats } from '../../../../../src/server/gateway/operations/operation-stats.ts';
 import { HostedOperation } from '../../../../../src/server/gateway/operations/hosted-operation.ts';
 import type { Outlet, RepeatableWrite } from '../../../../../src/server/gateway/clients/client-table.ts';
 
@@ -114,6 +115,8 @@ export function start(
     isRetained: access === 'write',
     strongest,
     deadlineAt: undefined,
+    receivedAt: 0,
+    stats: new OperationStats(undefined),
     slot: new LoadSlot(load, new ReceivedFrame(0)),
   };
   const submission = new HostedOperation(owner, parts, outlet, session, undefined);

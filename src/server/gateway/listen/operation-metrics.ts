@@ -1,0 +1,95 @@
+/** What operations did, in the form of Prometheus: for each site, operation and level. */
+import type { Gateway } from '../gateway.ts';
+import { DURATION_BOUNDS_MS } from '../operations/operation-stats.ts';
+import type { StoreMetric } from './metrics.ts';
+
+type Labels = Readonly<Record<string, string>>;
+type Sites = Readonly<Record<string, Gateway>>;
+
+/** A value of a histogram, with the name of the series to which it belongs. */
+export interface HistogramValue {
+  readonly metricName: string;
+  readonly labels: Readonly<Record<string, string | number>>;
+  readonly value: number;
+}
+
+const MS_PER_S = 1000;
+export const DURATION_METRIC = 'correctables_operation_duration_seconds';
+export const DURATION_HELP = 'Time from the arrival of an operation to each of its views, by level';
+
+export function createOperationMetrics(sites: Sites): StoreMetric[] {
+  return [
+    {
+      kind: 'counter',
+      name: 'correctables_operation_results_total',
+      help: 'Views (code ok) and failures of operations, by level and code',
+      labels: ['site', 'operation', 'level', 'code'],
+      read: () => readSites(sites, readResults),
+    },
+    {
+      kind: 'counter',
+      name: 'correctables_preliminary_views_total',
+      help: 'Operations whose final view confirmed or corrected the last preliminary one',
+      labels: ['site', 'operation', 'outcome'],
+      read: () => readSites(sites, readOutcomes),
+    },
+  ];
+}
+
+function readSites<T>(sites: Sites, read: (site: string, gateway: Gateway) => readonly T[]): T[] {
+  return Object.entries(sites).flatMap(([site, gateway]) => read(site, gateway));
+}
+
+type Values = ReturnType<StoreMetric['read']>;
+
+function readResults(site: string, { operations, levels }: Gateway): Values {
+  return operations.flatMap(({ name: operation, durations, failures }) => {
+    const label = (level: number, code: string): Labels => {
+      return { site, operation, level: levels[level] as string, code };
+    };
+    const views = durations.map((counted, level) => {
+      return { labels: label(level, 'ok'), value: sum(counted?.counts ?? []) };
+    });
+    const failed = failures.flatMap((codes, level) =>
+      [...codes].map(([code, value]) => ({ labels: label(level, code), value })),
+    );
+    return [...views.filter(({ value }) => value > 0), ...failed];
+  });
+}
+
+function readOutcomes(site: string, { operations }: Gateway): Values {
+  return operations
+    .filter(({ confirmed, corrected }) => confirmed + corrected > 0)
+    .flatMap(({ name: operation, confirmed, corrected }) => [
+      { labels: { site, operation, outcome: 'confirmed' }, value: confirmed },
+      { labels: { site, operation, outcome: 'corrected' }, value: corrected },
+    ]);
+}
+
+/** Returns the values of the histogram of durations: buckets count what is in smaller ones too. */
+export function readDurations(sites: Sites): HistogramValue[] {
+  return readSites(sites, (site, { operations, levels }) =>
+    operations.flatMap(({ name: operation, durations }) =>
+      durations.flatMap((counted, level) => {
+        if (counted === undefined) return [];
+        const labels = { site, operation, level: levels[level] as string };
+        let value = 0;
+        const buckets = counted.counts.map((count, place) => {
+          const boundMs = DURATION_BOUNDS_MS[place];
+          const le = boundMs === undefined ? '+Inf' : boundMs / MS_PER_S;
+          value += count;
+          return { metricName: `${DURATION_METRIC}_bucket`, labels: { ...labels, le }, value };
+        });
+        return [
+          ...buckets,
+          { metricName: `${DURATION_METRIC}_sum`, labels, value: counted.sumMs / MS_PER_S },
+          { metricName: `${DURATION_METRIC}_count`, labels, value },
+        ];
+      }),
+    ),
+  );
+}
+
+function sum(counts: readonly number[]): number {
+  return counts.reduce((total, count) => total + count, 0);
+}

@@ -1,0 +1,89 @@
+/**
+ * What operations did: how long their views took, how they ended, and whether preliminary views
+ * were right. Counting costs an operation some additions: texts are made only when they are read.
+ */
+import { isCorrectableError, type ErrorCode } from '../../../correctable/errors.ts';
+import { toKnownCode } from '../../../protocol/error-facts.ts';
+
+/** Upper bounds of the buckets, in milliseconds. Times are counted in whole milliseconds. */
+export const DURATION_BOUNDS_MS: readonly number[] = [
+  1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000,
+];
+/** Without a contract, clients choose the names: so many at most are counted each on its own. */
+const MAX_NAMES = 100;
+/** The name under which the others are counted. No operation has such a name. */
+const OTHER_OPERATIONS = '(other)';
+
+/** How long views at one level took, since the operation arrived. */
+export class DurationCounts {
+  /** By the first bound that is not below the time; behind the last one: longer. */
+  readonly counts: number[] = Array.from({ length: DURATION_BOUNDS_MS.length + 1 }, () => 0);
+  sumMs = 0;
+
+  add(ms: number): void {
+    let place = 0;
+    while (ms > (DURATION_BOUNDS_MS[place] ?? Infinity)) place += 1;
+    (this.counts[place] as number) += 1;
+    this.sumMs += ms;
+  }
+}
+
+/** The figures of the operations with one name. */
+export class OperationFigures {
+  readonly name: string;
+  /** Views by the index of their level. */
+  readonly durations: (DurationCounts | undefined)[] = [];
+  /** Failures by the index of the level, and by code. */
+  readonly failures: Map<ErrorCode, number>[] = [];
+  /** Operations whose final view had the value of the last preliminary one. */
+  confirmed = 0;
+  /** Operations whose final view had another value than the last preliminary one. */
+  corrected = 0;
+
+  constructor(name: string) {
+    this.name = name;
+  }
+
+  countView(level: number, ms: number): void {
+    (this.durations[level] ??= new DurationCounts()).add(ms);
+  }
+
+  countFailure(level: number, error: unknown): void {
+    const code = isCorrectableError(error) ? toKnownCode(error.code) : 'FINAL_FAILED';
+    const codes = (this.failures[level] ??= new Map<ErrorCode, number>());
+    codes.set(code, (codes.get(code) ?? 0) + 1);
+  }
+}
+
+export class OperationStats {
+  readonly #byName = new Map<string, OperationFigures>();
+  readonly #others = new OperationFigures(OTHER_OPERATIONS);
+  /** Whether all names are known: those of a contract. */
+  readonly #isClosed: boolean;
+
+  /** @param names those of the contract, if there is one */
+  constructor(names: readonly string[] | undefined) {
+    this.#isClosed = names !== undefined;
+    for (const name of names ?? []) this.#byName.set(name, new OperationFigures(name));
+  }
+
+  /** The figures of all names that have any. */
+  get all(): readonly OperationFigures[] {
+    return [...this.#byName.values(), this.#others];
+  }
+
+  /** For an operation that fails: its name may be made up, so it is not remembered. */
+  find(name: string): OperationFigures {
+    return this.#byName.get(name) ?? this.#others;
+  }
+
+  /** For an operation that has a view: so the store knows its name. */
+  open(name: string): OperationFigures {
+    const known = this.#byName.get(name);
+    if (known !== undefined) return known;
+    if (this.#isClosed || this.#byName.size >= MAX_NAMES) return this.#others;
+    const figures = new OperationFigures(name);
+    this.#byName.set(name, figures);
+    return figures;
+  }
+}
