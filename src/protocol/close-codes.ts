@@ -23,6 +23,8 @@ export const CloseCode = {
   expired: 4402,
   /** The principal may not use this server. */
   forbidden: 4403,
+  /** The path of the address is no site. The reason names the sites that there are. */
+  noSite: 4404,
   /** Version, levels or contract differ between the two ends. */
   mismatch: 4406,
   /** No `hello` arrived in time. */
@@ -37,6 +39,7 @@ const FATAL_CODES: ReadonlySet<number> = new Set([
   CloseCode.malformed,
   CloseCode.unauthenticated,
   CloseCode.forbidden,
+  CloseCode.noSite,
   CloseCode.mismatch,
   CloseCode.replaced,
 ]);

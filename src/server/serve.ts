@@ -93,16 +93,8 @@ export async function serve<const N extends string>(
 ): Promise<RunningServer<N>> {
   checkOptionNames(options, { call: CALL }, OPTIONS);
   requireService(options.service, CALL);
-  const {
-    service,
-    page,
-    host,
-    port,
-    allowUnauthenticated,
-    logger,
-    operatorToken,
-    ...others
-  } = options;
+  const { service, page, host, port, allowUnauthenticated, logger, operatorToken, ...others } =
+    options;
   const { origins, authenticate, authorize, limits, ...deployment } = others;
   const { embedded, begin, rejectedMessages } = openEmbedded(service, deployment);
   const sites: Record<string, Gateway> = {};

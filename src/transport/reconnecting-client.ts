@@ -371,7 +371,10 @@ class WebSocketClient implements ConnectionEvents, ReceiverEvents {
 
   onClose(line: Connection, code: number, reason: string): void {
     if (line !== this.#connection) return this.#sender.handleConnectionLoss(line);
-    if (isFatalClose(code)) {
+    const isMissing = code === CloseCode.noSite;
+    // Another address may have a site.
+    const isHopeless = this.#sitePool.recordMissing(isMissing) || !isMissing;
+    if (isFatalClose(code) && isHopeless) {
       this.#setReason(createRejectionError(code, reason, line.closeError));
       return this.#dispatch('rejected');
     }

@@ -7,6 +7,7 @@ export class SitePool {
   #index = 0;
   #lossCount = 0;
   #isLeaving = false;
+  #missingCount = 0;
 
   constructor(urls: readonly string[]) {
     this.#urls = urls;
@@ -29,6 +30,12 @@ export class SitePool {
   /** The site is about to go, or does not answer: the next attempt is for another. */
   leaveSite(): void {
     this.#isLeaving = true;
+  }
+
+  /** Records whether a server had no such site. Returns whether none of the addresses has one. */
+  recordMissing(isMissing: boolean): boolean {
+    this.#missingCount = isMissing ? this.#missingCount + 1 : 0;
+    return this.#missingCount >= this.#urls.length;
   }
 
   /**

@@ -78,3 +78,40 @@ describe('finding sites', () => {
     await listener.close({ drainMs: 0 });
   });
 });
+
+describe('an address without the name of a site', () => {
+  const open = async () => {
+    const sites = {
+      ireland: createGateway({ binding: new StoreDouble() }),
+      frankfurt: createGateway({ binding: new StoreDouble() }),
+    };
+    return listenGateways({ sites });
+  };
+
+  test.each(['', '/', '/nowhere', '/sites'])('"%s" fails at once, with the names of the sites', async (path) => {
+    const listener = await open();
+    const client = createClient(
+      remote({ url: `${listener.url.replace('http', 'ws')}${path}`, levels: LEVELS, WebSocket }),
+    );
+    await expect(client.invoke({ name: 'get', access: 'read', args: null })).rejects.toMatchObject({
+      code: 'PROTOCOL',
+      message: expect.stringContaining(
+        'the path of the address is no site. Sites: /ireland, /frankfurt (4404)',
+      ) as unknown,
+    });
+    await client.close();
+    await listener.close();
+  });
+
+  test('among others → the client uses one of the others', async () => {
+    const listener = await open();
+    const url = [`${listener.siteUrl('ireland')}-of-before`, listener.siteUrl('frankfurt')];
+    const states: string[] = [];
+    const client = createClient(
+      remote({ url, levels: LEVELS, WebSocket, reconnect, onStateChange: (state) => void states.push(state) }),
+    );
+    await expect.poll(() => states.at(-1)).toBe('open');
+    await client.close();
+    await listener.close();
+  });
+});

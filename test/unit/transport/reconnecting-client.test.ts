@@ -211,6 +211,7 @@ describe('connection: loss and return', () => {
   test.each([
     [4401, 'UNAUTHENTICATED'],
     [4403, 'FORBIDDEN'],
+    [4404, 'PROTOCOL'],
     [4406, 'PROTOCOL'],
     [4400, 'PROTOCOL'],
   ])('closed with %i → %s, for good', async (code, expected) => {

@@ -5,11 +5,19 @@ import type { Duplex } from 'node:stream';
 import { WebSocketServer } from 'ws';
 import { systemClock } from '../../../correctable/clock.ts';
 import type { Gateway } from '../gateway.ts';
+import { CloseCode } from '../../../protocol/close-codes.ts';
 import { parsePath, rejectUpgrade } from './http-server.ts';
 import { getRemoteAddress } from '../context/ip-addresses.ts';
 import type { RequestGuard } from './request-guard.ts';
 import { WsSocket } from '../connection/socket.ts';
 import { Server as SecureServer } from 'node:tls';
+
+type Accept = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
+
+/** The websocket standard allows so many bytes. The names of sites are ASCII. */
+const MAX_REASON_LENGTH = 123;
+/** Nobody reads what a refused client sends. */
+const MAX_REFUSED_BYTES = 1024;
 
 const UPGRADE_HEADERS = /^(upgrade|http2-settings)$/i;
 
@@ -17,10 +25,12 @@ const UPGRADE_HEADERS = /^(upgrade|http2-settings)$/i;
 const UNHANDLED_TIMEOUT_MS = 30_000;
 
 /**
- * A socket that is not read does not notice that its other end is gone. Not in the types of `ws`
- * yet.
+ * How long to wait for the other end's close: a socket that is not read does not notice that its
+ * other end is gone.
  */
-const CLOSE_OPTIONS = { closeTimeout: 5_000 };
+const CLOSE_TIMEOUT_MS = 5_000;
+/** The same for a client that is refused: it has nothing here but the reason. */
+const REFUSED_CLOSE_TIMEOUT_MS = 1_000;
 
 /**
  * The listeners of all gateways: other listeners for upgrades may know what to do with those that
@@ -43,6 +53,7 @@ export function attachUpgrades(
   const targets = new Map(
     Object.entries(sites).map(([name, gateway]) => [`/${name}`, createAcceptor(gateway, guard)]),
   );
+  const rejectPath = createPathRejection(sites, guard);
   const onUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
     if (RETURNED_REQUESTS.has(request)) return;
     const others = server.listeners('upgrade').filter((listener) => listener !== onUpgrade);
@@ -63,28 +74,78 @@ export function attachUpgrades(
     }
     if (others.length > 0) return leaveToOthers(socket as Socket);
     guard.reportUnknownPath(path, targets.keys());
-    return rejectUpgrade(socket, 404, 'no such site');
+    return isWebsocketRequest(request)
+      ? rejectPath(request, socket, head)
+      : rejectUpgrade(socket, 404, 'no such site');
   };
   OWN_LISTENERS.add(onUpgrade);
   server.on('upgrade', onUpgrade);
   return () => server.off('upgrade', onUpgrade);
 }
 
-function createAcceptor(
-  gateway: Gateway,
-  guard: RequestGuard,
-): (request: IncomingMessage, socket: Duplex, head: Buffer) => void {
-  const websockets = new WebSocketServer({
+function createWebSocketServer(
+  subprotocols: readonly string[],
+  maxPayload: number,
+  closeTimeout: number,
+): WebSocketServer {
+  // Not in the types of `ws` yet.
+  const closing = { closeTimeout };
+  return new WebSocketServer({
     noServer: true,
     clientTracking: false,
     perMessageDeflate: false,
     // All frames that came together are read in one iteration of the event loop, and answered
     // together.
     allowSynchronousEvents: true,
-    maxPayload: gateway.limits.maxFrameBytes,
-    ...CLOSE_OPTIONS,
-    handleProtocols: (offered) => gateway.subprotocols.find((name) => offered.has(name)) ?? false,
+    maxPayload,
+    ...closing,
+    handleProtocols: (offered) => subprotocols.find((name) => offered.has(name)) ?? false,
   });
+}
+
+/**
+ * Refuses websockets to a path that is no site. A client of this package is let in to be refused:
+ * browsers show nothing of a refused upgrade, and the code and the reason of a close.
+ */
+function createPathRejection(
+  sites: Readonly<Record<string, Gateway>>,
+  guard: RequestGuard,
+): Accept {
+  const gateways = Object.values(sites);
+  const [{ subprotocols }] = gateways as [Gateway];
+  const origins = gateways.flatMap((gateway) => gateway.origins);
+  const websockets = createWebSocketServer(
+    subprotocols,
+    MAX_REFUSED_BYTES,
+    REFUSED_CLOSE_TIMEOUT_MS,
+  );
+  const reason = describeSites(Object.keys(sites));
+  return (request, socket, head) => {
+    const problem = guard.findProblem(request, origins);
+    if (problem !== undefined) return rejectUpgrade(socket, 403, problem);
+    if (!offersSubprotocol(subprotocols, request))
+      return rejectUpgrade(socket, 404, 'no such site');
+    websockets.handleUpgrade(request, socket, head, (websocket) => {
+      // What it sends meanwhile does not matter.
+      websocket.on('error', () => websocket.terminate());
+      websocket.close(CloseCode.noSite, reason);
+    });
+    return undefined;
+  };
+}
+
+/** Names as many sites as fit the reason of a close. */
+function describeSites(names: readonly string[]): string {
+  const text = `the path of the address is no site. Sites: ${names.map((name) => `/${name}`).join(', ')}`;
+  return text.length <= MAX_REASON_LENGTH ? text : `${text.slice(0, MAX_REASON_LENGTH - 3)}...`;
+}
+
+function createAcceptor(gateway: Gateway, guard: RequestGuard): Accept {
+  const websockets = createWebSocketServer(
+    gateway.subprotocols,
+    gateway.limits.maxFrameBytes,
+    CLOSE_TIMEOUT_MS,
+  );
   return (request, socket, head) => {
     const problem = guard.findProblem(request, gateway.origins);
     if (problem !== undefined) return rejectUpgrade(socket, 403, problem);

@@ -102,16 +102,24 @@ const port = (listener: GatewayListener): number => Number(new URL(listener.url)
 
 describe('upgrades', () => {
   test.each(['/nope', '//', '/here/', '/%zz', '*', 'http://evil.example/nope', '/health'])(
-    'to %s, then a reset → 404, and the server lives',
+    'to %s, then a reset → refused, with the sites, and the server lives',
     async (path) => {
       const listener = await listen();
       const peer = new RawPeer(port(listener)).upgrade(path);
       await peer.ended;
-      expect(peer.text).toMatch(/^HTTP\/1\.1 40[04] /);
+      expect(peer.text).toMatch(/^HTTP\/1\.1 (400 |101 .*the path of the address is no site\. Sites: \/here)/s);
       peer.socket.resetAndDestroy();
       await expectServing(listener);
     },
   );
+
+  test('to no site, without our subprotocol → 404', async () => {
+    const listener = await listen();
+    const lines = ['Host: localhost', 'Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Version: 13'];
+    const peer = new RawPeer(port(listener)).send('GET /nope HTTP/1.1', ...lines, '', '');
+    await peer.ended;
+    expect(peer.text).toMatch(/^HTTP\/1\.1 404 /);
+  });
 
   test('reset at once, before any answer is read → the server lives', async () => {
     const listener = await listen();
