@@ -190,6 +190,12 @@ export interface Binding<L extends Levels = Levels, out C extends boolean = bool
    */
   readonly failure?: CorrectableError | undefined;
   /**
+   * Why this stack refuses updates for now, while it serves reads. Absent or `undefined` while it
+   * takes them. A gateway that hosts it is not ready then, so that a balancer sends clients
+   * elsewhere.
+   */
+  readonly writeRefusal?: CorrectableError | undefined;
+  /**
    * Executes at once what it has collected, if it collects operations. A gateway calls it between
    * parts of a large frame.
    */

@@ -163,11 +163,13 @@ describe.concurrent('a small disk', () => {
           }
           expect(outcome).toBe('UNAVAILABLE');
           expect(await codeOf(client.invoke(durableContract.get({ key: 'before0' })))).toBe('done');
-          expect(await server.status('ready')).toBe(200);
+          expect(await server.status('ready')).toBe(503);
+          expect(await server.status('health')).toBe(200);
           fs.rmSync(filler);
           const hasRoom = (): Promise<string> =>
             codeOf(client.invoke(durableContract.put({ key: 'k', value: 'small' })));
           await expect.poll(hasRoom, { timeout: 8000, interval: 200 }).toBe('done');
+          await expect.poll(() => server.status('ready')).toBe(200);
           const reported = (): string => fs.readFileSync(logPath, 'utf8');
           await expect.poll(reported, { timeout: 8000 }).toContain('disk-has-room');
           await server.end();

@@ -83,6 +83,8 @@ export interface GatewayStatus extends Readonly<GatewayStats> {
    */
   readonly state: 'serving' | 'waiting' | 'stopped' | 'draining' | 'closed';
   readonly waitingFor?: string | undefined;
+  /** Why the hosted binding refuses updates for now, if it does. Reads are served. */
+  readonly writeRefusal?: string | undefined;
   readonly connections: number;
   /**
    * Operations that the store has not ended or that wait for `authorize`, even if no client waits
@@ -312,6 +314,7 @@ class BindingGateway implements Gateway, GatewayContext {
     return {
       state: this.#currentState,
       waitingFor: this.#currentState === 'waiting' ? this.#findWaiting?.() : undefined,
+      writeRefusal: this.binding.writeRefusal?.message,
       connections: this.#connections.size,
       inFlight: load.operations,
       inFlightBytes: load.bytes,

@@ -81,6 +81,8 @@ export interface SubmissionPort {
   readonly tokens: SessionTokens;
   /** Why the site has stopped, where its storage has failed. */
   readonly failure?: CorrectableError | undefined;
+  /** Why updates are refused for now, as on a full disk; reads are served. */
+  readonly writeRefusal?: CorrectableError | undefined;
   submit(submission: Submitter): void;
   /** Does at once what the submissions so far lead to, if it collects them. */
   endTurn?(): void;
@@ -141,6 +143,10 @@ export class SiteBinding implements Binding<RedBlueLevels, true> {
 
   get failure(): CorrectableError | undefined {
     return this.#site.failure;
+  }
+
+  get writeRefusal(): CorrectableError | undefined {
+    return this.#site.writeRefusal;
   }
 
   get isClosed(): boolean {

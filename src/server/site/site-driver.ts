@@ -163,6 +163,10 @@ export class SiteDriver implements SubmissionPort {
     return this.#end?.cause === undefined ? undefined : siteStoppedError(this.#end);
   }
 
+  get writeRefusal(): CorrectableError | undefined {
+    return this.#findWriteRejection() ?? this.#machine.replica.writes.rejection;
+  }
+
   get rejectedMessages(): RejectedMessageCounts {
     return this.#machine.rejections;
   }
@@ -321,18 +325,20 @@ export class SiteDriver implements SubmissionPort {
     // Runs after the messages that have already arrived were read, and before the loop waits for
     // more.
     setImmediate(() => this.endTurn());
-    const { maxBacklogEntries, storage, absence } = this.#options;
-    const { fullReason } = storage;
-    const writeRejection =
-      fullReason !== undefined
-        ? fullError(fullReason)
-        : this.#machine.isBacklogFull ||
-            (absence === undefined && this.#machine.backlogLength >= maxBacklogEntries)
-          ? backlogError(maxBacklogEntries)
-          : undefined;
+    const writeRejection = this.#findWriteRejection();
     const [nowMs, wallMs] = [performance.now(), Date.now()];
     this.#noticeSetClock(wallMs - nowMs);
     return { nowMs, wallMs, writeRejection };
+  }
+
+  #findWriteRejection(): CorrectableError | undefined {
+    const { maxBacklogEntries, storage, absence } = this.#options;
+    const { fullReason } = storage;
+    if (fullReason !== undefined) return fullError(fullReason);
+    const isBacklogFull =
+      this.#machine.isBacklogFull ||
+      (absence === undefined && this.#machine.backlogLength >= maxBacklogEntries);
+    return isBacklogFull ? backlogError(maxBacklogEntries) : undefined;
   }
 
   /** Nothing waits for a clock that was set; but people should know of it. */

@@ -130,17 +130,19 @@ function getHealth(sites: GatewaysBySite, isOperator: boolean): HttpResponse {
 }
 
 /**
- * Whether new clients may come: to one site, or to all. The reason is that of a site that does not
- * serve yet.
+ * Whether new clients should come: to one site, or to all. The reason is that of a site that does
+ * not serve yet, or that refuses updates.
  */
 function getReadiness(sites: GatewaysBySite, name: string | undefined): HttpResponse {
   if (name !== undefined && !Object.hasOwn(sites, name))
     return { status: 404, body: { ready: false } };
   const requested = name === undefined ? Object.values(sites) : [sites[name] as Gateway];
-  const ready = requested.every(({ isAccepting }) => isAccepting);
+  const isAccepting = requested.every((gateway) => gateway.isAccepting);
   const reason = requested
-    .map((gateway) => gateway.status().waitingFor)
+    .map((gateway) => gateway.status())
+    .map(({ waitingFor, writeRefusal }) => waitingFor ?? writeRefusal)
     .find((item) => item !== undefined);
+  const ready = isAccepting && reason === undefined;
   return { status: ready ? 200 : 503, body: { ready, reason } };
 }
 

@@ -2,14 +2,7 @@
  * What the gateways are doing, for Prometheus. Names and meanings are listed in
  * docs/operate/metrics-and-alarms.md.
  */
-import {
-  collectDefaultMetrics,
-  Counter,
-  Gauge,
-  Histogram,
-  MetricType,
-  Registry,
-} from 'prom-client';
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Gateway, GatewayStatus } from '../gateway.ts';
 import {
   createOperationMetrics,

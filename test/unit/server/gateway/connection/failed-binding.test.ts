@@ -25,3 +25,23 @@ test('the store has failed → /ready and /health say 503, for that site and for
   expect(await look()).toEqual([200, 503, 503, 503, 'stopped']);
   await listener.close();
 });
+
+test('the store refuses updates for now → /ready is 503 with the reason, and clients still come for reads', async () => {
+  const refusing: { refusal?: CorrectableError } = {};
+  const full = Object.defineProperty(memory(), 'writeRefusal', { get: () => refusing.refusal });
+  Object.defineProperty(full, 'openHandle', { value: () => full });
+  const sites = { well: createGateway({ binding: memory() }), full: createGateway({ binding: full }) };
+  const listener = await listenGateways({ sites });
+  const look = async (path: string): Promise<unknown> => {
+    const response = await fetch(`${listener.url}/${path}`);
+    return [response.status, ((await response.json()) as { readonly reason?: string }).reason];
+  };
+  expect(await look('ready')).toEqual([200, undefined]);
+  refusing.refusal = new CorrectableError('UNAVAILABLE', 'there is no room on the disk');
+  expect(await look('ready/well')).toEqual([200, undefined]);
+  for (const path of ['ready', 'ready/full']) expect(await look(path)).toEqual([503, 'there is no room on the disk']);
+  expect([(await look('health')) as unknown, sites.full.isAccepting]).toEqual([[200, undefined], true]);
+  refusing.refusal = undefined;
+  expect(await look('ready')).toEqual([200, undefined]);
+  await listener.close();
+});
