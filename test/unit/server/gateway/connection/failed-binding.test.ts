@@ -27,7 +27,7 @@ test('the store has failed → /ready and /health say 503, for that site and for
 });
 
 test('the store refuses updates for now → /ready is 503 with the reason, and clients still come for reads', async () => {
-  const refusing: { refusal?: CorrectableError } = {};
+  const refusing: { refusal: CorrectableError | undefined } = { refusal: undefined };
   const full = Object.defineProperty(memory(), 'writeRefusal', { get: () => refusing.refusal });
   Object.defineProperty(full, 'openHandle', { value: () => full });
   const sites = { well: createGateway({ binding: memory() }), full: createGateway({ binding: full }) };
