@@ -113,7 +113,7 @@ export class EtcdCluster implements AsyncDisposable {
   /** What a server reports about itself; undefined for one that does not answer. */
   async status(site: Site): Promise<ServerStatus | undefined> {
     try {
-      return await post<ServerStatus>(this.#asked(site), 'maintenance/status', {});
+      return await this.request<ServerStatus>(site, 'maintenance/status', {});
     } catch {
       return undefined;
     }

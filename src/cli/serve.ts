@@ -356,7 +356,7 @@ function resolveDataDir(options: RawOptions): string | undefined {
   );
 }
 
-/** Returns how to read the token of operators. It is read for each request, so it can be replaced. */
+/** Returns how to read the token of operators: for each request, so that it can be replaced. */
 function parseOperatorToken(options: RawOptions): (() => string) | undefined {
   if (options['operatorTokenFile'] === undefined) return undefined;
   const path = resolve(readText(options, 'operatorTokenFile'));

@@ -28,16 +28,7 @@ const served = (...args: readonly string[]): string[] => ['serve', '--service', 
 
 describe('correctables serve', () => {
   test.each(['SIGINT', 'SIGTERM'] as const)('serves three sites, %s → ends cleanly', async (signal) => {
-    using server = new Program([
-      CLI,
-      'serve',
-      '--service',
-      SERVICE,
-      '--port',
-      '0',
-      '--json',
-      '--ephemeral',
-    ]);
+    using server = new Program([CLI, 'serve', '--service', SERVICE, '--port', '0', '--json', '--ephemeral']);
     const { url, redLeader, sites } = JSON.parse(await server.line()) as {
       url: string;
       redLeader: string;

@@ -102,13 +102,14 @@ describe.skipIf(!CAN_BECOME_USER || !canRun([...AS_FIRST_PROCESS, 'true']))('the
     const variables = line('ENV')
       .split(' ')
       .map((item) => item.split('=') as [string, string]);
-    const env = { ...Object.fromEntries(variables), CORRECTABLES_HOST: '127.0.0.1', CORRECTABLES_PORT: String(port) };
+    const own = { CORRECTABLES_HOST: '127.0.0.1', CORRECTABLES_PORT: String(port) };
+    const env: Record<string, string> = { ...Object.fromEntries(variables), ...own };
     const given = JSON.parse(line('CMD')) as string[];
     const within = [...AS_FIRST_PROCESS, ...becomeUser(1000, 1000)];
     const server = run(
       app,
       given,
-      { ...env, CORRECTABLES_DATA: env.CORRECTABLES_DATA!.replace('/data', data) },
+      { ...env, CORRECTABLES_DATA: env['CORRECTABLES_DATA']!.replace('/data', data) },
       within,
     );
     await expectReady(port);
@@ -242,8 +243,8 @@ test('the proxy of nginx passes websockets on, with the origin of the page', asy
     const variables: Readonly<Record<string, string | undefined>> = { $http_upgrade: incoming.headers.upgrade };
     const { connection: _, upgrade: __, ...headers } = incoming.headers;
     const own = set.map(([name, value]) => [name.toLowerCase(), variables[value] ?? value] as const);
-    const sent = { ...headers, host: upstream, ...Object.fromEntries(own) } as Record<string, string>;
-    const lines = Object.entries(sent).map(([name, value]) => `${name}: ${value}\r\n`);
+    const sent = { ...headers, host: upstream, ...Object.fromEntries(own) };
+    const lines = Object.entries(sent).map(([name, value]) => `${name}: ${String(value)}\r\n`);
     const server = connect(port, '127.0.0.1', () =>
       server.write(`GET ${incoming.url} HTTP/1.1\r\n${lines.join('')}\r\n`),
     );

@@ -31,6 +31,10 @@ describe('TLS and a user', () => {
     expect(await adapter.ask(READ)).toMatchObject({ kind: 'etcd.range' });
   });
 
+  test('a cluster whose clients log in → each server reports its role', async () => {
+    expect(await it.cluster.roles()).toEqual({ ireland: 'leader' });
+  });
+
   test.each([
     ['no certificate', { certificate: undefined, key: undefined }],
     ['no authority', { ca: undefined }],

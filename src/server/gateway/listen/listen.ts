@@ -46,8 +46,8 @@ export interface ListenOptions {
   readonly allowUnauthenticated?: boolean | undefined;
   /**
    * Opens `/metrics` and the details of `/health` to requests with this token
-   * (`Authorization: Bearer …`), at least 16 characters, and to no others. A function returns it for
-   * each request, so that it can be replaced. Default: they are open if no gateway has
+   * (`Authorization: Bearer …`), at least 16 characters, and to no others. A function returns it
+   * for each request, so that it can be replaced. Default: they are open if no gateway has
    * `authenticate`, and closed otherwise
    */
   readonly operatorToken?: OperatorToken | undefined;

@@ -41,7 +41,7 @@ const RECHECK_GAP_MS = 4000;
 /** An owner that cannot look gives up before others may take the lock for left behind. */
 const MAX_BLIND_MS = 10_000;
 const POLL_INTERVAL_MS = 250;
-/** A lock that has had no name for so long was left behind by a process that was killed just then. */
+/** A lock without a name for so long was left behind by a process that was killed just then. */
 const UNNAMED_LOCK_MS = 2000;
 const MAX_ATTEMPTS = 5;
 
