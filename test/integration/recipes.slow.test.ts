@@ -266,10 +266,7 @@ test('the scrape of Prometheus reads the figures with the token of operators', a
   expect(scrape).toMatch(/authorization: \{ credentials_file: \S+operator-token \}/);
   const { app } = createMachine();
   const [port] = (await freePorts(1)) as [number];
-  const [make, start = ''] = readBlock(pageText, '## The token of operators', 'openssl').split('\n') as [
-    string,
-    string,
-  ];
+  const [make, start] = readBlock(pageText, '## The token of operators', 'openssl').split('\n') as [string, string];
   expect(spawnSync('sh', ['-c', make], { cwd: app }).status).toBe(0);
   const flags = ['--ephemeral', '--port', String(port), '--skip-color-check'];
   // Behind `npx correctables`.
