@@ -1,4 +1,5 @@
 /** `correctables label`: reports which shadow operations of a service may be blue. */
+import type { Principal } from '../correctable/binding.ts';
 import { CorrectableError, check, isCorrectableError } from '../correctable/errors.ts';
 import type { Arbitraries } from '../server/color-analysis/values/argument-generator.ts';
 import type {
@@ -63,6 +64,9 @@ async function label(options: RawOptions, path: string | undefined): Promise<voi
     seed,
     ...(module['arbitraries'] !== undefined && {
       arbitraries: module['arbitraries'] as Arbitraries,
+    }),
+    ...(module['principals'] !== undefined && {
+      principals: module['principals'] as readonly Principal[],
     }),
     ...(requests !== undefined && { requests }),
     shouldContinue: createProgressReporter(runs, startedAtMs),
@@ -249,6 +253,6 @@ function serializeVerdict({ counterexample, ...verdict }: ShadowVerdict): Shadow
   return { ...verdict, counterexample: { ...counterexample, ...calls } };
 }
 
-function serializeCall({ operation, args }: CalledOperation): CalledOperation {
-  return { operation, args: serializeArgs(args) };
+function serializeCall({ args, ...call }: CalledOperation): CalledOperation {
+  return { ...call, args: serializeArgs(args) };
 }

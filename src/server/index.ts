@@ -35,6 +35,7 @@ export type {
   Peer,
   Principal,
 } from './gateway/context/gateway-context.ts';
+export { withPrincipal } from './site/with-principal.ts';
 export type { Logger } from './gateway/context/logger.ts';
 export { EU_US_ROUND_TRIPS_MS, getOneWayDelayMs } from './site/site-latency.ts';
 export type { SiteLatency } from './site/site-latency.ts';

@@ -10,6 +10,7 @@ export type {
   OpenedBinding,
   TestRunner,
 } from './binding-conformance.ts';
+export { withPrincipal } from '../server/site/with-principal.ts';
 export { simulateService, ServiceCheckError } from './simulate-service.ts';
 export type { SimulateServiceOptions, OperationCounts, ServiceReport } from './simulate-service.ts';
 export type {

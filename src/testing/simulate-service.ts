@@ -2,6 +2,7 @@
  * An author's own service in the simulator: under its faults, watched by its checkers and its
  * oracle.
  */
+import type { Principal } from '../correctable/binding.ts';
 import type { Operation } from '../correctable/operation.ts';
 import { describeUnknownOption } from '../correctable/unknown-option.ts';
 import { CorrectableError } from '../correctable/errors.ts';
@@ -13,6 +14,7 @@ import {
   createDrawContext,
   type DrawContext,
 } from '../server/color-analysis/values/argument-generator.ts';
+import { createPrincipals } from '../server/color-analysis/values/principals.ts';
 import { formatValue } from '../server/color-analysis/values/format-values.ts';
 import { requireService, type Service } from '../server/service/service.ts';
 import { PropertyViolation } from './simulator/checkers/checker.ts';
@@ -44,6 +46,11 @@ export interface SimulateServiceOptions {
    * draw: ({ pick }) => pick([shop.buy({ item: 'a' }), shop.restock({ item: 'a', count: 3 })])
    */
   readonly draw: (draw: DrawContext) => Operation;
+  /**
+   * The users of the clients, by turns, if generators read `principal`. Default: `[{ id: 'ada' }, {
+   * id: 'bob' }]`
+   */
+  readonly principals?: readonly Principal[];
   /**
    * Number of runs, each with its own faults and delays. They take from seconds to minutes. More
    * operations, more reads of generators, and conditions of `snapshotInvariants`, which each site
@@ -138,7 +145,10 @@ export function simulateService(service: Service, options: SimulateServiceOption
   const { draw, runs = 100, seed = 1, profile = 'swarm', overrides: value = {} } = options;
   const generated = createDraws(service, draw);
   const draws = new RepeatableDraws(generated);
-  const scenario = createScenario(service, generated);
+  const scenario = {
+    ...createScenario(service, generated),
+    principals: createPrincipals(options.principals),
+  };
   const coverage: Record<string, number> = {};
   const operations = createCounts(service);
   let first: RunResult | undefined;
@@ -226,6 +236,7 @@ const CALL = 'simulateService(service, { draw: ({ pick }) => shop.buy({ item: pi
 
 const OPTIONS: OptionNamesOf<SimulateServiceOptions> = {
   draw: true,
+  principals: true,
   runs: true,
   seed: true,
   profile: true,

@@ -178,7 +178,8 @@ class SingleSite implements SubmissionPort {
     const version = this.#operations;
     const seed = Math.floor(Math.random() * 2 ** 32);
     const now = this.#nowMs();
-    const input = { serial: version, operation, args, submittedAtMs: now, seed };
+    const { principal } = submitter;
+    const input = { serial: version, operation, args, submittedAtMs: now, seed, principal };
     if (this.contract.operations[operation]?.access === 'read') {
       this.#read.push({ submitter, wants: wantedStages, reply: this.#state.read(input) });
       return;

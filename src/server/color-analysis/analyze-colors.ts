@@ -2,6 +2,7 @@
  * Labeling: which shadow operations of a service may be blue (RedBlue, OSDI 2012, §5.3). That
  * nothing was found proves nothing: a verdict says how much was tried.
  */
+import type { Principal } from '../../correctable/binding.ts';
 import { check } from '../../correctable/errors.ts';
 import { Random, getMaxFirstSeed, isFirstSeed } from '../collections/random.ts';
 import {
@@ -56,6 +57,11 @@ export interface ColorAnalysisOptions {
    * between(1, 3) }) }
    */
   readonly arbitraries?: Arbitraries;
+  /**
+   * The users that operations are executed for, by turns, if generators read `principal`. Default:
+   * `[{ id: 'ada' }, { id: 'bob' }]`
+   */
+  readonly principals?: readonly Principal[];
   /** Number of user requests of the application, for the table of the report. */
   readonly requests?: number;
   /** Called before each run with the number of completed runs. Return `false` to stop. */
@@ -68,6 +74,7 @@ const OPTIONS: OptionNamesOf<ColorAnalysisOptions> = {
   runs: true,
   seed: true,
   arbitraries: true,
+  principals: true,
   requests: true,
   shouldContinue: true,
 };
@@ -110,11 +117,11 @@ export class ColorAnalysis {
   /** @throws as `analyzeColors` */
   constructor(service: Service, options: ColorAnalysisOptions = {}) {
     checkOptions(service, options);
-    const { runs = DEFAULT_RUNS, seed = 1, arbitraries } = options;
+    const { runs = DEFAULT_RUNS, seed = 1 } = options;
     this.#options = options;
     this.#first = seed;
     this.#runs = runs;
-    this.#context = new SearchContext(service, arbitraries);
+    this.#context = new SearchContext(service, options);
     this.#stats = new TrialStats(new AnalysisSite(this.#context).findViolation([]));
   }
 
@@ -234,10 +241,11 @@ export class ColorAnalysis {
     const { service, args } = this.#context;
     if (service.reads.length === 0) return;
     const near = triedSteps.at(-1)?.step ?? { seed: random.bits(), atMs: EPOCH_MS };
+    const caller = this.#context.getCaller(near.seed);
     const operation = random.pick(service.reads as [string, ...string[]]);
     const generated = args.draw(operation, 'n0', { random, pool, scope: getScope(0) });
     if (generated === undefined) return;
-    const step: Step = { ...near, operation, args: generated.args, serial: 0 };
+    const step: Step = { ...near, caller, operation, args: generated.args, serial: 0 };
     const [first, second] = [site.run(step, true, generated), site.run(step)];
     this.#noteResult({ step, result: first });
     this.#checkDeterminism({ past: [], here: step, there: [], place: 0 }, [first], [second]);

@@ -20,6 +20,8 @@ export type Verdict = 'blue' | 'red' | 'unsafe' | 'undecided';
 export interface CalledOperation {
   readonly operation: string;
   readonly args: unknown;
+  /** Name of the user that it is executed for, if its generator reads `principal`. */
+  readonly principal?: string;
 }
 
 /**
@@ -150,8 +152,13 @@ const isEmpty = (fields: object): boolean => Object.keys(fields).length === 0;
 
 const formatCalls = (steps: readonly Step[]): string => steps.map(formatCall).join('; then ');
 
-export function formatCall({ operation, args }: Pick<Step, 'operation' | 'args'>): string {
-  return args === undefined ? operation : `${operation} ${formatValue(args)}`;
+export function formatCall({
+  operation,
+  args,
+  caller,
+}: Pick<Step, 'operation' | 'args' | 'caller'>): string {
+  const call = args === undefined ? operation : `${operation} ${formatValue(args)}`;
+  return caller?.wasRead === true ? `${call} for ${formatValue(caller.id)}` : call;
 }
 
 /**
@@ -241,7 +248,8 @@ function createCounterexample({ violation, seed }: FoundViolation): Counterexamp
   };
 }
 
-const toCalledOperation = ({ operation, args }: Step): CalledOperation => ({ operation, args });
+const toCalledOperation = ({ operation, args, caller }: Step): CalledOperation =>
+  caller?.wasRead === true ? { operation, args, principal: caller.id } : { operation, args };
 
 /**
  * Returns the updates that have run and have never chosen a shadow operation: they have no verdict.

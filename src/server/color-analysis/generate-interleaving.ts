@@ -159,6 +159,7 @@ class InterleavingGenerator {
       args,
       serial,
       seed,
+      caller: this.#context.getCaller(seed),
       atMs: EPOCH_MS + serial + random.pick(STEP_DELAYS_MS),
     };
     const generated = { step, result: this.#site.run(step, true, now) };

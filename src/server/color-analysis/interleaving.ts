@@ -1,4 +1,5 @@
 /** What a run is made of: operations of the contract, with all that their generators go by. */
+import type { Principal } from '../../correctable/binding.ts';
 import type { CorrectableError } from '../../correctable/errors.ts';
 import type { GeneratorOutcome } from '../generator/generator-runner.ts';
 import type { Choice } from '../records/reply.ts';
@@ -20,6 +21,26 @@ export function getChoice({ outcome }: StepResult): Choice | undefined {
   return outcome?.choice;
 }
 
+/** The user that an operation is executed for. */
+export class Caller {
+  /** Whether the generator has asked: only then does a story name the user. */
+  wasRead = false;
+  readonly #principal: Principal;
+
+  constructor(principal: Principal) {
+    this.#principal = principal;
+  }
+
+  get id(): string {
+    return this.#principal.id;
+  }
+
+  read(): Principal {
+    this.wasRead = true;
+    return this.#principal;
+  }
+}
+
 export interface Step {
   readonly operation: string;
   /** As a client gives them. */
@@ -30,6 +51,8 @@ export interface Step {
   readonly seed: number;
   /** When it is submitted, in milliseconds since the epoch. */
   readonly atMs: number;
+  /** Absent in steps made by hand: then there is no principal. */
+  readonly caller?: Caller;
 }
 
 /**

@@ -14,15 +14,23 @@ import { takeTooLargeError, sumTakes, type RightsNeed } from '../service/bounded
 import type { Tables } from '../service/tables.ts';
 import { Store, type StateReader } from '../state/store.ts';
 import { createAnalyzedService, type AnalyzedService } from './analyzed-service.ts';
-import type { StepResult, Step } from './interleaving.ts';
+import { Caller, type StepResult, type Step } from './interleaving.ts';
 import {
   ArgumentGenerator,
   type Arbitraries,
   type GeneratedArgs,
 } from './values/argument-generator.ts';
+import { createPrincipals } from './values/principals.ts';
+import type { Principal } from '../../correctable/binding.ts';
 import { tryEqualCopy } from '../../values/deep-copy.ts';
 import type { Effect } from '../records/effect.ts';
 import type { Ledger } from '../service/fields/ledger.ts';
+
+/** How what a client gives is drawn: see `ColorAnalysisOptions`. */
+interface SearchOptions {
+  readonly arbitraries?: Arbitraries;
+  readonly principals?: readonly Principal[];
+}
 
 export class SearchContext {
   readonly service: AnalyzedService;
@@ -32,9 +40,12 @@ export class SearchContext {
   readonly #tables: TablesReader<Tables>;
   #thrown: unknown;
 
+  readonly #principals: readonly Principal[];
+
   /** @throws CorrectableError `INVALID_ARGUMENT` naming the arbitrary that does not fit */
-  constructor(service: Service, arbitraries?: Arbitraries) {
+  constructor(service: Service, { arbitraries, principals }: SearchOptions = {}) {
     this.service = createAnalyzedService(service);
+    this.#principals = createPrincipals(principals);
     this.args = new ArgumentGenerator(service.contract, arbitraries);
     const { runnable, tables } = this.service;
     this.#state = new StateRef(new Store(tables));
@@ -51,12 +62,17 @@ export class SearchContext {
     this.#tables = createTablesReader(tables, this.#state, NO_READ_LISTENER);
   }
 
+  /** The user of a step: by its seed, so that the same run has the same one. */
+  getCaller(seed: number): Caller {
+    return new Caller(this.#principals[seed % this.#principals.length] as Principal);
+  }
+
   /**
    * Runs a generator on a state; changes nothing. `isWatched` looks whether it changes its
    * arguments.
    */
   run(
-    { operation, args, serial, seed, atMs }: Step,
+    { operation, args, serial, seed, atMs, caller }: Step,
     state: StateReader,
     isWatched = false,
     generated?: GeneratedArgs,
@@ -66,7 +82,16 @@ export class SearchContext {
     const { parsed } = generated ?? { parsed: this.args.parse(operation, args) };
     const before = isWatched ? tryEqualCopy(parsed) : undefined;
     const executed = this.#toResult(
-      { serial, operation, args: parsed, seed, submittedAtMs: atMs },
+      {
+        serial,
+        operation,
+        args: parsed,
+        seed,
+        submittedAtMs: atMs,
+        get principal() {
+          return caller?.read();
+        },
+      },
       state,
     );
     return before !== undefined && !structurallyEqual(before.copy, parsed)

@@ -1,4 +1,5 @@
 /** What a generator is given. */
+import type { Principal } from '../../correctable/binding.ts';
 import type { OperationSpec } from '../../protocol/contract/contract.ts';
 import { Random } from '../collections/random.ts';
 import type { GeneratorBudget } from './generator-budget.ts';
@@ -18,6 +19,8 @@ export interface GeneratorInput {
   readonly submittedAtMs: number;
   /** Seeds `random`: an unsigned 32-bit number. */
   readonly seed: number;
+  /** The user that it is executed for. */
+  readonly principal?: Principal | undefined;
 }
 
 /** What all runs on one state have in common. */
@@ -63,6 +66,10 @@ export class RunContext implements GeneratorContext<Tables, ShadowOperations> {
 
   get errors(): DomainErrorFactory<OperationSpec> {
     return this.#context.domainErrors.getFactories(this.#input.operation);
+  }
+
+  get principal(): Principal | undefined {
+    return this.#input.principal;
   }
 
   get now(): number {

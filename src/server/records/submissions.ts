@@ -1,4 +1,5 @@
 /** Operations as a site submits them to its replica, and the stages that their views reach. */
+import type { Principal } from '../../correctable/binding.ts';
 import type { OperationId } from './records.ts';
 import type { Origin } from './origin.ts';
 import type { Vector } from './vector.ts';
@@ -25,6 +26,11 @@ export interface Submission {
   readonly operation: string;
   /** Parsed by the contract. */
   readonly args: unknown;
+  /**
+   * The user that it is executed for, the same for each run of its generator. No log has it: a
+   * generator runs only where its client has submitted it.
+   */
+  readonly principal?: Principal | undefined;
   /** Present if the caller may resend it: then it still takes effect only once. */
   readonly identity?: SubmissionIdentity | undefined;
   /** Present in a session: what the session has seen, which every view must contain. */

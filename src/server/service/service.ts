@@ -2,6 +2,7 @@
  * A service: a contract with its implementation, as tables, shadow operations with colors, and
  * generators (RedBlue, OSDI 2012, §5). It runs at the sites only.
  */
+import type { Principal } from '../../correctable/binding.ts';
 import { CorrectableError, check, createInvalidArgumentError } from '../../correctable/errors.ts';
 import {
   checkMemberName,
@@ -86,6 +87,16 @@ export interface GeneratorContext<
    * if (balance < amount) throw errors.notEnough({ balance });
    */
   readonly errors: DomainErrorFactory<O>;
+  /**
+   * The user that the operation is executed for, as `authorize` of the gateway gets it: a frozen
+   * copy, the same if the generator runs again. A gateway without `authenticate` gives all clients
+   * the principal `{ id: '' }`. `undefined` if a client in this process submitted the operation,
+   * unless its binding is one of `withPrincipal`.
+   *
+   * @example
+   * if (tables.orders.row(order).owner !== principal?.id) throw errors.notYours();
+   */
+  readonly principal: Principal | undefined;
   /** When the client submitted the operation, in milliseconds since the epoch. */
   readonly now: number;
   /**

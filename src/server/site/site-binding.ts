@@ -12,6 +12,7 @@ import type {
   Binding,
   BindingSession,
   InvocationContext,
+  Principal,
   Sink,
   ViewDetails,
 } from '../../correctable/binding.ts';
@@ -32,6 +33,7 @@ import {
 import { EncodingSink } from '../../protocol/codec/encoding-sink.ts';
 import { copyForWire } from '../../protocol/codec/portable-values.ts';
 import { isWellFormed } from '../../protocol/codec/tagged-values.ts';
+import { freezeArgsCopy } from '../../values/deep-freeze.ts';
 import { toCanonicalString } from '../../values/canonical-string.ts';
 import { MAX_CLIENT_LENGTH } from '../records/retention-limits.ts';
 import {
@@ -322,6 +324,7 @@ class SinkSubmitter implements Submitter {
   readonly #context: InvocationContext;
   readonly #sink: Sink<unknown, RedBlueLevel>;
   readonly #session: SiteSession | undefined;
+  #principal: Principal | undefined;
   /** Whether all requested views were delivered. */
   #isOver = false;
 
@@ -352,6 +355,11 @@ class SinkSubmitter implements Submitter {
 
   get deadlineAt(): number | undefined {
     return this.#context.deadlineAt;
+  }
+
+  /** A copy for all runs of a generator, made by the first one that reads it. */
+  get principal(): Principal | undefined {
+    return (this.#principal ??= freezeArgsCopy(this.#context.principal));
   }
 
   onView(stage: Stage, { value, meta }: Reply, seen: Vector | undefined): void {

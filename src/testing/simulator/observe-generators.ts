@@ -25,10 +25,10 @@ export function observeGenerators(
     outcome: Outcome,
     { isLaid: isPipelined = false, isAlone = false } = {},
   ): void => {
-    const { serial, operation, args, submittedAtMs, seed } = value;
+    const { serial, operation, args, submittedAtMs, seed, principal } = value;
     const { identity } = value as Partial<Submission>;
     noted({
-      input: { name, serial, operation, args, submittedAtMs, seed },
+      input: { name, serial, operation, args, submittedAtMs, seed, principal },
       id: identity?.id,
       outcome,
       isPipelined,

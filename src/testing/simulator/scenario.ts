@@ -1,6 +1,7 @@
 /**
  * What a run is about: a service, what its clients ask for, and what only its own checkers know.
  */
+import type { Principal } from '../../correctable/binding.ts';
 import type { Origins } from '../../server/records/origin.ts';
 import type { Service } from '../../server/service/service.ts';
 import type { HealthyPeriods } from './timeline.ts';
@@ -34,6 +35,8 @@ export interface CheckerContext {
 export interface Scenario {
   readonly service: Service;
   readonly traits: OperationTraits;
+  /** The users of the clients, by turns. Default: none */
+  readonly principals?: readonly Principal[];
   draw(from: DrawOptions): DrawnOperation;
   /** Checkers beside those that hold for any service. */
   checkers(circumstances: CheckerContext): readonly Checker[];

@@ -167,10 +167,15 @@ export class SimulatedClient {
     const { home, hop, sessionVector } = this.#path;
     const identity = { id, home, hop, acknowledged: this.#acknowledged };
     const seed = this.#options.random.bits();
+    const {
+      client,
+      scenario: { principals = [] },
+    } = this.#options;
     const submission = {
       operation: name,
       args,
       seed,
+      principal: principals[client % principals.length],
       wantedStages,
       sessionVector,
       ...(reads ? {} : { identity }),

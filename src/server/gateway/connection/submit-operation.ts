@@ -1,5 +1,5 @@
 /** From a `submit` row to a submission in the hands of the binding, or to the reason why not. */
-import type { Binding, BindingSession } from '../../../correctable/binding.ts';
+import type { Binding, BindingSession, Principal } from '../../../correctable/binding.ts';
 import { CorrectableError, isCorrectableError } from '../../../correctable/errors.ts';
 import { isThenable } from '../../../correctable/validate.ts';
 import type { Operation } from '../../../correctable/operation.ts';
@@ -21,6 +21,8 @@ interface AdmittedSubmission {
   readonly message: SubmitMessage;
   readonly client: ConnectedClient;
   readonly operation: Operation;
+  /** The one that `authorize` was asked about: a token may be renewed while that decides. */
+  readonly principal: Principal;
   readonly place: LoadSlot;
   /** When it was received. */
   readonly receivedAt: number;
@@ -51,11 +53,13 @@ export function submit(
   }
   try {
     const operation = admit(message, client, frame);
+    const { principal } = client;
     const decision = authorize(operation, client);
     const admitted: AdmittedSubmission = {
       message,
       client,
       operation,
+      principal,
       place: new LoadSlot(load, frame),
       receivedAt: frame.servedAt,
     };
@@ -109,6 +113,7 @@ function startOperation({
   message,
   client,
   operation,
+  principal,
   place: slot,
   receivedAt,
 }: AdmittedSubmission): void {
@@ -133,6 +138,7 @@ function startOperation({
     deadlineAt,
     move,
     idempotencyKey,
+    principal,
     slot,
     receivedAt,
     stats: host.operationStats,

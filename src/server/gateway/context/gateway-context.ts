@@ -1,5 +1,5 @@
 /** What all connections of one gateway share. */
-import type { Binding } from '../../../correctable/binding.ts';
+import type { Binding, Principal } from '../../../correctable/binding.ts';
 import type { Operation } from '../../../correctable/operation.ts';
 import type { ClientTable } from '../clients/client-table.ts';
 import type { CompiledRegistry } from './compile-schema.ts';
@@ -9,16 +9,7 @@ import type { OperationStats } from '../operations/operation-stats.ts';
 import type { Logger } from './logger.ts';
 import type { Principals } from '../limits/principal-shares.ts';
 
-/** The authenticated user of a connection. */
-export interface Principal {
-  /** Stable name. Operation ids belong to it. */
-  readonly id: string;
-  /**
-   * When the token expires, in milliseconds since the epoch. Unless it was renewed, the connection
-   * is then closed.
-   */
-  readonly expiresAt?: number | undefined;
-}
+export type { Principal };
 
 /** The source of a connection. */
 export interface Peer {

@@ -6,6 +6,7 @@
 import type {
   BindingSession,
   InvocationContext,
+  Principal,
   Sink,
   SubmissionOrigin,
   ViewDetails,
@@ -105,6 +106,10 @@ export class HostedOperation
   get deadlineAt(): number | undefined {
     const { deadlineAt } = this.#parts;
     return deadlineAt === undefined ? undefined : deadlineAt + getWallOffsetMs(systemClock);
+  }
+
+  get principal(): Principal {
+    return this.#parts.principal;
   }
 
   get operationId(): string {

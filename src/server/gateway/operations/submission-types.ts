@@ -1,4 +1,5 @@
 /** What a submission is made from, and what it needs of its surroundings. */
+import type { Principal } from '../../../correctable/binding.ts';
 import type { Codec } from '../../../protocol/codec/codec.ts';
 import type { SiteMove } from '../../../protocol/messages/submit.ts';
 import type { ClientRecord } from '../clients/client-table.ts';
@@ -43,6 +44,8 @@ export interface SubmissionOptions {
   readonly move?: SiteMove | undefined;
   /** The client's name for it, the same for every connection of its principal. */
   readonly idempotencyKey?: string | undefined;
+  /** The user that it is executed for: the one that `authorize` has decided on. */
+  readonly principal: Principal;
   /** Its own until the store is done with it. */
   readonly slot: LoadSlot;
 }

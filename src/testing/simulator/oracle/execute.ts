@@ -1,4 +1,5 @@
 /** Runs a generator on the model, and says whether that gave the same as at a site. */
+import type { Principal } from '../../../correctable/binding.ts';
 import type { DomainErrorInfo } from '../../../correctable/errors.ts';
 import { checkPortable } from '../../../protocol/codec/portable-values.ts';
 import { formatValue } from '../../../server/color-analysis/values/format-values.ts';
@@ -37,6 +38,8 @@ export interface RunInput {
   readonly args: unknown;
   readonly submittedAtMs: number;
   readonly seed: number;
+  /** The user that it was executed for. */
+  readonly principal?: Principal | undefined;
   /** Whose rights its generator reads. */
   readonly site?: number;
   /** Whose rights count as used: those of closed origins, as the site knew them. */
@@ -164,6 +167,7 @@ function createContext(service: Service, view: () => ModelView, input: RunInput)
     shadow: service.shadowBuilders,
     errors: service.domainErrors.getFactories(input.operation),
     scratchpad: scratch,
+    principal: input.principal,
     now: input.submittedAtMs,
     uniqueId: () => `${input.name}.${input.serial}.${ids++}`,
     random: () => random.fraction(),

@@ -127,7 +127,7 @@ describe('values from the run', () => {
 
   test('numbers → as they stand, not only as they were added', () => {
     const five = (): object => ({ account: 'a', cents: 5 });
-    const workshop = new SearchContext(bankService(), { deposit: five, withdraw: five });
+    const workshop = new SearchContext(bankService(), { arbitraries: { deposit: five, withdraw: five } });
     const all = drawings(workshop, { scope: { ...NARROW, past: 5 }, here: 'deposit', there: 'deposit' });
     expect(all.some(({ pool }) => pool.numbers('balance').includes(10))).toBe(true);
   });

@@ -117,6 +117,7 @@ export function start(
     deadlineAt: undefined,
     receivedAt: 0,
     stats: new OperationStats(undefined),
+    principal: { id: '' },
     slot: new LoadSlot(load, new ReceivedFrame(0)),
   };
   const submission = new HostedOperation(owner, parts, outlet, session, undefined);

@@ -1,0 +1,29 @@
+/** The users that drawn operations are executed for. */
+import type { Principal } from '../../../correctable/binding.ts';
+import { check } from '../../../correctable/errors.ts';
+import { isRecord } from '../../../correctable/validate.ts';
+import { isWellFormed } from '../../../protocol/codec/tagged-values.ts';
+import { freezeArgsCopy } from '../../../values/deep-freeze.ts';
+
+/** Two, so that one user meets what the other one owns. */
+const DEFAULT_PRINCIPALS: readonly Principal[] = freezeArgsCopy([{ id: 'ada' }, { id: 'bob' }]);
+
+/** @throws CorrectableError `INVALID_ARGUMENT` naming the first that is no principal */
+export function createPrincipals(
+  principals: readonly Principal[] = DEFAULT_PRINCIPALS,
+): readonly Principal[] {
+  check(
+    Array.isArray(principals) && principals.length > 0,
+    'principals',
+    "must be a list of principals, as [{ id: 'ada' }, { id: 'bob' }]",
+  );
+  for (const [at, principal] of principals.entries()) {
+    const id: unknown = isRecord(principal) ? principal['id'] : undefined;
+    check(
+      typeof id === 'string' && isWellFormed(id),
+      `principals.${at}`,
+      "must have an id that is a well-formed string, as { id: 'ada' }",
+    );
+  }
+  return freezeArgsCopy(principals);
+}

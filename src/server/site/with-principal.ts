@@ -1,0 +1,61 @@
+/** Gives a principal to operations that no gateway has authenticated: those of this process. */
+import type { Binding, InvocationContext, Principal } from '../../correctable/binding.ts';
+import { check } from '../../correctable/errors.ts';
+import { checkRecord, isBinding } from '../../correctable/validate.ts';
+import { isWellFormed } from '../../protocol/codec/tagged-values.ts';
+
+const CALL = "withPrincipal(deployment.site('ireland'), { id: 'ada' })";
+
+/**
+ * Returns a binding that submits every operation for `principal`, for example in a test or behind a
+ * web server that has authenticated its user. Generators get it as `principal`. It stands for the
+ * binding that you pass: clients of both share its state, and closing one client ends only its own
+ * operations. Of a binding that sends operations to a server, that server decides on the principal.
+ *
+ * @throws CorrectableError `INVALID_ARGUMENT` if the value is no binding, or the principal has no
+ *   `id`.
+ * @example const site = shop.site('ireland');
+ * const ada = createClient(withPrincipal(site, { id: 'ada' }));
+ * const bob = createClient(withPrincipal(site, { id: 'bob' }));
+ */
+export function withPrincipal<B extends Binding>(binding: B, principal: Principal): B {
+  check(isBinding(binding), 'binding', `must be a binding: write ${CALL}`);
+  checkPrincipal(principal, 'principal');
+  return wrap(binding, principal);
+}
+
+/** @throws CorrectableError `INVALID_ARGUMENT` naming the field if it is no principal */
+export function checkPrincipal(value: unknown, field: string): asserts value is Principal {
+  checkRecord(value, { call: CALL, field });
+  const { id } = value as { readonly id?: unknown };
+  check(
+    typeof id === 'string' && isWellFormed(id),
+    `${field}.id`,
+    `must be a well-formed string: write ${CALL}`,
+  );
+}
+
+function wrap<B extends Binding>(binding: B, principal: Principal): B {
+  const replaced: Partial<Record<string | symbol, unknown>> = {
+    // A cache in front files views under it.
+    principal: () => principal.id,
+    submitOperation: (...[operation, levels, sink, context]: Parameters<B['submitOperation']>) =>
+      binding.submitOperation(operation, levels, sink, replacePrincipal(context, principal)),
+    openHandle: binding.openHandle && (() => wrap(binding.openHandle!() as B, principal)),
+  };
+  return new Proxy(binding, {
+    get: (target, name): unknown => {
+      if (Object.hasOwn(replaced, name)) return replaced[name];
+      const part: unknown = Reflect.get(target, name, target);
+      return typeof part === 'function' ? (part.bind(target) as unknown) : part;
+    },
+  });
+}
+
+/** A copy would make the signal, which most operations never look at. */
+function replacePrincipal(context: InvocationContext, principal: Principal): InvocationContext {
+  return new Proxy(context, {
+    get: (outer, name): unknown => (name === 'principal' ? principal : Reflect.get(outer, name)),
+    set: (outer, name, value) => Reflect.set(outer, name, value),
+  });
+}
