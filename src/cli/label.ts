@@ -182,6 +182,7 @@ function formatReport({
   seed,
   seconds,
   shadows,
+  warnings,
   generators,
   table,
 }: TimedReport): readonly string[] {
@@ -192,6 +193,11 @@ function formatReport({
     '',
     ...formatTable(shadows),
     ...shadows.flatMap(formatCounterexample),
+    ...warnings.flatMap((warning) => [
+      '',
+      `warning: ${warning.message} (${warning.times} times)`,
+      `  Again: --seed ${warning.seed} --runs 1`,
+    ]),
     ...generators.flatMap(({ operation, isFault, problem, times }) => [
       '',
       `${isFault ? 'FAULT' : 'note'}: the generator of ${operation}: ${problem} (${times} times)`,

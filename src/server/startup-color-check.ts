@@ -38,6 +38,8 @@ export function checkColorsAtStartup(
     const message = `${messages.source}: the shadow operation '${name}' is declared ${declaredColor}, and ${reason}.${story}\n${advice}.`;
     throw new CorrectableError('INVALID_ARGUMENT', message, { field: 'service' });
   }
+  for (const { message } of report?.warnings ?? [])
+    onTrouble(`${message} Run correctables label for details.`);
   for (const { operation, isFault, problem } of report?.generators ?? []) {
     if (isFault)
       onTrouble(

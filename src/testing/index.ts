@@ -25,6 +25,7 @@ export type {
   GeneratorFinding,
   ColorReport,
   ColorTable,
+  ColorWarning,
   ShadowVerdict,
   Verdict,
 } from '../server/color-analysis/color-report.ts';

@@ -155,13 +155,14 @@ export class AnalysisSite {
 
   row(table: string, key: string): RowValue {
     if (!this.store.has(table, key)) return { table, key, fields: {} };
+    return { table, key, fields: this.readRow(table, key) };
+  }
+
+  /** The fields of a row, as they are at first if it is not there. */
+  readRow(table: string, key: string): Readonly<Record<string, unknown>> {
     const row = (this.#tables[table]?.row(key) ?? {}) as Readonly<Record<string, unknown>>;
     const names = Object.keys(this.#context.service.tables[table]?.fields ?? {});
-    return {
-      table,
-      key,
-      fields: Object.fromEntries(names.map((name) => [name, toPlainValue(row[name])])),
-    };
+    return Object.fromEntries(names.map((name) => [name, toPlainValue(row[name])]));
   }
 }
 

@@ -20,6 +20,7 @@ import {
   findUnchosenWrites,
   createTable,
   createVerdicts,
+  toColorWarning,
   type ColorReport,
 } from './color-report.ts';
 import { SearchContext } from './search-context.ts';
@@ -157,6 +158,7 @@ export class ColorAnalysis {
       runs: this.#completedRuns,
       seed: this.#first,
       shadows,
+      warnings: stats.restoredRows.map(toColorWarning),
       generators: createFindings([
         ...findFailingGenerators(service, stats),
         ...stats.generators,
@@ -201,6 +203,7 @@ export class ColorAnalysis {
     const result = runInterleaving(this.#context, interleaving);
     this.#checkDeterminism(interleaving, drawing.results, result.results);
     this.#note(interleaving, result);
+    if (result.restoredRow !== undefined) this.#stats.noteRestoredRow(result.restoredRow, seed);
     if (result.violation !== undefined) this.#noteViolation(result.violation, seed, endsShrinking);
   }
 

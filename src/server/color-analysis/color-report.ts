@@ -5,7 +5,14 @@
 import type { Color } from '../records/effect.ts';
 import type { AnalyzedService } from './analyzed-service.ts';
 import type { Step } from './interleaving.ts';
-import type { FoundViolation, GeneratorTrial, TrialStats, Trial } from './trial-stats.ts';
+import { getWrittenFields, type ChosenStep } from './find-restored-row.ts';
+import type {
+  RestoredRows,
+  FoundViolation,
+  GeneratorTrial,
+  TrialStats,
+  Trial,
+} from './trial-stats.ts';
 import type { Violation } from './run-interleaving.ts';
 import { formatValue, formatFields } from './values/format-values.ts';
 import type { InvariantViolation, RowValue } from './analysis-site.ts';
@@ -63,6 +70,23 @@ export interface GeneratorFinding {
   readonly times: number;
 }
 
+/** A blue write to a row that another operation removes: it brings the row back in part. */
+export interface ColorWarning {
+  /** The shadow operation that writes to the row, and the operation that chose it. */
+  readonly shadow: string;
+  readonly operation: string;
+  /** The shadow operation that removes the row. */
+  readonly remover: string;
+  readonly table: string;
+  /** Fields that the row had before the removal, and has lost. */
+  readonly lostFields: readonly string[];
+  /** What happens, and what to do. */
+  readonly message: string;
+  readonly times: number;
+  /** Seed of a run that shows it. */
+  readonly seed: number;
+}
+
 /** The numbers of RedBlue's Table 2 (OSDI 2012), with the declared colors. */
 export interface ColorTable {
   /** Number of user requests of the application, or `null` if it is unknown. */
@@ -84,6 +108,8 @@ export interface ColorReport {
   readonly runs: number;
   readonly seed: number;
   readonly shadows: readonly ShadowVerdict[];
+  /** What no invariant forbids, and is hardly meant. */
+  readonly warnings: readonly ColorWarning[];
   readonly generators: readonly GeneratorFinding[];
   readonly table: ColorTable;
 }
@@ -296,6 +322,36 @@ function getChosenOperations({ trials }: TrialStats): ReadonlySet<string> {
 
 const ALWAYS_FAILS =
   'it failed in each run: declare in its contract the errors that it refuses with, or say by arbitraries what it takes';
+
+export function toColorWarning({ first, lostFields, times, seed }: RestoredRows): ColorWarning {
+  const { writer, remover, table } = first;
+  const lost = [...lostFields].toSorted();
+  const written = getWrittenFields(first);
+  const names = (fields: readonly string[]): string =>
+    fields.map((field) => `${table}.${field}`).join(', ');
+  const target = written.length === 0 ? `a row of ${table}` : names(written);
+  const state =
+    lost.length === 0 ? 'although it would not have been made' : `without ${names(lost)}`;
+  const message =
+    `'${writer.shadow}' (${writer.color}) writes ${target} while '${remover.shadow}' (${remover.color}) removes the row at another site: ` +
+    `the row is back, ${state}. Write to a row of its own, in another table, or make ${getRedAdvice(writer, remover)} red.`;
+  return {
+    shadow: writer.shadow,
+    operation: writer.step.operation,
+    remover: remover.shadow,
+    table,
+    lostFields: lost,
+    message,
+    times,
+    seed,
+  };
+}
+
+/** Only two red operations see each other. */
+function getRedAdvice(writer: ChosenStep, remover: ChosenStep): string {
+  if (writer.color === 'blue' && remover.color === 'blue') return 'both';
+  return `'${writer.color === 'blue' ? writer.shadow : remover.shadow}'`;
+}
 
 /** What was found of generators, faults first. */
 export function createFindings(trials: readonly GeneratorTrial[]): readonly GeneratorFinding[] {

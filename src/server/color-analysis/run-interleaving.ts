@@ -17,6 +17,7 @@ import {
   type StampedShadow,
   type RowValue,
 } from './analysis-site.ts';
+import { findRestoredRow, type ChosenStep, type RestoredRow } from './find-restored-row.ts';
 import type { SearchContext } from './search-context.ts';
 import { structurallyEqual } from '../../correctable/structural-equality.ts';
 import type { Effect } from '../records/effect.ts';
@@ -84,6 +85,8 @@ export interface InterleavingResult {
    */
   readonly concurrentShadows: readonly string[];
   readonly violation: Violation | undefined;
+  /** A row that was removed and is back, if nothing else was found. */
+  readonly restoredRow: RestoredRow | undefined;
 }
 
 /** Runs it; the same each time. */
@@ -123,6 +126,7 @@ class InterleavingRun {
   #first: FirstSite | undefined;
   /** What the second site has chosen beside the first, and what that is called. */
   readonly #others: StampedShadow[] = [];
+  readonly #otherSteps: ChosenStep[] = [];
   readonly #concurrentShadows: string[] = [];
 
   constructor(workshop: SearchContext, interleaving: Interleaving) {
@@ -138,7 +142,25 @@ class InterleavingRun {
       localChoice: this.#first?.chosen,
       concurrentShadows: this.#concurrentShadows,
       violation,
+      restoredRow: violation === undefined ? this.#findRestoredRow() : undefined,
     };
+  }
+
+  #findRestoredRow(): RestoredRow | undefined {
+    if (this.#first === undefined || this.#otherSteps.length === 0) return undefined;
+    return findRestoredRow({
+      context: this.#context,
+      common: this.#common,
+      stamps: this.#stamps,
+      here: this.#toChosenStep(this.#interleaving.here, this.#first.chosen),
+      there: this.#otherSteps,
+      merged: this.#second,
+    });
+  }
+
+  #toChosenStep(step: Step, { shadow, color, effects }: Choice): ChosenStep {
+    const declared = this.#context.service.getDeclaredColor(shadow, step.operation);
+    return { step, shadow, color: color === 'red' ? color : declared, effects };
   }
 
   /** What both sites have seen. */
@@ -197,6 +219,7 @@ class InterleavingRun {
       });
       if (alone !== undefined) return alone;
       this.#others.push(other);
+      this.#otherSteps.push(this.#toChosenStep(step, choice));
       this.#concurrentShadows.push(choice.shadow);
       const violation = this.#findConcurrentViolation(this.#first, other, at);
       if (violation !== undefined) return violation;

@@ -1,5 +1,6 @@
 /** What the runs have gone through, by shadow operation and the operation that chose it. */
 import type { InvariantViolation } from './analysis-site.ts';
+import type { RestoredRow } from './find-restored-row.ts';
 import type { Violation } from './run-interleaving.ts';
 
 /** Of one shadow operation, chosen by one operation. */
@@ -24,6 +25,15 @@ export interface FoundViolation {
   readonly seed: number;
 }
 
+/** Writes of one operation that bring rows back which another one removes. */
+export interface RestoredRows {
+  readonly first: RestoredRow;
+  readonly lostFields: Set<string>;
+  /** A run with this seed shows the first. */
+  readonly seed: number;
+  times: number;
+}
+
 /** A fault of a generator, or of what goes into it. */
 export interface GeneratorTrial {
   readonly operation: string;
@@ -45,6 +55,7 @@ const OTHER_ERRORS = { problem: 'it failed in other ways too' };
 export class TrialStats {
   readonly #trials = new Map<string, Trial>();
   readonly #generators = new Map<string, GeneratorTrial>();
+  readonly #restoredRows = new Map<string, RestoredRows>();
   readonly #runs = new Map<string, number>();
   readonly #failures = new Map<string, number>();
   /** How many of them there are of each operation. */
@@ -102,6 +113,30 @@ export class TrialStats {
       return this.noteGenerator(operation, OTHER_ERRORS);
     this.#kinds.set(operation, kinds + 1);
     this.#generators.set(name, { operation, ...description, times: 1 });
+  }
+
+  noteRestoredRow(found: RestoredRow, seed: number): void {
+    const { writer, remover, table, lostFields } = found;
+    const name = JSON.stringify([
+      table,
+      ...[writer, remover].flatMap(({ shadow, step }) => [shadow, step.operation]),
+    ]);
+    const known = this.#restoredRows.get(name);
+    if (known === undefined)
+      this.#restoredRows.set(name, {
+        first: found,
+        lostFields: new Set(lostFields),
+        seed,
+        times: 1,
+      });
+    else {
+      known.times += 1;
+      for (const field of lostFields) known.lostFields.add(field);
+    }
+  }
+
+  get restoredRows(): readonly RestoredRows[] {
+    return [...this.#restoredRows.values()];
   }
 
   get generators(): readonly GeneratorTrial[] {

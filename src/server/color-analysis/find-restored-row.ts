@@ -1,0 +1,132 @@
+/**
+ * Finds rows that come back: one site writes to a row while another one removes it. A removal takes
+ * only what was written before it (RedBlue, OSDI 2012, Figure 7), so the later write stays. That is
+ * wanted if it makes the row anew, as a line of a cart that is added again. So a row counts only if
+ * it has lost fields that the write does not set, or if the write would not be made without the row.
+ */
+import { structurallyEqual } from '../../correctable/structural-equality.ts';
+import type { Color, Effect } from '../records/effect.ts';
+import { createRemoveEffect, isRemoval, isWholeRow } from '../service/row-effects.ts';
+import { AnalysisSite, HERE, StampGenerator, type StampedShadow } from './analysis-site.ts';
+import { getChoice, type Step } from './interleaving.ts';
+import type { SearchContext } from './search-context.ts';
+
+/** A shadow operation with the step that chose it. */
+export interface ChosenStep {
+  readonly step: Step;
+  readonly shadow: string;
+  readonly color: Color;
+  readonly effects: readonly Effect[];
+}
+
+/** Two sites that have parted, and have heard of each other since. */
+export interface MetSites {
+  readonly context: SearchContext;
+  readonly common: readonly StampedShadow[];
+  /** Gives later stamps than all that they have seen. */
+  readonly stamps: StampGenerator;
+  readonly here: ChosenStep;
+  readonly there: readonly ChosenStep[];
+  readonly merged: AnalysisSite;
+}
+
+/** A write that brings back a row which another operation removes. */
+export interface RestoredRow {
+  readonly writer: ChosenStep;
+  readonly remover: ChosenStep;
+  readonly table: string;
+  /** Fields that the row had, and has lost. */
+  readonly lostFields: readonly string[];
+}
+
+type RowName = Pick<Effect, 'table' | 'key'>;
+
+export function findRestoredRow(sites: MetSites): RestoredRow | undefined {
+  const { here, there, common, context } = sites;
+  const both = [here, ...there];
+  // Most operations remove nothing.
+  if (!both.some(({ effects }) => effects.some(isRemoval))) return undefined;
+  const before = new AnalysisSite(context, common);
+  for (const other of there) {
+    const found =
+      findBetween(sites, before, here, other) ?? findBetween(sites, before, other, here);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function findBetween(
+  sites: MetSites,
+  before: AnalysisSite,
+  writer: ChosenStep,
+  remover: ChosenStep,
+): RestoredRow | undefined {
+  // Of two red operations, the later one in their order has seen the other one.
+  if (writer.color === 'red' && remover.color === 'red') return undefined;
+  for (const { table, key } of remover.effects.filter(isRemoval)) {
+    const row = { table, key };
+    if (!before.store.has(table, key) || !sites.merged.store.has(table, key)) continue;
+    if (!writesRow(writer, row) || isMadeAnew(sites, remover, row)) continue;
+    const lostFields = findLostFields(sites, before, writer, row);
+    if (lostFields.length > 0 || !writesWithoutRow(sites, writer, row))
+      return { writer, remover, table, lostFields };
+  }
+  return undefined;
+}
+
+/** Whether it writes to the row and lets it stand. */
+function writesRow({ effects }: { readonly effects: readonly Effect[] }, row: RowName): boolean {
+  const own = effects.filter((effect) => isOn(effect, row));
+  return own.length > 0 && !own.some(isRemoval);
+}
+
+/** Whether the site that has removed the row makes one of the same key itself. */
+function isMadeAnew({ here, there }: MetSites, remover: ChosenStep, row: RowName): boolean {
+  const ofSite = remover === here ? [here] : there;
+  const effects = ofSite.flatMap((operation) => operation.effects);
+  return effects.some((effect) => isOn(effect, row) && !isRemoval(effect));
+}
+
+function findLostFields(
+  { context, merged }: MetSites,
+  before: AnalysisSite,
+  writer: ChosenStep,
+  { table, key }: RowName,
+): string[] {
+  const written = new Set(
+    writer.effects.filter((effect) => isOn(effect, { table, key })).map(({ field }) => field),
+  );
+  const empty = new AnalysisSite(context).readRow(table, key);
+  const [had, has] = [before.readRow(table, key), merged.readRow(table, key)];
+  return Object.keys(had).filter(
+    (field) =>
+      !written.has(field) &&
+      !structurallyEqual(had[field], empty[field]) &&
+      structurallyEqual(has[field], empty[field]),
+  );
+}
+
+/** Whether the same operation writes to the row if it finds none. */
+function writesWithoutRow(
+  { context, common, stamps }: MetSites,
+  { step }: ChosenStep,
+  { table, key }: RowName,
+): boolean {
+  const site = new AnalysisSite(context, common);
+  const stamp = new StampGenerator(stamps).next(HERE, true);
+  site.apply({ effects: [createRemoveEffect(table, key)], stamp });
+  const choice = getChoice(site.run(step));
+  return choice !== undefined && writesRow(choice, { table, key });
+}
+
+function isOn(effect: Effect, { table, key }: RowName): boolean {
+  return effect.table === table && effect.key === key;
+}
+
+/** The fields of the row that an operation sets, for a message. */
+export function getWrittenFields({ writer, table }: RestoredRow): readonly string[] {
+  const fields = writer.effects
+    .filter((effect) => effect.table === table && !isWholeRow(effect))
+    .map(({ field }) => field);
+  return [...new Set(fields)].toSorted();
+}
