@@ -7,9 +7,9 @@ export type Flag = readonly [typed: string, what: string, defaultValue?: string 
 export interface Command {
   readonly name: string;
   readonly summary: string;
-  /** The one word that it takes besides flags, and what such a word names. Default: none */
+  /** The words that it takes besides flags, and what these name. Default: none */
   readonly argument?: { readonly typed: `<${string}>`; readonly names: string };
-  /** The values of the argument, if it takes only these, each with its help text. */
+  /** The values of the first word, if it takes only these, each with its help text. */
   readonly actions?: readonly (readonly [name: string, what: string])[];
   readonly flags: readonly Flag[];
   readonly example: string;
@@ -21,5 +21,5 @@ export interface Command {
    *
    * @throws CorrectableError `INVALID_ARGUMENT` naming the flag or the word at fault
    */
-  run(options: RawOptions, word: string | undefined): Promise<void> | void;
+  run(options: RawOptions, ...words: readonly (string | undefined)[]): Promise<void> | void;
 }

@@ -17,6 +17,7 @@ import {
 import { isFirstProcess, isWorkerThread, runInWorkerThread } from './worker-thread.ts';
 import { waitUntilWritten } from './print.ts';
 import { EXIT_CLOSED_DIRECTORY, SERVE } from './serve.ts';
+import { SERVICE } from './service.ts';
 import { formatLocation } from './format-error.ts';
 
 /**
@@ -29,7 +30,7 @@ function readPackageVersion(): string {
 }
 
 /** A new one is a file with a `Command`, and stands here. */
-const COMMANDS: readonly Command[] = [SERVE, INSPECT, LABEL, CLUSTER];
+const COMMANDS: readonly Command[] = [SERVE, INSPECT, LABEL, SERVICE, CLUSTER];
 
 const EXIT_FAILED = 1;
 const EXIT_USAGE = 2;
@@ -110,8 +111,10 @@ async function run(command: Command | undefined, words: readonly string[]): Prom
   const takesValue = new Map(known.map((option) => [option.name, option.isBoolean !== true]));
   const typed = readTypedOptions(cli.options, takesValue, process.argv);
   const options = withEnvironment(typed, takesValue, process.argv, process.env);
-  if (words.length > (word === undefined ? 0 : 1)) {
-    const takes = word === undefined ? 'flags only' : `one ${word.names}`;
+  const maxWords = word === undefined ? 0 : word.typed.split(' ').length;
+  if (words.length > maxWords) {
+    const count = maxWords === 1 ? 'one ' : '';
+    const takes = word === undefined ? 'flags only' : `${count}${word.names}`;
     throw new CorrectableError(
       'INVALID_ARGUMENT',
       `${name} takes ${takes}, not "${words.join(' ')}"; see --help`,
@@ -121,7 +124,7 @@ async function run(command: Command | undefined, words: readonly string[]): Prom
   const needsThread = runsInWorkerThread || isFirstProcess;
   if (needsThread && !isWorkerThread) return runInWorkerThread(new URL(import.meta.url));
   try {
-    await command.run(options, words[0]);
+    await command.run(options, ...words);
   } finally {
     if (!runsInWorkerThread) exitOnceWritten();
   }

@@ -42,6 +42,14 @@ export function isSameVersion(a: DeploymentVersion, b: DeploymentVersion): boole
   return a.rules === b.rules && a.service.hash === b.service.hash;
 }
 
+/** Something that a version needs and another one does not have. */
+export interface LostPart {
+  /** Whether data on disk needs it too, or only other sites and pages of the earlier version. */
+  readonly isInData: boolean;
+  /** What is needed, in words. */
+  readonly needs: string;
+}
+
 /**
  * What a version needs and `here` does not have, in words; `undefined` if `here` has the same or
  * more.
@@ -52,37 +60,81 @@ export function findLostPart(
 ): string | undefined {
   if (needed.rules > here.rules)
     return `rules ${needed.rules}, and this program knows them up to ${here.rules}`;
-  if (needed.service.hash === here.service.hash) return undefined;
-  return (
-    findLostTable(needed.service.tables, here.service.tables) ??
-    findLostOperation(needed.service, here.service)
-  );
+  const [first] = listLostParts(needed.service, here.service);
+  return first?.needs;
 }
 
 /** The same of tables alone. */
 export function findLostTable(needed: TableSchemas, here: TableSchemas): string | undefined {
-  for (const [name, { removable, fields }] of Object.entries(needed)) {
-    const table = here[name];
-    if (table === undefined) return `the table '${name}', which the service does not have`;
-    if (table.removable !== removable)
-      return `the table '${name}' to stay ${removable ? '' : 'not '}removable`;
-    for (const [field, kind] of Object.entries(fields)) {
-      const now = table.fields[field];
-      if (now === undefined) return `the field '${name}.${field}', which the service does not have`;
-      if (now !== kind)
-        return `'${name}.${field}' to stay a ${kind}: it is a ${now} now. Add a field of another name`;
-    }
-  }
-  return undefined;
+  const [first] = listLostTables(needed, here);
+  return first?.needs;
 }
 
-function findLostOperation(needed: ServiceVersion, here: ServiceVersion): string | undefined {
+/** All that one version of a service needs and another one does not have. */
+export function* listLostParts(
+  needed: ServiceVersion,
+  here: ServiceVersion,
+): Generator<LostPart, void, undefined> {
+  if (needed.hash === here.hash) return;
+  yield* listLostTables(needed.tables, here.tables);
+  yield* listLostOperations(needed, here);
+}
+
+function* listLostTables(
+  needed: TableSchemas,
+  here: TableSchemas,
+): Generator<LostPart, void, undefined> {
+  const lose = (needs: string): LostPart => ({ isInData: true, needs });
+  for (const [name, { removable, fields }] of Object.entries(needed)) {
+    const table = here[name];
+    if (table === undefined) {
+      yield lose(`the table '${name}', which the service does not have`);
+      continue;
+    }
+    if (table.removable !== removable)
+      yield lose(`the table '${name}' to stay ${removable ? '' : 'not '}removable`);
+    for (const [field, kind] of Object.entries(fields)) {
+      const now = table.fields[field];
+      if (now === undefined)
+        yield lose(`the field '${name}.${field}', which the service does not have`);
+      else if (now !== kind)
+        yield lose(
+          `'${name}.${field}' to stay a ${kind}: it is a ${now} now. Add a field of another name`,
+        );
+    }
+  }
+}
+
+function* listLostOperations(
+  needed: ServiceVersion,
+  here: ServiceVersion,
+): Generator<LostPart, void, undefined> {
+  const lose = (needs: string): LostPart => ({ isInData: false, needs });
   for (const [name, declaration] of Object.entries(needed.operations)) {
     const now = here.operations[name];
-    if (now === undefined) return `the operation '${name}', which the service does not have`;
-    if (now !== declaration)
-      return `the operation '${name}' to stay as it was declared (arguments, result, errors, access, color, alwaysRed): add an operation of another name`;
+    if (now === undefined) yield lose(`the operation '${name}', which the service does not have`);
+    else if (now !== declaration)
+      yield lose(
+        `the operation '${name}' to stay as it was declared (arguments, result, errors, access, color, alwaysRed): add an operation of another name`,
+      );
   }
-  const reply = needed.replies.find((name) => !here.replies.includes(name));
-  return reply && `the shadow operation '${reply}' with its reply, which the service does not have`;
+  for (const name of needed.replies) {
+    if (!here.replies.includes(name))
+      yield lose(`the shadow operation '${name}' with its reply, which the service does not have`);
+  }
+}
+
+/** Tables, fields and operations that a version adds: those that an earlier one lacks. */
+export function listAddedParts(before: ServiceVersion, after: ServiceVersion): string[] {
+  const tables = Object.entries(after.tables).flatMap(([name, { fields }]) => {
+    const known = before.tables[name];
+    if (known === undefined) return [`the table '${name}'`];
+    return Object.keys(fields)
+      .filter((field) => !Object.hasOwn(known.fields, field))
+      .map((field) => `the field '${name}.${field}'`);
+  });
+  const operations = Object.keys(after.operations)
+    .filter((name) => !Object.hasOwn(before.operations, name))
+    .map((name) => `the operation '${name}'`);
+  return [...tables, ...operations];
 }
