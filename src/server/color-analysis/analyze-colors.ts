@@ -14,7 +14,6 @@ import {
 import { requireService, type Service } from '../service/service.ts';
 import type { Arbitraries } from './values/argument-generator.ts';
 import {
-  NO_ARGS_GENERATED,
   findFailingGenerators,
   createFindings,
   findUnchosenWrites,
@@ -194,7 +193,8 @@ export class ColorAnalysis {
     const scope = getScope(Math.floor(seed / length ** 2));
     const drawing = generateInterleaving(this.#context, { random, scope, here, there });
     for (const operation of drawing.operationsWithoutArgs) {
-      this.#stats.noteGenerator(operation, { problem: NO_ARGS_GENERATED });
+      const problem = this.#context.args.describeMissing(operation);
+      this.#stats.noteGenerator(operation, { problem });
     }
     for (const item of drawing.triedSteps) this.#noteResult(item);
     if (random.chance(READ_RUN_SHARE)) this.#runRead(random, drawing);

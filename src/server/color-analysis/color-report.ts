@@ -114,8 +114,6 @@ export interface ColorReport {
   readonly table: ColorTable;
 }
 
-/** What is noted of an operation for which nothing could be drawn. */
-export const NO_ARGS_GENERATED = 'no arguments were drawn that its contract takes';
 
 /** Whether the service is wrong as it is declared. */
 export function hasViolations({ shadows, generators }: ColorReport): boolean {

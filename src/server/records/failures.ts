@@ -80,10 +80,20 @@ export function concludedError(error: CorrectableError): CorrectableError {
   });
 }
 
-export function abandonedError(): CorrectableError {
-  const message =
-    'It was cancelled or timed out while it waited for the red order. Nothing was done.';
-  return new CorrectableError('ABORTED', message);
+/** An operation as far as it says why it was given up. */
+interface AbandonedOperation {
+  readonly identity?: { readonly hop: number } | undefined;
+  readonly hasExpired?: boolean | undefined;
+}
+
+/**
+ * Returns the error of an operation that was given up before it was done. A client whose process
+ * was held up gets it before its own timer ends, so it names the reason that came first.
+ */
+export function abandonedError({ hasExpired = false }: AbandonedOperation): CorrectableError {
+  const reason = hasExpired ? 'It timed out' : 'It was cancelled';
+  const message = `${reason} while it waited for the red order or for its session. Nothing was done.`;
+  return new CorrectableError(hasExpired ? 'TIMEOUT' : 'ABORTED', message);
 }
 
 /**
@@ -99,12 +109,10 @@ export function callerLeftError(): CorrectableError {
  * Of what was dropped here another site, or an earlier start of this one, may have begun what has a
  * name.
  */
-export function droppedError(
-  { identity }: { readonly identity?: { readonly hop: number } | undefined },
-  isAllKnown: boolean,
-): CorrectableError {
+export function droppedError(operation: AbandonedOperation, isAllKnown: boolean): CorrectableError {
+  const { identity } = operation;
   return identity === undefined || (identity.hop === 0 && isAllKnown)
-    ? abandonedError()
+    ? abandonedError(operation)
     : callerLeftError();
 }
 

@@ -39,6 +39,8 @@ export interface Submission {
   readonly seed: number;
   /** By the clock of the site, in milliseconds since the epoch. */
   readonly submittedAtMs: number;
+  /** Whether it is given up because its deadline has passed, and not because its caller left. */
+  readonly hasExpired?: boolean | undefined;
   readonly wantedStages: {
     readonly tentative: boolean;
     readonly causal: boolean;
@@ -47,10 +49,14 @@ export interface Submission {
 }
 
 /** What is asked of a site, which sets the rest when it takes it. */
-export interface SubmissionRequest extends Omit<Submission, 'serial' | 'seed' | 'submittedAtMs'> {
+export interface SubmissionRequest extends Omit<
+  Submission,
+  'serial' | 'seed' | 'submittedAtMs' | 'hasExpired'
+> {
   serial: number;
   seed: number;
   submittedAtMs: number;
+  hasExpired?: boolean;
 }
 
 /**

@@ -510,12 +510,15 @@ export class SiteDriver implements SubmissionPort {
    * Only the others are checked, so that the first cost no signal.
    */
   #checkAbandoned(): void {
-    // A tick later than the deadline: so its client fails with TIMEOUT before the site fails it
-    // with ABORTED.
+    // A tick later than the deadline: so its client, which knows best what was sent, reports the
+    // timeout first.
     const overBefore = Date.now() - this.#options.tickIntervalMs;
     this.#submitters.forEach((submitter, serial) => {
       if (serial >= this.#tickedAtSerial) return;
-      if ((submitter.deadlineAt ?? Infinity) <= overBefore) return this.#machine.abandon(serial);
+      if ((submitter.deadlineAt ?? Infinity) <= overBefore) {
+        submitter.hasExpired = true;
+        return this.#machine.abandon(serial);
+      }
       if (serial < this.#checkedBefore) return;
       const { signal } = submitter;
       if (signal.aborted) this.#machine.abandon(serial);

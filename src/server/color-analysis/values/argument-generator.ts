@@ -10,7 +10,7 @@ import type { ContractInfo } from '../../../protocol/contract/contract.ts';
 import { formatThrown } from '../../records/failures.ts';
 import { deepCopy } from '../../../values/deep-copy.ts';
 import { drawValue, type ValueSource } from './value-generator.ts';
-import type { Random } from '../../collections/random.ts';
+import { Random } from '../../collections/random.ts';
 
 /**
  * Random choices for an operation. All come from the seed of the run, so that a run can be
@@ -100,6 +100,33 @@ export class ArgumentGenerator {
       if (taken !== undefined) return { args: deepCopy(args), parsed: taken.parsed };
     }
     return undefined;
+  }
+
+  /**
+   * Describes an operation for which no arguments were found, with what its author can do: the
+   * module of a service, or a test, gives functions that draw them.
+   */
+  describeMissing(operation: string): string {
+    if (Object.hasOwn(this.#arbitraries, operation))
+      return `its contract refuses all that arbitraries.${operation} draws: ${this.#describeRefusal(operation)}`;
+    const { properties = {} } = this.#getSchema(operation) as { properties?: object };
+    const names = Object.keys(properties);
+    const fields = names.map((name) => `${name}: pick([…])`).join(', ');
+    const drawn = names.length === 0 ? 'pick([…])' : `({ ${fields} })`;
+    return (
+      'no arguments were drawn that its contract takes. Give arbitraries that draw them: ' +
+      `export const arbitraries = { ${operation}: ({ pick }) => ${drawn} }`
+    );
+  }
+
+  #describeRefusal(operation: string): string {
+    try {
+      const draw = this.#arbitraries[operation] as Arbitraries[string];
+      this.parse(operation, draw(createDrawContext(new Random(0), 'n1')));
+      return 'draw others';
+    } catch (error) {
+      return formatThrown(error);
+    }
   }
 
   /** Whether the contract takes these arguments. */

@@ -138,7 +138,7 @@ export class RedPath {
     const read = this.#reads.abandon(id);
     if (read !== undefined) {
       this.#core.emit({ kind: 'withdraw', record: read.record });
-      return this.#core.reply(read.submission, 'strong', abandonedError());
+      return this.#core.reply(read.submission, 'strong', abandonedError(read.submission));
     }
     const request = this.#requests.findBySubmission(serial);
     if (request === undefined) return;

@@ -386,7 +386,10 @@ describe('options', () => {
     const arbitraries = { withdraw: () => ({ account: '', cents: 0 }) };
     const report = analyzeColors(bankService(), { runs: 40, arbitraries });
     expect(report.generators).toContainEqual(
-      expect.objectContaining({ operation: 'withdraw', problem: 'no arguments were drawn that its contract takes' }),
+      expect.objectContaining({
+        operation: 'withdraw',
+        problem: expect.stringMatching(/^no arguments were drawn that its contract takes/) as string,
+      }),
     );
     expect(verdictsIn(report)).toMatchObject({ withdraw: 'undecided' });
   });
