@@ -2,6 +2,7 @@
 import { isThenable } from '../../correctable/validate.ts';
 import { toWellFormed } from '../../protocol/codec/tagged-values.ts';
 import { formatThrown } from '../records/failures.ts';
+import type { LostRight } from '../records/replica-output.ts';
 import type { Origin, Origins } from '../records/origin.ts';
 import type { RedHalt } from '../log/red-log-consumer.ts';
 import type { StorageEvents } from '../log/site-storage.ts';
@@ -128,6 +129,11 @@ export interface SiteAlarm {
      */
     | 'red-log-full'
     | 'red-log-has-room'
+    /**
+     * A site was retired or rebuilt, and its rights to bounded counters are lost. The message has
+     * the amounts.
+     */
+    | 'rights-lost'
     /** An operation broke an invariant of the service. Raised once for each row and invariant. */
     | 'invariant-broken'
     /**
@@ -243,6 +249,8 @@ export interface SiteAlarms {
   onForked(problem: string, peer?: Origin): void;
   /** A newer version is in force than the one that the site runs. */
   onOutdated(problem: string): void;
+  /** The rights of a closed site to bounded fields are lost. */
+  onRightsLost(origin: Origin, lost: readonly LostRight[]): void;
   /** The site has heard no other one since its start. */
   onAlone(): void;
 }
@@ -290,11 +298,36 @@ export function createSiteAlarms(site: string, origins: Origins, onAlarm: OnAlar
       const advice = 'Nothing is lost. Start it with the newer version on the same data directory.';
       raise('newer-version-needed', `${problem}. ${advice}`);
     },
+    onRightsLost: (origin, lost) => {
+      const peer = origins.getName(origin);
+      const message = `Site ${site}: ${peer} was closed with rights that no site can take any more: ${formatLostRights(lost)}. They count as used. If no operation of ${peer} is missing, give as much again by an operation of your service.`;
+      onAlarm({ kind: 'rights-lost', site, peer, message });
+    },
     onAlone: () => {
       const message = `Site ${site} has heard no other site since its start, and accepts updates without that. Check the links. If the data directory is a copy, stop the site, unless all sites go back to this backup.`;
       onAlarm({ kind: 'site-alone', site, message });
     },
   };
+}
+
+/** How many rows a message names. */
+const MAX_NAMED_ROWS = 10;
+
+/** The sum of each field, with the rows that have most of it. */
+function formatLostRights(lost: readonly LostRight[]): string {
+  const fields = new Map<string, LostRight[]>();
+  for (const right of lost) {
+    const name = `${right.table}.${right.field}`;
+    fields.set(name, [...(fields.get(name) ?? []), right]);
+  }
+  const parts = [...fields].map(([name, rights]) => {
+    const sum = rights.reduce((total, { amount }) => total + amount, 0);
+    const most = rights.toSorted((a, b) => b.amount - a.amount).slice(0, MAX_NAMED_ROWS);
+    const rows = most.map(({ key, amount }) => `${shortenText(key, 100)}: ${amount}`);
+    if (rights.length > most.length) rows.push(`${rights.length - most.length} more rows`);
+    return `${sum} of ${name} (${rows.join(', ')})`;
+  });
+  return parts.join('; ');
 }
 
 /** Where alarms go by default. */

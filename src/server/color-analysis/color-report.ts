@@ -114,7 +114,6 @@ export interface ColorReport {
   readonly table: ColorTable;
 }
 
-
 /** Whether the service is wrong as it is declared. */
 export function hasViolations({ shadows, generators }: ColorReport): boolean {
   return (

@@ -33,6 +33,14 @@ export type MemberOutput =
       readonly unsent: readonly BlueOperation[];
     };
 
+/** Rights to one bounded field that a closed site held: no site can take them. */
+export interface LostRight {
+  readonly table: string;
+  readonly key: string;
+  readonly field: string;
+  readonly amount: number;
+}
+
 /** One output. The caller handles outputs in order. */
 export type ReplicaOutput =
   | MemberOutput
@@ -52,6 +60,12 @@ export type ReplicaOutput =
    * of it.
    */
   | { readonly kind: 'fork'; readonly origin: Origin; readonly message: string }
+  /** A site was closed, and its rights to bounded fields are lost. */
+  | {
+      readonly kind: 'rights-lost';
+      readonly origin: Origin;
+      readonly lost: readonly LostRight[];
+    }
   | { readonly kind: 'propose'; readonly record: RedRecord }
   /** No caller waits for it any more: the record is not proposed, if that is still possible. */
   | { readonly kind: 'withdraw'; readonly record: RedRecord }

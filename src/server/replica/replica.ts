@@ -27,6 +27,7 @@ import type {
   SlotMessage,
 } from '../records/records.ts';
 import { hasBounded } from '../service/bounded-takes.ts';
+import { LostRights } from './rights/lost-rights.ts';
 import { Rights } from './rights/rights.ts';
 import { RedPath } from './red/red-path.ts';
 import type { ReplicaCore, ReplicaOptions } from './core/replica-port.ts';
@@ -82,6 +83,7 @@ export class Replica implements ReplicaCore, WritesHost {
   readonly directories: Map<Origin, string> = new Map();
   rejectedStampCount = 0;
   readonly #watermarks: LowWatermarks;
+  readonly #lostRights: LostRights | undefined;
   readonly #quarantine: ClockQuarantine;
   /** The site at this start: whose operation one without a name is. */
   protected readonly name: string;
@@ -119,6 +121,7 @@ export class Replica implements ReplicaCore, WritesHost {
     this.membership = this.createMembership();
     this.rights = hasBounded(options.service.tables) ? this.createRights() : undefined;
     this.#load(stored);
+    this.#lostRights = this.rights && new LostRights(this);
     this.blue.sendGreetings();
     if (options.origins.isMember(options.site)) this.membership.confirm();
     else this.retire();
@@ -382,6 +385,7 @@ export class Replica implements ReplicaCore, WritesHost {
     const { origins, site } = this.options;
     this.state.grow(origins.size);
     this.blue.updateMembers();
+    this.#lostRights?.onMembersChanged();
     if (!origins.isMember(site)) this.retire();
   }
 
@@ -444,6 +448,7 @@ export class Replica implements ReplicaCore, WritesHost {
     }
     this.red.admitWaiting();
     this.rights?.process();
+    this.#lostRights?.report();
     this.#watermarks.writeIfDue();
     this.membership.confirmDurable();
     while (this.#earlySubmissions.size > 0 && this.blue.isRecovered)

@@ -33,7 +33,7 @@ import type { Envelope, RejectedMessageError } from '../messages/envelope.ts';
 import type { Origin, Origins } from '../records/origin.ts';
 import type { RedHalt } from '../log/red-log-consumer.ts';
 import type { OperationId } from '../records/records.ts';
-import type { MemberOutput } from '../records/replica-output.ts';
+import type { LostRight, MemberOutput } from '../records/replica-output.ts';
 import type { MemberChange } from '../replica/membership.ts';
 
 export type RedLogServerOutput = Extract<
@@ -74,6 +74,8 @@ export interface SiteDriverOptions extends Omit<SiteOptions, 'epoch'> {
    * heard for that.
    */
   readonly onForked?: ((message: string, peer?: Origin) => void) | undefined;
+  /** Another site was closed, and its rights to bounded fields are lost. */
+  readonly onRightsLost?: ((origin: Origin, lost: readonly LostRight[]) => void) | undefined;
   /** A newer version is in force than the one that the site runs, so that it has ended. */
   readonly onOutdated?: ((message: string) => void) | undefined;
   /** No other site has answered since the start, and updates are taken without that. */
@@ -450,6 +452,8 @@ export class SiteDriver implements SubmissionPort {
         return this.#endFor(`, since ${output.message}`, output.message, 'use another site');
       case 'peer-forked':
         return this.#options.onForked?.(output.message, output.peer);
+      case 'rights-lost':
+        return this.#options.onRightsLost?.(output.origin, output.lost);
       case 'alone':
         return this.#options.onAlone?.();
       case 'request':

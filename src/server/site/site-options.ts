@@ -32,7 +32,7 @@ export type SiteOutput =
   | { readonly kind: 'peer-forked'; readonly peer: Origin; readonly message: string }
   /** No other site has answered since the start: updates are taken without that. */
   | { readonly kind: 'alone' }
-  | Extract<ReplicaOutput, { kind: 'view' | 'failed' }>;
+  | Extract<ReplicaOutput, { kind: 'view' | 'failed' | 'rights-lost' }>;
 
 export interface SiteOptions extends ReplicaOptions {
   /** Which deployment the site is of: the same at all its sites and at no other's. */

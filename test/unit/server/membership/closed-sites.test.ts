@@ -25,6 +25,38 @@ test('rights of a site that is closed → burn: the others take what they have, 
   expect([0, 1].map((site) => ledgerAt(world, site).takes)).toEqual([6, 6]);
 });
 
+test('rights of a site that is closed → each other site reports the amount once; what is given again is sold', () => {
+  const world = new MemberWorld({ service: saleService, maxAttempts: 5 });
+  world.submit(0, contract.open({ seats: 60 }));
+  world.pass(100);
+  world.submit(2, contract.sell({ seats: 3 }));
+  world.pass(60);
+  world.crash(2);
+  const held = ledgerAt(world, 0).getHolding(3 as never);
+  expect(held).toBeGreaterThan(0);
+  world.changeMembers(0, 't', null);
+  const row = { table: 'events', key: 'E' };
+  const lost = [
+    { ...row, field: 'seats', amount: held },
+    { ...row, field: 'coats', amount: 20 },
+  ];
+  expect(world.lostRights.toSorted(([a], [b]) => a - b)).toEqual([
+    [0, 3, lost],
+    [1, 3, lost],
+  ]);
+  expect(world.read(0, contract.left({}))).toEqual([57 - held, expect.any(Number)]);
+  world.submit(0, contract.open({ seats: held }));
+  world.pass(100);
+  expect(world.read(1, contract.left({}))).toEqual([57, expect.any(Number)]);
+});
+
+test('a closed site without rights → no report', () => {
+  const world = new MemberWorld({ service: saleService, maxAttempts: 5 });
+  world.crash(2);
+  world.changeMembers(0, 't', null);
+  expect(world.lostRights).toEqual([]);
+});
+
 test('a rebuilt site → gets its share of what is given later', () => {
   const world = new MemberWorld({ service: saleService, maxAttempts: 5 });
   world.crash(2);

@@ -6,7 +6,7 @@ import type { LogMessage } from '../../../../src/server/log/red-log.ts';
 import type { SequencedMessage } from '../../../../src/server/log/sequenced/sequenced-messages.ts';
 import type { Envelope, SiteMessage } from '../../../../src/server/messages/envelope.ts';
 import type { MemberChange } from '../../../../src/server/replica/membership.ts';
-import type { MemberOutput } from '../../../../src/server/records/replica-output.ts';
+import type { LostRight, MemberOutput } from '../../../../src/server/records/replica-output.ts';
 import type { RedRecord } from '../../../../src/server/records/records.ts';
 import { Origins } from '../../../../src/server/records/origin.ts';
 import type { SubmissionIdentity, Submission } from '../../../../src/server/records/submissions.ts';
@@ -79,6 +79,8 @@ export class Sites {
   readonly #siteCount: number;
   /** What sites say of who the members are. */
   readonly memberOutputs: [site: number, output: MemberOutput][] = [];
+  /** Rights that were lost with closed sites, by the site that has reported them. */
+  readonly lostRights: [site: number, origin: Origin, lost: readonly LostRight[]][] = [];
   protected readonly logs: { local: unknown[]; red: unknown[] }[];
   protected readonly synced: { local: number; red: number }[];
   /** By site, start and serial, which are counted from 1 at each start. */
@@ -328,6 +330,7 @@ export class Sites {
       else if (output.kind === 'forked') this.forked.push([site, output.message]);
       else if (output.kind === 'outdated') this.outdated.push([site, output.message]);
       else if (output.kind === 'peer-forked') this.forkedPeers.push([site, getSiteIndex(output.peer), output.message]);
+      else if (output.kind === 'rights-lost') this.lostRights.push([site, output.origin, output.lost]);
       else if (output.kind === 'alone') this.alone.push(site);
       else if (output.kind === 'view') {
         const outcome = this.#outcomes.get(this.#keyOf(site, output.serial));

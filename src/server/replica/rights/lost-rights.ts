@@ -1,0 +1,61 @@
+/**
+ * Reports what is lost with a closed site: rights to bounded fields that no site can use any more
+ * (M12 of docs/spec/cluster.md). They are not shared out again. The site may have used them for
+ * takes that no other site has, and may have confirmed those.
+ */
+import type { Origin } from '../../records/origin.ts';
+import type { LostRight } from '../../records/replica-output.ts';
+import type { Ledger } from '../../service/fields/ledger.ts';
+import type { Tables } from '../../service/tables.ts';
+import type { Store } from '../../state/store.ts';
+import type { ReplicaCore } from '../core/replica-port.ts';
+
+export class LostRights {
+  readonly #core: ReplicaCore;
+  /** Closed origins that were reported, or were closed before this start. */
+  readonly #known: Set<Origin>;
+  /** Closed origins of whose streams this site has not applied all. */
+  readonly #pending = new Set<Origin>();
+
+  constructor(core: ReplicaCore) {
+    this.#core = core;
+    const { origins } = core.options;
+    this.#known = new Set(
+      origins.closed.filter((origin) => origins.get(origin).final !== undefined),
+    );
+  }
+
+  onMembersChanged(): void {
+    const { origins } = this.#core.options;
+    for (const origin of origins.closed) {
+      if (origins.get(origin).final === undefined || this.#known.has(origin)) continue;
+      this.#known.add(origin);
+      this.#pending.add(origin);
+    }
+  }
+
+  /** Reports each closed origin once all that it has done is applied here. */
+  report(): void {
+    for (const origin of this.#pending) {
+      const { state, options } = this.#core;
+      const { final } = options.origins.get(origin);
+      if ((state.stable[origin] ?? 0) < (final?.stamp ?? 0)) continue;
+      this.#pending.delete(origin);
+      const lost = listRights(options.service.tables, state.store, origin);
+      if (lost.length > 0) this.#core.emit({ kind: 'rights-lost', origin, lost });
+    }
+  }
+}
+
+function listRights(tables: Tables, store: Store, origin: Origin): LostRight[] {
+  return Object.entries(tables).flatMap(([table, { fields }]) => {
+    const bounded = Object.keys(fields).filter((field) => fields[field]?.kind === 'bounded');
+    if (bounded.length === 0) return [];
+    return [...store.scan({ table }, false)].flatMap(({ key }) =>
+      bounded.flatMap((field) => {
+        const amount = (store.read(table, key, field) as Ledger).getHolding(origin);
+        return amount > 0 ? [{ table, key, field, amount }] : [];
+      }),
+    );
+  });
+}
