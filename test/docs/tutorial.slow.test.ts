@@ -1,18 +1,21 @@
-/** The three files of docs/redblue/tutorial.md run together: the client prints what the page shows. */
+/** The four files of docs/redblue/tutorial.md run together: the client prints what the page shows. */
 import { expect, test } from 'vitest';
 import { output } from './bundle.ts';
 import { readPage } from './guide.ts';
 
-test('tutorial: contract, service and client → print what the page shows', async () => {
+test('tutorial: contract, service, tokens and client → print what the page shows', async () => {
   const { files, printed } = await readPage('redblue/tutorial');
-  const [contract = '', service = '', client = ''] = ['contract.ts', 'service.ts', 'client.ts'].map((name) =>
+  const names = ['contract.ts', 'service.ts', 'auth.ts', 'client.ts'];
+  const [contract = '', service = '', auth = '', client = ''] = names.map((name) =>
     files.get(name)?.replace(/^import .* from '\.\/.*';\n/gm, ''),
   );
   const start = `
     import { serve } from 'correctables/server';
-    const running = await serve({ service, sites: ['ireland', 'frankfurt', 'virginia'], latency: 'eu-us' });
+    const running = await serve({ service, authenticate, sites: ['ireland', 'frankfurt', 'virginia'], latency: 'eu-us' });
     process.env['SHOP_URL'] = running.url.replace('http', 'ws');
   `;
   expect(printed).not.toBe('');
-  expect(await output(`${contract}${service}${start}${client}await running.close();`, 'tutorial.ts')).toBe(printed);
+  expect(await output(`${contract}${service}${auth}${start}${client}await running.close();`, 'tutorial.ts')).toBe(
+    printed,
+  );
 });
