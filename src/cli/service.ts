@@ -13,7 +13,7 @@ const [OLD, NEW] = ['<old>', '<new>'];
 export const SERVICE: Command = {
   name: 'service',
   summary: 'Compare two versions of a service: can the new one start where the old one ran?',
-  argument: { typed: '<action> <old> <new>', names: 'action and two modules' },
+  argument: { typed: '<action> <old> <new>', names: 'an action and two modules' },
   actions: [[ACTION, 'Print what the new version lacks that data, sites or pages of the old need']],
   flags: [['--json', 'Print the result as one JSON line']],
   example: 'correctables service diff deployed/shop.js shop.js',

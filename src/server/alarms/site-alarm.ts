@@ -137,7 +137,8 @@ export interface SiteAlarm {
     /** An operation broke an invariant of the service. Raised once for each row and invariant. */
     | 'invariant-broken'
     /**
-     * Before the start: a generator is wrong, or the colors of the service could not be checked.
+     * Before the start: a generator is wrong, a write brings back a removed row, or the colors of
+     * the service could not be checked.
      */
     | 'color-check-failed';
   /** The site that raised the alarm. */
