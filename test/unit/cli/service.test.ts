@@ -8,7 +8,7 @@ import { describeService } from '../../../src/server/service/describe-service.ts
 
 const args = z.object({ key: z.string() });
 const write = { access: 'write', args, result: z.null() } as const;
-type Generators = Record<string, never>;
+type Shadows = Record<string, (args: unknown, reply: null) => unknown>;
 
 /** A service of these tables, whose operations all do the same. */
 function describeVersion(operations: Record<string, typeof write>, tables: Record<string, ReturnType<typeof table>>) {
@@ -18,7 +18,7 @@ function describeVersion(operations: Record<string, typeof write>, tables: Recor
     generators: Object.fromEntries(
       Object.keys(operations).map((name) => [
         name,
-        (a: never, { shadow }: never) => (shadow as Generators)['add']!(a, null),
+        (a: never, { shadow }: never) => (shadow as Shadows)['add']!(a, null),
       ]),
     ) as never,
   });
